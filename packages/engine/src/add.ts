@@ -1,0 +1,197 @@
+import { admit, roomFor } from "./capacity.ts";
+import type { Core } from "./core.ts";
+import type { HeldKey } from "./dedupe.ts";
+import { Refusal } from "./errors.ts";
+import type { GateSet } from "./gates.ts";
+import {
+  ADDED,
+  ATTEMPTS,
+  COST,
+  DELAYED_JOB,
+  ID,
+  IN_FLOW,
+  LEASED_JOB,
+  SIZE,
+  STATE,
+  WAITING_JOB,
+} from "./jobs.ts";
+import { MaxWaits } from "./max-waits.ts";
+import { delay, enterFlow, undelay, leaveFlow } from "./moves.ts";
+import { GATES } from "./nodes.ts";
+import { checkJob } from "./parse-job.ts";
+import type { Queue } from "./queue.ts";
+import { recordOf } from "./record.ts";
+import type { AddResult, JobSpec } from "./types.ts";
+
+/** Adds one job, or answers with the one that its dedupe key names. */
+export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddResult {
+  const wanted = checkJob(spec, queue.config);
+  if (spec.dedupe !== undefined) {
+    const held = core.dedupes.find(queue.serial, spec.dedupe.key, now);
+    const known = held === undefined ? undefined : answerHeld(core, held, spec, now);
+    if (known !== undefined) return known;
+  }
+  const set = core.gates.setOf(spec.gates, now);
+  if (set.id !== 0) checkGates(set, spec, wanted, now);
+  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  const tier = roomFor(core, queue, spec, wanted, dueAt > now);
+  if (tier === -1) {
+    queue.counters.dropped++;
+    return { id: 0, dropped: true, tier: wanted };
+  }
+  admit(queue, now);
+  const row = create(core, queue, spec, tier, set, now);
+  const id = core.jobs.num(row, ID);
+  queue.counters.added++;
+  if (dueAt > now) delay(core, row, dueAt);
+  else start(core, row, now);
+  if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
+  return { id, tier };
+}
+
+/** Refuses a cost that can never pass, and a wait that the job would not bear. */
+function checkGates(set: GateSet, spec: JobSpec, tier: number, now: number): void {
+  const cost = spec.cost ?? 1;
+  for (const gate of set.gates) {
+    if (cost > gate.costMax()) {
+      throw new Refusal(
+        "INVALID",
+        `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
+        { field: "job.cost", value: cost, gate: gate.key },
+      );
+    }
+    if (spec.maxWaitMs === undefined) continue;
+    const waitMs = gate.timedAt(cost, tier, now) - now;
+    if (waitMs > spec.maxWaitMs) {
+      throw new Refusal(
+        "WAIT_TOO_LONG",
+        `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${spec.maxWaitMs} ms`,
+        { gate: gate.key, waitMs, maxWaitMs: spec.maxWaitMs },
+      );
+    }
+  }
+}
+
+function create(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  tier: number,
+  set: GateSet,
+  now: number,
+): number {
+  const { jobs, lanes } = core;
+  const lane = lanes.laneOf(
+    queue.tiers[tier]!,
+    queue.config.fairness ? (spec.fairnessKey ?? "") : "",
+  );
+  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
+  const flow = core.lines.claims.flowOfSet(lane, set);
+  lanes.use(flow);
+  const row = jobs.alloc();
+  jobs.setNum(row, ID, ++core.lastId);
+  jobs.setNum(row, ADDED, now);
+  jobs.setInt(row, IN_FLOW, flow);
+  jobs.setInt(row, ATTEMPTS, (spec.attempts ?? queue.config.retry.attempts) << 16);
+  jobs.setInt(row, COST, spec.cost ?? 1);
+  jobs.setInt(row, SIZE, spec.sizeBytes ?? 0);
+  if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
+  core.ids.insert(row);
+  if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
+  return row;
+}
+
+function hasExtra(spec: JobSpec): boolean {
+  return (
+    spec.ttlMs !== undefined ||
+    spec.deadline !== undefined ||
+    spec.maxWaitMs !== undefined ||
+    spec.dedupe !== undefined ||
+    spec.group !== undefined ||
+    spec.leaseMs !== undefined ||
+    spec.backoff !== undefined
+  );
+}
+
+function setExtra(core: Core, queue: Queue, row: number, spec: JobSpec, now: number): void {
+  const extra = core.jobs.needExtra(row);
+  const id = core.jobs.num(row, ID);
+  const ttlMs = spec.ttlMs ?? queue.config.ttlMs ?? Number.POSITIVE_INFINITY;
+  extra.deadline = spec.deadline ?? now + ttlMs;
+  extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  extra.leaseMs = spec.leaseMs ?? 0;
+  extra.backoff = spec.backoff;
+  if (spec.group !== undefined) extra.group = core.groups.join(spec.group, id);
+  if (spec.dedupe === undefined) return;
+  const { key, mode, windowMs } = spec.dedupe;
+  const until = mode === "window" ? now + windowMs! : Number.POSITIVE_INFINITY;
+  extra.dedupe = core.dedupes.hold(queue.serial, key, id, until);
+  extra.dedupeMode = mode;
+}
+
+/** The job begins to wait for its turn; its gates know if it would not wait long. */
+export function start(core: Core, row: number, now: number): void {
+  enterFlow(core, row, now);
+  watchWaits(core, row);
+}
+
+/** Has a waiting job's gates watch how long it would wait. */
+export function watchWaits(core: Core, row: number): void {
+  const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  if (maxWaitMs === Number.POSITIVE_INFINITY) return;
+  const waiter = { maxWaitMs, row, id: core.jobs.num(row, ID) };
+  for (const gate of core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES)).gates) {
+    gate.waits ??= new MaxWaits();
+    gate.waits.add(core.tierOf(row), core.jobs.int(row, COST), waiter);
+    core.lines.look(gate);
+  }
+}
+
+/** What an add with a taken key does; undefined: it makes a job of its own and takes the key over. */
+function answerHeld(core: Core, held: HeldKey, spec: JobSpec, now: number): AddResult | undefined {
+  const row = core.ids.find(held.id);
+  const state = row === 0 ? 0 : core.jobs.int(row, STATE);
+  const isWaiting = state === WAITING_JOB || state === DELAYED_JOB;
+  const tier = row === 0 ? 0 : core.tierOf(row);
+  const mode = spec.dedupe!.mode;
+  if (mode === "debounce" || mode === "replace" || mode === "keepLast") {
+    const extra = row === 0 ? undefined : core.jobs.extra(row);
+    if (mode === "keepLast" && (state === LEASED_JOB || extra?.followUp !== undefined)) {
+      core.jobs.needExtra(row).followUp = spec;
+      core.tell({ at: now, fact: "follow-up", id: held.id, spec });
+    } else if (isWaiting) replace(core, row, spec, now);
+    else return undefined;
+  }
+  return { id: held.id, duplicate: true, tier };
+}
+
+function replace(core: Core, row: number, spec: JobSpec, now: number): void {
+  const until = spec.dedupe!.mode === "debounce" ? now + spec.delayMs! : undefined;
+  const sizeBytes = spec.sizeBytes ?? 0;
+  applyReplace(core, row, sizeBytes, spec.body, until, now);
+  if (!core.tells) return;
+  const fact = { at: now, fact: "replaced" as const, id: core.jobs.num(row, ID), sizeBytes };
+  core.tell(
+    until === undefined ? { ...fact, body: spec.body } : { ...fact, body: spec.body, until },
+  );
+}
+
+/** A waiting or delayed job gets another payload and, debounced, its delay anew. */
+export function applyReplace(
+  core: Core,
+  row: number,
+  sizeBytes: number,
+  body: unknown,
+  until: number | undefined,
+  now: number,
+): void {
+  const { jobs } = core;
+  const isWaiting = jobs.int(row, STATE) === WAITING_JOB;
+  if (isWaiting) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
+  jobs.setInt(row, SIZE, sizeBytes);
+  jobs.bodies.set(row, body);
+  if (until === undefined) return;
+  if (isWaiting) leaveFlow(core, row, now);
+  else undelay(core, row);
+  delay(core, row, until);
+}

@@ -1,0 +1,184 @@
+import { Dedupes } from "./dedupe.ts";
+import type { Fact, FactSink } from "./facts.ts";
+import { type GateLine, Gates } from "./gates.ts";
+import { Groups } from "./group.ts";
+import { IdIndex } from "./ids.ts";
+import { ID, ID_LINK, IN_FLOW, Jobs, POS, POS2 } from "./jobs.ts";
+import { KeyTable } from "./keys.ts";
+import { type FlowOwner, Lanes } from "./lanes.ts";
+import { Lines, type LineWorld } from "./line.ts";
+import { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } from "./nodes.ts";
+import { Queue, type Worker } from "./queue.ts";
+import { Refusal } from "./errors.ts";
+import { Rings } from "./ring.ts";
+import { Seats } from "./seats.ts";
+import { Stores } from "./stores.ts";
+import { Timers } from "./timers.ts";
+import type { QueueConfig } from "./types.ts";
+import { weightOf } from "./weights.ts";
+
+/** A piece of work that is spread over calls: answers true when it is done. */
+export type Chore = (now: number) => boolean;
+
+/**
+ * Everything the engine knows, wired together. The verbs (add.ts, dispatch.ts, finish.ts, ...) are
+ * functions over a core; the engine is the front that users of the package see.
+ */
+export class Core implements LineWorld, FlowOwner {
+  readonly seed: number;
+  readonly rings = new Rings();
+  readonly jobs = new Jobs();
+  readonly queues: (Queue | undefined)[] = [];
+  readonly byName = new Map<string, Queue>();
+  readonly laneKeys: KeyTable;
+  readonly gates: Gates;
+  readonly lanes: Lanes;
+  readonly seats: Seats;
+  readonly lines: Lines;
+  readonly ids = new IdIndex(this.jobs, ID, ID_LINK);
+  /** Delays and leases. */
+  readonly timers = new Timers(this.jobs, POS);
+  /** Deadlines and promotions of waiting and delayed jobs, the end of the oldest kept job. */
+  readonly later = new Timers(this.jobs, POS2);
+  readonly dedupes: Dedupes;
+  readonly groups: Groups;
+  readonly stores = new Stores();
+  readonly workers: (Worker | undefined)[] = [undefined];
+  /** Queues that may have something to dispatch, in the order in which they are served. */
+  readonly runnable: Queue[] = [];
+  readonly chores: Chore[] = [];
+  now = 0;
+  lastId = 0;
+  lastSeq = 0;
+  /** Set while facts are applied: nothing is told, nothing is decided. */
+  isReplaying = false;
+  /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
+  endWait: (row: number, gate: GateLine, waitMs: number) => void = () => {};
+  readonly #sink: FactSink | undefined;
+  #serial = 0;
+
+  constructor(seed: number, sink: FactSink | undefined) {
+    this.seed = seed;
+    this.#sink = sink;
+    this.laneKeys = new KeyTable(seed);
+    this.gates = new Gates(seed);
+    this.dedupes = new Dedupes(seed);
+    this.groups = new Groups(seed);
+    this.lanes = new Lanes(this.rings, this.jobs, this.laneKeys, this);
+    this.seats = new Seats(this.rings, this.lanes, this.queues);
+    this.lines = new Lines(this);
+  }
+
+  /** Whether facts are wanted: the hot paths do not build what nobody hears. */
+  get tells(): boolean {
+    return this.#sink !== undefined && !this.isReplaying;
+  }
+
+  tell(fact: Fact): void {
+    if (this.#sink !== undefined && !this.isReplaying) this.#sink(fact);
+  }
+
+  /** Time never goes back: a smaller `now` is the largest one seen. */
+  clock(now: number): number {
+    if (!(now >= 0 && now <= 8.64e15)) {
+      throw new Refusal("INVALID", `now must be a time in milliseconds, got ${String(now)}`, {
+        field: "now",
+        value: now,
+      });
+    }
+    if (now > this.now) this.now = now;
+    return this.now;
+  }
+
+  queue(name: string): Queue {
+    const queue = this.byName.get(name);
+    if (queue === undefined) {
+      throw new Refusal("QUEUE_NOT_FOUND", `there is no queue ${JSON.stringify(name)}`, {
+        field: "queue",
+        value: name,
+      });
+    }
+    return queue;
+  }
+
+  makeQueue(name: string, config: QueueConfig): Queue {
+    let index = this.queues.indexOf(undefined);
+    if (index === -1) index = this.queues.length;
+    const queue = new Queue(index, ++this.#serial, name, config);
+    this.queues[index] = queue;
+    this.byName.set(name, queue);
+    this.makeTiers(queue);
+    return queue;
+  }
+
+  /** Makes the tiers that the configuration has and the queue has not. */
+  makeTiers(queue: Queue): void {
+    for (let tier = queue.tiers.length; tier < queue.config.tiers.length; tier++) {
+      const node = this.rings.nodes.alloc();
+      this.lanes.set(node, KIND, TIER);
+      this.lanes.set(node, QUEUE, queue.index);
+      this.lanes.set(node, AT_TIER, tier);
+      this.lanes.set(node, WEIGHT, 1);
+      this.lanes.set(node, CHILD, this.rings.create(node, true));
+      queue.tiers.push(node);
+      queue.waitingAt.push(0);
+      queue.leasedAt.push(0);
+    }
+    this.orderTiers(queue);
+  }
+
+  /** Puts the tiers into a ring by weight, or takes them out of it when they are strict. */
+  orderTiers(queue: Queue): void {
+    const order = queue.config.tierOrder;
+    for (const node of queue.tiers) {
+      this.rings.deactivate(node);
+      this.lanes.set(node, RING, 0);
+    }
+    if (queue.tierRing !== 0) this.rings.drop(queue.tierRing);
+    queue.tierRing = 0;
+    if (order === "strict") return;
+    queue.tierRing = this.rings.create(0, true);
+    for (const [tier, node] of queue.tiers.entries()) {
+      this.lanes.set(node, WEIGHT, order[tier] ?? 1);
+      this.rings.place(node, queue.tierRing);
+      if (this.rings.sizeOf(this.lanes.get(node, CHILD)) > 0) this.rings.activate(node);
+    }
+  }
+
+  wake(queue: Queue): void {
+    if (queue.runnable || !queue.canWork()) return;
+    queue.runnable = true;
+    this.runnable.push(queue);
+  }
+
+  failWait(row: number, id: number, gate: GateLine, waitMs: number): void {
+    if (this.ids.find(id) === row) this.endWait(row, gate, waitMs);
+  }
+
+  flowGone(flow: number): void {
+    this.seats.unbind(flow);
+    const set = this.lanes.get(flow, GATES);
+    if (set !== 0) this.gates.unuse(this.gates.set(set));
+  }
+
+  isForgettable(flow: number): boolean {
+    const queue = this.queues[this.lanes.get(this.lanes.get(flow, IN_LANE), QUEUE)];
+    return queue === undefined || queue.deleted || this.seats.isForgettable(flow);
+  }
+
+  weightOf(queue: number, path: readonly string[]): number {
+    return weightOf(this.queues[queue]!.config.weights, path);
+  }
+
+  laneOf(row: number): number {
+    return this.lanes.get(this.jobs.int(row, IN_FLOW), IN_LANE);
+  }
+
+  queueOf(row: number): Queue {
+    return this.queues[this.lanes.get(this.laneOf(row), QUEUE)]!;
+  }
+
+  tierOf(row: number): number {
+    return this.lanes.get(this.laneOf(row), AT_TIER);
+  }
+}

@@ -1,0 +1,177 @@
+import type { Core } from "./core.ts";
+import { endJob } from "./end.ts";
+import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } from "./jobs.ts";
+import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
+import { AT_TIER, CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
+import type { Queue, Worker } from "./queue.ts";
+import { MASK, SHIFT } from "./table.ts";
+import type { Lease } from "./types.ts";
+
+/** Lanes tried in one call; what is left goes on with the next, so that no call takes long. */
+const TRIES_PER_CALL = 4000;
+
+/** Gives jobs to the workers that are free, at most `max`. */
+export function dispatch(core: Core, now: number, max: number): Lease[] {
+  const leases: Lease[] = [];
+  let tries = TRIES_PER_CALL;
+  while (leases.length < max && tries > 0) {
+    const queue = core.runnable[0];
+    if (queue === undefined) break;
+    const before = core.rings.steps;
+    const lease = queue.canWork() ? serve(core, queue, now) : undefined;
+    tries -= core.rings.steps - before + 1;
+    if (lease === undefined) {
+      if (queue.canWork() && hasReady(core, queue)) continue;
+      queue.runnable = false;
+      core.runnable.shift();
+      continue;
+    }
+    leases.push(lease);
+    if (core.runnable.length > 1) core.runnable.push(core.runnable.shift()!);
+  }
+  return leases;
+}
+
+/** Gives jobs of one queue to whoever asks, at most `max`. */
+export function dispatchFrom(core: Core, queue: Queue, now: number, max: number): Lease[] {
+  const leases: Lease[] = [];
+  let tries = TRIES_PER_CALL;
+  while (leases.length < max && tries > 0 && queue.canWork() && hasReady(core, queue)) {
+    const before = core.rings.steps;
+    const lease = serve(core, queue, now);
+    tries -= core.rings.steps - before + 1;
+    if (lease !== undefined) leases.push(lease);
+  }
+  return leases;
+}
+
+export function hasReady(core: Core, queue: Queue): boolean {
+  for (const tier of queue.tiers) {
+    if (core.rings.sizeOf(core.lanes.get(tier, CHILD)) > 0) return true;
+  }
+  return false;
+}
+
+/** The most urgent tier with a ready lane, or the one whose turn it is; 0: none. */
+function nextTier(core: Core, queue: Queue): number {
+  if (queue.tierRing !== 0) return core.rings.peek(queue.tierRing);
+  for (const tier of queue.tiers) {
+    if (core.rings.sizeOf(core.lanes.get(tier, CHILD)) > 0) return tier;
+  }
+  return 0;
+}
+
+/** Tries the lane whose turn it is: its oldest ready job goes out, or its flow goes to a line. */
+function serve(core: Core, queue: Queue, now: number): Lease | undefined {
+  const { jobs, lanes, lines, rings } = core;
+  const tier = nextTier(core, queue);
+  if (tier === 0) return undefined;
+  const lane = rings.leaf(lanes.get(tier, CHILD));
+  const flow = lanes.get(lane, TOP);
+  const row = lanes.get(flow, HEAD);
+  rings.steps++;
+  if (queue.purgeUpTo !== 0 && jobs.num(row, SEQ) <= queue.purgeUpTo) {
+    leaveFlow(core, row, now);
+    endJob(core, row, "cancelled", now, { isSilent: true });
+    return undefined;
+  }
+  if (!lines.admit(flow, now)) {
+    if (!lines.isSettled) lines.settle(now);
+    return undefined;
+  }
+  const cost = jobs.int(row, COST);
+  rings.charge(lane, cost);
+  rings.nodes.f[lane >>> SHIFT]![(lane & MASK) * (NODE_INTS / 2) + RECEIVED]! += cost;
+  unlink(core, row);
+  lines.dispatched(flow, now);
+  const lease = grant(core, queue, row, now);
+  if (!lines.isSettled) lines.settle(now);
+  return lease;
+}
+
+/** The job is the worker's whose turn it is. */
+function grant(core: Core, queue: Queue, row: number, now: number): Lease {
+  const { jobs } = core;
+  const worker = nextWorker(queue);
+  const leaseMs = jobs.extra(row)?.leaseMs || queue.config.leaseMs;
+  const number = jobs.int(row, LEASE) + 1;
+  markLeased(core, row, worker, number, now + leaseMs, now);
+  queue.counters.dispatched++;
+  queue.demand--;
+  if (!queue.canWork()) workChanged(core, queue);
+  const id = jobs.num(row, ID);
+  const until = jobs.num(row, TIME);
+  if (core.tells) {
+    core.tell({ at: now, fact: "leased", id, lease: number, until, worker: worker.name });
+  }
+  return {
+    id,
+    lease: number,
+    queue: queue.name,
+    worker: worker.name,
+    attempt: jobs.int(row, ATTEMPTS) & 0xffff,
+    tier: core.lanes.get(core.laneOf(row), AT_TIER),
+    expiresAt: until,
+    body: jobs.bodies.get(row),
+  };
+}
+
+/** A job that is off its flow is leased from now on. */
+export function markLeased(
+  core: Core,
+  row: number,
+  worker: Worker,
+  lease: number,
+  until: number,
+  now: number,
+): void {
+  core.jobs.setInt(row, LEASE, lease);
+  const waited = Math.min(now - core.jobs.num(row, ADDED), 0x7fffffff);
+  core.jobs.setInt(row, DISPATCHED, waited);
+  hold(core, row, worker, until);
+}
+
+/** Workers with free slots take turns. */
+function nextWorker(queue: Queue): Worker {
+  const worker = queue.free[0]!;
+  worker.slots--;
+  if (worker.slots === 0 || queue.free.length > 1) queue.free.shift();
+  if (worker.slots > 0 && queue.free[0] !== worker) queue.free.push(worker);
+  return worker;
+}
+
+/** Sets how many jobs a worker would take now. */
+export function want(core: Core, queue: Queue, name: string, slots: number): void {
+  const couldWork = queue.canWork();
+  const worker = queue.workers.get(name) ?? makeWorker(core, queue, name);
+  queue.demand += slots - worker.slots;
+  if (worker.slots === 0 && slots > 0) queue.free.push(worker);
+  else if (worker.slots > 0 && slots === 0) queue.free.splice(queue.free.indexOf(worker), 1);
+  worker.slots = slots;
+  if (couldWork !== queue.canWork()) workChanged(core, queue);
+  if (hasReady(core, queue)) core.wake(queue);
+}
+
+function makeWorker(core: Core, queue: Queue, name: string): Worker {
+  let index = core.workers.indexOf(undefined, 1);
+  if (index === -1) index = core.workers.length;
+  const worker = { name, index, slots: 0, leased: 0, gone: false };
+  core.workers[index] = worker;
+  queue.workers.set(name, worker);
+  return worker;
+}
+
+/** The worker known by this name, made when a lease outlives it. */
+export function workerOf(core: Core, queue: Queue, name: string): Worker {
+  return queue.workers.get(name) ?? makeWorker(core, queue, name);
+}
+
+/** The worker is gone; what it has leased stays leased until it expires or is given back. */
+export function leaveWorker(core: Core, queue: Queue, name: string): void {
+  const worker = queue.workers.get(name);
+  if (worker === undefined) return;
+  want(core, queue, name, 0);
+  queue.workers.delete(name);
+  worker.gone = true;
+  if (worker.leased === 0) core.workers[worker.index] = undefined;
+}

@@ -1,0 +1,145 @@
+import { add, start } from "./add.ts";
+import type { Core } from "./core.ts";
+import { Refusal } from "./errors.ts";
+import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, STATE, WAITING_JOB } from "./jobs.ts";
+import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
+import type { Queue } from "./queue.ts";
+import type { Ending } from "./types.ts";
+
+export interface EndDetails {
+  error?: string | undefined;
+  result?: unknown;
+  blame?: readonly string[];
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+  /** Another fact ("queue-deleted", "purged") says it for all of its jobs at once. */
+  isSilent?: boolean;
+}
+
+/** Ends a job that is off its flow, its timers and its lease. It is kept for a while, or forgotten. */
+export function endJob(
+  core: Core,
+  row: number,
+  ending: Ending,
+  now: number,
+  details: EndDetails = {},
+): void {
+  const queue = core.queueOf(row);
+  const id = core.jobs.num(row, ID);
+  count(queue, ending);
+  if (core.tells && details.isSilent !== true)
+    core.tell({ at: now, fact: "ended", id, ending, ...told(details) });
+  const followUp = core.jobs.extra(row)?.followUp;
+  releaseNames(core, row, ending);
+  if (details.error !== undefined || details.result !== undefined || details.waited !== undefined) {
+    const extra = core.jobs.needExtra(row);
+    extra.error = details.error ?? extra.error;
+    extra.result = details.result;
+    extra.waited = details.waited;
+  }
+  core.jobs.setEnding(row, ending);
+  retain(core, row, queue, now);
+  if (followUp !== undefined && !core.isReplaying && !queue.deleted)
+    addFollowUp(core, queue, followUp, now);
+}
+
+function told(details: EndDetails): {
+  blame: readonly string[];
+  error?: string;
+  result?: unknown;
+  waited?: NonNullable<EndDetails["waited"]>;
+} {
+  const { error, result, waited } = details;
+  return {
+    blame: details.blame ?? [],
+    ...(error === undefined ? {} : { error }),
+    ...(result === undefined ? {} : { result }),
+    ...(waited === undefined ? {} : { waited }),
+  };
+}
+
+function count(queue: Queue, ending: Ending): void {
+  const { counters } = queue;
+  if (ending === "finished") counters.finished++;
+  else if (ending === "cancelled") counters.cancelled++;
+  else if (ending === "expired") counters.expired++;
+  else if (ending === "dead") counters.dead++;
+  else counters.failed++;
+}
+
+/** Frees the dedupe key and tells the group. */
+export function releaseNames(core: Core, row: number, ending: Ending): void {
+  const extra = core.jobs.extra(row);
+  if (extra === undefined) return;
+  const id = core.jobs.num(row, ID);
+  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id);
+  extra.dedupe = 0;
+  extra.followUp = undefined;
+  if (extra.group === 0) return;
+  core.groups.end(extra.group, id, ending);
+  extra.group = 0;
+}
+
+/** The latest payload of `keepLast` runs now. A full queue refuses it like any other add. */
+function addFollowUp(core: Core, queue: Queue, spec: Parameters<typeof add>[2], now: number): void {
+  try {
+    add(core, queue, spec, now);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    queue.counters.dropped++;
+  }
+}
+
+function retain(core: Core, row: number, queue: Queue, now: number): void {
+  const { jobs, ms } = queue.config.results;
+  keep(core, row, queue, now);
+  if (jobs === 0 || ms === 0 || queue.deleted) forgetKept(core, row, queue);
+  else if (queue.kept > jobs) forgetKept(core, queue.keptHead, queue);
+}
+
+export function forgetKept(core: Core, row: number, queue: Queue): void {
+  unkeep(core, row, queue);
+  forget(core, row);
+}
+
+/** Takes a live job off wherever it is; answers false when it has ended. */
+export function takeOff(core: Core, row: number, now: number): boolean {
+  const state = core.jobs.int(row, STATE);
+  if (state === WAITING_JOB) leaveFlow(core, row, now);
+  else if (state === DELAYED_JOB) undelay(core, row);
+  else if (state === LEASED_JOB) unhold(core, row, now);
+  else return false;
+  return true;
+}
+
+/** Cancels a job wherever it is; false when it had ended. */
+export function cancel(core: Core, row: number, now: number): boolean {
+  if (!takeOff(core, row, now)) return false;
+  endJob(core, row, "cancelled", now);
+  return true;
+}
+
+/** Runs an ended job that is still kept again, or a delayed one at once. */
+export function revive(core: Core, row: number, now: number): void {
+  const state = core.jobs.int(row, STATE);
+  const id = core.jobs.num(row, ID);
+  if (state !== ENDED_JOB && state !== DELAYED_JOB) {
+    throw new Refusal("CONFLICT", `job ${id} is ${state === LEASED_JOB ? "leased" : "waiting"}`, {
+      field: "id",
+      value: id,
+    });
+  }
+  core.tell({ at: now, fact: "revived", id });
+  applyRevive(core, row, now);
+}
+
+export function applyRevive(core: Core, row: number, now: number): void {
+  if (core.jobs.int(row, STATE) === DELAYED_JOB) undelay(core, row);
+  else {
+    unkeep(core, row, core.queueOf(row));
+    core.jobs.setEnding(row, undefined);
+    const extra = core.jobs.extra(row);
+    if (extra !== undefined) extra.deadline = Number.POSITIVE_INFINITY;
+    core.jobs.setInt(row, ATTEMPTS, core.jobs.int(row, ATTEMPTS) & ~0xffff);
+  }
+  start(core, row, now);
+}

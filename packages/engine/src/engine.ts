@@ -1,0 +1,479 @@
+import { add } from "./add.ts";
+import { Core } from "./core.ts";
+import { dispatch, dispatchFrom, leaveWorker, want } from "./dispatch.ts";
+import { cancel, endJob, revive } from "./end.ts";
+import { invalid, Refusal } from "./errors.ts";
+import type { Fact, FactSink } from "./facts.ts";
+import { nack, report } from "./fail.ts";
+import { integer, name } from "./fields.ts";
+import { ENDED_JOB, ID, LEASE, LEASED_JOB, STATE, TIME, WAITING_JOB } from "./jobs.ts";
+import { BATCH_JOBS_MAX, LEASE_MS_MAX, WEIGHT_MAX } from "./limits.ts";
+import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
+import { enterFlow, leaveFlow, note, unhold, workChanged } from "./moves.ts";
+import { checkNack } from "./parse-nack.ts";
+import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
+import { parseQueueConfig } from "./parse-queue.ts";
+import { apply, reportSuccess } from "./replay.ts";
+import { snapshot } from "./snapshot.ts";
+import { nextWake, tick } from "./tick.ts";
+import type {
+  AddResult,
+  Ending,
+  FairnessKey,
+  GateConfig,
+  GateStats,
+  HistoryEntry,
+  JobSpec,
+  JobView,
+  LaneStats,
+  Lease,
+  NackOptions,
+  QueueConfig,
+  QueueOptions,
+  QueueStats,
+  Why,
+} from "./types.ts";
+import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
+
+/** Slots one worker may ask for, so that sums stay exact. */
+const SLOTS_MAX = 1_000_000;
+
+export interface EngineOptions {
+  /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
+  seed?: number;
+  /** Hears every fact, in order. */
+  facts?: FactSink;
+}
+
+/**
+ * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own. Every
+ * call carries `now`; a refused call throws a `Refusal` and changes nothing.
+ */
+export class Engine {
+  readonly #core: Core;
+
+  constructor(options: EngineOptions = {}) {
+    this.#core = new Core(options.seed ?? 0, options.facts);
+    this.#core.endWait = (row, gate, waitMs) => this.#endWait(row, gate.key, waitMs);
+  }
+
+  /** Elementary steps taken so far: what the tests of bounded work count. */
+  get steps(): number {
+    return this.#core.rings.steps;
+  }
+
+  // Queues
+
+  setQueue(queue: string, options: QueueOptions, now: number): void {
+    const at = this.#core.clock(now);
+    const config = parseQueueConfig(queue, options, this.#core.byName.get(queue)?.config);
+    setQueue(this.#core, queue, config);
+    this.#core.tell({ at, fact: "queue", name: queue, config });
+    this.#core.lines.settle(at);
+  }
+
+  deleteQueue(queue: string, now: number): void {
+    const at = this.#core.clock(now);
+    deleteQueue(this.#core, this.#core.queue(queue));
+    this.#core.tell({ at, fact: "queue-deleted", name: queue });
+    this.#core.lines.settle(at);
+  }
+
+  pause(queue: string, now: number): void {
+    this.#core.queue(queue);
+    this.setQueue(queue, { paused: true }, now);
+  }
+
+  resume(queue: string, now: number): void {
+    this.#core.queue(queue);
+    this.setQueue(queue, { paused: false }, now);
+  }
+
+  /** Removes what waits or is delayed now; leases are left alone. */
+  purge(queue: string, now: number): void {
+    const at = this.#core.clock(now);
+    purge(this.#core, this.#core.queue(queue));
+    this.#core.tell({ at, fact: "purged", name: queue });
+  }
+
+  queueNames(): string[] {
+    return [...this.#core.byName.keys()];
+  }
+
+  queueConfig(queue: string): QueueConfig {
+    return this.#core.queue(queue).config;
+  }
+
+  queueStats(queue: string): QueueStats {
+    return queueStats(this.#core.queue(queue));
+  }
+
+  /** A page of lanes; `cursor` 0 begins, and in the answer means the end. */
+  lanes(
+    queue: string,
+    {
+      search = "",
+      limit = 100,
+      cursor = 0,
+    }: { search?: string; limit?: number; cursor?: number } = {},
+  ): { lanes: LaneStats[]; cursor: number } {
+    return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
+  }
+
+  setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {
+    const at = this.#core.clock(now);
+    integer("weight", weight, 1, WEIGHT_MAX);
+    setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
+    const path = typeof key === "string" ? [key] : key;
+    this.#core.tell({ at, fact: "weight", queue, key: path, weight });
+  }
+
+  // Gates
+
+  /** Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches. */
+  setGate(key: string, config: GateConfig, now: number): void {
+    const at = this.#core.clock(now);
+    const pattern = parseGatePattern("gate", key);
+    const parsed = parseGateConfig(pattern, config);
+    setGate(this.#core, pattern, parsed, at);
+    this.#core.tell({ at, fact: "gate", key: pattern, config: parsed });
+    this.#core.lines.settle(at);
+  }
+
+  /** Removes the limits: what waited for them goes on. */
+  deleteGate(key: string, now: number): void {
+    const at = this.#core.clock(now);
+    const pattern = parseGatePattern("gate", key);
+    if (this.#core.gates.patterns.get(pattern) === undefined) {
+      throw new Refusal("GATE_NOT_FOUND", `gate ${pattern} is not configured`, {
+        field: "gate",
+        value: pattern,
+      });
+    }
+    setGate(this.#core, pattern, undefined, at);
+    this.#core.tell({ at, fact: "gate", key: pattern, config: undefined });
+    this.#core.lines.settle(at);
+  }
+
+  cooldown(key: string, ms: number, reason: string, now: number): void {
+    const at = this.#core.clock(now);
+    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
+    const cooldown = parseCooldown(ms, reason);
+    gate.cool(at + cooldown.ms, cooldown.reason, at);
+    this.#core.tell({ at, fact: "cooled", key, until: at + cooldown.ms, reason: cooldown.reason });
+    this.#core.lines.changed(gate);
+    this.#core.lines.settle(at);
+  }
+
+  clearCooldown(key: string, now: number): void {
+    const at = this.#core.clock(now);
+    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
+    gate.clearCooldown(at);
+    this.#core.tell({ at, fact: "cleared", key });
+    this.#core.lines.changed(gate);
+    this.#core.lines.settle(at);
+  }
+
+  /** Reports a success or a failure to a gate's ladder. */
+  reportGate(key: string, ok: boolean, now: number): void {
+    const at = this.#core.clock(now);
+    report(this.#core, parseGateKey("gate", key), ok, at);
+    this.#core.tell({ at, fact: "reported", key, ok });
+    this.#core.lines.settle(at);
+  }
+
+  gateStats(key: string, now: number): GateStats {
+    const at = this.#core.clock(now);
+    return gateStats(this.#core.gates.gateOf(parseGateKey("gate", key), at), at);
+  }
+
+  /** The keys of all gates that are configured, used by a job or still remember something. */
+  gateKeys(): string[] {
+    const keys = new Set<string>();
+    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
+    for (const gate of this.#core.gates.all()) keys.add(gate.key);
+    return [...keys].sort();
+  }
+
+  // Jobs
+
+  add(queue: string, spec: JobSpec, now: number): AddResult {
+    const at = this.#core.clock(now);
+    const result = add(this.#core, this.#core.queue(queue), spec, at);
+    if (spec.group !== undefined) this.#core.groups.close(spec.group);
+    if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
+    return result;
+  }
+
+  /** Adds a batch; each item has its own answer, and one refused item does not stop the others. */
+  addAll(queue: string, specs: readonly JobSpec[], now: number): (AddResult | Refusal)[] {
+    const at = this.#core.clock(now);
+    const target = this.#core.queue(queue);
+    if (!Array.isArray(specs)) throw invalid("jobs", "an array", specs);
+    integer("jobs.length", specs.length, 0, BATCH_JOBS_MAX);
+    const groups = new Set<string>();
+    const results = specs.map((spec) => {
+      try {
+        const result = add(this.#core, target, spec, at);
+        if (spec.group !== undefined) groups.add(spec.group);
+        return result;
+      } catch (error) {
+        if (error instanceof Refusal) return error;
+        throw error;
+      }
+    });
+    for (const group of groups) this.#core.groups.close(group);
+    this.#core.lines.settle(at);
+    return results;
+  }
+
+  /** Sets how many jobs a worker would take now. */
+  want(queue: string, worker: string, slots: number, now: number): void {
+    const at = this.#core.clock(now);
+    const target = this.#core.queue(queue);
+    integer("slots", slots, 0, SLOTS_MAX);
+    want(this.#core, target, worker, slots);
+    this.#core.lines.settle(at);
+  }
+
+  leaveWorker(queue: string, worker: string, now: number): void {
+    const at = this.#core.clock(now);
+    leaveWorker(this.#core, this.#core.queue(queue), worker);
+    this.#core.lines.settle(at);
+  }
+
+  /** Does what has fallen due, then gives jobs to free workers of all queues, at most `max`. */
+  dispatch(now: number, max = 1000): Lease[] {
+    const at = this.#core.clock(now);
+    tick(this.#core, at);
+    const leases = dispatch(this.#core, at, max);
+    this.#core.lines.settle(at);
+    return leases;
+  }
+
+  /** Takes jobs of one queue, for a caller that comes for them. */
+  lease(queue: string, max: number, now: number): Lease[] {
+    const at = this.#core.clock(now);
+    const target = this.#core.queue(queue);
+    integer("max", max, 0, SLOTS_MAX);
+    tick(this.#core, at);
+    want(this.#core, target, "", max);
+    this.#core.lines.settle(at);
+    const leases = dispatchFrom(this.#core, target, at, max);
+    want(this.#core, target, "", 0);
+    this.#core.lines.settle(at);
+    return leases;
+  }
+
+  ack(id: number, lease: number, now: number, result?: unknown): void {
+    const at = this.#core.clock(now);
+    const row = this.#leased(id, lease);
+    reportSuccess(this.#core, row, at);
+    unhold(this.#core, row, at);
+    endJob(this.#core, row, "finished", at, result === undefined ? NOTHING : { result });
+    if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
+  }
+
+  nack(id: number, lease: number, now: number, options: NackOptions = {}): void {
+    const at = this.#core.clock(now);
+    checkNack(options);
+    const row = this.#leased(id, lease);
+    nack(this.#core, row, options, at);
+    this.#core.lines.settle(at);
+  }
+
+  /** The worker did not start the job: it goes to the front, and no attempt is lost. */
+  giveBack(id: number, lease: number, now: number): void {
+    const at = this.#core.clock(now);
+    const row = this.#leased(id, lease);
+    this.#core.tell({ at, fact: "returned", id });
+    note(this.#core, row, "returned", at);
+    unhold(this.#core, row, at);
+    enterFlow(this.#core, row, at, true);
+    this.#core.lines.settle(at);
+  }
+
+  /** The lease lasts `ms` from now; answers its new end. */
+  extend(id: number, lease: number, ms: number, now: number): number {
+    const at = this.#core.clock(now);
+    integer("ms", ms, 1, LEASE_MS_MAX);
+    const row = this.#leased(id, lease);
+    const until = at + ms;
+    this.#core.jobs.setNum(row, TIME, until);
+    this.#core.timers.move(row, until);
+    this.#core.tell({ at, fact: "extended", id, until });
+    return until;
+  }
+
+  /** Cancels a job wherever it is; false when it had ended. */
+  cancel(id: number, now: number): boolean {
+    const at = this.#core.clock(now);
+    const row = this.#find(id);
+    const done = row !== 0 && cancel(this.#core, row, at);
+    this.#core.lines.settle(at);
+    return done;
+  }
+
+  /** Cancels the job that holds a dedupe key. */
+  cancelByKey(queue: string, key: string, now: number): boolean {
+    const at = this.#core.clock(now);
+    const held = this.#core.dedupes.find(this.#core.queue(queue).serial, key, at);
+    return held !== undefined && this.#core.ids.find(held.id) !== 0 && this.cancel(held.id, at);
+  }
+
+  /** Runs an ended job again while it is kept, or a delayed one at once. */
+  retry(id: number, now: number): void {
+    const at = this.#core.clock(now);
+    const row = this.#find(id);
+    if (row === 0)
+      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
+    revive(this.#core, row, at);
+    this.#core.lines.settle(at);
+  }
+
+  /** Puts dead jobs back, oldest first; answers how many. Repeat while it answers more than 0. */
+  redrive(
+    queue: string,
+    { count = Number.POSITIVE_INFINITY }: { count?: number },
+    now: number,
+  ): number {
+    const at = this.#core.clock(now);
+    if (count !== Number.POSITIVE_INFINITY) integer("count", count, 0, Number.MAX_SAFE_INTEGER);
+    const moved = redrive(this.#core, this.#core.queue(queue), count, at);
+    this.#core.lines.settle(at);
+    return moved;
+  }
+
+  // Time
+
+  /** Does what has fallen due. */
+  tick(now: number): void {
+    tick(this.#core, this.#core.clock(now));
+  }
+
+  /** When `tick` or `dispatch` has something to do next; Infinity: only when something is called. */
+  nextWake(now: number): number {
+    return nextWake(this.#core, this.#core.clock(now));
+  }
+
+  // Reading
+
+  job(id: number): JobView | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 || this.#core.queueOf(row).deleted ? undefined : viewOf(this.#core, row);
+  }
+
+  /** Why a job is not running, in words and data. */
+  why(id: number, now: number): Why {
+    const at = this.#core.clock(now);
+    const row = this.#find(id);
+    if (row === 0)
+      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
+    return why(this.#core, row, at);
+  }
+
+  history(id: number): HistoryEntry[] {
+    const row = this.#find(id);
+    return row === 0 ? [] : historyOf(this.#core, row);
+  }
+
+  /** The members of a group and how they ended; undefined when nobody knows it any more. */
+  group(group: string): { ended: boolean; members: { id: number; ending?: Ending }[] } | undefined {
+    const found = this.#core.groups.find(group);
+    if (found === undefined) return undefined;
+    const members = [...found.group.members].map(([id, ending]) =>
+      ending === undefined ? { id } : { id, ending },
+    );
+    return { ended: found.isEnded, members };
+  }
+
+  // Stores
+
+  storePut(store: string, key: string, value: unknown, now: number): void {
+    const at = this.#core.clock(now);
+    name("store", store);
+    if (value === undefined) throw invalid("value", "given", value);
+    this.#core.stores.put(store, key, value);
+    this.#core.tell({ at, fact: "stored", store, key, value });
+  }
+
+  storeDelete(store: string, key: string, now: number): boolean {
+    const at = this.#core.clock(now);
+    const had = this.#core.stores.delete(store, key);
+    if (had) this.#core.tell({ at, fact: "stored", store, key, value: undefined });
+    return had;
+  }
+
+  storeGet(store: string, key: string): unknown {
+    return this.#core.stores.get(store, key);
+  }
+
+  /** Entries in the order of their keys: those that begin with `prefix` and come after `after`. */
+  storeScan(store: string, prefix = "", after = "", limit = 100): [string, unknown][] {
+    return this.#core.stores.scan(store, prefix, after, limit);
+  }
+
+  // Remembering
+
+  /** Puts a fact into effect that this or another engine told. */
+  apply(fact: Fact): void {
+    apply(this.#core, fact);
+  }
+
+  /** The state as facts: applied to an empty engine they rebuild it. */
+  snapshot(): Generator<Fact> {
+    return snapshot(this.#core);
+  }
+
+  /** What the tables hold, in bytes: for the figures on memory. */
+  memory(): { jobs: number; lanes: number; keys: number; ids: number; timers: number } {
+    const { jobs, rings, laneKeys, ids, timers, later } = this.#core;
+    return {
+      jobs: jobs.bytes,
+      lanes: rings.nodes.bytes + rings.rings.bytes,
+      keys: laneKeys.bytes,
+      ids: ids.bytes,
+      timers: timers.bytes + later.bytes,
+    };
+  }
+
+  /** The row of a job that was issued; 0 when it is no longer kept. */
+  #find(id: number): number {
+    const row = this.#core.ids.find(id);
+    if (row !== 0) return this.#core.queueOf(row).deleted ? 0 : row;
+    if (!Number.isInteger(id) || id < 1 || id > this.#core.lastId) {
+      throw new Refusal("JOB_NOT_FOUND", `there is no job ${String(id)}`, {
+        field: "id",
+        value: id,
+      });
+    }
+    return 0;
+  }
+
+  /** The row of a job that this lease holds. */
+  #leased(id: number, lease: number): number {
+    const row = this.#find(id);
+    const state = row === 0 ? ENDED_JOB : this.#core.jobs.int(row, STATE);
+    if (state === ENDED_JOB) {
+      throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });
+    }
+    if (state !== LEASED_JOB || this.#core.jobs.int(row, LEASE) !== lease) {
+      throw new Refusal("LEASE_LOST", `lease ${lease} of job ${id} is over`, {
+        field: "lease",
+        value: lease,
+      });
+    }
+    return row;
+  }
+
+  #endWait(row: number, gate: string, waitMs: number): void {
+    const core = this.#core;
+    if (core.jobs.int(row, STATE) !== WAITING_JOB) return;
+    const maxWaitMs = core.jobs.extra(row)!.maxWaitMs;
+    leaveFlow(core, row, core.now);
+    const error = `gate ${gate} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;
+    endJob(core, row, "wait-too-long", core.now, { error, waited: { gate, waitMs, maxWaitMs } });
+  }
+}
+
+const NOTHING = {};

@@ -1,0 +1,114 @@
+import type { Counters } from "./queue.ts";
+import type { GateSave } from "./gate.ts";
+import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./types.ts";
+
+/**
+ * What happened, as it is remembered. The engine tells each fact once, in order, and after applying the
+ * same facts in the same order another engine is in the same state. A snapshot is a list of facts too,
+ * so there is one way to rebuild a state, not two.
+ *
+ * Every fact carries `at`, the engine's time. Applying a fact decides nothing: what to retry, what to
+ * drop and whom to serve was decided when it was told.
+ */
+export type Fact = { at: number } & (
+  | { fact: "queue"; name: string; config: QueueConfig }
+  | { fact: "queue-deleted"; name: string }
+  | { fact: "purged"; name: string }
+  | { fact: "weight"; queue: string; key: readonly string[]; weight: number }
+  | { fact: "gate"; key: string; config: GateConfig | undefined }
+  | { fact: "cooled"; key: string; until: number; reason: string }
+  | { fact: "cleared"; key: string }
+  | { fact: "reported"; key: string; ok: boolean }
+  | { fact: "job"; job: JobRecord }
+  | { fact: "due"; id: number; until?: number }
+  | { fact: "leased"; id: number; lease: number; until: number; worker: string }
+  | { fact: "extended"; id: number; until: number }
+  | { fact: "returned"; id: number }
+  | RetriedFact
+  | EndedFact
+  | { fact: "dead"; id: number; reason: string; error?: string; blame: readonly string[] }
+  | { fact: "redriven"; id: number }
+  | { fact: "revived"; id: number }
+  | { fact: "replaced"; id: number; sizeBytes: number; body: unknown; until?: number }
+  | { fact: "follow-up"; id: number; spec: JobSpec }
+  | { fact: "promoted"; id: number; tier: number }
+  | { fact: "stored"; store: string; key: string; value: unknown }
+  | { fact: "gate-state"; key: string; save: GateSave }
+  | PositionFact
+  | { fact: "key-held"; queue: string; key: string; id: number; until: number }
+  | { fact: "counters"; queue: string; counters: Counters; isDlq: boolean }
+  | { fact: "ids"; last: number; seq: number }
+);
+
+interface RetriedFact {
+  fact: "retried";
+  id: number;
+  attempt: number;
+  until: number;
+  event: "failed" | "expired" | "retried";
+  error?: string;
+  blame: readonly string[];
+}
+
+interface EndedFact {
+  fact: "ended";
+  id: number;
+  ending: Ending;
+  error?: string;
+  result?: unknown;
+  blame: readonly string[];
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+}
+
+/** How far ahead of its round a lane is, in its tier's ring. */
+interface PositionFact {
+  fact: "position";
+  queue: string;
+  tier: number;
+  path: readonly string[];
+  rounds: number;
+  rem: number;
+  weight: number;
+}
+
+/** A job as it stands. A new job and one in a snapshot have the same record. */
+export interface JobRecord {
+  id: number;
+  queue: string;
+  state: "waiting" | "delayed" | "leased" | "ended";
+  tier: number;
+  path: readonly string[];
+  weight: number;
+  gates: readonly string[];
+  cost: number;
+  sizeBytes: number;
+  attempt: number;
+  attempts: number;
+  lease: number;
+  seq: number;
+  addedAt: number;
+  /** Waiting since, delayed until, leased until, ended at. */
+  time: number;
+  dispatchedMs: number;
+  worker: string;
+  body: unknown;
+  ending?: Ending;
+  extra?: ExtraRecord;
+}
+
+/** The rarer part of a record; absent fields are at their default. */
+export interface ExtraRecord {
+  deadline?: number;
+  maxWaitMs?: number;
+  dedupe?: { key: string; mode: NonNullable<JobSpec["dedupe"]>["mode"]; until: number };
+  followUp?: JobSpec;
+  group?: string;
+  leaseMs?: number;
+  backoff?: JobSpec["backoff"];
+  error?: string;
+  result?: unknown;
+  history?: readonly HistoryEntry[];
+  origin?: { queue: string; spec: JobSpec; attempts: number; reason: string };
+}
+
+export type FactSink = (fact: Fact) => void;

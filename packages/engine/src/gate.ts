@@ -1,0 +1,284 @@
+/**
+ * The limits of one gate: what has been taken, and when the next job passes.
+ *
+ * A gate has timed parts, which open by themselves at a time that is known (rate, interval,
+ * windows, cooldown), and untimed ones, which open when a leased job ends (concurrency, and the
+ * one at a time of an interval that counts from the end). A job passes when both are open. Each
+ * part keeps its own books; nothing here waits, the lines of waiting lanes are kept elsewhere.
+ *
+ * The gate's own times are whole milliseconds: what has happened is rounded up, and a part opens
+ * at the first whole millisecond at which it really passes. A job therefore passes at the time
+ * that `timedAt` answers, and not 1 ms before it.
+ *
+ * A part that is newly configured starts full; only leases are counted always, so that a limit on
+ * them knows what is running. A part that is changed keeps its level. A gate without any state
+ * (`pristine`) counts as new: whether it was forgotten and made again, at a time that others
+ * choose, must never show.
+ */
+import { TokenBucket, type TokenBucketSave } from "./token-bucket.ts";
+import type { GateConfig, GatePart } from "./types.ts";
+import { type TakesSave, Windows } from "./windows.ts";
+
+/** What outlives a restart. Leases are not in it: the count is rebuilt from them. */
+export interface GateSave {
+  bucket?: TokenBucketSave;
+  takes?: TakesSave;
+  ladderStep?: number;
+  cooldown?: { until: number; reason: string };
+  lastStart?: number;
+  lastEnd?: number;
+}
+
+export class Gate {
+  readonly key: string;
+  config: GateConfig | undefined = undefined;
+  inFlight = 0;
+  /** Rungs climbed; the next failure uses the rung of this index, at most the last. */
+  ladderStep = 0;
+  cooldownUntil = -Infinity;
+  cooldownReason = "";
+  lastStart = -Infinity;
+  lastEnd = -Infinity;
+
+  bucket: TokenBucket | undefined = undefined;
+  windows: Windows | undefined = undefined;
+  /** Milliseconds between two jobs, by tier of the later one; the last serves all tiers beyond. */
+  spacings: Float64Array | undefined = undefined;
+  spacingMax = 0;
+  fromEnd = false;
+  /** How many may be leased at once: the concurrency, and 1 for an interval from the end. */
+  places = Infinity;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** New limits, from now on, at the current level; undefined opens the gate and forgets it. */
+  configure(config: GateConfig | undefined, now: number): void {
+    const isDeleted = config === undefined && this.config !== undefined;
+    if (isDeleted || this.pristine(now)) this.#forget();
+    this.config = config;
+    this.#configureBucket(config, now);
+    this.#configureWindows(config?.windows, now);
+    this.#configureInterval(config?.interval);
+    const concurrency = config?.concurrency ?? Infinity;
+    this.places = this.fromEnd ? 1 : concurrency;
+    this.ladderStep = Math.min(this.ladderStep, config?.ladder?.length ?? 0);
+  }
+
+  /** When a job passes: `now`, a later time, or Infinity when that depends on others. */
+  opensAt(cost: number, tier: number, now: number): number {
+    return this.hasRoom() ? this.timedAt(cost, tier, now) : Infinity;
+  }
+
+  passes(cost: number, tier: number, now: number): boolean {
+    return this.hasRoom() && this.timedAt(cost, tier, now) <= now;
+  }
+
+  /** Whether the untimed parts are open. */
+  hasRoom(): boolean {
+    return this.inFlight < this.places;
+  }
+
+  /** When the timed parts open: `now`, a later time, or Infinity for a rate of 0. */
+  timedAt(cost: number, tier: number, now: number): number {
+    let at = now;
+    if (this.cooldownUntil > at) at = this.cooldownUntil;
+    if (this.spacings !== undefined) at = Math.max(at, this.#spacedAt(tier));
+    if (this.bucket !== undefined) at = Math.max(at, this.bucket.opensAt(cost, now));
+    if (this.windows !== undefined) at = Math.max(at, this.windows.opensAt(cost, now));
+    return at;
+  }
+
+  /** The part that blocks: of the timed ones the last to open, else the untimed one. */
+  part(cost: number, tier: number, now: number): GatePart | undefined {
+    const at = this.timedAt(cost, tier, now);
+    if (at > now) {
+      if (this.cooldownUntil === at) return "cooldown";
+      if (this.bucket?.opensAt(cost, now) === at) return "rate";
+      if (this.windows?.opensAt(cost, now) === at) return "window";
+      return "interval";
+    }
+    if (this.hasRoom()) return undefined;
+    return this.inFlight >= (this.config?.concurrency ?? Infinity) ? "concurrency" : "interval";
+  }
+
+  /**
+   * A job is dispatched. It has passed, except in a replay under other limits: then each part goes
+   * to its floor and the gate stays shut for as long as its limits say.
+   */
+  take(cost: number, _tier: number, now: number): void {
+    this.inFlight++;
+    if (this.spacings !== undefined) this.lastStart = Math.ceil(now);
+    if (this.bucket !== undefined) this.bucket.take(cost, now);
+    if (this.windows !== undefined) this.windows.take(cost, now);
+  }
+
+  /** A leased job that was dispatched before the restart: it holds its place and takes nothing. */
+  hold(): void {
+    this.inFlight++;
+  }
+
+  /** A leased job has ended, however it did. */
+  release(now: number): void {
+    if (this.inFlight > 0) this.inFlight--;
+    if (this.spacings !== undefined) this.lastEnd = Math.ceil(now);
+  }
+
+  /**
+   * Whether a claim of `claimCost` could still pass at `claimAt` if a job took `cost` now. When
+   * the claim's time is not known (Infinity), only a place for each of the two is asked for.
+   */
+  passesBeside(
+    cost: number,
+    _tier: number,
+    claimCost: number,
+    claimTier: number,
+    claimAt: number,
+    now: number,
+  ): boolean {
+    if (this.inFlight + 2 > this.places) return false;
+    if (claimAt === Infinity) return true;
+    if (this.cooldownUntil > claimAt) return false;
+    if (this.spacings !== undefined && Math.ceil(now) + this.#spacing(claimTier) > claimAt) {
+      return false;
+    }
+    if (this.bucket?.opensBeside(cost, claimCost, claimAt, now) === false) return false;
+    return this.windows?.opensBeside(cost, claimCost, claimAt, now) !== false;
+  }
+
+  /** A job of this gate failed (cool down, one rung up) or succeeded (one rung down). */
+  report(ok: boolean, now: number): void {
+    const ladder = this.config?.ladder;
+    if (ladder === undefined) return;
+    if (ok) {
+      this.ladderStep = Math.max(0, this.ladderStep - 1);
+      return;
+    }
+    const rung = Math.min(this.ladderStep + 1, ladder.length);
+    this.ladderStep = rung;
+    this.cool(now + ladder[rung - 1]!, `failure, step ${rung} of ${ladder.length}`, now);
+  }
+
+  /** Shut the gate until a time. A cooldown that ends later stays, with its reason. */
+  cool(until: number, reason: string, now: number): void {
+    if (!(until > now) || until <= this.cooldownUntil) return;
+    this.cooldownUntil = Math.ceil(until);
+    this.cooldownReason = reason;
+  }
+
+  /** An operator says that the trouble is over: the ladder starts anew as well. */
+  clearCooldown(_now?: number): void {
+    this.cooldownUntil = -Infinity;
+    this.cooldownReason = "";
+    this.ladderStep = 0;
+  }
+
+  cooldown(now: number): { until: number; reason: string } | undefined {
+    if (this.cooldownUntil <= now) return undefined;
+    return { until: this.cooldownUntil, reason: this.cooldownReason };
+  }
+
+  /** The largest cost that fits the limits; a job above it is refused at enqueue. */
+  costMax(): number {
+    let max = this.bucket === undefined ? Infinity : this.bucket.burst / 1000;
+    for (const { limit } of this.config?.windows ?? []) max = Math.min(max, limit);
+    return max;
+  }
+
+  tokens(now: number): number | undefined {
+    return this.bucket?.tokens(now);
+  }
+
+  windowUse(now: number): { limit: number; perMs: number; used: number }[] {
+    return this.windows?.use(now) ?? [];
+  }
+
+  /** No state worth remembering: a fresh gate with the same limits would answer the same. */
+  pristine(now: number): boolean {
+    if (this.inFlight > 0 || this.ladderStep > 0 || this.cooldownUntil > now) return false;
+    if (this.spacings !== undefined && this.#last() + this.spacingMax > now) return false;
+    return this.bucket?.full(now) !== false && this.windows?.empty(now) !== false;
+  }
+
+  save(now: number): GateSave {
+    const save: GateSave = {};
+    const cooldown = this.cooldown(now);
+    if (this.bucket !== undefined) save.bucket = this.bucket.save(now);
+    if (this.windows !== undefined) save.takes = this.windows.save(now);
+    if (this.ladderStep > 0) save.ladderStep = this.ladderStep;
+    if (cooldown !== undefined) save.cooldown = cooldown;
+    if (this.lastStart > -Infinity) save.lastStart = this.lastStart;
+    if (this.lastEnd > -Infinity) save.lastEnd = this.lastEnd;
+    return save;
+  }
+
+  /** Go on from a save; the gate is configured first. Only time that has passed refills it. */
+  load(save: GateSave, now: number): void {
+    this.ladderStep = Math.min(save.ladderStep ?? 0, this.config?.ladder?.length ?? 0);
+    this.cooldownUntil = save.cooldown?.until ?? -Infinity;
+    this.cooldownReason = save.cooldown?.reason ?? "";
+    this.lastStart = save.lastStart ?? -Infinity;
+    this.lastEnd = save.lastEnd ?? -Infinity;
+    if (save.bucket !== undefined) this.bucket?.load(save.bucket, now);
+    if (save.takes !== undefined) this.windows?.load(save.takes, now);
+  }
+
+  #forget(): void {
+    this.bucket = undefined;
+    this.windows = undefined;
+    this.lastStart = -Infinity;
+    this.lastEnd = -Infinity;
+    this.clearCooldown();
+  }
+
+  #last(): number {
+    return this.fromEnd ? this.lastEnd : this.lastStart;
+  }
+
+  #spacing(tier: number): number {
+    const spacings = this.spacings!;
+    return spacings[tier < spacings.length ? tier : spacings.length - 1]!;
+  }
+
+  #spacedAt(tier: number): number {
+    return this.#last() + this.#spacing(tier);
+  }
+
+  #configureBucket(config: GateConfig | undefined, now: number): void {
+    if (config?.rate === undefined) {
+      this.bucket = undefined;
+      return;
+    }
+    const burst = config.burst ?? Math.max(1, config.rate);
+    if (this.bucket === undefined) this.bucket = new TokenBucket(config.rate, burst, now);
+    else this.bucket.configure(config.rate, burst, now);
+  }
+
+  #configureWindows(windows: GateConfig["windows"], now: number): void {
+    if (windows === undefined || windows.length === 0) this.windows = undefined;
+    else if (this.windows === undefined) this.windows = new Windows(windows);
+    else this.windows.configure(windows, now);
+  }
+
+  #configureInterval(interval: GateConfig["interval"]): void {
+    this.fromEnd = interval?.from === "end";
+    if (interval === undefined) {
+      this.spacings = undefined;
+      this.lastStart = -Infinity;
+      this.lastEnd = -Infinity;
+      return;
+    }
+    this.spacings = spacingsOf(interval);
+    this.spacingMax = Math.max(...this.spacings);
+  }
+}
+
+/** Whole milliseconds, rounded up but for the binary error of a product such as 1000 × 0.55. */
+function spacingsOf(interval: NonNullable<GateConfig["interval"]>): Float64Array {
+  const floorMs = interval.floorMs ?? 0;
+  const factors = interval.factors ?? [1];
+  return Float64Array.from(factors, (factor) =>
+    Math.max(floorMs, Math.ceil(interval.ms * factor - 1e-6)),
+  );
+}

@@ -1,0 +1,236 @@
+import type { Claim } from "./claim.ts";
+import { Gate } from "./gate.ts";
+import { KeyTable } from "./keys.ts";
+import type { MaxWaits } from "./max-waits.ts";
+import { GatePatterns } from "./patterns.ts";
+import { Table } from "./table.ts";
+import { Timers } from "./timers.ts";
+import type { GateConfig } from "./types.ts";
+
+/** Idle gates looked at for each gate that is made. */
+const SWEEP = 2;
+
+/** A gate with those who wait for it. What the fields mean is told in line.ts and claim.ts. */
+export class GateLine extends Gate {
+  readonly row: number;
+  /** The pattern or key that configures it. */
+  pattern: string | undefined = undefined;
+  /** The set of this gate alone. */
+  solo: GateSet | undefined = undefined;
+  /** Flows whose gates include this one, through their sets. */
+  users = 0;
+  /** ENTRY nodes by queue index and tier. */
+  readonly entries = new Map<number, number>();
+  /** Queues that have an entry. */
+  queues = 0;
+  /** The ring of entries of each tier; 0 where there is none. */
+  readonly lines: number[] = [];
+  /** Seats standing in line. */
+  inLine = 0;
+  /** The most urgent tier that stands in line, as of the last look. */
+  topTier = 0;
+  /** The flow that has been offered the next permit, 0: none. */
+  offer = 0;
+  claims: Claim[] = [];
+  waits: MaxWaits | undefined = undefined;
+  /** Waits to be looked at again before the call returns. */
+  isDue = false;
+  isIdle = false;
+  nextIdle: GateLine | undefined = undefined;
+
+  constructor(key: string, row: number) {
+    super(key);
+    this.row = row;
+  }
+
+  /** How many jobs of cost 1 could pass right now. */
+  permits(now: number): number {
+    if (this.cooldownUntil > now || this.spacings !== undefined) return 0;
+    let permits = this.places - this.inFlight;
+    const tokens = this.tokens(now);
+    if (tokens !== undefined) permits = Math.min(permits, tokens);
+    for (const { limit, used } of this.windowUse(now)) permits = Math.min(permits, limit - used);
+    return permits;
+  }
+}
+
+/** The gates that a flow's jobs name, in order of the gates' rows. Set 0 is the empty one. */
+export interface GateSet {
+  readonly id: number;
+  readonly gates: readonly GateLine[];
+  entry: number;
+  users: number;
+}
+
+/** All gates, by key; the sets of gates that jobs name; the timers of those that will open. */
+export class Gates {
+  readonly patterns = new GatePatterns();
+  readonly #keys: KeyTable;
+  readonly #setKeys = new KeyTable();
+  readonly #rows = new Table(2);
+  readonly wakes = new Timers(this.#rows, 1);
+  readonly #gates: (GateLine | undefined)[] = [undefined];
+  readonly #sets: (GateSet | undefined)[] = [{ id: 0, gates: [], entry: 0, users: 1 }];
+  readonly #freeSets: number[] = [];
+  #idleHead: GateLine | undefined = undefined;
+  #idleTail: GateLine | undefined = undefined;
+  #lastName = "";
+  #lastGate: GateLine | undefined = undefined;
+
+  constructor(seed: number) {
+    this.#keys = new KeyTable(seed);
+  }
+
+  find(key: string): GateLine | undefined {
+    const entry = this.#keys.find(0, key);
+    return entry === 0 ? undefined : this.#gates[this.#keys.valueOf(entry)];
+  }
+
+  /** The gate of a key, made open or as its pattern says when it is not there. */
+  gateOf(key: string, now: number): GateLine {
+    if (key === this.#lastName && this.#lastGate !== undefined) return this.#lastGate;
+    const gate = this.find(key) ?? this.#make(key, now);
+    this.#lastName = key;
+    this.#lastGate = gate;
+    return gate;
+  }
+
+  #make(key: string, now: number): GateLine {
+    this.#sweep(now);
+    const row = this.#rows.alloc();
+    const gate = new GateLine(key, row);
+    this.#gates[row] = gate;
+    this.#keys.setValue(this.#keys.intern(0, key), row);
+    this.configure(gate, now);
+    this.#retire(gate);
+    return gate;
+  }
+
+  /** Gives a gate the limits that its key or the longest pattern sets now. */
+  configure(gate: GateLine, now: number): void {
+    const match = this.patterns.match(gate.key);
+    gate.pattern = match?.pattern;
+    gate.configure(match?.config, now);
+  }
+
+  at(row: number): GateLine {
+    return this.#gates[row]!;
+  }
+
+  *all(): Generator<GateLine> {
+    for (const gate of this.#gates) if (gate !== undefined) yield gate;
+  }
+
+  /** Gates by row, for walks that are spread over several calls. */
+  get rowEnd(): number {
+    return this.#gates.length;
+  }
+
+  atOrNone(row: number): GateLine | undefined {
+    return this.#gates[row];
+  }
+
+  wakeAt(gate: GateLine, time: number): void {
+    if (time === Number.POSITIVE_INFINITY) this.noWake(gate);
+    else if (this.wakes.has(gate.row)) this.wakes.move(gate.row, time);
+    else this.wakes.add(gate.row, time, gate.row);
+  }
+
+  noWake(gate: GateLine): void {
+    if (this.wakes.has(gate.row)) this.wakes.remove(gate.row);
+  }
+
+  set(id: number): GateSet {
+    return this.#sets[id]!;
+  }
+
+  /** The set of these gates. The order of the names and doubles among them do not matter. */
+  setOf(keys: readonly string[] | undefined, now: number): GateSet {
+    if (keys === undefined || keys.length === 0) return this.#sets[0]!;
+    const first = this.gateOf(keys[0]!, now);
+    if (keys.length === 1) return this.soloOf(first);
+    const gates = new Set([first]);
+    for (let i = 1; i < keys.length; i++) gates.add(this.gateOf(keys[i]!, now));
+    if (gates.size === 1) return this.soloOf(first);
+    const sorted = [...gates].sort((a, b) => a.row - b.row);
+    const entry = this.#setKeys.intern(0, sorted.map((gate) => gate.row).join());
+    const known = this.#setKeys.valueOf(entry);
+    return known !== 0 ? this.#sets[known]! : this.#makeSet(sorted, entry);
+  }
+
+  soloOf(gate: GateLine): GateSet {
+    gate.solo ??= this.#makeSet([gate], 0);
+    return gate.solo;
+  }
+
+  #makeSet(gates: readonly GateLine[], entry: number): GateSet {
+    const id = this.#freeSets.pop() ?? this.#sets.length;
+    const set = { id, gates, entry, users: 0 };
+    this.#sets[id] = set;
+    if (entry !== 0) this.#setKeys.setValue(entry, id);
+    return set;
+  }
+
+  /** A flow uses the set. */
+  use(set: GateSet): void {
+    set.users++;
+    if (set.users === 1) for (const gate of set.gates) gate.users++;
+  }
+
+  /** A flow is gone. A set without flows is dropped; a gate without sets is idle. */
+  unuse(set: GateSet): void {
+    set.users--;
+    if (set.users > 0) return;
+    for (const gate of set.gates) {
+      gate.users--;
+      if (gate.users === 0) this.#retire(gate);
+    }
+    if (set.entry === 0) return;
+    this.#setKeys.remove(set.entry);
+    this.#sets[set.id] = undefined;
+    this.#freeSets.push(set.id);
+  }
+
+  #retire(gate: GateLine): void {
+    if (gate.isIdle) return;
+    gate.isIdle = true;
+    if (this.#idleTail === undefined) this.#idleHead = gate;
+    else this.#idleTail.nextIdle = gate;
+    this.#idleTail = gate;
+  }
+
+  /** Forgets gates that nobody uses and that a new one would equal. */
+  #sweep(now: number): void {
+    for (let i = 0; i < SWEEP; i++) {
+      const gate = this.#idleHead;
+      if (gate === undefined) return;
+      if (gate.users === 0 && !gate.pristine(now)) return;
+      this.#idleHead = gate.nextIdle;
+      if (this.#idleHead === undefined) this.#idleTail = undefined;
+      gate.nextIdle = undefined;
+      gate.isIdle = false;
+      if (gate.users === 0) this.#forget(gate);
+    }
+  }
+
+  #forget(gate: GateLine): void {
+    this.noWake(gate);
+    if (gate.solo !== undefined) {
+      this.#sets[gate.solo.id] = undefined;
+      this.#freeSets.push(gate.solo.id);
+    }
+    this.#keys.remove(this.#keys.find(0, gate.key));
+    this.#gates[gate.row] = undefined;
+    this.#rows.free(gate.row);
+    if (this.#lastGate === gate) this.#lastGate = undefined;
+    this.forgotten(gate);
+  }
+
+  /** What else hangs on a gate that is forgotten; set by the lines. */
+  forgotten: (gate: GateLine) => void = () => {};
+
+  setConfig(pattern: string, config: GateConfig | undefined): void {
+    if (config === undefined) this.patterns.delete(pattern);
+    else this.patterns.set(pattern, config);
+  }
+}

@@ -1,0 +1,26 @@
+export { Engine, type EngineOptions } from "./engine.ts";
+export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
+export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
+export type {
+  AddResult,
+  DedupeMode,
+  Ending,
+  FairnessKey,
+  GateConfig,
+  GatePart,
+  GateStats,
+  HistoryEntry,
+  JobSpec,
+  JobState,
+  JobView,
+  LaneStats,
+  Lease,
+  NackOptions,
+  OnFull,
+  QueueConfig,
+  QueueOptions,
+  QueueStats,
+  RetryPolicy,
+  TierConfig,
+  Why,
+} from "./types.ts";

@@ -1,0 +1,166 @@
+import { MASK, SHIFT, Table } from "./table.ts";
+import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "./types.ts";
+
+/**
+ * The row of a job: 80 bytes, whatever its state. What only some jobs have (a deadline, a dedupe key,
+ * an error, a result) lives in an `Extra` beside it, what the caller gave to be carried in `bodies`.
+ */
+export const JOB_INTS = 20;
+
+/** Doubles. */
+export const ID = 0;
+/** Order of entry into the flow: the age that decides between flows. */
+export const SEQ = 1;
+/** Waiting: since when. Delayed: until when. Leased: the expiry. Ended: when. */
+export const TIME = 2;
+export const ADDED = 3;
+
+/** Links in the flow while waiting, in the list of kept jobs when ended. */
+export const JOB_NEXT = 8;
+export const JOB_PREV = 9;
+/** Leased: index of the worker. */
+export const WORKER = 8;
+/** Delayed, leased: place in the heap of timers. */
+export const POS = 9;
+export const IN_FLOW = 10;
+export const STATE = 11;
+/** Attempt in the low half, deliveries allowed in the high half. */
+export const ATTEMPTS = 12;
+/** Milliseconds from the add to the latest dispatch, at most 2^31 - 1. */
+export const DISPATCHED = 13;
+export const COST = 14;
+export const LEASE = 15;
+export const ID_LINK = 16;
+export const SIZE = 17;
+/** 1 when there is an extra; for an ended job, twice its ending besides. */
+export const HAS_EXTRA = 18;
+/** Place in the heap of second timers: deadlines and promotions. */
+export const POS2 = 19;
+
+export const WAITING_JOB = 1;
+export const DELAYED_JOB = 2;
+export const LEASED_JOB = 3;
+export const ENDED_JOB = 4;
+
+export interface Extra {
+  deadline: number;
+  maxWaitMs: number;
+  dedupe: number;
+  dedupeMode: DedupeMode | undefined;
+  /** `keepLast`: the job to add when this one ends. */
+  followUp: JobSpec | undefined;
+  group: number;
+  leaseMs: number;
+  backoff: Partial<RetryPolicy> | undefined;
+  error: string | undefined;
+  result: unknown;
+  history: HistoryEntry[] | undefined;
+  /** Where a dead-lettered job came from, and the flow it goes back to. */
+  origin: { queue: string; spec: JobSpec; attempts: number; reason: string } | undefined;
+  /** What `WAIT_TOO_LONG` said. */
+  waited: { gate: string; waitMs: number; maxWaitMs: number } | undefined;
+}
+
+export function newExtra(): Extra {
+  return {
+    deadline: Number.POSITIVE_INFINITY,
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    dedupe: 0,
+    dedupeMode: undefined,
+    followUp: undefined,
+    group: 0,
+    leaseMs: 0,
+    backoff: undefined,
+    error: undefined,
+    result: undefined,
+    history: undefined,
+    origin: undefined,
+    waited: undefined,
+  };
+}
+
+const ENDINGS: readonly (Ending | undefined)[] = [
+  undefined,
+  "finished",
+  "failed",
+  "cancelled",
+  "expired",
+  "dead",
+  "wait-too-long",
+];
+
+/** Values by row, in chunks like the table's, made only where something is stored. */
+export class Slots<T> {
+  readonly #chunks: (T | undefined)[][] = [];
+
+  get(row: number): T | undefined {
+    return this.#chunks[row >>> SHIFT]?.[row & MASK];
+  }
+
+  set(row: number, value: T | undefined): void {
+    const chunk = this.#chunks[row >>> SHIFT];
+    if (chunk !== undefined) chunk[row & MASK] = value;
+    else if (value !== undefined) {
+      const made: (T | undefined)[] = new Array(MASK + 1);
+      made[row & MASK] = value;
+      while (this.#chunks.length < row >>> SHIFT) this.#chunks.push(undefined as never);
+      this.#chunks[row >>> SHIFT] = made;
+    }
+  }
+}
+
+/** The jobs: rows, their extras and bodies. */
+export class Jobs extends Table {
+  readonly extras = new Slots<Extra>();
+  readonly bodies = new Slots<unknown>();
+
+  constructor() {
+    super(JOB_INTS);
+  }
+
+  int(row: number, field: number): number {
+    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + field]!;
+  }
+
+  setInt(row: number, field: number, value: number): void {
+    this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + field] = value;
+  }
+
+  num(row: number, field: number): number {
+    return this.f[row >>> SHIFT]![(row & MASK) * (JOB_INTS / 2) + field]!;
+  }
+
+  setNum(row: number, field: number, value: number): void {
+    this.f[row >>> SHIFT]![(row & MASK) * (JOB_INTS / 2) + field] = value;
+  }
+
+  extra(row: number): Extra | undefined {
+    return (this.int(row, HAS_EXTRA) & 1) === 0 ? undefined : this.extras.get(row);
+  }
+
+  needExtra(row: number): Extra {
+    const had = this.extra(row);
+    if (had !== undefined) return had;
+    const made = newExtra();
+    this.extras.set(row, made);
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | 1);
+    return made;
+  }
+
+  /** How an ended job ended. Kept in the row: most jobs finish, and need no extra to say so. */
+  ending(row: number): Ending | undefined {
+    return ENDINGS[this.int(row, HAS_EXTRA) >>> 1];
+  }
+
+  setEnding(row: number, ending: Ending | undefined): void {
+    const index = ending === undefined ? 0 : ENDINGS.indexOf(ending);
+    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & 1) | (index << 1));
+  }
+
+  /** Frees the row and what hangs on it. */
+  discard(row: number): void {
+    if ((this.int(row, HAS_EXTRA) & 1) !== 0) this.extras.set(row, undefined);
+    this.bodies.set(row, undefined);
+    this.free(row);
+  }
+}

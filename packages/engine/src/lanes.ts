@@ -1,0 +1,299 @@
+import { FlowHeap } from "./flow-heap.ts";
+import type { Jobs } from "./jobs.ts";
+import type { KeyTable } from "./keys.ts";
+import {
+  AT_TIER,
+  CHILD,
+  FLOW,
+  FLOWS,
+  GATES,
+  IDLE,
+  IN_LANE,
+  KEY,
+  KIND,
+  LANE,
+  LANE_NEXT,
+  LANE_PREV,
+  LEVEL,
+  LINK,
+  NODE_INTS,
+  OUT,
+  OWN,
+  QUEUE,
+  REFS,
+  RING,
+  TIER,
+  TOP,
+  USERS,
+  WEIGHT,
+  WHERE,
+} from "./nodes.ts";
+import { PairIndex } from "./pairs.ts";
+import type { Rings } from "./ring.ts";
+import { MASK, SHIFT } from "./table.ts";
+import type { FairnessKey } from "./types.ts";
+
+/** Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up. */
+const SWEEP = 2;
+
+/** What the lanes must ask of the gates when a flow goes. */
+export interface FlowOwner {
+  /** The flow is about to be freed: leave every line, give up the gate set. */
+  flowGone(flow: number): void;
+  /** True when no gate remembers a lead of this flow's lane. */
+  isForgettable(flow: number): boolean;
+  weightOf(queue: number, path: readonly string[]): number;
+}
+
+/**
+ * The tree of lanes: from a tier down its levels to lanes and their flows.
+ *
+ * A lane is found by its key under its parent. It lives as long as one of its flows has jobs, and after
+ * that until the position it has reached in its ring means nothing any more; only then is it
+ * forgotten, so leaving and coming back earns nothing.
+ *
+ * A key can be a lane and the first level of a path at once. The lane then becomes a child of the
+ * level, so that both together get one share.
+ */
+export class Lanes {
+  readonly heap: FlowHeap;
+  /** Whether the latest `flowOf` made its flow. */
+  isNew = false;
+  readonly #rings: Rings;
+  readonly #keys: KeyTable;
+  readonly #flows: PairIndex;
+  readonly #owner: FlowOwner;
+
+  constructor(rings: Rings, jobs: Jobs, keys: KeyTable, owner: FlowOwner) {
+    this.#rings = rings;
+    this.#keys = keys;
+    this.#owner = owner;
+    this.heap = new FlowHeap(rings.nodes, jobs);
+    this.#flows = new PairIndex(rings.nodes, IN_LANE, GATES, LINK);
+  }
+
+  get(node: number, field: number): number {
+    return this.#rings.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + field]!;
+  }
+
+  set(node: number, field: number, value: number): void {
+    this.#rings.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + field] = value;
+  }
+
+  /** The lane of a key under a tier, made when it is not there. */
+  laneOf(tier: number, key: FairnessKey): number {
+    if (typeof key === "string") return this.#lane(tier, key, [key]);
+    let parent = tier;
+    const last = key.length - 1;
+    for (let i = 0; i < last; i++) parent = this.#level(parent, key[i]!, key.slice(0, i + 1));
+    return this.#lane(parent, key[last]!, key);
+  }
+
+  /** The lane of a key if it is there, else 0. */
+  findLane(tier: number, key: FairnessKey): number {
+    const node = this.findNode(tier, typeof key === "string" ? [key] : key);
+    return node !== 0 && this.get(node, KIND) === LEVEL ? this.get(node, TOP) : node;
+  }
+
+  /** The lane or level of a path if it is there, else 0. */
+  findNode(tier: number, path: readonly string[]): number {
+    let node = tier;
+    for (const part of path) {
+      const entry = this.#keys.find(node, part);
+      if (entry === 0) return 0;
+      node = this.#keys.valueOf(entry);
+    }
+    return node;
+  }
+
+  #lane(parent: number, key: string, path: readonly string[]): number {
+    const entry = this.#keys.find(parent, key);
+    if (entry === 0) return this.#make(LANE, parent, this.#keys.intern(parent, key), path);
+    const node = this.#keys.valueOf(entry);
+    if (this.get(node, KIND) === LANE) return node;
+    return this.get(node, TOP) || this.#ownLane(node);
+  }
+
+  /** The lane for a level's own jobs. */
+  #ownLane(level: number): number {
+    const lane = this.#make(LANE, level, 0, []);
+    this.set(level, TOP, lane);
+    return lane;
+  }
+
+  #level(parent: number, key: string, path: readonly string[]): number {
+    const entry = this.#keys.find(parent, key);
+    if (entry === 0) return this.#make(LEVEL, parent, this.#keys.intern(parent, key), path);
+    const node = this.#keys.valueOf(entry);
+    return this.get(node, KIND) === LEVEL ? node : this.#raise(parent, node, path);
+  }
+
+  #make(kind: number, parent: number, entry: number, path: readonly string[]): number {
+    const ring = this.get(parent, CHILD);
+    this.sweep(ring);
+    const node = this.#rings.nodes.alloc();
+    const queue = this.get(parent, QUEUE);
+    this.set(node, KIND, kind);
+    this.set(node, RING, ring);
+    this.set(node, WEIGHT, path.length === 0 ? 1 : this.#owner.weightOf(queue, path));
+    this.set(node, KEY, entry);
+    this.set(node, QUEUE, queue);
+    this.set(node, AT_TIER, this.get(parent, AT_TIER));
+    if (kind === LEVEL) this.set(node, CHILD, this.#rings.create(node, true));
+    if (entry !== 0) this.#keys.setValue(entry, node);
+    if (this.get(parent, KIND) === LEVEL) this.#hold(parent);
+    return node;
+  }
+
+  /** Makes a level of a key that has been a lane so far; the lane goes below it. */
+  #raise(parent: number, lane: number, path: readonly string[]): number {
+    const active = this.get(lane, WHERE) !== OUT && this.get(lane, WHERE) !== IDLE;
+    if (active) this.#rings.deactivate(lane);
+    else if (this.get(lane, WHERE) === IDLE) this.#rings.unlinkIdle(lane);
+    const entry = this.get(lane, KEY);
+    const level = this.#make(LEVEL, parent, entry, path);
+    this.#rings.inherit(level, lane);
+    this.set(lane, WEIGHT, 1);
+    this.set(lane, KEY, 0);
+    this.set(lane, RING, this.get(level, CHILD));
+    this.set(level, TOP, lane);
+    this.#hold(level);
+    if (active) this.#rings.activate(lane);
+    else if (this.get(lane, REFS) === 0) this.#rings.linkIdle(lane);
+    return level;
+  }
+
+  #hold(level: number): void {
+    if (this.get(level, REFS) === 0 && this.get(level, WHERE) === IDLE)
+      this.#rings.unlinkIdle(level);
+    this.set(level, REFS, this.get(level, REFS) + 1);
+  }
+
+  /** A job's weight rules its lane from now on. */
+  setWeight(lane: number, weight: number): void {
+    this.set(lane, OWN, weight);
+    if (this.get(lane, WEIGHT) !== weight) this.#rings.setWeight(lane, weight);
+  }
+
+  /** The flow of a lane for a set of gates, made when it is not there. */
+  flowOf(lane: number, gates: number): number {
+    this.isNew = false;
+    const first = this.get(lane, FLOWS);
+    if (first !== 0 && this.get(first, GATES) === gates) return first;
+    const found = this.#flows.find(lane, gates);
+    if (found !== 0) return found;
+    this.isNew = true;
+    const flow = this.#rings.nodes.alloc();
+    this.set(flow, KIND, FLOW);
+    this.set(flow, WEIGHT, this.get(lane, WEIGHT));
+    this.set(flow, IN_LANE, lane);
+    this.set(flow, GATES, gates);
+    this.set(flow, LANE_NEXT, first);
+    if (first !== 0) this.set(first, LANE_PREV, flow);
+    this.set(lane, FLOWS, flow);
+    this.#flows.insert(flow);
+    return flow;
+  }
+
+  /** One more job, or attached flow, belongs to the flow. */
+  use(flow: number): void {
+    const users = this.get(flow, USERS);
+    this.set(flow, USERS, users + 1);
+    if (users !== 0) return;
+    if (this.get(flow, WHERE) === IDLE) this.#rings.unlinkIdle(flow);
+    const lane = this.get(flow, IN_LANE);
+    if (this.get(lane, WHERE) === IDLE) this.#rings.unlinkIdle(lane);
+    this.set(lane, REFS, this.get(lane, REFS) + 1);
+  }
+
+  /** One less. The last flow of a lane stays with it, so that a lane in use is not rebuilt per job. */
+  unuse(flow: number): void {
+    const users = this.get(flow, USERS) - 1;
+    this.set(flow, USERS, users);
+    if (users !== 0) return;
+    const lane = this.get(flow, IN_LANE);
+    const refs = this.get(lane, REFS) - 1;
+    this.set(lane, REFS, refs);
+    if (refs !== 0 || this.get(lane, FLOWS) !== flow || this.get(flow, LANE_NEXT) !== 0) {
+      if (this.#owner.isForgettable(flow)) this.#freeFlow(flow);
+      else this.#rings.linkIdle(flow);
+    }
+    if (refs !== 0) return;
+    this.#rings.linkIdle(lane);
+    this.sweep(this.get(lane, RING));
+  }
+
+  /** Forgets a few of those that nothing depends on any more. */
+  sweep(ring: number): void {
+    for (let i = 0; i < SWEEP; i++) {
+      const node = this.#rings.expired(ring);
+      if (node === 0) return;
+      this.#rings.unlinkIdle(node);
+      const kind = this.get(node, KIND);
+      if (kind === FLOW) this.#freeFlow(node);
+      else if (kind === LANE && !this.#canForget(node)) this.#rings.linkIdle(node);
+      else this.#forget(node);
+    }
+  }
+
+  #canForget(lane: number): boolean {
+    const flow = this.get(lane, FLOWS);
+    if (flow === 0) return true;
+    if (!this.#owner.isForgettable(flow)) return false;
+    if (this.get(flow, WHERE) === IDLE) this.#rings.unlinkIdle(flow);
+    this.#freeFlow(flow);
+    return this.get(lane, FLOWS) === 0;
+  }
+
+  #freeFlow(flow: number): void {
+    this.#owner.flowGone(flow);
+    const next = this.get(flow, LANE_NEXT);
+    const prev = this.get(flow, LANE_PREV);
+    if (next !== 0) this.set(next, LANE_PREV, prev);
+    if (prev !== 0) this.set(prev, LANE_NEXT, next);
+    else this.set(this.get(flow, IN_LANE), FLOWS, next);
+    this.#flows.remove(flow);
+    this.#rings.nodes.free(flow);
+  }
+
+  /** Frees a lane or a level that has no children, and lets its parent go the same way. */
+  #forget(node: number): void {
+    const ring = this.get(node, RING);
+    const parent = this.#rings.ownerOf(ring);
+    const entry = this.get(node, KEY);
+    if (entry !== 0) this.#keys.remove(entry);
+    if (this.get(node, KIND) === LEVEL) this.#rings.drop(this.get(node, CHILD));
+    this.#rings.nodes.free(node);
+    if (this.get(parent, KIND) !== LEVEL) return;
+    if (this.get(parent, TOP) === node) this.set(parent, TOP, 0);
+    const refs = this.get(parent, REFS) - 1;
+    this.set(parent, REFS, refs);
+    if (refs === 0) this.#rings.linkIdle(parent);
+  }
+
+  /** The key of a lane as it was given: a string, or a path from the top down. */
+  keyOf(lane: number): FairnessKey {
+    const path: string[] = [];
+    let node = lane;
+    while (this.get(node, KIND) !== TIER) {
+      const entry = this.get(node, KEY);
+      if (entry !== 0) path.unshift(this.#keys.keyOf(entry));
+      node = this.#rings.ownerOf(this.get(node, RING));
+    }
+    return path.length === 1 ? path[0]! : path;
+  }
+
+  /** Adds a flow to the ready ones of its lane, which takes part in its ring from now on. */
+  ready(flow: number): void {
+    const lane = this.get(flow, IN_LANE);
+    const first = this.get(lane, TOP) === 0;
+    this.heap.add(lane, flow);
+    if (first) this.#rings.activate(lane);
+  }
+
+  unready(flow: number): void {
+    const lane = this.get(flow, IN_LANE);
+    this.heap.remove(lane, flow);
+    if (this.get(lane, TOP) === 0) this.#rings.deactivate(lane);
+  }
+}

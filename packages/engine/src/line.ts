@@ -1,0 +1,385 @@
+import { Claims } from "./claim.ts";
+import type { GateLine, Gates, GateSet } from "./gates.ts";
+import { COST, type Jobs, SEQ } from "./jobs.ts";
+import type { Lanes } from "./lanes.ts";
+import {
+  AT_TIER,
+  ATTACHED,
+  CHILD,
+  FLOW_STATE,
+  GATES,
+  HEAD,
+  IDLE,
+  IN_LANE,
+  LINED,
+  OFFERED,
+  OUT,
+  QUEUE,
+  READY,
+  RESTING,
+  WAITS_TURN,
+  WHERE,
+} from "./nodes.ts";
+import type { Queue } from "./queue.ts";
+import type { Rings } from "./ring.ts";
+import type { Seats } from "./seats.ts";
+
+/** Gates looked at again in one call; the rest is done by the next one. */
+const LOOKS_PER_CALL = 512;
+/** Flows let go at once when a gate has room for everybody in its line. */
+const LET_GO = 64;
+/** Jobs failed in one call because their gate opens too late for them. */
+const JUDGED_PER_LOOK = 256;
+
+export interface LineWorld {
+  readonly rings: Rings;
+  readonly lanes: Lanes;
+  readonly seats: Seats;
+  readonly gates: Gates;
+  readonly jobs: Jobs;
+  readonly queues: (Queue | undefined)[];
+  /** The queue may have something to dispatch. */
+  wake(queue: Queue): void;
+  /** A waiting job's gate opens later than the job would wait. */
+  failWait(row: number, id: number, gate: GateLine, waitMs: number, now: number): void;
+}
+
+/**
+ * Which flows are ready, and who waits for which gate.
+ *
+ * A flow is in one of these states (FLOW_STATE), set here and in claim.ts only:
+ *   RESTING     it has no waiting job, or is between two of the others
+ *   READY       in its lane's heap: its gates were open and without a line when last looked at
+ *   LINED       its seat stands in the line of its only gate
+ *   OFFERED     as LINED, first in line, and in its lane's heap: the gate's next permit is its own
+ *   WAITS_TURN, CLAIMS, CLAIM_OFFERED   flows with several gates, see claim.ts
+ *
+ * A READY flow that finds its gate shut when its lane is served goes to the line: gates are looked at
+ * when a flow gets its first job and when it is served, never in between, so a gate that shuts under a
+ * million ready lanes costs nothing at that moment.
+ *
+ * A gate is looked at (`look`, then `settle`) whenever the answer to "who is first, and does it pass?"
+ * may have changed: somebody joins an empty line or a more urgent tier, the first leaves, its head
+ * changes, a permit is taken or released, the limits change, time has come. Whatever changes one of
+ * these must call `look`; a missing call is a job that waits for ever.
+ */
+export class Lines {
+  readonly claims: Claims;
+  readonly #w: LineWorld;
+  #due: GateLine[] = [];
+
+  constructor(world: LineWorld) {
+    this.#w = world;
+    this.claims = new Claims(world, this);
+    world.gates.forgotten = (gate) => world.seats.drop(gate);
+    world.seats.gateAt = (row) => world.gates.at(row);
+  }
+
+  /** A flow that rests has a job at its head: is it ready, or must it wait? */
+  settleFlow(flow: number, now: number): void {
+    const set = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
+    if (set.gates.length > 1) return this.claims.settleFlow(flow, set, now);
+    if (set.id === 0 || this.#isOpen(flow, set.gates[0]!, now)) this.ready(flow);
+    else this.#stand(flow, set.gates[0]!, now);
+  }
+
+  #isOpen(flow: number, gate: GateLine, now: number): boolean {
+    if (gate.config === undefined && gate.cooldownUntil <= now) return true;
+    if (gate.inLine > 0 || gate.claims.length > 0) return false;
+    return gate.passes(this.costOf(flow), this.tierOf(flow), now);
+  }
+
+  costOf(flow: number): number {
+    return this.#w.jobs.int(this.#w.lanes.get(flow, HEAD), COST);
+  }
+
+  tierOf(flow: number): number {
+    return this.#w.lanes.get(this.#w.lanes.get(flow, IN_LANE), AT_TIER);
+  }
+
+  queueOf(flow: number): Queue {
+    return this.#w.queues[this.#w.lanes.get(this.#w.lanes.get(flow, IN_LANE), QUEUE)]!;
+  }
+
+  ready(flow: number): void {
+    this.#w.lanes.set(flow, FLOW_STATE, READY);
+    this.#w.lanes.ready(flow);
+    this.#w.wake(this.queueOf(flow));
+  }
+
+  #stand(flow: number, gate: GateLine, now: number): void {
+    this.#w.lanes.set(flow, FLOW_STATE, LINED);
+    this.join(flow, gate, now);
+  }
+
+  /** Puts a seat into the line of its gate, unless it stands there. */
+  join(seat: number, gate: GateLine, _now: number): void {
+    const where = this.#w.lanes.get(seat, WHERE);
+    if (where !== OUT && where !== IDLE) return;
+    this.#w.seats.bind(seat, gate);
+    const lane = this.#w.lanes.get(seat, IN_LANE);
+    const tier = this.#w.lanes.get(lane, AT_TIER);
+    const entry = gate.entries.get(this.#w.lanes.get(lane, QUEUE) * 64 + tier)!;
+    const first = this.#w.rings.sizeOf(this.#w.lanes.get(entry, CHILD)) === 0;
+    this.#w.rings.activate(seat);
+    gate.inLine++;
+    if (first || tier < gate.topTier) this.look(gate);
+  }
+
+  /** Takes a seat out of the line when neither its own jobs nor attached flows wait there. */
+  leave(seat: number, gate: GateLine): void {
+    const state = this.#w.lanes.get(seat, FLOW_STATE);
+    if (state === LINED || state === OFFERED || this.#w.lanes.get(seat, ATTACHED) !== 0) return;
+    this.#w.rings.deactivate(seat);
+    gate.inLine--;
+    this.look(gate);
+  }
+
+  /** Have the gate looked at before the call returns. */
+  look(gate: GateLine): void {
+    if (gate.isDue) return;
+    gate.isDue = true;
+    this.#due.push(gate);
+  }
+
+  /** Looks at every gate that is due; what is too much for one call is left to the next. */
+  settle(now: number): void {
+    for (let i = 0; i < this.#due.length; i++) {
+      const gate = this.#due[i]!;
+      gate.isDue = false;
+      if (i < LOOKS_PER_CALL) this.#lookAt(gate, now);
+      else this.#w.gates.wakeAt(gate, now);
+    }
+    if (this.#due.length > 0) this.#due = [];
+  }
+
+  get isSettled(): boolean {
+    return this.#due.length === 0;
+  }
+
+  #lookAt(gate: GateLine, now: number): void {
+    this.#w.rings.steps++;
+    if (gate.waits !== undefined) this.#judge(gate, now);
+    const claim = gate.claims[0];
+    const claimAt = claim === undefined ? Number.POSITIVE_INFINITY : this.claims.look(claim, now);
+    const top = this.#top(gate);
+    if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
+    if (top === 0) return this.#w.gates.wakeAt(gate, claimAt);
+    const cost = this.costOf(top);
+    const tier = this.tierOf(top);
+    const at = gate.opensAt(cost, tier, now);
+    if (at > now) {
+      this.withdraw(gate);
+      return this.#w.gates.wakeAt(gate, Math.min(at, claimAt));
+    }
+    this.#w.gates.wakeAt(gate, claimAt);
+    if (gate.claims.length > 0 && !this.claims.leavesRoom(gate, cost, tier, now)) {
+      return this.withdraw(gate);
+    }
+    if (this.#w.lanes.get(top, FLOW_STATE) === WAITS_TURN) {
+      this.claims.turn(top, gate, now);
+      this.look(gate);
+    } else if (gate.offer === 0) this.#offer(gate, top, now);
+  }
+
+  /** The flow that is first in line, 0 when nobody stands there who could go out. */
+  #top(gate: GateLine): number {
+    for (let tier = 0; tier < gate.lines.length; tier++) {
+      const ring = gate.lines[tier]!;
+      if (ring === 0) continue;
+      for (;;) {
+        const entry = this.#w.rings.peek(ring);
+        if (entry === 0) break;
+        const queue = this.#w.queues[this.#w.lanes.get(entry, QUEUE)]!;
+        if ((gate.queues > 1 || queue.deleted) && !queue.canWork()) {
+          this.#w.rings.deactivate(entry);
+          queue.passedOver.add(gate);
+          continue;
+        }
+        gate.topTier = tier;
+        return this.#headFlow(this.#w.rings.leaf(this.#w.lanes.get(entry, CHILD)));
+      }
+    }
+    gate.topTier = Number.POSITIVE_INFINITY;
+    return 0;
+  }
+
+  /** Of a seat's own flow and those attached to it, the one with the older head. */
+  #headFlow(seat: number): number {
+    const attached = this.#w.lanes.get(seat, ATTACHED);
+    if (attached === 0) return seat;
+    const state = this.#w.lanes.get(seat, FLOW_STATE);
+    if (state !== LINED && state !== OFFERED) return attached;
+    const age = (flow: number): number => this.#w.jobs.num(this.#w.lanes.get(flow, HEAD), SEQ);
+    return age(attached) < age(seat) ? attached : seat;
+  }
+
+  #offer(gate: GateLine, flow: number, now: number): void {
+    if (gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.inLine) {
+      return this.#letGo(gate, now);
+    }
+    gate.offer = flow;
+    this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
+    this.#w.lanes.ready(flow);
+    const queue = this.queueOf(flow);
+    if (gate.queues > 1) queue.offers.add(gate);
+    this.#w.wake(queue);
+  }
+
+  /** There is room for everybody in line: the line dissolves, and the ring alone decides again. */
+  #letGo(gate: GateLine, _now: number): void {
+    for (let i = 0; i < LET_GO; i++) {
+      const flow = this.#top(gate);
+      if (flow === 0) return;
+      if (this.#w.lanes.get(flow, FLOW_STATE) === WAITS_TURN) break;
+      this.#w.lanes.set(flow, FLOW_STATE, RESTING);
+      if (this.#w.lanes.get(flow, ATTACHED) === 0) {
+        this.#w.rings.deactivate(flow);
+        gate.inLine--;
+      }
+      this.ready(flow);
+      this.#w.rings.steps++;
+    }
+    this.look(gate);
+  }
+
+  withdraw(gate: GateLine): void {
+    const flow = gate.offer;
+    if (flow === 0) return;
+    this.#endOffer(gate, flow);
+    this.#w.lanes.unready(flow);
+  }
+
+  #endOffer(gate: GateLine, flow: number): void {
+    gate.offer = 0;
+    this.#w.lanes.set(flow, FLOW_STATE, LINED);
+    this.queueOf(flow).offers.delete(gate);
+  }
+
+  /** Fails the jobs that would rather not wait until the gate opens. */
+  #judge(gate: GateLine, now: number): void {
+    const fail = (row: number, id: number, waitMs: number): void =>
+      this.#w.failWait(row, id, gate, waitMs, now);
+    if (!gate.waits!.judge(gate, now, JUDGED_PER_LOOK, fail)) this.look(gate);
+    if (gate.waits!.isEmpty) gate.waits = undefined;
+  }
+
+  /**
+   * The lane's turn has come and this is its oldest ready flow: takes the permits of all its gates, or
+   * finds that it must wait and puts it where it waits.
+   */
+  admit(flow: number, now: number): boolean {
+    const id = this.#w.lanes.get(flow, GATES);
+    if (id === 0) return true;
+    const set = this.#w.gates.set(id);
+    if (set.gates.length > 1) return this.claims.admit(flow, set, now);
+    const gate = set.gates[0]!;
+    const cost = this.costOf(flow);
+    if (this.#w.lanes.get(flow, FLOW_STATE) === OFFERED) {
+      if (gate.passes(cost, this.tierOf(flow), now)) {
+        this.#takeSeat(flow, gate, cost, now);
+        return true;
+      }
+      this.withdraw(gate);
+      this.look(gate);
+      return false;
+    }
+    if (this.#isOpen(flow, gate, now)) {
+      this.#takeSeat(flow, gate, cost, now);
+      return true;
+    }
+    this.#w.lanes.unready(flow);
+    this.#stand(flow, gate, now);
+    return false;
+  }
+
+  #takeSeat(seat: number, gate: GateLine, cost: number, now: number): void {
+    gate.take(cost, this.tierOf(seat), now);
+    if (gate.waits !== undefined) this.look(gate);
+    if (gate.config === undefined) return;
+    this.#w.seats.bind(seat, gate);
+    this.#w.rings.charge(seat, cost);
+  }
+
+  /** In a replay: the permits are taken because they were. */
+  force(flow: number, cost: number, now: number): void {
+    const { gates } = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
+    for (const gate of gates) {
+      if (gates.length === 1) this.#takeSeat(flow, gate, cost, now);
+      else gate.take(cost, this.tierOf(flow), now);
+    }
+  }
+
+  /** The flow's head was dispatched: the permits are taken, the job is off the flow. */
+  dispatched(flow: number, now: number): void {
+    const id = this.#w.lanes.get(flow, GATES);
+    if (id === 0) return this.headChanged(flow, now);
+    const set = this.#w.gates.set(id);
+    if (set.gates.length > 1) return this.claims.dispatched(flow, now);
+    if (this.#w.lanes.get(flow, FLOW_STATE) === OFFERED) {
+      const gate = set.gates[0]!;
+      this.#endOffer(gate, flow);
+      this.#w.lanes.unready(flow);
+      this.look(gate);
+    }
+    this.headChanged(flow, now);
+  }
+
+  /** The flow has another head, or none: put it in order wherever it is. */
+  headChanged(flow: number, now: number): void {
+    const lanes = this.#w.lanes;
+    const state = lanes.get(flow, FLOW_STATE);
+    const isEmpty = lanes.get(flow, HEAD) === 0;
+    if (state >= WAITS_TURN) return this.claims.headChanged(flow, now);
+    if (state === READY) {
+      if (!isEmpty) return lanes.heap.update(lanes.get(flow, IN_LANE), flow);
+      lanes.set(flow, FLOW_STATE, RESTING);
+      return lanes.unready(flow);
+    }
+    if (state === RESTING) {
+      if (!isEmpty) this.settleFlow(flow, now);
+      return;
+    }
+    const gate = this.#w.gates.set(lanes.get(flow, GATES)).gates[0]!;
+    if (state === OFFERED) this.withdraw(gate);
+    this.look(gate);
+    if (!isEmpty) return;
+    lanes.set(flow, FLOW_STATE, RESTING);
+    this.leave(flow, gate);
+  }
+
+  /** A leased job has ended: its gates have a place more. */
+  release(set: GateSet, now: number): void {
+    for (const gate of set.gates) {
+      gate.release(now);
+      if (gate.inLine > 0 || gate.claims.length > 0) this.look(gate);
+    }
+  }
+
+  /** The limits of a gate have changed. */
+  changed(gate: GateLine): void {
+    if (gate.inLine > 0 || gate.claims.length > 0 || gate.waits !== undefined) this.look(gate);
+  }
+
+  /**
+   * A queue has lost its last free worker, or has one again. What it was offered goes to others that
+   * share the gate; where it was passed over it takes its place again.
+   */
+  workChanged(queue: Queue): void {
+    if (!queue.canWork()) {
+      for (const gate of queue.offers) this.look(gate);
+      this.claims.workChanged(queue);
+      return;
+    }
+    for (const gate of queue.passedOver) {
+      for (const entry of gate.entries.values()) {
+        if (this.#w.lanes.get(entry, QUEUE) !== queue.index) continue;
+        if (this.#w.rings.sizeOf(this.#w.lanes.get(entry, CHILD)) > 0)
+          this.#w.rings.activate(entry);
+      }
+      this.look(gate);
+    }
+    queue.passedOver.clear();
+    this.claims.workChanged(queue);
+  }
+}

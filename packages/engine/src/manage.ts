@@ -1,0 +1,193 @@
+import type { Chore, Core } from "./core.ts";
+import { endJob, takeOff, forgetKept } from "./end.ts";
+import { Refusal } from "./errors.ts";
+import { applyRedrive } from "./fail.ts";
+import { DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, SEQ, STATE, WAITING_JOB } from "./jobs.ts";
+import { workChanged } from "./moves.ts";
+import { CHILD } from "./nodes.ts";
+import type { Queue } from "./queue.ts";
+import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
+import { weightOf } from "./weights.ts";
+
+/** Rows looked at by one step of a walk over all jobs. */
+const ROWS_PER_STEP = 1000;
+/** Gates given other limits by one step. */
+const GATES_PER_STEP = 200;
+/** Dead jobs put back in one call: callers repeat it until nothing is left. */
+const REDRIVEN_PER_CALL = 1000;
+
+/** Creates a queue, or changes one in place: its jobs stay. */
+export function setQueue(core: Core, name: string, config: QueueConfig): void {
+  const queue = core.byName.get(name);
+  if (queue === undefined) {
+    const made = core.makeQueue(name, config);
+    made.admissionLevel = config.admission?.burst ?? 0;
+    made.admissionAt = core.now;
+    return;
+  }
+  if (config.tiers.length < queue.tiers.length) {
+    throw new Refusal("INVALID", `queue.tiers must not get fewer than ${queue.tiers.length}`, {
+      field: "queue.tiers",
+      value: config.tiers.length,
+    });
+  }
+  const old = queue.config;
+  queue.config = config;
+  if (config.admission !== undefined && old.admission === undefined) {
+    queue.admissionLevel = config.admission.burst;
+    queue.admissionAt = core.now;
+  }
+  const isOrdered = JSON.stringify(old.tierOrder) === JSON.stringify(config.tierOrder);
+  if (config.tiers.length > queue.tiers.length || !isOrdered) core.makeTiers(queue);
+  workChanged(core, queue);
+}
+
+/** Deletes a queue and all that is in it; its name is free at once, its rows go step by step. */
+export function deleteQueue(core: Core, queue: Queue): void {
+  queue.deleted = true;
+  queue.demand = 0;
+  core.byName.delete(queue.name);
+  workChanged(core, queue);
+  core.chores.push(
+    walkJobs(
+      core,
+      (row, now) => drop(core, row, queue, now),
+      () => sweepQueue(core, queue),
+    ),
+  );
+}
+
+/** Calls `visit` for every job row, a step at a time, then `after` until it answers true. */
+function walkJobs(
+  core: Core,
+  visit: (row: number, now: number) => void,
+  after: () => boolean,
+): Chore {
+  let row = 1;
+  return (now) => {
+    const end = Math.min(row + ROWS_PER_STEP, core.jobs.end);
+    for (; row < end; row++) {
+      core.rings.steps++;
+      if (core.jobs.int(row, STATE) !== 0 && core.jobs.int(row, IN_FLOW) !== 0) visit(row, now);
+    }
+    return row >= core.jobs.end && after();
+  };
+}
+
+function drop(core: Core, row: number, queue: Queue, now: number): void {
+  if (core.queueOf(row) !== queue) return;
+  if (takeOff(core, row, now)) endJob(core, row, "cancelled", now, { isSilent: true });
+  else forgetKept(core, row, queue);
+}
+
+/** Frees what a deleted queue leaves behind once its jobs are gone. */
+function sweepQueue(core: Core, queue: Queue): boolean {
+  for (let i = 0; i < ROWS_PER_STEP / 10; i++) {
+    const tier = queue.tiers[queue.tiers.length - 1];
+    if (tier === undefined) break;
+    const ring = core.lanes.get(tier, CHILD);
+    if (core.rings.expired(ring) !== 0) core.lanes.sweep(ring);
+    else {
+      core.rings.drop(ring);
+      core.rings.nodes.free(tier);
+      queue.tiers.pop();
+    }
+  }
+  if (queue.tiers.length > 0) return false;
+  for (const worker of queue.workers.values()) core.workers[worker.index] = undefined;
+  if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
+  core.queues[queue.index] = undefined;
+  return true;
+}
+
+/** Removes what waits or is delayed in a queue now; what comes later stays. */
+export function purge(core: Core, queue: Queue): void {
+  queue.purgeUpTo = core.lastSeq;
+  const upTo = core.lastSeq;
+  const visit = (row: number, now: number): void => {
+    const state = core.jobs.int(row, STATE);
+    if (state !== WAITING_JOB && state !== DELAYED_JOB) return;
+    if (core.jobs.num(row, SEQ) > upTo || core.queueOf(row) !== queue) return;
+    takeOff(core, row, now);
+    endJob(core, row, "cancelled", now, { isSilent: true });
+  };
+  const after = (): boolean => {
+    if (queue.purgeUpTo === upTo) queue.purgeUpTo = 0;
+    return true;
+  };
+  core.chores.push(walkJobs(core, visit, after));
+}
+
+/** Sets or removes the limits of a gate or a pattern; gates that exist get them step by step. */
+export function setGate(
+  core: Core,
+  pattern: string,
+  config: GateConfig | undefined,
+  now: number,
+): void {
+  core.gates.setConfig(pattern, config);
+  if (!pattern.endsWith("*")) {
+    const gate = core.gates.gateOf(pattern, now);
+    core.gates.configure(gate, now);
+    core.lines.changed(gate);
+    return;
+  }
+  const prefix = pattern.slice(0, -1);
+  let row = 1;
+  core.chores.push((at) => {
+    const end = Math.min(row + GATES_PER_STEP, core.gates.rowEnd);
+    for (; row < end; row++) {
+      const gate = core.gates.atOrNone(row);
+      if (gate === undefined || !gate.key.startsWith(prefix)) continue;
+      core.gates.configure(gate, at);
+      core.lines.changed(gate);
+    }
+    return row >= core.gates.rowEnd;
+  });
+}
+
+/** Sets the weight of a lane or a level, for those that are there and those to come. */
+export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight: number): void {
+  const path = typeof key === "string" ? [key] : key;
+  queue.config = {
+    ...queue.config,
+    weights: { ...queue.config.weights, [path.join("/")]: weight },
+  };
+  for (const tier of queue.tiers) {
+    const node = core.lanes.findNode(tier, path);
+    if (node !== 0) core.rings.setWeight(node, weightOf(queue.config.weights, path));
+  }
+}
+
+/** Puts dead jobs back where they came from, in the order they died; answers how many. */
+export function redrive(core: Core, queue: Queue, count: number, now: number): number {
+  const isNamed = [...core.byName.values()].some((other) => other.config.dlq === queue.name);
+  if (!queue.isDlq && !isNamed) {
+    throw new Refusal("NOT_A_DLQ", `queue ${queue.name} is not a dead letter queue`, {
+      field: "queue",
+      value: queue.name,
+    });
+  }
+  let moved = 0;
+  let taken = 0;
+  const most = Math.min(count, REDRIVEN_PER_CALL);
+  while (moved < most && taken < queue.dead.length) {
+    const row = core.ids.find(queue.dead[taken]!);
+    taken++;
+    if (row !== 0 && redriveJob(core, queue, row, now)) moved++;
+  }
+  queue.dead.splice(0, taken);
+  return moved;
+}
+
+function redriveJob(core: Core, queue: Queue, row: number, now: number): boolean {
+  const state = core.jobs.int(row, STATE);
+  if (state === ENDED_JOB || core.queueOf(row) !== queue) return false;
+  const origin = core.jobs.extra(row)?.origin;
+  const target = origin === undefined ? undefined : core.byName.get(origin.queue);
+  if (target === undefined || (state !== WAITING_JOB && state !== DELAYED_JOB)) return false;
+  core.tell({ at: now, fact: "redriven", id: core.jobs.num(row, ID) });
+  takeOff(core, row, now);
+  applyRedrive(core, row, target, now);
+  return true;
+}

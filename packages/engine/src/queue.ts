@@ -1,0 +1,94 @@
+import type { Claim } from "./claim.ts";
+import type { GateLine } from "./gates.ts";
+import type { QueueConfig } from "./types.ts";
+
+/** A worker of a queue and the jobs it would take now. */
+export interface Worker {
+  readonly name: string;
+  readonly index: number;
+  slots: number;
+  leased: number;
+  gone: boolean;
+}
+
+/** What happened in a queue since it was made. */
+export interface Counters {
+  added: number;
+  dispatched: number;
+  finished: number;
+  failed: number;
+  retried: number;
+  expired: number;
+  cancelled: number;
+  dead: number;
+  dropped: number;
+  rejected: number;
+}
+
+/** One queue: its policy, what is in it, who works for it. */
+export class Queue {
+  readonly index: number;
+  readonly name: string;
+  /** Rises with every queue made, so that keys of a deleted queue mean nothing to the next. */
+  readonly serial: number;
+  config: QueueConfig;
+  /** TIER nodes, by tier. */
+  readonly tiers: number[] = [];
+  /** The ring over the tiers, 0 when they are strict. */
+  tierRing = 0;
+  readonly waitingAt: number[] = [];
+  readonly leasedAt: number[] = [];
+  waiting = 0;
+  delayed = 0;
+  leased = 0;
+  kept = 0;
+  keptHead = 0;
+  keptTail = 0;
+  bytes = 0;
+  lanes = 0;
+  readonly counters: Counters = {
+    added: 0,
+    dispatched: 0,
+    finished: 0,
+    failed: 0,
+    retried: 0,
+    expired: 0,
+    cancelled: 0,
+    dead: 0,
+    dropped: 0,
+    rejected: 0,
+  };
+  readonly workers = new Map<string, Worker>();
+  /** Workers with free slots, in the order in which they get jobs. */
+  readonly free: Worker[] = [];
+  demand = 0;
+  /** Tokens of the admission bucket, and when they were counted. */
+  admissionLevel = 0;
+  admissionAt = 0;
+  /** Waiting and delayed jobs up to this place in the order of entry are being purged; 0: none. */
+  purgeUpTo = 0;
+  deleted = false;
+  /** The queue is in the list of those that may have something to dispatch. */
+  runnable = false;
+  /** Shared gates that have made this queue an offer. */
+  readonly offers = new Set<GateLine>();
+  /** Gates in whose line this queue was passed over for want of a free worker. */
+  readonly passedOver = new Set<GateLine>();
+  readonly claims = new Set<Claim>();
+  /** For a dead letter queue: true once a dead job came in, and the dead in the order they came. */
+  isDlq = false;
+  readonly dead: number[] = [];
+
+  constructor(index: number, serial: number, name: string, config: QueueConfig) {
+    this.index = index;
+    this.serial = serial;
+    this.name = name;
+    this.config = config;
+  }
+
+  /** Whether a job of this queue could go out if it was its turn. */
+  canWork(): boolean {
+    if (this.demand === 0 || this.config.paused || this.deleted) return false;
+    return this.leased < this.config.capacity.leased;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Core } from "./core.ts";
+import type { ExtraRecord, JobRecord } from "./facts.ts";
+import {
+  ADDED,
+  ATTEMPTS,
+  COST,
+  DELAYED_JOB,
+  DISPATCHED,
+  ENDED_JOB,
+  type Extra,
+  ID,
+  IN_FLOW,
+  LEASE,
+  LEASED_JOB,
+  SEQ,
+  SIZE,
+  STATE,
+  TIME,
+  WORKER,
+} from "./jobs.ts";
+import { GATES, WEIGHT } from "./nodes.ts";
+
+/** The record of a job as it stands: what a `job` fact tells. */
+export function recordOf(core: Core, row: number): JobRecord {
+  const { jobs, lanes } = core;
+  const lane = core.laneOf(row);
+  const key = lanes.keyOf(lane);
+  const state = jobs.int(row, STATE);
+  const extra = jobs.extra(row);
+  const record: JobRecord = {
+    id: jobs.num(row, ID),
+    queue: core.queueOf(row).name,
+    state: stateOf(state),
+    tier: core.tierOf(row),
+    path: typeof key === "string" ? [key] : key,
+    weight: lanes.get(lane, WEIGHT),
+    gates: gateKeys(core, row),
+    cost: jobs.int(row, COST),
+    sizeBytes: jobs.int(row, SIZE),
+    attempt: jobs.int(row, ATTEMPTS) & 0xffff,
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    lease: jobs.int(row, LEASE),
+    seq: jobs.num(row, SEQ),
+    addedAt: jobs.num(row, ADDED),
+    time: jobs.num(row, TIME),
+    dispatchedMs: jobs.int(row, DISPATCHED),
+    worker: state === LEASED_JOB ? (core.workers[jobs.int(row, WORKER)]?.name ?? "") : "",
+    body: jobs.bodies.get(row),
+  };
+  if (extra !== undefined) record.extra = extraOf(core, extra);
+  const ending = jobs.ending(row);
+  if (ending !== undefined) record.ending = ending;
+  return record;
+}
+
+export function gateKeys(core: Core, row: number): string[] {
+  const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
+  return set.gates.map((gate) => gate.key);
+}
+
+function stateOf(state: number): JobRecord["state"] {
+  if (state === LEASED_JOB) return "leased";
+  if (state === DELAYED_JOB) return "delayed";
+  return state === ENDED_JOB ? "ended" : "waiting";
+}
+
+function extraOf(core: Core, extra: Extra): ExtraRecord {
+  const record: ExtraRecord = {};
+  if (extra.deadline !== Number.POSITIVE_INFINITY) record.deadline = extra.deadline;
+  if (extra.maxWaitMs !== Number.POSITIVE_INFINITY) record.maxWaitMs = extra.maxWaitMs;
+  const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
+  if (held !== undefined && extra.dedupeMode !== undefined) {
+    record.dedupe = { key: core.dedupes.keyOf(held), mode: extra.dedupeMode, until: held.until };
+  }
+  if (extra.followUp !== undefined) record.followUp = extra.followUp;
+  if (extra.group !== 0) record.group = core.groups.nameOf(extra.group);
+  if (extra.leaseMs !== 0) record.leaseMs = extra.leaseMs;
+  if (extra.backoff !== undefined) record.backoff = extra.backoff;
+  if (extra.error !== undefined) record.error = extra.error;
+  if (extra.result !== undefined) record.result = extra.result;
+  if (extra.history !== undefined) record.history = [...extra.history];
+  if (extra.origin !== undefined) record.origin = extra.origin;
+  return record;
+}

@@ -1,0 +1,242 @@
+import { applyReplace, watchWaits } from "./add.ts";
+import type { Core } from "./core.ts";
+import { markLeased, workerOf } from "./dispatch.ts";
+import { applyRevive, endJob, takeOff } from "./end.ts";
+import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
+import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
+import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
+import { deleteQueue, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
+import { delay, enterFlow, hold, keep, unhold, unlink } from "./moves.ts";
+import { GATES, REFS, WEIGHT } from "./nodes.ts";
+import { applyDue, promote } from "./tick.ts";
+
+/** Puts a fact into effect. It was decided when it was told; here it only happens. */
+export function apply(core: Core, fact: Fact): void {
+  const now = core.clock(fact.at);
+  core.isReplaying = true;
+  try {
+    switchFact(core, fact, now);
+    while (core.chores.length > 0) if (core.chores[0]!(now)) core.chores.shift();
+    core.lines.settle(now);
+  } finally {
+    core.isReplaying = false;
+  }
+}
+
+function switchFact(core: Core, fact: Fact, now: number): void {
+  switch (fact.fact) {
+    case "queue":
+      return setQueue(core, fact.name, fact.config);
+    case "queue-deleted":
+      return deleteQueue(core, core.queue(fact.name));
+    case "purged":
+      return purge(core, core.queue(fact.name));
+    case "weight":
+      return setLaneWeight(core, core.queue(fact.queue), fact.key, fact.weight);
+    case "stored":
+      if (fact.value === undefined) core.stores.delete(fact.store, fact.key);
+      else core.stores.put(fact.store, fact.key, fact.value);
+      return;
+    case "job":
+      return restoreJob(core, fact.job, now);
+    case "ids":
+      core.lastId = Math.max(core.lastId, fact.last);
+      core.lastSeq = Math.max(core.lastSeq, fact.seq);
+      return;
+    case "counters":
+      Object.assign(core.queue(fact.queue).counters, fact.counters);
+      core.queue(fact.queue).isDlq = fact.isDlq;
+      return;
+    case "position":
+      return restorePosition(core, fact);
+    case "key-held":
+      core.dedupes.hold(core.queue(fact.queue).serial, fact.key, fact.id, fact.until);
+      return;
+    case "gate":
+    case "gate-state":
+    case "cooled":
+    case "cleared":
+    case "reported":
+      return applyGateFact(core, fact, now);
+    default:
+      return applyJobFact(core, fact, core.ids.find(fact.id), now);
+  }
+}
+
+type GateFact = Extract<Fact, { fact: "gate" | "gate-state" | "cooled" | "cleared" | "reported" }>;
+type JobFact = Extract<Fact, { id: number }>;
+
+function applyGateFact(core: Core, fact: GateFact, now: number): void {
+  if (fact.fact === "gate") return setGate(core, fact.key, fact.config, now);
+  if (fact.fact === "reported") return report(core, fact.key, fact.ok, now);
+  const gate = core.gates.gateOf(fact.key, now);
+  if (fact.fact === "gate-state") gate.load(fact.save, now);
+  else if (fact.fact === "cooled") gate.cool(fact.until, fact.reason, now);
+  else gate.clearCooldown(now);
+  core.lines.changed(gate);
+}
+
+function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void {
+  // A job that is not there was purged, or its queue was deleted, before its last fact was told.
+  if (row === 0) return;
+  switch (fact.fact) {
+    case "due":
+      return applyDue(core, row, now, fact.until);
+    case "leased":
+      return applyLease(core, row, fact, now);
+    case "extended":
+      core.jobs.setNum(row, TIME, fact.until);
+      return core.timers.move(row, fact.until);
+    case "returned":
+      unhold(core, row, now);
+      return enterFlow(core, row, now, true);
+    case "retried":
+      for (const key of fact.blame) report(core, key, false, now);
+      return applyRetry(core, row, fact.event, fact.attempt, fact.until, fact.error, now);
+    case "ended":
+      return applyEnd(core, row, fact, now);
+    case "dead":
+      for (const key of fact.blame) report(core, key, false, now);
+      return applyDeath(core, row, fact.reason, fact.error, now);
+    case "redriven":
+      return applyRedriven(core, row, now);
+    case "revived":
+      return applyRevive(core, row, now);
+    case "replaced":
+      return applyReplace(core, row, fact.sizeBytes, fact.body, fact.until, now);
+    case "follow-up":
+      core.jobs.needExtra(row).followUp = fact.spec;
+      return;
+    case "promoted":
+      return promote(core, row, fact.tier, now);
+  }
+}
+
+function applyRedriven(core: Core, row: number, now: number): void {
+  const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
+  const dead = core.queueOf(row).dead;
+  dead.splice(dead.indexOf(core.jobs.num(row, ID)), 1);
+  takeOff(core, row, now);
+  applyRedrive(core, row, target, now);
+}
+
+function applyEnd(
+  core: Core,
+  row: number,
+  fact: Extract<Fact, { fact: "ended" }>,
+  now: number,
+): void {
+  if (fact.ending === "finished") reportSuccess(core, row, now);
+  for (const key of fact.blame) report(core, key, false, now);
+  takeOff(core, row, now);
+  endJob(core, row, fact.ending, now, {
+    error: fact.error,
+    result: fact.result,
+    ...(fact.waited === undefined ? {} : { waited: fact.waited }),
+  });
+}
+
+/** A job of theirs succeeded: the ladders of its gates step back. */
+export function reportSuccess(core: Core, row: number, now: number): void {
+  const set = core.lanes.get(core.jobs.int(row, IN_FLOW), GATES);
+  if (set === 0) return;
+  for (const gate of core.gates.set(set).gates) {
+    if (gate.config?.ladder !== undefined) gate.report(true, now);
+  }
+}
+
+/** The job went out: lane and gates are charged as they were then. */
+function applyLease(
+  core: Core,
+  row: number,
+  fact: Extract<Fact, { fact: "leased" }>,
+  now: number,
+): void {
+  const flow = core.jobs.int(row, IN_FLOW);
+  const cost = core.jobs.int(row, COST);
+  core.rings.charge(core.laneOf(row), cost);
+  core.lines.force(flow, cost, now);
+  const queue = core.queueOf(row);
+  queue.counters.dispatched++;
+  if (unlink(core, row)) core.lines.headChanged(flow, now);
+  markLeased(core, row, workerOf(core, queue, fact.worker), fact.lease, fact.until, now);
+}
+
+function restoreJob(core: Core, record: JobRecord, now: number): void {
+  const { jobs, lanes } = core;
+  const queue = core.queue(record.queue);
+  const lane = lanes.laneOf(
+    queue.tiers[record.tier]!,
+    record.path.length === 1 ? record.path[0]! : record.path,
+  );
+  if (lanes.get(lane, WEIGHT) !== record.weight) lanes.setWeight(lane, record.weight);
+  const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(record.gates, now));
+  lanes.use(flow);
+  const row = jobs.alloc();
+  jobs.setNum(row, ID, record.id);
+  jobs.setNum(row, ADDED, record.addedAt);
+  jobs.setInt(row, IN_FLOW, flow);
+  jobs.setInt(row, ATTEMPTS, (record.attempts << 16) | record.attempt);
+  jobs.setInt(row, COST, record.cost);
+  jobs.setInt(row, SIZE, record.sizeBytes);
+  jobs.setInt(row, LEASE, record.lease);
+  jobs.setInt(row, DISPATCHED, record.dispatchedMs);
+  jobs.bodies.set(row, record.body);
+  core.ids.insert(row);
+  if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
+  core.lastId = Math.max(core.lastId, record.id);
+  queue.counters.added++;
+  if (record.extra?.origin !== undefined) {
+    queue.isDlq = true;
+    queue.dead.push(record.id);
+  }
+  placeJob(core, row, record, flow);
+  core.lastSeq = Math.max(core.lastSeq, record.seq);
+}
+
+function placeJob(core: Core, row: number, record: JobRecord, flow: number): void {
+  const queue = core.queueOf(row);
+  if (record.state === "waiting") {
+    enterFlow(core, row, record.time, false, record.seq);
+    watchWaits(core, row);
+  } else if (record.state === "delayed") delay(core, row, record.time);
+  else if (record.state === "leased") {
+    for (const gate of core.gates.set(core.lanes.get(flow, GATES)).gates) gate.hold();
+    hold(core, row, workerOf(core, queue, record.worker), record.time);
+  } else {
+    keep(core, row, queue, record.time);
+    core.jobs.setEnding(row, record.ending);
+  }
+}
+
+function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: number): void {
+  const extra = core.jobs.needExtra(row);
+  const id = core.jobs.num(row, ID);
+  extra.deadline = record.deadline ?? Number.POSITIVE_INFINITY;
+  extra.maxWaitMs = record.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  extra.followUp = record.followUp;
+  extra.leaseMs = record.leaseMs ?? 0;
+  extra.backoff = record.backoff;
+  extra.error = record.error;
+  extra.result = record.result;
+  extra.history = record.history === undefined ? undefined : [...record.history];
+  extra.origin = record.origin;
+  if (record.group !== undefined) {
+    extra.group = core.groups.join(record.group, id);
+    core.groups.close(record.group);
+  }
+  if (record.dedupe === undefined) return;
+  extra.dedupe = core.dedupes.hold(serial, record.dedupe.key, id, record.dedupe.until);
+  extra.dedupeMode = record.dedupe.mode;
+}
+
+function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>): void {
+  const tier = core.queue(fact.queue).tiers[fact.tier]!;
+  let node = core.lanes.findNode(tier, fact.path);
+  if (node === 0) {
+    node = core.lanes.laneOf(tier, fact.path.length === 1 ? fact.path[0]! : fact.path);
+    if (core.lanes.get(node, REFS) === 0) core.rings.linkIdle(node);
+  }
+  core.rings.setWeight(node, fact.weight);
+  core.rings.restore(node, fact.rounds, fact.rem);
+}

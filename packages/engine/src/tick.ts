@@ -1,0 +1,120 @@
+import { start } from "./add.ts";
+import { hasTierRoom } from "./capacity.ts";
+import type { Core } from "./core.ts";
+import { endJob, forgetKept } from "./end.ts";
+import { expireLease } from "./fail.ts";
+import {
+  ENDED_JOB,
+  ID,
+  IN_FLOW,
+  LEASE,
+  LEASED_JOB,
+  SEQ,
+  SIZE,
+  STATE,
+  WAITING_JOB,
+} from "./jobs.ts";
+import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
+import { GATES, WEIGHT } from "./nodes.ts";
+import type { Queue } from "./queue.ts";
+
+/** Things that have fallen due and are done in one call; the rest is done by the next. */
+const DUE_PER_CALL = 1000;
+
+/** Does what has fallen due: delays, leases, deadlines, promotions, gates, kept jobs, chores. */
+export function tick(core: Core, now: number): void {
+  let left = DUE_PER_CALL;
+  while (left > 0 && core.timers.peekTime() <= now) {
+    left--;
+    const row = core.timers.peek();
+    if (core.jobs.int(row, STATE) === LEASED_JOB) expireLease(core, row, now);
+    else fallDue(core, row, now);
+  }
+  while (left > 0 && core.later.peekTime() <= now) {
+    left--;
+    laterDue(core, core.later.peek(), now);
+  }
+  while (left > 0 && core.dedupes.nextAt() <= now) {
+    left--;
+    core.dedupes.expire();
+  }
+  while (left > 0 && core.gates.wakes.peekTime() <= now) {
+    left--;
+    core.lines.look(core.gates.at(core.gates.wakes.pop()));
+  }
+  while (left > 0 && core.chores.length > 0) {
+    left -= 100;
+    if (core.chores[0]!(now)) core.chores.shift();
+  }
+  core.lines.settle(now);
+}
+
+/** When `tick` or `dispatch` has something to do. */
+export function nextWake(core: Core, now: number): number {
+  if (core.chores.length > 0 || core.runnable.length > 0) return now;
+  const at = Math.min(
+    core.timers.peekTime(),
+    core.later.peekTime(),
+    core.gates.wakes.peekTime(),
+    core.dedupes.nextAt(),
+  );
+  return Math.max(at, now);
+}
+
+/** A delayed job's time has come. On a full queue it is put off, never lost; a retry is never put off. */
+function fallDue(core: Core, row: number, now: number): void {
+  const queue = core.queueOf(row);
+  if (queue.purgeUpTo !== 0 && core.jobs.num(row, SEQ) <= queue.purgeUpTo) {
+    undelay(core, row);
+    endJob(core, row, "cancelled", now, { isSilent: true });
+    return;
+  }
+  const id = core.jobs.num(row, ID);
+  if (core.jobs.int(row, LEASE) === 0 && !hasRoom(core, queue, row)) {
+    const until = now + queue.config.fullRetryMs;
+    core.tell({ at: now, fact: "due", id, until });
+    return applyDue(core, row, now, until);
+  }
+  core.tell({ at: now, fact: "due", id });
+  applyDue(core, row, now, undefined);
+}
+
+export function applyDue(core: Core, row: number, now: number, until: number | undefined): void {
+  undelay(core, row);
+  if (until === undefined) start(core, row, now);
+  else delay(core, row, until);
+}
+
+function hasRoom(core: Core, queue: Queue, row: number): boolean {
+  const { jobs, bytes } = queue.config.capacity;
+  if (queue.waiting >= jobs || queue.bytes + core.jobs.int(row, SIZE) > bytes) return false;
+  return hasTierRoom(queue, core.tierOf(row));
+}
+
+function laterDue(core: Core, row: number, now: number): void {
+  const state = core.jobs.int(row, STATE);
+  if (state === ENDED_JOB) return forgetKept(core, row, core.queueOf(row));
+  const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  if (deadline > now) {
+    const tier = core.tierOf(row) - 1;
+    core.tell({ at: now, fact: "promoted", id: core.jobs.num(row, ID), tier });
+    return promote(core, row, tier, now);
+  }
+  if (state === WAITING_JOB) leaveFlow(core, row, now);
+  else undelay(core, row);
+  endJob(core, row, "expired", now);
+}
+
+/** A job that has waited long goes to the back of its lane in a more urgent tier. */
+export function promote(core: Core, row: number, tier: number, now: number): void {
+  const { lanes } = core;
+  const queue = core.queueOf(row);
+  const old = core.laneOf(row);
+  const set = core.gates.set(lanes.get(core.jobs.int(row, IN_FLOW), GATES));
+  leaveFlow(core, row, now);
+  const lane = lanes.laneOf(queue.tiers[tier]!, lanes.keyOf(old));
+  lanes.setWeight(lane, lanes.get(old, WEIGHT));
+  changeFlow(core, row, core.lines.claims.flowOfSet(lane, set));
+  note(core, row, "promoted", now, queue.config.tiers[tier]!.name);
+  enterFlow(core, row, now);
+}

@@ -1,0 +1,212 @@
+/**
+ * What falls due when: rows by time, those of one time in order of a tie-breaker.
+ *
+ * Leases of one length fall due in the order they were given, so most times come rising. Those hang
+ * in runs, lists in order of time: a row joins a run at its end and leaves it anywhere, in a few
+ * nanoseconds. There are four, for leases of several lengths: a row joins the run whose end is
+ * nearest before it. What fits no run, as delays drawn at random, goes to a heap. The next row is
+ * the first of one of the runs or the heap. A heap alone took 300 ns to give and take back a lease
+ * among 10,000, this takes 50.
+ *
+ * The position field of a row is 0 while it has no timer, its slot while it is in the heap, and its
+ * node with a minus sign while it is in a run.
+ */
+import { MASK, SHIFT, Table } from "./table.ts";
+import { TimerHeap } from "./timer-heap.ts";
+
+const RUNS = 4;
+
+// Fields of a node: two of 64 bits, then four of 32.
+const TIME = 0;
+const TIE = 1;
+const ROW = 4;
+const BEFORE = 5;
+const AFTER = 6;
+const RUN = 7;
+const INTS = 8;
+
+export class Timers {
+  readonly #table: Table;
+  readonly #pos: number;
+  readonly #heap: TimerHeap;
+  readonly #nodes = new Table(INTS);
+  readonly #first = new Int32Array(RUNS);
+  readonly #last = new Int32Array(RUNS);
+  /** Time and tie-breaker at both ends of each run: read with every call, so kept side by side. */
+  readonly #firstKeys = new Float64Array(RUNS * 2).fill(Infinity);
+  readonly #lastKeys = new Float64Array(RUNS * 2).fill(-Infinity);
+
+  /** `posInt` is a 32-bit field of the row for the position; it must be 0 to begin with. */
+  constructor(table: Table, posInt: number) {
+    this.#table = table;
+    this.#pos = posInt;
+    this.#heap = new TimerHeap(table, posInt);
+  }
+
+  get size(): number {
+    return this.#nodes.size + this.#heap.size;
+  }
+
+  get bytes(): number {
+    return this.#nodes.bytes + this.#heap.bytes;
+  }
+
+  has(row: number): boolean {
+    return this.#posOf(row) !== 0;
+  }
+
+  add(row: number, time: number, tie: number): void {
+    if (this.#posOf(row) !== 0) throw new Error(`row ${row} has a timer already`);
+    mustBeFinite(time);
+    mustBeFinite(tie);
+    this.#put(row, time, tie);
+  }
+
+  remove(row: number): void {
+    this.#take(row, this.#heldPos(row));
+  }
+
+  /** Changes the time of a row and keeps its tie-breaker. */
+  move(row: number, time: number): void {
+    const pos = this.#heldPos(row);
+    mustBeFinite(time);
+    const tie = pos > 0 ? this.#heap.tieOf(pos) : this.#key(-pos, TIE);
+    this.#take(row, pos);
+    this.#put(row, time, tie);
+  }
+
+  /** The earliest time, Infinity when there is none. */
+  peekTime(): number {
+    const run = this.#earliestRun();
+    return run < 0 ? this.#heap.time : this.#firstKeys[run * 2]!;
+  }
+
+  /** The row of the earliest time, or 0. */
+  peek(): number {
+    const run = this.#earliestRun();
+    return run < 0 ? this.#heap.row : this.#int(this.#first[run]!, ROW);
+  }
+
+  /** Takes out the row of the earliest time, or answers 0. */
+  pop(): number {
+    const row = this.peek();
+    if (row !== 0) this.remove(row);
+    return row;
+  }
+
+  #put(row: number, time: number, tie: number): void {
+    const run = this.#runFor(time, tie);
+    if (run < 0) this.#heap.add(row, time, tie);
+    else this.#append(run, row, time, tie);
+  }
+
+  #take(row: number, pos: number): void {
+    this.#setPos(row, 0);
+    if (pos > 0) this.#heap.remove(pos);
+    else this.#unlink(-pos);
+  }
+
+  /** The run whose end is nearest before this time, or -1. */
+  #runFor(time: number, tie: number): number {
+    const keys = this.#lastKeys;
+    let best = -1;
+    let bestTime = -Infinity;
+    for (let run = 0; run < RUNS; run++) {
+      const last = keys[run * 2]!;
+      if (last > time || (last === time && keys[run * 2 + 1]! > tie)) continue;
+      if (best >= 0 && last <= bestTime) continue;
+      best = run;
+      bestTime = last;
+    }
+    return best;
+  }
+
+  /** The run whose first row is the next one due, or -1 if the heap's is (or there is none). */
+  #earliestRun(): number {
+    const keys = this.#firstKeys;
+    let best = -1;
+    let bestTime = this.#heap.time;
+    let bestTie = this.#heap.tie;
+    for (let run = 0; run < RUNS; run++) {
+      const first = keys[run * 2]!;
+      if (first > bestTime || (first === bestTime && keys[run * 2 + 1]! >= bestTie)) continue;
+      best = run;
+      bestTime = first;
+      bestTie = keys[run * 2 + 1]!;
+    }
+    return best;
+  }
+
+  #append(run: number, row: number, time: number, tie: number): void {
+    const nodes = this.#nodes;
+    const node = nodes.alloc();
+    const at = node & MASK;
+    const keys = nodes.f[node >>> SHIFT]!;
+    keys[at * (INTS / 2) + TIME] = time;
+    keys[at * (INTS / 2) + TIE] = tie;
+    const last = this.#last[run]!;
+    const ints = nodes.i[node >>> SHIFT]!;
+    ints[at * INTS + ROW] = row;
+    ints[at * INTS + BEFORE] = last;
+    ints[at * INTS + RUN] = run;
+    if (last === 0) this.#setFirst(run, node);
+    else nodes.i[last >>> SHIFT]![(last & MASK) * INTS + AFTER] = node;
+    this.#setLast(run, node);
+    this.#setPos(row, -node);
+  }
+
+  #unlink(node: number): void {
+    const nodes = this.#nodes;
+    const ints = nodes.i[node >>> SHIFT]!;
+    const at = (node & MASK) * INTS;
+    const run = ints[at + RUN]!;
+    const before = ints[at + BEFORE]!;
+    const after = ints[at + AFTER]!;
+    if (before === 0) this.#setFirst(run, after);
+    else nodes.i[before >>> SHIFT]![(before & MASK) * INTS + AFTER] = after;
+    if (after === 0) this.#setLast(run, before);
+    else nodes.i[after >>> SHIFT]![(after & MASK) * INTS + BEFORE] = before;
+    nodes.free(node);
+  }
+
+  #setFirst(run: number, node: number): void {
+    this.#first[run] = node;
+    this.#firstKeys[run * 2] = node === 0 ? Infinity : this.#key(node, TIME);
+    this.#firstKeys[run * 2 + 1] = node === 0 ? Infinity : this.#key(node, TIE);
+  }
+
+  #setLast(run: number, node: number): void {
+    this.#last[run] = node;
+    this.#lastKeys[run * 2] = node === 0 ? -Infinity : this.#key(node, TIME);
+    this.#lastKeys[run * 2 + 1] = node === 0 ? -Infinity : this.#key(node, TIE);
+  }
+
+  #key(node: number, field: number): number {
+    return this.#nodes.f[node >>> SHIFT]![(node & MASK) * (INTS / 2) + field]!;
+  }
+
+  #int(node: number, field: number): number {
+    return this.#nodes.i[node >>> SHIFT]![(node & MASK) * INTS + field]!;
+  }
+
+  #heldPos(row: number): number {
+    const pos = this.#posOf(row);
+    if (pos === 0) throw new Error(`row ${row} has no timer`);
+    return pos;
+  }
+
+  #posOf(row: number): number {
+    const table = this.#table;
+    return table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#pos]!;
+  }
+
+  #setPos(row: number, pos: number): void {
+    const table = this.#table;
+    table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#pos] = pos;
+  }
+}
+
+/** Comparisons with NaN are all false and would undo the order; Infinity stands for "none". */
+function mustBeFinite(key: number): void {
+  if (!Number.isFinite(key)) throw new Error(`a timer cannot be at ${key}`);
+}

@@ -1,0 +1,289 @@
+/**
+ * The words of the engine, and the shapes of what goes in and comes out.
+ *
+ * job      one unit of work: opaque payload (kept outside) plus scheduling metadata
+ * queue    a named set of jobs under one policy
+ * tier     priority level inside a queue, 0 is the most urgent
+ * lane     the jobs of one fairness key inside a tier; has a weight; may be a path of up to 4 levels
+ * flow     inside a lane, the FIFO of jobs that name the same set of gates
+ * gate     a named limit a job must pass to be dispatched
+ * lease    a dispatched job, held by one worker under a token until ack, nack, extend or expiry
+ * fact     one durable record of something that happened; replaying all facts rebuilds the state
+ *
+ * Times are milliseconds (`now` is given with every call and never goes back), durations end in
+ * `Ms`. The engine never asks what time it is.
+ */
+
+/** A fairness key: one level as a string (never split), several levels as an array. */
+export type FairnessKey = string | readonly string[];
+
+export type JobState = "waiting" | "delayed" | "leased" | "finished" | "failed";
+
+/** How a job ended, once it has. */
+export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
+
+export interface RetryPolicy {
+  /** Deliveries in all, the first one included. */
+  attempts: number;
+  /** Delay before the second delivery. */
+  minMs: number;
+  maxMs: number;
+  factor: number;
+  /** Fraction of the delay that is drawn at random (from the job's id and attempt). */
+  jitter: number;
+}
+
+export type OnFull = "reject" | "drop" | "spill" | "wait";
+
+export interface TierConfig {
+  name: string;
+  /** Jobs ready or gated in this tier; absent: only the queue's capacity counts. */
+  capacity?: number | undefined;
+  /** Tier index that takes the overflow under `onFull: "spill"`; absent: the next one. */
+  spillTo?: number | undefined;
+}
+
+export interface QueueConfig {
+  tiers: readonly TierConfig[];
+  /** `strict`, or one weight per tier. */
+  tierOrder: "strict" | readonly number[];
+  /** A waiting job moves up one tier after this long. */
+  promoteAfterMs?: number | undefined;
+  fairness: boolean;
+  /** Weights of lanes by key; for a path, by its levels joined with "/". `*` at the end matches a prefix. */
+  weights: Readonly<Record<string, number>>;
+  /** The queue's weight behind gates it shares with other queues. */
+  weight: number;
+  capacity: {
+    jobs: number;
+    bytes: number;
+    perLane?: number | undefined;
+    delayed: number;
+    leased: number;
+  };
+  onFull: OnFull;
+  fullRetryMs: number;
+  /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
+  admission?: { fill: number; rate: number; burst: number } | undefined;
+  leaseMs: number;
+  retry: RetryPolicy;
+  /** Name of the dead letter queue; false: drop and count. */
+  dlq: string | false;
+  results: { jobs: number; ms: number };
+  ttlMs?: number | undefined;
+  paused: boolean;
+}
+
+/** What a producer says; everything is optional except nothing. Checked by `parseQueueConfig`. */
+export type QueueOptions = {
+  tiers?: number | readonly (string | Partial<TierConfig>)[];
+  tierOrder?: QueueConfig["tierOrder"];
+  promoteAfterMs?: number | null;
+  fairness?: boolean;
+  weights?: Readonly<Record<string, number>>;
+  weight?: number;
+  capacity?: Partial<Omit<QueueConfig["capacity"], "perLane">> & { perLane?: number | null };
+  onFull?: OnFull;
+  fullRetryMs?: number;
+  admission?: { fill: number; rate: number; burst?: number };
+  leaseMs?: number;
+  retry?: Partial<RetryPolicy>;
+  dlq?: string | false;
+  results?: Partial<QueueConfig["results"]>;
+  ttlMs?: number;
+  paused?: boolean;
+};
+
+export interface GateConfig {
+  /** Tokens per second; 0 closes the gate. */
+  rate?: number | undefined;
+  /** Default max(1, rate). */
+  burst?: number | undefined;
+  interval?:
+    | {
+        ms: number;
+        /** From the previous job's start, or from its end (then one at a time). Default `end`. */
+        from: "start" | "end";
+        /** Multiplier per tier; a tier beyond the list uses the last. */
+        factors?: readonly number[] | undefined;
+        /** No tier waits less than this. */
+        floorMs?: number | undefined;
+      }
+    | undefined;
+  windows?: readonly { limit: number; perMs: number }[] | undefined;
+  concurrency?: number | undefined;
+  /** Cooldown per failure in a row, in ms; a success steps back by one. */
+  ladder?: readonly number[] | undefined;
+}
+
+export type DedupeMode = "pending" | "window" | "debounce" | "replace" | "keepLast";
+
+export interface JobSpec {
+  fairnessKey?: FairnessKey | undefined;
+  weight?: number | undefined;
+  /** Tier index, or its name. */
+  priority?: number | string | undefined;
+  gates?: readonly string[] | undefined;
+  cost?: number | undefined;
+  delayMs?: number | undefined;
+  runAt?: number | undefined;
+  ttlMs?: number | undefined;
+  deadline?: number | undefined;
+  maxWaitMs?: number | undefined;
+  dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
+  group?: string | undefined;
+  attempts?: number | undefined;
+  backoff?: Partial<RetryPolicy> | undefined;
+  leaseMs?: number | undefined;
+  /** Size of payload and headers, for the byte capacity. */
+  sizeBytes?: number | undefined;
+  /** Anything the caller wants back with the job: the engine only carries it. */
+  body?: unknown;
+}
+
+export interface AddResult {
+  id: number;
+  /** True when dedupe answered with a job that was there already. */
+  duplicate?: boolean;
+  /** True when the queue was full and its policy is to drop. */
+  dropped?: boolean;
+  /** The tier the job was put into (it may have been spilled). */
+  tier: number;
+}
+
+/** One dispatched job. `lease` rises with each delivery of the job; `attempt` is 0 on the first. */
+export interface Lease {
+  id: number;
+  lease: number;
+  queue: string;
+  worker: string;
+  attempt: number;
+  tier: number;
+  expiresAt: number;
+  body: unknown;
+}
+
+export interface NackOptions {
+  error?: string | undefined;
+  /** Overrides the backoff. */
+  delayMs?: number | undefined;
+  /** Cool this gate down (`RetryAfter`): uses no attempt. */
+  cooldown?: { gate: string; ms: number; reason?: string | undefined } | undefined;
+  /** Report the failure to the ladders of these gates; default: all the job's gates that have one. */
+  blame?: readonly string[] | false | undefined;
+  /** Do not retry. */
+  unrecoverable?: boolean | undefined;
+}
+
+export type Why =
+  | {
+      state: "waiting";
+      reason: "ready" | "no-worker" | "paused" | "behind";
+      place: number;
+      text: string;
+    }
+  | {
+      state: "waiting";
+      reason: "gated";
+      gate: string;
+      part: GatePart;
+      until: number | undefined;
+      place: number;
+      text: string;
+    }
+  | { state: "delayed"; until: number; text: string }
+  | { state: "leased"; worker: string; until: number; text: string }
+  | { state: "finished" | "failed"; ending: Ending; at: number; error?: string; text: string };
+
+export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
+
+export interface JobView {
+  id: number;
+  queue: string;
+  state: JobState;
+  ending?: Ending;
+  tier: number;
+  fairnessKey: FairnessKey;
+  weight: number;
+  gates: readonly string[];
+  cost: number;
+  attempt: number;
+  attempts: number;
+  lease: number;
+  addedAt: number;
+  /** When it falls due (delayed), expires (leased) or ended. */
+  at?: number;
+  deadline?: number;
+  error?: string;
+  result?: unknown;
+  group?: string;
+  dedupe?: string;
+  /** For a dead-lettered job: the queue it came from. */
+  origin?: string;
+  body: unknown;
+}
+
+export interface HistoryEntry {
+  at: number;
+  event:
+    | "added"
+    | "due"
+    | "dispatched"
+    | "failed"
+    | "expired"
+    | "returned"
+    | "retried"
+    | "promoted"
+    | "dead"
+    | "redriven"
+    | "ended";
+  detail?: string;
+}
+
+export interface QueueStats {
+  name: string;
+  waiting: number;
+  delayed: number;
+  leased: number;
+  kept: number;
+  bytes: number;
+  lanes: number;
+  perTier: readonly { name: string; waiting: number; leased: number }[];
+  added: number;
+  dispatched: number;
+  finished: number;
+  failed: number;
+  retried: number;
+  expired: number;
+  cancelled: number;
+  dead: number;
+  dropped: number;
+  rejected: number;
+  freeWorkers: number;
+  paused: boolean;
+}
+
+export interface LaneStats {
+  key: FairnessKey;
+  tier: number;
+  weight: number;
+  waiting: number;
+  leased: number;
+  /** Cost dispatched since the lane was last created. */
+  received: number;
+}
+
+export interface GateStats {
+  key: string;
+  config: GateConfig | undefined;
+  /** The pattern that configured it, when it is not its own key. */
+  pattern: string | undefined;
+  tokens: number | undefined;
+  windows: readonly { limit: number; perMs: number; used: number }[];
+  inFlight: number;
+  ladderStep: number;
+  cooldown: { until: number; reason: string } | undefined;
+  /** When a job of cost 1 and tier 0 would pass; undefined: when something is released. */
+  opensAt: number | undefined;
+  waitingLanes: number;
+}

@@ -1,0 +1,263 @@
+import type { Core } from "./core.ts";
+import type { GateLine } from "./gates.ts";
+import {
+  ADDED,
+  ATTEMPTS,
+  COST,
+  DELAYED_JOB,
+  DISPATCHED,
+  ENDED_JOB,
+  ID,
+  IN_FLOW,
+  JOB_PREV,
+  LEASE,
+  LEASED_JOB,
+  STATE,
+  TIME,
+  WORKER,
+} from "./jobs.ts";
+import {
+  GATES,
+  HEAD,
+  KIND,
+  LANE,
+  LEASED,
+  NODE_INTS,
+  QUEUE,
+  RECEIVED,
+  AT_TIER,
+  WAITING,
+  WEIGHT,
+} from "./nodes.ts";
+import type { Queue } from "./queue.ts";
+import { gateKeys } from "./record.ts";
+import { MASK, SHIFT } from "./table.ts";
+import type { GateStats, HistoryEntry, JobView, LaneStats, QueueStats, Why } from "./types.ts";
+
+/** Jobs counted to tell a job's place in its flow; further back it is only "at least". */
+const PLACES_COUNTED = 1000;
+/** Rows looked at by one call that lists lanes. */
+const ROWS_PER_LIST = 20_000;
+
+export function viewOf(core: Core, row: number): JobView {
+  const { jobs, lanes } = core;
+  const lane = core.laneOf(row);
+  const state = jobs.int(row, STATE);
+  const extra = jobs.extra(row);
+  const ending = jobs.ending(row);
+  const view: JobView = {
+    id: jobs.num(row, ID),
+    queue: core.queueOf(row).name,
+    state: "waiting",
+    tier: core.tierOf(row),
+    fairnessKey: lanes.keyOf(lane),
+    weight: lanes.get(lane, WEIGHT),
+    gates: gateKeys(core, row),
+    cost: jobs.int(row, COST),
+    attempt: jobs.int(row, ATTEMPTS) & 0xffff,
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    lease: jobs.int(row, LEASE),
+    addedAt: jobs.num(row, ADDED),
+    body: jobs.bodies.get(row),
+  };
+  if (state === DELAYED_JOB) view.state = "delayed";
+  if (state === LEASED_JOB) view.state = "leased";
+  if (ending !== undefined) {
+    view.state = ending === "finished" ? "finished" : "failed";
+    view.ending = ending;
+  }
+  if (view.state !== "waiting") view.at = jobs.num(row, TIME);
+  if (extra === undefined) return view;
+  if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
+  if (extra.error !== undefined) view.error = extra.error;
+  if (extra.result !== undefined) view.result = extra.result;
+  if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
+  if (extra.origin !== undefined) view.origin = extra.origin.queue;
+  const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
+  if (held !== undefined) view.dedupe = core.dedupes.keyOf(held);
+  return view;
+}
+
+/** Why a job is not running, in words and data. */
+export function why(core: Core, row: number, now: number): Why {
+  const { jobs } = core;
+  const state = jobs.int(row, STATE);
+  const at = jobs.num(row, TIME);
+  if (state === DELAYED_JOB) {
+    return { state: "delayed", until: at, text: `It is delayed for another ${at - now} ms.` };
+  }
+  if (state === LEASED_JOB) {
+    const worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
+    const text = `Worker ${JSON.stringify(worker)} has it for another ${at - now} ms.`;
+    return { state: "leased", worker, until: at, text };
+  }
+  if (state === ENDED_JOB) return whyEnded(core, row, at);
+  return whyWaiting(core, row, now);
+}
+
+function whyEnded(core: Core, row: number, at: number): Why {
+  const ending = core.jobs.ending(row)!;
+  const error = core.jobs.extra(row)?.error;
+  const state = ending === "finished" ? "finished" : "failed";
+  const text = error === undefined ? `It ended as ${ending}.` : `It ended as ${ending}: ${error}`;
+  return error === undefined ? { state, ending, at, text } : { state, ending, at, error, text };
+}
+
+function whyWaiting(core: Core, row: number, now: number): Why {
+  const queue = core.queueOf(row);
+  const place = placeOf(core, row);
+  if (queue.config.paused) {
+    const text = `Queue ${queue.name} is paused.`;
+    return { state: "waiting", reason: "paused", place, text };
+  }
+  const gate = blocking(core, row, now);
+  if (gate !== undefined) return whyGated(core, row, gate, place, now);
+  if (!queue.canWork()) {
+    const text = `No worker of queue ${queue.name} is free.`;
+    return { state: "waiting", reason: "no-worker", place, text };
+  }
+  if (place > 0) {
+    const text = `${place} jobs of its lane are before it.`;
+    return { state: "waiting", reason: "behind", place, text };
+  }
+  return {
+    state: "waiting",
+    reason: "ready",
+    place,
+    text: "It goes out when its lane's turn comes.",
+  };
+}
+
+/** The gate that opens last for the job, or in whose line it stands; undefined: none. */
+function blocking(core: Core, row: number, now: number): GateLine | undefined {
+  const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
+  const cost = core.jobs.int(row, COST);
+  const tier = core.tierOf(row);
+  let worst: GateLine | undefined;
+  let until = now;
+  for (const gate of set.gates) {
+    const at = gate.opensAt(cost, tier, now);
+    if (at <= until) continue;
+    worst = gate;
+    until = at;
+  }
+  return worst ?? set.gates.find((gate) => gate.inLine > 0 && gate.config !== undefined);
+}
+
+function whyGated(core: Core, row: number, gate: GateLine, place: number, now: number): Why {
+  const cost = core.jobs.int(row, COST);
+  const tier = core.tierOf(row);
+  const part = gate.part(cost, tier, now) ?? "line";
+  const at = gate.opensAt(cost, tier, now);
+  const until = at === Number.POSITIVE_INFINITY ? undefined : at;
+  const when =
+    until === undefined ? "until something is released" : `for another ${until - now} ms`;
+  const text =
+    part === "line"
+      ? `It stands in the line of gate ${gate.key}, ${gate.inLine} lanes wait there.`
+      : `Gate ${gate.key} keeps it (${part}) ${when}.`;
+  return { state: "waiting", reason: "gated", gate: gate.key, part, until, place, text };
+}
+
+/** How many jobs of its flow are before it; counting stops at some point. */
+function placeOf(core: Core, row: number): number {
+  if (core.lanes.get(core.jobs.int(row, IN_FLOW), HEAD) === row) return 0;
+  let place = 0;
+  let at = core.jobs.int(row, JOB_PREV);
+  while (at !== 0 && place < PLACES_COUNTED) {
+    place++;
+    at = core.jobs.int(at, JOB_PREV);
+  }
+  return place;
+}
+
+/** What happened to a job, oldest first. */
+export function historyOf(core: Core, row: number): HistoryEntry[] {
+  const { jobs } = core;
+  const added = jobs.num(row, ADDED);
+  const entries: HistoryEntry[] = [
+    ...(jobs.extra(row)?.history ?? [{ at: added, event: "added" as const }]),
+  ];
+  const state = jobs.int(row, STATE);
+  const lease = jobs.int(row, LEASE);
+  if (lease > 0 && (state === LEASED_JOB || state === ENDED_JOB)) {
+    entries.push({
+      at: added + jobs.int(row, DISPATCHED),
+      event: "dispatched",
+      detail: `lease ${lease}`,
+    });
+  }
+  const ending = jobs.ending(row);
+  if (ending !== undefined)
+    entries.push({ at: jobs.num(row, TIME), event: "ended", detail: ending });
+  return entries;
+}
+
+export function queueStats(queue: Queue): QueueStats {
+  return {
+    name: queue.name,
+    waiting: queue.waiting,
+    delayed: queue.delayed,
+    leased: queue.leased,
+    kept: queue.kept,
+    bytes: queue.bytes,
+    lanes: queue.lanes,
+    perTier: queue.config.tiers.map((tier, i) => ({
+      name: tier.name,
+      waiting: queue.waitingAt[i]!,
+      leased: queue.leasedAt[i]!,
+    })),
+    ...queue.counters,
+    freeWorkers: queue.demand,
+    paused: queue.config.paused,
+  };
+}
+
+export function gateStats(gate: GateLine, now: number): GateStats {
+  const at = gate.opensAt(1, 0, now);
+  return {
+    key: gate.key,
+    config: gate.config,
+    pattern: gate.pattern === gate.key ? undefined : gate.pattern,
+    tokens: gate.tokens(now),
+    windows: gate.windowUse(now),
+    inFlight: gate.inFlight,
+    ladderStep: gate.ladderStep,
+    cooldown: gate.cooldown(now),
+    opensAt: at === Number.POSITIVE_INFINITY ? undefined : at,
+    waitingLanes: gate.inLine,
+  };
+}
+
+/** A page of the lanes of a queue: those found among the next rows, and where to go on (0: the end). */
+export function lanesOf(
+  core: Core,
+  queue: Queue,
+  search: string,
+  limit: number,
+  cursor: number,
+): { lanes: LaneStats[]; cursor: number } {
+  const lanes: LaneStats[] = [];
+  const { nodes } = core.rings;
+  const end = Math.min(nodes.end, Math.max(cursor, 1) + ROWS_PER_LIST);
+  let row = Math.max(cursor, 1);
+  for (; row < end && lanes.length < limit; row++) {
+    if (core.lanes.get(row, KIND) !== LANE) continue;
+    if (core.lanes.get(row, QUEUE) !== queue.index) continue;
+    const stats = laneStats(core, row);
+    const key = typeof stats.key === "string" ? stats.key : stats.key.join("/");
+    if (key.includes(search)) lanes.push(stats);
+  }
+  return { lanes, cursor: row < nodes.end ? row : 0 };
+}
+
+function laneStats(core: Core, lane: number): LaneStats {
+  return {
+    key: core.lanes.keyOf(lane),
+    tier: core.lanes.get(lane, AT_TIER),
+    weight: core.lanes.get(lane, WEIGHT),
+    waiting: core.lanes.get(lane, WAITING),
+    leased: core.lanes.get(lane, LEASED),
+    received: core.rings.nodes.f[lane >>> SHIFT]![(lane & MASK) * (NODE_INTS / 2) + RECEIVED]!,
+  };
+}

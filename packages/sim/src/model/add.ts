@@ -1,0 +1,177 @@
+// Adding a job: refusals, dedupe, capacity, admission; then the new job.
+
+import type { AddResult, JobSpec } from "@sluice/engine";
+import { Broken, demand, equal } from "./broken.ts";
+import { isDuplicate } from "./dedupe.ts";
+import { gateSet, type ModelJob, pathOf } from "./job.ts";
+import type { Model } from "./model.ts";
+import { isRefused, type Outcome } from "./outcome.ts";
+import { type ModelQueue, tierWithRoom } from "./queue.ts";
+
+export function add(
+  model: Model,
+  queueName: string,
+  spec: JobSpec,
+  outcome: Outcome<AddResult>,
+): void {
+  const queue = model.queues.get(queueName);
+  if (queue === undefined) {
+    isRefused(outcome, ["QUEUE_NOT_FOUND"]);
+    return;
+  }
+  const job = newJob(model, queue, spec);
+  if (job.cost > model.gates.costMax(job.gates)) {
+    isRefused(outcome, ["INVALID"]);
+    return;
+  }
+  if (isDuplicate(model, queue, spec, outcome)) return;
+  const dueAt = dueOf(spec, model.now);
+  const place = placeOf(queue, job, dueAt !== undefined);
+  const refusals = refusalsOf(model, queue, job, place);
+  if (place === undefined && queue.config.onFull === "drop") {
+    if (refusals.length > 0 && isRefused(outcome, refusals)) return;
+    isDropped(queue, outcome);
+    return;
+  }
+  if (isRefused(outcome, refusals)) {
+    if (place === undefined) queue.counts.rejected += 1;
+    return;
+  }
+  const answer = answerOf(outcome);
+  accept(model, queue, { ...job, tier: place! }, answer);
+  holdKey(model, queue, spec, answer.id);
+  const accepted = model.jobs.get(answer.id)!;
+  if (dueAt === undefined) model.wait(accepted);
+  else model.delay(accepted, dueAt);
+}
+
+function answerOf(outcome: Outcome<AddResult>): AddResult {
+  if (!outcome.ok) throw new Broken("answer", outcome.code);
+  return outcome.value;
+}
+
+function accept(
+  model: Model,
+  queue: ModelQueue,
+  draft: Omit<ModelJob, "id">,
+  answer: AddResult,
+): void {
+  demand(answer.id > model.lastId, "answer", () => `id ${answer.id} is not new`);
+  equal("answer", "duplicate", answer.duplicate ?? false, false);
+  equal("answer", "dropped", answer.dropped ?? false, false);
+  equal("answer", "tier", answer.tier, draft.tier);
+  enlist(model, queue, { ...draft, id: answer.id });
+}
+
+// Makes a job known; the caller says whether it waits or is delayed.
+export function enlist(model: Model, queue: ModelQueue, job: ModelJob): void {
+  model.lastId = Math.max(model.lastId, job.id);
+  model.issued.add(job.id);
+  model.jobs.set(job.id, job);
+  queue.counts.added += 1;
+}
+
+export function holdKey(model: Model, queue: ModelQueue, spec: JobSpec, id: number): void {
+  const dedupe = spec.dedupe;
+  if (dedupe === undefined) return;
+  const until = dedupe.mode === "window" ? model.now + (dedupe.windowMs ?? 0) : undefined;
+  queue.keys.set(dedupe.key, { id, until });
+}
+
+function isDropped(queue: ModelQueue, outcome: Outcome<AddResult>): void {
+  const answer = answerOf(outcome);
+  equal("answer", "id of a dropped add", answer.id, 0);
+  equal("answer", "dropped", answer.dropped, true);
+  queue.counts.dropped += 1;
+}
+
+function refusalsOf(
+  model: Model,
+  queue: ModelQueue,
+  job: Omit<ModelJob, "id">,
+  place: number | undefined,
+): string[] {
+  const codes: string[] = [];
+  const wait = model.lack({ ...job, id: 0 }).at - model.now;
+  if (job.maxWaitMs !== undefined && wait > job.maxWaitMs) codes.push("WAIT_TOO_LONG");
+  if (place === undefined && queue.config.onFull !== "drop") codes.push("QUEUE_FULL");
+  if (codes.length === 0 && place !== undefined && !isAdmitted(model, queue)) {
+    codes.push("RATE_LIMITED");
+  }
+  return codes;
+}
+
+function placeOf(
+  queue: ModelQueue,
+  job: Omit<ModelJob, "id">,
+  isDelayed: boolean,
+): number | undefined {
+  if (!isDelayed) return tierWithRoom(queue, job, queue.config.onFull === "spill");
+  return queue.delayed.size < queue.config.capacity.delayed ? job.tier : undefined;
+}
+
+// At or above the fill level an add takes a token.
+function isAdmitted(model: Model, queue: ModelQueue): boolean {
+  const { admission, capacity } = queue.config;
+  if (admission === undefined) return true;
+  const full = admission.burst * 1_000;
+  const bucket = queue.admission ?? { milli: full, at: model.now };
+  bucket.milli = Math.min(full, bucket.milli + (model.now - bucket.at) * admission.rate);
+  bucket.at = model.now;
+  queue.admission = bucket;
+  if (queue.waiting.size < admission.fill * capacity.jobs) return true;
+  if (bucket.milli < 1_000) return false;
+  bucket.milli -= 1_000;
+  return true;
+}
+
+function dueOf(spec: JobSpec, now: number): number | undefined {
+  const at = spec.runAt ?? now + (spec.delayMs ?? 0);
+  return at > now ? at : undefined;
+}
+
+export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<ModelJob, "id"> {
+  const { config } = queue;
+  const path = config.fairness ? pathOf(spec.fairnessKey) : [""];
+  const ttlMs = spec.ttlMs ?? config.ttlMs;
+  const deadline = spec.deadline ?? (ttlMs === undefined ? undefined : model.now + ttlMs);
+  const retry = { ...config.retry, ...spec.backoff };
+  return {
+    queue: queue.name,
+    state: "waiting",
+    ending: undefined,
+    tier: tierOf(queue, spec.priority),
+    path,
+    lane: path.join("\u0000"),
+    weight: spec.weight,
+    gates: gateSet(spec.gates),
+    flow: "",
+    cost: spec.cost ?? 1,
+    size: spec.sizeBytes ?? 0,
+    body: spec.body,
+    attempt: 0,
+    attempts: spec.attempts ?? spec.backoff?.attempts ?? config.retry.attempts,
+    retry,
+    leaseMs: spec.leaseMs,
+    lease: 0,
+    worker: "",
+    at: 0,
+    age: 0,
+    since: 0,
+    deadline,
+    maxWaitMs: spec.maxWaitMs,
+    dedupe: spec.dedupe?.key,
+    group: spec.group,
+    error: undefined,
+    result: undefined,
+    isRetry: false,
+    origin: undefined,
+    home: undefined,
+    followUp: undefined,
+  };
+}
+
+function tierOf(queue: ModelQueue, priority: JobSpec["priority"]): number {
+  if (typeof priority === "number") return priority;
+  return queue.config.tiers.findIndex((tier) => tier.name === priority);
+}

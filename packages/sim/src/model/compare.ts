@@ -1,0 +1,104 @@
+// After every call: does the engine say of everything what the model says?
+
+import type { GateStats, JobView, QueueStats } from "@sluice/engine";
+import { Broken, demand, equal } from "./broken.ts";
+import type { ModelGate } from "./gate.ts";
+import type { ModelJob } from "./job.ts";
+import type { Model } from "./model.ts";
+import type { ModelQueue } from "./queue.ts";
+
+// What the comparison asks of the engine.
+export interface Watched {
+  job(id: number): JobView | undefined;
+  queueNames(): string[];
+  queueStats(name: string): QueueStats;
+  gateStats(key: string, now: number): GateStats;
+}
+
+// The engine counts tokens in thousandths.
+const TOKEN_GRAIN = 0.001;
+
+export function compare(model: Model, engine: Watched): void {
+  for (const job of model.jobs.values()) compareJob(job, engine.job(job.id));
+  const names = [...engine.queueNames()].sort().join(" ");
+  equal("queues", "names", names, [...model.queues.keys()].sort().join(" "));
+  for (const queue of model.queues.values()) compareQueue(queue, engine.queueStats(queue.name));
+  for (const gate of model.gates.all()) {
+    compareGate(gate, engine.gateStats(gate.key, model.now), model.now);
+  }
+}
+
+export function compareJob(job: ModelJob, view: JobView | undefined): void {
+  const rule = "state of a job";
+  if (view === undefined) throw new Broken(rule, `job ${job.id} (${job.state}) is unknown`);
+  const state = job.state === "ended" ? endState(job) : job.state;
+  const of = job.id;
+  equal(rule, "state of job", view.state, state, of);
+  equal(rule, "queue of job", view.queue, job.queue, of);
+  equal(rule, "tier of job", view.tier, job.tier, of);
+  equal(rule, "lease of job", view.lease, job.lease, of);
+  equal(rule, "body of job", view.body, job.body, of);
+  equal(rule, "origin of job", view.origin, job.origin, of);
+  if (job.state === "ended") {
+    equal(rule, "ending of job", view.ending, job.ending, of);
+    return;
+  }
+  equal(rule, "attempt of job", view.attempt, job.attempt, of);
+  equal(rule, "attempts of job", view.attempts, job.attempts, of);
+  equal(rule, "deadline of job", view.deadline, job.deadline, of);
+  if (job.state !== "waiting") equal(rule, "time of job", view.at, job.at, of);
+}
+
+function endState(job: ModelJob): string {
+  return job.ending === "finished" ? "finished" : "failed";
+}
+
+function compareQueue(queue: ModelQueue, stats: QueueStats): void {
+  const rule = "stats of a queue";
+  const of = queue.name;
+  equal(rule, "waiting of", stats.waiting, queue.waiting.size, of);
+  equal(rule, "delayed of", stats.delayed, queue.delayed.size, of);
+  equal(rule, "leased of", stats.leased, queue.leased.size, of);
+  equal(rule, "kept of", stats.kept, queue.kept.length, of);
+  equal(rule, "paused of", stats.paused, queue.config.paused, of);
+  equal(rule, "bytes of", stats.bytes, queue.bytes, of);
+  equal(rule, "free workers of", stats.freeWorkers, queue.slots, of);
+  for (const [name, count] of Object.entries(queue.counts)) {
+    equal(rule, name, stats[name as keyof ModelQueue["counts"]], count, of);
+  }
+  compareTiers(queue, stats);
+}
+
+function compareTiers(queue: ModelQueue, stats: QueueStats): void {
+  const tiers = queue.config.tiers.map(() => ({ waiting: 0, leased: 0 }));
+  for (const job of queue.waiting) tiers[job.tier]!.waiting += 1;
+  for (const job of queue.leased) tiers[job.tier]!.leased += 1;
+  const rule = "stats of a tier";
+  tiers.forEach((tier, index) => {
+    const of = index;
+    equal(rule, "waiting of", stats.perTier[index]?.waiting, tier.waiting, of);
+    equal(rule, "leased of", stats.perTier[index]?.leased, tier.leased, of);
+  });
+}
+
+function compareGate(gate: ModelGate, stats: GateStats, now: number): void {
+  const rule = "stats of a gate";
+  const of = gate.key;
+  const tokens = gate.tokens(now);
+  const off = Math.abs((stats.tokens ?? Number.NaN) - (tokens ?? Number.NaN));
+  demand(
+    stats.tokens === tokens || off <= TOKEN_GRAIN,
+    rule,
+    () => `tokens of ${of} are ${stats.tokens}, the model says ${tokens}`,
+  );
+  equal(rule, "in flight of", stats.inFlight, gate.holders.size, of);
+  equal(rule, "ladder step of", stats.ladderStep, gate.step, of);
+  const until = gate.cooldownUntil > now ? gate.cooldownUntil : undefined;
+  const seen = stats.cooldown?.until ?? 0;
+  equal(rule, "cooldown of", seen > now ? seen : undefined, until, of);
+  equal(rule, "pattern of", stats.pattern, gate.pattern, of);
+  (gate.config?.windows ?? []).forEach(({ perMs }, index) => {
+    const got = stats.windows[index];
+    equal(rule, "used in a window of", got?.used, gate.used(perMs, now), of);
+  });
+}

@@ -1,0 +1,83 @@
+// What a key that is held makes of an add.
+
+import type { AddResult, JobSpec } from "@sluice/engine";
+import { enlist, holdKey, newJob } from "./add.ts";
+import { Broken, equal } from "./broken.ts";
+import type { ModelJob } from "./job.ts";
+import type { Model } from "./model.ts";
+import type { Outcome } from "./outcome.ts";
+import type { ModelQueue } from "./queue.ts";
+
+// Whether the holder of the key answers the add; then what its mode asks for has been done.
+export function isDuplicate(
+  model: Model,
+  queue: ModelQueue,
+  spec: JobSpec,
+  outcome: Outcome<AddResult>,
+): boolean {
+  const dedupe = spec.dedupe;
+  const holder = dedupe === undefined ? undefined : queue.keys.get(dedupe.key);
+  if (dedupe === undefined || holder === undefined) return false;
+  if (holder.until !== undefined && model.now >= holder.until) {
+    queue.keys.delete(dedupe.key);
+    return false;
+  }
+  const job = model.jobs.get(holder.id);
+  const isLeased = job?.state === "leased";
+  if (isLeased && (dedupe.mode === "replace" || dedupe.mode === "debounce")) {
+    return isAnsweredByLeased(model, dedupe.mode, holder.id, outcome);
+  }
+  answersWith(outcome, holder.id);
+  if (job !== undefined) applyMode(model, job, spec, isLeased);
+  return true;
+}
+
+// The rules do not say whether a job that already runs answers for one that would replace it.
+function isAnsweredByLeased(
+  model: Model,
+  mode: string,
+  id: number,
+  outcome: Outcome<AddResult>,
+): boolean {
+  const isDuplicate = outcome.ok && outcome.value.duplicate === true;
+  model.note(`${mode} while leased: ${isDuplicate ? "duplicate" : "new job"}`);
+  if (isDuplicate) answersWith(outcome, id);
+  return isDuplicate;
+}
+
+function answersWith(outcome: Outcome<AddResult>, id: number): void {
+  if (!outcome.ok) throw new Broken("dedupe", `got ${outcome.code}, job ${id} holds the key`);
+  equal("dedupe", "duplicate", outcome.value.duplicate ?? false, true);
+  equal("dedupe", "id of the duplicate", outcome.value.id, id);
+}
+
+function applyMode(model: Model, job: ModelJob, spec: JobSpec, isLeased: boolean): void {
+  const mode = spec.dedupe!.mode;
+  if (mode === "pending" || mode === "window") return;
+  if (mode === "keepLast" && isLeased) {
+    job.followUp = { spec };
+    return;
+  }
+  job.body = spec.body;
+  job.size = spec.sizeBytes ?? 0;
+  if (mode !== "debounce") return;
+  model.take(job);
+  model.delay(job, model.now + (spec.delayMs ?? 0));
+}
+
+// A job that ended with a follow-up: the engine has made a new job of the latest payload.
+export function adoptFollowUps(model: Model): ModelJob[] {
+  return model.awaited.splice(0).map(({ queue: name, job }) => {
+    const queue = model.queues.get(name)!;
+    const spec = job.followUp!.spec;
+    job.followUp = undefined;
+    const id = model.lastId + 1;
+    const view = model.eyes.job(id);
+    equal("keepLast", `body of the follow-up ${id} of job ${job.id}`, view?.body, spec.body);
+    const next: ModelJob = { ...newJob(model, queue, spec), id };
+    enlist(model, queue, next);
+    holdKey(model, queue, spec, id);
+    model.wait(next);
+    return next;
+  });
+}

@@ -1,0 +1,205 @@
+// One gate, by arithmetic on the list of everything that ever passed it.
+//
+// Tokens are counted in whole millionths, so that a rate of a thousandth of a token per second is
+// still a whole number per millisecond and nothing is ever rounded.
+
+import type { GateConfig } from "@sluice/engine";
+
+const UNIT = 1_000_000;
+const UNITS_PER_MS = UNIT / 1_000;
+
+interface Take {
+  readonly at: number;
+  readonly cost: number;
+}
+
+// What keeps a job of this cost and tier out: nothing but time until `at` (never, when Infinity),
+// and the release of a permit when `release`.
+export interface Lack {
+  readonly at: number;
+  readonly release: boolean;
+}
+
+export class ModelGate {
+  readonly key: string;
+  config: GateConfig | undefined;
+  pattern: string | undefined;
+  cooldownUntil = 0;
+  reason = "";
+  step = 0;
+  // The ids of the leased jobs that name this gate, configured or not.
+  readonly holders = new Set<number>();
+  #units = 0;
+  #unitsAt = 0;
+  #takes: Take[] = [];
+  // How many takes were there when a window of this length was first set.
+  readonly #takesBefore = new Map<number, number>();
+  #lastStart: number | undefined;
+  #lastEnd: number | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  // Without limits and without cooldown: as if the job had not named it.
+  isOpenForAll(now: number): boolean {
+    return this.config === undefined && this.cooldownUntil <= now;
+  }
+
+  get takes(): readonly Take[] {
+    return this.#takes;
+  }
+
+  configure(config: GateConfig | undefined, now: number): void {
+    const before = this.config;
+    if (before !== undefined) this.#refill(now);
+    this.config = config;
+    if (config === undefined) return this.#forget();
+    const full = Math.round(burstOf(config) * UNIT);
+    this.#units = before?.rate === undefined ? full : Math.min(this.#units, full);
+    this.#unitsAt = now;
+    for (const perMs of [...this.#takesBefore.keys()]) {
+      if (!config.windows?.some((window) => window.perMs === perMs))
+        this.#takesBefore.delete(perMs);
+    }
+    for (const { perMs } of config.windows ?? []) {
+      if (!this.#takesBefore.has(perMs)) this.#takesBefore.set(perMs, this.#takes.length);
+    }
+    if (config.interval === undefined) {
+      this.#lastStart = undefined;
+      this.#lastEnd = undefined;
+    }
+    if (config.ladder === undefined) this.step = 0;
+    else this.step = Math.min(this.step, config.ladder.length);
+  }
+
+  tokens(now: number): number | undefined {
+    if (this.config?.rate === undefined) return undefined;
+    this.#refill(now);
+    return this.#units / UNIT;
+  }
+
+  used(perMs: number, now: number): number {
+    return this.#inWindow(perMs, now).reduce((sum, take) => sum + take.cost, 0);
+  }
+
+  lack(cost: number, tier: number, now: number): Lack {
+    const config = this.config;
+    let at = Math.max(now, this.cooldownUntil);
+    if (config === undefined) return { at, release: false };
+    at = Math.max(at, this.#tokensAt(config, cost, now), this.#intervalAt(config, tier, now));
+    for (const window of config.windows ?? []) {
+      at = Math.max(at, this.#windowAt(window, cost, now));
+    }
+    const oneAtATime = config.interval?.from === "end" ? 1 : Infinity;
+    const room = Math.min(oneAtATime, config.concurrency ?? Infinity);
+    return { at, release: this.holders.size >= room };
+  }
+
+  passes(cost: number, tier: number, now: number): boolean {
+    const { at, release } = this.lack(cost, tier, now);
+    return at <= now && !release;
+  }
+
+  take(id: number, cost: number, now: number): void {
+    this.holders.add(id);
+    if (this.config === undefined) return;
+    this.#refill(now);
+    this.#units -= Math.min(cost * UNIT, Math.round(burstOf(this.config) * UNIT));
+    this.#takes.push({ at: now, cost });
+    this.#lastStart = now;
+  }
+
+  release(id: number, now: number): void {
+    if (!this.holders.delete(id)) return;
+    this.#lastEnd = now;
+  }
+
+  coolDown(until: number, reason: string): void {
+    if (until <= this.cooldownUntil) return;
+    this.cooldownUntil = until;
+    this.reason = reason;
+  }
+
+  report(ok: boolean, now: number): void {
+    const ladder = this.config?.ladder;
+    if (ladder === undefined || ladder.length === 0) return;
+    if (ok) {
+      this.step = Math.max(0, this.step - 1);
+      return;
+    }
+    const ms = ladder[Math.min(this.step, ladder.length - 1)] ?? 0;
+    this.coolDown(now + ms, "ladder");
+    this.step = Math.min(this.step + 1, ladder.length);
+  }
+
+  #forget(): void {
+    this.cooldownUntil = 0;
+    this.reason = "";
+    this.step = 0;
+    this.#takes = [];
+    this.#takesBefore.clear();
+    this.#lastStart = undefined;
+    this.#lastEnd = undefined;
+  }
+
+  #refill(now: number): void {
+    const rate = this.config?.rate;
+    if (rate !== undefined && this.config !== undefined) {
+      const full = Math.round(burstOf(this.config) * UNIT);
+      const grown = this.#units + (now - this.#unitsAt) * Math.round(rate * UNITS_PER_MS);
+      this.#units = Math.min(full, grown);
+    }
+    this.#unitsAt = now;
+  }
+
+  #tokensAt(config: GateConfig, cost: number, now: number): number {
+    if (config.rate === undefined) return now;
+    if (config.rate === 0) return Infinity;
+    this.#refill(now);
+    const missing = Math.min(cost, burstOf(config)) * UNIT - this.#units;
+    if (missing <= 0) return now;
+    return now + Math.ceil(missing / Math.round(config.rate * UNITS_PER_MS));
+  }
+
+  #intervalAt(config: GateConfig, tier: number, now: number): number {
+    const interval = config.interval;
+    if (interval === undefined) return now;
+    const last = interval.from === "start" ? this.#lastStart : this.#lastEnd;
+    if (last === undefined) return now;
+    const factors = interval.factors ?? [];
+    const factor = factors[Math.min(tier, factors.length - 1)] ?? 1;
+    return last + Math.max(interval.floorMs ?? 0, Math.ceil(interval.ms * factor));
+  }
+
+  // A take at t counts until t + perMs, that moment excluded.
+  #inWindow(perMs: number, now: number): Take[] {
+    const from = this.#takesBefore.get(perMs) ?? 0;
+    return this.#takes.slice(from).filter((take) => take.at + perMs > now);
+  }
+
+  #windowAt(window: { limit: number; perMs: number }, cost: number, now: number): number {
+    const room = window.limit - Math.min(cost, window.limit);
+    const takes = this.#inWindow(window.perMs, now);
+    let used = takes.reduce((sum, take) => sum + take.cost, 0);
+    let at = now;
+    for (const take of takes) {
+      if (used <= room) break;
+      used -= take.cost;
+      at = take.at + window.perMs;
+    }
+    return at;
+  }
+}
+
+export function burstOf(config: GateConfig): number {
+  return config.burst ?? Math.max(1, config.rate ?? 1);
+}
+
+// The largest cost the gate's parts allow at enqueue.
+export function costMax(config: GateConfig | undefined): number {
+  if (config === undefined) return Infinity;
+  const limits = (config.windows ?? []).map((window) => window.limit);
+  if (config.rate !== undefined) limits.push(burstOf(config));
+  return Math.min(Infinity, ...limits);
+}

@@ -1,0 +1,189 @@
+// What operators do: queues, workers, gates, purges, retries by hand and redrives.
+
+import type { GateConfig, QueueOptions } from "@sluice/engine";
+import { demand, equal } from "./broken.ts";
+import type { ModelJob } from "./job.ts";
+import type { Model } from "./model.ts";
+import { isRefused, type Outcome } from "./outcome.ts";
+import { policyOf } from "./policy.ts";
+import type { ModelQueue } from "./queue.ts";
+import { cancelJob } from "./settle.ts";
+
+function knownQueue(model: Model, name: string, outcome: Outcome<unknown>): ModelQueue | undefined {
+  const queue = model.queues.get(name);
+  isRefused(outcome, queue === undefined ? ["QUEUE_NOT_FOUND"] : []);
+  return queue;
+}
+
+export function setQueue(
+  model: Model,
+  name: string,
+  options: QueueOptions,
+  outcome: Outcome<void>,
+): void {
+  isRefused(outcome, []);
+  const config = policyOf(name, options);
+  const queue = model.queues.get(name);
+  if (queue === undefined) model.makeQueue(name, config);
+  else queue.config = config;
+}
+
+export function deleteQueue(model: Model, name: string, outcome: Outcome<void>): void {
+  const queue = knownQueue(model, name, outcome);
+  if (queue === undefined) return;
+  const jobs = [...queue.waiting, ...queue.delayed, ...queue.leased, ...queue.kept];
+  for (const job of jobs) model.forget(job);
+  model.queues.delete(name);
+}
+
+export function setPaused(
+  model: Model,
+  name: string,
+  isPaused: boolean,
+  outcome: Outcome<void>,
+): void {
+  const queue = knownQueue(model, name, outcome);
+  if (queue !== undefined) queue.config = { ...queue.config, paused: isPaused };
+}
+
+export function purge(model: Model, name: string, outcome: Outcome<void>): void {
+  const queue = knownQueue(model, name, outcome);
+  if (queue === undefined) return;
+  for (const job of [...queue.waiting, ...queue.delayed]) {
+    const isKept = model.eyes.job(job.id) !== undefined;
+    model.note(`purged jobs are ${isKept ? "kept as cancelled" : "forgotten"}`);
+    if (isKept) {
+      cancelJob(model, job);
+    } else {
+      model.freeKey(job, "cancelled");
+      model.forget(job);
+    }
+  }
+}
+
+export function want(
+  model: Model,
+  name: string,
+  worker: string,
+  slots: number,
+  outcome: Outcome<void>,
+): void {
+  const queue = knownQueue(model, name, outcome);
+  if (queue === undefined) return;
+  if (slots === 0) queue.workers.delete(worker);
+  else queue.workers.set(worker, slots);
+}
+
+export function setLaneWeight(
+  model: Model,
+  name: string,
+  path: readonly string[],
+  weight: number,
+  outcome: Outcome<void>,
+): void {
+  const queue = knownQueue(model, name, outcome);
+  queue?.order?.setWeight(path, weight);
+}
+
+export function setGate(
+  model: Model,
+  key: string,
+  config: GateConfig,
+  outcome: Outcome<void>,
+): void {
+  isRefused(outcome, []);
+  model.gates.set(key, config, model.now);
+}
+
+export function deleteGate(model: Model, key: string, outcome: Outcome<void>): void {
+  if (model.gates.configs.has(key)) isRefused(outcome, []);
+  else model.note(`delete of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
+  if (outcome.ok) model.gates.delete(key, model.now);
+}
+
+export function cooldown(
+  model: Model,
+  key: string,
+  ms: number,
+  reason: string,
+  outcome: Outcome<void>,
+): void {
+  isRefused(outcome, []);
+  model.gates.get(key).coolDown(model.now + ms, reason);
+}
+
+export function clearCooldown(model: Model, key: string, outcome: Outcome<void>): void {
+  const gate = model.gates.get(key);
+  if (gate.config !== undefined || gate.cooldownUntil > model.now) isRefused(outcome, []);
+  else model.note(`clear of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
+  gate.cooldownUntil = 0;
+  gate.reason = "";
+}
+
+export function report(model: Model, key: string, ok: boolean, outcome: Outcome<void>): void {
+  const gate = model.gates.get(key);
+  if (gate.config !== undefined) isRefused(outcome, []);
+  else model.note(`report to a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
+  gate.report(ok, model.now);
+}
+
+// An ended job that is still kept runs again, from the first attempt.
+export function retry(model: Model, id: number, outcome: Outcome<void>): void {
+  const job = model.jobs.get(id);
+  if (!model.issued.has(id)) isRefused(outcome, ["JOB_NOT_FOUND"]);
+  else if (job === undefined) isRefused(outcome, ["JOB_NOT_FOUND", "ALREADY_FINISHED"]);
+  else if (job.state !== "ended") isRefused(outcome, ["CONFLICT"]);
+  else if (!isRefused(outcome, [])) runAgain(model, job);
+}
+
+function runAgain(model: Model, job: ModelJob): void {
+  const queue = model.queueOf(job);
+  queue.kept.splice(queue.kept.indexOf(job), 1);
+  job.ending = undefined;
+  job.attempt = 0;
+  job.isRetry = true;
+  job.dedupe = undefined;
+  const deadline = model.eyes.job(job.id)?.deadline;
+  model.note(`retry by hand ${deadline === job.deadline ? "keeps" : "drops"} the deadline`);
+  job.deadline = deadline;
+  model.wait(job);
+}
+
+export function redrive(
+  model: Model,
+  name: string,
+  count: number | undefined,
+  outcome: Outcome<number>,
+): void {
+  const queue = model.queues.get(name);
+  const isDlq = [...model.queues.values()].some((other) => other.config.dlq === name);
+  const letters = [...(queue?.waiting ?? [])].filter((job) => job.origin !== undefined);
+  let codes: string[] = [];
+  if (queue === undefined) codes = ["QUEUE_NOT_FOUND"];
+  else if (!isDlq && letters.length === 0) codes = ["NOT_A_DLQ"];
+  if (isRefused(outcome, codes) || !outcome.ok) return;
+  const movable = letters.filter((job) => model.queues.has(job.origin!));
+  const isMoved = (job: ModelJob) => model.eyes.job(job.id)?.queue !== name;
+  const moved = movable.filter(isMoved).sort((a, b) => a.age - b.age);
+  equal("answer", `redrive of ${name}`, outcome.value, moved.length);
+  equal("redrive", "jobs moved", moved.length, Math.min(count ?? Infinity, movable.length));
+  const oldestLeft = Math.min(
+    Infinity,
+    ...movable.filter((job) => !isMoved(job)).map((j) => j.age),
+  );
+  const youngest = moved.at(-1)?.age ?? 0;
+  demand(youngest <= oldestLeft, "redrive", () => `${name}: not the oldest first`);
+  for (const job of moved) goHome(model, job);
+}
+
+function goHome(model: Model, job: ModelJob): void {
+  model.take(job);
+  job.queue = job.origin!;
+  job.tier = job.home!.tier;
+  job.gates = job.home!.gates;
+  job.origin = undefined;
+  job.home = undefined;
+  job.attempt = 0;
+  job.isRetry = true;
+  model.wait(job);
+}

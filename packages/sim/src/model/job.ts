@@ -1,0 +1,61 @@
+// One job as the model sees it.
+
+import type { Ending, JobSpec, RetryPolicy } from "@sluice/engine";
+
+export interface ModelJob {
+  readonly id: number;
+  queue: string;
+  state: "waiting" | "delayed" | "leased" | "ended";
+  ending: Ending | undefined;
+  tier: number;
+  readonly path: readonly string[];
+  readonly lane: string;
+  weight: number | undefined;
+  gates: readonly string[];
+  flow: string;
+  readonly cost: number;
+  size: number;
+  body: unknown;
+  attempt: number;
+  readonly attempts: number;
+  readonly retry: RetryPolicy;
+  readonly leaseMs: number | undefined;
+  lease: number;
+  worker: string;
+  // When it falls due, its lease runs out or it ended.
+  at: number;
+  // Order of entry into its flow. Equal ages: the rules do not say who entered first.
+  age: number;
+  // Since when it waits in its tier.
+  since: number;
+  deadline: number | undefined;
+  readonly maxWaitMs: number | undefined;
+  dedupe: string | undefined;
+  readonly group: string | undefined;
+  error: string | undefined;
+  result: unknown;
+  // A delayed job that comes from a failure is a retry: a full queue does not refuse it.
+  isRetry: boolean;
+  origin: string | undefined;
+  // What a dead letter gets back when it is redriven.
+  home: { tier: number; gates: readonly string[] } | undefined;
+  followUp: FollowUp | undefined;
+}
+
+// What an add with `keepLast` left behind while its job was leased.
+export interface FollowUp {
+  readonly spec: JobSpec;
+}
+
+export function pathOf(key: JobSpec["fairnessKey"]): readonly string[] {
+  if (key === undefined) return [""];
+  return typeof key === "string" ? [key] : key;
+}
+
+export function flowOf(job: Pick<ModelJob, "tier" | "lane" | "gates">): string {
+  return `${job.tier}|${job.lane}|${[...job.gates].sort().join(",")}`;
+}
+
+export function gateSet(gates: readonly string[] | undefined): readonly string[] {
+  return gates === undefined ? [] : [...new Set(gates)];
+}

@@ -1,0 +1,146 @@
+// Judges one lease: was it allowed to hand out this job, to this worker, now?
+//
+// The leases of a call are judged one after another in the order the engine returned them, each
+// against the state that the ones before it left.
+
+import type { Lease } from "@sluice/engine";
+import { Broken, demand, equal } from "./broken.ts";
+import type { ModelJob } from "./job.ts";
+import type { Model } from "./model.ts";
+import type { ModelQueue } from "./queue.ts";
+
+// A pull (`lease`) brings its own slots; a dispatch uses those of the queue's workers.
+export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
+  const job = model.jobs.get(lease.id);
+  if (job === undefined) throw new Broken("a: the job is known", `job ${lease.id} is not`);
+  const queue = model.queueOf(job);
+  judgeLease(model, lease, job, queue);
+  if (pulled === undefined) useSlot(queue, lease.worker);
+  else equal("a: a pull serves its queue", "queue", lease.queue, pulled.name);
+  judgeGates(model, job);
+  judgeFlow(queue, job);
+  judgeLane(model, queue, job);
+  judgeTiers(model, queue, job);
+  judgeLines(model, job, pulled);
+  if (queue.order !== undefined) judgeOrder(queue, job);
+  model.lease(job, lease.worker, lease.expiresAt);
+}
+
+function judgeLease(model: Model, lease: Lease, job: ModelJob, queue: ModelQueue): void {
+  const rule = "a: the lease";
+  demand(job.state === "waiting", rule, () => `job ${job.id} is ${job.state}, not waiting`);
+  demand(!queue.config.paused, rule, () => `queue ${queue.name} is paused`);
+  demand(queue.leased.size < queue.config.capacity.leased, rule, () => "too many are leased");
+  equal(rule, `queue of job ${job.id}`, lease.queue, job.queue);
+  equal(rule, `lease of job ${job.id}`, lease.lease, job.lease + 1);
+  equal(rule, `attempt of job ${job.id}`, lease.attempt, job.attempt);
+  equal(rule, `tier of job ${job.id}`, lease.tier, job.tier);
+  equal(rule, `body of job ${job.id}`, lease.body, job.body);
+  const expiresAt = model.now + (job.leaseMs ?? queue.config.leaseMs);
+  equal(rule, `expiry of job ${job.id}`, lease.expiresAt, expiresAt);
+}
+
+function useSlot(queue: ModelQueue, worker: string): void {
+  const slots = queue.workers.get(worker) ?? 0;
+  demand(slots > 0, "a: a free worker", () => `${queue.name}: ${worker || "(pull)"} has no slot`);
+  if (slots === 1) queue.workers.delete(worker);
+  else queue.workers.set(worker, slots - 1);
+}
+
+function judgeGates(model: Model, job: ModelJob): void {
+  for (const key of job.gates) {
+    const { at, release } = model.gates.get(key).lack(job.cost, job.tier, model.now);
+    demand(!release, "b: gates are exact", () => `job ${job.id}: gate ${key} has no permit free`);
+    demand(
+      at <= model.now,
+      "b: gates are exact",
+      () => `job ${job.id} at ${model.now}: gate ${key} opens at ${at}`,
+    );
+  }
+}
+
+function judgeFlow(queue: ModelQueue, job: ModelJob): void {
+  for (const other of queue.waiting) {
+    demand(
+      other.flow !== job.flow || other.age >= job.age,
+      "c: FIFO inside a flow",
+      () => `job ${job.id} (age ${job.age}) passed job ${other.id} (age ${other.age})`,
+    );
+  }
+}
+
+// Whether nothing at all stands between the head of a flow and a free worker: it names no gate
+// with a limit, or only gates that let it pass and at which nobody else waits.
+function isReady(model: Model, head: ModelJob): boolean {
+  const limits = model.limits(head);
+  if (limits.length === 0) return true;
+  return model.passes(head) && limits.every((key) => isAlone(model, head, key));
+}
+
+function isAlone(model: Model, head: ModelJob, gate: string): boolean {
+  for (const queue of model.queues.values()) {
+    for (const other of queue.waiting) {
+      const isSameFlow = other.queue === head.queue && other.flow === head.flow;
+      if (!isSameFlow && other.gates.includes(gate)) return false;
+    }
+  }
+  return true;
+}
+
+function judgeLane(model: Model, queue: ModelQueue, job: ModelJob): void {
+  for (const head of model.heads(queue)) {
+    if (head.tier !== job.tier || head.lane !== job.lane || head.age >= job.age) continue;
+    demand(
+      !isReady(model, head),
+      "d: the oldest head of a lane goes first",
+      () => `job ${job.id} (age ${job.age}) passed job ${head.id} (age ${head.age})`,
+    );
+  }
+}
+
+function judgeTiers(model: Model, queue: ModelQueue, job: ModelJob): void {
+  if (queue.config.tierOrder !== "strict") return;
+  for (const head of model.heads(queue)) {
+    if (head.tier >= job.tier) continue;
+    demand(
+      !isReady(model, head),
+      "e: strict tiers",
+      () => `job ${job.id} (tier ${job.tier}) passed job ${head.id} (tier ${head.tier})`,
+    );
+  }
+}
+
+// Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there.
+function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined): void {
+  const limits = model.limits(job);
+  if (limits.length === 0) return;
+  for (const queue of model.queues.values()) {
+    if (!queue.isFree && queue !== pulled && queue.name !== job.queue) continue;
+    for (const head of model.heads(queue)) {
+      const [gate, ...others] = model.limits(head);
+      if (head.tier >= job.tier || gate === undefined || others.length > 0) continue;
+      if (!limits.includes(gate)) continue;
+      const { at, release } = model.lack(head);
+      demand(release || at <= model.now, "e: tiers are strict behind a gate", () =>
+        [
+          `job ${job.id} (tier ${job.tier}) takes from gate ${gate}`,
+          `where job ${head.id} (tier ${head.tier}, cost ${head.cost}) waits until ${at}`,
+        ].join(" "),
+      );
+    }
+  }
+}
+
+function judgeOrder(queue: ModelQueue, job: ModelJob): void {
+  const due = queue.order?.next();
+  demand(
+    due === job,
+    "g: the order of the ring",
+    () =>
+      `job ${job.id} (lane ${show(job)}) went, job ${due?.id} (lane ${due && show(due)}) was due`,
+  );
+}
+
+function show(job: ModelJob): string {
+  return `${job.path.join("/")}, tier ${job.tier}`;
+}

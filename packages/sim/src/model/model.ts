@@ -1,0 +1,172 @@
+// The whole state of the model, and the few moves that everything else is made of.
+//
+// The model is slow and obvious: jobs are objects in sets, gates are lists, and what is asked is
+// searched for. It does not foretell which job is dispatched (except in exact worlds); it judges
+// what the engine did. Where the rules leave a choice, it looks at what the engine chose through
+// its `Eyes`, checks that the choice is one of those allowed, and follows.
+
+import type { Ending, JobView, QueueConfig } from "@sluice/engine";
+import { Gates } from "./gates.ts";
+import { flowOf, type ModelJob } from "./job.ts";
+import { ModelQueue } from "./queue.ts";
+import type { Share } from "./share.ts";
+
+export interface Eyes {
+  job(id: number): JobView | undefined;
+  queueConfig(name: string): QueueConfig;
+}
+
+export class Model {
+  now = 0;
+  readonly queues = new Map<string, ModelQueue>();
+  // Live jobs and kept ones.
+  readonly jobs = new Map<number, ModelJob>();
+  readonly issued = new Set<number>();
+  lastId = 0;
+  readonly gates = new Gates();
+  readonly eyes: Eyes;
+  readonly isExact: boolean;
+  readonly share: Share | undefined;
+  // Jobs that wait for a follow-up to appear, because the engine names it.
+  readonly awaited: { queue: string; job: ModelJob }[] = [];
+  // How often the engine took which of the allowed choices.
+  readonly notes = new Map<string, number>();
+  #entries = 0;
+
+  constructor(eyes: Eyes, options: { isExact: boolean; share?: Share | undefined }) {
+    this.eyes = eyes;
+    this.isExact = options.isExact;
+    this.share = options.share;
+  }
+
+  // Time never goes back: a smaller `now` is taken as the largest one seen.
+  moveTo(at: number): number {
+    this.now = Math.max(this.now, at);
+    return this.now;
+  }
+
+  note(choice: string): void {
+    this.notes.set(choice, (this.notes.get(choice) ?? 0) + 1);
+  }
+
+  queueOf(job: ModelJob): ModelQueue {
+    return this.queues.get(job.queue)!;
+  }
+
+  makeQueue(name: string, config: QueueConfig): ModelQueue {
+    const queue = new ModelQueue(name, config, this.isExact);
+    this.queues.set(name, queue);
+    return queue;
+  }
+
+  nextAge(): number {
+    this.#entries += 1;
+    return this.#entries;
+  }
+
+  // Into its flow: at the back with a new age, or where its old age puts it.
+  wait(job: ModelJob, age = this.nextAge()): void {
+    const queue = this.queueOf(job);
+    job.state = "waiting";
+    job.age = age;
+    job.since = this.now;
+    job.flow = flowOf(job);
+    queue.waiting.add(job);
+    queue.order?.enter(job);
+    this.share?.entered(job);
+  }
+
+  delay(job: ModelJob, at: number): void {
+    job.state = "delayed";
+    job.at = at;
+    this.queueOf(job).delayed.add(job);
+  }
+
+  lease(job: ModelJob, worker: string, expiresAt: number): void {
+    const queue = this.queueOf(job);
+    queue.waiting.delete(job);
+    queue.order?.serve(job);
+    for (const key of job.gates) this.gates.get(key).take(job.id, job.cost, this.now);
+    job.state = "leased";
+    job.lease += 1;
+    job.worker = worker;
+    job.at = expiresAt;
+    queue.leased.add(job);
+    queue.counts.dispatched += 1;
+    this.share?.served(job);
+  }
+
+  // Out of whatever state it is in; its permits are released.
+  take(job: ModelJob): void {
+    const queue = this.queueOf(job);
+    if (queue.waiting.delete(job)) {
+      queue.order?.leave(job);
+      this.share?.left(job);
+    }
+    queue.delayed.delete(job);
+    if (!queue.leased.delete(job)) return;
+    for (const key of job.gates) this.gates.get(key).release(job.id, this.now);
+  }
+
+  end(job: ModelJob, ending: Ending): void {
+    const queue = this.queueOf(job);
+    this.take(job);
+    this.freeKey(job, ending);
+    job.state = "ended";
+    job.ending = ending;
+    job.at = this.now;
+    queue.kept.push(job);
+    while (queue.kept.length > queue.config.results.jobs) this.forget(queue.kept[0]!);
+    if (job.followUp !== undefined) this.awaited.push({ queue: queue.name, job });
+  }
+
+  forget(job: ModelJob): void {
+    const queue = this.queueOf(job);
+    this.take(job);
+    const at = queue.kept.indexOf(job);
+    if (at >= 0) queue.kept.splice(at, 1);
+    this.jobs.delete(job.id);
+  }
+
+  // A window outlives a job that finished well; any other end frees the key.
+  freeKey(job: ModelJob, ending: Ending): void {
+    const queue = this.queueOf(job);
+    const key = job.dedupe;
+    const holder = key === undefined ? undefined : queue.keys.get(key);
+    if (key === undefined || holder?.id !== job.id) return;
+    if (holder.until !== undefined && ending === "finished") return;
+    queue.keys.delete(key);
+  }
+
+  // The oldest waiting job of every flow.
+  heads(queue: ModelQueue): ModelJob[] {
+    const heads = new Map<string, ModelJob>();
+    for (const job of queue.waiting) {
+      const head = heads.get(job.flow);
+      if (head === undefined || job.age < head.age) heads.set(job.flow, job);
+    }
+    return [...heads.values()];
+  }
+
+  // When every timed part of its gates lets the job pass, and whether it needs a release besides.
+  lack(job: ModelJob): { at: number; release: boolean } {
+    let at = this.now;
+    let release = false;
+    for (const key of job.gates) {
+      const lack = this.gates.get(key).lack(job.cost, job.tier, this.now);
+      at = Math.max(at, lack.at);
+      release ||= lack.release;
+    }
+    return { at, release };
+  }
+
+  passes(job: ModelJob): boolean {
+    const { at, release } = this.lack(job);
+    return at <= this.now && !release;
+  }
+
+  // The gates of the job that can keep anybody out.
+  limits(job: ModelJob): readonly string[] {
+    return job.gates.filter((key) => !this.gates.get(key).isOpenForAll(this.now));
+  }
+}

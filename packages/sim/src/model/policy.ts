@@ -1,0 +1,50 @@
+// What a queue is told, with the defaults filled in.
+
+import type { QueueConfig, QueueOptions, TierConfig } from "@sluice/engine";
+
+export const DEFAULT_TIERS = 4;
+
+export function policyOf(name: string, options: QueueOptions): QueueConfig {
+  const admission = options.admission;
+  return {
+    tiers: tiersOf(options.tiers ?? DEFAULT_TIERS),
+    tierOrder: options.tierOrder ?? "strict",
+    promoteAfterMs: options.promoteAfterMs ?? undefined,
+    fairness: options.fairness ?? true,
+    weights: options.weights ?? {},
+    weight: options.weight ?? 1,
+    capacity: {
+      jobs: 1_000_000,
+      bytes: 1 << 30,
+      delayed: 1_000_000,
+      leased: 1_000_000,
+      ...options.capacity,
+      perLane: options.capacity?.perLane ?? undefined,
+    },
+    onFull: options.onFull ?? "reject",
+    fullRetryMs: options.fullRetryMs ?? 10_000,
+    admission: admission && { burst: Math.max(1, admission.rate), ...admission },
+    leaseMs: options.leaseMs ?? 30_000,
+    retry: {
+      attempts: 5,
+      minMs: 1_000,
+      maxMs: 300_000,
+      factor: 2,
+      jitter: 0.2,
+      ...options.retry,
+    },
+    dlq: options.dlq ?? `${name}.dlq`,
+    results: { jobs: 1_000, ms: 600_000, ...options.results },
+    ttlMs: options.ttlMs ?? undefined,
+    paused: options.paused ?? false,
+  };
+}
+
+function tiersOf(tiers: NonNullable<QueueOptions["tiers"]>): TierConfig[] {
+  if (typeof tiers === "number") {
+    return Array.from({ length: tiers }, (_, tier) => ({ name: String(tier) }));
+  }
+  return tiers.map((tier, index) =>
+    typeof tier === "string" ? { name: tier } : { ...tier, name: tier.name ?? String(index) },
+  );
+}

@@ -1,0 +1,115 @@
+// The reference ring: the section "Ring" of docs/scheduling.md word for word, with arrays.
+//
+// A member's position S is `round + rest / weight`, in whole numbers. It stands in the newcomers'
+// list, or in the list of round floor(S); the round number R is `#round`.
+
+export interface Member {
+  weight: number;
+  round: number;
+  rest: number;
+  // The ring forgets all positions when nobody is active; a position of an older age is void.
+  era: number;
+}
+
+export class Ring<M extends Member> {
+  #round = 0;
+  #era = 0;
+  #newcomers: M[] = [];
+  readonly #rounds = new Map<number, M[]>();
+  #wasNewcomer = false;
+  // While this round is used up: the newcomers that were there at that moment.
+  #closing: Set<M> | undefined;
+
+  get isEmpty(): boolean {
+    return this.#newcomers.length === 0 && this.#rounds.size === 0;
+  }
+
+  activate(member: M): void {
+    if (member.era !== this.#era) {
+      member.era = this.#era;
+      member.round = 0;
+      member.rest = 0;
+    }
+    if (isAtMost(member, this.#round + 1)) this.#newcomers.push(member);
+    else this.#push(member);
+  }
+
+  deactivate(member: M): void {
+    this.#remove(member);
+    this.#forgetWhenEmpty();
+  }
+
+  // The member that is due. Calling it twice changes nothing.
+  next(): M | undefined {
+    if (this.isEmpty) return undefined;
+    for (;;) {
+      const left = this.#rounds.get(this.#round);
+      if (left !== undefined) {
+        this.#closing = undefined;
+        const newcomer = this.#newcomers[0];
+        return newcomer !== undefined && !this.#wasNewcomer ? newcomer : left[0];
+      }
+      this.#closing ??= new Set(this.#newcomers);
+      const closing = this.#closing;
+      const present = this.#newcomers.find((newcomer) => closing.has(newcomer));
+      if (present !== undefined) return present;
+      this.#closing = undefined;
+      const later = [...this.#rounds.keys()];
+      this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
+    }
+  }
+
+  // Serves a member a job. `staysActive`: whether it has another job to give.
+  serve(member: M, cost: number, staysActive: boolean): void {
+    const isNewcomer = this.#newcomers.includes(member);
+    this.#remove(member);
+    if (isNewcomer && isAtMost(member, this.#round)) {
+      member.round = this.#round + 1;
+      member.rest = 0;
+    }
+    charge(member, cost);
+    this.#wasNewcomer = isNewcomer;
+    if (staysActive) this.#push(member);
+    else this.#forgetWhenEmpty();
+  }
+
+  #push(member: M): void {
+    const list = this.#rounds.get(member.round);
+    if (list === undefined) this.#rounds.set(member.round, [member]);
+    else list.push(member);
+  }
+
+  #remove(member: M): void {
+    this.#closing?.delete(member);
+    this.#newcomers = this.#newcomers.filter((other) => other !== member);
+    for (const [round, list] of this.#rounds) {
+      const at = list.indexOf(member);
+      if (at >= 0) list.splice(at, 1);
+      if (list.length === 0) this.#rounds.delete(round);
+    }
+  }
+
+  #forgetWhenEmpty(): void {
+    if (!this.isEmpty) return;
+    this.#era += 1;
+    this.#round = 0;
+    this.#wasNewcomer = false;
+    this.#closing = undefined;
+  }
+}
+
+export function charge(member: Member, cost: number): void {
+  member.rest += cost;
+  member.round += Math.floor(member.rest / member.weight);
+  member.rest %= member.weight;
+}
+
+// Keeps the round and rescales the remainder, rounded up.
+export function reweigh(member: Member, weight: number): void {
+  member.rest = Math.ceil((member.rest * weight) / member.weight);
+  member.weight = weight;
+}
+
+function isAtMost(member: Member, round: number): boolean {
+  return member.round < round || (member.round === round && member.rest === 0);
+}

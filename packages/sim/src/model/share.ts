@@ -1,0 +1,88 @@
+// Fair behind one gate: lanes of one queue and tier that wait for the same gate stay close.
+//
+// Two lanes that waited from the very start are at most one turn apart on every prefix; two lanes
+// of which one came later are at most two turns apart over the time both wait. Only for worlds in
+// which every job names the gate, costs 1, and weights do not change.
+
+import { demand } from "./broken.ts";
+import type { ModelJob } from "./job.ts";
+
+interface Line {
+  waiting: number;
+  weight: number;
+  // Jobs served, since the start of the line.
+  served: number;
+  // What every line of the group had when this one began to wait.
+  readonly atStart: Map<string, number>;
+  // The number of jobs the group had been served at that time.
+  startedAt: number;
+}
+
+interface Group {
+  served: number;
+  readonly lines: Map<string, Line>;
+}
+
+export class Share {
+  readonly #groups = new Map<string, Group>();
+
+  entered(job: ModelJob): void {
+    const group = this.#group(job);
+    let line = group.lines.get(job.lane);
+    if (line === undefined) {
+      line = { waiting: 0, weight: 1, served: 0, atStart: new Map(), startedAt: 0 };
+      group.lines.set(job.lane, line);
+    }
+    line.weight = job.weight ?? 1;
+    if (line.waiting === 0) this.#start(group, line);
+    line.waiting += 1;
+  }
+
+  left(job: ModelJob): void {
+    const line = this.#group(job).lines.get(job.lane)!;
+    line.waiting -= 1;
+  }
+
+  served(job: ModelJob): void {
+    const group = this.#group(job);
+    const line = group.lines.get(job.lane)!;
+    group.served += 1;
+    line.served += 1;
+    for (const [lane, other] of group.lines) {
+      if (lane !== job.lane && other.waiting > 0) this.#check(job.lane, line, lane, other);
+    }
+    line.waiting -= 1;
+  }
+
+  #start(group: Group, line: Line): void {
+    line.startedAt = group.served;
+    line.atStart.clear();
+    for (const [lane, other] of group.lines) line.atStart.set(lane, other.served);
+  }
+
+  // S since both wait, over a common denominator so that everything stays whole.
+  #check(lane: string, line: Line, otherLane: string, other: Line): void {
+    const later = line.startedAt >= other.startedAt ? line : other;
+    const served = line.served - (later.atStart.get(lane) ?? 0);
+    const otherServed = other.served - (later.atStart.get(otherLane) ?? 0);
+    const apart = Math.abs(served * other.weight - otherServed * line.weight);
+    const turns = later.startedAt === 0 ? 1 : 2;
+    demand(apart <= turns * line.weight * other.weight, "h: fair behind a shared gate", () =>
+      [
+        `lane ${lane} (weight ${line.weight}) got ${served}`,
+        `lane ${otherLane} (weight ${other.weight}) got ${otherServed} while both waited`,
+        `at most ${turns} turn(s) apart`,
+      ].join(", "),
+    );
+  }
+
+  #group(job: ModelJob): Group {
+    const key = `${job.queue}|${job.tier}`;
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { served: 0, lines: new Map() };
+      this.#groups.set(key, group);
+    }
+    return group;
+  }
+}

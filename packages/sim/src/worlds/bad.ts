@@ -1,0 +1,121 @@
+// Calls that must be refused with the right code and change nothing.
+
+import type { GateConfig, JobSpec, QueueOptions } from "@sluice/engine";
+import { isRefused, outcomeOf } from "../model/outcome.ts";
+import type { EnginePort } from "./port.ts";
+
+const NO_SUCH_ID = 2 ** 40;
+const NO_SUCH_QUEUE = "nowhere";
+const LONG = "x".repeat(2_000);
+
+interface Bad {
+  readonly codes: readonly string[];
+  readonly make: (engine: EnginePort, queue: string, now: number) => unknown;
+}
+
+const add = (spec: unknown): Bad => ({
+  codes: ["INVALID"],
+  make: (engine, queue, now) => engine.add(queue, spec as JobSpec, now),
+});
+
+const gate = (config: unknown): Bad => ({
+  codes: ["INVALID"],
+  make: (engine, _queue, now) => engine.setGate("g0", config as GateConfig, now),
+});
+
+const queue = (options: unknown): Bad => ({
+  codes: ["INVALID"],
+  make: (engine, name, now) => engine.setQueue(name, options as QueueOptions, now),
+});
+
+const refused = (code: string, make: Bad["make"]): Bad => ({ codes: [code], make });
+
+const BAD: Readonly<Record<string, Bad>> = {
+  "cost 0": add({ priority: 0, cost: 0 }),
+  "cost NaN": add({ priority: 0, cost: Number.NaN }),
+  "negative cost": add({ priority: 0, cost: -1 }),
+  "weight 0": add({ priority: 0, weight: 0 }),
+  "weight as text": add({ priority: 0, weight: "2" }),
+  "tier out of range": add({ priority: 99 }),
+  "negative tier": add({ priority: -1 }),
+  "unknown tier name": add({ priority: "no such tier" }),
+  "too many gates": add({ priority: 0, gates: Array.from({ length: 17 }, (_, i) => `x${i}`) }),
+  "empty gate": add({ priority: 0, gates: [""] }),
+  "deep path": add({ priority: 0, fairnessKey: ["a", "b", "c", "d", "e"] }),
+  "empty path": add({ priority: 0, fairnessKey: [] }),
+  "long key": add({ priority: 0, fairnessKey: LONG }),
+  "negative delay": add({ priority: 0, delayMs: -1 }),
+  "delay NaN": add({ priority: 0, delayMs: Number.NaN }),
+  "negative ttl": add({ priority: 0, ttlMs: -1 }),
+  "attempts 0": add({ priority: 0, attempts: 0 }),
+  "negative lease": add({ priority: 0, leaseMs: -1 }),
+  "dedupe without key": add({ priority: 0, dedupe: { mode: "pending" } }),
+  "dedupe of unknown mode": add({ priority: 0, dedupe: { key: "k", mode: "sometimes" } }),
+  "negative size": add({ priority: 0, sizeBytes: -1 }),
+  "negative rate": gate({ rate: -1 }),
+  "rate NaN": gate({ rate: Number.NaN }),
+  "burst under 1": gate({ rate: 1, burst: 0.5 }),
+  "window of nothing": gate({ windows: [{ limit: 0, perMs: 100 }] }),
+  "window of no time": gate({ windows: [{ limit: 1, perMs: 0 }] }),
+  "negative concurrency": gate({ concurrency: -1 }),
+  "negative interval": gate({ interval: { ms: -1, from: "start" } }),
+  "interval from nowhere": gate({ interval: { ms: 10, from: "middle" } }),
+  "negative ladder": gate({ ladder: [-5] }),
+  "no tiers": queue({ tiers: 0 }),
+  "negative lease time": queue({ leaseMs: -1 }),
+  "unknown onFull": queue({ onFull: "explode" }),
+  "too few tier weights": queue({ tiers: 3, tierOrder: [1] }),
+  "negative capacity": queue({ capacity: { jobs: -1 } }),
+  "bad queue name": refused("INVALID", (engine, _, now) => engine.setQueue("a b", {}, now)),
+  "empty queue name": refused("INVALID", (engine, _, now) => engine.setQueue("", {}, now)),
+  "negative slots": refused("INVALID", (engine, name, now) => engine.want(name, "w0", -1, now)),
+  "negative cooldown": refused("INVALID", (engine, _, now) => engine.cooldown("g0", -1, "", now)),
+  "add to no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.add(NO_SUCH_QUEUE, { priority: 0 }, now),
+  ),
+  "pause of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.pause(NO_SUCH_QUEUE, now),
+  ),
+  "resume of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.resume(NO_SUCH_QUEUE, now),
+  ),
+  "purge of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.purge(NO_SUCH_QUEUE, now),
+  ),
+  "delete of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.deleteQueue(NO_SUCH_QUEUE, now),
+  ),
+  "want of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.want(NO_SUCH_QUEUE, "w0", 1, now),
+  ),
+  "stats of no queue": refused("QUEUE_NOT_FOUND", (engine) => engine.queueStats(NO_SUCH_QUEUE)),
+  "lease of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.lease(NO_SUCH_QUEUE, 1, now),
+  ),
+  "redrive of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
+    engine.redrive(NO_SUCH_QUEUE, {}, now),
+  ),
+  "ack of no job": refused("JOB_NOT_FOUND", (engine, _, now) => engine.ack(NO_SUCH_ID, 1, now)),
+  "nack of no job": refused("JOB_NOT_FOUND", (engine, _, now) => engine.nack(NO_SUCH_ID, 1, now)),
+  "extend of no job": refused("JOB_NOT_FOUND", (engine, _, now) =>
+    engine.extend(NO_SUCH_ID, 1, 10, now),
+  ),
+  "give back of no job": refused("JOB_NOT_FOUND", (engine, _, now) =>
+    engine.giveBack(NO_SUCH_ID, 1, now),
+  ),
+  "cancel of no job": refused("JOB_NOT_FOUND", (engine, _, now) => engine.cancel(NO_SUCH_ID, now)),
+  "retry of no job": refused("JOB_NOT_FOUND", (engine, _, now) => engine.retry(NO_SUCH_ID, now)),
+};
+
+export const BAD_NAMES: readonly string[] = Object.keys(BAD);
+
+// A queue that has been deleted is no queue: then that is what the call must be told.
+export function isBadRefused(engine: EnginePort, name: string, queue: string, now: number): void {
+  const bad = BAD[name]!;
+  const isGone = !engine.queueNames().includes(queue);
+  const codes = isGone ? [...bad.codes, "QUEUE_NOT_FOUND"] : bad.codes;
+  isRefused(
+    outcomeOf(() => bad.make(engine, queue, now)),
+    codes,
+  );
+}

@@ -1,0 +1,61 @@
+// The calls that the worlds make, so that an engine with a planted bug can stand in.
+
+import {
+  type AddResult,
+  Engine,
+  type FairnessKey,
+  type GateConfig,
+  type GateStats,
+  type JobSpec,
+  type JobView,
+  type Lease,
+  type NackOptions,
+  type QueueConfig,
+  type QueueOptions,
+  type QueueStats,
+  type Refusal,
+  type Why,
+} from "@sluice/engine";
+
+export interface EnginePort {
+  setQueue(name: string, options: QueueOptions, now: number): void;
+  deleteQueue(name: string, now: number): void;
+  pause(name: string, now: number): void;
+  resume(name: string, now: number): void;
+  purge(name: string, now: number): void;
+  queueNames(): string[];
+  queueConfig(name: string): QueueConfig;
+  queueStats(name: string): QueueStats;
+  setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void;
+  setGate(keyOrPattern: string, config: GateConfig, now: number): void;
+  deleteGate(keyOrPattern: string, now: number): void;
+  cooldown(key: string, ms: number, reason: string, now: number): void;
+  clearCooldown(key: string, now: number): void;
+  reportGate(key: string, ok: boolean, now: number): void;
+  gateStats(key: string, now: number): GateStats;
+  add(queue: string, spec: JobSpec, now: number): AddResult;
+  addAll(queue: string, specs: JobSpec[], now: number): (AddResult | Refusal)[];
+  want(queue: string, worker: string, slots: number, now: number): void;
+  leaveWorker(queue: string, worker: string, now: number): void;
+  dispatch(now: number, max?: number): Lease[];
+  lease(queue: string, max: number, now: number): Lease[];
+  ack(id: number, lease: number, now: number, result?: unknown): void;
+  nack(id: number, lease: number, now: number, options?: NackOptions): void;
+  giveBack(id: number, lease: number, now: number): void;
+  extend(id: number, lease: number, ms: number, now: number): number;
+  cancel(id: number, now: number): boolean;
+  cancelByKey(queue: string, dedupeKey: string, now: number): boolean;
+  retry(id: number, now: number): void;
+  redrive(dlqName: string, filter: { count?: number }, now: number): number;
+  tick(now: number): void;
+  nextWake(now: number): number;
+  job(id: number): JobView | undefined;
+  why(id: number, now: number): Why;
+  storePut(store: string, key: string, value: unknown, now: number): void;
+  storeGet(store: string, key: string): unknown;
+  storeDelete(store: string, key: string, now: number): unknown;
+}
+
+export type MakeEngine = (options: { seed: number }) => EnginePort;
+
+export const makeRealEngine: MakeEngine = (options) => new Engine(options);

@@ -1,0 +1,80 @@
+// The test run: suite after suite, one line each, failures in full, and one final line
+// `N passed, N failed, N skipped`.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Plan, parseArguments, UsageError } from "./test/arguments.ts";
+import { killAllChildren } from "./test/child.ts";
+import { checkEngineCoverage } from "./test/coverage-check.ts";
+import { isEngineTest } from "./test/engine-tests.ts";
+import { belongsTo, findTestFiles } from "./test/files.ts";
+import { addCounts, finalLine, NO_COUNTS, printFailure, printSuite } from "./test/print.ts";
+import { runSuite } from "./test/run-suite.ts";
+import type { Counts } from "./test/tally.ts";
+
+const root = dirname(import.meta.dirname);
+const COVERED_SUITES = ["unit", "property"];
+const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+function endWithChildren(): void {
+  process.on("exit", killAllChildren);
+  for (const [signal, code] of Object.entries(EXIT_BY_SIGNAL)) {
+    process.on(signal, () => {
+      console.error(`interrupted by ${signal}`);
+      process.exit(code);
+    });
+  }
+}
+
+async function runPlan(plan: Plan, files: readonly string[], coverageDir: string): Promise<Counts> {
+  let counts = NO_COUNTS;
+  const collects = collectsCoverage(plan, files);
+  for (const suite of plan.suites) {
+    const result = await runSuite({
+      root,
+      suite,
+      files: files.filter((file) => belongsTo(suite, file)),
+      coverageDir: collects && COVERED_SUITES.includes(suite.name) ? coverageDir : undefined,
+    });
+    printSuite(result);
+    counts = addCounts(counts, result.counts);
+  }
+  return collects ? addCounts(counts, judgeCoverage(coverageDir)) : counts;
+}
+
+// Half of the tests would give half of the coverage, so a partial run does not judge it.
+function collectsCoverage(plan: Plan, files: readonly string[]): boolean {
+  const names = plan.suites.map((suite) => suite.name);
+  return COVERED_SUITES.every((name) => names.includes(name)) && files.some(isEngineTest);
+}
+
+// The coverage is one test more.
+function judgeCoverage(coverageDir: string): Counts {
+  const { line, failure } = checkEngineCoverage(root, coverageDir);
+  console.log(line);
+  if (failure === undefined) return { passed: 1, failed: 0, skipped: 0 };
+  printFailure(failure);
+  return { passed: 0, failed: 1, skipped: 0 };
+}
+
+async function main(): Promise<void> {
+  endWithChildren();
+  const coverageDir = mkdtempSync(join(tmpdir(), "sluice-coverage-"));
+  process.on("exit", () => rmSync(coverageDir, { recursive: true, force: true }));
+  const found = findTestFiles(root);
+  const plan = parseArguments(process.argv.slice(2), root, found);
+  const files = plan.file === undefined ? found : [plan.file];
+  const counts = await runPlan(plan, files, coverageDir);
+  if (counts.passed + counts.failed + counts.skipped === 0) console.log("There is no test to run.");
+  console.log(finalLine(counts));
+  process.exitCode = counts.failed > 0 ? 1 : 0;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}

@@ -1,0 +1,14 @@
+// One event of Node's test runner, as the reporter writes it and the tally reads it.
+
+export interface TestRecord {
+  readonly type: string;
+  readonly name: string;
+  readonly nesting: number;
+  readonly file: string;
+  readonly line: number;
+  readonly isSuite: boolean;
+  readonly isSkipped: boolean;
+  readonly failureType: string;
+  readonly error: string;
+  readonly text: string;
+}

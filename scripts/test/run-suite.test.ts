@@ -1,0 +1,105 @@
+// Runs the real runner on made-up test files: the harness must see what is wrong.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { runSuite, type SuiteResult } from "./run-suite.ts";
+
+const repository = dirname(dirname(import.meta.dirname));
+const IMPORT = 'import { test, describe, after } from "node:test";\n';
+
+function tree(t: TestContext, files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), "sluice-suite-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  writeFileSync(join(root, "package.json"), '{ "type": "module" }');
+  symlinkSync(join(repository, "scripts"), join(root, "scripts"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), IMPORT + text);
+  return root;
+}
+
+function run(root: string, files: Record<string, string>, budgetMs = 30_000): Promise<SuiteResult> {
+  const suite = {
+    name: "made-up",
+    budgetMs,
+    source: { kind: "files", ending: ".test.ts" },
+  } as const;
+  return runSuite({ root, suite, files: Object.keys(files) });
+}
+
+test("passed, failed and skipped tests are counted, and failures told in full", async (t) => {
+  const files = {
+    "a.test.ts": `
+      test("good", () => {});
+      describe("group", () => { test("bad", () => { throw new Error("boom"); }); });
+      test("left out", { skip: "a reason" }, () => {});
+      console.log("printed by a");`,
+    "b.test.ts": `test("good too", () => {}); console.log("printed by b");`,
+  };
+  const result = await run(tree(t, files), files);
+  assert.deepEqual(result.counts, { passed: 2, failed: 1, skipped: 1 });
+  assert.match(result.failures[0]?.title ?? "", /a\.test\.ts:\d+ group › bad/);
+  assert.match(result.failures[0]?.detail ?? "", /Error: boom/);
+  assert.match(result.output, /printed by a/);
+  assert.doesNotMatch(result.output, /printed by b/);
+});
+
+test("a file that ends early, crashes, or holds no test is a failure", async (t) => {
+  const files = {
+    "crash.test.ts": `throw new Error("at load");`,
+    "early.test.ts": `test("one", () => {}); test("two", () => process.exit(0));`,
+    "empty.test.ts": "",
+  };
+  const result = await run(tree(t, files), files);
+  assert.equal(result.counts.failed, 3);
+  assert.match(result.output, /at load/);
+});
+
+test("a failing hook of a group is a failure", async (t) => {
+  const files = {
+    "a.test.ts": `describe("g", () => { after(() => { throw new Error("late"); }); test("x", () => {}); });`,
+  };
+  const result = await run(tree(t, files), files);
+  assert.equal(result.counts.failed, 1);
+});
+
+test("a suite over its budget is killed with everything it started", {
+  timeout: 20_000,
+}, async (t) => {
+  const files = {
+    "hang.test.ts": `
+      import { spawn } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      test("hangs", async () => {
+        const child = spawn("sleep", ["600"]);
+        writeFileSync("pid", String(child.pid));
+        await new Promise(() => setInterval(() => {}, 1000));
+      });`,
+  };
+  const root = tree(t, files);
+  const result = await run(root, files, 1_500);
+  assert.equal(result.counts.failed, 1);
+  assert.match(result.failures[0]?.detail ?? "", /made-up was killed.*budget of 1.5 s/);
+  assert.match(result.failures[0]?.detail ?? "", /still running: hang\.test\.ts: hangs/);
+  assert.ok(existsSync(join(root, "pid")), "the test had begun");
+  const pid = Number(readFileSync(join(root, "pid"), "utf8"));
+  // The kernel ends the processes of a group one after another.
+  while (isRunning(pid)) await setImmediate();
+});
+
+// A killed process whose parent is gone may linger as a zombie until it is reaped.
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+test("a suite without files is absent and not failed", async (t) => {
+  const result = await run(tree(t, {}), {});
+  assert.equal(result.isAbsent, true);
+  assert.deepEqual(result.counts, { passed: 0, failed: 0, skipped: 0 });
+});

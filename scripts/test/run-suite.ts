@@ -1,0 +1,125 @@
+// Runs one suite within its budget and says how it went.
+
+import { join } from "node:path";
+import { type ChildEnd, runChild } from "./child.ts";
+import { lineSplitter } from "./lines.ts";
+import type { CommandSource, Suite } from "./suites.ts";
+import { type Counts, type Failure, Tally } from "./tally.ts";
+
+export interface SuiteResult {
+  readonly name: string;
+  readonly isAbsent: boolean;
+  readonly counts: Counts;
+  readonly failures: readonly Failure[];
+  readonly output: string;
+  readonly elapsedMs: number;
+}
+
+export interface SuiteRun {
+  readonly root: string;
+  readonly suite: Suite;
+  // The test files of the suite; a suite that runs a command has none.
+  readonly files: readonly string[];
+  // Where V8 leaves its coverage, when it is collected.
+  readonly coverageDir?: string | undefined;
+}
+
+// As many test files at a time as the smallest machine we promise our times on has cores.
+const CONCURRENCY = 2;
+
+export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
+  const { suite } = run;
+  if (suite.source.kind === "files" && run.files.length === 0) return absent(suite);
+  const startMs = performance.now();
+  const tally = new Tally(run.root, run.files);
+  if (suite.source.kind === "command") await runCommand(run, suite.source, tally);
+  else await runFiles(run, tally);
+  return {
+    name: suite.name,
+    isAbsent: false,
+    counts: withCommand(suite, tally.counts),
+    failures: tally.failures,
+    output: tally.outputOfFailed(),
+    elapsedMs: performance.now() - startMs,
+  };
+}
+
+function absent(suite: Suite): SuiteResult {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  return { name: suite.name, isAbsent: true, counts, failures: [], output: "", elapsedMs: 0 };
+}
+
+// A command that did not fail is one test that passed.
+function withCommand(suite: Suite, counts: Counts): Counts {
+  return suite.source.kind === "command" ? { ...counts, passed: 1 - counts.failed } : counts;
+}
+
+async function runCommand({ root, suite }: SuiteRun, source: CommandSource, tally: Tally) {
+  let output = "";
+  const keep = (text: string): void => {
+    output += text;
+  };
+  const end = await runChild([join(root, source.script), ...source.args], {
+    cwd: root,
+    budgetMs: suite.budgetMs,
+    onOutput: keep,
+    onErrorOutput: keep,
+  });
+  if (end.isOverBudget) tally.fail(suite.name, overBudget(suite));
+  else if (end.code !== 0) tally.fail(suite.name, output);
+}
+
+async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Tally) {
+  let stray = "";
+  const keepStray = (text: string): void => {
+    stray += text;
+  };
+  const readLine = (line: string): void => {
+    if (line.startsWith("{")) tally.add(JSON.parse(line));
+    else keepStray(`${line}\n`);
+  };
+  const reporter = join(root, "scripts/test/reporter.ts");
+  const scope = coverageDir === undefined ? [] : ["--import", "./scripts/test/coverage-scope.ts"];
+  const end = await runChild(
+    [
+      ...scope,
+      "--test",
+      `--test-concurrency=${CONCURRENCY}`,
+      `--test-reporter=${reporter}`,
+      ...files,
+    ],
+    {
+      cwd: root,
+      env: environment(coverageDir),
+      budgetMs: suite.budgetMs,
+      onOutput: lineSplitter(readLine),
+      onErrorOutput: keepStray,
+    },
+  );
+  judgeEnd(suite, end, tally, stray);
+}
+
+function judgeEnd(suite: Suite, end: ChildEnd, tally: Tally, stray: string): void {
+  if (end.isOverBudget) {
+    const running = tally.runningTests().map((test) => `\n  still running: ${test}`);
+    tally.fail(suite.name, overBudget(suite) + running.join(""));
+    return;
+  }
+  tally.finish();
+  if (end.code !== 0 && tally.failures.length === 0) {
+    tally.fail(suite.name, `The test runner ended with ${end.code ?? end.signal}.\n${stray}`);
+  }
+}
+
+function overBudget(suite: Suite): string {
+  return `The suite ${suite.name} was killed: it ran over its budget of ${suite.budgetMs / 1000} s.`;
+}
+
+function environment(coverageDir: string | undefined): NodeJS.ProcessEnv {
+  const env = { ...process.env };
+  // A test run started from within a test must not report to the outer one.
+  delete env.NODE_TEST_CONTEXT;
+  delete env.NODE_V8_COVERAGE;
+  if (coverageDir !== undefined) env.NODE_V8_COVERAGE = coverageDir;
+  return env;
+}

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { belongsTo } from "./files.ts";
+import { E2E_SUITES, SUITES, TOTAL_BUDGET_MS } from "./suites.ts";
+
+test("the budgets add up to no more than the whole run may take", () => {
+  const sum = SUITES.reduce((total, suite) => total + suite.budgetMs, 0);
+  assert.ok(sum <= TOTAL_BUDGET_MS, `${sum} ms`);
+});
+
+test("each test file belongs to exactly one suite", () => {
+  const expected = {
+    "packages/engine/src/gate.test.ts": "unit",
+    "packages/engine/src/gate.prop.test.ts": "property",
+    "packages/sim/src/hour.sim.test.ts": "simulation",
+    "packages/protocol/src/frame.fuzz.test.ts": "fuzzing",
+    "packages/log/src/kill.crash.test.ts": "crash",
+    "apps/retracker/src/browser.e2e.test.ts": "e2e",
+    "tests/tidy/tidy.test.ts": "tidy",
+  };
+  for (const [path, name] of Object.entries(expected)) {
+    const suites = [...SUITES, ...E2E_SUITES].filter((suite) => belongsTo(suite, path));
+    assert.deepEqual(
+      suites.map((suite) => suite.name),
+      [name],
+      path,
+    );
+  }
+});

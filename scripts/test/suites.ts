@@ -1,0 +1,82 @@
+// The suites of a test run, in the order in which they run: what is quick to fail comes first.
+
+export interface Suite {
+  readonly name: string;
+  // A suite that runs longer than this is killed and counts as a failure.
+  readonly budgetMs: number;
+  readonly source: FileSource | CommandSource;
+}
+
+// Test files for Node's own runner, chosen by the ending of their name and by their folder.
+interface FileSource {
+  readonly kind: "files";
+  readonly ending: string;
+  readonly folder?: string;
+}
+
+// One program that checks the whole tree and counts as one test.
+export interface CommandSource {
+  readonly kind: "command";
+  // The script to run with Node, relative to the root of the repository.
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+// Everything that `npm test` runs must end within this on two cores.
+export const TOTAL_BUDGET_MS = 600_000;
+
+export const TIDY_FOLDER = "tests/tidy/";
+
+// Endings that name a kind of test. A plain `.test.ts` is a unit test.
+export const SPECIAL_ENDINGS = [
+  ".prop.test.ts",
+  ".sim.test.ts",
+  ".fuzz.test.ts",
+  ".crash.test.ts",
+  ".e2e.test.ts",
+] as const;
+
+const files = (ending: string): FileSource => ({ kind: "files", ending });
+
+const command = (script: string, ...args: string[]): CommandSource => ({
+  kind: "command",
+  script,
+  args,
+});
+
+export const SUITES: readonly Suite[] = [
+  // The native compiler checks the tree in about a second; the rest is room for a cold disk.
+  {
+    name: "types",
+    budgetMs: 20_000,
+    source: command("node_modules/typescript/bin/tsc", "--project", "tsconfig.json"),
+  },
+  // One pass over the sources by a native program.
+  {
+    name: "lint",
+    budgetMs: 15_000,
+    source: command("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off", "."),
+  },
+  // Parses every source once and runs knip twice: on the tree, and on one made to fail.
+  {
+    name: "tidy",
+    budgetMs: 35_000,
+    source: { kind: "files", ending: ".test.ts", folder: TIDY_FOLDER },
+  },
+  // Unit tests never sleep, so a minute is far more than they may need.
+  { name: "unit", budgetMs: 60_000, source: files(".test.ts") },
+  // Random worlds against the slow model have 120 s of their own; the rest is for the others.
+  { name: "property", budgetMs: 140_000, source: files(".prop.test.ts") },
+  // Simulated hours, 300 fresh seeds and every saved one in 120 s, and the planted bugs.
+  { name: "simulation", budgetMs: 150_000, source: files(".sim.test.ts") },
+  // 20,000 inputs for each parser, at well under a millisecond each.
+  { name: "fuzzing", budgetMs: 80_000, source: files(".fuzz.test.ts") },
+  // 50 cycles of kill -9 at about a second each, then power-loss images and damaged files.
+  { name: "crash", budgetMs: 100_000, source: files(".crash.test.ts") },
+];
+
+// Apart from the others, because it needs programs that npm does not bring.
+export const E2E_SUITES: readonly Suite[] = [
+  // Starting a browser and installing programs take most of it.
+  { name: "e2e", budgetMs: 600_000, source: files(".e2e.test.ts") },
+];

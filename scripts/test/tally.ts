@@ -1,0 +1,134 @@
+// Counts the events of one run of Node's test runner.
+//
+// Node's own counts are not enough: a file that calls `process.exit(0)` half-way, or that holds
+// no test at all, counts as passed there, and a failing `after` hook of a `describe` counts as
+// nothing. Here a file must report its own end, and each of those is a failure.
+
+import { relative, resolve } from "node:path";
+import type { TestRecord } from "./record.ts";
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export interface Failure {
+  readonly title: string;
+  readonly detail: string;
+}
+
+// What a failing file printed is shown up to this length; its beginning tells the most.
+const OUTPUT_CHARS_MAX = 65_536;
+
+export class Tally {
+  readonly failures: Failure[] = [];
+  #passed = 0;
+  #skipped = 0;
+  readonly #root: string;
+  readonly #unfinishedFiles: Set<string>;
+  readonly #failedFiles = new Set<string>();
+  readonly #outputs = new Map<string, string>();
+  readonly #running = new Set<string>();
+  readonly #path: string[] = [];
+
+  constructor(root: string, files: readonly string[]) {
+    this.#root = root;
+    this.#unfinishedFiles = new Set(files.map((file) => resolve(root, file)));
+  }
+
+  get counts(): Counts {
+    return { passed: this.#passed, failed: this.failures.length, skipped: this.#skipped };
+  }
+
+  add(record: TestRecord): void {
+    const key = `${this.#show(record.file)}: ${record.name}`;
+    switch (record.type) {
+      case "test:dequeue":
+        if (!this.#isFile(record)) this.#running.add(key);
+        break;
+      case "test:complete":
+        this.#running.delete(key);
+        break;
+      case "test:start":
+        this.#path.length = record.nesting;
+        this.#path.push(record.name);
+        break;
+      case "test:pass":
+        this.#addPass(record);
+        break;
+      case "test:fail":
+        this.#addFail(record);
+        break;
+      case "test:stdout":
+      case "test:stderr":
+        this.#addOutput(record);
+        break;
+      case "test:summary":
+        if (record.file !== "") this.#unfinishedFiles.delete(resolve(this.#root, record.file));
+        break;
+    }
+  }
+
+  // To be called once, when the runner has ended by itself.
+  finish(): void {
+    for (const file of this.#unfinishedFiles) {
+      if (this.#failedFiles.has(file)) continue;
+      this.#failedFiles.add(file);
+      this.fail(this.#show(file), "The file ended before it had reported its tests, or has none.");
+    }
+  }
+
+  fail(title: string, detail: string): void {
+    this.failures.push({ title, detail });
+  }
+
+  // The tests that had begun and not ended: what a suite hung on.
+  runningTests(): string[] {
+    return [...this.#running];
+  }
+
+  // What the files with failures printed, to be read beside the failures.
+  outputOfFailed(): string {
+    let text = "";
+    for (const file of this.#failedFiles) {
+      const output = this.#outputs.get(file);
+      if (output) text += `output of ${this.#show(file)}:\n${output}\n`;
+    }
+    return text;
+  }
+
+  #addPass(record: TestRecord): void {
+    if (record.isSuite || this.#isFile(record)) return;
+    if (record.isSkipped) this.#skipped += 1;
+    else this.#passed += 1;
+  }
+
+  #addFail(record: TestRecord): void {
+    if (record.isSkipped) {
+      this.#skipped += 1;
+      return;
+    }
+    this.#failedFiles.add(resolve(this.#root, record.file));
+    // The failing tests inside have been counted themselves.
+    if (record.isSuite && record.failureType === "subtestsFailed") return;
+    const place = `${this.#show(record.file)}:${record.line}`;
+    const title = this.#isFile(record) ? place : `${place} ${this.#path.join(" › ")}`;
+    this.fail(title, record.error);
+  }
+
+  #addOutput(record: TestRecord): void {
+    const file = resolve(this.#root, record.file);
+    const before = this.#outputs.get(file) ?? "";
+    if (before.length < OUTPUT_CHARS_MAX) this.#outputs.set(file, before + record.text);
+  }
+
+  // Node reports a file whose process failed, or that told nothing, as a test with its path.
+  #isFile(record: TestRecord): boolean {
+    return record.nesting === 0 && resolve(this.#root, record.name) === record.file;
+  }
+
+  #show(file: string): string {
+    return relative(this.#root, resolve(this.#root, file));
+  }
+}
