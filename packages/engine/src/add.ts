@@ -12,11 +12,10 @@ import {
   IN_FLOW,
   LEASED_JOB,
   SIZE,
-  STATE,
   WAITING_JOB,
 } from "./jobs.ts";
 import { MaxWaits } from "./max-waits.ts";
-import { delay, enterFlow, undelay, leaveFlow } from "./moves.ts";
+import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
 import { GATES } from "./nodes.ts";
 import { checkJob } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
@@ -91,7 +90,7 @@ function create(
   const row = jobs.alloc();
   jobs.setNum(row, ID, ++core.lastId);
   jobs.setNum(row, ADDED, now);
-  jobs.setInt(row, IN_FLOW, flow);
+  jobs.setPlace(row, flow, queue.index, tier);
   jobs.setInt(row, ATTEMPTS, (spec.attempts ?? queue.config.retry.attempts) << 16);
   jobs.setInt(row, COST, spec.cost ?? 1);
   jobs.setInt(row, SIZE, spec.sizeBytes ?? 0);
@@ -150,7 +149,7 @@ export function watchWaits(core: Core, row: number): void {
 /** What an add with a taken key does; undefined: it makes a job of its own and takes the key over. */
 function answerHeld(core: Core, held: HeldKey, spec: JobSpec, now: number): AddResult | undefined {
   const row = core.ids.find(held.id);
-  const state = row === 0 ? 0 : core.jobs.int(row, STATE);
+  const state = row === 0 ? 0 : core.jobs.state(row);
   const isWaiting = state === WAITING_JOB || state === DELAYED_JOB;
   const tier = row === 0 ? 0 : core.tierOf(row);
   const mode = spec.dedupe!.mode;
@@ -186,7 +185,7 @@ export function applyReplace(
   now: number,
 ): void {
   const { jobs } = core;
-  const isWaiting = jobs.int(row, STATE) === WAITING_JOB;
+  const isWaiting = jobs.state(row) === WAITING_JOB;
   if (isWaiting) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
   jobs.setInt(row, SIZE, sizeBytes);
   jobs.bodies.set(row, body);

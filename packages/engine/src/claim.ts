@@ -223,7 +223,7 @@ export class Claims {
     if (this.#w.lanes.get(claim.flow, FLOW_STATE) === CLAIM_OFFERED) return;
     this.#w.lanes.set(claim.flow, FLOW_STATE, CLAIM_OFFERED);
     this.#w.lanes.ready(claim.flow);
-    this.#w.wake(this.#lines.queueOf(claim.flow));
+    this.#w.wake(this.#lines.queueOf(claim.flow), claim.tier);
   }
 
   #withdraw(claim: Claim): void {

@@ -1,4 +1,5 @@
 import { Dedupes } from "./dedupe.ts";
+import { Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { type GateLine, Gates } from "./gates.ts";
 import { Groups } from "./group.ts";
@@ -9,10 +10,10 @@ import { type FlowOwner, Lanes } from "./lanes.ts";
 import { Lines, type LineWorld } from "./line.ts";
 import { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } from "./nodes.ts";
 import { Queue, type Worker } from "./queue.ts";
-import { Refusal } from "./errors.ts";
 import { Rings } from "./ring.ts";
 import { Seats } from "./seats.ts";
 import { Stores } from "./stores.ts";
+import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
 import type { QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
@@ -38,8 +39,11 @@ export class Core implements LineWorld, FlowOwner {
   readonly ids = new IdIndex(this.jobs, ID, ID_LINK);
   /** Delays and leases. */
   readonly timers = new Timers(this.jobs, POS);
-  /** Deadlines and promotions of waiting and delayed jobs, the end of the oldest kept job. */
+  /** Deadlines and promotions of waiting and delayed jobs. */
   readonly later = new Timers(this.jobs, POS2);
+  /** Per queue (its index + 1): when its oldest kept job may be forgotten. May come too early. */
+  readonly #queueRows = new Table(2);
+  readonly keeping = new Timers(this.#queueRows, 1);
   readonly dedupes: Dedupes;
   readonly groups: Groups;
   readonly stores = new Stores();
@@ -104,6 +108,8 @@ export class Core implements LineWorld, FlowOwner {
   makeQueue(name: string, config: QueueConfig): Queue {
     let index = this.queues.indexOf(undefined);
     if (index === -1) index = this.queues.length;
+    // Rows of the timers go with the queues' indexes; row 0 is none.
+    while (this.#queueRows.end <= index + 1) this.#queueRows.alloc();
     const queue = new Queue(index, ++this.#serial, name, config);
     this.queues[index] = queue;
     this.byName.set(name, queue);
@@ -119,8 +125,10 @@ export class Core implements LineWorld, FlowOwner {
       this.lanes.set(node, QUEUE, queue.index);
       this.lanes.set(node, AT_TIER, tier);
       this.lanes.set(node, WEIGHT, 1);
-      this.lanes.set(node, CHILD, this.rings.create(node, true));
+      const ring = this.rings.create(node, true);
+      this.lanes.set(node, CHILD, ring);
       queue.tiers.push(node);
+      queue.tierRings.push(ring);
       queue.waitingAt.push(0);
       queue.leasedAt.push(0);
     }
@@ -145,7 +153,8 @@ export class Core implements LineWorld, FlowOwner {
     }
   }
 
-  wake(queue: Queue): void {
+  wake(queue: Queue, tier: number): void {
+    if (tier < queue.firstReady) queue.firstReady = tier;
     if (queue.runnable || !queue.canWork()) return;
     queue.runnable = true;
     this.runnable.push(queue);
@@ -175,10 +184,10 @@ export class Core implements LineWorld, FlowOwner {
   }
 
   queueOf(row: number): Queue {
-    return this.queues[this.lanes.get(this.laneOf(row), QUEUE)]!;
+    return this.queues[this.jobs.queue(row)]!;
   }
 
   tierOf(row: number): number {
-    return this.lanes.get(this.laneOf(row), AT_TIER);
+    return this.jobs.tier(row);
   }
 }

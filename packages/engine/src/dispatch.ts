@@ -1,8 +1,8 @@
 import type { Core } from "./core.ts";
 import { endJob } from "./end.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } from "./jobs.ts";
+import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
 import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
-import { AT_TIER, CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
+import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import { MASK, SHIFT } from "./table.ts";
 import type { Lease } from "./types.ts";
@@ -13,19 +13,18 @@ const TRIES_PER_CALL = 4000;
 /** Gives jobs to the workers that are free, at most `max`. */
 export function dispatch(core: Core, now: number, max: number): Lease[] {
   const leases: Lease[] = [];
-  let tries = TRIES_PER_CALL;
-  while (leases.length < max && tries > 0) {
+  const stopAt = core.rings.steps + TRIES_PER_CALL;
+  while (leases.length < max && core.rings.steps < stopAt) {
     const queue = core.runnable[0];
     if (queue === undefined) break;
-    const before = core.rings.steps;
-    const lease = queue.canWork() ? serve(core, queue, now) : undefined;
-    tries -= core.rings.steps - before + 1;
-    if (lease === undefined) {
-      if (queue.canWork() && hasReady(core, queue)) continue;
+    const tier = queue.canWork() ? nextTier(core, queue) : 0;
+    if (tier === 0) {
       queue.runnable = false;
       core.runnable.shift();
       continue;
     }
+    const lease = serve(core, queue, tier, now);
+    if (lease === undefined) continue;
     leases.push(lease);
     if (core.runnable.length > 1) core.runnable.push(core.runnable.shift()!);
   }
@@ -35,37 +34,32 @@ export function dispatch(core: Core, now: number, max: number): Lease[] {
 /** Gives jobs of one queue to whoever asks, at most `max`. */
 export function dispatchFrom(core: Core, queue: Queue, now: number, max: number): Lease[] {
   const leases: Lease[] = [];
-  let tries = TRIES_PER_CALL;
-  while (leases.length < max && tries > 0 && queue.canWork() && hasReady(core, queue)) {
-    const before = core.rings.steps;
-    const lease = serve(core, queue, now);
-    tries -= core.rings.steps - before + 1;
+  const stopAt = core.rings.steps + TRIES_PER_CALL;
+  while (leases.length < max && core.rings.steps < stopAt && queue.canWork()) {
+    const tier = nextTier(core, queue);
+    if (tier === 0) break;
+    const lease = serve(core, queue, tier, now);
     if (lease !== undefined) leases.push(lease);
   }
   return leases;
 }
 
-export function hasReady(core: Core, queue: Queue): boolean {
-  for (const tier of queue.tiers) {
-    if (core.rings.sizeOf(core.lanes.get(tier, CHILD)) > 0) return true;
-  }
-  return false;
-}
-
 /** The most urgent tier with a ready lane, or the one whose turn it is; 0: none. */
 function nextTier(core: Core, queue: Queue): number {
   if (queue.tierRing !== 0) return core.rings.peek(queue.tierRing);
-  for (const tier of queue.tiers) {
-    if (core.rings.sizeOf(core.lanes.get(tier, CHILD)) > 0) return tier;
+  // No tier before `firstReady` has a ready lane: whoever makes one ready sets it back.
+  while (queue.firstReady < queue.tierRings.length) {
+    if (core.rings.sizeOf(queue.tierRings[queue.firstReady]!) > 0) {
+      return queue.tiers[queue.firstReady]!;
+    }
+    queue.firstReady++;
   }
   return 0;
 }
 
 /** Tries the lane whose turn it is: its oldest ready job goes out, or its flow goes to a line. */
-function serve(core: Core, queue: Queue, now: number): Lease | undefined {
+function serve(core: Core, queue: Queue, tier: number, now: number): Lease | undefined {
   const { jobs, lanes, lines, rings } = core;
-  const tier = nextTier(core, queue);
-  if (tier === 0) return undefined;
   const lane = rings.leaf(lanes.get(tier, CHILD));
   const flow = lanes.get(lane, TOP);
   const row = lanes.get(flow, HEAD);
@@ -93,24 +87,21 @@ function serve(core: Core, queue: Queue, now: number): Lease | undefined {
 function grant(core: Core, queue: Queue, row: number, now: number): Lease {
   const { jobs } = core;
   const worker = nextWorker(queue);
-  const leaseMs = jobs.extra(row)?.leaseMs || queue.config.leaseMs;
-  const number = jobs.int(row, LEASE) + 1;
-  markLeased(core, row, worker, number, now + leaseMs, now);
+  const until = now + (jobs.extra(row)?.leaseMs || queue.config.leaseMs);
+  const lease = jobs.int(row, LEASE) + 1;
+  markLeased(core, row, worker, lease, until, now);
   queue.counters.dispatched++;
   queue.demand--;
   if (!queue.canWork()) workChanged(core, queue);
   const id = jobs.num(row, ID);
-  const until = jobs.num(row, TIME);
-  if (core.tells) {
-    core.tell({ at: now, fact: "leased", id, lease: number, until, worker: worker.name });
-  }
+  if (core.tells) core.tell({ at: now, fact: "leased", id, lease, until, worker: worker.name });
   return {
     id,
-    lease: number,
+    lease,
     queue: queue.name,
     worker: worker.name,
     attempt: jobs.int(row, ATTEMPTS) & 0xffff,
-    tier: core.lanes.get(core.laneOf(row), AT_TIER),
+    tier: jobs.tier(row),
     expiresAt: until,
     body: jobs.bodies.get(row),
   };
@@ -149,7 +140,7 @@ export function want(core: Core, queue: Queue, name: string, slots: number): voi
   else if (worker.slots > 0 && slots === 0) queue.free.splice(queue.free.indexOf(worker), 1);
   worker.slots = slots;
   if (couldWork !== queue.canWork()) workChanged(core, queue);
-  if (hasReady(core, queue)) core.wake(queue);
+  if (nextTier(core, queue) !== 0) core.wake(queue, queue.firstReady);
 }
 
 function makeWorker(core: Core, queue: Queue, name: string): Worker {

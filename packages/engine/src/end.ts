@@ -1,7 +1,7 @@
 import { add, start } from "./add.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, STATE, WAITING_JOB } from "./jobs.ts";
+import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, WAITING_JOB } from "./jobs.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
@@ -103,7 +103,7 @@ export function forgetKept(core: Core, row: number, queue: Queue): void {
 
 /** Takes a live job off wherever it is; answers false when it has ended. */
 export function takeOff(core: Core, row: number, now: number): boolean {
-  const state = core.jobs.int(row, STATE);
+  const state = core.jobs.state(row);
   if (state === WAITING_JOB) leaveFlow(core, row, now);
   else if (state === DELAYED_JOB) undelay(core, row);
   else if (state === LEASED_JOB) unhold(core, row, now);
@@ -120,7 +120,7 @@ export function cancel(core: Core, row: number, now: number): boolean {
 
 /** Runs an ended job that is still kept again, or a delayed one at once. */
 export function revive(core: Core, row: number, now: number): void {
-  const state = core.jobs.int(row, STATE);
+  const state = core.jobs.state(row);
   const id = core.jobs.num(row, ID);
   if (state !== ENDED_JOB && state !== DELAYED_JOB) {
     throw new Refusal("CONFLICT", `job ${id} is ${state === LEASED_JOB ? "leased" : "waiting"}`, {
@@ -133,7 +133,7 @@ export function revive(core: Core, row: number, now: number): void {
 }
 
 export function applyRevive(core: Core, row: number, now: number): void {
-  if (core.jobs.int(row, STATE) === DELAYED_JOB) undelay(core, row);
+  if (core.jobs.state(row) === DELAYED_JOB) undelay(core, row);
   else {
     unkeep(core, row, core.queueOf(row));
     core.jobs.setEnding(row, undefined);

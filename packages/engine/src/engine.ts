@@ -6,12 +6,12 @@ import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { integer, name } from "./fields.ts";
-import { ENDED_JOB, ID, LEASE, LEASED_JOB, STATE, TIME, WAITING_JOB } from "./jobs.ts";
+import { ENDED_JOB, ID, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, leaveFlow, note, unhold, workChanged } from "./moves.ts";
-import { checkNack } from "./parse-nack.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
+import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
@@ -453,7 +453,7 @@ export class Engine {
   /** The row of a job that this lease holds. */
   #leased(id: number, lease: number): number {
     const row = this.#find(id);
-    const state = row === 0 ? ENDED_JOB : this.#core.jobs.int(row, STATE);
+    const state = row === 0 ? ENDED_JOB : this.#core.jobs.state(row);
     if (state === ENDED_JOB) {
       throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });
     }
@@ -468,7 +468,7 @@ export class Engine {
 
   #endWait(row: number, gate: string, waitMs: number): void {
     const core = this.#core;
-    if (core.jobs.int(row, STATE) !== WAITING_JOB) return;
+    if (core.jobs.state(row) !== WAITING_JOB) return;
     const maxWaitMs = core.jobs.extra(row)!.maxWaitMs;
     leaveFlow(core, row, core.now);
     const error = `gate ${gate} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;

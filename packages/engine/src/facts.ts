@@ -1,5 +1,5 @@
-import type { Counters } from "./queue.ts";
 import type { GateSave } from "./gate.ts";
+import type { Counters } from "./queue.ts";
 import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./types.ts";
 
 /**

@@ -6,8 +6,8 @@ import { ATTEMPTS, COST, ID, IN_FLOW } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
-import { gateKeys } from "./record.ts";
 import type { Queue } from "./queue.ts";
+import { gateKeys } from "./record.ts";
 import type { JobSpec, NackOptions } from "./types.ts";
 
 /** A leased job failed: it is retried, dead or, past its deadline, expired. */

@@ -23,7 +23,8 @@ export const WORKER = 8;
 /** Delayed, leased: place in the heap of timers. */
 export const POS = 9;
 export const IN_FLOW = 10;
-export const STATE = 11;
+/** State in the low 4 bits, tier in the next 4, queue above. */
+export const META = 11;
 /** Attempt in the low half, deliveries allowed in the high half. */
 export const ATTEMPTS = 12;
 /** Milliseconds from the add to the latest dispatch, at most 2^31 - 1. */
@@ -132,6 +133,33 @@ export class Jobs extends Table {
 
   setNum(row: number, field: number, value: number): void {
     this.f[row >>> SHIFT]![(row & MASK) * (JOB_INTS / 2) + field] = value;
+  }
+
+  /** One of the four states; 0 for a row that is no job. */
+  state(row: number): number {
+    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! & 15;
+  }
+
+  setState(row: number, state: number): void {
+    const ints = this.i[row >>> SHIFT]!;
+    const at = (row & MASK) * JOB_INTS + META;
+    ints[at] = (ints[at]! & ~15) | state;
+  }
+
+  tier(row: number): number {
+    return (this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! >>> 4) & 15;
+  }
+
+  queue(row: number): number {
+    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! >>> 8;
+  }
+
+  /** Makes the job belong to a flow of this tier of this queue. */
+  setPlace(row: number, flow: number, queue: number, tier: number): void {
+    const ints = this.i[row >>> SHIFT]!;
+    const at = (row & MASK) * JOB_INTS;
+    ints[at + IN_FLOW] = flow;
+    ints[at + META] = (ints[at + META]! & 15) | (tier << 4) | (queue << 8);
   }
 
   extra(row: number): Extra | undefined {

@@ -1,5 +1,5 @@
 import { Claims } from "./claim.ts";
-import type { GateLine, Gates, GateSet } from "./gates.ts";
+import type { GateLine, GateSet, Gates } from "./gates.ts";
 import { COST, type Jobs, SEQ } from "./jobs.ts";
 import type { Lanes } from "./lanes.ts";
 import {
@@ -17,7 +17,9 @@ import {
   QUEUE,
   READY,
   RESTING,
+  RING,
   WAITS_TURN,
+  WEIGHT,
   WHERE,
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -38,8 +40,8 @@ export interface LineWorld {
   readonly gates: Gates;
   readonly jobs: Jobs;
   readonly queues: (Queue | undefined)[];
-  /** The queue may have something to dispatch. */
-  wake(queue: Queue): void;
+  /** A lane of this tier is ready: the queue may have something to dispatch. */
+  wake(queue: Queue, tier: number): void;
   /** A waiting job's gate opens later than the job would wait. */
   failWait(row: number, id: number, gate: GateLine, waitMs: number, now: number): void;
 }
@@ -104,7 +106,7 @@ export class Lines {
   ready(flow: number): void {
     this.#w.lanes.set(flow, FLOW_STATE, READY);
     this.#w.lanes.ready(flow);
-    this.#w.wake(this.queueOf(flow));
+    this.#w.wake(this.queueOf(flow), this.tierOf(flow));
   }
 
   #stand(flow: number, gate: GateLine, now: number): void {
@@ -223,7 +225,7 @@ export class Lines {
     this.#w.lanes.ready(flow);
     const queue = this.queueOf(flow);
     if (gate.queues > 1) queue.offers.add(gate);
-    this.#w.wake(queue);
+    this.#w.wake(queue, this.tierOf(flow));
   }
 
   /** There is room for everybody in line: the line dissolves, and the ring alone decides again. */
@@ -297,8 +299,11 @@ export class Lines {
     gate.take(cost, this.tierOf(seat), now);
     if (gate.waits !== undefined) this.look(gate);
     if (gate.config === undefined) return;
-    this.#w.seats.bind(seat, gate);
-    this.#w.rings.charge(seat, cost);
+    const weight = this.#w.lanes.get(this.#w.lanes.get(seat, IN_LANE), WEIGHT);
+    if (this.#w.lanes.get(seat, RING) === 0) this.#w.seats.bind(seat, gate);
+    else if (this.#w.lanes.get(seat, WEIGHT) !== weight) this.#w.rings.setWeight(seat, weight);
+    if (gate.queues > 1) this.#w.rings.charge(seat, cost);
+    else this.#w.rings.chargeBelowRoot(seat, cost);
   }
 
   /** In a replay: the permits are taken because they were. */

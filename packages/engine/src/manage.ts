@@ -1,8 +1,8 @@
 import type { Chore, Core } from "./core.ts";
-import { endJob, takeOff, forgetKept } from "./end.ts";
+import { endJob, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, SEQ, STATE, WAITING_JOB } from "./jobs.ts";
+import { DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, SEQ, WAITING_JOB } from "./jobs.ts";
 import { workChanged } from "./moves.ts";
 import { CHILD } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -68,7 +68,7 @@ function walkJobs(
     const end = Math.min(row + ROWS_PER_STEP, core.jobs.end);
     for (; row < end; row++) {
       core.rings.steps++;
-      if (core.jobs.int(row, STATE) !== 0 && core.jobs.int(row, IN_FLOW) !== 0) visit(row, now);
+      if (core.jobs.state(row) !== 0 && core.jobs.int(row, IN_FLOW) !== 0) visit(row, now);
     }
     return row >= core.jobs.end && after();
   };
@@ -91,9 +91,11 @@ function sweepQueue(core: Core, queue: Queue): boolean {
       core.rings.drop(ring);
       core.rings.nodes.free(tier);
       queue.tiers.pop();
+      queue.tierRings.pop();
     }
   }
   if (queue.tiers.length > 0) return false;
+  if (core.keeping.has(queue.index + 1)) core.keeping.remove(queue.index + 1);
   for (const worker of queue.workers.values()) core.workers[worker.index] = undefined;
   if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   core.queues[queue.index] = undefined;
@@ -105,7 +107,7 @@ export function purge(core: Core, queue: Queue): void {
   queue.purgeUpTo = core.lastSeq;
   const upTo = core.lastSeq;
   const visit = (row: number, now: number): void => {
-    const state = core.jobs.int(row, STATE);
+    const state = core.jobs.state(row);
     if (state !== WAITING_JOB && state !== DELAYED_JOB) return;
     if (core.jobs.num(row, SEQ) > upTo || core.queueOf(row) !== queue) return;
     takeOff(core, row, now);
@@ -181,7 +183,7 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
 }
 
 function redriveJob(core: Core, queue: Queue, row: number, now: number): boolean {
-  const state = core.jobs.int(row, STATE);
+  const state = core.jobs.state(row);
   if (state === ENDED_JOB || core.queueOf(row) !== queue) return false;
   const origin = core.jobs.extra(row)?.origin;
   const target = origin === undefined ? undefined : core.byName.get(origin.queue);

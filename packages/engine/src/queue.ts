@@ -34,6 +34,10 @@ export class Queue {
   config: QueueConfig;
   /** TIER nodes, by tier. */
   readonly tiers: number[] = [];
+  /** The rings of their lanes. */
+  readonly tierRings: number[] = [];
+  /** No tier before this one has a ready lane. */
+  firstReady = 0;
   /** The ring over the tiers, 0 when they are strict. */
   tierRing = 0;
   readonly waitingAt: number[] = [];

@@ -14,7 +14,6 @@ import {
   LEASED_JOB,
   SEQ,
   SIZE,
-  STATE,
   TIME,
   WORKER,
 } from "./jobs.ts";
@@ -25,7 +24,7 @@ export function recordOf(core: Core, row: number): JobRecord {
   const { jobs, lanes } = core;
   const lane = core.laneOf(row);
   const key = lanes.keyOf(lane);
-  const state = jobs.int(row, STATE);
+  const state = jobs.state(row);
   const extra = jobs.extra(row);
   const record: JobRecord = {
     id: jobs.num(row, ID),

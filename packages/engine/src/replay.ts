@@ -175,7 +175,7 @@ function restoreJob(core: Core, record: JobRecord, now: number): void {
   const row = jobs.alloc();
   jobs.setNum(row, ID, record.id);
   jobs.setNum(row, ADDED, record.addedAt);
-  jobs.setInt(row, IN_FLOW, flow);
+  jobs.setPlace(row, flow, queue.index, record.tier);
   jobs.setInt(row, ATTEMPTS, (record.attempts << 16) | record.attempt);
   jobs.setInt(row, COST, record.cost);
   jobs.setInt(row, SIZE, record.sizeBytes);

@@ -319,6 +319,18 @@ export class Rings {
     }
   }
 
+  /** The same, but for the topmost ring: with one member it has nothing to decide. */
+  chargeBelowRoot(node: number, cost: number): void {
+    let at = node;
+    for (;;) {
+      const ring = this.nodes.i[at >>> SHIFT]![(at & MASK) * NODE_INTS + RING]!;
+      const owner = this.#get(ring, OWNER);
+      if (owner === 0) return;
+      this.#serve(ring, at, cost);
+      at = owner;
+    }
+  }
+
   #serve(ring: number, node: number, cost: number): void {
     const m = this.rings.i[ring >>> SHIFT]!;
     const r = (ring & MASK) * RING_INTS;

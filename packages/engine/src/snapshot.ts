@@ -1,6 +1,6 @@
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { ENDED_JOB, IN_FLOW, JOB_NEXT, LEASED_JOB, SEQ, STATE } from "./jobs.ts";
+import { ENDED_JOB, IN_FLOW, JOB_NEXT, LEASED_JOB, SEQ } from "./jobs.ts";
 import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM, WEIGHT } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
@@ -38,7 +38,7 @@ export function* snapshot(core: Core): Generator<Fact> {
 function* liveJobs(core: Core, at: number): Generator<Fact> {
   const rows: number[] = [];
   for (let row = 1; row < core.jobs.end; row++) {
-    const state = core.jobs.int(row, STATE);
+    const state = core.jobs.state(row);
     if (state === 0 || state === ENDED_JOB || core.jobs.int(row, IN_FLOW) === 0) continue;
     const queue = core.queueOf(row);
     const isPurged = state !== LEASED_JOB && core.jobs.num(row, SEQ) <= queue.purgeUpTo;

@@ -47,7 +47,8 @@ export class Table {
   free(row: number): void {
     const chunk = this.i[row >>> SHIFT]!;
     const at = (row & MASK) * this.ints;
-    chunk.fill(0, at, at + this.ints);
+    // A loop: the built-in `fill` costs 25 ns a call, more than it clears.
+    for (let i = at + this.ints - 1; i > at; i--) chunk[i] = 0;
     chunk[at] = this.#free;
     this.#free = row;
     this.size--;

@@ -3,17 +3,7 @@ import { hasTierRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { endJob, forgetKept } from "./end.ts";
 import { expireLease } from "./fail.ts";
-import {
-  ENDED_JOB,
-  ID,
-  IN_FLOW,
-  LEASE,
-  LEASED_JOB,
-  SEQ,
-  SIZE,
-  STATE,
-  WAITING_JOB,
-} from "./jobs.ts";
+import { ID, IN_FLOW, LEASE, LEASED_JOB, SEQ, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
 import { GATES, WEIGHT } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -27,12 +17,15 @@ export function tick(core: Core, now: number): void {
   while (left > 0 && core.timers.peekTime() <= now) {
     left--;
     const row = core.timers.peek();
-    if (core.jobs.int(row, STATE) === LEASED_JOB) expireLease(core, row, now);
+    if (core.jobs.state(row) === LEASED_JOB) expireLease(core, row, now);
     else fallDue(core, row, now);
   }
   while (left > 0 && core.later.peekTime() <= now) {
     left--;
     laterDue(core, core.later.peek(), now);
+  }
+  while (left > 0 && core.keeping.peekTime() <= now) {
+    left -= forgetOld(core, core.queues[core.keeping.peek() - 1]!, left, now);
   }
   while (left > 0 && core.dedupes.nextAt() <= now) {
     left--;
@@ -55,6 +48,7 @@ export function nextWake(core: Core, now: number): number {
   const at = Math.min(
     core.timers.peekTime(),
     core.later.peekTime(),
+    core.keeping.peekTime(),
     core.gates.wakes.peekTime(),
     core.dedupes.nextAt(),
   );
@@ -91,9 +85,21 @@ function hasRoom(core: Core, queue: Queue, row: number): boolean {
   return hasTierRoom(queue, core.tierOf(row));
 }
 
+/** Forgets kept jobs whose time is over, at most `most`; answers how much work it was. */
+function forgetOld(core: Core, queue: Queue, most: number, now: number): number {
+  const { ms } = queue.config.results;
+  let done = 1;
+  while (queue.keptHead !== 0 && core.jobs.num(queue.keptHead, TIME) + ms <= now) {
+    if (done++ > most) return done;
+    forgetKept(core, queue.keptHead, queue);
+  }
+  if (queue.keptHead === 0) core.keeping.remove(queue.index + 1);
+  else core.keeping.move(queue.index + 1, core.jobs.num(queue.keptHead, TIME) + ms);
+  return done;
+}
+
 function laterDue(core: Core, row: number, now: number): void {
-  const state = core.jobs.int(row, STATE);
-  if (state === ENDED_JOB) return forgetKept(core, row, core.queueOf(row));
+  const state = core.jobs.state(row);
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
   if (deadline > now) {
     const tier = core.tierOf(row) - 1;

@@ -12,11 +12,11 @@ import {
   JOB_PREV,
   LEASE,
   LEASED_JOB,
-  STATE,
   TIME,
   WORKER,
 } from "./jobs.ts";
 import {
+  AT_TIER,
   GATES,
   HEAD,
   KIND,
@@ -25,7 +25,6 @@ import {
   NODE_INTS,
   QUEUE,
   RECEIVED,
-  AT_TIER,
   WAITING,
   WEIGHT,
 } from "./nodes.ts";
@@ -42,7 +41,7 @@ const ROWS_PER_LIST = 20_000;
 export function viewOf(core: Core, row: number): JobView {
   const { jobs, lanes } = core;
   const lane = core.laneOf(row);
-  const state = jobs.int(row, STATE);
+  const state = jobs.state(row);
   const extra = jobs.extra(row);
   const ending = jobs.ending(row);
   const view: JobView = {
@@ -81,7 +80,7 @@ export function viewOf(core: Core, row: number): JobView {
 /** Why a job is not running, in words and data. */
 export function why(core: Core, row: number, now: number): Why {
   const { jobs } = core;
-  const state = jobs.int(row, STATE);
+  const state = jobs.state(row);
   const at = jobs.num(row, TIME);
   if (state === DELAYED_JOB) {
     return { state: "delayed", until: at, text: `It is delayed for another ${at - now} ms.` };
@@ -178,7 +177,7 @@ export function historyOf(core: Core, row: number): HistoryEntry[] {
   const entries: HistoryEntry[] = [
     ...(jobs.extra(row)?.history ?? [{ at: added, event: "added" as const }]),
   ];
-  const state = jobs.int(row, STATE);
+  const state = jobs.state(row);
   const lease = jobs.int(row, LEASE);
   if (lease > 0 && (state === LEASED_JOB || state === ENDED_JOB)) {
     entries.push({

@@ -34,7 +34,7 @@ export function add(
     return;
   }
   if (isRefused(outcome, refusals)) {
-    if (place === undefined) queue.counts.rejected += 1;
+    if (!outcome.ok && outcome.code !== "WAIT_TOO_LONG") queue.counts.rejected += 1;
     return;
   }
   const answer = answerOf(outcome);

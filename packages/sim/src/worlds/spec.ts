@@ -22,7 +22,7 @@ export function makeSpec(random: Random, plan: Plan, queue: QueuePlan, tag: numb
     ...(random.chance(plan.maxWaits) ? { maxWaitMs: random.pick([0, 10, 500, 5_000]) } : {}),
     ...(random.chance(plan.dedupe) ? dedupe(random, plan.dedupeModes) : {}),
     ...(plan.sizes ? { sizeBytes: random.pick([0, 10, 60]) } : {}),
-    ...(random.chance(0.05) ? { leaseMs: random.pick([50, 90_000]) } : {}),
+    ...(!plan.isExact && random.chance(0.05) ? { leaseMs: random.pick([50, 90_000]) } : {}),
     ...(random.chance(0.05) ? { attempts: random.between(1, 4) } : {}),
   };
 }

@@ -53,6 +53,7 @@ export class World {
   }
 
   apply(call: Call): void {
+    this.model.noteLines();
     this.model.moveTo(call.at);
     const handler = HANDLERS[call.op] as (world: World, call: Call) => void;
     handler(this, call);
@@ -107,12 +108,12 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
       options,
       outcomeOf(() => engine.setQueue(queue, options, at)),
     ),
-  deleteQueue: ({ engine, model }, { queue, at }) =>
-    govern.deleteQueue(
-      model,
-      queue,
-      outcomeOf(() => engine.deleteQueue(queue, at)),
-    ),
+  deleteQueue: (world, { queue, at }) => {
+    const outcome = outcomeOf(() => world.engine.deleteQueue(queue, at));
+    govern.deleteQueue(world.model, queue, outcome);
+    world.engine.tick(at);
+    world.tick();
+  },
   pause: ({ engine, model }, { queue, at }) =>
     govern.setPaused(
       model,
@@ -127,29 +128,27 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
       false,
       outcomeOf(() => engine.resume(queue, at)),
     ),
-  purge: ({ engine, model }, { queue, at }) =>
-    govern.purge(
-      model,
-      queue,
-      outcomeOf(() => engine.purge(queue, at)),
-    ),
+  purge: (world, { queue, at }) => {
+    const outcome = outcomeOf(() => world.engine.purge(queue, at));
+    world.engine.tick(at);
+    govern.purge(world.model, queue, outcome);
+    world.tick();
+  },
   setLaneWeight: ({ engine, model }, { queue, key, weight, at }) => {
     const outcome = outcomeOf(() => engine.setLaneWeight(queue, key, weight, at));
     govern.setLaneWeight(model, queue, typeof key === "string" ? [key] : key, weight, outcome);
   },
-  setGate: ({ engine, model }, { gate, config, at }) =>
-    govern.setGate(
-      model,
-      gate,
-      config,
-      outcomeOf(() => engine.setGate(gate, config, at)),
-    ),
-  deleteGate: ({ engine, model }, { gate, at }) =>
-    govern.deleteGate(
-      model,
-      gate,
-      outcomeOf(() => engine.deleteGate(gate, at)),
-    ),
+  setGate: (world, { gate, config, at }) => {
+    const outcome = outcomeOf(() => world.engine.setGate(gate, config, at));
+    govern.setGate(world.model, gate, config, outcome);
+    spread(world, gate, at);
+    govern.adoptLevels(world.model);
+  },
+  deleteGate: (world, { gate, at }) => {
+    const outcome = outcomeOf(() => world.engine.deleteGate(gate, at));
+    govern.deleteGate(world.model, gate, outcome);
+    spread(world, gate, at);
+  },
   cooldown: ({ engine, model }, { gate, ms, at }) =>
     govern.cooldown(
       model,
@@ -281,6 +280,13 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
     world.tick();
   },
 };
+
+// A pattern may cover any number of gates, so the engine spreads its change over ticks.
+function spread(world: World, gate: string, at: number): void {
+  if (!gate.endsWith("*")) return;
+  world.engine.tick(at);
+  world.tick();
+}
 
 function addOne(world: World, { queue, spec, at }: CallOf<"add">): void {
   const outcome = outcomeOf(() => world.engine.add(queue, spec, at));
