@@ -31,7 +31,8 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
     if (known !== undefined) return known;
   }
   const set = core.gates.setOf(spec.gates, now);
-  if (set.id !== 0) checkGates(set, spec, wanted, now);
+  if (set.id !== 0) checkCost(set, spec.cost ?? 1);
+  if (spec.maxWaitMs !== undefined) checkWait(set, spec, spec.maxWaitMs, wanted, now);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) {
@@ -48,26 +49,34 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   return { id, tier };
 }
 
-/** Refuses a cost that can never pass, and a wait that the job would not bear. */
-function checkGates(set: GateSet, spec: JobSpec, tier: number, now: number): void {
-  const cost = spec.cost ?? 1;
+/** Refuses a cost that can never pass. */
+function checkCost(set: GateSet, cost: number): void {
   for (const gate of set.gates) {
-    if (cost > gate.costMax()) {
-      throw new Refusal(
-        "INVALID",
-        `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
-        { field: "job.cost", value: cost, gate: gate.key },
-      );
-    }
-    if (spec.maxWaitMs === undefined) continue;
-    const waitMs = gate.timedAt(cost, tier, now) - now;
-    if (waitMs > spec.maxWaitMs) {
-      throw new Refusal(
-        "WAIT_TOO_LONG",
-        `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${spec.maxWaitMs} ms`,
-        { gate: gate.key, waitMs, maxWaitMs: spec.maxWaitMs },
-      );
-    }
+    if (cost <= gate.costMax()) continue;
+    throw new Refusal(
+      "INVALID",
+      `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
+      { field: "job.cost", value: cost, gate: gate.key },
+    );
+  }
+}
+
+/** Refuses a wait that the job would not bear. */
+function checkWait(
+  set: GateSet,
+  spec: JobSpec,
+  maxWaitMs: number,
+  tier: number,
+  now: number,
+): void {
+  for (const gate of set.gates) {
+    const waitMs = gate.timedAt(spec.cost ?? 1, tier, now) - now;
+    if (waitMs <= maxWaitMs) continue;
+    throw new Refusal(
+      "WAIT_TOO_LONG",
+      `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`,
+      { gate: gate.key, waitMs, maxWaitMs },
+    );
   }
 }
 

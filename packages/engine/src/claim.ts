@@ -204,9 +204,12 @@ export class Claims {
     const before = claim.at;
     claim.at = hasRoom ? at : Number.POSITIVE_INFINITY;
     if (claim.at !== before || !wasActive) this.#lookAtOthers(claim);
-    if (claim.at <= now) this.#offer(claim);
-    else this.#withdraw(claim);
-    return claim.at;
+    if (claim.at > now) {
+      this.#withdraw(claim);
+      return claim.at;
+    }
+    this.#offer(claim);
+    return Number.POSITIVE_INFINITY;
   }
 
   #lookAtOthers(claim: Claim): void {

@@ -1,7 +1,7 @@
 import type { Core } from "./core.ts";
-import { endJob } from "./end.ts";
+import { endPurged } from "./end.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
-import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
+import { hold, unlink, workChanged } from "./moves.ts";
 import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import { MASK, SHIFT } from "./table.ts";
@@ -44,6 +44,12 @@ export function dispatchFrom(core: Core, queue: Queue, now: number, max: number)
   return leases;
 }
 
+/** Whether a lane is ready. Unlike `peek` this leaves the rings as they are. */
+function hasReady(core: Core, queue: Queue): boolean {
+  if (queue.tierRing !== 0) return core.rings.sizeOf(queue.tierRing) > 0;
+  return queue.tierRings.some((ring) => core.rings.sizeOf(ring) > 0);
+}
+
 /** The most urgent tier with a ready lane, or the one whose turn it is; 0: none. */
 function nextTier(core: Core, queue: Queue): number {
   if (queue.tierRing !== 0) return core.rings.peek(queue.tierRing);
@@ -65,8 +71,7 @@ function serve(core: Core, queue: Queue, tier: number, now: number): Lease | und
   const row = lanes.get(flow, HEAD);
   rings.steps++;
   if (queue.purgeUpTo !== 0 && jobs.num(row, SEQ) <= queue.purgeUpTo) {
-    leaveFlow(core, row, now);
-    endJob(core, row, "cancelled", now, { isSilent: true });
+    endPurged(core, row, now);
     return undefined;
   }
   if (!lines.admit(flow, now)) {
@@ -140,7 +145,7 @@ export function want(core: Core, queue: Queue, name: string, slots: number): voi
   else if (worker.slots > 0 && slots === 0) queue.free.splice(queue.free.indexOf(worker), 1);
   worker.slots = slots;
   if (couldWork !== queue.canWork()) workChanged(core, queue);
-  if (nextTier(core, queue) !== 0) core.wake(queue, queue.firstReady);
+  if (hasReady(core, queue)) core.wake(queue, queue.firstReady);
 }
 
 function makeWorker(core: Core, queue: Queue, name: string): Worker {

@@ -111,6 +111,14 @@ export function takeOff(core: Core, row: number, now: number): boolean {
   return true;
 }
 
+/** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */
+export function endPurged(core: Core, row: number, now: number): void {
+  const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  const ending = deadline <= core.queueOf(row).purgeAt ? "expired" : "cancelled";
+  takeOff(core, row, now);
+  endJob(core, row, ending, now, { isSilent: true });
+}
+
 /** Cancels a job wherever it is; false when it had ended. */
 export function cancel(core: Core, row: number, now: number): boolean {
   if (!takeOff(core, row, now)) return false;

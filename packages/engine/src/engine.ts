@@ -184,7 +184,7 @@ export class Engine {
 
   gateStats(key: string, now: number): GateStats {
     const at = this.#core.clock(now);
-    return gateStats(this.#core.gates.gateOf(parseGateKey("gate", key), at), at);
+    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
   }
 
   /** The keys of all gates that are configured, used by a job or still remember something. */

@@ -119,13 +119,19 @@ test("a change keeps the level, and an opened gate starts full again", () => {
   assert.equal(gate.costMax(), 1);
 });
 
-test("a gate with no state counts as new, so that nobody can tell whether it was forgotten", () => {
+test("a part at rest counts as new, so that nobody can tell whether it was forgotten", () => {
   const gate = gateOf({ rate: 1, burst: 5 });
   gate.configure({ rate: 1, burst: 10 }, 0);
   assert.equal(gate.tokens(0), 10);
   gate.take(1, 0, 0);
   gate.configure({ rate: 1, burst: 20 }, 0);
   assert.equal(gate.tokens(0), 9);
+  const spaced = gateOf({ interval: { ms: 100, from: "start" } });
+  spaced.take(1, 0, 0);
+  spaced.configure({ interval: { ms: 500, from: "start" } }, 99);
+  assert.equal(spaced.timedAt(1, 0, 99), 500);
+  spaced.configure({ interval: { ms: 900, from: "start" } }, 500);
+  assert.equal(spaced.timedAt(1, 0, 500), 500);
 });
 
 test("a cooldown without a configuration lasts, also when one is set", () => {
@@ -263,7 +269,19 @@ test("a save has only what differs from a fresh gate, and no leases", () => {
   gate.configure({ interval: { ms: 10, from: "start" } }, 7);
   gate.take(1, 0, 8);
   gate.release(9);
-  assert.deepEqual(gate.save(30), { lastStart: 8, lastEnd: 9 });
+  assert.deepEqual(gate.save(17), { last: 8 });
+  assert.deepEqual(gate.save(18), {});
+});
+
+test("an interval that changes from start to end goes on from what it knows", () => {
+  const gate = gateOf({ interval: { ms: 100, from: "start" } });
+  gate.take(1, 0, 0);
+  gate.release(30);
+  gate.configure({ interval: { ms: 100, from: "end" } }, 40);
+  assert.equal(gate.opensAt(1, 0, 40), 100);
+  gate.take(1, 0, 100);
+  gate.release(130);
+  assert.equal(gate.opensAt(1, 0, 130), 230);
 });
 
 test("a load leaves out what the gate is no longer configured for", () => {

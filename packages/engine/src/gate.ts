@@ -11,9 +11,9 @@
  * that `timedAt` answers, and not 1 ms before it.
  *
  * A part that is newly configured starts full; only leases are counted always, so that a limit on
- * them knows what is running. A part that is changed keeps its level. A gate without any state
- * (`pristine`) counts as new: whether it was forgotten and made again, at a time that others
- * choose, must never show.
+ * them knows what is running. A part that is changed keeps its level, unless it is at rest (the
+ * bucket full, the interval over, the windows empty): then it counts as new. So it never shows
+ * whether a gate at rest was forgotten and made again in between, at a time that others choose.
  */
 import { TokenBucket, type TokenBucketSave } from "./token-bucket.ts";
 import type { GateConfig, GatePart } from "./types.ts";
@@ -25,8 +25,7 @@ export interface GateSave {
   takes?: TakesSave;
   ladderStep?: number;
   cooldown?: { until: number; reason: string };
-  lastStart?: number;
-  lastEnd?: number;
+  last?: number;
 }
 
 export class Gate {
@@ -37,8 +36,8 @@ export class Gate {
   ladderStep = 0;
   cooldownUntil = -Infinity;
   cooldownReason = "";
-  lastStart = -Infinity;
-  lastEnd = -Infinity;
+  /** When the previous job started, or ended, whichever the interval counts from. */
+  last = -Infinity;
 
   bucket: TokenBucket | undefined = undefined;
   windows: Windows | undefined = undefined;
@@ -55,12 +54,11 @@ export class Gate {
 
   /** New limits, from now on, at the current level; undefined opens the gate and forgets it. */
   configure(config: GateConfig | undefined, now: number): void {
-    const isDeleted = config === undefined && this.config !== undefined;
-    if (isDeleted || this.pristine(now)) this.#forget();
+    if (config === undefined && this.config !== undefined) this.clearCooldown();
     this.config = config;
     this.#configureBucket(config, now);
     this.#configureWindows(config?.windows, now);
-    this.#configureInterval(config?.interval);
+    this.#configureInterval(config?.interval, now);
     const concurrency = config?.concurrency ?? Infinity;
     this.places = this.fromEnd ? 1 : concurrency;
     this.ladderStep = Math.min(this.ladderStep, config?.ladder?.length ?? 0);
@@ -109,7 +107,7 @@ export class Gate {
    */
   take(cost: number, _tier: number, now: number): void {
     this.inFlight++;
-    if (this.spacings !== undefined) this.lastStart = Math.ceil(now);
+    if (this.spacings !== undefined && !this.fromEnd) this.last = Math.ceil(now);
     if (this.bucket !== undefined) this.bucket.take(cost, now);
     if (this.windows !== undefined) this.windows.take(cost, now);
   }
@@ -122,7 +120,7 @@ export class Gate {
   /** A leased job has ended, however it did. */
   release(now: number): void {
     if (this.inFlight > 0) this.inFlight--;
-    if (this.spacings !== undefined) this.lastEnd = Math.ceil(now);
+    if (this.fromEnd) this.last = Math.ceil(now);
   }
 
   /**
@@ -197,7 +195,7 @@ export class Gate {
   /** No state worth remembering: a fresh gate with the same limits would answer the same. */
   pristine(now: number): boolean {
     if (this.inFlight > 0 || this.ladderStep > 0 || this.cooldownUntil > now) return false;
-    if (this.spacings !== undefined && this.#last() + this.spacingMax > now) return false;
+    if (!this.#isSpaced(now)) return false;
     return this.bucket?.full(now) !== false && this.windows?.empty(now) !== false;
   }
 
@@ -208,8 +206,7 @@ export class Gate {
     if (this.windows !== undefined) save.takes = this.windows.save(now);
     if (this.ladderStep > 0) save.ladderStep = this.ladderStep;
     if (cooldown !== undefined) save.cooldown = cooldown;
-    if (this.lastStart > -Infinity) save.lastStart = this.lastStart;
-    if (this.lastEnd > -Infinity) save.lastEnd = this.lastEnd;
+    if (!this.#isSpaced(now)) save.last = this.last;
     return save;
   }
 
@@ -218,22 +215,14 @@ export class Gate {
     this.ladderStep = Math.min(save.ladderStep ?? 0, this.config?.ladder?.length ?? 0);
     this.cooldownUntil = save.cooldown?.until ?? -Infinity;
     this.cooldownReason = save.cooldown?.reason ?? "";
-    this.lastStart = save.lastStart ?? -Infinity;
-    this.lastEnd = save.lastEnd ?? -Infinity;
+    if (this.spacings !== undefined) this.last = save.last ?? -Infinity;
     if (save.bucket !== undefined) this.bucket?.load(save.bucket, now);
     if (save.takes !== undefined) this.windows?.load(save.takes, now);
   }
 
-  #forget(): void {
-    this.bucket = undefined;
-    this.windows = undefined;
-    this.lastStart = -Infinity;
-    this.lastEnd = -Infinity;
-    this.clearCooldown();
-  }
-
-  #last(): number {
-    return this.fromEnd ? this.lastEnd : this.lastStart;
+  /** Whether the interval is over for all tiers. */
+  #isSpaced(now: number): boolean {
+    return this.last + this.spacingMax <= now;
   }
 
   #spacing(tier: number): number {
@@ -242,7 +231,7 @@ export class Gate {
   }
 
   #spacedAt(tier: number): number {
-    return this.#last() + this.#spacing(tier);
+    return this.last + this.#spacing(tier);
   }
 
   #configureBucket(config: GateConfig | undefined, now: number): void {
@@ -251,8 +240,9 @@ export class Gate {
       return;
     }
     const burst = config.burst ?? Math.max(1, config.rate);
-    if (this.bucket === undefined) this.bucket = new TokenBucket(config.rate, burst, now);
-    else this.bucket.configure(config.rate, burst, now);
+    if (this.bucket === undefined || this.bucket.full(now)) {
+      this.bucket = new TokenBucket(config.rate, burst, now);
+    } else this.bucket.configure(config.rate, burst, now);
   }
 
   #configureWindows(windows: GateConfig["windows"], now: number): void {
@@ -261,16 +251,11 @@ export class Gate {
     else this.windows.configure(windows, now);
   }
 
-  #configureInterval(interval: GateConfig["interval"]): void {
+  #configureInterval(interval: GateConfig["interval"], now: number): void {
+    if (interval === undefined || this.#isSpaced(now)) this.last = -Infinity;
     this.fromEnd = interval?.from === "end";
-    if (interval === undefined) {
-      this.spacings = undefined;
-      this.lastStart = -Infinity;
-      this.lastEnd = -Infinity;
-      return;
-    }
-    this.spacings = spacingsOf(interval);
-    this.spacingMax = Math.max(...this.spacings);
+    this.spacings = interval === undefined ? undefined : spacingsOf(interval);
+    this.spacingMax = this.spacings === undefined ? 0 : Math.max(...this.spacings);
   }
 }
 

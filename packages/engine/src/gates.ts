@@ -74,6 +74,8 @@ export class Gates {
   readonly #freeSets: number[] = [];
   #idleHead: GateLine | undefined = undefined;
   #idleTail: GateLine | undefined = undefined;
+  /** A set that was made for a job which may have been refused since. */
+  #loose: GateSet | undefined = undefined;
   #lastName = "";
   #lastGate: GateLine | undefined = undefined;
 
@@ -95,8 +97,16 @@ export class Gates {
     return gate;
   }
 
+  /** The gate of a key for one who only looks: if it is not there, one that nobody else sees. */
+  viewOf(key: string, now: number): GateLine {
+    const known = this.find(key);
+    if (known !== undefined) return known;
+    const gate = new GateLine(key, 0);
+    this.configure(gate, now);
+    return gate;
+  }
+
   #make(key: string, now: number): GateLine {
-    this.#sweep(now);
     const row = this.#rows.alloc();
     const gate = new GateLine(key, row);
     this.#gates[row] = gate;
@@ -147,6 +157,9 @@ export class Gates {
   /** The set of these gates. The order of the names and doubles among them do not matter. */
   setOf(keys: readonly string[] | undefined, now: number): GateSet {
     if (keys === undefined || keys.length === 0) return this.#sets[0]!;
+    // Before the first gate is looked up: one that has just been made has no users yet.
+    if (this.#loose !== undefined) this.#dropLoose(this.#loose);
+    if (this.#idleHead !== undefined) this.#sweep(now);
     const first = this.gateOf(keys[0]!, now);
     if (keys.length === 1) return this.soloOf(first);
     const gates = new Set([first]);
@@ -155,7 +168,14 @@ export class Gates {
     const sorted = [...gates].sort((a, b) => a.row - b.row);
     const entry = this.#setKeys.intern(0, sorted.map((gate) => gate.row).join());
     const known = this.#setKeys.valueOf(entry);
-    return known !== 0 ? this.#sets[known]! : this.#makeSet(sorted, entry);
+    if (known !== 0) return this.#sets[known]!;
+    this.#loose = this.#makeSet(sorted, entry);
+    return this.#loose;
+  }
+
+  #dropLoose(set: GateSet): void {
+    this.#loose = undefined;
+    if (set.users === 0) this.#dropSet(set);
   }
 
   soloOf(gate: GateLine): GateSet {
@@ -167,28 +187,40 @@ export class Gates {
     const id = this.#freeSets.pop() ?? this.#sets.length;
     const set = { id, gates, entry, users: 0 };
     this.#sets[id] = set;
-    if (entry !== 0) this.#setKeys.setValue(entry, id);
+    if (entry !== 0) {
+      this.#setKeys.setValue(entry, id);
+      for (const gate of gates) gate.users++;
+    }
     return set;
   }
 
-  /** A flow uses the set. */
+  /** A flow uses the set. A gate is used by its own set with flows, and by every other set. */
   use(set: GateSet): void {
     set.users++;
-    if (set.users === 1) for (const gate of set.gates) gate.users++;
+    if (set.users === 1 && set.entry === 0) for (const gate of set.gates) gate.users++;
   }
 
-  /** A flow is gone. A set without flows is dropped; a gate without sets is idle. */
+  /** A flow is gone. A set of several gates without flows is dropped; a gate without sets is idle. */
   unuse(set: GateSet): void {
     set.users--;
     if (set.users > 0) return;
+    if (set.entry === 0) this.#unuseGates(set);
+    else this.#dropSet(set);
+  }
+
+  #dropSet(set: GateSet): void {
+    if (this.#loose === set) this.#loose = undefined;
+    this.#unuseGates(set);
+    this.#setKeys.remove(set.entry);
+    this.#sets[set.id] = undefined;
+    this.#freeSets.push(set.id);
+  }
+
+  #unuseGates(set: GateSet): void {
     for (const gate of set.gates) {
       gate.users--;
       if (gate.users === 0) this.#retire(gate);
     }
-    if (set.entry === 0) return;
-    this.#setKeys.remove(set.entry);
-    this.#sets[set.id] = undefined;
-    this.#freeSets.push(set.id);
   }
 
   #retire(gate: GateLine): void {

@@ -1,5 +1,5 @@
 import type { Chore, Core } from "./core.ts";
-import { endJob, forgetKept, takeOff } from "./end.ts";
+import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
 import { DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, SEQ, WAITING_JOB } from "./jobs.ts";
@@ -105,13 +105,13 @@ function sweepQueue(core: Core, queue: Queue): boolean {
 /** Removes what waits or is delayed in a queue now; what comes later stays. */
 export function purge(core: Core, queue: Queue): void {
   queue.purgeUpTo = core.lastSeq;
+  queue.purgeAt = core.now;
   const upTo = core.lastSeq;
   const visit = (row: number, now: number): void => {
     const state = core.jobs.state(row);
     if (state !== WAITING_JOB && state !== DELAYED_JOB) return;
     if (core.jobs.num(row, SEQ) > upTo || core.queueOf(row) !== queue) return;
-    takeOff(core, row, now);
-    endJob(core, row, "cancelled", now, { isSilent: true });
+    endPurged(core, row, now);
   };
   const after = (): boolean => {
     if (queue.purgeUpTo === upTo) queue.purgeUpTo = 0;

@@ -43,6 +43,9 @@ import type { HistoryEntry } from "./types.ts";
 /** Entries of a job's history that are kept; the oldest but the first go. */
 const HISTORY_MAX = 32;
 
+/** Jobs passed over to put one that is given back into its place. */
+const GIVEN_BACK_WALK = 1000;
+
 /** The job waits from now on, at the back of its flow or, given back, at the front. */
 export function enterFlow(core: Core, row: number, now: number, atFront = false, seq = 0): void {
   const { jobs } = core;
@@ -57,7 +60,7 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   const toFront = atFront && queue.purgeUpTo === 0;
   if (!toFront) doubles[(at >>> 1) + SEQ] = seq === 0 ? ++core.lastSeq : seq;
   const flow = ints[at + IN_FLOW]!;
-  const isHead = link(core, flow, row, toFront);
+  const isHead = toFront ? insert(core, flow, row) : append(core, flow, row);
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
@@ -67,26 +70,53 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   if (isHead) core.lines.headChanged(flow, now);
 }
 
-/** Puts a job at an end of its flow; answers whether it is the head. */
-function link(core: Core, flow: number, row: number, atFront: boolean): boolean {
-  const { jobs } = core;
-  const nodes = core.rings.nodes.i;
-  const fints = nodes[flow >>> SHIFT]!;
+/** Puts a job at the back of its flow; answers whether it is the head. */
+function append(core: Core, flow: number, row: number): boolean {
+  const ints = core.rings.nodes.i[flow >>> SHIFT]!;
   const f = (flow & MASK) * NODE_INTS;
-  const end = fints[f + (atFront ? HEAD : TAIL)]!;
-  const ints = jobs.i[row >>> SHIFT]!;
+  const tail = ints[f + TAIL]!;
+  const { jobs } = core;
+  const own = jobs.i[row >>> SHIFT]!;
   const at = (row & MASK) * JOB_INTS;
-  ints[at + JOB_NEXT] = atFront ? end : 0;
-  ints[at + JOB_PREV] = atFront ? 0 : end;
-  if (end !== 0) jobs.setInt(end, atFront ? JOB_PREV : JOB_NEXT, row);
-  if (atFront || end === 0) fints[f + HEAD] = row;
-  if (!atFront || end === 0) fints[f + TAIL] = row;
-  fints[f + COUNT]!++;
-  const lane = fints[f + IN_LANE]!;
-  const lints = nodes[lane >>> SHIFT]!;
-  const l = (lane & MASK) * NODE_INTS + WAITING;
-  if (lints[l]!++ === 0) core.queues[lints[l - WAITING + QUEUE]!]!.lanes++;
-  return atFront || end === 0;
+  own[at + JOB_NEXT] = 0;
+  own[at + JOB_PREV] = tail;
+  if (tail === 0) ints[f + HEAD] = row;
+  else jobs.i[tail >>> SHIFT]![(tail & MASK) * JOB_INTS + JOB_NEXT] = row;
+  ints[f + TAIL] = row;
+  ints[f + COUNT]!++;
+  countWaiting(core, ints[f + IN_LANE]!);
+  return tail === 0;
+}
+
+function countWaiting(core: Core, lane: number): void {
+  const ints = core.rings.nodes.i[lane >>> SHIFT]!;
+  const l = (lane & MASK) * NODE_INTS;
+  if (ints[l + WAITING]!++ === 0) core.queues[ints[l + QUEUE]!]!.lanes++;
+}
+
+/**
+ * Puts a job back at the front, behind those that were given back before it and are older; answers
+ * whether it is the head. A worker gives back what it holds in order, so the walk is short; it is
+ * cut off all the same.
+ */
+function insert(core: Core, flow: number, row: number): boolean {
+  const { jobs, lanes } = core;
+  const seq = jobs.num(row, SEQ);
+  let prev = 0;
+  let next = lanes.get(flow, HEAD);
+  for (let i = 0; i < GIVEN_BACK_WALK && next !== 0 && jobs.num(next, SEQ) < seq; i++) {
+    prev = next;
+    next = jobs.int(next, JOB_NEXT);
+  }
+  jobs.setInt(row, JOB_PREV, prev);
+  jobs.setInt(row, JOB_NEXT, next);
+  if (prev === 0) lanes.set(flow, HEAD, row);
+  else jobs.setInt(prev, JOB_NEXT, row);
+  if (next === 0) lanes.set(flow, TAIL, row);
+  else jobs.setInt(next, JOB_PREV, row);
+  lanes.set(flow, COUNT, lanes.get(flow, COUNT) + 1);
+  countWaiting(core, lanes.get(flow, IN_LANE));
+  return prev === 0;
 }
 
 /** Takes a waiting job off its flow; answers whether it was the head. */

@@ -71,6 +71,7 @@ export class Queue {
   admissionAt = 0;
   /** Waiting and delayed jobs up to this place in the order of entry are being purged; 0: none. */
   purgeUpTo = 0;
+  purgeAt = 0;
   deleted = false;
   /** The queue is in the list of those that may have something to dispatch. */
   runnable = false;

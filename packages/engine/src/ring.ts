@@ -149,7 +149,8 @@ export class Rings {
     if (m[r + NEWCOMERS_FIRST] === 0) return;
     const f = this.rings.f[ring >>> SHIFT]!;
     const d = (ring & MASK) * (RING_INTS / 2);
-    f[d + R] = Math.max(f[d + R]!, f[d + BEYOND]!) + 1;
+    // A turn begun by an advance reaches into the round after the next, and is not in BEYOND yet.
+    f[d + R] = Math.max(f[d + R]!, f[d + BEYOND]!) + 2;
     m[r + ENDED] = 0;
     m[r + LAST_WAS_FRESH] = 0;
   }
@@ -249,14 +250,17 @@ export class Rings {
     for (;;) {
       this.steps++;
       const fresh = m[r + FRESH_HEAD]!;
-      if (m[r + CLOSER] !== 0) return fresh;
       const now = this.#roundHead(ring);
-      if (now !== 0) return fresh !== 0 && m[r + LAST_WAS_FRESH] === 0 ? fresh : now;
-      if (fresh !== 0 && m[r + ENDED] === 0) {
-        m[r + CLOSER] = m[r + FRESH_TAIL]!;
-        m[r + ENDED] = 1;
-        return fresh;
+      if (now !== 0) {
+        m[r + ENDED] = 0;
+        m[r + CLOSER] = 0;
+        return fresh !== 0 && m[r + LAST_WAS_FRESH] === 0 ? fresh : now;
       }
+      if (m[r + ENDED] === 0) {
+        m[r + ENDED] = 1;
+        m[r + CLOSER] = m[r + FRESH_TAIL]!;
+      }
+      if (m[r + CLOSER] !== 0) return fresh;
       this.#nextRound(ring);
     }
   }
@@ -384,28 +388,16 @@ export class Rings {
     }
   }
 
-  /** Changes a member's weight and rescales what it has used of its turn, rounded up. */
+  /**
+   * Changes a member's weight and rescales what it has used of its turn, rounded up: changing it to and
+   * fro earns nothing. A turn that is used up by this ends with the next job.
+   */
   setWeight(node: number, weight: number): void {
     const c = this.nodes.i[node >>> SHIFT]!;
     const o = (node & MASK) * NODE_INTS;
     const old = c[o + WEIGHT]!;
-    if (old === weight) return;
     c[o + WEIGHT] = weight;
-    if (c[o + REM] === 0) return;
-    const used = Math.ceil((c[o + REM]! * weight) / old);
-    if (used < weight) {
-      c[o + REM] = used;
-      return;
-    }
-    const where = c[o + WHERE]!;
-    const ring = c[o + RING]!;
-    const relist = where === LISTED || where === FAR;
-    if (relist) this.#unlist(ring, node);
-    const f = this.nodes.f[node >>> SHIFT]!;
-    const round = ++f[(node & MASK) * (NODE_INTS / 2) + ROUND]!;
-    c[o + REM] = 0;
-    this.#reach(ring, round + 1);
-    if (relist) this.#list(ring, node, round);
+    if (c[o + REM] !== 0) c[o + REM] = Math.ceil((c[o + REM]! * weight) / old);
   }
 
   /** Puts a member where it stood: so many rounds ahead of its ring's, and so far into its turn. */

@@ -1,7 +1,7 @@
 import { start } from "./add.ts";
 import { hasTierRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
-import { endJob, forgetKept } from "./end.ts";
+import { endJob, endPurged, forgetKept } from "./end.ts";
 import { expireLease } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, SEQ, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
@@ -58,11 +58,7 @@ export function nextWake(core: Core, now: number): number {
 /** A delayed job's time has come. On a full queue it is put off, never lost; a retry is never put off. */
 function fallDue(core: Core, row: number, now: number): void {
   const queue = core.queueOf(row);
-  if (queue.purgeUpTo !== 0 && core.jobs.num(row, SEQ) <= queue.purgeUpTo) {
-    undelay(core, row);
-    endJob(core, row, "cancelled", now, { isSilent: true });
-    return;
-  }
+  if (isPurged(core, row)) return endPurged(core, row, now);
   const id = core.jobs.num(row, ID);
   if (core.jobs.int(row, LEASE) === 0 && !hasRoom(core, queue, row)) {
     const until = now + queue.config.fullRetryMs;
@@ -71,6 +67,12 @@ function fallDue(core: Core, row: number, now: number): void {
   }
   core.tell({ at: now, fact: "due", id });
   applyDue(core, row, now, undefined);
+}
+
+/** Whether a waiting or delayed job is one that a purge under way has yet to reach. */
+export function isPurged(core: Core, row: number): boolean {
+  const upTo = core.queueOf(row).purgeUpTo;
+  return upTo !== 0 && core.jobs.num(row, SEQ) <= upTo;
 }
 
 export function applyDue(core: Core, row: number, now: number, until: number | undefined): void {
@@ -100,6 +102,7 @@ function forgetOld(core: Core, queue: Queue, most: number, now: number): number 
 
 function laterDue(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
+  if (isPurged(core, row)) return endPurged(core, row, now);
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
   if (deadline > now) {
     const tier = core.tierOf(row) - 1;

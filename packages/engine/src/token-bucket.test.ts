@@ -102,6 +102,14 @@ test("a take in the middle of a millisecond makes no room for what had run over"
   assert.equal(bucket.tokens(3), 1);
 });
 
+test("a rate change in the middle of a millisecond gives nothing away", () => {
+  const bucket = new TokenBucket(1, 5, 0);
+  bucket.take(5, 0);
+  bucket.configure(1000, 5, 0.9);
+  assert.equal(bucket.tokens(1), 0);
+  assert.equal(bucket.tokens(2), 1);
+});
+
 test("a save goes on where it was, at the level and with the fraction that it had", () => {
   const bucket = new TokenBucket(0.7, 4, 0);
   bucket.take(4, 0);

@@ -29,23 +29,16 @@ export const PLAIN: QueueOptions = {
 };
 
 export class Drive {
-  readonly engine: Engine;
   readonly facts: Fact[] = [];
-  now: number;
+  readonly engine: Engine;
+  now = 1_000_000;
   /** The largest number of steps that one call has taken. */
   stepsMax = 0;
 
-  constructor(now = 1_000_000, engine?: Engine) {
-    this.now = now;
-    this.engine = engine ?? new Engine();
-  }
-
-  /** An engine that tells its facts to `facts`. */
-  static telling(seed: number): Drive {
-    const facts: Fact[] = [];
-    const drive = new Drive(1_000_000, new Engine({ seed, facts: (fact) => facts.push(fact) }));
-    Object.assign(drive, { facts });
-    return drive;
+  /** Without an engine of your own you get one, and `tells` has it tell its facts. */
+  constructor({ engine, tells = false }: { engine?: Engine; tells?: boolean } = {}) {
+    const sink = (fact: Fact): void => void this.facts.push(fact);
+    this.engine = engine ?? new Engine(tells ? { facts: sink } : {});
   }
 
   /** A queue whose workers are always free. */

@@ -25,7 +25,11 @@ const costlyLane: fc.Arbitrary<LanePlan> = fc.record({
 });
 
 /** Backlogged lanes from a common start: after every dispatch, `check`. */
-function backlogged(plans: readonly LanePlan[], count: number, check: (shares: Shares) => void) {
+function backlogged(
+  plans: readonly LanePlan[],
+  count: number,
+  check: (shares: Shares) => void,
+): void {
   const drive = new Drive();
   drive.open("q");
   const shares = new Shares();
@@ -63,7 +67,7 @@ test("lanes backlogged from a common start are within one turn on every prefix",
     fc.property(fc.array(unitLane, { minLength: 2, maxLength: 20 }), (plans) => {
       backlogged(plans, 400, (shares) => assert.ok(shares.excess() <= 0));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -81,7 +85,7 @@ test("with costs the leading lane is ahead by 1 + (its largest cost - 1) / weigh
     fc.property(fc.array(costlyLane, { minLength: 2, maxLength: 10 }), (plans) => {
       backlogged(plans, 300, (shares) => assert.ok(shares.excess() <= 0));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -167,7 +171,7 @@ for (const [what, lane] of [
           }
         },
       ),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 }

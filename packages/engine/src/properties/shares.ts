@@ -41,8 +41,8 @@ export class Shares {
 }
 
 /**
- * The lead of one lane over another in any interval: the most that S of the first has grown beyond S of
- * the second since any moment from the start of the watch on.
+ * The lead of one lane over another: the most that S of the first has grown beyond S of the second
+ * since a moment. Every moment counts (`gain`), or only some (`gainSince`, and `begin` at each).
  */
 export class Lead {
   #difference = 0;
@@ -50,9 +50,17 @@ export class Lead {
   #most = 0;
 
   gain(amount: number): void {
+    this.gainSince(amount);
+    this.begin();
+  }
+
+  gainSince(amount: number): void {
     this.#difference += amount;
-    this.#least = Math.min(this.#least, this.#difference);
     this.#most = Math.max(this.#most, this.#difference - this.#least);
+  }
+
+  begin(): void {
+    this.#least = Math.min(this.#least, this.#difference);
   }
 
   get most(): number {

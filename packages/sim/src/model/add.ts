@@ -20,21 +20,18 @@ export function add(
     return;
   }
   const job = newJob(model, queue, spec);
-  if (job.cost > model.gates.costMax(job.gates)) {
-    isRefused(outcome, ["INVALID"]);
-    return;
-  }
   if (isDuplicate(model, queue, spec, outcome)) return;
   const dueAt = dueOf(spec, model.now);
   const place = placeOf(queue, job, dueAt !== undefined);
   const refusals = refusalsOf(model, queue, job, place);
   if (place === undefined && queue.config.onFull === "drop") {
-    if (refusals.length > 0 && isRefused(outcome, refusals)) return;
+    if (refusals.length > 0 && !outcome.ok && isRefused(outcome, refusals)) return;
     isDropped(queue, outcome);
     return;
   }
   if (isRefused(outcome, refusals)) {
-    if (!outcome.ok && outcome.code !== "WAIT_TOO_LONG") queue.counts.rejected += 1;
+    const isForLackOfRoom = !outcome.ok && /FULL|LIMITED/.test(outcome.code);
+    if (isForLackOfRoom) queue.counts.rejected += 1;
     return;
   }
   const answer = answerOf(outcome);
@@ -92,6 +89,7 @@ function refusalsOf(
   place: number | undefined,
 ): string[] {
   const codes: string[] = [];
+  if (job.cost > model.gates.costMax(job.gates)) codes.push("INVALID");
   const wait = model.lack({ ...job, id: 0 }).at - model.now;
   if (job.maxWaitMs !== undefined && wait > job.maxWaitMs) codes.push("WAIT_TOO_LONG");
   if (place === undefined && queue.config.onFull !== "drop") codes.push("QUEUE_FULL");
@@ -135,7 +133,6 @@ export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<Mod
   const path = config.fairness ? pathOf(spec.fairnessKey) : [""];
   const ttlMs = spec.ttlMs ?? config.ttlMs;
   const deadline = spec.deadline ?? (ttlMs === undefined ? undefined : model.now + ttlMs);
-  const retry = { ...config.retry, ...spec.backoff };
   return {
     queue: queue.name,
     state: "waiting",
@@ -151,11 +148,12 @@ export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<Mod
     body: spec.body,
     attempt: 0,
     attempts: spec.attempts ?? spec.backoff?.attempts ?? config.retry.attempts,
-    retry,
+    backoff: spec.backoff,
     leaseMs: spec.leaseMs,
     lease: 0,
     worker: "",
     at: 0,
+    endedIn: 0,
     age: 0,
     since: 0,
     deadline,

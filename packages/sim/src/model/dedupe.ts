@@ -54,7 +54,7 @@ function answersWith(outcome: Outcome<AddResult>, id: number): void {
 function applyMode(model: Model, job: ModelJob, spec: JobSpec, isLeased: boolean): void {
   const mode = spec.dedupe!.mode;
   if (mode === "pending" || mode === "window") return;
-  if (mode === "keepLast" && isLeased) {
+  if (mode === "keepLast" && (isLeased || job.followUp !== undefined)) {
     job.followUp = { spec };
     return;
   }

@@ -126,7 +126,7 @@ export class ModelGate {
     this.holders.add(id);
     if (this.config === undefined) return;
     this.#refill(now);
-    this.#units -= Math.min(cost * UNIT, Math.round(burstOf(this.config) * UNIT));
+    this.#units -= cost * UNIT;
     this.#takes.push({ at: now, cost });
     this.#lastStart = now;
     this.#isRested = false;

@@ -49,11 +49,8 @@ export function setPaused(
 export function purge(model: Model, name: string, outcome: Outcome<void>): void {
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
-  // Only so many ended jobs are kept: those that are gone already ended first.
-  const isGone = (job: ModelJob) => (model.eyes.job(job.id) === undefined ? 0 : 1);
-  const purged = [...queue.waiting, ...queue.delayed].sort((a, b) => isGone(a) - isGone(b));
-  for (const job of purged) {
-    if (model.eyes.job(job.id)?.ending === "expired") expire(model, job);
+  for (const job of [...queue.waiting, ...queue.delayed]) {
+    if (job.deadline !== undefined && job.deadline <= model.now) expire(model, job);
     else cancelJob(model, job);
   }
 }
@@ -172,7 +169,8 @@ export function redrive(
 ): void {
   const queue = model.queues.get(name);
   const isDlq = [...model.queues.values()].some((other) => other.config.dlq === name);
-  const letters = [...(queue?.waiting ?? [])].filter((job) => job.origin !== undefined);
+  const jobs = queue === undefined ? [] : [...queue.waiting, ...queue.delayed];
+  const letters = jobs.filter((job) => job.origin !== undefined);
   let codes: string[] = [];
   if (queue === undefined) codes = ["QUEUE_NOT_FOUND"];
   else if (!isDlq && letters.length === 0) codes = ["NOT_A_DLQ"];

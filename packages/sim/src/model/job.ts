@@ -1,6 +1,6 @@
 // One job as the model sees it.
 
-import type { Ending, JobSpec, RetryPolicy } from "@sluice/engine";
+import type { Ending, JobSpec } from "@sluice/engine";
 
 export interface ModelJob {
   readonly id: number;
@@ -18,12 +18,14 @@ export interface ModelJob {
   body: unknown;
   attempt: number;
   readonly attempts: number;
-  readonly retry: RetryPolicy;
+  readonly backoff: JobSpec["backoff"];
   readonly leaseMs: number | undefined;
   lease: number;
   worker: string;
   // When it falls due, its lease runs out or it ended.
   at: number;
+  // The number of the call in which it ended.
+  endedIn: number;
   // Order of entry into its flow. Equal ages: the rules do not say who entered first.
   age: number;
   // Since when it waits in its tier.
@@ -32,6 +34,8 @@ export interface ModelJob {
   readonly maxWaitMs: number | undefined;
   dedupe: string | undefined;
   readonly group: string | undefined;
+  // TEMP T4
+  givenBack?: boolean;
   error: string | undefined;
   result: unknown;
   // A delayed job that comes from a failure is a retry: a full queue does not refuse it.

@@ -20,6 +20,8 @@ export interface Eyes {
 
 export class Model {
   now = 0;
+  // The number of the call that is being judged.
+  call = 0;
   readonly queues = new Map<string, ModelQueue>();
   // Live jobs and kept ones.
   readonly jobs = new Map<number, ModelJob>();
@@ -28,7 +30,8 @@ export class Model {
   readonly gates = new Gates();
   readonly eyes: Eyes;
   readonly isExact: boolean;
-  readonly share: Share | undefined;
+  // Until the gate is taken away.
+  share: Share | undefined;
   // Jobs that wait for a follow-up to appear, because the engine names it.
   readonly awaited: { queue: string; job: ModelJob }[] = [];
   // How often the engine took which of the allowed choices.
@@ -117,9 +120,16 @@ export class Model {
     job.state = "ended";
     job.ending = ending;
     job.at = this.now;
+    job.endedIn = this.call;
     queue.kept.push(job);
-    while (queue.kept.length > queue.config.results.jobs) this.forget(queue.kept[0]!);
+    while (queue.kept.length > queue.config.results.jobs) this.forget(this.#oldestKept(queue));
     if (job.followUp !== undefined) this.awaited.push({ queue: queue.name, job });
+  }
+
+  // The rules do not order jobs that ended in the same call: the one that is gone was the oldest.
+  #oldestKept(queue: ModelQueue): ModelJob {
+    const oldest = queue.kept.filter((job) => job.endedIn === queue.kept[0]!.endedIn);
+    return oldest.find((job) => this.eyes.job(job.id) === undefined) ?? oldest[0]!;
   }
 
   forget(job: ModelJob): void {

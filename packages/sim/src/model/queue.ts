@@ -60,11 +60,16 @@ export class ModelQueue {
     return bytes;
   }
 
-  waitingIn(tier: number, lane?: string): number {
+  waitingIn(tier: number): number {
     let count = 0;
-    for (const job of this.waiting) {
-      if (job.tier === tier && (lane === undefined || job.lane === lane)) count += 1;
-    }
+    for (const job of this.waiting) if (job.tier === tier) count += 1;
+    return count;
+  }
+
+  // A key has one limit over all tiers, or a job could evade it by spilling.
+  waitingUnder(lane: string): number {
+    let count = 0;
+    for (const job of this.waiting) if (job.lane === lane) count += 1;
     return count;
   }
 }
@@ -78,12 +83,11 @@ export function tierWithRoom(
   const { capacity, tiers } = queue.config;
   if (queue.waiting.size >= capacity.jobs) return undefined;
   if (queue.bytes + job.size > capacity.bytes) return undefined;
+  if (queue.waitingUnder(job.lane) >= (capacity.perLane ?? Infinity)) return undefined;
   const tried = new Set<number>();
   for (let tier = job.tier; tier < tiers.length && !tried.has(tier); ) {
     const room = tiers[tier]!.capacity ?? Infinity;
-    const laneRoom = capacity.perLane ?? Infinity;
-    const isFull = queue.waitingIn(tier) >= room || queue.waitingIn(tier, job.lane) >= laneRoom;
-    if (!isFull) return tier;
+    if (queue.waitingIn(tier) < room) return tier;
     if (!spills) return undefined;
     tried.add(tier);
     tier = tiers[tier]!.spillTo ?? tier + 1;

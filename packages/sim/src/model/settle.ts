@@ -42,6 +42,7 @@ export function giveBack(model: Model, id: number, lease: number, outcome: Outco
   if (job === undefined) return;
   model.take(job);
   model.wait(job, job.age);
+  job.givenBack = true; // TEMP T4
   if (!isPastDeadline(model, job)) return;
   const isEnded = model.eyes.job(job.id)?.state !== "waiting";
   model.note(`give back past the deadline: ${isEnded ? "ends" : "waits for the tick"}`);
@@ -133,12 +134,12 @@ export function fail(
 ): void {
   const queue = model.queueOf(job);
   model.take(job);
-  if (isFinal || job.attempt + 1 >= job.attempts) {
-    die(model, job, age);
-    return;
-  }
   if (isPastDeadline(model, job)) {
     expire(model, job);
+    return;
+  }
+  if (isFinal || job.attempt + 1 >= job.attempts) {
+    die(model, job, age);
     return;
   }
   job.attempt += 1;
@@ -150,7 +151,7 @@ export function fail(
 
 // The engine draws the jitter; the model checks that it is within its bounds.
 function backoffAt(model: Model, job: ModelJob): number {
-  const { minMs, maxMs, factor, jitter } = job.retry;
+  const { minMs, maxMs, factor, jitter } = { ...model.queueOf(job).config.retry, ...job.backoff };
   const most = Math.min(maxMs, minMs * factor ** (job.attempt - 1));
   const least = most * (1 - jitter);
   const at = model.eyes.job(job.id)?.at ?? Number.NaN;

@@ -20,6 +20,7 @@ export function healAndDrain(world: World): void {
 function heal(world: World): void {
   const at = world.now;
   const { model } = world;
+  model.share = undefined;
   for (const gate of [...model.gates.configs.keys()]) world.apply({ at, op: "deleteGate", gate });
   for (const { key, cooldownUntil } of [...model.gates.all()]) {
     if (cooldownUntil > world.now) world.apply({ at, op: "clearCooldown", gate: key });

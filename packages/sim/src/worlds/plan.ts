@@ -196,10 +196,11 @@ function planOneGate(random: Random): Partial<Plan> {
 }
 
 function planCapacity(random: Random): Partial<Plan> {
-  const tiers = Array.from({ length: random.between(1, 3) }, (_, index) => ({
+  const count = random.between(1, 3);
+  const tiers = Array.from({ length: count }, (_, index) => ({
     name: `t${index}`,
     ...(random.chance(0.5) ? { capacity: random.between(1, 6) } : {}),
-    ...(index > 0 && random.chance(0.2) ? { spillTo: 0 } : {}),
+    ...(index < count - 1 && random.chance(0.2) ? { spillTo: count - 1 } : {}),
   }));
   const hasAdmission = random.chance(0.3);
   const options: QueueOptions = {
@@ -230,7 +231,7 @@ function planTime(random: Random): Partial<Plan> {
     tiers: 2,
     leaseMs: random.pick([20, 200, 2_000]),
     results: { jobs: random.pick([0, 1, 4, 100]), ms: random.pick([1, 100, 1_000]) },
-    retry: { attempts: 3, minMs: 20, maxMs: 100, factor: 3, jitter: random.pick([0, 0.2, 1]) },
+    retry: { attempts: 3, minMs: 20, maxMs: 100, factor: 3, jitter: random.pick([0, 0.2, 0.9]) },
     ...ttl,
   };
   return {

@@ -53,6 +53,7 @@ export class World {
   }
 
   apply(call: Call): void {
+    this.model.call += 1;
     this.model.noteLines();
     this.model.moveTo(call.at);
     const handler = HANDLERS[call.op] as (world: World, call: Call) => void;

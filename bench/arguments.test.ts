@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseArguments, UsageError } from "./arguments.ts";
+import type { Bench } from "./figure.ts";
+
+const group = (name: string) => ({ name, run: () => {} });
+const BENCHES: Bench[] = [
+  { name: "engine", groups: [group("permits"), group("memory-jobs"), group("memory-lanes")] },
+  { name: "stream", groups: [group("wire")] },
+];
+
+const groupsOf = (...args: string[]): string[] =>
+  parseArguments(args, BENCHES).groups.map(({ bench, group: { name } }) => `${bench} ${name}`);
+
+test("without a name every benchmark runs", () => {
+  assert.equal(groupsOf().length, 4);
+  assert.deepEqual(groupsOf("--json", "stream"), ["stream wire"]);
+});
+
+test("--only picks groups by a part of their name", () => {
+  assert.deepEqual(groupsOf("engine", "--only", "memory"), [
+    "engine memory-jobs",
+    "engine memory-lanes",
+  ]);
+});
+
+test("--quick divides sizes by ten and runs three times", () => {
+  const { scale } = parseArguments(["--quick"], BENCHES);
+  assert.deepEqual([scale.isQuick, scale.runs, scale.size(1000)], [true, 3, 100]);
+  assert.equal(parseArguments([], BENCHES).scale.size(1000), 1000);
+});
+
+test("an unknown name is answered with those that exist", () => {
+  const usage = (message: RegExp) => (error: unknown) =>
+    error instanceof UsageError && message.test(error.message);
+  assert.throws(() => groupsOf("motor"), usage(/"motor"; there are: engine, stream\./));
+  assert.throws(() => groupsOf("--only", "disk"), usage(/permits, memory-jobs/));
+  assert.throws(() => groupsOf("--fast"), usage(/--json, --quick, --only/));
+});

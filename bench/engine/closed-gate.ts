@@ -1,0 +1,72 @@
+// Lanes behind a closed gate must cost those beside them nothing. With and without them in turns.
+
+import type { Figure, Group, Scale } from "../figure.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { backlogOf, fill, grouped, Jobs, Load, loadConditions } from "./load.ts";
+
+const CLOSED_LANES = 100_000;
+const OTHER_LANES = 1000;
+// Short pairs and many of them: a disturbance then spoils few of the ratios.
+const JOBS_PER_RUN = 250_000;
+const PAIRS_PER_RUN = 4;
+const CLOSED_GATE = "closed";
+
+export const closedGateGroups: readonly Group[] = [
+  {
+    name: "closed-gate",
+    run: (scale, report) => {
+      for (const figure of measure(scale)) report(figure);
+    },
+  },
+];
+
+function measure(scale: Scale): Figure[] {
+  const closedLanes = scale.size(CLOSED_LANES);
+  const lanes = scale.size(OTHER_LANES);
+  const jobsPerRun = scale.size(JOBS_PER_RUN);
+  const alone = new Load({ lanes, isGated: true });
+  const beside = new Load({ lanes, isGated: true });
+  beside.engine.setGate(CLOSED_GATE, { rate: 0 }, 0);
+  fill(beside.engine, new Jobs(closedLanes, CLOSED_GATE, "c"), backlogOf(closedLanes), 0);
+  alone.warmUp();
+  beside.warmUp();
+  const ratios: number[] = [];
+  const before = { alone: alone.engine.steps, beside: beside.engine.steps };
+  const pairs = scale.runs * PAIRS_PER_RUN;
+  for (let pair = 0; pair < pairs; pair++) {
+    ratios.push(pairRatio(alone, beside, jobsPerRun, pair));
+  }
+  const jobs = jobsPerRun * pairs;
+  const stepsAlone = rounded((alone.engine.steps - before.alone) / jobs);
+  const stepsBeside = rounded((beside.engine.steps - before.beside) / jobs);
+  const spread = spreadOf(ratios);
+  const conditions = { closedLanes, lanes, ...loadConditions(alone, jobsPerRun, pairs) };
+  const of = `${grouped(closedLanes)} lanes behind a closed gate`;
+  return [
+    {
+      metric: `enqueue + dispatch + ack beside ${of}, against without`,
+      value: rounded(spread.median),
+      unit: "×",
+      target: { atLeast: 0.9 },
+      conditions: { ...conditions, ...spreadConditions(spread) },
+    },
+    {
+      metric: `steps for a job beside ${of}`,
+      value: stepsBeside,
+      unit: "steps",
+      target: { atMost: stepsAlone },
+      conditions: { ...conditions, stepsWithout: stepsAlone },
+    },
+    { metric: "steps for a job without them", value: stepsAlone, unit: "steps", conditions },
+  ];
+}
+
+// Each goes first in every other pair.
+function pairRatio(alone: Load, beside: Load, jobs: number, pair: number): number {
+  if (pair % 2 === 0) {
+    const without = alone.run(jobs);
+    return beside.run(jobs) / without;
+  }
+  const speed = beside.run(jobs);
+  return speed / alone.run(jobs);
+}

@@ -1,0 +1,97 @@
+// What a waiting job and a lane take. The process is asked (RSS), not the engine: what the engine
+// says of itself stands in the conditions beside it.
+
+import type { Engine } from "@sluice/engine";
+import type { Figure, Group, Scale } from "../figure.ts";
+import { rounded } from "../spread.ts";
+import { fill, GATE, grouped, Jobs, Load, makeEngine } from "./load.ts";
+
+// So few that they weigh nothing beside the jobs.
+const LANES_FOR_JOBS = 1000;
+const LANES = 1_000_000;
+
+export const memoryGroups: readonly Group[] = [
+  ...[1_000_000, 10_000_000].map((jobs) => ({
+    name: `memory-jobs-${jobs}`,
+    run: (scale: Scale, report: (figure: Figure) => void) =>
+      report(measureJobs(scale.size(jobs), scale.size(LANES_FOR_JOBS))),
+  })),
+  {
+    name: "memory-lanes",
+    run: (scale, report) => report(measureLanes(scale.size(LANES), scale.size(LANES_FOR_JOBS))),
+  },
+];
+
+function measureJobs(jobs: number, lanes: number): Figure {
+  warmUp();
+  const before = settledMemory();
+  const engine = filled(jobs, lanes);
+  const after = settledMemory();
+  return {
+    metric: `memory of a waiting job, ${grouped(jobs)} jobs`,
+    value: rounded((after.rss - before.rss) / jobs),
+    unit: "B",
+    target: { atMost: 100 },
+    conditions: { jobs, lanes, ...perUnit(before, after, jobs), ...tables(engine, jobs) },
+  };
+}
+
+// Two engines with as many jobs, one with few lanes and one with a lane for each job: the
+// difference is what the lanes take.
+function measureLanes(lanes: number, fewLanes: number): Figure {
+  warmUp();
+  const before = settledMemory();
+  const few = filled(lanes, fewLanes);
+  const between = settledMemory();
+  const many = filled(lanes, lanes);
+  const after = settledMemory();
+  const job = (between.rss - before.rss) / lanes;
+  // Both engines are in use until the last measurement, or the collector would take one.
+  few.tick(0);
+  return {
+    metric: `memory of a lane, ${grouped(lanes)} lanes`,
+    value: rounded((after.rss - between.rss) / lanes - job),
+    unit: "B",
+    target: { atMost: 300 },
+    conditions: {
+      lanes,
+      jobs: lanes,
+      jobBytesSubtracted: rounded(job),
+      ...perUnit(between, after, lanes),
+      ...tables(many, lanes),
+    },
+  };
+}
+
+function filled(jobs: number, lanes: number): Engine {
+  const engine = makeEngine();
+  engine.setGate(GATE, { rate: 1e9, burst: 1e9 }, 0);
+  fill(engine, new Jobs(lanes, GATE), jobs, 0);
+  return engine;
+}
+
+// Compiled code and the young generation take their room before the first look at the memory.
+function warmUp(): void {
+  new Load({ lanes: 10, isGated: true }).warmUp();
+}
+
+function settledMemory(): NodeJS.MemoryUsage {
+  if (globalThis.gc === undefined) throw new Error("memory is measured under --expose-gc");
+  for (let i = 0; i < 4; i++) globalThis.gc();
+  return process.memoryUsage();
+}
+
+function perUnit(before: NodeJS.MemoryUsage, after: NodeJS.MemoryUsage, units: number) {
+  return {
+    source: "growth of RSS after gc",
+    heapBytes: rounded((after.heapUsed - before.heapUsed) / units),
+    externalBytes: rounded((after.external - before.external) / units),
+  };
+}
+
+function tables(engine: Engine, units: number) {
+  const sizes = Object.entries(engine.memory());
+  return Object.fromEntries(
+    sizes.map(([name, bytes]) => [`engineBytes.${name}`, rounded(bytes / units)]),
+  );
+}

@@ -1,0 +1,48 @@
+// Enqueue, dispatch and ack by one core, fairness and a gate on, without and with facts.
+
+import type { Figure, Group, Scale } from "../figure.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { grouped, Load, loadConditions } from "./load.ts";
+
+const JOBS_PER_RUN = 2_000_000;
+const LANES_MIN = 10;
+
+const CASES = [
+  { lanes: 10, atLeast: 2_000_000 },
+  { lanes: 10_000, atLeast: 1_500_000 },
+  { lanes: 1_000_000, atLeast: 700_000 },
+] as const;
+
+export const throughputGroups: readonly Group[] = CASES.flatMap(({ lanes, atLeast }) => [
+  {
+    name: `throughput-${lanes}`,
+    run: (scale, report) => report({ ...measure(scale, lanes, false), target: { atLeast } }),
+  },
+  {
+    name: `throughput-facts-${lanes}`,
+    run: (scale, report) => report(measure(scale, lanes, true)),
+  },
+]);
+
+function measure(scale: Scale, lanesFull: number, tellsFacts: boolean): Figure {
+  const lanes = Math.max(LANES_MIN, scale.size(lanesFull));
+  const jobsPerRun = scale.size(JOBS_PER_RUN);
+  let facts = 0;
+  const sink = tellsFacts ? { facts: () => void facts++ } : {};
+  const load = new Load({ lanes, isGated: true, ...sink }).warmUp();
+  facts = 0;
+  const spread = spreadOf(Array.from({ length: scale.runs }, () => load.run(jobsPerRun)));
+  const perJob = rounded(facts / (jobsPerRun * scale.runs));
+  return {
+    metric: `enqueue + dispatch + ack, ${grouped(lanes)} lanes${tellsFacts ? ", facts told" : ""}`,
+    value: rounded(spread.median),
+    unit: "jobs/s",
+    conditions: {
+      lanes,
+      gate: "one, limited, never exhausted",
+      facts: tellsFacts ? `counted by a sink, ${perJob} a job` : "not told",
+      ...loadConditions(load, jobsPerRun, scale.runs),
+      ...spreadConditions(spread),
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// Repeated measurements are told by their median, and how far they lie apart.
+
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return {
+    median: (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2,
+    min: sorted[0]!,
+    max: sorted.at(-1)!,
+  };
+}
+
+// Four digits: the fifth is noise in every figure here.
+export function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+// What stands in the conditions of a figure that was measured several times.
+export function spreadConditions(spread: Spread): { min: number; max: number } {
+  return { min: rounded(spread.min), max: rounded(spread.max) };
+}

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Drive, type Taken } from "./drive.ts";
+import { Lead } from "./shares.ts";
+
+const FOREVER = 3_600_000;
+
+interface Plan {
+  lane: number;
+  weight: number;
+  gated: boolean;
+  dispatches: number;
+}
+
+const plans = fc.array(
+  fc.record({
+    lane: fc.nat(4),
+    weight: fc.integer({ min: 1, max: 4 }),
+    gated: fc.boolean(),
+    dispatches: fc.nat(2),
+  }),
+  { minLength: 10, maxLength: 80, size: "max" },
+);
+
+/** Plays a plan with or without its gated jobs; answers the order of the others. */
+function orderOfOthers(plan: readonly Plan[], withGated: boolean): string[] {
+  const drive = new Drive();
+  drive.open("q");
+  drive.engine.cooldown("shut", FOREVER, "down", drive.now);
+  const order: Taken[] = [];
+  plan.forEach(({ lane, gated, dispatches }, i) => {
+    const spec = { weight: 1 + (lane % 3), ...(gated ? { gates: ["shut"] } : {}) };
+    if (!gated || withGated) {
+      drive.engine.add("q", { ...spec, fairnessKey: `${lane}`, body: i }, drive.now);
+    }
+    for (let d = 0; d < dispatches; d++) {
+      const taken = drive.next();
+      if (taken !== undefined) order.push(taken);
+    }
+  });
+  order.push(...drive.dispatchNow());
+  return order.map(({ body }) => String(body));
+}
+
+test("gated jobs change nothing in the order of the others, of their lane or of another", () => {
+  fc.assert(
+    fc.property(plans, (plan) => {
+      assert.deepEqual(orderOfOthers(plan, true), orderOfOthers(plan, false));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a gated job loses no attempt, no delivery and no place in its flow", () => {
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const drive = new Drive();
+      drive.open("q");
+      drive.engine.cooldown("shut", 5000, "down", drive.now);
+      const gated: number[] = [];
+      plan.forEach(({ lane, gated: isGated, dispatches }) => {
+        const id = drive.add("q", `${lane}`, isGated ? { gates: ["shut"] } : {});
+        if (isGated) gated.push(id);
+        drive.run(0);
+        for (let d = 0; d < dispatches; d++) drive.next();
+      });
+      drive.dispatchNow();
+      for (const id of gated) {
+        const { state, attempt, lease } = drive.engine.job(id)!;
+        assert.deepEqual({ state, attempt, lease }, { state: "waiting", attempt: 0, lease: 0 });
+      }
+      drive.now += 5000;
+      const after = drive.dispatchNow();
+      assert.equal(after.length, gated.length);
+      const last = new Map<string, number>();
+      for (const { id, attempt, lease, mark } of after) {
+        assert.deepEqual({ attempt, lease }, { attempt: 0, lease: 1 });
+        assert.ok(id > (last.get(mark.lane) ?? 0), "in the order of their flow");
+        last.set(mark.lane, id);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a lane that was gated gets its share at once when its gate opens", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.nat(200),
+      fc.nat(200),
+      (weights, weight, before, during) => {
+        const drive = new Drive();
+        drive.open("q");
+        weights.forEach((each, i) => void drive.addMany("q", `${i}`, 700, { weight: each }));
+        drive.addMany("q", "gated", 700, { weight, gates: ["g"] });
+        drive.run(before);
+        drive.engine.cooldown("g", 1000, "429", drive.now);
+        for (const { mark } of drive.run(during)) assert.notEqual(mark.lane, "gated");
+        drive.now += 1000;
+        const after = drive.run(200);
+        const first = after.findIndex(({ mark }) => mark.lane === "gated");
+        // Whoever used its turn up before the gate shut waits for the others' turns, not longer.
+        const turns = weights.reduce((sum, each) => sum + each, 0);
+        assert.ok(first !== -1 && first <= 2 * turns + 1, `after ${first}`);
+        const leads = weights.map(() => new Lead());
+        for (const { mark } of after) {
+          leads.forEach((lead, i) => {
+            if (mark.lane === "gated") lead.gain(-1 / mark.weight);
+            else if (mark.lane === String(i)) lead.gain(1 / mark.weight);
+            assert.ok(lead.most <= 2, "the others lead by two turns at most");
+          });
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("a gate that shuts and opens again and again takes no turn from its lane", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(fc.record({ shut: fc.nat(6), open: fc.integer({ min: 1, max: 20 }) }), {
+        minLength: 5,
+        maxLength: 30,
+        size: "max",
+      }),
+      (weight, other, phases) => {
+        const drive = new Drive();
+        drive.open("q");
+        drive.addMany("q", "other", 900, { weight: other });
+        drive.addMany("q", "gated", 900, { weight, gates: ["g"] });
+        for (const { shut, open } of phases) {
+          drive.engine.cooldown("g", 10, "429", drive.now);
+          drive.run(shut, ({ mark }) => assert.equal(mark.lane, "other"));
+          drive.now += 10;
+          const lead = new Lead();
+          drive.run(open, ({ mark }) => {
+            lead.gain(mark.lane === "other" ? 1 / other : -1 / weight);
+            assert.ok(lead.most <= 2);
+          });
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+for (const where of ["its own lane", "other lanes"]) {
+  test(`a job without a gate, and one with an open gate, pass 100,000 gated ones of ${where}`, () => {
+    const drive = new Drive();
+    drive.open("q");
+    drive.engine.setGate("shut", { rate: 0 }, drive.now);
+    drive.engine.setGate("open", { rate: 100 }, drive.now);
+    for (let i = 0; i < 100_000; i++) {
+      drive.add("q", where === "its own lane" ? "mine" : `lane-${i}`, { gates: ["shut"] });
+    }
+    const free = drive.add("q", "mine");
+    const open = drive.add("q", "mine", { gates: ["open"] });
+    const both = drive.add("q", "mine", { gates: ["open", "shut"] });
+    assert.deepEqual(
+      drive.dispatchNow().map(({ id }) => id),
+      [free, open],
+    );
+    assert.equal(drive.engine.job(both)?.state, "waiting");
+  });
+}
+
+const KEYS = ["a", "b", "c", "d"];
+
+test("among a lane's open flows the oldest head goes first", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.subarray(KEYS), { minLength: 1, maxLength: 60, size: "max" }),
+      fc.array(fc.subarray(KEYS), { minLength: 1, maxLength: 8 }),
+      (jobs, openings) => {
+        const drive = new Drive();
+        drive.open("q");
+        for (const key of KEYS) drive.engine.setGate(key, { rate: 0 }, drive.now);
+        const waiting = jobs.map((gates) => ({ gates, id: drive.add("q", "lane", { gates }) }));
+        for (const open of [[], ...openings]) {
+          for (const key of KEYS) {
+            const isOpen = open.includes(key);
+            drive.engine.setGate(key, isOpen ? { concurrency: 1000 } : { rate: 0 }, drive.now);
+          }
+          const expected = waiting.filter(({ gates }) => gates.every((key) => open.includes(key)));
+          const ids = drive.dispatchNow().map(({ id }) => id);
+          assert.deepEqual(
+            ids,
+            expected.map(({ id }) => id),
+          );
+          for (const each of expected) waiting.splice(waiting.indexOf(each), 1);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});

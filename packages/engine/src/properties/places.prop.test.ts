@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Drive, type Taken } from "./drive.ts";
+import { Lead, Shares } from "./shares.ts";
+
+const returns = ["nack", "cooldown", "expiry", "give back"] as const;
+
+interface Return {
+  how: (typeof returns)[number];
+  which: number;
+  dispatches: number;
+}
+
+/** Flows as the rule has them: back at the end, or given back to the front. */
+class Flows {
+  readonly drive = new Drive();
+  readonly #flows = new Map<string, number[]>();
+  readonly #running: Taken[] = [];
+
+  constructor(jobs: readonly { lane: number; tier: number; gated: boolean }[]) {
+    const retry = { attempts: 100, minMs: 0, maxMs: 0, jitter: 0 };
+    this.drive.open("q", { leaseMs: 1000, retry });
+    this.drive.engine.setGate("g", { concurrency: 100_000 }, this.drive.now);
+    for (const { lane, tier, gated } of jobs) {
+      const gates = gated ? ["g"] : [];
+      const mark = { lane: `${tier}.${lane}${gated ? "g" : ""}`, weight: 1, cost: 1 };
+      const spec = { fairnessKey: `${lane}`, priority: tier, gates, body: mark };
+      const id = this.drive.engine.add("q", spec, this.drive.now).id;
+      this.#flow(mark.lane).push(id);
+    }
+  }
+
+  #flow(key: string): number[] {
+    const flow = this.#flows.get(key) ?? [];
+    this.#flows.set(key, flow);
+    return flow;
+  }
+
+  dispatch(count: number): void {
+    for (let i = 0; i < count; i++) {
+      const taken = this.drive.next();
+      if (taken === undefined) return;
+      assert.equal(taken.id, this.#flow(taken.mark.lane).shift(), "the first of its flow");
+      assert.equal(`${taken.tier}`, taken.mark.lane[0], "in its tier");
+      const { fairnessKey } = this.drive.engine.job(taken.id)!;
+      assert.equal(fairnessKey, /\.(\d+)/.exec(taken.mark.lane)![1], "in its lane");
+      this.#running.push(taken);
+    }
+  }
+
+  back({ how, which }: Return): void {
+    const { engine, now } = this.drive;
+    if (this.#running.length === 0) return;
+    if (how === "expiry") return this.#expire();
+    const [taken] = this.#running.splice(which % this.#running.length, 1);
+    const { id, lease, mark } = taken!;
+    if (how === "give back") {
+      engine.giveBack(id, lease, now);
+      this.#flow(mark.lane).unshift(id);
+      return;
+    }
+    if (how === "nack") engine.nack(id, lease, now, { delayMs: 0 });
+    else engine.nack(id, lease, now, { cooldown: { gate: "elsewhere", ms: 5 } });
+    this.#flow(mark.lane).push(id);
+  }
+
+  /** All leases run out, the oldest first. */
+  #expire(): void {
+    const until = Math.max(...this.#running.map(({ expiresAt }) => expiresAt));
+    this.drive.now = until;
+    this.drive.engine.tick(until);
+    this.#running.sort((a, b) => a.expiresAt - b.expiresAt || a.id - b.id);
+    for (const { id, mark } of this.#running) this.#flow(mark.lane).push(id);
+    this.#running.length = 0;
+  }
+}
+
+test("a retried or expired job goes to the back of its flow, one given back to the front", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ lane: fc.nat(2), tier: fc.nat(1), gated: fc.boolean() }), {
+        minLength: 2,
+        maxLength: 25,
+        size: "max",
+      }),
+      fc.array(
+        fc.record({ how: fc.constantFrom(...returns), which: fc.nat(9), dispatches: fc.nat(6) }),
+        { minLength: 2, maxLength: 30, size: "max" },
+      ),
+      (jobs, moves) => {
+        const flows = new Flows(jobs);
+        for (const move of moves) {
+          flows.dispatch(move.dispatches);
+          flows.back(move);
+        }
+        flows.dispatch(100);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test("on a path a job's weight sets the last level, upper levels take theirs from the policy", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 }), {
+        minLength: 2,
+        maxLength: 4,
+      }),
+      fc.array(fc.option(fc.integer({ min: 2, max: 5 })), { minLength: 4, maxLength: 4 }),
+      (tenants, policy) => {
+        const drive = new Drive();
+        const rules: Record<string, number> = {};
+        tenants.forEach((_, t) => {
+          if (policy[t]) rules[`t${t}`] = policy[t];
+        });
+        drive.open("q", { weights: rules });
+        const top = new Shares();
+        const below = tenants.map(() => new Shares());
+        tenants.forEach((users, t) => {
+          top.watch(`${t}`, rules[`t${t}`] ?? 1);
+          users.forEach((weight, u) => {
+            below[t]!.watch(`${u}`, weight);
+            drive.addMany("q", `${t}/${u}`, 250, { fairnessKey: [`t${t}`, `u${u}`], weight });
+          });
+        });
+        drive.run(240, ({ mark }) => {
+          const [tenant, user] = mark.lane.split("/");
+          top.serve(tenant!);
+          below[Number(tenant)]!.serve(user!);
+          assert.ok(top.excess() <= 0 && below.every((shares) => shares.excess() <= 0));
+        });
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("when jobs of one lane disagree on the weight the latest wins", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 }),
+      fc.integer({ min: 1, max: 20 }),
+      fc.boolean(),
+      (earlier, latest, byHand) => {
+        const drive = new Drive();
+        drive.open("q");
+        drive.addMany("q", "plain", 600);
+        for (const weight of earlier) drive.addMany("q", "lane", 600, { weight });
+        if (byHand) drive.engine.setLaneWeight("q", "lane", latest, drive.now);
+        else drive.add("q", "lane", { weight: latest });
+        const shares = new Shares();
+        shares.watch("plain", 1);
+        shares.watch("lane", latest);
+        drive.run(500, ({ mark }) => {
+          shares.serve(mark.lane);
+          assert.ok(shares.excess() <= 0);
+        });
+        const { lanes } = drive.engine.lanes("q");
+        assert.equal(lanes.find(({ key }) => key === "lane")?.weight, latest);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+for (const where of ["in the ring", "behind a gate"]) {
+  test(`toggling the weight gains nothing, ${where}`, () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ weight: fc.constantFrom(1, 2, 3, 10, 100), after: fc.nat(4) }), {
+          minLength: 20,
+          maxLength: 120,
+          size: "max",
+        }),
+        (toggles) => {
+          const most = Math.max(...toggles.map(({ weight }) => weight));
+          const drive = new Drive();
+          drive.open("q");
+          const gates = where === "behind a gate" ? ["g"] : [];
+          drive.engine.setGate("g", { rate: 100, burst: 1 }, drive.now);
+          drive.addMany("q", "honest", 3000, { weight: most, gates });
+          drive.addMany("q", "toggler", 3000, { weight: 1, gates });
+          const lead = new Lead();
+          for (const { weight, after } of toggles) {
+            drive.add("q", "toggler", { weight, gates });
+            // It never gets more than a lane that has the largest of its weights all the time.
+            drive.run(after, ({ mark }) => {
+              lead.gain(mark.lane === "toggler" ? 1 / most : -1 / most);
+              assert.ok(lead.most <= 2);
+            });
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+}

@@ -1,0 +1,92 @@
+// Lost wake-ups: a worker is free, a job could go out, and the engine has said that there is
+// nothing to do before a later time, or never.
+
+import type { Demand } from "../broker/demand.ts";
+import { Broken } from "../model/broken.ts";
+import type { Flow } from "./flow.ts";
+import type { Ledger } from "./ledger.ts";
+
+// The engine counts whole milli-tokens and wakes up to a millisecond later than the books here.
+const SLACK_MS = 2;
+
+export function judgeWake(ledger: Ledger, demand: Demand, now: number, wakeAt: number): void {
+  if (wakeAt <= now + SLACK_MS) return;
+  const workable = new Map<string, boolean>();
+  const flows: Flow[] = [];
+  for (const flow of ledger.flows.values()) {
+    if (flow.size === 0) continue;
+    let canWork = workable.get(flow.queue);
+    if (canWork === undefined) {
+      canWork = isWorkable(ledger, demand, flow.queue);
+      workable.set(flow.queue, canWork);
+    }
+    if (!canWork) continue;
+    if (flow.gates.length === 0) throw lost(flow, now, wakeAt);
+    flows.push(flow);
+  }
+  if (flows.length === 0) return;
+  const tiers = [...new Set(flows.map(({ tier }) => tier))];
+  for (const most of tiers) {
+    judgeGated(
+      ledger,
+      flows.filter(({ tier }) => tier <= most),
+      now,
+      wakeAt,
+    );
+  }
+}
+
+function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
+  const { config, leased } = ledger.queue(name);
+  return !config.paused && leased < config.capacity.leased && demand.isFree(name);
+}
+
+// Flows that share gates, directly or through others, may rightly keep permits from one another. But
+// when every gate of all of them is open, one of them must go out.
+function judgeGated(ledger: Ledger, flows: readonly Flow[], now: number, wakeAt: number): void {
+  const parents = new Map<string, string>();
+  const rootOf = (key: string): string => {
+    let at = key;
+    for (let up = parents.get(at); up !== undefined; up = parents.get(at)) at = up;
+    return at;
+  };
+  for (const { gates } of flows) {
+    for (const key of gates) {
+      const [from, to] = [rootOf(key), rootOf(gates[0]!)];
+      if (from !== to) parents.set(from, to);
+    }
+  }
+  const shut = new Set<string>();
+  for (const flow of flows) if (!isOpen(ledger, flow, now)) shut.add(rootOf(flow.gates[0]!));
+  for (const flow of flows) {
+    if (!shut.has(rootOf(flow.gates[0]!))) throw lost(flow, now, wakeAt);
+  }
+}
+
+function isOpen(ledger: Ledger, { gates, head, tier }: Flow, now: number): boolean {
+  const at = now - SLACK_MS;
+  return gates.every((key) => ledger.gates.of(key, at).blocks(head!.cost, tier, at) === undefined);
+}
+
+function lost({ gates, head, queue }: Flow, now: number, wakeAt: number): Broken {
+  const through = gates.length === 0 ? "without gates" : `its gates ${gates.join(", ")} open`;
+  return new Broken(
+    "wake-ups",
+    `at ${now} job ${head?.id} of queue ${queue} waits for nothing, ${through}, ` +
+      `a worker is free, and the engine sleeps until ${wakeAt}`,
+  );
+}
+
+// What falls due by itself must have been announced too.
+export function judgeTimers(ledger: Ledger, now: number, wakeAt: number): void {
+  if (wakeAt <= now) return;
+  for (const job of ledger.jobs.values()) {
+    const dueAt = job.state === "waiting" ? Infinity : job.time;
+    const at = job.state === "leased" ? dueAt : Math.min(dueAt, job.deadline);
+    if (at > now) continue;
+    throw new Broken(
+      "wake-ups",
+      `at ${now} job ${job.id}, ${job.state}, was due at ${at} and the engine sleeps until ${wakeAt}`,
+    );
+  }
+}
