@@ -193,7 +193,7 @@ test("no permit is granted above any limit in any interval", () => {
         for (const one of moves) world.play(one);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 120 },
   );
 });
 
@@ -225,7 +225,7 @@ test("under backlog a gate delivers 99 % of its rate, driven by nextWake alone",
         assert.ok(((drive.now - start) / 1000) * rate * 0.99 <= jobs, "in all");
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 
@@ -276,7 +276,7 @@ test("a gate that opens at T dispatches at T, and nextWake announces T and no ti
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 70 },
   );
 });
 
@@ -316,7 +316,7 @@ test("a cooldown never gets shorter by a later, weaker signal", () => {
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 70 },
   );
 });
 
@@ -353,6 +353,6 @@ test("permits are released by ack, nack, cancel, expiry and give back alike", ()
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

@@ -61,7 +61,7 @@ class Flows {
       return;
     }
     if (how === "nack") engine.nack(id, lease, now, { delayMs: 0 });
-    else engine.nack(id, lease, now, { cooldown: { gate: "elsewhere", ms: 5 } });
+    else engine.nack(id, lease, now, { delayMs: 0, cooldown: { gate: "elsewhere", ms: 5 } });
     this.#flow(mark.lane).push(id);
   }
 
@@ -97,7 +97,7 @@ test("a retried or expired job goes to the back of its flow, one given back to t
         flows.dispatch(100);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });
 
@@ -133,7 +133,7 @@ test("on a path a job's weight sets the last level, upper levels take theirs fro
         });
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -161,7 +161,7 @@ test("when jobs of one lane disagree on the weight the latest wins", () => {
         assert.equal(lanes.find(({ key }) => key === "lane")?.weight, latest);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -193,7 +193,7 @@ for (const where of ["in the ring", "behind a gate"]) {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 }

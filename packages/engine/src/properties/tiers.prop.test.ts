@@ -33,7 +33,7 @@ for (const where of ["without a gate", "behind a gate"]) {
           });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 }
@@ -62,7 +62,7 @@ test("an urgent job that costs more is not starved by cheap ones of a lower tier
         assert.ok(drive.now - asked <= cost * 100, "as soon as its tokens are there");
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
@@ -115,7 +115,7 @@ for (const { name, config } of limits) {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 }
