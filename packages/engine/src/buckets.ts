@@ -11,7 +11,7 @@
  * The directory never shrinks. A bucket is 4 bytes beside rows of 24 and more, whose table is not
  * given back either, and an index that was large once is likely to be large again.
  */
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** Buckets per chunk, as a shift: 64 KiB, allocated in about 10 µs. The first one is used whole. */
 const CHUNK_SHIFT = 14;
@@ -43,7 +43,7 @@ export class Buckets {
   /** The row after this one in its chain, or 0. */
   next(row: number): number {
     const table = this.#table;
-    return table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#link]!;
+    return table.i[row * table.ints + this.#link]!;
   }
 
   /** Adds a row; the index then splits: `for each row of split(): place(hash, row)`. */
@@ -109,6 +109,6 @@ export class Buckets {
 
   #setNext(row: number, next: number): void {
     const table = this.#table;
-    table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#link] = next;
+    table.i[row * table.ints + this.#link] = next;
   }
 }

@@ -60,6 +60,7 @@ export class Core implements LineWorld, FlowOwner {
   endWait: (row: number, gate: GateLine, waitMs: number) => void = () => {};
   readonly #sink: FactSink | undefined;
   #serial = 0;
+  #lastQueue: Queue | undefined = undefined;
 
   constructor(seed: number, sink: FactSink | undefined) {
     this.seed = seed;
@@ -95,7 +96,10 @@ export class Core implements LineWorld, FlowOwner {
   }
 
   queue(name: string): Queue {
+    // Calls come in runs for one queue: a comparison instead of a look-up.
+    if (this.#lastQueue?.name === name && !this.#lastQueue.deleted) return this.#lastQueue;
     const queue = this.byName.get(name);
+    this.#lastQueue = queue;
     if (queue === undefined) {
       throw new Refusal("QUEUE_NOT_FOUND", `there is no queue ${JSON.stringify(name)}`, {
         field: "queue",

@@ -4,7 +4,6 @@ import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
 import { hold, unlink, workChanged } from "./moves.ts";
 import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
-import { MASK, SHIFT } from "./table.ts";
 import type { Lease } from "./types.ts";
 
 /** Lanes tried in one call; what is left goes on with the next, so that no call takes long. */
@@ -80,7 +79,7 @@ function serve(core: Core, queue: Queue, tier: number, now: number): Lease | und
   }
   const cost = jobs.int(row, COST);
   rings.charge(lane, cost);
-  rings.nodes.f[lane >>> SHIFT]![(lane & MASK) * (NODE_INTS / 2) + RECEIVED]! += cost;
+  rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]! += cost;
   unlink(core, row);
   lines.dispatched(flow, now);
   const lease = grant(core, queue, row, now);

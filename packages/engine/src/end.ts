@@ -28,8 +28,9 @@ export function endJob(
   count(queue, ending);
   if (core.tells && details.isSilent !== true)
     core.tell({ at: now, fact: "ended", id, ending, ...told(details) });
-  const followUp = core.jobs.extra(row)?.followUp;
-  releaseNames(core, row, ending);
+  const had = core.jobs.extra(row);
+  const followUp = had?.followUp;
+  if (had !== undefined) releaseNames(core, row, ending);
   if (details.error !== undefined || details.result !== undefined || details.waited !== undefined) {
     const extra = core.jobs.needExtra(row);
     extra.error = details.error ?? extra.error;

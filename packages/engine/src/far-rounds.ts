@@ -1,5 +1,5 @@
 import { NEXT, NODE_INTS } from "./nodes.ts";
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /**
  * The members of a ring whose next turn is several rounds away, because one of their jobs cost many
@@ -34,7 +34,7 @@ export class FarRounds {
   }
 
   remove(node: number): void {
-    const at = this.#nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + NEXT]!;
+    const at = this.#nodes.i[node * NODE_INTS + NEXT]!;
     const last = this.#heap.length - 1;
     if (at !== last) this.#swap(at, last);
     this.#heap.pop();
@@ -85,6 +85,6 @@ export class FarRounds {
 
   #place(at: number): void {
     const node = this.#heap[at]!;
-    this.#nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + NEXT] = at;
+    this.#nodes.i[node * NODE_INTS + NEXT] = at;
   }
 }

@@ -1,6 +1,6 @@
 import { JOB_INTS, type Jobs, SEQ } from "./jobs.ts";
 import { HEAD, HEAP_LEFT, HEAP_RANK, HEAP_RIGHT, HEAP_UP, NODE_INTS, TOP } from "./nodes.ts";
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /**
  * The ready flows of each lane, oldest head first: a leftist heap linked through the flows, rooted in
@@ -17,17 +17,17 @@ export class FlowHeap {
   }
 
   #get(flow: number, field: number): number {
-    return this.#nodes.i[flow >>> SHIFT]![(flow & MASK) * NODE_INTS + field]!;
+    return this.#nodes.i[flow * NODE_INTS + field]!;
   }
 
   #set(flow: number, field: number, value: number): void {
-    this.#nodes.i[flow >>> SHIFT]![(flow & MASK) * NODE_INTS + field] = value;
+    this.#nodes.i[flow * NODE_INTS + field] = value;
   }
 
   /** The age of a flow is that of its head. */
   #age(flow: number): number {
     const head = this.#get(flow, HEAD);
-    return this.#jobs.f[head >>> SHIFT]![(head & MASK) * (JOB_INTS / 2) + SEQ]!;
+    return this.#jobs.f[head * (JOB_INTS / 2) + SEQ]!;
   }
 
   add(lane: number, flow: number): void {

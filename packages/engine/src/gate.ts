@@ -180,6 +180,7 @@ export class Gate {
   /** The largest cost that fits the limits; a job above it is refused at enqueue. */
   costMax(): number {
     let max = this.bucket === undefined ? Infinity : this.bucket.burst / 1000;
+    if (this.windows === undefined) return max;
     for (const { limit } of this.config?.windows ?? []) max = Math.min(max, limit);
     return max;
   }

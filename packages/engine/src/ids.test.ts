@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdIndex } from "./ids.ts";
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 const ID = 1;
 const LINK = 1;
@@ -11,7 +11,7 @@ function setUp(): { table: Table; ids: IdIndex; add: (id: number) => number } {
   const ids = new IdIndex(table, ID, LINK);
   const add = (id: number): number => {
     const row = table.alloc();
-    table.f[row >>> SHIFT]![(row & MASK) * table.doubles + ID] = id;
+    table.f[row * table.doubles + ID] = id;
     ids.insert(row);
     return row;
   };
@@ -24,7 +24,7 @@ function longestChain(table: Table, rows: Iterable<number>): number {
   for (const row of rows) {
     let length = 0;
     for (let at = row; at !== 0; length++) {
-      at = table.i[at >>> SHIFT]![(at & MASK) * table.ints + LINK]!;
+      at = table.i[at * table.ints + LINK]!;
     }
     longest = Math.max(longest, length);
   }

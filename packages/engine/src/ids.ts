@@ -5,7 +5,7 @@
  * consecutive ids have neighbouring buckets, 16 in a cache line.
  */
 import { Buckets } from "./buckets.ts";
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 export class IdIndex {
   readonly #table: Table;
@@ -65,7 +65,7 @@ export class IdIndex {
 
   #idOf(row: number): number {
     const table = this.#table;
-    return table.f[row >>> SHIFT]![(row & MASK) * table.doubles + this.#id]!;
+    return table.f[row * table.doubles + this.#id]!;
   }
 }
 

@@ -1,4 +1,4 @@
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "./types.ts";
 
 /**
@@ -90,7 +90,11 @@ const ENDINGS: readonly (Ending | undefined)[] = [
   "wait-too-long",
 ];
 
-/** Values by row, in chunks like the table's, made only where something is stored. */
+/** Values per chunk of a `Slots`, as a shift. */
+const SHIFT = 12;
+const MASK = (1 << SHIFT) - 1;
+
+/** Values by row, in chunks, made only where something is stored. */
 export class Slots<T> {
   readonly #chunks: (T | undefined)[][] = [];
 
@@ -120,44 +124,44 @@ export class Jobs extends Table {
   }
 
   int(row: number, field: number): number {
-    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + field]!;
+    return this.i[row * JOB_INTS + field]!;
   }
 
   setInt(row: number, field: number, value: number): void {
-    this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + field] = value;
+    this.i[row * JOB_INTS + field] = value;
   }
 
   num(row: number, field: number): number {
-    return this.f[row >>> SHIFT]![(row & MASK) * (JOB_INTS / 2) + field]!;
+    return this.f[row * (JOB_INTS / 2) + field]!;
   }
 
   setNum(row: number, field: number, value: number): void {
-    this.f[row >>> SHIFT]![(row & MASK) * (JOB_INTS / 2) + field] = value;
+    this.f[row * (JOB_INTS / 2) + field] = value;
   }
 
   /** One of the four states; 0 for a row that is no job. */
   state(row: number): number {
-    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! & 15;
+    return this.i[row * JOB_INTS + META]! & 15;
   }
 
   setState(row: number, state: number): void {
-    const ints = this.i[row >>> SHIFT]!;
-    const at = (row & MASK) * JOB_INTS + META;
+    const ints = this.i;
+    const at = row * JOB_INTS + META;
     ints[at] = (ints[at]! & ~15) | state;
   }
 
   tier(row: number): number {
-    return (this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! >>> 4) & 15;
+    return (this.i[row * JOB_INTS + META]! >>> 4) & 15;
   }
 
   queue(row: number): number {
-    return this.i[row >>> SHIFT]![(row & MASK) * JOB_INTS + META]! >>> 8;
+    return this.i[row * JOB_INTS + META]! >>> 8;
   }
 
   /** Makes the job belong to a flow of this tier of this queue. */
   setPlace(row: number, flow: number, queue: number, tier: number): void {
-    const ints = this.i[row >>> SHIFT]!;
-    const at = (row & MASK) * JOB_INTS;
+    const ints = this.i;
+    const at = row * JOB_INTS;
     ints[at + IN_FLOW] = flow;
     ints[at + META] = (ints[at + META]! & 15) | (tier << 4) | (queue << 8);
   }

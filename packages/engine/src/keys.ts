@@ -8,7 +8,7 @@
  */
 import { ARENA_MASK, Arena } from "./arena.ts";
 import { Buckets } from "./buckets.ts";
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 /** Enough for every key of 64 KiB in UTF-8; at two bytes each, the largest block of the arena. */
 const KEY_UNITS_MAX = 65536;
@@ -76,7 +76,7 @@ export class KeyTable {
   }
 
   remove(entry: number): void {
-    const chunk = this.#entries.i[entry >>> SHIFT]!;
+    const chunk = this.#entries.i;
     const at = this.#inUse(entry);
     this.#buckets.remove(chunk[at + HASH]!, entry);
     this.#arena.free(chunk[at + AT]!, bytesOf(chunk[at + FORM]!));
@@ -84,7 +84,7 @@ export class KeyTable {
   }
 
   keyOf(entry: number): string {
-    const chunk = this.#entries.i[entry >>> SHIFT]!;
+    const chunk = this.#entries.i;
     const at = this.#inUse(entry);
     const address = chunk[at + AT]!;
     return decode(this.#arena.chunkOf(address), address & ARENA_MASK, chunk[at + FORM]!);
@@ -92,21 +92,21 @@ export class KeyTable {
 
   /** What was kept with the entry last; 0 for a new one. */
   valueOf(entry: number): number {
-    return this.#entries.i[entry >>> SHIFT]![(entry & MASK) * INTS + VALUE]!;
+    return this.#entries.i[entry * INTS + VALUE]!;
   }
 
   setValue(entry: number, value: number): void {
-    this.#entries.i[entry >>> SHIFT]![(entry & MASK) * INTS + VALUE] = value;
+    this.#entries.i[entry * INTS + VALUE] = value;
   }
 
   prefixOf(entry: number): number {
-    return this.#entries.i[entry >>> SHIFT]![this.#inUse(entry) + PREFIX]!;
+    return this.#entries.i[this.#inUse(entry) + PREFIX]!;
   }
 
   /** Where the entry's fields start in its chunk. */
   #inUse(entry: number): number {
-    const at = (entry & MASK) * INTS;
-    if (!this.#entries.i[entry >>> SHIFT]?.[at + AT]) throw new Error(`no entry ${entry}`);
+    const at = entry * INTS;
+    if (!this.#entries.i[at + AT]) throw new Error(`no entry ${entry}`);
     return at;
   }
 
@@ -115,8 +115,8 @@ export class KeyTable {
     const buckets = this.#buckets;
     let entry = buckets.first(hash);
     while (entry !== 0) {
-      const chunk = entries.i[entry >>> SHIFT]!;
-      const at = (entry & MASK) * INTS;
+      const chunk = entries.i;
+      const at = entry * INTS;
       const alike =
         chunk[at + HASH] === hash && chunk[at + PREFIX] === prefix && chunk[at + FORM] === form;
       if (alike && this.#sameBytes(chunk[at + AT]!, form)) return entry;
@@ -139,8 +139,8 @@ export class KeyTable {
   #create(prefix: number, form: number, hash: number): number {
     const entry = this.#entries.alloc();
     const address = this.#arena.alloc(bytesOf(form));
-    const chunk = this.#entries.i[entry >>> SHIFT]!;
-    const at = (entry & MASK) * INTS;
+    const chunk = this.#entries.i;
+    const at = entry * INTS;
     chunk[at + HASH] = hash;
     chunk[at + PREFIX] = prefix;
     chunk[at + AT] = address;
@@ -151,7 +151,7 @@ export class KeyTable {
     let moved = buckets.split();
     while (moved !== 0) {
       const next = buckets.next(moved);
-      buckets.place(this.#entries.i[moved >>> SHIFT]![(moved & MASK) * INTS + HASH]!, moved);
+      buckets.place(this.#entries.i[moved * INTS + HASH]!, moved);
       moved = next;
     }
     return entry;

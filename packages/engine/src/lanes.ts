@@ -30,7 +30,7 @@ import {
 } from "./nodes.ts";
 import { PairIndex } from "./pairs.ts";
 import type { Rings } from "./ring.ts";
-import { MASK, SHIFT } from "./table.ts";
+import type { Table } from "./table.ts";
 import type { FairnessKey } from "./types.ts";
 
 /** Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up. */
@@ -59,12 +59,14 @@ export class Lanes {
   readonly heap: FlowHeap;
   /** Whether the latest `flowOf` made its flow. */
   isNew = false;
+  readonly nodes: Table;
   readonly #rings: Rings;
   readonly #keys: KeyTable;
   readonly #flows: PairIndex;
   readonly #owner: FlowOwner;
 
   constructor(rings: Rings, jobs: Jobs, keys: KeyTable, owner: FlowOwner) {
+    this.nodes = rings.nodes;
     this.#rings = rings;
     this.#keys = keys;
     this.#owner = owner;
@@ -73,16 +75,16 @@ export class Lanes {
   }
 
   get(node: number, field: number): number {
-    return this.#rings.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + field]!;
+    return this.nodes.i[node * NODE_INTS + field]!;
   }
 
   set(node: number, field: number, value: number): void {
-    this.#rings.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + field] = value;
+    this.nodes.i[node * NODE_INTS + field] = value;
   }
 
   /** The lane of a key under a tier, made when it is not there. */
   laneOf(tier: number, key: FairnessKey): number {
-    if (typeof key === "string") return this.#lane(tier, key, [key]);
+    if (typeof key === "string") return this.#lane(tier, key, key);
     let parent = tier;
     const last = key.length - 1;
     for (let i = 0; i < last; i++) parent = this.#level(parent, key[i]!, key.slice(0, i + 1));
@@ -106,9 +108,12 @@ export class Lanes {
     return node;
   }
 
-  #lane(parent: number, key: string, path: readonly string[]): number {
+  #lane(parent: number, key: string, path: FairnessKey): number {
     const entry = this.#keys.find(parent, key);
-    if (entry === 0) return this.#make(LANE, parent, this.#keys.intern(parent, key), path);
+    if (entry === 0) {
+      const whole = typeof path === "string" ? [path] : path;
+      return this.#make(LANE, parent, this.#keys.intern(parent, key), whole);
+    }
     const node = this.#keys.valueOf(entry);
     if (this.get(node, KIND) === LANE) return node;
     return this.get(node, TOP) || this.#ownLane(node);

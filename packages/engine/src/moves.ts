@@ -30,7 +30,6 @@ import {
   WAITING,
 } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
-import { MASK, SHIFT } from "./table.ts";
 import type { HistoryEntry } from "./types.ts";
 
 /**
@@ -49,9 +48,9 @@ const GIVEN_BACK_WALK = 1000;
 /** The job waits from now on, at the back of its flow or, given back, at the front. */
 export function enterFlow(core: Core, row: number, now: number, atFront = false, seq = 0): void {
   const { jobs } = core;
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
-  const doubles = jobs.f[row >>> SHIFT]!;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
+  const doubles = jobs.f;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
   ints[at + META] = (meta & ~15) | WAITING_JOB;
@@ -72,16 +71,16 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
 
 /** Puts a job at the back of its flow; answers whether it is the head. */
 function append(core: Core, flow: number, row: number): boolean {
-  const ints = core.rings.nodes.i[flow >>> SHIFT]!;
-  const f = (flow & MASK) * NODE_INTS;
+  const ints = core.rings.nodes.i;
+  const f = flow * NODE_INTS;
   const tail = ints[f + TAIL]!;
   const { jobs } = core;
-  const own = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
+  const own = jobs.i;
+  const at = row * JOB_INTS;
   own[at + JOB_NEXT] = 0;
   own[at + JOB_PREV] = tail;
   if (tail === 0) ints[f + HEAD] = row;
-  else jobs.i[tail >>> SHIFT]![(tail & MASK) * JOB_INTS + JOB_NEXT] = row;
+  else jobs.i[tail * JOB_INTS + JOB_NEXT] = row;
   ints[f + TAIL] = row;
   ints[f + COUNT]!++;
   countWaiting(core, ints[f + IN_LANE]!);
@@ -89,8 +88,8 @@ function append(core: Core, flow: number, row: number): boolean {
 }
 
 function countWaiting(core: Core, lane: number): void {
-  const ints = core.rings.nodes.i[lane >>> SHIFT]!;
-  const l = (lane & MASK) * NODE_INTS;
+  const ints = core.rings.nodes.i;
+  const l = lane * NODE_INTS;
   if (ints[l + WAITING]!++ === 0) core.queues[ints[l + QUEUE]!]!.lanes++;
 }
 
@@ -122,12 +121,12 @@ function insert(core: Core, flow: number, row: number): boolean {
 /** Takes a waiting job off its flow; answers whether it was the head. */
 export function unlink(core: Core, row: number): boolean {
   const { jobs } = core;
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
   const flow = ints[at + IN_FLOW]!;
   const nodes = core.rings.nodes.i;
-  const fints = nodes[flow >>> SHIFT]!;
-  const f = (flow & MASK) * NODE_INTS;
+  const fints = nodes;
+  const f = flow * NODE_INTS;
   const next = ints[at + JOB_NEXT]!;
   const prev = ints[at + JOB_PREV]!;
   if (prev === 0) fints[f + HEAD] = next;
@@ -143,8 +142,8 @@ export function unlink(core: Core, row: number): boolean {
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
   const lane = fints[f + IN_LANE]!;
-  const lints = nodes[lane >>> SHIFT]!;
-  const l = (lane & MASK) * NODE_INTS + WAITING;
+  const lints = nodes;
+  const l = lane * NODE_INTS + WAITING;
   if (--lints[l]! === 0) queue.lanes--;
   if (core.later.has(row)) core.later.remove(row);
   return prev === 0;
@@ -190,9 +189,9 @@ function setLater(core: Core, row: number, queue: Queue): void {
 /** The job, off its flow, is leased by a worker until a time. */
 export function hold(core: Core, row: number, worker: Worker, until: number): void {
   const { jobs } = core;
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
-  const doubles = jobs.f[row >>> SHIFT]!;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
+  const doubles = jobs.f;
   const meta = ints[at + META]!;
   ints[at + META] = (meta & ~15) | LEASED_JOB;
   doubles[(at >>> 1) + TIME] = until;
@@ -203,7 +202,7 @@ export function hold(core: Core, row: number, worker: Worker, until: number): vo
   queue.leased++;
   queue.leasedAt[(meta >>> 4) & 15]!++;
   const lane = core.lanes.get(ints[at + IN_FLOW]!, IN_LANE);
-  core.rings.nodes.i[lane >>> SHIFT]![(lane & MASK) * NODE_INTS + LEASED]!++;
+  core.rings.nodes.i[lane * NODE_INTS + LEASED]!++;
   worker.leased++;
 }
 
@@ -211,8 +210,8 @@ export function hold(core: Core, row: number, worker: Worker, until: number): vo
 export function unhold(core: Core, row: number, now: number): void {
   const { jobs } = core;
   core.timers.remove(row);
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
   const worker = core.workers[ints[at + WORKER]!]!;
   worker.leased--;
   if (worker.gone && worker.leased === 0) core.workers[worker.index] = undefined;
@@ -222,10 +221,10 @@ export function unhold(core: Core, row: number, now: number): void {
   queue.leased--;
   queue.leasedAt[(meta >>> 4) & 15]!--;
   const flow = ints[at + IN_FLOW]!;
-  const fints = core.rings.nodes.i[flow >>> SHIFT]!;
-  const f = (flow & MASK) * NODE_INTS;
+  const fints = core.rings.nodes.i;
+  const f = flow * NODE_INTS;
   const lane = fints[f + IN_LANE]!;
-  core.rings.nodes.i[lane >>> SHIFT]![(lane & MASK) * NODE_INTS + LEASED]!--;
+  core.rings.nodes.i[lane * NODE_INTS + LEASED]!--;
   const set = fints[f + GATES]!;
   if (set !== 0) core.lines.release(core.gates.set(set), now);
   if (queue.leased === queue.config.capacity.leased - 1) workChanged(core, queue);
@@ -240,10 +239,10 @@ export function workChanged(core: Core, queue: Queue): void {
 /** The job has ended and is kept for a while, the oldest of its queue first to go. */
 export function keep(core: Core, row: number, queue: Queue, now: number): void {
   const { jobs } = core;
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
   ints[at + META] = (ints[at + META]! & ~15) | ENDED_JOB;
-  jobs.f[row >>> SHIFT]![(at >>> 1) + TIME] = now;
+  jobs.f[(at >>> 1) + TIME] = now;
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = queue.keptTail;
   if (queue.keptTail === 0) queue.keptHead = row;
@@ -257,8 +256,8 @@ export function keep(core: Core, row: number, queue: Queue, now: number): void {
 
 export function unkeep(core: Core, row: number, queue: Queue): void {
   const { jobs } = core;
-  const ints = jobs.i[row >>> SHIFT]!;
-  const at = (row & MASK) * JOB_INTS;
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
   const next = ints[at + JOB_NEXT]!;
   const prev = ints[at + JOB_PREV]!;
   if (prev === 0) queue.keptHead = next;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PairIndex } from "./pairs.ts";
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 const A = 1;
 const B = 3;
@@ -12,9 +12,9 @@ function setUp(): { table: Table; pairs: PairIndex; add: (a: number, b: number) 
   const pairs = new PairIndex(table, A, B, LINK);
   const add = (a: number, b: number): number => {
     const row = table.alloc();
-    const at = (row & MASK) * table.ints;
-    table.i[row >>> SHIFT]![at + A] = a;
-    table.i[row >>> SHIFT]![at + B] = b;
+    const at = row * table.ints;
+    table.i[at + A] = a;
+    table.i[at + B] = b;
     pairs.insert(row);
     return row;
   };
@@ -27,7 +27,7 @@ function longestChain(table: Table, rows: Iterable<number>): number {
   for (const row of rows) {
     let length = 0;
     for (let at = row; at !== 0; length++) {
-      at = table.i[at >>> SHIFT]![(at & MASK) * table.ints + LINK]!;
+      at = table.i[at * table.ints + LINK]!;
     }
     longest = Math.max(longest, length);
   }

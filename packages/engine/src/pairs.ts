@@ -1,6 +1,6 @@
 /** Finds rows by two 32-bit fields of theirs, such as a queue and a key, or a lane and a gate set. */
 import { Buckets } from "./buckets.ts";
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 export class PairIndex {
   readonly #table: Table;
@@ -61,8 +61,8 @@ export class PairIndex {
     const buckets = this.#buckets;
     let row = buckets.first(hash);
     while (row !== 0) {
-      const chunk = table.i[row >>> SHIFT]!;
-      const at = (row & MASK) * table.ints;
+      const chunk = table.i;
+      const at = row * table.ints;
       if (chunk[at + this.#a] === a && chunk[at + this.#b] === b) return row;
       row = buckets.next(row);
     }
@@ -75,7 +75,7 @@ export class PairIndex {
 
   #field(row: number, field: number): number {
     const table = this.#table;
-    return table.i[row >>> SHIFT]![(row & MASK) * table.ints + field]!;
+    return table.i[row * table.ints + field]!;
   }
 }
 

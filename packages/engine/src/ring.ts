@@ -15,7 +15,7 @@ import {
   WEIGHT,
   WHERE,
 } from "./nodes.ts";
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 /**
  * Rings of members with weights, served in rounds.
@@ -67,8 +67,8 @@ export class Rings {
 
   create(owner: number, newcomersFirst: boolean): number {
     const ring = this.rings.alloc();
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const at = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const at = ring * RING_INTS;
     m[at + OWNER] = owner;
     m[at + NEWCOMERS_FIRST] = newcomersFirst ? 1 : 0;
     return ring;
@@ -76,9 +76,9 @@ export class Rings {
 
   /** Makes an inactive node a member of a ring, at the start. */
   place(node: number, ring: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
-    this.nodes.f[node >>> SHIFT]![(node & MASK) * (NODE_INTS / 2) + ROUND] = 0;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
+    this.nodes.f[node * (NODE_INTS / 2) + ROUND] = 0;
     c[o + REM] = 0;
     c[o + RING] = ring;
   }
@@ -89,7 +89,7 @@ export class Rings {
   }
 
   #get(ring: number, field: number): number {
-    return this.rings.i[ring >>> SHIFT]![(ring & MASK) * RING_INTS + field]!;
+    return this.rings.i[ring * RING_INTS + field]!;
   }
 
   ownerOf(ring: number): number {
@@ -102,15 +102,15 @@ export class Rings {
 
   /** The number of the round being served. */
   roundOf(ring: number): number {
-    return this.rings.f[ring >>> SHIFT]![(ring & MASK) * (RING_INTS / 2) + R]!;
+    return this.rings.f[ring * (RING_INTS / 2) + R]!;
   }
 
   /** Lets a node, and the owners above it that had nobody active, take part in their rings. */
   activate(node: number): void {
     let at = node;
     while (at !== 0) {
-      const c = this.nodes.i[at >>> SHIFT]!;
-      const o = (at & MASK) * NODE_INTS;
+      const c = this.nodes.i;
+      const o = at * NODE_INTS;
       const where = c[o + WHERE]!;
       if (where !== OUT && where !== IDLE) return;
       const ring = c[o + RING]!;
@@ -126,15 +126,15 @@ export class Rings {
   deactivate(node: number): void {
     let at = node;
     while (at !== 0) {
-      const c = this.nodes.i[at >>> SHIFT]!;
-      const o = (at & MASK) * NODE_INTS;
+      const c = this.nodes.i;
+      const o = at * NODE_INTS;
       const where = c[o + WHERE]!;
       if (where === OUT || where === IDLE) return;
       const ring = c[o + RING]!;
       this.#unlist(ring, at);
       c[o + WHERE] = OUT;
-      const m = this.rings.i[ring >>> SHIFT]!;
-      const r = (ring & MASK) * RING_INTS;
+      const m = this.rings.i;
+      const r = ring * RING_INTS;
       m[r + SIZE]!--;
       if (m[r + SIZE] !== 0) return;
       this.#forgetPositions(ring);
@@ -144,11 +144,11 @@ export class Rings {
 
   /** With nobody left to compare with, positions mean nothing: R moves past them all. */
   #forgetPositions(ring: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     if (m[r + NEWCOMERS_FIRST] === 0) return;
-    const f = this.rings.f[ring >>> SHIFT]!;
-    const d = (ring & MASK) * (RING_INTS / 2);
+    const f = this.rings.f;
+    const d = ring * (RING_INTS / 2);
     // A turn begun by an advance reaches into the round after the next, and is not in BEYOND yet.
     f[d + R] = Math.max(f[d + R]!, f[d + BEYOND]!) + 2;
     m[r + ENDED] = 0;
@@ -157,13 +157,13 @@ export class Rings {
 
   /** Puts an active node into its ring's lists; answers how many were there before. */
   #enter(ring: number, node: number): number {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
-    const round = this.rings.f[ring >>> SHIFT]![(ring & MASK) * (RING_INTS / 2) + R]!;
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
-    const f = this.nodes.f[node >>> SHIFT]!;
-    const k = (node & MASK) * (NODE_INTS / 2) + ROUND;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const round = this.rings.f[ring * (RING_INTS / 2) + R]!;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
+    const f = this.nodes.f;
+    const k = node * (NODE_INTS / 2) + ROUND;
     const before = m[r + SIZE]!++;
     if (m[r + NEWCOMERS_FIRST] === 1) {
       if (f[k]! < round + 1 || (f[k] === round + 1 && c[o + REM] === 0)) {
@@ -180,72 +180,72 @@ export class Rings {
 
   #pushFresh(m: Int32Array, r: number, node: number): void {
     const tail = m[r + FRESH_TAIL]!;
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     c[o + WHERE] = FRESH;
     c[o + NEXT] = 0;
     c[o + PREV] = tail;
     if (tail === 0) m[r + FRESH_HEAD] = node;
-    else this.nodes.i[tail >>> SHIFT]![(tail & MASK) * NODE_INTS + NEXT] = node;
+    else this.nodes.i[tail * NODE_INTS + NEXT] = node;
     m[r + FRESH_TAIL] = node;
   }
 
   /** Appends a node to the list of a round that is not over. */
   #list(ring: number, node: number, round: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
-    const ahead = round - this.rings.f[ring >>> SHIFT]![(ring & MASK) * (RING_INTS / 2) + R]!;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const ahead = round - this.rings.f[ring * (RING_INTS / 2) + R]!;
     if (ahead >= NEAR) return this.#listFar(ring, node, round);
     const slot = r + LISTS + 2 * ((m[r + CURSOR]! + ahead) & (NEAR - 1));
     const tail = m[slot + 1]!;
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     c[o + WHERE] = LISTED;
     c[o + NEXT] = 0;
     c[o + PREV] = tail;
     if (tail === 0) m[slot] = node;
-    else this.nodes.i[tail >>> SHIFT]![(tail & MASK) * NODE_INTS + NEXT] = node;
+    else this.nodes.i[tail * NODE_INTS + NEXT] = node;
     m[slot + 1] = node;
   }
 
   #listFar(ring: number, node: number, round: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     if (m[r + FAR_HEAP] === 0) {
       const free = this.#far.indexOf(undefined, 1);
       m[r + FAR_HEAP] = free === -1 ? this.#far.length : free;
       this.#far[m[r + FAR_HEAP]!] = new FarRounds(this.nodes);
     }
-    this.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + WHERE] = FAR;
+    this.nodes.i[node * NODE_INTS + WHERE] = FAR;
     this.#far[m[r + FAR_HEAP]!]!.add(node, round);
   }
 
   /** Takes an active node out of whichever list holds it. */
   #unlist(ring: number, node: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const where = c[o + WHERE]!;
     if (where === FAR) return this.#far[m[r + FAR_HEAP]!]!.remove(node);
     const next = c[o + NEXT]!;
     const prev = c[o + PREV]!;
     let head = r + FRESH_HEAD;
     if (where === LISTED) {
-      const round = this.nodes.f[node >>> SHIFT]![(node & MASK) * (NODE_INTS / 2) + ROUND]!;
-      const ahead = round - this.rings.f[ring >>> SHIFT]![(ring & MASK) * (RING_INTS / 2) + R]!;
+      const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
+      const ahead = round - this.rings.f[ring * (RING_INTS / 2) + R]!;
       head = r + LISTS + 2 * ((m[r + CURSOR]! + ahead) & (NEAR - 1));
     } else if (m[r + CLOSER] === node) m[r + CLOSER] = prev;
     if (prev === 0) m[head] = next;
-    else this.nodes.i[prev >>> SHIFT]![(prev & MASK) * NODE_INTS + NEXT] = next;
+    else this.nodes.i[prev * NODE_INTS + NEXT] = next;
     if (next === 0) m[head + 1] = prev;
-    else this.nodes.i[next >>> SHIFT]![(next & MASK) * NODE_INTS + PREV] = prev;
+    else this.nodes.i[next * NODE_INTS + PREV] = prev;
   }
 
   /** The member to serve next, 0 when none is active. Asking twice gives the same answer. */
   peek(ring: number): number {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     if (m[r + SIZE] === 0) return 0;
     for (;;) {
       this.steps++;
@@ -267,8 +267,8 @@ export class Rings {
 
   /** Those that came from far rounds joined the round before any that came from near. */
   #roundHead(ring: number): number {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     if (m[r + FAR_HEAP] !== 0) {
       const far = this.#far[m[r + FAR_HEAP]!]!;
       if (far.round() <= this.roundOf(ring)) return far.peek();
@@ -277,13 +277,13 @@ export class Rings {
   }
 
   #nextRound(ring: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     const cursor = m[r + CURSOR]!;
     let step = 1;
     while (step < NEAR && m[r + LISTS + 2 * ((cursor + step) & (NEAR - 1))] === 0) step++;
-    const f = this.rings.f[ring >>> SHIFT]!;
-    const d = (ring & MASK) * (RING_INTS / 2) + R;
+    const f = this.rings.f;
+    const d = ring * (RING_INTS / 2) + R;
     if (m[r + FAR_HEAP] !== 0) {
       const far = this.#far[m[r + FAR_HEAP]!]!.round() - f[d]!;
       if (step === NEAR || far < step) step = far === Number.POSITIVE_INFINITY ? 1 : far;
@@ -306,8 +306,8 @@ export class Rings {
 
   /** The ring that a node owns; 0 for lanes and flows, whose field of that number is another. */
   childOf(node: number): number {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const kind = c[o + 8]!;
     return kind === 1 || kind === 3 ? 0 : c[o + CHILD]!;
   }
@@ -316,7 +316,7 @@ export class Rings {
   charge(node: number, cost: number): void {
     let at = node;
     while (at !== 0) {
-      const ring = this.nodes.i[at >>> SHIFT]![(at & MASK) * NODE_INTS + RING]!;
+      const ring = this.nodes.i[at * NODE_INTS + RING]!;
       if (ring === 0) return;
       this.#serve(ring, at, cost);
       at = this.#get(ring, OWNER);
@@ -327,7 +327,7 @@ export class Rings {
   chargeBelowRoot(node: number, cost: number): void {
     let at = node;
     for (;;) {
-      const ring = this.nodes.i[at >>> SHIFT]![(at & MASK) * NODE_INTS + RING]!;
+      const ring = this.nodes.i[at * NODE_INTS + RING]!;
       const owner = this.#get(ring, OWNER);
       if (owner === 0) return;
       this.#serve(ring, at, cost);
@@ -336,18 +336,18 @@ export class Rings {
   }
 
   #serve(ring: number, node: number, cost: number): void {
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
-    const f = this.nodes.f[node >>> SHIFT]!;
-    const k = (node & MASK) * (NODE_INTS / 2) + ROUND;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
+    const f = this.nodes.f;
+    const k = node * (NODE_INTS / 2) + ROUND;
     const where = c[o + WHERE]!;
     const listed = where !== OUT && where !== IDLE;
     if (listed) this.#unlist(ring, node);
     const first = m[r + NEWCOMERS_FIRST]!;
     m[r + LAST_WAS_FRESH] = where === FRESH ? 1 : 0;
-    const round = this.rings.f[ring >>> SHIFT]![(ring & MASK) * (RING_INTS / 2) + R]!;
+    const round = this.rings.f[ring * (RING_INTS / 2) + R]!;
     // A member that lags gets no credit; among newcomers its first job is an advance on the next round.
     if (f[k]! < round || (f[k] === round && first === 1 && where === FRESH && c[o + REM] === 0)) {
       f[k] = round + first;
@@ -366,8 +366,8 @@ export class Rings {
   }
 
   #reach(ring: number, round: number): void {
-    const f = this.rings.f[ring >>> SHIFT]!;
-    const d = (ring & MASK) * (RING_INTS / 2) + BEYOND;
+    const f = this.rings.f;
+    const d = ring * (RING_INTS / 2) + BEYOND;
     if (f[d]! < round) f[d] = round;
   }
 
@@ -377,11 +377,11 @@ export class Rings {
    */
   #pull(ring: number, round: number, rem: number): void {
     const least = rem === 0 ? round - 1 : round;
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     if (m[r + SIZE] !== 0) return;
-    const f = this.rings.f[ring >>> SHIFT]!;
-    const d = (ring & MASK) * (RING_INTS / 2) + R;
+    const f = this.rings.f;
+    const d = ring * (RING_INTS / 2) + R;
     if (least > f[d]!) {
       m[r + CURSOR] = (m[r + CURSOR]! + ((least - f[d]!) % NEAR)) & (NEAR - 1);
       f[d] = least;
@@ -393,8 +393,8 @@ export class Rings {
    * fro earns nothing. A turn that is used up by this ends with the next job.
    */
   setWeight(node: number, weight: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const old = c[o + WEIGHT]!;
     c[o + WEIGHT] = weight;
     if (c[o + REM] !== 0) c[o + REM] = Math.ceil((c[o + REM]! * weight) / old);
@@ -402,17 +402,17 @@ export class Rings {
 
   /** Puts a member where it stood: so many rounds ahead of its ring's, and so far into its turn. */
   restore(node: number, rounds: number, rem: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const where = c[o + WHERE]!;
     const ring = c[o + RING]!;
     const listed = where !== OUT && where !== IDLE;
     if (listed) {
       this.#unlist(ring, node);
-      this.rings.i[ring >>> SHIFT]![(ring & MASK) * RING_INTS + SIZE]!--;
+      this.rings.i[ring * RING_INTS + SIZE]!--;
     }
     const round = this.roundOf(ring) + rounds;
-    this.nodes.f[node >>> SHIFT]![(node & MASK) * (NODE_INTS / 2) + ROUND] = round;
+    this.nodes.f[node * (NODE_INTS / 2) + ROUND] = round;
     c[o + REM] = Math.min(rem, c[o + WEIGHT]! - 1);
     this.#reach(ring, round + 1);
     if (listed) this.#enter(ring, node);
@@ -420,60 +420,60 @@ export class Rings {
 
   /** How far a member is ahead of its ring's round; negative when it lags. */
   roundsAhead(node: number): number {
-    const ring = this.nodes.i[node >>> SHIFT]![(node & MASK) * NODE_INTS + RING]!;
-    const round = this.nodes.f[node >>> SHIFT]![(node & MASK) * (NODE_INTS / 2) + ROUND]!;
+    const ring = this.nodes.i[node * NODE_INTS + RING]!;
+    const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
     return round - this.roundOf(ring);
   }
 
   /** Gives `heir` the position of `node`, which starts anew; a turn begun counts as used. */
   inherit(heir: number, node: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
-    const f = this.nodes.f[node >>> SHIFT]!;
-    const k = (node & MASK) * (NODE_INTS / 2) + ROUND;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
+    const f = this.nodes.f;
+    const k = node * (NODE_INTS / 2) + ROUND;
     const round = c[o + REM] === 0 ? f[k]! : f[k]! + 1;
-    this.nodes.f[heir >>> SHIFT]![(heir & MASK) * (NODE_INTS / 2) + ROUND] = round;
+    this.nodes.f[heir * (NODE_INTS / 2) + ROUND] = round;
     f[k] = 0;
     c[o + REM] = 0;
   }
 
   /** True when the ring would treat the node like one it never saw. */
   isForgettable(node: number): boolean {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
-    const round = this.nodes.f[node >>> SHIFT]![(node & MASK) * (NODE_INTS / 2) + ROUND]!;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
+    const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
     const current = this.roundOf(c[o + RING]!);
     return round < current || (round === current && c[o + REM] === 0);
   }
 
   /** Remembers an inactive node until `expired` hands it out to be forgotten. */
   linkIdle(node: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const ring = c[o + RING]!;
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     const tail = m[r + IDLE_TAIL]!;
     c[o + WHERE] = IDLE;
     c[o + NEXT] = 0;
     c[o + PREV] = tail;
     if (tail === 0) m[r + IDLE_HEAD] = node;
-    else this.nodes.i[tail >>> SHIFT]![(tail & MASK) * NODE_INTS + NEXT] = node;
+    else this.nodes.i[tail * NODE_INTS + NEXT] = node;
     m[r + IDLE_TAIL] = node;
   }
 
   unlinkIdle(node: number): void {
-    const c = this.nodes.i[node >>> SHIFT]!;
-    const o = (node & MASK) * NODE_INTS;
+    const c = this.nodes.i;
+    const o = node * NODE_INTS;
     const ring = c[o + RING]!;
-    const m = this.rings.i[ring >>> SHIFT]!;
-    const r = (ring & MASK) * RING_INTS;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
     const next = c[o + NEXT]!;
     const prev = c[o + PREV]!;
     if (prev === 0) m[r + IDLE_HEAD] = next;
-    else this.nodes.i[prev >>> SHIFT]![(prev & MASK) * NODE_INTS + NEXT] = next;
+    else this.nodes.i[prev * NODE_INTS + NEXT] = next;
     if (next === 0) m[r + IDLE_TAIL] = prev;
-    else this.nodes.i[next >>> SHIFT]![(next & MASK) * NODE_INTS + PREV] = prev;
+    else this.nodes.i[next * NODE_INTS + PREV] = prev;
     c[o + WHERE] = OUT;
   }
 

@@ -1,24 +1,31 @@
 /**
- * Rows of a fixed number of 32-bit fields, in chunks that are allocated as needed and never moved.
+ * Rows of a fixed number of 32-bit fields in one buffer.
  *
  * A row is a number; row 0 is never handed out, so 0 means "none" in every link field. Fields are
- * read as `t.i[row >>> SHIFT]![((row & MASK) * t.ints) + FIELD]`; 64-bit fields through `t.f` at
- * half the index. Chunks rather than one growing buffer: growth is one allocation of bounded size,
- * never a copy of everything there is.
+ * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Whoever keeps `t.i`
+ * in a variable must not allocate meanwhile: growing replaces it.
+ *
+ * Growing copies, so it must end before copies take long: a table of 65,536 rows takes a millisecond
+ * to copy and goes from there straight to a reserve of 16 million rows, of which the system only
+ * backs the pages that are touched. Chunks that never move were tried instead: every access paid for
+ * a second look-up, and a job took twice as long.
  */
 
-/** Rows per chunk, as a shift. 16,384 rows of 80 bytes are 1.3 MB: allocated in well under 1 ms. */
-export const SHIFT = 14;
-const ROWS = 1 << SHIFT;
-export const MASK = ROWS - 1;
+const ROWS_FIRST = 1 << 10;
+const GROWTH = 4;
+/** The last size that is copied in about a millisecond. */
+const ROWS_COPIED = 1 << 16;
+/** Address space, not memory: 1.3 GB for jobs. Beyond it a growth copies, once per doubling. */
+const ROWS_RESERVED = 1 << 24;
 
 export class Table {
   readonly ints: number;
   readonly doubles: number;
-  readonly i: Int32Array[] = [];
-  readonly f: Float64Array[] = [];
+  i: Int32Array;
+  f: Float64Array;
   /** Rows in use. */
   size = 0;
+  #rows = 0;
   #free = 0;
   #next = 1;
 
@@ -26,7 +33,9 @@ export class Table {
   constructor(ints: number) {
     this.ints = ints;
     this.doubles = ints >>> 1;
-    this.#grow();
+    this.i = new Int32Array(0);
+    this.f = new Float64Array(0);
+    this.#resize(ROWS_FIRST);
   }
 
   /** A row with all fields zero. */
@@ -34,22 +43,21 @@ export class Table {
     this.size++;
     const row = this.#free;
     if (row === 0) {
-      if (this.#next >>> SHIFT === this.i.length) this.#grow();
+      if (this.#next === this.#rows) this.#grow();
       return this.#next++;
     }
-    const chunk = this.i[row >>> SHIFT]!;
-    const at = (row & MASK) * this.ints;
-    this.#free = chunk[at]!;
-    chunk[at] = 0;
+    const at = row * this.ints;
+    this.#free = this.i[at]!;
+    this.i[at] = 0;
     return row;
   }
 
   free(row: number): void {
-    const chunk = this.i[row >>> SHIFT]!;
-    const at = (row & MASK) * this.ints;
+    const ints = this.i;
+    const at = row * this.ints;
     // A loop: the built-in `fill` costs 25 ns a call, more than it clears.
-    for (let i = at + this.ints - 1; i > at; i--) chunk[i] = 0;
-    chunk[at] = this.#free;
+    for (let i = at + this.ints - 1; i > at; i--) ints[i] = 0;
+    ints[at] = this.#free;
     this.#free = row;
     this.size--;
   }
@@ -59,13 +67,29 @@ export class Table {
     return this.#next;
   }
 
+  /** Bytes that have been touched; what is reserved beyond costs nothing. */
   get bytes(): number {
-    return this.i.length * ROWS * this.ints * 4;
+    return this.#next * this.ints * 4;
   }
 
   #grow(): void {
-    const buffer = new ArrayBuffer(ROWS * this.ints * 4);
-    this.i.push(new Int32Array(buffer));
-    this.f.push(new Float64Array(buffer));
+    if (this.#rows < ROWS_COPIED) return this.#resize(this.#rows * GROWTH);
+    if (this.#rows >= ROWS_RESERVED) return this.#resize(this.#rows * 2);
+    try {
+      this.#resize(ROWS_RESERVED);
+    } catch (error) {
+      // So much address space is not to be had here: grow by copying, as far as it goes.
+      if (!(error instanceof RangeError)) throw error;
+      this.#resize(this.#rows * 2);
+    }
+  }
+
+  #resize(rows: number): void {
+    const buffer = new ArrayBuffer(rows * this.ints * 4);
+    const ints = new Int32Array(buffer);
+    ints.set(this.i);
+    this.i = ints;
+    this.f = new Float64Array(buffer);
+    this.#rows = rows;
   }
 }

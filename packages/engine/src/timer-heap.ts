@@ -6,7 +6,7 @@
  * children of slot s start at 4(s - 2), a multiple of four, and no family is ever torn between two
  * chunks.
  */
-import { MASK, SHIFT, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** Slots per chunk, as a shift: 320 KiB, allocated in well under 0.1 ms. */
 const CHUNK_SHIFT = 14;
@@ -132,7 +132,7 @@ export class TimerHeap {
     chunk[at + 1] = tie;
     this.#rows[slot >>> CHUNK_SHIFT]![slot & CHUNK_MASK] = row;
     const table = this.#table;
-    table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#pos] = slot;
+    table.i[row * table.ints + this.#pos] = slot;
   }
 
   #grow(): void {

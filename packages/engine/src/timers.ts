@@ -12,7 +12,7 @@
  * The position field of a row is 0 while it has no timer, its slot while it is in the heap, and its
  * node with a minus sign while it is in a run.
  */
-import { MASK, SHIFT, Table } from "./table.ts";
+import { Table } from "./table.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
 const RUNS = 4;
@@ -141,32 +141,32 @@ export class Timers {
   #append(run: number, row: number, time: number, tie: number): void {
     const nodes = this.#nodes;
     const node = nodes.alloc();
-    const at = node & MASK;
-    const keys = nodes.f[node >>> SHIFT]!;
+    const at = node;
+    const keys = nodes.f;
     keys[at * (INTS / 2) + TIME] = time;
     keys[at * (INTS / 2) + TIE] = tie;
     const last = this.#last[run]!;
-    const ints = nodes.i[node >>> SHIFT]!;
+    const ints = nodes.i;
     ints[at * INTS + ROW] = row;
     ints[at * INTS + BEFORE] = last;
     ints[at * INTS + RUN] = run;
     if (last === 0) this.#setFirst(run, node);
-    else nodes.i[last >>> SHIFT]![(last & MASK) * INTS + AFTER] = node;
+    else nodes.i[last * INTS + AFTER] = node;
     this.#setLast(run, node);
     this.#setPos(row, -node);
   }
 
   #unlink(node: number): void {
     const nodes = this.#nodes;
-    const ints = nodes.i[node >>> SHIFT]!;
-    const at = (node & MASK) * INTS;
+    const ints = nodes.i;
+    const at = node * INTS;
     const run = ints[at + RUN]!;
     const before = ints[at + BEFORE]!;
     const after = ints[at + AFTER]!;
     if (before === 0) this.#setFirst(run, after);
-    else nodes.i[before >>> SHIFT]![(before & MASK) * INTS + AFTER] = after;
+    else nodes.i[before * INTS + AFTER] = after;
     if (after === 0) this.#setLast(run, before);
-    else nodes.i[after >>> SHIFT]![(after & MASK) * INTS + BEFORE] = before;
+    else nodes.i[after * INTS + BEFORE] = before;
     nodes.free(node);
   }
 
@@ -183,11 +183,11 @@ export class Timers {
   }
 
   #key(node: number, field: number): number {
-    return this.#nodes.f[node >>> SHIFT]![(node & MASK) * (INTS / 2) + field]!;
+    return this.#nodes.f[node * (INTS / 2) + field]!;
   }
 
   #int(node: number, field: number): number {
-    return this.#nodes.i[node >>> SHIFT]![(node & MASK) * INTS + field]!;
+    return this.#nodes.i[node * INTS + field]!;
   }
 
   #heldPos(row: number): number {
@@ -198,12 +198,12 @@ export class Timers {
 
   #posOf(row: number): number {
     const table = this.#table;
-    return table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#pos]!;
+    return table.i[row * table.ints + this.#pos]!;
   }
 
   #setPos(row: number, pos: number): void {
     const table = this.#table;
-    table.i[row >>> SHIFT]![(row & MASK) * table.ints + this.#pos] = pos;
+    table.i[row * table.ints + this.#pos] = pos;
   }
 }
 

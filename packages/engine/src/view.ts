@@ -30,7 +30,6 @@ import {
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { gateKeys } from "./record.ts";
-import { MASK, SHIFT } from "./table.ts";
 import type { GateStats, HistoryEntry, JobView, LaneStats, QueueStats, Why } from "./types.ts";
 
 /** Jobs counted to tell a job's place in its flow; further back it is only "at least". */
@@ -257,6 +256,6 @@ function laneStats(core: Core, lane: number): LaneStats {
     weight: core.lanes.get(lane, WEIGHT),
     waiting: core.lanes.get(lane, WAITING),
     leased: core.lanes.get(lane, LEASED),
-    received: core.rings.nodes.f[lane >>> SHIFT]![(lane & MASK) * (NODE_INTS / 2) + RECEIVED]!,
+    received: core.rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]!,
   };
 }

@@ -109,3 +109,10 @@ export class Drive {
     this.call((engine, now) => engine.ack(taken.id, taken.lease, now));
   }
 }
+
+/** An engine in the state that the facts tell. */
+export function rebuilt(facts: Iterable<Fact>): Engine {
+  const engine = new Engine();
+  for (const fact of facts) engine.apply(fact);
+  return engine;
+}

@@ -12,10 +12,15 @@ interface Return {
   dispatches: number;
 }
 
-/** Flows as the rule has them: back at the end, or given back to the front. */
+/**
+ * Flows as the rule has them: a retried job enters anew, at the back; one given back keeps its age and
+ * so goes to the front, behind older ones that were given back before it.
+ */
 class Flows {
   readonly drive = new Drive();
-  readonly #flows = new Map<string, number[]>();
+  readonly #flows = new Map<string, { id: number; age: number }[]>();
+  readonly #ages = new Map<number, number>();
+  #age = 0;
   readonly #running: Taken[] = [];
 
   constructor(jobs: readonly { lane: number; tier: number; gated: boolean }[]) {
@@ -27,21 +32,24 @@ class Flows {
       const mark = { lane: `${tier}.${lane}${gated ? "g" : ""}`, weight: 1, cost: 1 };
       const spec = { fairnessKey: `${lane}`, priority: tier, gates, body: mark };
       const id = this.drive.engine.add("q", spec, this.drive.now).id;
-      this.#flow(mark.lane).push(id);
+      this.#enter(mark.lane, id, ++this.#age);
     }
   }
 
-  #flow(key: string): number[] {
+  #enter(key: string, id: number, age: number): void {
     const flow = this.#flows.get(key) ?? [];
     this.#flows.set(key, flow);
-    return flow;
+    this.#ages.set(id, age);
+    flow.push({ id, age });
+    flow.sort((a, b) => a.age - b.age);
   }
 
   dispatch(count: number): void {
     for (let i = 0; i < count; i++) {
       const taken = this.drive.next();
       if (taken === undefined) return;
-      assert.equal(taken.id, this.#flow(taken.mark.lane).shift(), "the first of its flow");
+      const first = this.#flows.get(taken.mark.lane)!.shift();
+      assert.equal(taken.id, first?.id, "the first of its flow");
       assert.equal(`${taken.tier}`, taken.mark.lane[0], "in its tier");
       const { fairnessKey } = this.drive.engine.job(taken.id)!;
       assert.equal(fairnessKey, /\.(\d+)/.exec(taken.mark.lane)![1], "in its lane");
@@ -57,12 +65,12 @@ class Flows {
     const { id, lease, mark } = taken!;
     if (how === "give back") {
       engine.giveBack(id, lease, now);
-      this.#flow(mark.lane).unshift(id);
+      this.#enter(mark.lane, id, this.#ages.get(id)!);
       return;
     }
     if (how === "nack") engine.nack(id, lease, now, { delayMs: 0 });
     else engine.nack(id, lease, now, { delayMs: 0, cooldown: { gate: "elsewhere", ms: 5 } });
-    this.#flow(mark.lane).push(id);
+    this.#enter(mark.lane, id, ++this.#age);
   }
 
   /** All leases run out, the oldest first. */
@@ -71,7 +79,7 @@ class Flows {
     this.drive.now = until;
     this.drive.engine.tick(until);
     this.#running.sort((a, b) => a.expiresAt - b.expiresAt || a.id - b.id);
-    for (const { id, mark } of this.#running) this.#flow(mark.lane).push(id);
+    for (const { id, mark } of this.#running) this.#enter(mark.lane, id, ++this.#age);
     this.#running.length = 0;
   }
 }

@@ -251,5 +251,8 @@ function traceFact(trace: Trace, fact: Fact): void {
   } else if (fact.fact === "job") {
     const { id, queue, state, tier, gates, cost, time } = fact.job;
     trace.add(fact.at, "job", id, queue, state, time, `tier ${tier} cost ${cost}`, gates.join());
-  } else trace.add(fact.at, fact.fact, "key" in fact ? String(fact.key) : "");
+  } else {
+    const of = "key" in fact ? String(fact.key) : "name" in fact ? fact.name : "";
+    trace.add(fact.at, fact.fact, of, "config" in fact ? JSON.stringify(fact.config ?? {}) : "");
+  }
 }

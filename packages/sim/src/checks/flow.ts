@@ -7,7 +7,8 @@ export class Flow {
   readonly tier: number;
   readonly lane: string;
   readonly gates: readonly string[];
-  // Jobs given back, the first at the end; they stand before all others.
+  // Jobs given back, by age with the oldest at the end; they stand before all others, which came
+  // later than any that has been out.
   #front: LedgerJob[] = [];
   readonly #rest = new Set<LedgerJob>();
 
@@ -29,8 +30,11 @@ export class Flow {
   }
 
   add(job: LedgerJob, isFirst: boolean): void {
-    if (isFirst) this.#front.push(job);
-    else this.#rest.add(job);
+    if (!isFirst) this.#rest.add(job);
+    else {
+      this.#front.push(job);
+      this.#front.sort((a, b) => b.order - a.order);
+    }
   }
 
   remove(job: LedgerJob): void {
@@ -38,7 +42,6 @@ export class Flow {
     this.#front = this.#front.filter((other) => other !== job);
   }
 
-  // From the last to the first of those given back, then the others: an order to add them in.
   *jobs(): Generator<{ job: LedgerJob; isFirst: boolean }> {
     for (const job of this.#front) yield { job, isFirst: true };
     for (const job of this.#rest) yield { job, isFirst: false };

@@ -19,8 +19,8 @@ export class GateBook {
   #level = 0;
   #levelAt = 0;
   #takes: Take[] = [];
-  #lastStart = -Infinity;
-  #lastEnd = -Infinity;
+  // The last start or end, whichever the interval counts from.
+  #last = -Infinity;
 
   constructor(key: string) {
     this.key = key;
@@ -35,46 +35,25 @@ export class GateBook {
     copy.#level = this.#level;
     copy.#levelAt = this.#levelAt;
     copy.#takes = [...this.#takes];
-    copy.#lastStart = this.#lastStart;
-    copy.#lastEnd = this.#lastEnd;
+    copy.#last = this.#last;
     return copy;
   }
 
-  // A new part starts full, a changed one keeps its level, a gate without any state is new.
+  // A new part starts full, a changed one keeps its level; one at rest counts as new.
   configure(config: GateConfig | undefined, now: number): void {
-    const isDeleted = config === undefined && this.config !== undefined;
-    const isNew = isDeleted || this.#isPristine(now);
-    const old = isNew ? undefined : this.config;
-    if (isNew) this.#forget();
-    this.#levelTo(now);
+    const old = this.config;
+    if (config === undefined && old !== undefined) this.clear();
     const burst = burstOf(config);
-    if (old?.rate === undefined) this.#level = burst;
-    this.#level = Math.min(this.#level, burst);
+    const isFull = old?.rate === undefined || this.#levelOn(now) >= burstOf(old) - TOKEN_ERROR;
+    this.#level = isFull ? burst : Math.min(this.#levelOn(now), burst);
     this.#levelAt = now;
     // Older takes than the longest window counted are not remembered.
     const countedMs = Math.max(0, ...(old?.windows ?? []).map(({ perMs }) => perMs));
     this.#takes = this.#takes.filter(({ at }) => at > now - countedMs);
-    if (config?.interval === undefined) {
-      this.#lastStart = -Infinity;
-      this.#lastEnd = -Infinity;
-    }
+    const spacedMs = old?.interval === undefined ? 0 : Math.max(...spacings(old.interval));
+    if (config?.interval === undefined || this.#last + spacedMs <= now) this.#last = -Infinity;
     this.#ladderStep = Math.min(this.#ladderStep, config?.ladder?.length ?? 0);
     this.config = config;
-  }
-
-  #forget(): void {
-    this.#takes = [];
-    this.#lastStart = -Infinity;
-    this.#lastEnd = -Infinity;
-    this.clear();
-  }
-
-  #isPristine(now: number): boolean {
-    if (this.inFlight > 0 || this.#ladderStep > 0 || this.cooldownUntil > now) return false;
-    const { interval, rate, windows } = this.config ?? {};
-    if (interval !== undefined && this.#last() + Math.max(...spacings(interval)) > now) return false;
-    if (rate !== undefined && this.#levelOn(now) < burstOf(this.config) - TOKEN_ERROR) return false;
-    return (windows ?? []).every(({ perMs }) => this.#used(perMs, now) === 0);
   }
 
   // What forbids a job to pass, if anything does.
@@ -85,7 +64,7 @@ export class GateBook {
     if (this.inFlight >= (config.concurrency ?? Infinity)) return "concurrency";
     if (config.interval !== undefined) {
       if (config.interval.from === "end" && this.inFlight > 0) return "interval";
-      if (this.#last() + spacingOf(config.interval, tier) > now) return "interval";
+      if (this.#last + spacingOf(config.interval, tier) > now) return "interval";
     }
     if (config.rate !== undefined) {
       if (config.rate === 0) return "rate";
@@ -115,12 +94,12 @@ export class GateBook {
     this.#levelTo(now);
     if (this.config?.rate !== undefined) this.#level -= cost;
     if (this.config?.windows !== undefined) this.#takes.push({ at: now, cost });
-    if (this.config?.interval !== undefined) this.#lastStart = now;
+    if (this.config?.interval?.from === "start") this.#last = now;
   }
 
   release(now: number): void {
     this.inFlight--;
-    if (this.config?.interval !== undefined) this.#lastEnd = now;
+    if (this.config?.interval?.from === "end") this.#last = now;
   }
 
   report(ok: boolean, now: number): void {
@@ -141,10 +120,6 @@ export class GateBook {
   clear(): void {
     this.cooldownUntil = -Infinity;
     this.#ladderStep = 0;
-  }
-
-  #last(): number {
-    return this.config?.interval?.from === "end" ? this.#lastEnd : this.#lastStart;
   }
 
   #used(perMs: number, now: number): number {

@@ -8,6 +8,7 @@ export interface Origin {
   readonly gates: readonly string[];
   readonly cost: number;
   readonly path: readonly string[];
+  readonly maxWaitMs: number;
 }
 
 export interface LedgerJob {

@@ -241,8 +241,8 @@ function readDeath(ledger: Ledger, job: LedgerJob, fact: Of<"dead">): void {
   demand(dlq !== false, "dead letters", () => `queue ${job.queue} has no place for ${job.id}`);
   ledger.takeOff(job);
   ledger.releaseNames(job);
-  const { queue, tier, gates, cost, path } = job;
-  job.origin = { queue, tier, gates, cost, path };
+  const { queue, tier, gates, cost, path, maxWaitMs } = job;
+  job.origin = { queue, tier, gates, cost, path, maxWaitMs };
   job.attempt += 1;
   job.queue = dlq as string;
   job.tier = 0;
@@ -262,6 +262,7 @@ function readRedrive(ledger: Ledger, job: LedgerJob): void {
   job.tier = Math.min(origin!.tier, queue.config.tiers.length - 1);
   job.gates = origin!.gates;
   job.cost = origin!.cost;
+  job.maxWaitMs = origin!.maxWaitMs;
   job.path = queue.config.fairness ? origin!.path : [""];
   job.attempt = 0;
   job.origin = undefined;

@@ -18,8 +18,15 @@ export interface Watched {
 // The engine counts tokens in thousandths.
 const TOKEN_GRAIN = 0.001;
 
+// Ended jobs are many and do not change: they are looked at when they end, and now and then.
+const CALLS_BETWEEN_FULL_LOOKS = 25;
+
 export function compare(model: Model, engine: Watched): void {
-  for (const job of model.jobs.values()) compareJob(job, engine.job(job.id));
+  const isFull = model.call % CALLS_BETWEEN_FULL_LOOKS === 0;
+  for (const job of model.jobs.values()) {
+    const isDue = isFull || job.state !== "ended" || job.endedIn === model.call;
+    if (isDue) compareJob(job, engine.job(job.id));
+  }
   const names = [...engine.queueNames()].sort().join(" ");
   equal("queues", "names", names, [...model.queues.keys()].sort().join(" "));
   for (const queue of model.queues.values()) compareQueue(queue, engine.queueStats(queue.name));

@@ -24,11 +24,11 @@ export function codeOf(error: unknown): string | undefined {
 // True when the call had to be refused, and was, with one of these codes. With no codes the call
 // had to succeed.
 export function isRefused(outcome: Outcome<unknown>, codes: readonly string[]): boolean {
-  const got = outcome.ok ? `the answer ${show(outcome.value)}` : outcome.code;
   if (codes.length === 0) {
     if (outcome.ok) return false;
-    throw new Broken("answer", `got ${got}, the model accepts the call`);
+    throw new Broken("answer", `got ${outcome.code}, the model accepts the call`);
   }
   if (!outcome.ok && codes.includes(outcome.code)) return true;
+  const got = outcome.ok ? `the answer ${show(outcome.value)}` : outcome.code;
   throw new Broken("answer", `got ${got}, the model wants ${codes.join(" or ")}`);
 }

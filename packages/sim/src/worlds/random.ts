@@ -37,10 +37,11 @@ export class Random {
 
   // A name, as often as its weight says.
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
-    const entries = Object.entries(weights) as [K, number][];
-    let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0));
-    for (const [name, weight] of entries) {
-      left -= weight;
+    let sum = 0;
+    for (const name in weights) sum += weights[name] ?? 0;
+    let left = this.below(sum);
+    for (const name in weights) {
+      left -= weights[name] ?? 0;
       if (left < 0) return name;
     }
     throw new Error("no weights");
