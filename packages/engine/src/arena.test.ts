@@ -76,9 +76,12 @@ test("short keys lose less than a third to rounding", () => {
 test("the rest of a chunk that a large block does not fit into is not lost", () => {
   const arena = new Arena();
   arena.alloc(8);
-  arena.alloc(BYTES_MAX);
-  arena.alloc(BYTES_MAX);
+  // Two in the second chunk fill it, so that all below can only come from the rest of the first.
+  for (let n = 0; n < 3; n++) arena.alloc(BYTES_MAX);
   const bytes = arena.bytes;
-  for (let n = 0; n < 1000; n++) arena.alloc(64);
+  assert.equal(bytes, BYTES_MAX * 4);
+  for (const size of [98_304, 24_576, 6_144, 1_536, 384, 96, 16]) arena.alloc(size);
   assert.equal(arena.bytes, bytes);
+  arena.alloc(8);
+  assert.equal(arena.bytes, bytes + BYTES_MAX * 2);
 });

@@ -30,14 +30,14 @@ export function dispatch(core: Core, now: number, max: number): Lease[] {
   return leases;
 }
 
-/** Gives jobs of one queue to whoever asks, at most `max`. */
-export function dispatchFrom(core: Core, queue: Queue, now: number, max: number): Lease[] {
+/** Gives jobs of one queue to one worker that has come for them. */
+export function dispatchTo(core: Core, queue: Queue, worker: Worker, now: number): Lease[] {
   const leases: Lease[] = [];
   const stopAt = core.rings.steps + TRIES_PER_CALL;
-  while (leases.length < max && core.rings.steps < stopAt && queue.canWork()) {
+  while (worker.slots > 0 && core.rings.steps < stopAt && queue.canWork()) {
     const tier = nextTier(core, queue);
     if (tier === 0) break;
-    const lease = serve(core, queue, tier, now);
+    const lease = serve(core, queue, tier, now, worker);
     if (lease !== undefined) leases.push(lease);
   }
   return leases;
@@ -63,7 +63,13 @@ function nextTier(core: Core, queue: Queue): number {
 }
 
 /** Tries the lane whose turn it is: its oldest ready job goes out, or its flow goes to a line. */
-function serve(core: Core, queue: Queue, tier: number, now: number): Lease | undefined {
+function serve(
+  core: Core,
+  queue: Queue,
+  tier: number,
+  now: number,
+  worker?: Worker,
+): Lease | undefined {
   const { jobs, lanes, lines, rings } = core;
   const lane = rings.leaf(lanes.get(tier, CHILD));
   const flow = lanes.get(lane, TOP);
@@ -82,15 +88,14 @@ function serve(core: Core, queue: Queue, tier: number, now: number): Lease | und
   rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]! += cost;
   unlink(core, row);
   lines.dispatched(flow, now);
-  const lease = grant(core, queue, row, now);
+  const lease = grant(core, queue, row, now, worker ?? queue.free[0]!);
   if (!lines.isSettled) lines.settle(now);
   return lease;
 }
 
-/** The job is the worker's whose turn it is. */
-function grant(core: Core, queue: Queue, row: number, now: number): Lease {
+function grant(core: Core, queue: Queue, row: number, now: number, worker: Worker): Lease {
   const { jobs } = core;
-  const worker = nextWorker(queue);
+  useSlot(queue, worker);
   const until = now + (jobs.extra(row)?.leaseMs || queue.config.leaseMs);
   const lease = jobs.int(row, LEASE) + 1;
   markLeased(core, row, worker, lease, until, now);
@@ -126,13 +131,14 @@ export function markLeased(
   hold(core, row, worker, until);
 }
 
-/** Workers with free slots take turns. */
-function nextWorker(queue: Queue): Worker {
-  const worker = queue.free[0]!;
+/** Workers with free slots take turns: the one that was served goes to the end. */
+function useSlot(queue: Queue, worker: Worker): void {
   worker.slots--;
-  if (worker.slots === 0 || queue.free.length > 1) queue.free.shift();
-  if (worker.slots > 0 && queue.free[0] !== worker) queue.free.push(worker);
-  return worker;
+  const { free } = queue;
+  if (worker.slots > 0 && free.length === 1) return;
+  if (free[0] === worker) free.shift();
+  else free.splice(free.indexOf(worker), 1);
+  if (worker.slots > 0) free.push(worker);
 }
 
 /** Sets how many jobs a worker would take now. */

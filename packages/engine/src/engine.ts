@@ -1,6 +1,6 @@
 import { add } from "./add.ts";
 import { Core } from "./core.ts";
-import { dispatch, dispatchFrom, leaveWorker, want } from "./dispatch.ts";
+import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
 import { cancel, endJob, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
@@ -259,7 +259,7 @@ export class Engine {
     tick(this.#core, at);
     want(this.#core, target, "", max);
     this.#core.lines.settle(at);
-    const leases = dispatchFrom(this.#core, target, at, max);
+    const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, ""), at);
     want(this.#core, target, "", 0);
     this.#core.lines.settle(at);
     return leases;
@@ -439,10 +439,11 @@ export class Engine {
 
   /** The row of a job that was issued; 0 when it is no longer kept. */
   #find(id: number): number {
+    if (typeof id !== "number") throw invalid("id", "the number of a job", id);
     const row = this.#core.ids.find(id);
     if (row !== 0) return this.#core.queueOf(row).deleted ? 0 : row;
     if (!Number.isInteger(id) || id < 1 || id > this.#core.lastId) {
-      throw new Refusal("JOB_NOT_FOUND", `there is no job ${String(id)}`, {
+      throw new Refusal("JOB_NOT_FOUND", `there is no job ${id}`, {
         field: "id",
         value: id,
       });

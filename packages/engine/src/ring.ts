@@ -356,7 +356,7 @@ export class Rings {
     const weight = c[o + WEIGHT]!;
     const used = c[o + REM]! + cost;
     if (used >= weight) {
-      const turns = (used / weight) | 0;
+      const turns = weight === 1 ? used : (used / weight) | 0;
       f[k]! += turns;
       c[o + REM] = used - turns * weight;
       this.#reach(ring, f[k]! + 1);
@@ -383,7 +383,9 @@ export class Rings {
     const f = this.rings.f;
     const d = ring * (RING_INTS / 2) + R;
     if (least > f[d]!) {
-      m[r + CURSOR] = (m[r + CURSOR]! + ((least - f[d]!) % NEAR)) & (NEAR - 1);
+      // Nearly always 1; a remainder of doubles would cost more than all the rest.
+      const step = least - f[d]! === 1 ? 1 : (least - f[d]!) % NEAR;
+      m[r + CURSOR] = (m[r + CURSOR]! + step) & (NEAR - 1);
       f[d] = least;
     }
   }

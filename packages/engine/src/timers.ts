@@ -2,8 +2,8 @@
  * What falls due when: rows by time, those of one time in order of a tie-breaker.
  *
  * Leases of one length fall due in the order they were given, so most times come rising. Those hang
- * in runs, lists in order of time: a row joins a run at its end and leaves it anywhere, in a few
- * nanoseconds. There are four, for leases of several lengths: a row joins the run whose end is
+ * in runs, lists in order of time: a row joins a run at its end and leaves it anywhere, in
+ * constant time. There are four, for leases of several lengths: a row joins the run whose end is
  * nearest before it. What fits no run, as delays drawn at random, goes to a heap. The next row is
  * the first of one of the runs or the heap. A heap alone took 209 ns to give and take back a lease
  * among 10,000 and 278 ns among a million, this takes 84 and 92; for that the tie-breakers of one

@@ -25,11 +25,12 @@ export function add(
   const place = placeOf(queue, job, dueAt !== undefined);
   const refusals = refusalsOf(model, queue, job, place);
   if (place === undefined && queue.config.onFull === "drop") {
-    if (refusals.length > 0 && !outcome.ok && isRefused(outcome, refusals)) return;
+    if (refusals.codes.length > 0 && !outcome.ok && isRefused(outcome, refusals.codes)) return;
     isDropped(queue, outcome);
     return;
   }
-  if (isRefused(outcome, refusals)) {
+  const isAccepted = refusals.isOptional && outcome.ok;
+  if (!isAccepted && isRefused(outcome, refusals.codes)) {
     const isForLackOfRoom = !outcome.ok && /FULL|LIMITED/.test(outcome.code);
     if (isForLackOfRoom) queue.counts.rejected += 1;
     return;
@@ -82,21 +83,29 @@ function isDropped(queue: ModelQueue, outcome: Outcome<AddResult>): void {
   queue.counts.dropped += 1;
 }
 
+// The codes of which one must come, or `isOptional` may.
+interface Refusals {
+  readonly codes: readonly string[];
+  readonly isOptional: boolean;
+}
+
 function refusalsOf(
   model: Model,
   queue: ModelQueue,
   job: Omit<ModelJob, "id">,
   place: number | undefined,
-): string[] {
+): Refusals {
   const codes: string[] = [];
   if (job.cost > model.gates.costMax(job.gates)) codes.push("INVALID");
-  const wait = model.lack({ ...job, id: 0 }).at - model.now;
-  if (job.maxWaitMs !== undefined && wait > job.maxWaitMs) codes.push("WAIT_TOO_LONG");
+  const { at, atLeast } = model.lack({ ...job, id: 0 });
+  const patience = model.now + (job.maxWaitMs ?? Infinity);
+  if (atLeast > patience) codes.push("WAIT_TOO_LONG");
   if (place === undefined && queue.config.onFull !== "drop") codes.push("QUEUE_FULL");
   if (codes.length === 0 && place !== undefined && !isAdmitted(model, queue)) {
     codes.push("RATE_LIMITED");
   }
-  return codes;
+  const isOptional = codes.length === 0 && at > patience;
+  return isOptional ? { codes: ["WAIT_TOO_LONG"], isOptional } : { codes, isOptional };
 }
 
 function placeOf(

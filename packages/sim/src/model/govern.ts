@@ -1,7 +1,7 @@
 // What operators do: queues, workers, gates, purges, retries by hand and redrives.
 
 import type { GateConfig, QueueOptions } from "@sluice/engine";
-import { demand, equal } from "./broken.ts";
+import { equal } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
@@ -168,28 +168,23 @@ export function redrive(
   outcome: Outcome<number>,
 ): void {
   const queue = model.queues.get(name);
-  const isDlq = [...model.queues.values()].some((other) => other.config.dlq === name);
+  const isNamed = [...model.queues.values()].some((other) => other.config.dlq === name);
   const jobs = queue === undefined ? [] : [...queue.waiting, ...queue.delayed];
   const letters = jobs.filter((job) => job.origin !== undefined);
   let codes: string[] = [];
   if (queue === undefined) codes = ["QUEUE_NOT_FOUND"];
-  else if (!isDlq && letters.length === 0) codes = ["NOT_A_DLQ"];
+  else if (!queue.isForDeadLetters && !isNamed && letters.length === 0) codes = ["NOT_A_DLQ"];
   if (isRefused(outcome, codes) || !outcome.ok) return;
   const movable = letters.filter((job) => model.queues.has(job.origin!));
-  const isMoved = (job: ModelJob) => model.eyes.job(job.id)?.queue !== name;
-  const moved = movable.filter(isMoved).sort((a, b) => a.age - b.age);
+  const moved = movable.filter((job) => model.eyes.job(job.id)?.queue !== name);
   equal("answer", `redrive of ${name}`, outcome.value, moved.length);
   equal("redrive", "jobs moved", moved.length, Math.min(count ?? Infinity, movable.length));
-  const oldestLeft = Math.min(
-    Infinity,
-    ...movable.filter((job) => !isMoved(job)).map((j) => j.age),
-  );
-  const youngest = moved.at(-1)?.age ?? 0;
-  demand(youngest <= oldestLeft, "redrive", () => `${name}: not the oldest first`);
-  for (const job of moved) goHome(model, job);
+  // The rules do not say in which order they return.
+  const age = model.nextAge();
+  for (const job of moved) goHome(model, job, age);
 }
 
-function goHome(model: Model, job: ModelJob): void {
+function goHome(model: Model, job: ModelJob, age: number): void {
   model.take(job);
   job.queue = job.origin!;
   job.tier = job.home!.tier;
@@ -198,5 +193,5 @@ function goHome(model: Model, job: ModelJob): void {
   job.home = undefined;
   job.attempt = 0;
   job.isRetry = true;
-  model.wait(job);
+  model.wait(job, age);
 }

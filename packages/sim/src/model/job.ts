@@ -10,6 +10,7 @@ export interface ModelJob {
   tier: number;
   readonly path: readonly string[];
   readonly lane: string;
+  // What its lane shall weigh from the moment it first enters; undefined once it has.
   weight: number | undefined;
   gates: readonly string[];
   flow: string;
@@ -34,8 +35,6 @@ export interface ModelJob {
   readonly maxWaitMs: number | undefined;
   dedupe: string | undefined;
   readonly group: string | undefined;
-  // TEMP T4
-  givenBack?: boolean;
   error: string | undefined;
   result: unknown;
   // A delayed job that comes from a failure is a retry: a full queue does not refuse it.

@@ -64,9 +64,7 @@ function judgeGates(model: Model, job: ModelJob): void {
 function judgeFlow(queue: ModelQueue, job: ModelJob): void {
   for (const other of queue.waiting) {
     demand(
-      other.flow !== job.flow ||
-        other.age >= job.age ||
-        (other.givenBack === true && job.givenBack === true), // TEMP T4
+      other.flow !== job.flow || other.age >= job.age,
       "c: FIFO inside a flow",
       () => `job ${job.id} (age ${job.age}) passed job ${other.id} (age ${other.age})`,
     );

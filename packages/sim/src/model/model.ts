@@ -79,6 +79,7 @@ export class Model {
     queue.waiting.add(job);
     queue.order?.enter(job);
     this.share?.entered(job);
+    job.weight = undefined;
   }
 
   delay(job: ModelJob, at: number): void {

@@ -32,6 +32,8 @@ export class ModelQueue {
     dropped: 0,
     rejected: 0,
   };
+  // Made by the first dead letter that came to it.
+  isForDeadLetters = false;
   // Only where the world lets the order be foretold exactly.
   readonly order: QueueOrder | undefined;
   // Tokens of the admission bucket, in thousandths, and when they were counted.
@@ -72,6 +74,17 @@ export class ModelQueue {
     for (const job of this.waiting) if (job.lane === lane) count += 1;
     return count;
   }
+}
+
+// Whether a delayed job that falls due finds room in its own tier. What its key has waiting does
+// not count: it was let in when it was added.
+export function hasRoomFor(queue: ModelQueue, job: Pick<ModelJob, "tier" | "size">): boolean {
+  const { capacity, tiers } = queue.config;
+  return (
+    queue.waiting.size < capacity.jobs &&
+    queue.bytes + job.size <= capacity.bytes &&
+    queue.waitingIn(job.tier) < (tiers[job.tier]?.capacity ?? Infinity)
+  );
 }
 
 // Where a job goes: its tier, or another by spilling, or nowhere.

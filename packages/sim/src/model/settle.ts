@@ -42,7 +42,6 @@ export function giveBack(model: Model, id: number, lease: number, outcome: Outco
   if (job === undefined) return;
   model.take(job);
   model.wait(job, job.age);
-  job.givenBack = true; // TEMP T4
   if (!isPastDeadline(model, job)) return;
   const isEnded = model.eyes.job(job.id)?.state !== "waiting";
   model.note(`give back past the deadline: ${isEnded ? "ends" : "waits for the tick"}`);
@@ -186,6 +185,7 @@ function die(model: Model, job: ModelJob, age?: number): void {
   model.freeKey(job);
   queue.counts.dead += 1;
   const letters = model.queues.get(dlq) ?? model.makeQueue(dlq, model.eyes.queueConfig(dlq));
+  letters.isForDeadLetters = true;
   job.home = { tier: job.tier, gates: job.gates };
   job.origin = queue.name;
   job.queue = letters.name;

@@ -33,7 +33,7 @@ export class Share {
       line = { waiting: 0, weight: 1, served: 0, atStart: new Map(), startedAt: 0 };
       group.lines.set(job.lane, line);
     }
-    line.weight = job.weight ?? 1;
+    line.weight = job.weight ?? line.weight;
     if (line.waiting === 0) this.#start(group, line);
     line.waiting += 1;
   }

@@ -5,7 +5,7 @@
 
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
-import { type ModelQueue, tierWithRoom } from "./queue.ts";
+import { hasRoomFor, type ModelQueue } from "./queue.ts";
 import { expire, fail } from "./settle.ts";
 
 export function tick(model: Model): void {
@@ -41,22 +41,21 @@ function endLeases(model: Model, queues: readonly ModelQueue[]): void {
 }
 
 function delaysDue(model: Model, queue: ModelQueue): Entering[] {
+  const isIn = (job: ModelJob) => (model.eyes.job(job.id)?.state === "delayed" ? 1 : 0);
+  // Where only some find room, those that did came first among those of the same time.
   return [...queue.delayed]
     .filter((job) => job.at <= model.now)
+    .sort((a, b) => isIn(a) - isIn(b))
     .map((job) => ({ at: job.at, enter: (age) => fallDue(model, queue, job, age) }));
 }
 
 function fallDue(model: Model, queue: ModelQueue, job: ModelJob, age: number): void {
-  const tier = job.isRetry ? job.tier : tierWithRoom(queue, job, queue.config.onFull === "spill");
-  const isIn = model.eyes.job(job.id)?.state !== "delayed";
-  const isOnlyLaneFull = queue.waiting.size < queue.config.capacity.jobs;
-  if (tier === undefined && !(isIn && isOnlyLaneFull)) {
+  const hasRoom = job.isRetry || hasRoomFor(queue, job);
+  if (!hasRoom) {
     job.at = model.now + queue.config.fullRetryMs;
     return;
   }
-  if (tier === undefined) model.note("T3 a delayed job falls due into a full lane or tier");
   model.take(job);
-  job.tier = tier ?? job.tier;
   model.wait(job, age);
 }
 

@@ -9,8 +9,7 @@ export function adoptTooLong(model: Model): void {
   for (const job of patient(model)) {
     const view = model.eyes.job(job.id);
     const wait = model.lack(job).at - model.now;
-    const isForgotten = view === undefined && model.queueOf(job).config.results.jobs === 0;
-    if (view?.ending !== "wait-too-long" && !isForgotten) continue;
+    if (view !== undefined && view.ending !== "wait-too-long") continue;
     demand(
       wait > job.maxWaitMs!,
       "maxWait",
@@ -26,7 +25,7 @@ export function adoptTooLong(model: Model): void {
 export function judgeTooLong(model: Model, gate: string): void {
   for (const job of patient(model)) {
     if (!job.gates.includes(gate)) continue;
-    const wait = model.lack(job).at - model.now;
+    const wait = model.lack(job).atLeast - model.now;
     demand(
       wait <= job.maxWaitMs!,
       "maxWait",

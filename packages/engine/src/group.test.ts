@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "./engine.ts";
+import { Groups } from "./group.ts";
+import type { JobSpec, QueueOptions } from "./types.ts";
+
+test("a closed group ends once, with its last member", () => {
+  const groups = new Groups(0);
+  const entry = groups.join("g", 1);
+  assert.equal(groups.join("g", 2), entry);
+  assert.equal(groups.nameOf(entry), "g");
+  assert.equal(groups.close("g"), undefined);
+  assert.equal(groups.end(entry, 1, "finished"), undefined);
+  const ended = groups.end(entry, 2, "failed");
+  assert.deepEqual(
+    [...ended!.members],
+    [
+      [1, "finished"],
+      [2, "failed"],
+    ],
+  );
+  assert.equal(groups.close("g"), undefined, "it has ended");
+});
+
+test("a group whose members have all ended ends when it is closed", () => {
+  const groups = new Groups(0);
+  const entry = groups.join("g", 1);
+  assert.equal(groups.end(entry, 1, "cancelled"), undefined);
+  assert.equal(groups.find("g")?.isEnded, false);
+  assert.equal(groups.close("g")?.name, "g");
+  assert.equal(groups.find("g")?.isEnded, true);
+});
+
+test("a name can be used again, and the latest group of it answers", () => {
+  const groups = new Groups(0);
+  for (const id of [1, 2]) {
+    const entry = groups.join("g", id);
+    groups.close("g");
+    groups.end(entry, id, "finished");
+    assert.deepEqual([...groups.find("g")!.group.members.keys()], [id]);
+  }
+  groups.join("g", 3);
+  assert.equal(groups.find("g")?.isEnded, false, "the open one is the latest");
+});
+
+test("a thousand ended groups are remembered, older ones are not", () => {
+  const groups = new Groups(0);
+  for (let i = 0; i <= 1000; i++) {
+    const entry = groups.join(`g${i}`, i + 1);
+    groups.close(`g${i}`);
+    groups.end(entry, i + 1, "finished");
+  }
+  assert.equal(groups.find("g0"), undefined);
+  assert.equal(groups.find("g1")?.isEnded, true);
+  assert.equal(groups.find("none"), undefined);
+  assert.equal(groups.close("none"), undefined);
+});
+
+function open(options: QueueOptions = {}): Engine {
+  const engine = new Engine();
+  engine.setQueue("q", options, 0);
+  return engine;
+}
+
+test("a batch is one group, which ends after the end of its last member however they end", () => {
+  const engine = open({ retry: { attempts: 1 }, dlq: false });
+  engine.setGate("shut", { rate: 0 }, 0);
+  const group = "g";
+  const specs: JobSpec[] = [
+    { group },
+    { group },
+    { group, ttlMs: 50 },
+    { group, gates: ["later"], maxWaitMs: 10 },
+  ];
+  engine.addAll("q", specs, 0);
+  engine.cooldown("later", 1000, "busy", 0);
+  const [a, b] = engine.lease("q", 2, 0);
+  engine.ack(a!.id, a!.lease, 1);
+  engine.tick(50);
+  assert.equal(engine.group(group)?.ended, false);
+  assert.equal(engine.job(b!.id)?.group, group);
+  engine.nack(b!.id, b!.lease, 51);
+  assert.deepEqual(engine.group(group), {
+    ended: true,
+    members: [
+      { id: 1, ending: "finished" },
+      { id: 2, ending: "failed" },
+      { id: 3, ending: "expired" },
+      { id: 4, ending: "wait-too-long" },
+    ],
+  });
+});
+
+test("a member that is dead-lettered or cancelled has ended for its group", () => {
+  const engine = open({ retry: { attempts: 1 } });
+  engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
+  const [lease] = engine.lease("q", 1, 0);
+  engine.nack(lease!.id, lease!.lease, 0);
+  assert.deepEqual(engine.group("g")?.members, [{ id: 1, ending: "dead" }, { id: 2 }]);
+  engine.cancel(2, 0);
+  assert.equal(engine.group("g")?.ended, true);
+  engine.redrive("q.dlq", {}, 1);
+  assert.equal(engine.job(1)?.group, undefined, "put back, it is a job of its own");
+});
+
+test("each single add is a group of one, and joins a group of its name that is still open", () => {
+  const engine = open();
+  engine.add("q", { group: "g" }, 0);
+  engine.add("q", { group: "g" }, 0);
+  for (const { id, lease } of engine.lease("q", 2, 0)) {
+    assert.equal(engine.group("g")?.ended, false);
+    engine.ack(id, lease, 0);
+  }
+  assert.equal(engine.group("g")?.ended, true);
+  assert.equal(engine.group("unknown"), undefined);
+});
+
+test("a member that is refused is none", () => {
+  const engine = open({ capacity: { jobs: 1 } });
+  engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
+  assert.deepEqual(engine.group("g"), { ended: false, members: [{ id: 1 }] });
+  engine.cancel(1, 0);
+  assert.equal(engine.group("g")?.ended, true);
+});
+
+test("the follow-up of a job is in the group that it names, and the group ends with it", () => {
+  const engine = open();
+  const spec: JobSpec = { group: "g", dedupe: { key: "k", mode: "keepLast" } };
+  engine.add("q", spec, 0);
+  const [first] = engine.lease("q", 1, 0);
+  engine.add("q", spec, 0);
+  engine.ack(first!.id, first!.lease, 0);
+  const [second] = engine.lease("q", 1, 0);
+  engine.ack(second!.id, second!.lease, 0);
+  assert.equal(engine.group("g")?.ended, true);
+});

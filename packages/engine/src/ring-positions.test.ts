@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CHILD, KIND, LANE, TIER, WEIGHT } from "./nodes.ts";
+import { Rings } from "./ring.ts";
+
+/** A ring under test, its members known by letters. */
+class World {
+  readonly rings = new Rings();
+  readonly names = new Map<number, string>();
+  readonly ring: number;
+
+  constructor(newcomersFirst = true) {
+    this.ring = this.rings.create(0, newcomersFirst);
+  }
+
+  set(node: number, field: number, value: number): void {
+    this.rings.nodes.i[node * this.rings.nodes.ints + field] = value;
+  }
+
+  member(name: string, weight = 1, ring = this.ring): number {
+    const node = this.rings.nodes.alloc();
+    this.set(node, KIND, LANE);
+    this.set(node, WEIGHT, weight);
+    this.rings.place(node, ring);
+    this.names.set(node, name);
+    return node;
+  }
+
+  active(name: string, weight = 1): number {
+    const node = this.member(name, weight);
+    this.rings.activate(node);
+    return node;
+  }
+
+  /** A member that owns a ring of its own. */
+  owner(name: string, newcomersFirst = true): { node: number; ring: number } {
+    const node = this.member(name);
+    const ring = this.rings.create(node, newcomersFirst);
+    this.set(node, KIND, TIER);
+    this.set(node, CHILD, ring);
+    return { node, ring };
+  }
+
+  /** Serves so many jobs; answers who got them. */
+  serve(count: number, cost = 1): string {
+    let order = "";
+    for (let i = 0; i < count; i++) {
+      const node = this.rings.leaf(this.ring);
+      if (node === 0) break;
+      this.rings.charge(node, cost);
+      order += this.names.get(node);
+    }
+    return order;
+  }
+}
+
+test("owners come and go with their children, and are charged for them", () => {
+  const world = new World();
+  const p = world.owner("p");
+  const [a, b] = [world.member("a", 1, p.ring), world.member("b", 1, p.ring)];
+  world.rings.activate(a);
+  world.rings.activate(b);
+  world.active("z");
+  assert.equal(world.rings.ownerOf(p.ring), p.node);
+  assert.equal(world.serve(8), "azbzazbz");
+  world.rings.deactivate(a);
+  assert.equal(world.rings.sizeOf(world.ring), 2, "the owner has a child left");
+  world.rings.deactivate(b);
+  assert.equal(world.serve(2), "zz");
+  world.rings.activate(b);
+  assert.ok(world.serve(2).includes("b"));
+});
+
+test("a node without a ring is charged to nobody and takes part in nothing", () => {
+  const world = new World();
+  const node = world.member("a", 1, 0);
+  world.rings.activate(node);
+  world.rings.charge(node, 1);
+  assert.equal(world.rings.peek(world.ring), 0);
+});
+
+test("with one member at the top only the rings below it need books", () => {
+  const world = new World(false);
+  const p = world.owner("p", false);
+  const [a, b] = [world.member("a", 1, p.ring), world.member("b", 1, p.ring)];
+  world.rings.activate(a);
+  world.rings.activate(b);
+  world.rings.chargeBelowRoot(a, 2);
+  assert.equal(world.rings.roundsAhead(p.node), 0);
+  assert.equal(world.rings.roundsAhead(a), 2);
+  assert.equal(world.serve(4), "bbab");
+});
+
+test("a change of weight keeps the round and rescales what is used of the turn, rounded up", () => {
+  const world = new World();
+  const a = world.active("a", 4);
+  const b = world.active("b", 4);
+  assert.equal(world.serve(2), "ab");
+  world.rings.setWeight(a, 2);
+  world.rings.setWeight(a, 4);
+  assert.equal(world.serve(8), "ababbaba", "to and fro has cost a part of the turn");
+  world.rings.setWeight(b, 4);
+  assert.equal(world.rings.roundsAhead(b), world.rings.roundsAhead(a));
+});
+
+test("a position that was saved is taken again, wherever the member stands", () => {
+  const world = new World();
+  const [a, b] = [world.active("a", 2), world.active("b", 2)];
+  world.rings.restore(a, 3, 1);
+  assert.equal(world.rings.roundsAhead(a), 3);
+  assert.equal(world.serve(7), "bbbbabb");
+  const c = world.member("c", 2);
+  world.rings.restore(c, 9, 5);
+  world.rings.activate(c);
+  assert.ok(!world.serve(20).includes("c"), "far ahead");
+  world.rings.restore(c, 0, 0);
+  assert.equal(world.serve(1), "c");
+  world.rings.restore(b, 2, 0);
+  assert.equal(world.rings.roundsAhead(b), 2);
+});
+
+test("an heir gets the position, and a turn begun counts as used", () => {
+  const world = new World();
+  const [a, b] = [world.active("a", 4), world.active("b", 4)];
+  world.serve(2);
+  const [x, y] = [world.member("x"), world.member("y")];
+  world.rings.inherit(x, a);
+  assert.equal(world.rings.roundsAhead(x), 2);
+  assert.ok(world.rings.isForgettable(a));
+  world.rings.restore(b, 1, 0);
+  world.rings.inherit(y, b);
+  assert.equal(world.rings.roundsAhead(y), 1);
+});
+
+test("idle members are handed out oldest first once their position means nothing", () => {
+  const world = new World();
+  const [a, b, c, d] = [..."abcd"].map((name) => world.member(name));
+  for (const node of [a!, b!, c!, d!]) world.rings.linkIdle(node);
+  world.rings.unlinkIdle(b!);
+  world.rings.unlinkIdle(d!);
+  assert.equal(world.rings.expired(world.ring), a);
+  world.rings.restore(a!, 1, 0);
+  assert.equal(world.rings.expired(world.ring), 0, "it leads");
+  world.rings.activate(a!);
+  assert.equal(world.rings.expired(world.ring), c);
+  world.rings.unlinkIdle(c!);
+  assert.equal(world.rings.expired(world.ring), 0);
+});

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KIND, LANE, WEIGHT } from "./nodes.ts";
+import { Rings } from "./ring.ts";
+
+/** A ring under test, its members known by letters. */
+class World {
+  readonly rings = new Rings();
+  readonly names = new Map<number, string>();
+  readonly ring: number;
+
+  constructor(newcomersFirst = true) {
+    this.ring = this.rings.create(0, newcomersFirst);
+  }
+
+  set(node: number, field: number, value: number): void {
+    this.rings.nodes.i[node * this.rings.nodes.ints + field] = value;
+  }
+
+  member(name: string, weight = 1, ring = this.ring): number {
+    const node = this.rings.nodes.alloc();
+    this.set(node, KIND, LANE);
+    this.set(node, WEIGHT, weight);
+    this.rings.place(node, ring);
+    this.names.set(node, name);
+    return node;
+  }
+
+  active(name: string, weight = 1): number {
+    const node = this.member(name, weight);
+    this.rings.activate(node);
+    return node;
+  }
+
+  /** Serves so many jobs; answers who got them. */
+  serve(count: number, cost = 1): string {
+    let order = "";
+    for (let i = 0; i < count; i++) {
+      const node = this.rings.leaf(this.ring);
+      if (node === 0) break;
+      this.rings.charge(node, cost);
+      order += this.names.get(node);
+    }
+    return order;
+  }
+}
+
+test("a ring that nobody takes part in serves nobody", () => {
+  const world = new World();
+  world.member("a");
+  assert.equal(world.rings.peek(world.ring), 0);
+  assert.equal(world.rings.leaf(world.ring), 0);
+  assert.equal(world.rings.sizeOf(world.ring), 0);
+});
+
+test("asking who is next does not change who is next", () => {
+  const world = new World();
+  const [a] = [..."abc"].map((name) => world.active(name));
+  assert.equal(world.rings.peek(world.ring), a);
+  assert.equal(world.rings.peek(world.ring), a);
+});
+
+test("members of equal weight take turns, those of larger weight get more at every moment", () => {
+  const world = new World();
+  for (const name of "abc") world.active(name);
+  assert.equal(world.serve(9), "abcabcabc");
+  const weighted = new World();
+  const weights: Record<string, number> = { a: 3, b: 1, c: 2 };
+  for (const [name, weight] of Object.entries(weights)) weighted.active(name, weight);
+  const served: Record<string, number> = { a: 0, b: 0, c: 0 };
+  for (let i = 0; i < 600; i++) {
+    served[weighted.serve(1)]! += 1;
+    const shares = Object.entries(weights).map(([name, weight]) => served[name]! / weight);
+    assert.ok(Math.max(...shares) - Math.min(...shares) <= 1, JSON.stringify(served));
+  }
+  assert.deepEqual(served, { a: 300, b: 100, c: 200 });
+});
+
+test("a newcomer gets one job at once and then waits its turn", () => {
+  const world = new World();
+  for (const name of "ab") world.active(name);
+  world.serve(20);
+  world.active("n");
+  const order = world.serve(8);
+  assert.ok(order.indexOf("n") <= 1, order);
+  const counts = ["a", "b", "n"].map((name) => order.split(name).length - 1);
+  assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, order);
+});
+
+test("several newcomers alternate with the current round", () => {
+  const world = new World();
+  for (const name of "abcd") world.active(name);
+  world.serve(9);
+  for (const name of "xyz") world.active(name);
+  assert.equal(world.serve(6), "xbyczd");
+});
+
+test("a newcomer that leaves before it is served holds nobody up", () => {
+  const world = new World();
+  const nodes = [..."abc"].map((name) => world.active(name));
+  world.rings.peek(world.ring);
+  world.rings.deactivate(nodes[2]!);
+  world.rings.deactivate(nodes[0]!);
+  assert.equal(world.serve(3), "bbb");
+});
+
+test("leaving and coming back earns nothing", () => {
+  const world = new World();
+  const a = world.active("a");
+  world.active("b");
+  world.serve(2);
+  let served = "";
+  for (let i = 0; i < 50; i++) {
+    world.rings.deactivate(a);
+    world.rings.activate(a);
+    served += world.serve(1);
+  }
+  assert.ok(served.split("a").length - 1 <= 27, served);
+});
+
+test("members that leave from the middle and the end of a round are not missed", () => {
+  const world = new World();
+  const [a, b, c] = [..."abcd"].map((name) => world.active(name));
+  world.serve(8);
+  world.rings.deactivate(b!);
+  world.rings.deactivate(b!);
+  assert.equal(world.serve(3), "acd");
+  world.rings.deactivate(c!);
+  world.rings.deactivate(a!);
+  assert.equal(world.serve(2), "dd");
+});
+
+test("a job that costs many turns keeps its member back for as many rounds", () => {
+  const world = new World();
+  const a = world.active("a");
+  world.active("b");
+  world.rings.charge(a, 10);
+  const order = world.serve(20);
+  assert.equal(order.indexOf("a"), 10, "the cost, and b's first job is an advance");
+  assert.ok(order.slice(12).includes("ab"), order);
+});
+
+test("members of far rounds come before those who reach the round later, and may leave", () => {
+  const world = new World();
+  const [a, b, c] = [..."abc"].map((name) => world.active(name));
+  world.rings.charge(a!, 6);
+  world.rings.charge(b!, 8);
+  world.rings.deactivate(b!);
+  assert.equal(world.serve(1), "c");
+  world.rings.charge(c!, 20);
+  assert.equal(world.serve(1), "a", "with nobody nearer the next round is the far one's");
+  world.rings.activate(b!);
+  assert.ok(world.serve(3).includes("b"));
+});
+
+test("newcomers that came while the round ended begin the next, with far rounds or without", () => {
+  for (const cost of [1, 9]) {
+    const world = new World();
+    const far = world.active("f");
+    world.rings.charge(far, cost);
+    world.rings.deactivate(far);
+    const a = world.active("a");
+    assert.equal(world.rings.peek(world.ring), a);
+    world.active("b");
+    world.rings.deactivate(a);
+    assert.equal(world.serve(2), "bb");
+  }
+});
+
+test("the heap of far rounds of a dropped ring is used again", () => {
+  const world = new World();
+  world.rings.charge(world.active("a"), 50);
+  world.rings.drop(world.ring);
+  const again = new World();
+  again.rings.charge(again.active("a"), 50);
+  assert.equal(again.serve(1), "a");
+  const ring = world.rings.create(0, true);
+  const node = world.member("n", 1, ring);
+  world.rings.activate(node);
+  world.rings.charge(node, 50);
+  assert.equal(world.rings.peek(ring), node);
+});
+
+test("when nobody is left the ring forgets who led", () => {
+  const world = new World();
+  const a = world.active("a");
+  world.active("b");
+  world.rings.charge(a, 3);
+  for (const node of world.names.keys()) world.rings.deactivate(node);
+  for (const node of world.names.keys()) world.rings.activate(node);
+  assert.equal(world.serve(4), "abab");
+});
+
+test("a ring without newcomers puts whoever joins at the tail of its round", () => {
+  const world = new World(false);
+  for (const name of "ab") world.active(name);
+  assert.equal(world.serve(3), "aba");
+  world.active("n");
+  assert.equal(world.serve(5), "bnabn");
+});
+
+test("a member served while nobody stands in line leads by one turn at most", () => {
+  const world = new World(false);
+  const a = world.member("a");
+  for (let i = 0; i < 100; i++) world.rings.charge(a, 1);
+  for (const name of "bc") world.active(name);
+  world.rings.activate(a);
+  assert.equal(world.serve(6), "bcabca");
+});
+
+test("leads of every size are remembered by a line that forms later", () => {
+  const world = new World(false);
+  const a = world.member("a", 2);
+  world.rings.charge(a, 7);
+  assert.equal(world.rings.roundsAhead(a), 0, "half a turn into the round");
+  const b = world.active("b", 2);
+  world.rings.activate(a);
+  world.rings.activate(a);
+  assert.equal(world.serve(4), "baba");
+  world.rings.deactivate(a);
+  world.rings.deactivate(b);
+  assert.equal(world.rings.peek(world.ring), 0);
+});
+
+test("a member served outside the line while others stand in it is charged all the same", () => {
+  const world = new World(false);
+  const a = world.member("a");
+  world.active("b");
+  world.rings.charge(a, 2);
+  world.rings.activate(a);
+  assert.equal(world.serve(4), "bbab");
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "./engine.ts";
+import type { Fact } from "./facts.ts";
+import { Stores } from "./stores.ts";
+
+test("what was put is there until it is put anew or deleted", () => {
+  const stores = new Stores();
+  assert.equal(stores.get("s", "k"), undefined);
+  stores.put("s", "k", 1);
+  stores.put("s", "k", 2);
+  stores.put("t", "k", 3);
+  assert.equal(stores.get("s", "k"), 2);
+  assert.equal(stores.get("t", "k"), 3);
+  assert.equal(stores.delete("s", "k"), true);
+  assert.equal(stores.delete("s", "k"), false, "it is gone");
+  assert.equal(stores.delete("t", "x"), false, "it never was");
+  assert.equal(stores.get("s", "k"), undefined);
+  assert.equal(stores.get("t", "k"), 3);
+});
+
+test("a scan answers in order of keys: those of the prefix, after the last one seen", () => {
+  const stores = new Stores();
+  for (const key of ["b2", "a", "b1", "b3", "c"]) stores.put("s", key, key.toUpperCase());
+  assert.deepEqual(stores.scan("s", "b", "", 2), [
+    ["b1", "B1"],
+    ["b2", "B2"],
+  ]);
+  assert.deepEqual(stores.scan("s", "b", "b2", 2), [["b3", "B3"]]);
+  assert.deepEqual(stores.scan("s", "", "b3", 9), [["c", "C"]]);
+  assert.deepEqual(stores.scan("s", "", "", 0), []);
+  assert.deepEqual(stores.scan("none", "", "", 9), []);
+});
+
+test("all entries of all stores can be listed", () => {
+  const stores = new Stores();
+  stores.put("s", "a", 1);
+  stores.put("t", "b", null);
+  assert.deepEqual(
+    [...stores.entries()],
+    [
+      { store: "s", key: "a", value: 1 },
+      { store: "t", key: "b", value: null },
+    ],
+  );
+});
+
+test("the engine tells each change of a store once, and a delete of nothing not at all", () => {
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  engine.storePut("s", "k", { a: 1 }, 5);
+  assert.equal(engine.storeDelete("s", "none", 6), false);
+  assert.deepEqual(engine.storeGet("s", "k"), { a: 1 });
+  assert.deepEqual(engine.storeScan("s"), [["k", { a: 1 }]]);
+  assert.equal(engine.storeDelete("s", "k", 7), true);
+  assert.equal(engine.storeGet("s", "k"), undefined);
+  assert.deepEqual(facts, [
+    { at: 5, fact: "stored", store: "s", key: "k", value: { a: 1 } },
+    { at: 7, fact: "stored", store: "s", key: "k", value: undefined },
+  ]);
+});
+
+test("a value must be given, and a store must have a name", () => {
+  const engine = new Engine();
+  assert.throws(() => engine.storePut("s", "k", undefined, 0), {
+    code: "INVALID",
+    details: { field: "value", value: undefined },
+  });
+  assert.throws(() => engine.storePut("no name", "k", 1, 0), {
+    code: "INVALID",
+    details: { field: "store", value: "no name" },
+  });
+  assert.deepEqual(engine.storeScan("s"), []);
+});

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "./engine.ts";
+import type { FairnessKey, QueueOptions } from "./types.ts";
+import { weightOf } from "./weights.ts";
+
+test("a path without a rule weighs 1", () => {
+  assert.equal(weightOf({}, ["acme"]), 1);
+  assert.equal(weightOf({ other: 5, "zzz*": 7 }, ["acme"]), 1);
+});
+
+test("a rule of the very key wins over every prefix", () => {
+  assert.equal(weightOf({ "acme*": 9, acme: 2, "*": 3 }, ["acme"]), 2);
+});
+
+test("of several prefixes the longest wins, whatever their order", () => {
+  assert.equal(weightOf({ "*": 2, "ac*": 3, "acme*": 4, "a*": 5 }, ["acme-7"]), 4);
+  assert.equal(weightOf({ "acme*": 4, "*": 2 }, ["acme-7"]), 4);
+  assert.equal(weightOf({ "*": 2 }, ["anything"]), 2);
+});
+
+test("the levels of a path are joined with a slash", () => {
+  const rules = { "acme/user-7": 3, "acme/*": 2, acme: 5 };
+  assert.equal(weightOf(rules, ["acme", "user-7"]), 3);
+  assert.equal(weightOf(rules, ["acme", "user-8"]), 2);
+  assert.equal(weightOf(rules, ["acme"]), 5);
+});
+
+test("names of the language's own are keys like others", () => {
+  assert.equal(weightOf({}, ["constructor"]), 1);
+  assert.equal(weightOf({}, ["toString"]), 1);
+});
+
+/** Which lanes are served first, of lanes with enough jobs each. */
+function order(options: QueueOptions, keys: FairnessKey[], count: number): string[] {
+  const engine = new Engine();
+  engine.setQueue("q", options, 0);
+  for (const key of keys) {
+    for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: key }, 0);
+  }
+  return engine.lease("q", count, 0).map((lease) => String(lease.body));
+}
+
+function countOf(list: string[], item: string): number {
+  return list.filter((one) => one === item).length;
+}
+
+test("lanes share by the queue's rules, by key and by prefix", () => {
+  const served = order({ weights: { big: 4, "mid-*": 2 } }, ["big", "mid-1", "small"], 70);
+  assert.deepEqual(
+    ["big", "mid-1", "small"].map((key) => countOf(served, key)),
+    [40, 20, 10],
+  );
+});
+
+test("levels of a path share by the rule of the level, their children by the path's", () => {
+  const options = { weights: { acme: 3, "acme/fast": 2 } };
+  const keys = [["acme", "fast"], ["acme", "slow"], "other"];
+  const served = order(options, keys, 40);
+  assert.equal(countOf(served, "other"), 10);
+  assert.equal(countOf(served, "acme,fast"), 20);
+  assert.equal(countOf(served, "acme,slow"), 10);
+});
