@@ -27,8 +27,8 @@ export type Chore = (now: number) => boolean;
  */
 export class Core implements LineWorld, FlowOwner {
   readonly seed: number;
-  readonly rings = new Rings();
-  readonly jobs = new Jobs();
+  readonly rings: Rings;
+  readonly jobs: Jobs;
   readonly queues: (Queue | undefined)[] = [];
   readonly byName = new Map<string, Queue>();
   readonly laneKeys: KeyTable;
@@ -36,11 +36,11 @@ export class Core implements LineWorld, FlowOwner {
   readonly lanes: Lanes;
   readonly seats: Seats;
   readonly lines: Lines;
-  readonly ids = new IdIndex(this.jobs, ID, ID_LINK);
+  readonly ids: IdIndex;
   /** Delays and leases. */
-  readonly timers = new Timers(this.jobs, POS);
+  readonly timers: Timers;
   /** Deadlines and promotions of waiting and delayed jobs. */
-  readonly later = new Timers(this.jobs, POS2);
+  readonly later: Timers;
   /** Per queue (its index + 1): when its oldest kept job may be forgotten. May come too early. */
   readonly #queueRows = new Table(2);
   readonly keeping = new Timers(this.#queueRows, 1);
@@ -62,9 +62,14 @@ export class Core implements LineWorld, FlowOwner {
   #serial = 0;
   #lastQueue: Queue | undefined = undefined;
 
-  constructor(seed: number, sink: FactSink | undefined) {
+  constructor(seed: number, sink: FactSink | undefined, isReserved: boolean) {
     this.seed = seed;
     this.#sink = sink;
+    this.rings = new Rings(isReserved);
+    this.jobs = new Jobs(isReserved);
+    this.ids = new IdIndex(this.jobs, ID, ID_LINK);
+    this.timers = new Timers(this.jobs, POS);
+    this.later = new Timers(this.jobs, POS2);
     this.laneKeys = new KeyTable(seed);
     this.gates = new Gates(seed);
     this.dedupes = new Dedupes(seed);

@@ -6,8 +6,8 @@ import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
 
-/** Lanes tried in one call; what is left goes on with the next, so that no call takes long. */
-const TRIES_PER_CALL = 4000;
+/** Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that no call takes long. */
+const TRIES_PER_CALL = 2000;
 
 /** Gives jobs to the workers that are free, at most `max`. */
 export function dispatch(core: Core, now: number, max: number): Lease[] {

@@ -43,6 +43,8 @@ export interface EngineOptions {
   seed?: number;
   /** Hears every fact, in order. */
   facts?: FactSink;
+  /** Reserve address space for millions of jobs and lanes now rather than when they come. */
+  reserve?: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export class Engine {
   readonly #core: Core;
 
   constructor(options: EngineOptions = {}) {
-    this.#core = new Core(options.seed ?? 0, options.facts);
+    this.#core = new Core(options.seed ?? 0, options.facts, options.reserve ?? false);
     this.#core.endWait = (row, gate, waitMs) => this.#endWait(row, gate.key, waitMs);
   }
 

@@ -119,8 +119,8 @@ export class Jobs extends Table {
   readonly extras = new Slots<Extra>();
   readonly bodies = new Slots<unknown>();
 
-  constructor() {
-    super(JOB_INTS);
+  constructor(isReserved: boolean) {
+    super(JOB_INTS, isReserved);
   }
 
   int(row: number, field: number): number {

@@ -26,8 +26,8 @@ import type { Queue } from "./queue.ts";
 import type { Rings } from "./ring.ts";
 import type { Seats } from "./seats.ts";
 
-/** Gates looked at again in one call; the rest is done by the next one. */
-const LOOKS_PER_CALL = 512;
+/** Steps that looking at gates may take in one call; the rest is done by the next one. */
+const STEPS_PER_CALL = 1000;
 /** Flows let go at once when a gate has room for everybody in its line. */
 const LET_GO = 64;
 /** Jobs failed in one call because their gate opens too late for them. */
@@ -146,10 +146,11 @@ export class Lines {
 
   /** Looks at every gate that is due; what is too much for one call is left to the next. */
   settle(now: number): void {
+    const stopAt = this.#w.rings.steps + STEPS_PER_CALL;
     for (let i = 0; i < this.#due.length; i++) {
       const gate = this.#due[i]!;
       gate.isDue = false;
-      if (i < LOOKS_PER_CALL) this.#lookAt(gate, now);
+      if (this.#w.rings.steps < stopAt) this.#lookAt(gate, now);
       else this.#w.gates.wakeAt(gate, now);
     }
     if (this.#due.length > 0) this.#due = [];

@@ -10,7 +10,9 @@ import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
 
 /** Rows looked at by one step of a walk over all jobs. */
-const ROWS_PER_STEP = 1000;
+const ROWS_PER_STEP = 250;
+/** Lanes of a deleted queue freed by one step. */
+const LANES_PER_STEP = 100;
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
 /** Dead jobs put back in one call: callers repeat it until nothing is left. */
@@ -82,7 +84,7 @@ function drop(core: Core, row: number, queue: Queue, now: number): void {
 
 /** Frees what a deleted queue leaves behind once its jobs are gone. */
 function sweepQueue(core: Core, queue: Queue): boolean {
-  for (let i = 0; i < ROWS_PER_STEP / 10; i++) {
+  for (let i = 0; i < LANES_PER_STEP; i++) {
     const tier = queue.tiers[queue.tiers.length - 1];
     if (tier === undefined) break;
     const ring = core.lanes.get(tier, CHILD);

@@ -59,11 +59,15 @@ const BEYOND = 11;
 const NEAR = 4;
 
 export class Rings {
-  readonly nodes = new Table(NODE_INTS);
+  readonly nodes: Table;
   readonly rings = new Table(RING_INTS);
   /** Elementary steps taken, for the tests of bounded work. */
   steps = 0;
   #far: (FarRounds | undefined)[] = [undefined];
+
+  constructor(isReserved = false) {
+    this.nodes = new Table(NODE_INTS, isReserved);
+  }
 
   create(owner: number, newcomersFirst: boolean): number {
     const ring = this.rings.alloc();

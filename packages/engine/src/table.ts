@@ -5,16 +5,17 @@
  * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Whoever keeps `t.i`
  * in a variable must not allocate meanwhile: growing replaces it.
  *
- * Growing copies, so it must end before copies take long: a table of 65,536 rows takes a millisecond
+ * Growing copies, so it must end before copies take long: a table of 16,384 rows takes a millisecond
  * to copy and goes from there straight to a reserve of 16 million rows, of which the system only
- * backs the pages that are touched. Chunks that never move were tried instead: every access paid for
+ * backs the pages that are touched. Reserving it may start a garbage collection, so whoever expects
+ * many rows asks for the reserve at once. Chunks that never move were tried instead: every access paid for
  * a second look-up, and a job took twice as long.
  */
 
 const ROWS_FIRST = 1 << 10;
 const GROWTH = 4;
 /** The last size that is copied in about a millisecond. */
-const ROWS_COPIED = 1 << 16;
+const ROWS_COPIED = 1 << 14;
 /** Address space, not memory: 1.3 GB for jobs. Beyond it a growth copies, once per doubling. */
 const ROWS_RESERVED = 1 << 24;
 
@@ -30,12 +31,13 @@ export class Table {
   #next = 1;
 
   /** `ints` is the number of 32-bit fields of a row and must be even. */
-  constructor(ints: number) {
+  constructor(ints: number, isReserved = false) {
     this.ints = ints;
     this.doubles = ints >>> 1;
     this.i = new Int32Array(0);
     this.f = new Float64Array(0);
     this.#resize(ROWS_FIRST);
+    if (isReserved) this.#reserve();
   }
 
   /** A row with all fields zero. */
@@ -75,6 +77,10 @@ export class Table {
   #grow(): void {
     if (this.#rows < ROWS_COPIED) return this.#resize(this.#rows * GROWTH);
     if (this.#rows >= ROWS_RESERVED) return this.#resize(this.#rows * 2);
+    this.#reserve();
+  }
+
+  #reserve(): void {
     try {
       this.#resize(ROWS_RESERVED);
     } catch (error) {
