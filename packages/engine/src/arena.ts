@@ -3,8 +3,8 @@
  *
  * An address counts 4-byte words: the chunk in its upper 16 bits, the word in its lower 16. Blocks
  * come in classes, steps of 8 bytes up to 64, then powers of two and the halves between (96, 128,
- * 192, ...): at most a third is lost to rounding, and 7 bytes of a short key. A freed block waits in
- * the list of its class, linked through its first word, and is never joined with its neighbours:
+ * 192, ...): at most a third is lost to rounding, and 7 bytes of a short key. A freed block waits
+ * in the list of its class, linked through its first word, and is never joined with its neighbours:
  * the memory held is the sum of the most that each class ever needed at once.
  */
 

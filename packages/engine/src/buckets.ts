@@ -101,7 +101,7 @@ export class Buckets {
     return this.#heads.length * (4 << CHUNK_SHIFT);
   }
 
-  /** Buckets from `count` to the mask are not split off yet: their rows are still in the lower half. */
+  /** Buckets from `count` on are not split off yet: their rows are still in the lower half. */
   #bucketOf(hash: number): number {
     const bucket = hash & this.#mask;
     return bucket < this.count ? bucket : bucket & (this.#mask >>> 1);

@@ -87,12 +87,12 @@ test("window: the key is taken for the window after the first add, finished or n
   engine.add("q", spec("window", "a"), 0);
   engine.ack(1, takeOne(engine).lease, 0);
   assert.deepEqual(engine.add("q", spec("window", "b"), 99), { id: 1, duplicate: true, tier: 0 });
+  engine.dispatch(99);
   assert.equal(engine.nextWake(99), 100);
   assert.equal(engine.add("q", spec("window", "c"), 100).id, 2, "even before the tick");
   engine.tick(100);
   assert.equal(engine.nextWake(100), 200);
   engine.tick(200);
-  assert.equal(engine.nextWake(200), Number.POSITIVE_INFINITY);
   assert.equal(engine.job(2)?.dedupe, undefined, "the job still waits, its window is over");
 });
 
@@ -211,4 +211,50 @@ test("keepLast: a follow-up that a full queue refuses is counted as dropped", ()
   engine.ack(1, lease.lease, 0);
   assert.equal(engine.queueStats("q").dropped, 1);
   assert.equal(engine.queueStats("q").waiting, 1);
+});
+
+test("the key is free again however the job ends, and when it is dead-lettered", () => {
+  const leased = { unrecoverable: true };
+  const ends: Record<string, (engine: Engine) => void> = {
+    "cancelled while waiting": (engine) => void engine.cancel(1, 0),
+    "cancelled by its key": (engine) => void engine.cancelByKey("q", "k", 0),
+    "cancelled while leased": (engine) => void engine.cancel(takeOne(engine).id, 0),
+    finished: (engine) => engine.ack(1, takeOne(engine).lease, 0),
+    "dead-lettered": (engine) => engine.nack(1, takeOne(engine).lease, 0, leased),
+    failed: (engine) => {
+      engine.setQueue("q", { dlq: false }, 0);
+      engine.nack(1, takeOne(engine).lease, 0, leased);
+    },
+    expired: (engine) => engine.tick(1000),
+    "too long a wait": (engine) => engine.cooldown("g", 10_000, "", 0),
+    purged: (engine) => {
+      engine.purge("q", 0);
+      engine.tick(0);
+    },
+  };
+  for (const [end, make] of Object.entries(ends)) {
+    const engine = open();
+    engine.add("q", spec("pending", "a", { ttlMs: 1000, gates: ["g"], maxWaitMs: 5000 }), 0);
+    make(engine);
+    const next = engine.add("q", spec("pending", "b", { gates: [] }), 1000);
+    assert.deepEqual(next, { id: 2, tier: 3 }, end);
+  }
+});
+
+test("an add after a purge makes a job of its own", () => {
+  const engine = open();
+  engine.add("q", spec("pending", "a"), 0);
+  engine.purge("q", 0);
+  const { id } = engine.add("q", spec("pending", "b"), 0);
+  engine.tick(0);
+  assert.equal(engine.job(id)?.state, "waiting", "an add that was answered is not lost");
+});
+
+test("a job is cancelled by its key only while it holds the key", () => {
+  const engine = open();
+  assert.equal(engine.cancelByKey("q", "k", 0), false);
+  engine.add("q", spec("window", "a"), 0);
+  assert.equal(engine.cancelByKey("q", "k", 0), true);
+  assert.equal(engine.job(1)?.ending, "cancelled");
+  assert.equal(engine.cancelByKey("q", "k", 0), false, "it has ended");
 });

@@ -119,7 +119,7 @@ export class Jobs extends Table {
   readonly extras = new Slots<Extra>();
   readonly bodies = new Slots<unknown>();
 
-  constructor(isReserved: boolean) {
+  constructor(isReserved = false) {
     super(JOB_INTS, isReserved);
   }
 

@@ -256,7 +256,8 @@ export class Lines {
   #endOffer(gate: GateLine, flow: number): void {
     gate.offer = 0;
     this.#w.lanes.set(flow, FLOW_STATE, LINED);
-    this.queueOf(flow).offers.delete(gate);
+    const { offers } = this.queueOf(flow);
+    if (offers.size > 0) offers.delete(gate);
   }
 
   /** Fails the jobs that would rather not wait until the gate opens. */

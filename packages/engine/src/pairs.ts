@@ -1,4 +1,4 @@
-/** Finds rows by two 32-bit fields of theirs, such as a queue and a key, or a lane and a gate set. */
+/** Finds rows by two 32-bit fields of theirs, such as a lane and a set of gates. */
 import { Buckets } from "./buckets.ts";
 import type { Table } from "./table.ts";
 

@@ -24,7 +24,7 @@ function first(model: readonly Timer[]): Timer | undefined {
   return model.toSorted((a, b) => a.time - b.time || a.tie - b.tie)[0];
 }
 
-/** Rows equal in time and tie may come in any order: what comes out must be as good as the first. */
+/** Rows equal in time and tie may come in any order: what comes must be as good as the first. */
 function check(timers: Timers, model: readonly Timer[]): void {
   const due = first(model);
   assert.equal(timers.size, model.length);

@@ -96,14 +96,28 @@ test("a second timer, a missing one and a time that is none are refused", () => 
   assert.deepEqual(drain(timers), [row]);
 });
 
+/** A position below 0 is a place in a run, one above 0 a slot of the heap. */
+function isInRun(table: Table, row: number): boolean {
+  return table.i[row * table.ints + POS]! < 0;
+}
+
 test("rising times stay out of the heap, those of several lease lengths too", () => {
   const { table, timers, rows } = setUp(20_000);
   const lengths = [30_000, 1_000, 300_000, 60_000];
   for (const row of rows) timers.add(row, (row >>> 3) + lengths[row & 3]!, row);
-  // A position below 0 is a place in a run.
-  for (const row of rows) {
-    assert.ok(table.i[row * 2 + POS]! < 0);
-  }
+  for (const row of rows) assert.ok(isInRun(table, row));
+});
+
+test("far times that end the runs send nearer ones to the heap only until they are gone", () => {
+  const { table, timers, rows } = setUp(10);
+  for (const row of rows.slice(0, 4)) timers.add(row, 10, 14 - row);
+  for (const row of rows.slice(4, 8)) timers.add(row, 2000 - row, 1);
+  timers.add(9, 20, 1);
+  assert.equal(isInRun(table, 9), false);
+  timers.move(8, 15);
+  timers.add(10, 20, 2);
+  assert.equal(isInRun(table, 10), true);
+  assert.deepEqual(drain(timers), [4, 3, 2, 1, 8, 9, 10, 7, 6, 5]);
 });
 
 test("a million rows with random times come out in order, removed and moved ones too", () => {

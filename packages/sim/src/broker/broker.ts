@@ -11,7 +11,7 @@ import { compareAll, compareStats } from "../checks/compare.ts";
 import { Ledger } from "../checks/ledger.ts";
 import { Promises } from "../checks/promises.ts";
 import { readFact } from "../checks/read-fact.ts";
-import { judgeTimers, judgeWake } from "../checks/wakes.ts";
+import { judgeTimers, lostWake } from "../checks/wakes.ts";
 import type { Disk } from "../disk/disk.ts";
 import { Broken, demand } from "../model/broken.ts";
 import type { Trace } from "../run/trace.ts";
@@ -116,7 +116,15 @@ export class Broker {
   // The engine must not need a call to see what has fallen due.
   #lookBefore(): void {
     this.now = Math.max(this.now, this.parts.clock.read());
-    judgeWake(this.ledger, this.demand, this.now, this.#wakeAt);
+    const lost = lostWake(this.ledger, this.demand, this.now, this.#wakeAt);
+    demand(lost === undefined, "wake-ups", () => {
+      const { id, queue, gates } = lost!;
+      return (
+        `at ${this.now} job ${id} of queue ${queue} waits for nothing, its gates [${gates}] open, ` +
+        `a worker is free, and the engine sleeps until ${this.#wakeAt}; ` +
+        `it says: ${this.engine.why(id, this.now).text}`
+      );
+    });
     this.#requests++;
     if (this.#requests % LOOK_EVERY === 0) judgeTimers(this.ledger, this.now, this.#wakeAt);
   }

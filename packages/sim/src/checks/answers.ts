@@ -70,7 +70,8 @@ function excusesOf(ledger: Ledger, queue: QueueBook, spec: JobSpec, now: number)
   const excuses: string[] = [];
   if (queue.config.admission !== undefined) excuses.push("RATE_LIMITED");
   if (gates.some(({ costMax }) => cost > costMax)) excuses.push("INVALID");
-  const isShut = gates.some((gate) => gate.blocks(cost, 0, now) !== undefined);
+  const tier = typeof spec.priority === "number" ? spec.priority : 0;
+  const isShut = gates.some((gate) => gate.blocks(cost, tier, now) !== undefined);
   if (spec.maxWaitMs !== undefined && isShut) excuses.push("WAIT_TOO_LONG");
   return excuses;
 }

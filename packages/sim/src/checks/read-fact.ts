@@ -225,7 +225,10 @@ function readEnd(ledger: Ledger, job: LedgerJob, fact: Of<"ended">): void {
   }
   if (ending === "wait-too-long") {
     const isMeant = job.state === "waiting" && (fact.waited?.waitMs ?? 0) > job.maxWaitMs;
-    demand(isMeant, "maxWait", () => `job ${job.id} would have waited`);
+    demand(isMeant, "maxWait", () => {
+      const { id, queue, maxWaitMs } = job;
+      return `job ${id} of ${queue}, ${job.state}, waits ${maxWaitMs}: ${JSON.stringify(fact.waited)}`;
+    });
   }
   for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
   ledger.takeOff(job);

@@ -5,12 +5,19 @@ import type { Demand } from "../broker/demand.ts";
 import { Broken } from "../model/broken.ts";
 import type { Flow } from "./flow.ts";
 import type { Ledger } from "./ledger.ts";
+import type { LedgerJob } from "./ledger-job.ts";
 
 // The engine counts whole milli-tokens and wakes up to a millisecond later than the books here.
 const SLACK_MS = 2;
 
-export function judgeWake(ledger: Ledger, demand: Demand, now: number, wakeAt: number): void {
-  if (wakeAt <= now + SLACK_MS) return;
+// Answers a job that waits for nothing, if there is one.
+export function lostWake(
+  ledger: Ledger,
+  demand: Demand,
+  now: number,
+  wakeAt: number,
+): LedgerJob | undefined {
+  if (wakeAt <= now + SLACK_MS) return undefined;
   const workable = new Map<string, boolean>();
   const flows: Flow[] = [];
   for (const flow of ledger.flows.values()) {
@@ -21,19 +28,16 @@ export function judgeWake(ledger: Ledger, demand: Demand, now: number, wakeAt: n
       workable.set(flow.queue, canWork);
     }
     if (!canWork) continue;
-    if (flow.gates.length === 0) throw lost(flow, now, wakeAt);
+    if (flow.gates.length === 0) return flow.head;
     flows.push(flow);
   }
-  if (flows.length === 0) return;
   const tiers = [...new Set(flows.map(({ tier }) => tier))];
   for (const most of tiers) {
-    judgeGated(
-      ledger,
-      flows.filter(({ tier }) => tier <= most),
-      now,
-      wakeAt,
-    );
+    const urgent = flows.filter(({ tier }) => tier <= most);
+    const lost = lostBehind(ledger, urgent, now);
+    if (lost !== undefined) return lost.head;
   }
+  return undefined;
 }
 
 function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
@@ -43,7 +47,7 @@ function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
 
 // Flows that share gates, directly or through others, may rightly keep permits from one another. But
 // when every gate of all of them is open, one of them must go out.
-function judgeGated(ledger: Ledger, flows: readonly Flow[], now: number, wakeAt: number): void {
+function lostBehind(ledger: Ledger, flows: readonly Flow[], now: number): Flow | undefined {
   const parents = new Map<string, string>();
   const rootOf = (key: string): string => {
     let at = key;
@@ -58,23 +62,12 @@ function judgeGated(ledger: Ledger, flows: readonly Flow[], now: number, wakeAt:
   }
   const shut = new Set<string>();
   for (const flow of flows) if (!isOpen(ledger, flow, now)) shut.add(rootOf(flow.gates[0]!));
-  for (const flow of flows) {
-    if (!shut.has(rootOf(flow.gates[0]!))) throw lost(flow, now, wakeAt);
-  }
+  return flows.find(({ gates }) => !shut.has(rootOf(gates[0]!)));
 }
 
 function isOpen(ledger: Ledger, { gates, head, tier }: Flow, now: number): boolean {
   const at = now - SLACK_MS;
   return gates.every((key) => ledger.gates.of(key, at).blocks(head!.cost, tier, at) === undefined);
-}
-
-function lost({ gates, head, queue }: Flow, now: number, wakeAt: number): Broken {
-  const through = gates.length === 0 ? "without gates" : `its gates ${gates.join(", ")} open`;
-  return new Broken(
-    "wake-ups",
-    `at ${now} job ${head?.id} of queue ${queue} waits for nothing, ${through}, ` +
-      `a worker is free, and the engine sleeps until ${wakeAt}`,
-  );
 }
 
 // What falls due by itself must have been announced too.

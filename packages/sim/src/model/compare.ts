@@ -23,9 +23,15 @@ const CALLS_BETWEEN_FULL_LOOKS = 25;
 
 export function compare(model: Model, engine: Watched): void {
   const isFull = model.call % CALLS_BETWEEN_FULL_LOOKS === 0;
-  for (const job of model.jobs.values()) {
-    const isDue = isFull || job.state !== "ended" || job.endedIn === model.call;
-    if (isDue) compareJob(job, engine.job(job.id));
+  for (const queue of model.queues.values()) {
+    for (const job of queue.waiting) compareJob(job, engine.job(job.id));
+    for (const job of queue.delayed) compareJob(job, engine.job(job.id));
+    for (const job of queue.leased) compareJob(job, engine.job(job.id));
+    for (let at = queue.kept.length - 1; at >= 0; at--) {
+      const job = queue.kept[at]!;
+      if (!isFull && job.endedIn !== model.call) break;
+      compareJob(job, engine.job(job.id));
+    }
   }
   const names = [...engine.queueNames()].sort().join(" ");
   equal("queues", "names", names, [...model.queues.keys()].sort().join(" "));
@@ -60,6 +66,19 @@ function endState(job: ModelJob): string {
   return job.ending === "finished" ? "finished" : "failed";
 }
 
+const COUNTS = [
+  "added",
+  "dispatched",
+  "finished",
+  "failed",
+  "retried",
+  "expired",
+  "cancelled",
+  "dead",
+  "dropped",
+  "rejected",
+] as const satisfies readonly (keyof ModelQueue["counts"])[];
+
 function compareQueue(queue: ModelQueue, stats: QueueStats): void {
   const rule = "stats of a queue";
   const of = queue.name;
@@ -70,9 +89,7 @@ function compareQueue(queue: ModelQueue, stats: QueueStats): void {
   equal(rule, "paused of", stats.paused, queue.config.paused, of);
   equal(rule, "bytes of", stats.bytes, queue.bytes, of);
   equal(rule, "free workers of", stats.freeWorkers, queue.slots, of);
-  for (const [name, count] of Object.entries(queue.counts)) {
-    equal(rule, name, stats[name as keyof ModelQueue["counts"]], count, of);
-  }
+  for (const name of COUNTS) equal(rule, name, stats[name], queue.counts[name], of);
   compareTiers(queue, stats);
 }
 

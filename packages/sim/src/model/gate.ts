@@ -135,7 +135,7 @@ export class ModelGate {
   release(id: number, now: number): void {
     if (!this.holders.delete(id)) return;
     this.#lastEnd = now;
-    this.#isRested = false;
+    if (this.config?.interval?.from === "end") this.#isRested = false;
   }
 
   coolDown(until: number, reason: string): void {

@@ -16,13 +16,12 @@ export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
   const queue = model.queueOf(job);
   judgeLease(model, lease, job, queue);
   if (pulled === undefined) useSlot(queue, lease.worker);
-  else if (lease.worker !== "")
-    useSlot(queue, lease.worker); // TEMP T1
-  else equal("a: a pull serves its queue", "queue", lease.queue, pulled.name);
+  else judgePull(lease, pulled);
   judgeGates(model, job);
   judgeFlow(queue, job);
-  judgeLane(model, queue, job);
-  judgeTiers(model, queue, job);
+  const heads = model.heads(queue);
+  judgeLane(model, heads, job);
+  judgeTiers(model, queue, heads, job);
   judgeLines(model, job, pulled);
   if (queue.order !== undefined) judgeOrder(queue, job);
   model.lease(job, lease.worker, lease.expiresAt);
@@ -40,6 +39,12 @@ function judgeLease(model: Model, lease: Lease, job: ModelJob, queue: ModelQueue
   equal(rule, `body of job ${job.id}`, lease.body, job.body);
   const expiresAt = model.now + (job.leaseMs ?? queue.config.leaseMs);
   equal(rule, `expiry of job ${job.id}`, lease.expiresAt, expiresAt);
+}
+
+function judgePull(lease: Lease, pulled: ModelQueue): void {
+  const rule = "a: a pull serves its own queue and uses nobody's slot";
+  equal(rule, "queue", lease.queue, pulled.name);
+  equal(rule, "worker", lease.worker, "");
 }
 
 function useSlot(queue: ModelQueue, worker: string): void {
@@ -91,8 +96,8 @@ function isAlone(model: Model, head: ModelJob, gate: string): boolean {
   return true;
 }
 
-function judgeLane(model: Model, queue: ModelQueue, job: ModelJob): void {
-  for (const head of model.heads(queue)) {
+function judgeLane(model: Model, heads: readonly ModelJob[], job: ModelJob): void {
+  for (const head of heads) {
     if (head.tier !== job.tier || head.lane !== job.lane || head.age >= job.age) continue;
     demand(
       !isReady(model, head),
@@ -102,9 +107,14 @@ function judgeLane(model: Model, queue: ModelQueue, job: ModelJob): void {
   }
 }
 
-function judgeTiers(model: Model, queue: ModelQueue, job: ModelJob): void {
+function judgeTiers(
+  model: Model,
+  queue: ModelQueue,
+  heads: readonly ModelJob[],
+  job: ModelJob,
+): void {
   if (queue.config.tierOrder !== "strict") return;
-  for (const head of model.heads(queue)) {
+  for (const head of heads) {
     if (head.tier >= job.tier) continue;
     demand(
       !isReady(model, head),

@@ -4,7 +4,7 @@
 // Asked after every call: a call that makes a job dispatchable and leaves `nextWake` in the future
 // has lost a wake-up.
 
-import { demand } from "./broken.ts";
+import { Broken, demand } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import type { ModelQueue } from "./queue.ts";
@@ -32,23 +32,27 @@ function freeHeads(model: Model): ModelJob[] {
 }
 
 function judgeTimers(queue: ModelQueue, nextWake: number): void {
-  const announce = (at: number, what: string, job: ModelJob) =>
-    demand(
-      nextWake <= at,
-      "f: every wake-up is announced",
-      () => `job ${job.id}: ${what} at ${at}, the engine wakes at ${nextWake}`,
-    );
-  const promoteAfterMs = queue.config.promoteAfterMs;
-  for (const job of queue.delayed) announce(job.at, "falls due", job);
-  for (const job of queue.leased) announce(job.at, "lease runs out", job);
-  for (const job of queue.kept) announce(job.at + queue.config.results.ms, "is forgotten", job);
-  for (const job of [...queue.delayed, ...queue.waiting]) {
-    if (job.deadline !== undefined) announce(job.deadline, "deadline", job);
+  const { promoteAfterMs, results } = queue.config;
+  for (const job of queue.delayed) {
+    announced(nextWake, job.at, "falls due", job);
+    announced(nextWake, job.deadline, "deadline", job);
   }
+  for (const job of queue.leased) announced(nextWake, job.at, "lease runs out", job);
+  const oldest = queue.kept[0];
+  if (oldest !== undefined) announced(nextWake, oldest.at + results.ms, "is forgotten", oldest);
   for (const job of queue.waiting) {
+    announced(nextWake, job.deadline, "deadline", job);
     if (promoteAfterMs === undefined || job.tier === 0) continue;
-    announce(job.since + promoteAfterMs, "is promoted", job);
+    announced(nextWake, job.since + promoteAfterMs, "is promoted", job);
   }
+}
+
+function announced(nextWake: number, at: number | undefined, what: string, job: ModelJob): void {
+  if (at === undefined || nextWake <= at) return;
+  throw new Broken(
+    "f: every wake-up is announced",
+    `job ${job.id}: ${what} at ${at}, the engine wakes at ${nextWake}`,
+  );
 }
 
 // Heads that have to do with one another because they wait at the same gates, over any number of

@@ -17,6 +17,10 @@ export class Ring<M extends Member> {
   #newcomers: M[] = [];
   readonly #rounds = new Map<number, M[]>();
   #wasNewcomer = false;
+  // Newcomers this round still takes in; unknown until the first job of a ring that was idle.
+  #joins: number | undefined;
+  // Members when the job being served was picked.
+  #before = 0;
   // While this round is used up: the newcomers that were there at that moment.
   #closing: Set<M> | undefined;
 
@@ -30,7 +34,7 @@ export class Ring<M extends Member> {
       member.round = 0;
       member.rest = 0;
     }
-    if (isAtMost(member, this.#round + 1)) this.#newcomers.push(member);
+    if (member.round <= this.#round) this.#newcomers.push(member);
     else this.#push(member);
   }
 
@@ -56,21 +60,35 @@ export class Ring<M extends Member> {
       this.#closing = undefined;
       const later = [...this.#rounds.keys()];
       this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
+      this.#joins = Math.max(64, this.#size);
     }
   }
 
   // Serves a member a job. `staysActive`: whether it has another job to give.
   serve(member: M, cost: number, staysActive: boolean): void {
     const isNewcomer = this.#newcomers.includes(member);
+    this.#before = this.#size;
     this.#remove(member);
-    if (isNewcomer && isAtMost(member, this.#round)) {
-      member.round = this.#round + 1;
+    if (member.round < this.#round) {
+      member.round = isNewcomer ? this.#join() : this.#round;
       member.rest = 0;
     }
     charge(member, cost);
     this.#wasNewcomer = isNewcomer;
     if (staysActive) this.#push(member);
     else this.#forgetWhenEmpty();
+  }
+
+  // The round that a newcomer joins: this one, or the next when this has taken in enough.
+  #join(): number {
+    this.#joins ??= Math.max(64, this.#before);
+    if (this.#joins === 0) return this.#round + 1;
+    this.#joins -= 1;
+    return this.#round;
+  }
+
+  get #size(): number {
+    return this.#newcomers.length + [...this.#rounds.values()].flat().length;
   }
 
   #push(member: M): void {
@@ -95,6 +113,7 @@ export class Ring<M extends Member> {
     this.#round = 0;
     this.#wasNewcomer = false;
     this.#closing = undefined;
+    this.#joins = undefined;
   }
 }
 
@@ -108,8 +127,4 @@ export function charge(member: Member, cost: number): void {
 export function reweigh(member: Member, weight: number): void {
   member.rest = Math.ceil((member.rest * weight) / member.weight);
   member.weight = weight;
-}
-
-function isAtMost(member: Member, round: number): boolean {
-  return member.round < round || (member.round === round && member.rest === 0);
 }

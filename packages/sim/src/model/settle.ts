@@ -103,8 +103,7 @@ export function nack(
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
   job.error = options.error ?? job.error;
-  const blamed =
-    options.blame === false || options.cooldown /* TEMP T2 */ ? [] : (options.blame ?? job.gates);
+  const blamed = options.blame === false ? [] : (options.blame ?? job.gates);
   for (const key of blamed) model.gates.get(key).report(false, model.now);
   if (options.cooldown === undefined) {
     fail(model, job, options.unrecoverable ?? false, options.delayMs);

@@ -109,7 +109,7 @@ function makeQueue(random: Random, name: string, gateKeys: readonly string[]): Q
     gateSets: makeGateSets(random, gateKeys),
     gatedShare: random.pick([0, 0.3, 0.6, 0.9]),
     workers: makeWorkers(random),
-    addsPerMinute: random.pick([4, 10, 20]),
+    addsPerMinute: random.pick([3, 8, 15]),
   };
 }
 

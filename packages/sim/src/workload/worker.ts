@@ -93,7 +93,7 @@ export class Worker {
     const leaseMs = lease.expiresAt - this.#broker.now;
     if (this.#kind === "slow") {
       const tookMs = random.between(500, 12_000);
-      if (tookMs > leaseMs / 2) this.#extendUntil(lease, Math.max(20, leaseMs), tookMs);
+      if (tookMs > leaseMs / 2) this.#extendUntil(lease, Math.max(500, leaseMs), tookMs);
       return this.#in(tookMs, () => this.#done(lease));
     }
     if (this.#kind === "hanging" && random.chance(0.2)) {
@@ -111,7 +111,8 @@ export class Worker {
     this.#in(pauseMs, () => {
       if (this.#held.get(lease.id) !== lease) return;
       extend(this.#broker, lease, leaseMs);
-      this.#extendUntil(lease, leaseMs, leftMs - pauseMs);
+      const job = this.#broker.ledger.jobs.get(lease.id);
+      if (job?.lease === lease.lease) this.#extendUntil(lease, leaseMs, leftMs - pauseMs);
     });
   }
 

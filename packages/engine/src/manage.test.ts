@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "./engine.ts";
+import type { Fact } from "./facts.ts";
+import type { JobSpec, QueueOptions } from "./types.ts";
+
+function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  engine.setQueue("q", options, 0);
+  return { engine, facts };
+}
+
+function fill(engine: Engine, count: number, spec: JobSpec = {}, queue = "q"): void {
+  for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
+}
+
+/** Ticks until nothing is left to do; answers how many it took. */
+function settle(engine: Engine, now: number): number {
+  let ticks = 0;
+  for (; engine.nextWake(now) <= now; ticks++) engine.dispatch(now);
+  return ticks;
+}
+
+test("a queue is created with its defaults, and changed in what is named only", () => {
+  const { engine, facts } = open({ leaseMs: 5 });
+  engine.setQueue("q", { weight: 3 }, 1);
+  const config = engine.queueConfig("q");
+  assert.deepEqual([config.leaseMs, config.weight, config.dlq], [5, 3, "q.dlq"]);
+  assert.deepEqual(facts.at(-1), { at: 1, fact: "queue", name: "q", config });
+  assert.deepEqual(engine.queueNames(), ["q"]);
+});
+
+test("a paused queue takes jobs and gives none out, until it goes on", () => {
+  const { engine } = open();
+  engine.want("q", "w", 9, 0);
+  engine.pause("q", 0);
+  fill(engine, 2);
+  assert.deepEqual(engine.dispatch(0), []);
+  assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY);
+  assert.equal(engine.queueStats("q").paused, true);
+  engine.resume("q", 5);
+  assert.equal(engine.nextWake(5), 5);
+  assert.equal(engine.dispatch(5).length, 2);
+});
+
+test("tiers can be added, and their order can change while jobs wait", () => {
+  const { engine } = open({ tiers: ["a", "b"] });
+  fill(engine, 4, { priority: 0, body: 0 });
+  fill(engine, 4, { priority: 1, body: 1 });
+  const take = (count: number): unknown[] => engine.lease("q", count, 0).map(({ body }) => body);
+  engine.setQueue("q", { tierOrder: [1, 1] }, 0);
+  assert.deepEqual(take(4).toSorted(), [0, 0, 1, 1]);
+  engine.setQueue("q", { tiers: ["a", "b", "c"], tierOrder: [1, 1, 8] }, 0);
+  fill(engine, 2, { priority: "c", body: 2 });
+  assert.deepEqual(take(3).toSorted(), [0, 1, 2]);
+  engine.setQueue("q", { tierOrder: "strict" }, 0);
+  assert.deepEqual(take(9), [0, 1, 2]);
+});
+
+test("a purge removes what waits or is delayed and leaves leases, kept jobs and newer jobs", () => {
+  const { engine, facts } = open();
+  engine.setQueue("other", {}, 0);
+  fill(engine, 3);
+  fill(engine, 2, { delayMs: 50 });
+  fill(engine, 1, {}, "other");
+  const [a, b] = engine.lease("q", 2, 0);
+  engine.ack(a!.id, a!.lease, 0);
+  engine.purge("q", 10);
+  assert.deepEqual(facts.at(-1), { at: 10, fact: "purged", name: "q" });
+  engine.add("q", {}, 10);
+  settle(engine, 10);
+  const { waiting, delayed, leased, cancelled } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, leased, cancelled], [1, 0, 1, 3]);
+  assert.equal(engine.job(3)?.ending, "cancelled");
+  assert.equal(engine.job(a!.id)?.state, "finished");
+  assert.equal(engine.queueStats("other").waiting, 1);
+  engine.nack(b!.id, b!.lease, 10, { delayMs: 1 });
+  settle(engine, 11);
+  assert.equal(engine.job(b!.id)?.state, "waiting", "a lease that comes back stays");
+});
+
+test("a large purge is spread over calls, and what it has yet to reach does not go out", () => {
+  const { engine } = open({ results: { jobs: 0 } });
+  fill(engine, 25_000, { ttlMs: 1000 });
+  fill(engine, 10, { delayMs: 1000, ttlMs: 5000 });
+  engine.want("q", "w", 100, 0);
+  engine.purge("q", 0);
+  engine.add("q", { body: "new" }, 0);
+  assert.deepEqual(
+    engine
+      .dispatch(0)
+      .map(({ body }) => body)
+      .filter(Boolean)
+      .concat("new"),
+    ["new"],
+  );
+  assert.ok(engine.queueStats("q").waiting > 0, "one call does not do it all");
+  assert.equal(engine.nextWake(0), 0);
+  assert.equal([...engine.snapshot()].filter((fact) => fact.fact === "job").length <= 1, true);
+  engine.dispatch(1000);
+  settle(engine, 1000);
+  const { waiting, delayed, cancelled, expired, dispatched } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, cancelled, expired], [0, 0, 25_010, 0]);
+  assert.equal(dispatched, 1);
+});
+
+test("a job given back during a purge was not waiting when the purge was called for", () => {
+  const { engine } = open();
+  fill(engine, 3000);
+  const [lease] = engine.lease("q", 1, 0);
+  engine.purge("q", 0);
+  engine.giveBack(lease!.id, lease!.lease, 0);
+  settle(engine, 0);
+  assert.equal(engine.job(lease!.id)?.state, "waiting");
+  assert.equal(engine.queueStats("q").waiting, 1);
+});
+
+test("a job whose deadline had passed when the queue was purged counts as expired", () => {
+  const { engine } = open();
+  fill(engine, 1, { ttlMs: 10 });
+  fill(engine, 1, { ttlMs: 30 });
+  engine.purge("q", 20);
+  settle(engine, 20);
+  assert.deepEqual([engine.job(1)?.ending, engine.job(2)?.ending], ["expired", "cancelled"]);
+});
+
+test("a second purge before the first is done takes what came in between", () => {
+  const { engine } = open();
+  fill(engine, 2000);
+  engine.purge("q", 0);
+  fill(engine, 2000);
+  engine.purge("q", 0);
+  fill(engine, 5);
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").waiting, 5);
+});
+
+test("a deleted queue is gone at once, its name is free, and nobody gets its jobs", () => {
+  const { engine, facts } = open();
+  fill(engine, 3, { fairnessKey: ["a", "b"] });
+  fill(engine, 1, { delayMs: 5 });
+  engine.want("q", "w", 9, 0);
+  const [lease] = engine.dispatch(0, 1);
+  engine.deleteQueue("q", 0);
+  assert.deepEqual(facts.at(-1), { at: 0, fact: "queue-deleted", name: "q" });
+  assert.deepEqual(engine.queueNames(), []);
+  assert.equal(engine.job(2), undefined);
+  assert.deepEqual(engine.history(2), []);
+  assert.throws(() => engine.ack(lease!.id, lease!.lease, 0), { code: "ALREADY_FINISHED" });
+  engine.setQueue("q", {}, 0);
+  engine.want("q", "w", 9, 0);
+  fill(engine, 1, { body: "new" });
+  const bodies = engine.dispatch(0).map(({ body }) => body);
+  assert.deepEqual(bodies, ["new"]);
+  settle(engine, 10);
+  assert.equal(engine.queueStats("q").leased, 1);
+});
+
+test("the jobs of a deleted queue go step by step and give back the permits they held", () => {
+  const { engine } = open();
+  engine.setGate("one", { concurrency: 1 }, 0);
+  fill(engine, 5000, { gates: ["one"] });
+  fill(engine, 3);
+  for (const { id, lease } of engine.lease("q", 2, 0)) if (id > 1) engine.ack(id, lease, 0);
+  assert.equal(engine.gateStats("one", 0).inFlight, 1);
+  engine.deleteQueue("q", 0);
+  const before = engine.steps;
+  engine.tick(0);
+  assert.ok(engine.steps - before < 11_000);
+  settle(engine, 0);
+  assert.deepEqual(engine.gateStats("one", 0).inFlight, 0);
+  assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY, "nothing of it is left");
+});
+
+test("nothing of a deleted queue's lanes and paths is seen by a queue made after it", () => {
+  const { engine } = open({ tierOrder: [1, 1, 1, 1] });
+  for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`], weight: 7 }, 0);
+  for (const { id, lease } of engine.lease("q", 25, 0)) engine.giveBack(id, lease, 0);
+  engine.deleteQueue("q", 0);
+  settle(engine, 0);
+  const before = engine.memory();
+  for (let round = 0; round < 3; round++) {
+    engine.setQueue("q", {}, 0);
+    assert.deepEqual(engine.lanes("q").lanes, []);
+    for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`] }, 0);
+    assert.equal(engine.lanes("q").lanes.length, 50);
+    assert.ok(engine.lanes("q").lanes.every((lane) => lane.weight === 1));
+    assert.equal(engine.lease("q", 100, 0).length, 50);
+    engine.deleteQueue("q", 0);
+    settle(engine, 0);
+  }
+  assert.equal(engine.memory().lanes, before.lanes, "and nothing of it is left behind");
+});

@@ -1,0 +1,1 @@
+export { type RunEnd, type RunOptions, runSeed } from "./run/run.ts";
