@@ -261,6 +261,22 @@ export class Lanes {
     this.#rings.nodes.free(flow);
   }
 
+  /** Frees a lane without jobs, or a level without children, and the levels it leaves without any. */
+  drop(lane: number): void {
+    for (let flow = this.get(lane, FLOWS); flow !== 0; flow = this.get(lane, FLOWS)) {
+      if (this.get(flow, WHERE) === IDLE) this.#rings.unlinkIdle(flow);
+      this.#freeFlow(flow);
+    }
+    let node = lane;
+    for (;;) {
+      const parent = this.#rings.ownerOf(this.get(node, RING));
+      if (this.get(node, WHERE) === IDLE) this.#rings.unlinkIdle(node);
+      this.#forget(node);
+      if (this.get(parent, KIND) !== LEVEL || this.get(parent, REFS) !== 0) return;
+      node = parent;
+    }
+  }
+
   /** Frees a lane or a level that has no children, and lets its parent go the same way. */
   #forget(node: number): void {
     const ring = this.get(node, RING);

@@ -2,17 +2,16 @@ import type { Chore, Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, SEQ, WAITING_JOB } from "./jobs.ts";
+import { DELAYED_JOB, ENDED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
 import { workChanged } from "./moves.ts";
-import { CHILD } from "./nodes.ts";
+import { KIND, LANE, LEVEL, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
+import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
 
 /** Rows looked at by one step of a walk over all jobs. */
 const ROWS_PER_STEP = 250;
-/** Lanes of a deleted queue freed by one step. */
-const LANES_PER_STEP = 100;
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
 /** Dead jobs put back in one call: callers repeat it until nothing is left. */
@@ -50,56 +49,46 @@ export function deleteQueue(core: Core, queue: Queue): void {
   queue.demand = 0;
   core.byName.delete(queue.name);
   workChanged(core, queue);
+  const { nodes } = core.rings;
   core.chores.push(
-    walkJobs(
-      core,
-      (row, now) => drop(core, row, queue, now),
-      () => sweepQueue(core, queue),
-    ),
+    walk(core, core.jobs, (row, now) => dropJob(core, row, queue, now)),
+    walk(core, nodes, (node) => dropLane(core, node, queue)),
+    () => dropQueue(core, queue),
   );
 }
 
-/** Calls `visit` for every job row, a step at a time, then `after` until it answers true. */
-function walkJobs(
-  core: Core,
-  visit: (row: number, now: number) => void,
-  after: () => boolean,
-): Chore {
+/** Calls `visit` for every row of a table, a step at a time. */
+function walk(core: Core, table: Table, visit: (row: number, now: number) => void): Chore {
   let row = 1;
   return (now) => {
-    const end = Math.min(row + ROWS_PER_STEP, core.jobs.end);
-    for (; row < end; row++) {
-      core.rings.steps++;
-      if (core.jobs.state(row) !== 0 && core.jobs.int(row, IN_FLOW) !== 0) visit(row, now);
-    }
-    return row >= core.jobs.end && after();
+    const end = Math.min(row + ROWS_PER_STEP, table.end);
+    core.rings.steps += end - row;
+    for (; row < end; row++) visit(row, now);
+    return row >= table.end;
   };
 }
 
-function drop(core: Core, row: number, queue: Queue, now: number): void {
-  if (core.queueOf(row) !== queue) return;
+function dropJob(core: Core, row: number, queue: Queue, now: number): void {
+  if (core.jobs.state(row) === 0 || core.queueOf(row) !== queue) return;
   if (takeOff(core, row, now)) endJob(core, row, "cancelled", now, { isSilent: true });
   else forgetKept(core, row, queue);
 }
 
-/** Frees what a deleted queue leaves behind once its jobs are gone. */
-function sweepQueue(core: Core, queue: Queue): boolean {
-  for (let i = 0; i < LANES_PER_STEP; i++) {
-    const tier = queue.tiers[queue.tiers.length - 1];
-    if (tier === undefined) break;
-    const ring = core.lanes.get(tier, CHILD);
-    if (core.rings.expired(ring) !== 0) core.lanes.sweep(ring);
-    else {
-      core.rings.drop(ring);
-      core.rings.nodes.free(tier);
-      queue.tiers.pop();
-      queue.tierRings.pop();
-    }
-  }
-  if (queue.tiers.length > 0) return false;
+function dropLane(core: Core, node: number, queue: Queue): void {
+  const { lanes } = core;
+  const kind = lanes.get(node, KIND);
+  // A level goes with the last of its children, unless that went before.
+  const isLoose = kind === LANE || (kind === LEVEL && lanes.get(node, REFS) === 0);
+  if (isLoose && lanes.get(node, QUEUE) === queue.index) lanes.drop(node);
+}
+
+/** Frees what a deleted queue leaves behind once its jobs and lanes are gone. */
+function dropQueue(core: Core, queue: Queue): boolean {
+  for (const tier of queue.tiers) core.rings.nodes.free(tier);
+  for (const ring of queue.tierRings) core.rings.drop(ring);
+  if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   if (core.keeping.has(queue.index + 1)) core.keeping.remove(queue.index + 1);
   for (const worker of queue.workers.values()) core.workers[worker.index] = undefined;
-  if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   core.queues[queue.index] = undefined;
   return true;
 }
@@ -112,14 +101,13 @@ export function purge(core: Core, queue: Queue): void {
   const visit = (row: number, now: number): void => {
     const state = core.jobs.state(row);
     if (state !== WAITING_JOB && state !== DELAYED_JOB) return;
-    if (core.jobs.num(row, SEQ) > upTo || core.queueOf(row) !== queue) return;
-    endPurged(core, row, now);
+    if (core.jobs.num(row, SEQ) <= upTo && core.queueOf(row) === queue) endPurged(core, row, now);
   };
   const after = (): boolean => {
     if (queue.purgeUpTo === upTo) queue.purgeUpTo = 0;
     return true;
   };
-  core.chores.push(walkJobs(core, visit, after));
+  core.chores.push(walk(core, core.jobs, visit), after);
 }
 
 /** Sets or removes the limits of a gate or a pattern; gates that exist get them step by step. */

@@ -262,18 +262,16 @@ export class Rings {
     for (;;) {
       this.steps++;
       const fresh = m[r + FRESH_HEAD]!;
+      if (m[r + CLOSER] !== 0) return fresh;
       const now = this.#roundHead(ring);
       if (now !== 0) {
         m[r + ENDED] = 0;
-        m[r + CLOSER] = 0;
         return fresh !== 0 && m[r + LAST_WAS_FRESH] === 0 ? fresh : now;
       }
       if (m[r + ENDED] === 0) {
         m[r + ENDED] = 1;
         m[r + CLOSER] = m[r + FRESH_TAIL]!;
-      }
-      if (m[r + CLOSER] !== 0) return fresh;
-      this.#nextRound(ring);
+      } else this.#nextRound(ring);
     }
   }
 

@@ -21,6 +21,12 @@ export interface Taken extends Lease {
 /** Work that one moment may need; beyond it the engine promises work and does none. */
 const CALLS_PER_MOMENT_MAX = 50_000;
 
+/**
+ * What one call may cost. A step is a visit to a lane, a row or a gate, a few hundred nanoseconds at
+ * most, so that this many stay well below the 5 ms that a call may take.
+ */
+export const STEPS_PER_CALL_MAX = 5000;
+
 /** Nothing kept and no lease that runs out by itself: what most properties want. */
 export const PLAIN: QueueOptions = {
   results: { jobs: 0, ms: 0 },

@@ -199,14 +199,14 @@ export class Broker {
     this.parts.trace.add(this.now, "wake", wakeAt);
     this.serve();
     this.#lookAfter();
-    this.#remember();
+    const isLong = this.parts.disk.end - this.#checkpoint.position > FACTS_PER_CHECKPOINT;
+    if (isLong && this.parts.random.chance(0.3)) this.remember();
   }
 
-  // Now and then, when nothing is unsynced, the state is kept as a snapshot.
-  #remember(): void {
-    const { disk, random, trims } = this.parts;
-    if (disk.synced < disk.end || disk.end - this.#checkpoint.position < FACTS_PER_CHECKPOINT) return;
-    if (random.chance(0.7)) return;
+  // Keeps the state as a snapshot, if nothing is unsynced.
+  remember(): void {
+    const { disk, trims } = this.parts;
+    if (disk.synced < disk.end) return;
     const snapshot = [...this.engine.snapshot()];
     this.#checkpoint = { position: disk.end, ledger: this.ledger.clone(), snapshot };
     this.promises.forgetEnded(this.ledger);

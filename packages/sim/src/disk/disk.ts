@@ -25,6 +25,7 @@ export class Disk {
   readonly #isCopying: boolean;
   #waiters: Waiter[] = [];
   #isSyncing = false;
+  #onWrite: (() => void) | undefined = undefined;
   // Rises with every crash: a sync that was in flight then never ends.
   #life = 0;
 
@@ -41,6 +42,13 @@ export class Disk {
   append(fact: Fact): void {
     this.facts.push(this.#isCopying ? structuredClone(fact) : fact);
     this.#sync();
+    this.#onWrite?.();
+    this.#onWrite = undefined;
+  }
+
+  // Calls back when something is written that may not be synced yet.
+  whenWritten(act: () => void): void {
+    this.#onWrite = act;
   }
 
   // Calls back when everything written so far is synced.

@@ -47,21 +47,25 @@ export class Ring<M extends Member> {
   next(): M | undefined {
     if (this.isEmpty) return undefined;
     for (;;) {
+      const closing = this.#closing;
+      const present = this.#newcomers.find((newcomer) => closing?.has(newcomer));
+      if (present !== undefined) return present;
       const left = this.#rounds.get(this.#round);
       if (left !== undefined) {
         this.#closing = undefined;
         const newcomer = this.#newcomers[0];
         return newcomer !== undefined && !this.#wasNewcomer ? newcomer : left[0];
       }
-      this.#closing ??= new Set(this.#newcomers);
-      const closing = this.#closing;
-      const present = this.#newcomers.find((newcomer) => closing.has(newcomer));
-      if (present !== undefined) return present;
-      this.#closing = undefined;
-      const later = [...this.#rounds.keys()];
-      this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
-      this.#joins = Math.max(64, this.#size);
+      if (closing === undefined) this.#closing = new Set(this.#newcomers);
+      else this.#begin();
     }
+  }
+
+  #begin(): void {
+    this.#closing = undefined;
+    const later = [...this.#rounds.keys()];
+    this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
+    this.#joins = Math.max(64, this.#size);
   }
 
   // Serves a member a job. `staysActive`: whether it has another job to give.

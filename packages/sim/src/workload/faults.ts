@@ -65,14 +65,22 @@ export class Faults {
     this.#broker.setTimer();
   }
 
-  // Often twice in a row: the second finds what the first has just rebuilt.
+  // Mostly just after something was written, when there is most to lose.
   #crash(): void {
+    const { agenda, disk } = this.#broker.parts;
+    const random = this.#random;
+    if (random.chance(0.3)) this.#broker.remember();
+    if (random.chance(0.3)) return this.#restart();
+    disk.whenWritten(() => agenda.in(random.between(0, 3), () => this.#restart()));
+  }
+
+  // Often twice in a row: the second finds what the first has just rebuilt.
+  #restart(): void {
+    if (this.isStopped) return;
     this.#broker.crash();
     this.#team.reconnect();
     if (this.#random.chance(0.3)) {
-      this.#broker.parts.agenda.in(this.#random.between(0, 300), () => {
-        if (!this.isStopped) this.#crash();
-      });
+      this.#broker.parts.agenda.in(this.#random.between(0, 300), () => this.#restart());
     }
   }
 

@@ -52,7 +52,7 @@ export class Operators {
   }
 
   start(): void {
-    this.#broker.parts.agenda.in(this.#random.between(1_000, 60_000), () => {
+    this.#broker.parts.agenda.in(this.#random.between(500, 40_000), () => {
       if (this.isStopped) return;
       this.#do(this.#random.weighted(ACTS));
       this.start();
@@ -99,6 +99,12 @@ export class Operators {
       else if (act === "report") engine.reportGate(key, ok, now);
       else engine.cooldown(key, ms, "asked to", now);
     });
+    // The second signal is often the weaker one.
+    if (act === "cooldown" && this.#random.chance(0.5)) {
+      operate(this.#broker, `cooldown ${key}`, (engine, now) =>
+        engine.cooldown(key, this.#random.between(0, 1_000), "asked again", now),
+      );
+    }
   }
 
   #change(act: Act, { name, lanes, hasPaths }: QueuePlan): void {
@@ -156,14 +162,24 @@ export class Operators {
         engine.cancelByKey(name, key, now),
       );
     }
-    const from = act === "cancel" ? ledger.jobs : ledger.ended;
-    if (from.size === 0) return;
-    const id = this.#random.pick([...from.keys()]);
+    const ids = act === "cancel" ? this.#cancellable() : [...ledger.ended.keys()];
+    if (ids.length === 0) return;
+    const id = this.#random.pick(ids);
     if (act === "cancel") return cancel(this.#broker, id);
     operate(this.#broker, `retry ${id}`, (engine, now) => {
       engine.retry(id, now);
       promises.reopened(id);
     });
+  }
+
+  // Often the first of a flow that waits for a gate: whoever comes next must be seen.
+  #cancellable(): number[] {
+    const { flows, jobs } = this.#broker.ledger;
+    const heads: number[] = [];
+    for (const { gates, head } of flows.values()) {
+      if (head !== undefined && gates.length > 0) heads.push(head.id);
+    }
+    return heads.length > 0 && this.#random.chance(0.7) ? heads : [...jobs.keys()];
   }
 
   // Everything goes on, and no limit is left that would keep the backlog for long.

@@ -166,7 +166,7 @@ function rareOptions(random: Random): QueueOptions {
 function makeGateSets(random: Random, gateKeys: readonly string[]): string[][] {
   const sets: string[][] = [];
   for (let i = 0; i < random.between(1, 3); i++) sets.push([random.pick(gateKeys)]);
-  if (random.chance(0.6)) {
+  for (let i = 0; i < random.between(0, 2); i++) {
     const several = random.some(gateKeys, 0.6);
     if (several.length > 1) sets.push(several);
   }
@@ -176,5 +176,6 @@ function makeGateSets(random: Random, gateKeys: readonly string[]): string[][] {
 
 function makeWorkers(random: Random): WorkerKind[] {
   const others = Array.from({ length: random.between(0, 3) }, () => random.pick(WORKER_KINDS));
-  return ["fast", ...others];
+  // Without a fast one a queue is short of workers for most of the time.
+  return random.chance(0.6) || others.length === 0 ? ["fast", ...others] : others;
 }

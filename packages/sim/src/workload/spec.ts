@@ -16,7 +16,7 @@ export function makeSpec(
   const spec: JobSpec = { body, fairnessKey: lane.key, priority: random.below(queue.tiers) };
   if (lane.weight !== undefined) spec.weight = lane.weight;
   if (random.chance(queue.gatedShare)) spec.gates = random.pick(queue.gateSets);
-  if (random.chance(0.1)) spec.cost = random.between(1, 3);
+  if (random.chance(0.2)) spec.cost = random.between(1, 3);
   if (random.chance(0.3)) spec.sizeBytes = random.between(1, 1_000);
   if (random.chance(0.1)) addTimes(random, spec, now);
   if (random.chance(0.1)) addRare(random, spec);

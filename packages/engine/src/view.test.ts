@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "./engine.ts";
+import type { QueueOptions } from "./types.ts";
+
+function open(options: QueueOptions = {}): Engine {
+  const engine = new Engine();
+  engine.setQueue("q", options, 0);
+  return engine;
+}
+
+test("why: a job that could go out is ready, behind others, or lacks a worker", () => {
+  const engine = open();
+  engine.add("q", {}, 0);
+  engine.add("q", {}, 0);
+  assert.deepEqual(engine.why(1, 0), {
+    state: "waiting",
+    reason: "no-worker",
+    place: 0,
+    text: "No worker of queue q is free.",
+  });
+  engine.want("q", "w", 1, 0);
+  const { text, ...ready } = engine.why(1, 0);
+  assert.deepEqual(ready, { state: "waiting", reason: "ready", place: 0 });
+  assert.match(text, /turn/);
+  const behind = { state: "waiting", reason: "behind", place: 1 };
+  assert.deepEqual(engine.why(2, 0), { ...behind, text: "1 jobs of its lane are before it." });
+});
+
+test("why: jobs before one are counted up to a thousand", () => {
+  const engine = open();
+  for (let i = 0; i < 1500; i++) engine.add("q", {}, 0);
+  const placeOf = (id: number): unknown => {
+    const why = engine.why(id, 0);
+    return why.state === "waiting" && why.place;
+  };
+  assert.deepEqual([placeOf(1), placeOf(500), placeOf(1001), placeOf(1500)], [0, 499, 1000, 1000]);
+});
+
+test("why: a paused queue is named", () => {
+  const engine = open({ paused: true });
+  engine.add("q", {}, 0);
+  const paused = { state: "waiting", reason: "paused", place: 0, text: "Queue q is paused." };
+  assert.deepEqual(engine.why(1, 0), paused);
+});
+
+test("why: of several gates the one that opens last is named, with the part and the time", () => {
+  const engine = open();
+  engine.setGate("soon", { rate: 1, burst: 1 }, 0);
+  engine.add("q", { gates: ["soon", "later", "open"] }, 0);
+  engine.want("q", "w", 1, 0);
+  engine.cooldown("later", 500, "", 0);
+  assert.deepEqual(engine.why(1, 0), {
+    state: "waiting",
+    reason: "gated",
+    gate: "later",
+    part: "cooldown",
+    until: 500,
+    place: 0,
+    text: "Gate later keeps it (cooldown) for another 500 ms.",
+  });
+  engine.clearCooldown("later", 0);
+  assert.equal(engine.dispatch(0).length, 1);
+  engine.add("q", { gates: ["soon"] }, 0);
+  const why = engine.why(2, 0);
+  assert.ok(why.state === "waiting" && why.reason === "gated");
+  assert.deepEqual([why.part, why.until], ["rate", 1000]);
+});
+
+test("why: a gate that waits for a release has no time, one with a line has its length", () => {
+  const engine = open();
+  engine.setGate("g", { concurrency: 2 }, 0);
+  for (const key of ["a", "b", "c", "d"]) engine.add("q", { fairnessKey: key, gates: ["g"] }, 0);
+  const leases = engine.lease("q", 9, 0);
+  assert.equal(leases.length, 2);
+  assert.equal(engine.lease("q", 9, 0).length, 0);
+  const why = engine.why(3, 0);
+  assert.ok(why.state === "waiting" && why.reason === "gated");
+  assert.deepEqual([why.part, why.until], ["concurrency", undefined]);
+  assert.equal(why.text, "Gate g keeps it (concurrency) until something is released.");
+  engine.ack(1, leases[0]!.lease, 0);
+  const line = engine.why(4, 0);
+  assert.ok(line.state === "waiting" && line.reason === "gated");
+  assert.deepEqual([line.gate, line.part], ["g", "line"]);
+  assert.equal(line.text, "It stands in the line of gate g, 2 lanes wait there.");
+});
+
+test("why: delayed, leased and ended jobs say until when, by whom and how", () => {
+  const engine = open({ leaseMs: 50, retry: { attempts: 1 }, dlq: false });
+  engine.add("q", { delayMs: 100 }, 0);
+  engine.add("q", {}, 0);
+  engine.add("q", {}, 0);
+  engine.want("q", "w1", 2, 0);
+  const leases = engine.dispatch(0);
+  const delayed = { state: "delayed", until: 100, text: "It is delayed for another 90 ms." };
+  assert.deepEqual(engine.why(1, 10), delayed);
+  assert.deepEqual(engine.why(2, 10), {
+    state: "leased",
+    worker: "w1",
+    until: 50,
+    text: 'Worker "w1" has it for another 40 ms.',
+  });
+  engine.ack(2, leases[0]!.lease, 20);
+  engine.nack(3, leases[1]!.lease, 30, { error: "boom" });
+  const finished = { state: "finished", ending: "finished", at: 20, text: "It ended as finished." };
+  assert.deepEqual(engine.why(2, 40), finished);
+  assert.deepEqual(engine.why(3, 40), {
+    state: "failed",
+    ending: "failed",
+    at: 30,
+    error: "boom",
+    text: "It ended as failed: boom",
+  });
+});
+
+test("the history of a job is its life, oldest first", () => {
+  const engine = open({ retry: { attempts: 2 }, leaseMs: 50 });
+  engine.add("q", {}, 1);
+  assert.deepEqual(engine.history(1), [{ at: 1, event: "added" }]);
+  const take = (now: number): number => engine.lease("q", 1, now)[0]!.lease;
+  engine.giveBack(1, take(5), 6);
+  engine.nack(1, take(10), 12, { error: "bad", delayMs: 3 });
+  engine.nack(1, take(15), 16, { error: "worse" });
+  engine.redrive("q.dlq", {}, 20);
+  const cooldown = { gate: "g", ms: 1 };
+  engine.nack(1, take(22), 22, { cooldown, error: "wait" });
+  engine.ack(1, take(24), 30);
+  assert.deepEqual(engine.history(1), [
+    { at: 1, event: "added" },
+    { at: 6, event: "returned" },
+    { at: 12, event: "failed", detail: "bad" },
+    { at: 16, event: "dead", detail: "worse" },
+    { at: 20, event: "redriven" },
+    { at: 22, event: "retried", detail: "wait" },
+    { at: 24, event: "dispatched", detail: "lease 5" },
+    { at: 30, event: "ended", detail: "finished" },
+  ]);
+});
+
+test("a long history keeps its beginning and its latest events", () => {
+  const engine = open({ retry: { minMs: 0, maxMs: 0, attempts: 100 } });
+  engine.add("q", {}, 0);
+  for (let now = 1; now <= 50; now++) {
+    engine.nack(1, engine.lease("q", 1, now)[0]!.lease, now);
+  }
+  const history = engine.history(1);
+  assert.equal(history.length, 32);
+  assert.deepEqual(history[0], { at: 0, event: "added" });
+  assert.deepEqual(history.at(-1), { at: 50, event: "failed" });
+});
+
+test("the counts of a queue are those of its jobs", () => {
+  const engine = open({ tiers: ["a", "b"] });
+  engine.addAll(
+    "q",
+    [{ sizeBytes: 3 }, { priority: "a" }, { fairnessKey: "k" }, { delayMs: 9 }],
+    0,
+  );
+  const [lease] = engine.lease("q", 1, 0);
+  engine.want("q", "w", 4, 0);
+  assert.deepEqual(engine.queueStats("q"), {
+    name: "q",
+    waiting: 2,
+    delayed: 1,
+    leased: 1,
+    kept: 0,
+    bytes: 3,
+    lanes: 2,
+    perTier: [
+      { name: "a", waiting: 0, leased: 1 },
+      { name: "b", waiting: 2, leased: 0 },
+    ],
+    added: 4,
+    dispatched: 1,
+    finished: 0,
+    failed: 0,
+    retried: 0,
+    expired: 0,
+    cancelled: 0,
+    dead: 0,
+    dropped: 0,
+    rejected: 0,
+    freeWorkers: 4,
+    paused: false,
+  });
+  engine.ack(lease!.id, lease!.lease, 0);
+  assert.equal(engine.queueStats("q").kept, 1);
+});
+
+test("lanes are listed in pages, by a part of their key, with what they have received", () => {
+  const engine = open();
+  for (let i = 0; i < 30; i++) engine.add("q", { fairnessKey: `lane-${i}`, cost: 2 }, 0);
+  engine.add("q", { fairnessKey: ["acme", "user-7"], weight: 3, priority: 0 }, 0);
+  engine.add("q", { fairnessKey: ["acme", "user-7"], priority: 0 }, 0);
+  engine.setQueue("other", {}, 0);
+  engine.add("other", { fairnessKey: "acme" }, 0);
+  engine.lease("q", 1, 0);
+  const { lanes, cursor } = engine.lanes("q", { search: "acme/user" });
+  assert.deepEqual(
+    [lanes, cursor],
+    [[{ key: ["acme", "user-7"], tier: 0, weight: 3, waiting: 1, leased: 1, received: 1 }], 0],
+  );
+  const seen: unknown[] = [];
+  for (let at = 0, first = true; first || at !== 0; first = false) {
+    const page = engine.lanes("q", { limit: 4, cursor: at });
+    assert.ok(page.lanes.length <= 4);
+    seen.push(...page.lanes.map((lane) => lane.key));
+    at = page.cursor;
+  }
+  assert.equal(new Set(seen.map(String)).size, 31);
+  assert.equal(seen.length, 31);
+});
+
+test("the state of a gate is told, without making one that was not there", () => {
+  const engine = open();
+  engine.setGate("g", { rate: 2, burst: 4, windows: [{ limit: 9, perMs: 1000 }] }, 0);
+  engine.add("q", { gates: ["g"], cost: 3 }, 0);
+  engine.lease("q", 1, 0);
+  const { tokens, windows, inFlight, opensAt, ladderStep, waitingLanes, cooldown } =
+    engine.gateStats("g", 0);
+  assert.deepEqual(
+    { tokens, windows, inFlight, opensAt, ladderStep, waitingLanes, cooldown },
+    {
+      tokens: 1,
+      windows: [{ limit: 9, perMs: 1000, used: 3 }],
+      inFlight: 1,
+      opensAt: 0,
+      ladderStep: 0,
+      waitingLanes: 0,
+      cooldown: undefined,
+    },
+  );
+  engine.setGate("shut", { rate: 0 }, 0);
+  engine.gateStats("unknown", 0);
+  assert.deepEqual(engine.gateKeys(), ["g", "shut"]);
+});

@@ -1,0 +1,156 @@
+// Bugs to plant into a copy of the engine: the simulation must find each of them, or it is blind.
+//
+// A bug replaces one short piece of the engine's text. `within` is the text after which the piece is
+// looked for, so that the pieces can be short and stay right while the code around them changes.
+
+export interface PlantedBug {
+  readonly file: string;
+  readonly within: string;
+  readonly find: string;
+  readonly put: string;
+  // Where the search begins: a seed that has found the bug before, so that a run is short.
+  readonly seed: number;
+}
+
+export const PLANTED: Readonly<Record<string, PlantedBug>> = {
+  "a release does not look at its gate": {
+    file: "line.ts",
+    within: "release(set: GateSet",
+    find: "this.look(gate)",
+    put: "void 0",
+    seed: 1,
+  },
+  "a new head is not looked at": {
+    file: "line.ts",
+    within: "if (state === OFFERED) this.withdraw(gate);",
+    find: "this.look(gate);",
+    put: "",
+    seed: 1,
+  },
+  "a cancelled candidate keeps its offer": {
+    file: "line.ts",
+    within: "headChanged(flow: number",
+    find: "if (state === OFFERED) this.withdraw(gate);",
+    put: "",
+    seed: 1,
+  },
+  "an offer stays with a queue that lost its workers": {
+    file: "line.ts",
+    within: "workChanged(queue: Queue)",
+    find: "this.look(gate);",
+    put: "void 0;",
+    seed: 1,
+  },
+  "who was passed over does not come back": {
+    file: "line.ts",
+    within: "for (const gate of queue.passedOver)",
+    find: "this.#w.rings.activate(entry);",
+    put: "void 0;",
+    seed: 1,
+  },
+  "a change of limits loses the timer of its gate": {
+    file: "line.ts",
+    within: "changed(gate: GateLine)",
+    find: "this.look(gate)",
+    put: "this.#w.gates.noWake(gate)",
+    seed: 1,
+  },
+  "a dropped claim does not look at its gates": {
+    file: "claim.ts",
+    within: "#remove(claim: Claim)",
+    find: "this.#lines.look(gate);",
+    put: "",
+    seed: 1,
+  },
+  "a new claim does not look at its gates": {
+    file: "claim.ts",
+    within: "#claim(flow: number",
+    find: "this.#lines.look(gate);",
+    put: "",
+    seed: 1,
+  },
+  "a weaker signal shortens a cooldown": {
+    file: "gate.ts",
+    within: "cool(until: number",
+    find: "|| until <= this.cooldownUntil",
+    put: "",
+    seed: 1,
+  },
+  "a restart refills the bucket": {
+    file: "gate.ts",
+    within: "load(save: GateSave",
+    find: "this.bucket?.load(save.bucket, now)",
+    put: "void 0",
+    seed: 1,
+  },
+  "a window counts jobs and not their cost": {
+    file: "windows.ts",
+    within: "take(cost: number",
+    find: "this.#add(cost,",
+    put: "this.#add(Math.min(cost, 1),",
+    seed: 1,
+  },
+  "a stale lease is accepted": {
+    file: "engine.ts",
+    within: "#leased(id: number",
+    find: "!== lease)",
+    put: "< 0)",
+    seed: 1,
+  },
+  "an expired lease counts no attempt": {
+    file: "fail.ts",
+    within: "function fail(",
+    find: "(attempts & 0xffff) + 1",
+    put: '(attempts & 0xffff) + (event === "expired" ? 0 : 1)',
+    seed: 1,
+  },
+  "a retried job goes to the front": {
+    file: "fail.ts",
+    within: "export function applyRetry(",
+    find: "else start(core, row, now);",
+    put: "else enterFlow(core, row, now, true);",
+    seed: 1,
+  },
+  "a queue takes one job too many": {
+    file: "capacity.ts",
+    within: "function whatIsFull(",
+    find: "queue.waiting >= jobs",
+    put: "queue.waiting > jobs",
+    seed: 1,
+  },
+  "newcomers starve the round": {
+    file: "ring.ts",
+    within: "peek(ring: number)",
+    find: "m[r + LAST_WAS_FRESH] === 0",
+    put: "true",
+    seed: 1,
+  },
+  "some lanes are not charged": {
+    file: "dispatch.ts",
+    within: "function serve(",
+    find: "rings.charge(lane, cost);",
+    put: "if (lane % 2 === 0) rings.charge(lane, cost);",
+    seed: 1,
+  },
+  "a delay is a millisecond short": {
+    file: "add.ts",
+    within: "export function add(",
+    find: "now + spec.delayMs",
+    put: "now + spec.delayMs - 1",
+    seed: 1,
+  },
+  "a cancelled job keeps its dedupe key": {
+    file: "end.ts",
+    within: "export function releaseNames(",
+    find: "if (extra.dedupe !== 0)",
+    put: 'if (extra.dedupe !== 0 && ending !== "cancelled")',
+    seed: 1,
+  },
+  "a group ends before its last member": {
+    file: "group.ts",
+    within: "end(entry: number",
+    find: "group.open === 0",
+    put: "group.open <= 1",
+    seed: 1,
+  },
+};
