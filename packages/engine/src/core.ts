@@ -54,6 +54,8 @@ export class Core implements LineWorld, FlowOwner {
   now = 0;
   lastId = 0;
   lastSeq = 0;
+  /** Breaks ties between timers; it rises with every lease, which keeps their timers in a list. */
+  lastTie = 0;
   /** Set while facts are applied: nothing is told, nothing is decided. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */

@@ -27,6 +27,8 @@ export class GateLine extends Gate {
   readonly lines: number[] = [];
   /** Seats standing in line. */
   inLine = 0;
+  /** The cost of all waiting jobs that name it. */
+  wanted = 0;
   /** The most urgent tier that stands in line, as of the last look. */
   topTier = 0;
   /** The flow that has been offered the next permit, 0: none. */
@@ -43,7 +45,7 @@ export class GateLine extends Gate {
     this.row = row;
   }
 
-  /** How many jobs of cost 1 could pass right now. */
+  /** How much cost could pass right now. */
   permits(now: number): number {
     if (this.cooldownUntil > now || this.spacings !== undefined) return 0;
     let permits = this.places - this.inFlight;
@@ -148,6 +150,12 @@ export class Gates {
 
   noWake(gate: GateLine): void {
     if (this.wakes.has(gate.row)) this.wakes.remove(gate.row);
+  }
+
+  /** Counts what waiting jobs of a set will take. */
+  addWanted(id: number, cost: number): void {
+    const { gates } = this.#sets[id]!;
+    for (let i = 0; i < gates.length; i++) gates[i]!.wanted += cost;
   }
 
   set(id: number): GateSet {

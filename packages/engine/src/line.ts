@@ -194,6 +194,7 @@ export class Lines {
         const entry = this.#w.rings.peek(ring);
         if (entry === 0) break;
         const queue = this.#w.queues[this.#w.lanes.get(entry, QUEUE)]!;
+        this.#w.rings.setWeight(entry, queue.config.weight);
         if ((gate.queues > 1 || queue.deleted) && !queue.canWork()) {
           this.#w.rings.deactivate(entry);
           queue.passedOver.add(gate);
@@ -218,7 +219,7 @@ export class Lines {
   }
 
   #offer(gate: GateLine, flow: number, now: number): void {
-    if (gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.inLine) {
+    if (gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.wanted) {
       return this.#letGo(gate, now);
     }
     gate.offer = flow;
@@ -229,7 +230,7 @@ export class Lines {
     this.#w.wake(queue, this.tierOf(flow));
   }
 
-  /** There is room for everybody in line: the line dissolves, and the ring alone decides again. */
+  /** There is room for all that waits: the line dissolves, and the ring alone decides again. */
   #letGo(gate: GateLine, _now: number): void {
     for (let i = 0; i < LET_GO; i++) {
       const flow = this.#top(gate);
@@ -303,7 +304,8 @@ export class Lines {
     if (gate.config === undefined) return;
     const weight = this.#w.lanes.get(this.#w.lanes.get(seat, IN_LANE), WEIGHT);
     if (this.#w.lanes.get(seat, RING) === 0) this.#w.seats.bind(seat, gate);
-    else if (this.#w.lanes.get(seat, WEIGHT) !== weight) this.#w.rings.setWeight(seat, weight);
+    else this.#w.rings.setWeight(seat, weight);
+    this.#w.seats.syncWeights(seat);
     if (gate.queues > 1) this.#w.rings.charge(seat, cost);
     else this.#w.rings.chargeBelowRoot(seat, cost);
   }

@@ -1,6 +1,7 @@
 import type { Core } from "./core.ts";
 import {
   ADDED,
+  COST,
   DELAYED_JOB,
   ENDED_JOB,
   ID,
@@ -63,6 +64,8 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
+  const set = core.lanes.get(flow, GATES);
+  if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
   if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
     setLater(core, row, queue);
   }
@@ -138,6 +141,8 @@ export function unlink(core: Core, row: number): boolean {
   fints[f + COUNT]!--;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
+  const set = core.lanes.get(flow, GATES);
+  if (set !== 0) core.gates.addWanted(set, -ints[at + COST]!);
   queue.waiting--;
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
@@ -197,7 +202,7 @@ export function hold(core: Core, row: number, worker: Worker, until: number): vo
   doubles[(at >>> 1) + TIME] = until;
   ints[at + POS] = 0;
   ints[at + WORKER] = worker.index;
-  core.timers.add(row, until, doubles[(at >>> 1) + ID]!);
+  core.timers.add(row, until, ++core.lastTie);
   const queue = core.queues[meta >>> 8]!;
   queue.leased++;
   queue.leasedAt[(meta >>> 4) & 15]!++;

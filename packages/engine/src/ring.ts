@@ -419,6 +419,7 @@ export class Rings {
     const c = this.nodes.i;
     const o = node * NODE_INTS;
     const old = c[o + WEIGHT]!;
+    if (old === weight) return;
     c[o + WEIGHT] = weight;
     if (c[o + REM] !== 0) c[o + REM] = Math.ceil((c[o + REM]! * weight) / old);
   }

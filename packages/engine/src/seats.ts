@@ -50,8 +50,7 @@ export class Seats {
   bind(seat: number, gate: GateLine): void {
     const lanes = this.#lanes;
     const lane = lanes.get(seat, IN_LANE);
-    const weight = lanes.get(lane, WEIGHT);
-    if (lanes.get(seat, WEIGHT) !== weight) this.#rings.setWeight(seat, weight);
+    this.#rings.setWeight(seat, lanes.get(lane, WEIGHT));
     const ring = lanes.get(seat, RING);
     const above = this.#rings.ownerOf(lanes.get(lane, RING));
     const isPath = lanes.get(above, KIND) !== TIER;
@@ -63,6 +62,16 @@ export class Seats {
     }
     const entry = this.#entryOf(gate, lanes.get(lane, QUEUE), lanes.get(lane, AT_TIER));
     this.#attach(seat, isPath ? this.#standOf(entry, above) : entry);
+  }
+
+  /** Levels may have been given another weight since their place was made. */
+  syncWeights(seat: number): void {
+    let owner = this.#rings.ownerOf(this.#lanes.get(seat, RING));
+    while (this.#lanes.get(owner, KIND) === STAND) {
+      const level = this.#lanes.get(owner, STAND_LEVEL);
+      this.#rings.setWeight(owner, this.#lanes.get(level, WEIGHT));
+      owner = this.#rings.ownerOf(this.#lanes.get(owner, RING));
+    }
   }
 
   /** Gives up the seat's place. */

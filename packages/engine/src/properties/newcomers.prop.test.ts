@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Drive } from "./drive.ts";
+import { Drive, type Mark } from "./drive.ts";
 import { Lead, Shares } from "./shares.ts";
 
 const LANES = 1000;
@@ -96,14 +96,17 @@ test("leaving and coming back gains nothing: a sparse lane leads by two turns at
       (moves, weight, weights) => {
         const drive = new Drive();
         drive.open("q");
-        weights.forEach((each, i) => void drive.addMany("q", `${i}`, 1500, { weight: each }));
+        weights.forEach((each, i) => void drive.addMany("q", `${i}`, 2, { weight: each }));
         const leads = weights.map(() => new Lead());
-        const watch = (lane: string, share: number): void =>
+        const watch = ({ lane, weight: of }: Mark): void => {
+          if (lane !== "sparse") drive.add("q", lane, { weight: of });
+          const share = 1 / of;
           leads.forEach((lead, i) => {
             if (lane === "sparse") lead.gainSince(share);
             else if (lane === String(i)) lead.gainSince(-share);
             assert.ok(lead.most <= 2, "counted from any of its comings");
           });
+        };
         for (const move of moves) {
           for (const lead of leads) lead.begin();
           drive.addMany("q", "sparse", move.jobs, { weight });
@@ -111,9 +114,9 @@ test("leaving and coming back gains nothing: a sparse lane leads by two turns at
           while (left > 0) {
             const { mark } = drive.run(1)[0]!;
             if (mark.lane === "sparse") left--;
-            watch(mark.lane, 1 / mark.weight);
+            watch(mark);
           }
-          drive.run(move.pause, ({ mark }) => watch(mark.lane, 1 / mark.weight));
+          drive.run(move.pause, ({ mark }) => watch(mark));
         }
       },
     ),
