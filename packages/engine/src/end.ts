@@ -81,7 +81,12 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
 }
 
 /** The latest payload of `keepLast` runs now. A full queue refuses it like any other add. */
-function addFollowUp(core: Core, queue: Queue, spec: Parameters<typeof add>[2], now: number): void {
+export function addFollowUp(
+  core: Core,
+  queue: Queue,
+  spec: Parameters<typeof add>[2],
+  now: number,
+): void {
   try {
     add(core, queue, spec, now);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { start } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
-import { endJob, releaseNames } from "./end.ts";
+import { addFollowUp, endJob, releaseNames } from "./end.ts";
 import { ATTEMPTS, COST, ID, IN_FLOW } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
@@ -26,11 +26,14 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   gate.cool(until, reason ?? "retry after", now);
   core.tell({ at: now, fact: "cooled", key, until, reason: reason ?? "retry after" });
   core.lines.changed(gate);
+  // The cooldown says all there is to say, unless somebody is blamed besides.
+  const blame = options.blame === undefined ? [] : blamed(core, row, options.blame);
+  for (const blamedKey of blame) report(core, blamedKey, false, now);
   const isOwn = gateKeys(core, row).includes(key);
   const delayMs = options.delayMs ?? (isOwn ? 0 : ms);
   const attempt = core.jobs.int(row, ATTEMPTS) & 0xffff;
   if (isPastDeadline(core, row, now)) return expire(core, row, options.error, now);
-  retry(core, row, "retried", attempt, now + delayMs, options.error, [], now);
+  retry(core, row, "retried", attempt, now + delayMs, options.error, blame, now);
 }
 
 /** The lease ran out: the worker is taken to be dead, and the attempt counts. */
@@ -131,12 +134,15 @@ function die(
     endJob(core, row, "failed", now, { error: error ?? reason, blame });
     return;
   }
-  dlqOf(core, core.queueOf(row), now);
+  const queue = core.queueOf(row);
+  const followUp = core.jobs.extra(row)?.followUp;
+  dlqOf(core, queue, now);
   if (core.tells) {
     const fact = { at: now, fact: "dead" as const, id: core.jobs.num(row, ID), reason, blame };
     core.tell(error === undefined ? fact : { ...fact, error });
   }
   applyDeath(core, row, reason, error, now);
+  if (followUp !== undefined) addFollowUp(core, queue, followUp, now);
 }
 
 /** The dead letter queue of a queue, made on first use. */

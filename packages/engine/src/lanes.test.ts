@@ -176,3 +176,17 @@ test("a deep path that is done with is forgotten level by level", () => {
   }
   assert.ok(engine.memory().lanes <= before * 2);
 });
+
+test("the keys below a level that is done with are forgotten, however many they were", () => {
+  const engine = open();
+  engine.want("q", "w", 1_000_000, 0);
+  const tenant = (i: number): void => {
+    for (let j = 0; j < 10; j++) fill(engine, 2, [`t${i}`, `u${j}`]);
+    for (let j = 0; j < 20; j++) {
+      const [lease] = engine.dispatch(0, 1);
+      engine.ack(lease!.id, lease!.lease, 0);
+    }
+  };
+  for (let i = 0; i < 300; i++) tenant(i);
+  assert.ok(engine.lanes("q", { limit: 100_000 }).lanes.length < 100);
+});

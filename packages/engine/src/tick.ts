@@ -1,7 +1,7 @@
 import { start } from "./add.ts";
 import { hasTierRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
-import { endJob, endPurged, forgetKept } from "./end.ts";
+import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, SEQ, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
@@ -20,12 +20,15 @@ export function tick(core: Core, now: number): void {
   while (left > 0 && core.timers.peekTime() <= now) {
     left--;
     const row = core.timers.peek();
-    if (core.jobs.state(row) === LEASED_JOB) expireLease(core, row, now);
+    if (core.queueOf(row).deleted) drop(core, row, now);
+    else if (core.jobs.state(row) === LEASED_JOB) expireLease(core, row, now);
     else fallDue(core, row, now);
   }
   while (left > 0 && core.later.peekTime() <= now) {
     left--;
-    laterDue(core, core.later.peek(), now);
+    const row = core.later.peek();
+    if (core.queueOf(row).deleted) drop(core, row, now);
+    else laterDue(core, row, now);
   }
   while (left > 0 && core.keeping.peekTime() <= now) {
     left -= forgetOld(core, core.queues[core.keeping.peek() - 1]!, left, now);
@@ -43,6 +46,12 @@ export function tick(core: Core, now: number): void {
     if (core.chores[0]!(now)) core.chores.shift();
   }
   core.lines.settle(now);
+}
+
+/** A job of a deleted queue that the deletion has yet to reach. */
+function drop(core: Core, row: number, now: number): void {
+  takeOff(core, row, now);
+  endJob(core, row, "cancelled", now, { isSilent: true });
 }
 
 /** When `tick` or `dispatch` has something to do. */

@@ -270,7 +270,7 @@ for (const [what, factsOf] of [
         assert.deepEqual(again.dispatchNow(), []);
         assertSame(again.engine, drive.engine, drive.now);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 }

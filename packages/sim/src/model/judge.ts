@@ -130,6 +130,8 @@ function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined)
   if (limits.length === 0) return;
   for (const queue of model.queues.values()) {
     if (!queue.isFree && queue !== pulled && queue.name !== job.queue) continue;
+    // Tiers that share by weight take turns, at a gate that was open for both as well.
+    if (queue.name === job.queue && queue.config.tierOrder !== "strict") continue;
     for (const head of model.heads(queue)) {
       const [gate, ...others] = model.limits(head);
       if (head.tier >= job.tier || gate === undefined || others.length > 0) continue;

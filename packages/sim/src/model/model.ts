@@ -92,6 +92,7 @@ export class Model {
     const queue = this.queueOf(job);
     queue.waiting.delete(job);
     queue.order?.serve(job);
+    const isScarce = this.share === undefined || this.#isScarce(job);
     for (const key of job.gates) this.gates.get(key).take(job.id, job.cost, this.now);
     job.state = "leased";
     job.lease += 1;
@@ -99,7 +100,26 @@ export class Model {
     job.at = expiresAt;
     queue.leased.add(job);
     queue.counts.dispatched += 1;
-    this.share?.served(job);
+    this.share?.served(job, isScarce);
+  }
+
+  // Whether a job's gate lacks permits for all that waits there: only then does its line decide.
+  #isScarce(job: ModelJob): boolean {
+    const [key] = job.gates;
+    if (key === undefined) return false;
+    const gate = this.gates.get(key);
+    const { config } = gate;
+    if (config === undefined) return false;
+    let wanted = job.state === "waiting" ? 0 : job.cost;
+    for (const { waiting } of this.queues.values()) {
+      for (const other of waiting) if (other.gates.includes(gate.key)) wanted += other.cost;
+    }
+    const room = (config.concurrency ?? Infinity) - gate.holders.size;
+    if (config.interval !== undefined || room < wanted) return true;
+    if ((gate.tokens(this.now) ?? Infinity) < wanted) return true;
+    return (config.windows ?? []).some(
+      ({ limit, perMs }) => limit - gate.used(perMs, this.now) < wanted,
+    );
   }
 
   // Out of whatever state it is in; its permits are released.

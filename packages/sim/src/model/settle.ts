@@ -103,7 +103,9 @@ export function nack(
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
   job.error = options.error ?? job.error;
-  const blamed = options.blame === false ? [] : (options.blame ?? job.gates);
+  // A cooldown says all there is to say, unless somebody is blamed besides.
+  const usual = options.cooldown === undefined ? job.gates : [];
+  const blamed = options.blame === false ? [] : (options.blame ?? usual);
   for (const key of blamed) model.gates.get(key).report(false, model.now);
   if (options.cooldown === undefined) {
     fail(model, job, options.unrecoverable ?? false, options.delayMs);

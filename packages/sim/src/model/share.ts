@@ -43,9 +43,16 @@ export class Share {
     line.waiting -= 1;
   }
 
-  served(job: ModelJob): void {
+  // Where nothing is scarce nobody waits for the gate: what comes after starts anew.
+  served(job: ModelJob, isScarce: boolean): void {
     const group = this.#group(job);
     const line = group.lines.get(job.lane)!;
+    if (!isScarce) {
+      group.served += 1;
+      line.waiting -= 1;
+      for (const each of group.lines.values()) this.#start(group, each);
+      return;
+    }
     group.served += 1;
     line.served += 1;
     for (const [lane, other] of group.lines) {
