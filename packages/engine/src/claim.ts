@@ -66,8 +66,13 @@ export class Claims {
     const cost = this.#lines.costOf(flow);
     const tier = this.#lines.tierOf(flow);
     if (!gate.passes(cost, tier, now)) return true;
-    if (hadTurn) return gate.claims.length > 0 && !this.leavesRoom(gate, cost, tier, now);
-    return gate.inLine > 0 || gate.claims.length > 0;
+    if (!hadTurn) return gate.inLine > 0 || gate.claims.length > 0;
+    return this.#isBehind(gate, tier) || !this.leavesRoom(gate, cost, tier, now);
+  }
+
+  /** More urgent lanes stand in the gate's line. */
+  #isBehind(gate: GateLine, tier: number): boolean {
+    return gate.inLine > 0 && gate.topTier < tier;
   }
 
   settleFlow(flow: number, set: GateSet, now: number): void {
@@ -180,36 +185,59 @@ export class Claims {
     lanes.set(claim.flow, TURNS, 0);
   }
 
-  /** Brings the first claim of a gate up to date; answers when it must be looked at again. */
-  look(claim: Claim, now: number): number {
-    const queue = this.#lines.queueOf(claim.flow);
-    const isShared = claim.gates.some((gate) => gate.queues > 1);
-    const wasActive = claim.isActive;
-    claim.isActive =
-      claim.gates.every((gate) => gate.claims[0] === claim) && (!isShared || queue.canWork());
-    if (!claim.isActive) {
-      if (wasActive) this.#lookAtOthers(claim);
-      this.#withdraw(claim);
+  /** The claim that may keep permits of a gate: the first whose queue has a worker for it. */
+  #first(gate: GateLine): Claim | undefined {
+    return gate.claims.find((claim) => this.#lines.queueOf(claim.flow).canWork());
+  }
+
+  /** Brings the claims of a gate up to date; answers when they must be looked at again. */
+  look(gate: GateLine, now: number): number {
+    const first = this.#first(gate);
+    for (const claim of gate.claims) {
+      if (claim !== first && claim.isActive) this.#stop(claim);
+    }
+    return first === undefined ? Number.POSITIVE_INFINITY : this.#lookAt(first, now);
+  }
+
+  /** The claim keeps nothing any more. */
+  #stop(claim: Claim): void {
+    claim.isActive = false;
+    claim.at = Number.POSITIVE_INFINITY;
+    this.#withdraw(claim);
+    this.#lookAtOthers(claim);
+  }
+
+  #lookAt(claim: Claim, now: number): number {
+    const isFirst = claim.gates.every((gate) => this.#first(gate) === claim);
+    if (!isFirst) {
+      if (claim.isActive) this.#stop(claim);
       return Number.POSITIVE_INFINITY;
     }
-    const cost = this.#lines.costOf(claim.flow);
-    let at = now;
-    let hasRoom = true;
-    for (const gate of claim.gates) {
-      if (gate.cooldownUntil > now + PATIENCE_MS) return this.#drop(claim, now);
-      at = Math.max(at, gate.timedAt(cost, claim.tier, now));
-      hasRoom &&= gate.hasRoom();
-    }
-    if (at === Number.POSITIVE_INFINITY) return this.#drop(claim, now);
-    const before = claim.at;
-    claim.at = hasRoom ? at : Number.POSITIVE_INFINITY;
-    if (claim.at !== before || !wasActive) this.#lookAtOthers(claim);
-    if (claim.at > now) {
+    const at = this.#opensAt(claim, now);
+    if (at === undefined) return this.#drop(claim, now);
+    if (!claim.isActive || claim.at !== at) this.#lookAtOthers(claim);
+    claim.isActive = true;
+    claim.at = at;
+    if (at > now) {
       this.#withdraw(claim);
-      return claim.at;
+      return at;
     }
     this.#offer(claim);
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** When all gates of a claim pass; Infinity: not known; undefined: not before long. */
+  #opensAt(claim: Claim, now: number): number | undefined {
+    const cost = this.#lines.costOf(claim.flow);
+    let at = now;
+    let isKnown = true;
+    for (const gate of claim.gates) {
+      if (gate.cooldownUntil > now + PATIENCE_MS) return undefined;
+      at = Math.max(at, gate.timedAt(cost, claim.tier, now));
+      isKnown &&= gate.hasRoom() && !this.#isBehind(gate, claim.tier);
+    }
+    if (at === Number.POSITIVE_INFINITY) return undefined;
+    return isKnown ? at : Number.POSITIVE_INFINITY;
   }
 
   #lookAtOthers(claim: Claim): void {
@@ -237,8 +265,8 @@ export class Claims {
 
   /** Whether a job may pass a gate without taking what the gate's active claim needs. */
   leavesRoom(gate: GateLine, cost: number, tier: number, now: number): boolean {
-    const claim = gate.claims[0]!;
-    if (!claim.isActive || tier < claim.tier) return true;
+    const claim = gate.claims.find((each) => each.isActive);
+    if (claim === undefined || tier < claim.tier) return true;
     const claimCost = this.#lines.costOf(claim.flow);
     return gate.passesBeside(cost, tier, claimCost, claim.tier, claim.at, now);
   }
@@ -303,7 +331,7 @@ export class Claims {
 
   workChanged(queue: Queue): void {
     for (const claim of queue.claims) {
-      for (const gate of claim.gates) if (gate.queues > 1) this.#lines.look(gate);
+      for (const gate of claim.gates) this.#lines.look(gate);
     }
   }
 }

@@ -13,6 +13,7 @@ import { enterFlow, leaveFlow, note, unhold, workChanged } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
+import { gateKeys } from "./record.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import { nextWake, tick } from "./tick.ts";
@@ -472,7 +473,9 @@ export class Engine {
   #endWait(row: number, gate: string, waitMs: number): void {
     const core = this.#core;
     if (core.jobs.state(row) !== WAITING_JOB) return;
-    const maxWaitMs = core.jobs.extra(row)!.maxWaitMs;
+    // A job that has left the gate since, to the dead letter queue say, waits for it no longer.
+    const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
+    if (maxWaitMs >= waitMs || !gateKeys(core, row).includes(gate)) return;
     leaveFlow(core, row, core.now);
     const error = `gate ${gate} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;
     endJob(core, row, "wait-too-long", core.now, { error, waited: { gate, waitMs, maxWaitMs } });

@@ -163,9 +163,9 @@ export class Lines {
   #lookAt(gate: GateLine, now: number): void {
     this.#w.rings.steps++;
     if (gate.waits !== undefined) this.#judge(gate, now);
-    const claim = gate.claims[0];
-    const claimAt = claim === undefined ? Number.POSITIVE_INFINITY : this.claims.look(claim, now);
     const top = this.#top(gate);
+    const claimAt =
+      gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.look(gate, now);
     if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
     if (top === 0) return this.#w.gates.wakeAt(gate, claimAt);
     const cost = this.costOf(top);
@@ -183,6 +183,7 @@ export class Lines {
       this.claims.turn(top, gate, now);
       this.look(gate);
     } else if (gate.offer === 0) this.#offer(gate, top, now);
+    else if (gate.queues > 1) this.queueOf(top).offers.add(gate);
   }
 
   /** The flow that is first in line, 0 when nobody stands there who could go out. */

@@ -2,7 +2,7 @@ import type { Chore, Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ENDED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
+import { DELAYED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
 import { workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -16,6 +16,7 @@ const ROWS_PER_STEP = 250;
 const GATES_PER_STEP = 200;
 /** Dead jobs put back in one call: callers repeat it until nothing is left. */
 const REDRIVEN_PER_CALL = 1000;
+const LOOKED_AT_PER_CALL = 2000;
 
 /** Creates a queue, or changes one in place: its jobs stay. */
 export function setQueue(core: Core, name: string, config: QueueConfig): void {
@@ -163,18 +164,22 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
   let moved = 0;
   let taken = 0;
   const most = Math.min(count, REDRIVEN_PER_CALL);
-  while (moved < most && taken < queue.dead.length) {
-    const row = core.ids.find(queue.dead[taken]!);
-    taken++;
-    if (row !== 0 && redriveJob(core, queue, row, now)) moved++;
+  const held: number[] = [];
+  while (moved < most && taken < Math.min(queue.dead.length, LOOKED_AT_PER_CALL)) {
+    const id = queue.dead[taken++]!;
+    const row = core.ids.find(id);
+    if (row === 0 || core.queueOf(row) !== queue) continue;
+    // One that a worker has just now, or that ended and is still kept, may come back.
+    if (redriveJob(core, row, now)) moved++;
+    else held.push(id);
   }
   queue.dead.splice(0, taken);
+  queue.dead.push(...held);
   return moved;
 }
 
-function redriveJob(core: Core, queue: Queue, row: number, now: number): boolean {
+function redriveJob(core: Core, row: number, now: number): boolean {
   const state = core.jobs.state(row);
-  if (state === ENDED_JOB || core.queueOf(row) !== queue) return false;
   const origin = core.jobs.extra(row)?.origin;
   const target = origin === undefined ? undefined : core.byName.get(origin.queue);
   if (target === undefined || (state !== WAITING_JOB && state !== DELAYED_JOB)) return false;

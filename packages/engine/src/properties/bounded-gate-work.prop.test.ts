@@ -31,7 +31,7 @@ test("a gate that shuts under 200,000 ready lanes costs no call much, and others
   assert.ok(drive.stepsMax <= STEPS_PER_CALL_MAX, `${drive.stepsMax} steps`);
 });
 
-test("100,000 gates that open in one millisecond spread their work, and all jobs go out then", () => {
+test("100,000 gates that open in one millisecond spread their work, and all jobs go out", () => {
   const drive = new Drive();
   drive.open("q");
   const gates = 100_000;

@@ -22,13 +22,13 @@ export interface Taken extends Lease {
 const CALLS_PER_MOMENT_MAX = 50_000;
 
 /**
- * What one call may cost. A step is a visit to a lane, a row or a gate, a few hundred nanoseconds at
- * most, so that this many stay well below the 5 ms that a call may take.
+ * What one call may cost. A step is a visit to a lane, a row or a gate, a few hundred nanoseconds,
+ * so that this many stay well below the 5 ms that a call may take.
  */
 export const STEPS_PER_CALL_MAX = 5000;
 
 /** Nothing kept and no lease that runs out by itself: what most properties want. */
-export const PLAIN: QueueOptions = {
+const PLAIN: QueueOptions = {
   results: { jobs: 0, ms: 0 },
   leaseMs: 86_400_000,
   capacity: { jobs: 10_000_000, delayed: 10_000_000, leased: 10_000_000 },

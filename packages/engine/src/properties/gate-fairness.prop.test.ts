@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Drive } from "./drive.ts";
 import { Lead, Shares } from "./shares.ts";
 
-/** S in tenths, which are exact for weights 1, 2 and 5; the least is found without a walk over all. */
+/** S in tenths, exact for weights 1, 2 and 5; the least is found without a walk over all. */
 class TenthShares {
   readonly #s = new Map<string, number>();
   readonly #counts: number[] = [];
@@ -70,7 +70,7 @@ const limits: readonly Limit[] = [
 ];
 
 for (const { name, config } of limits) {
-  test(`lanes that share ${name} are within one turn on every prefix, from the first job on`, () => {
+  test(`lanes that share ${name} are within one turn on every prefix, from the first on`, () => {
     fc.assert(
       fc.property(weights, fc.nat(60), (each, n) => {
         const drive = new Drive();

@@ -49,7 +49,7 @@ interface Permit {
 
 const ROUNDING = 1e-6;
 
-/** Looks at every interval that begins and ends with a permit; answers what is too much, or nothing. */
+/** Looks at every interval that begins and ends with a permit; answers what is too much. */
 function overGranted(config: GateConfig, permits: readonly Permit[]): string | undefined {
   for (let i = 0; i < permits.length; i++) {
     const first = permits[i]!;
@@ -229,7 +229,7 @@ test("under backlog a gate delivers 99 % of its rate, driven by nextWake alone",
   );
 });
 
-test("a gate that opens at T dispatches at T, and nextWake announces T and no time before it", () => {
+test("a gate that opens at T dispatches at T, and nextWake announces T, not a time before", () => {
   fc.assert(
     fc.property(
       anyGate,

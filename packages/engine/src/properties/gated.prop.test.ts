@@ -151,7 +151,7 @@ test("a gate that shuts and opens again and again takes no turn from its lane", 
 });
 
 for (const where of ["its own lane", "other lanes"]) {
-  test(`a job without a gate, and one with an open gate, pass 100,000 gated ones of ${where}`, () => {
+  test(`jobs without a gate and with an open gate pass 100,000 gated ones of ${where}`, () => {
     const drive = new Drive();
     drive.open("q");
     drive.engine.setGate("shut", { rate: 0 }, drive.now);

@@ -53,7 +53,7 @@ test("several newcomers alternate one to one with the round, in the order they c
   );
 });
 
-test("being idle earns nothing: who comes back late has no more than the others from then on", () => {
+test("being idle earns nothing: who comes back late has no more than others from then on", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 2, maxLength: 6 }),
@@ -159,7 +159,7 @@ test("fresh keys that keep coming under one path never take more than two turns 
 });
 
 for (const where of ["in the ring", "behind a gate"]) {
-  test(`a tenant with a thousand sub-keys gets no more than one with a single key, ${where}`, () => {
+  test(`a tenant with a thousand sub-keys gets no more than one with one key, ${where}`, () => {
     const drive = new Drive();
     drive.open("q");
     const gates = where === "behind a gate" ? ["g"] : [];

@@ -79,7 +79,7 @@ test("a thousand lanes are within one turn on every prefix", () => {
   });
 });
 
-// A round serves a lane until its turn is used up, so its last job may overdraw by its cost less one.
+// A round serves a lane until its turn is used up: its last job may overdraw by its cost less one.
 test("with costs the leading lane is ahead by 1 + (its largest cost - 1) / weight at most", () => {
   fc.assert(
     fc.property(fc.array(costlyLane, { minLength: 2, maxLength: 10 }), (plans) => {

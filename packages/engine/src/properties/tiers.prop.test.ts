@@ -38,7 +38,7 @@ for (const where of ["without a gate", "behind a gate"]) {
   });
 }
 
-test("an urgent job that costs more is not starved by cheap ones of a lower tier at its gate", () => {
+test("an urgent job that costs more is not starved by cheap ones of a lower tier", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 2, max: 6 }),

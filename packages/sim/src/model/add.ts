@@ -66,6 +66,10 @@ export function enlist(model: Model, queue: ModelQueue, job: ModelJob): void {
   model.lastId = Math.max(model.lastId, job.id);
   model.issued.add(job.id);
   model.jobs.set(job.id, job);
+  if (job.group !== undefined) {
+    const members = model.groups.get(job.group) ?? new Map();
+    model.groups.set(job.group, members.set(job.id, undefined));
+  }
   queue.counts.added += 1;
 }
 

@@ -13,6 +13,12 @@ export interface Watched {
   queueNames(): string[];
   queueStats(name: string): QueueStats;
   gateStats(key: string, now: number): GateStats;
+  group(name: string): GroupView | undefined;
+}
+
+export interface GroupView {
+  readonly ended: boolean;
+  readonly members: readonly { readonly id: number; readonly ending?: string }[];
 }
 
 // The engine counts tokens in thousandths.
@@ -33,6 +39,7 @@ export function compare(model: Model, engine: Watched): void {
       compareJob(job, engine.job(job.id));
     }
   }
+  for (const [name, members] of model.groups) compareGroup(name, members, engine.group(name));
   const names = [...engine.queueNames()].sort().join(" ");
   equal("queues", "names", names, [...model.queues.keys()].sort().join(" "));
   for (const queue of model.queues.values()) compareQueue(queue, engine.queueStats(queue.name));
@@ -60,6 +67,20 @@ export function compareJob(job: ModelJob, view: JobView | undefined): void {
   equal(rule, "attempts of job", view.attempts, job.attempts, of);
   equal(rule, "deadline of job", view.deadline, job.deadline, of);
   if (job.state !== "waiting") equal(rule, "time of job", view.at, job.at, of);
+}
+
+function compareGroup(
+  name: string,
+  members: ReadonlyMap<number, string | undefined>,
+  view: GroupView | undefined,
+): void {
+  const rule = "groups";
+  equal(rule, "members of group", view?.members.length, members.size, name);
+  for (const { id, ending } of view?.members ?? []) {
+    equal(rule, `ending of member ${id} of group`, ending, members.get(id), name);
+  }
+  const isEnded = [...members.values()].every((ending) => ending !== undefined);
+  equal(rule, "end of group", view?.ended, isEnded, name);
 }
 
 function endState(job: ModelJob): string {

@@ -62,7 +62,7 @@ export class ModelGate {
   configure(config: GateConfig | undefined, now: number): void {
     const before = this.config;
     if (before !== undefined) this.#refill(now);
-    this.#isRested = this.#intervalsAt(now) <= now;
+    this.#isRested ||= this.#intervalsAt(now) <= now;
     this.config = config;
     if (config === undefined) return this.#forget();
     if (before === undefined) this.#lastEnd = undefined;

@@ -32,7 +32,11 @@ export function deleteQueue(model: Model, name: string, outcome: Outcome<void>):
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
   const jobs = [...queue.waiting, ...queue.delayed, ...queue.leased, ...queue.kept];
-  for (const job of jobs) model.forget(job);
+  for (const job of jobs) {
+    model.forget(job);
+    // The rules do not say how a member ends whose queue is gone.
+    if (job.group !== undefined) model.groups.delete(job.group);
+  }
   model.queues.delete(name);
 }
 

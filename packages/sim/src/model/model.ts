@@ -34,6 +34,8 @@ export class Model {
   share: Share | undefined;
   // Jobs that wait for a follow-up to appear, because the engine names it.
   readonly awaited: { queue: string; job: ModelJob }[] = [];
+  // The members of each group, with the way they ended first.
+  readonly groups = new Map<string, Map<number, Ending | undefined>>();
   // How often the engine took which of the allowed choices.
   readonly notes = new Map<string, number>();
   #entries = 0;
@@ -137,6 +139,7 @@ export class Model {
   end(job: ModelJob, ending: Ending): void {
     const queue = this.queueOf(job);
     this.take(job);
+    this.endMember(job, ending);
     this.freeKey(job);
     job.state = "ended";
     job.ending = ending;
@@ -159,6 +162,12 @@ export class Model {
     const at = queue.kept.indexOf(job);
     if (at >= 0) queue.kept.splice(at, 1);
     this.jobs.delete(job.id);
+  }
+
+  // What becomes of a member after its end does not concern the group.
+  endMember(job: ModelJob, ending: Ending): void {
+    const members = job.group === undefined ? undefined : this.groups.get(job.group);
+    if (members?.has(job.id) && members.get(job.id) === undefined) members.set(job.id, ending);
   }
 
   // The end of its job frees a key, but a window must pass.

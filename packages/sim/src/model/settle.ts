@@ -184,6 +184,7 @@ function die(model: Model, job: ModelJob, age?: number): void {
     return;
   }
   model.freeKey(job);
+  model.endMember(job, "dead");
   queue.counts.dead += 1;
   const letters = model.queues.get(dlq) ?? model.makeQueue(dlq, model.eyes.queueConfig(dlq));
   letters.isForDeadLetters = true;

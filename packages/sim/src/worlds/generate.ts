@@ -158,6 +158,13 @@ export class Generator {
     return { ...spec, delayMs: this.#uniqueDelay(at, spec.delayMs) };
   }
 
+  // Now and then jobs that are added together are a group.
+  grouped(specs: readonly JobSpec[]): JobSpec[] {
+    const group = `group-${this.#tag}`;
+    const isGroup = this.#random.chance(0.2) && specs.every(({ dedupe }) => dedupe === undefined);
+    return specs.map((spec) => (isGroup ? { ...spec, group } : spec));
+  }
+
   nackOptions(at: number): NackOptions {
     const random = this.#random;
     const { isExact, gateKeys } = this.#plan;
@@ -274,7 +281,7 @@ const MAKERS: Readonly<Record<Op, Maker>> = {
   },
   addAll: (g, at) => {
     const queue = g.queue();
-    const specs = Array.from({ length: g.count(5) }, () => g.spec(at, queue));
+    const specs = g.grouped(Array.from({ length: g.count(5) }, () => g.spec(at, queue)));
     return { at, op: "addAll", queue: queue.name, specs };
   },
   want: (g, at) => ({ at, op: "want", queue: g.anyQueue(), worker: g.worker(), slots: g.slots() }),

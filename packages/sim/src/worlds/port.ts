@@ -16,6 +16,7 @@ import {
   type Refusal,
   type Why,
 } from "@sluice/engine";
+import type { GroupView } from "../model/compare.ts";
 
 export interface EnginePort {
   setQueue(name: string, options: QueueOptions, now: number): void;
@@ -50,6 +51,7 @@ export interface EnginePort {
   tick(now: number): void;
   nextWake(now: number): number;
   job(id: number): JobView | undefined;
+  group(name: string): GroupView | undefined;
   why(id: number, now: number): Why;
   storePut(store: string, key: string, value: unknown, now: number): void;
   storeGet(store: string, key: string): unknown;

@@ -20,6 +20,7 @@ import type { Call, CallOf, Op } from "./call.ts";
 import type { EnginePort } from "./port.ts";
 
 const STORE = "config";
+const SPREAD_TICKS_MAX = 5;
 // A loop that goes on beyond this many rounds without time moving never ends.
 const ROUNDS_MAX = 2_000;
 
@@ -112,7 +113,7 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
   deleteQueue: (world, { queue, at }) => {
     const outcome = outcomeOf(() => world.engine.deleteQueue(queue, at));
     govern.deleteQueue(world.model, queue, outcome);
-    world.engine.tick(at);
+    finishSpread(world, at);
     world.tick();
   },
   pause: ({ engine, model }, { queue, at }) =>
@@ -131,7 +132,7 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
     ),
   purge: (world, { queue, at }) => {
     const outcome = outcomeOf(() => world.engine.purge(queue, at));
-    world.engine.tick(at);
+    finishSpread(world, at);
     govern.purge(world.model, queue, outcome);
     world.tick();
   },
@@ -285,8 +286,17 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
 // A pattern may cover any number of gates, so the engine spreads its change over ticks.
 function spread(world: World, gate: string, at: number): void {
   if (!gate.endsWith("*")) return;
-  world.engine.tick(at);
+  finishSpread(world, at);
   world.tick();
+}
+
+// What a call leaves over is done by the ticks that follow it. A job that could be dispatched keeps
+// the engine awake as well, so there is an end to it.
+function finishSpread({ engine, now }: World, at: number): void {
+  for (let round = 0; round < SPREAD_TICKS_MAX; round++) {
+    engine.tick(at);
+    if (engine.nextWake(now) > now) return;
+  }
 }
 
 function addOne(world: World, { queue, spec, at }: CallOf<"add">): void {
