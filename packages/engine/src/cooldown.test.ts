@@ -118,3 +118,15 @@ test("expiry of a lease counts an attempt and blames nobody", () => {
   assert.equal(engine.gateStats("g", 50).ladderStep, 0);
   assert.throws(() => engine.ack(1, lease, 51), { code: "LEASE_LOST" });
 });
+
+test("a failure that cools one gate down may blame another one", () => {
+  const { engine } = open();
+  engine.setGate("rungs", { ladder: [100] }, 0);
+  engine.add("q", { gates: ["rungs", "g"] }, 0);
+  const cooldown = { gate: "g", ms: 5 };
+  engine.nack(1, takeOne(engine).lease, 0, { cooldown });
+  assert.equal(engine.gateStats("rungs", 0).ladderStep, 0, "the cooldown says it all");
+  engine.nack(1, takeOne(engine, 5).lease, 5, { cooldown, blame: ["rungs"] });
+  assert.equal(engine.gateStats("rungs", 5).ladderStep, 1);
+  assert.equal(engine.job(1)?.attempt, 0);
+});

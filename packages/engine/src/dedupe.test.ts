@@ -258,3 +258,29 @@ test("a job is cancelled by its key only while it holds the key", () => {
   assert.equal(engine.job(1)?.ending, "cancelled");
   assert.equal(engine.cancelByKey("q", "k", 0), false, "it has ended");
 });
+
+test("a window that outlives its job answers its own mode only", () => {
+  const engine = open({ results: { jobs: 0 } });
+  engine.add("q", spec("window", "a"), 0);
+  engine.ack(1, takeOne(engine).lease, 0);
+  assert.equal(engine.add("q", spec("window", "b"), 1).duplicate, true);
+  for (const mode of ["replace", "keepLast"] as const) {
+    assert.equal(engine.add("q", spec(mode, mode), 1).duplicate, mode === "keepLast" || undefined);
+  }
+  assert.equal(takeOne(engine, 1).body, "keepLast", "the first of them took the key over");
+});
+
+test("keepLast: an error that is no refusal is not taken for a full queue", () => {
+  let isBroken = false;
+  const engine = new Engine({
+    facts: ({ fact }) => {
+      if (isBroken && fact === "job") throw new TypeError("the log is broken");
+    },
+  });
+  engine.setQueue("q", {}, 0);
+  engine.add("q", spec("keepLast", "a"), 0);
+  const { lease } = takeOne(engine);
+  engine.add("q", spec("keepLast", "b"), 0);
+  isBroken = true;
+  assert.throws(() => engine.ack(1, lease, 0), TypeError);
+});

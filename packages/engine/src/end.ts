@@ -120,9 +120,9 @@ export function takeOff(core: Core, row: number, now: number): boolean {
 /** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */
 export function endPurged(core: Core, row: number, now: number): void {
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
-  const ending = deadline <= core.queueOf(row).purgeAt ? "expired" : "cancelled";
+  const { purgeAt } = core.queueOf(row);
   takeOff(core, row, now);
-  endJob(core, row, ending, now, { isSilent: true });
+  endJob(core, row, deadline <= purgeAt ? "expired" : "cancelled", purgeAt, { isSilent: true });
 }
 
 /** Cancels a job wherever it is; false when it had ended. */

@@ -37,6 +37,12 @@ export type Fact = { at: number } & (
   | PositionFact
   | { fact: "key-held"; queue: string; key: string; id: number; until: number }
   | { fact: "counters"; queue: string; counters: Counters; isDlq: boolean }
+  | {
+      fact: "group";
+      name: string;
+      members: readonly (readonly [number, Ending | undefined])[];
+      ended: boolean;
+    }
   | { fact: "ids"; last: number; seq: number }
 );
 
@@ -66,9 +72,9 @@ interface PositionFact {
   queue: string;
   tier: number;
   path: readonly string[];
+  isLevel: boolean;
   rounds: number;
   rem: number;
-  weight: number;
 }
 
 /** A job as it stands. A new job and one in a snapshot have the same record. */
@@ -78,6 +84,7 @@ export interface JobRecord {
   state: "waiting" | "delayed" | "leased" | "ended";
   tier: number;
   path: readonly string[];
+  /** The weight that a job has set for its lane; 0: none has. */
   weight: number;
   gates: readonly string[];
   cost: number;
@@ -100,7 +107,7 @@ export interface JobRecord {
 export interface ExtraRecord {
   deadline?: number;
   maxWaitMs?: number;
-  dedupe?: { key: string; mode: NonNullable<JobSpec["dedupe"]>["mode"]; until: number };
+  dedupe?: { key: string; mode: NonNullable<JobSpec["dedupe"]>["mode"]; until?: number };
   followUp?: JobSpec;
   group?: string;
   leaseMs?: number;

@@ -32,7 +32,7 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   const isOwn = gateKeys(core, row).includes(key);
   const delayMs = options.delayMs ?? (isOwn ? 0 : ms);
   const attempt = core.jobs.int(row, ATTEMPTS) & 0xffff;
-  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, now);
+  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, blame, now);
   retry(core, row, "retried", attempt, now + delayMs, options.error, blame, now);
 }
 
@@ -51,7 +51,7 @@ function fail(
 ): void {
   const attempts = core.jobs.int(row, ATTEMPTS);
   const attempt = (attempts & 0xffff) + 1;
-  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, now);
+  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, blame, now);
   if (options.unrecoverable === true || attempt >= attempts >>> 16) {
     const reason = options.unrecoverable === true ? "unrecoverable" : "attempts used up";
     return die(core, row, reason, options.error, blame, now);
@@ -65,9 +65,15 @@ function isPastDeadline(core: Core, row: number, now: number): boolean {
   return (core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) <= now;
 }
 
-function expire(core: Core, row: number, error: string | undefined, now: number): void {
+function expire(
+  core: Core,
+  row: number,
+  error: string | undefined,
+  blame: readonly string[],
+  now: number,
+): void {
   unhold(core, row, now);
-  endJob(core, row, "expired", now, { error });
+  endJob(core, row, "expired", now, { error, blame });
 }
 
 function retry(

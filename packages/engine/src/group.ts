@@ -18,6 +18,7 @@ const ENDED_KEPT = 1000;
 export class Groups {
   readonly #keys: KeyTable;
   readonly #groups = new Slots<Group>();
+  readonly #open = new Set<Group>();
   readonly #ended: Group[] = [];
 
   constructor(seed: number) {
@@ -31,6 +32,7 @@ export class Groups {
     if (group === undefined) {
       group = { name, open: 0, isClosed: false, members: new Map() };
       this.#groups.set(entry, group);
+      this.#open.add(group);
     }
     group.open++;
     group.members.set(id, undefined);
@@ -60,10 +62,31 @@ export class Groups {
 
   #finish(entry: number, group: Group): Group {
     this.#groups.set(entry, undefined);
+    this.#open.delete(group);
     this.#keys.remove(entry);
     this.#ended.push(group);
     if (this.#ended.length > ENDED_KEPT) this.#ended.shift();
     return group;
+  }
+
+  /** The groups that are open, and those that ended lately. */
+  *all(): Generator<{ group: Group; ended: boolean }> {
+    for (const group of this.#ended) yield { group, ended: true };
+    for (const group of this.#open) yield { group, ended: false };
+  }
+
+  /** Brings back a group as it was told; the open members are there already, by their jobs. */
+  restore(
+    name: string,
+    members: readonly (readonly [number, Ending | undefined])[],
+    ended: boolean,
+  ): void {
+    if (ended) {
+      this.#ended.push({ name, open: 0, isClosed: true, members: new Map(members.map(pair)) });
+      return;
+    }
+    const group = this.#groups.get(this.#keys.find(0, name));
+    for (const [id, ending] of members) if (ending !== undefined) group?.members.set(id, ending);
   }
 
   /** A group that is open, or one that ended lately. */
@@ -74,4 +97,8 @@ export class Groups {
     const ended = this.#ended.findLast((group) => group.name === name);
     return ended === undefined ? undefined : { group: ended, isEnded: true };
   }
+}
+
+function pair([id, ending]: readonly [number, Ending | undefined]): [number, Ending | undefined] {
+  return [id, ending];
 }

@@ -158,7 +158,6 @@ export class Lanes {
     const entry = this.get(lane, KEY);
     const level = this.#make(LEVEL, parent, entry, path);
     this.#rings.inherit(level, lane);
-    this.set(lane, WEIGHT, 1);
     this.set(lane, KEY, 0);
     this.set(lane, RING, this.get(level, CHILD));
     this.set(level, TOP, lane);

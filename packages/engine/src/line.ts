@@ -40,6 +40,8 @@ export interface LineWorld {
   readonly gates: Gates;
   readonly jobs: Jobs;
   readonly queues: (Queue | undefined)[];
+  /** Facts are being applied: nothing is decided. */
+  readonly isReplaying: boolean;
   /** A lane of this tier is ready: the queue may have something to dispatch. */
   wake(queue: Queue, tier: number): void;
   /** A waiting job's gate opens later than the job would wait. */
@@ -162,7 +164,7 @@ export class Lines {
 
   #lookAt(gate: GateLine, now: number): void {
     this.#w.rings.steps++;
-    if (gate.waits !== undefined) this.#judge(gate, now);
+    if (gate.waits !== undefined && !this.#w.isReplaying) this.#judge(gate, now);
     const top = this.#top(gate);
     const claimAt =
       gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.look(gate, now);

@@ -131,6 +131,6 @@ test("the weight of a queue behind a shared gate can be changed while it waits t
   const even = next(20);
   assert.equal(even.filter((queue) => queue === "q").length, 10);
   engine.setQueue("r", { weight: 3 }, 0);
-  const served = next(40);
-  assert.equal(served.filter((queue) => queue === "r").length, 30);
+  const share = next(40).filter((queue) => queue === "r").length;
+  assert.ok(Math.abs(share - 30) <= 1, `${share} of 40`);
 });

@@ -4,7 +4,7 @@ import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
 import { DELAYED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
 import { workChanged } from "./moves.ts";
-import { KIND, LANE, LEVEL, QUEUE, REFS } from "./nodes.ts";
+import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
@@ -148,7 +148,9 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
   };
   for (const tier of queue.tiers) {
     const node = core.lanes.findNode(tier, path);
-    if (node !== 0) core.rings.setWeight(node, weightOf(queue.config.weights, path));
+    if (node === 0) continue;
+    core.rings.setWeight(node, weightOf(queue.config.weights, path));
+    if (core.lanes.get(node, KIND) === LANE) core.lanes.set(node, OWN, 0);
   }
 }
 

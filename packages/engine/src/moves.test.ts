@@ -166,3 +166,13 @@ test("many jobs that would not wait fail over several looks, all before the call
   assert.equal(engine.queueStats("q").failed, 1000);
   assert.equal(engine.queueStats("q").waiting, 0);
 });
+
+test("a dead job does not wait for the gates it had, nor does one with more patience", () => {
+  const engine = open({ retry: { attempts: 1 } });
+  fill(engine, 1, { gates: ["g"], maxWaitMs: 10 });
+  engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0);
+  fill(engine, 1, { gates: ["g"], maxWaitMs: 900 });
+  engine.cooldown("g", 500, "", 0);
+  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.queue], ["waiting", "q.dlq"]);
+  assert.equal(engine.job(2)?.state, "waiting");
+});

@@ -17,7 +17,7 @@ import {
   TIME,
   WORKER,
 } from "./jobs.ts";
-import { GATES, WEIGHT } from "./nodes.ts";
+import { GATES, OWN } from "./nodes.ts";
 
 /** The record of a job as it stands: what a `job` fact tells. */
 export function recordOf(core: Core, row: number): JobRecord {
@@ -32,7 +32,7 @@ export function recordOf(core: Core, row: number): JobRecord {
     state: stateOf(state),
     tier: core.tierOf(row),
     path: typeof key === "string" ? [key] : key,
-    weight: lanes.get(lane, WEIGHT),
+    weight: lanes.get(lane, OWN),
     gates: gateKeys(core, row),
     cost: jobs.int(row, COST),
     sizeBytes: jobs.int(row, SIZE),
@@ -46,7 +46,7 @@ export function recordOf(core: Core, row: number): JobRecord {
     worker: state === LEASED_JOB ? (core.workers[jobs.int(row, WORKER)]?.name ?? "") : "",
     body: jobs.bodies.get(row),
   };
-  if (extra !== undefined) record.extra = extraOf(core, extra);
+  if (extra !== undefined) record.extra = extraOf(core, extra, record.id);
   const ending = jobs.ending(row);
   if (ending !== undefined) record.ending = ending;
   return record;
@@ -54,7 +54,7 @@ export function recordOf(core: Core, row: number): JobRecord {
 
 export function gateKeys(core: Core, row: number): string[] {
   const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
-  return set.gates.map((gate) => gate.key);
+  return set.gates.map((gate) => gate.key).sort();
 }
 
 function stateOf(state: number): JobRecord["state"] {
@@ -63,13 +63,15 @@ function stateOf(state: number): JobRecord["state"] {
   return state === ENDED_JOB ? "ended" : "waiting";
 }
 
-function extraOf(core: Core, extra: Extra): ExtraRecord {
+function extraOf(core: Core, extra: Extra, id: number): ExtraRecord {
   const record: ExtraRecord = {};
   if (extra.deadline !== Number.POSITIVE_INFINITY) record.deadline = extra.deadline;
   if (extra.maxWaitMs !== Number.POSITIVE_INFINITY) record.maxWaitMs = extra.maxWaitMs;
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
-  if (held !== undefined && extra.dedupeMode !== undefined) {
-    record.dedupe = { key: core.dedupes.keyOf(held), mode: extra.dedupeMode, until: held.until };
+  // The row may be another job's by now: a window ends before its job does.
+  if (held?.id === id && extra.dedupeMode !== undefined) {
+    record.dedupe = { key: core.dedupes.keyOf(held), mode: extra.dedupeMode };
+    if (held.until !== Number.POSITIVE_INFINITY) record.dedupe.until = held.until;
   }
   if (extra.followUp !== undefined) record.followUp = extra.followUp;
   if (extra.group !== 0) record.group = core.groups.nameOf(extra.group);

@@ -7,7 +7,7 @@ import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
 import { deleteQueue, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, unhold, unlink } from "./moves.ts";
-import { GATES, REFS, WEIGHT } from "./nodes.ts";
+import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
 
 /** Puts a fact into effect. It was decided when it was told; here it only happens. */
@@ -47,6 +47,8 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       Object.assign(core.queue(fact.queue).counters, fact.counters);
       core.queue(fact.queue).isDlq = fact.isDlq;
       return;
+    case "group":
+      return core.groups.restore(fact.name, fact.members, fact.ended);
     case "position":
       return restorePosition(core, fact);
     case "key-held":
@@ -169,7 +171,7 @@ function restoreJob(core: Core, record: JobRecord, now: number): void {
     queue.tiers[record.tier]!,
     record.path.length === 1 ? record.path[0]! : record.path,
   );
-  if (lanes.get(lane, WEIGHT) !== record.weight) lanes.setWeight(lane, record.weight);
+  if (record.weight !== 0) lanes.setWeight(lane, record.weight);
   const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(record.gates, now));
   lanes.use(flow);
   const row = jobs.alloc();
@@ -226,7 +228,8 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
     core.groups.close(record.group);
   }
   if (record.dedupe === undefined) return;
-  extra.dedupe = core.dedupes.hold(serial, record.dedupe.key, id, record.dedupe.until);
+  const until = record.dedupe.until ?? Number.POSITIVE_INFINITY;
+  extra.dedupe = core.dedupes.hold(serial, record.dedupe.key, id, until);
   extra.dedupeMode = record.dedupe.mode;
 }
 
@@ -237,6 +240,6 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
     node = core.lanes.laneOf(tier, fact.path.length === 1 ? fact.path[0]! : fact.path);
     if (core.lanes.get(node, REFS) === 0) core.rings.linkIdle(node);
   }
-  core.rings.setWeight(node, fact.weight);
+  if ((core.lanes.get(node, KIND) === LEVEL) !== fact.isLevel) return;
   core.rings.restore(node, fact.rounds, fact.rem);
 }

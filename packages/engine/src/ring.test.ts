@@ -230,3 +230,35 @@ test("a member served outside the line while others stand in it is charged all t
   world.rings.activate(a);
   assert.equal(world.serve(4), "bbab");
 });
+
+test("a flood of fresh members that come for one job leaves the others their share", () => {
+  const world = new World();
+  for (const name of "op") world.active(name);
+  world.serve(4);
+  let since = 0;
+  for (let i = 0; i < 2000; i++) {
+    const fresh = world.active("n");
+    const served = world.rings.leaf(world.ring);
+    world.rings.charge(served, 1);
+    if (served !== fresh && world.names.get(served) === "n") world.rings.deactivate(served);
+    since = world.names.get(served) === "o" ? 0 : since + 1;
+    assert.ok(since < 2 * world.rings.sizeOf(world.ring) + 64, `o has waited for ${since} jobs`);
+  }
+});
+
+test("beyond what a round takes in, a newcomer's first job is an advance on the next round", () => {
+  const world = new World();
+  const old = world.active("o", 1000);
+  world.serve(1);
+  world.rings.deactivate(old);
+  world.rings.activate(old);
+  world.serve(1);
+  for (let i = 0; i < 63; i++) world.active("e");
+  for (let i = 0; i < 37; i++) world.active("l");
+  const first = world.serve(200);
+  assert.equal(first.split("e").length - 1, 63);
+  assert.equal(first.split("l").length - 1, 37, "each gets one job at once");
+  world.rings.deactivate(old);
+  assert.equal(world.serve(63), "e".repeat(63), "the round has taken in 64");
+  assert.equal(world.serve(100).split("l").length - 1, 37);
+});

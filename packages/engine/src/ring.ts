@@ -301,6 +301,8 @@ export class Rings {
     f[d]! += step;
     m[r + CURSOR] = (cursor + step) & (NEAR - 1);
     m[r + ENDED] = 0;
+    // Newcomers that came while the last round closed are first in this one.
+    m[r + LAST_WAS_FRESH] = 0;
     m[r + JOINS] = Math.max(JOINS_LEAST, m[r + SIZE]!);
   }
 

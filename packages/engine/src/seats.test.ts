@@ -122,8 +122,7 @@ test("a lane's lead at a gate is its own, apart from that in its tier", () => {
   fill(engine, 40, "a");
   fill(engine, 40, "b");
   queueUp(engine);
-  const order = passed(engine, 60).slice(0, 60);
-  const gated = countOf(order, "b");
+  const gated = countOf(passed(engine, 60), "b");
   assert.ok(gated >= 20, `b got ${gated}`);
 });
 
@@ -156,4 +155,48 @@ test("a queue that has gone from a gate does not count as one that shares it", (
   while (engine.nextWake(0) === 0) engine.dispatch(0);
   fill(engine, 3, "q");
   assert.equal(passed(engine, 9).length, 3);
+});
+
+test("a lane's lead at a gate is remembered while it has no job there", () => {
+  const engine = open();
+  fill(engine, 30, "b");
+  fill(engine, 1, "a", { cost: 9 });
+  fill(engine, 1, "a", { gates: ["elsewhere"] });
+  engine.setGate("elsewhere", { rate: 0 }, 0);
+  queueUp(engine);
+  assert.equal(countOf(passed(engine, 2), "a"), 1);
+  fill(engine, 3, "a");
+  assert.equal(countOf(passed(engine, 7), "a"), 0, "it has had its share in advance");
+  assert.equal(countOf(passed(engine, 12), "a"), 3);
+});
+
+test("a lane that is forgotten gives up its places at all its gates", () => {
+  const engine = open();
+  for (const gate of ["x", "y", "z"]) engine.setGate(gate, { concurrency: 1 }, 0);
+  for (let i = 0; i < 200; i++) {
+    for (const gate of ["x", "y", "z"]) {
+      fill(engine, 2, `k${i}`, { gates: [gate] });
+      fill(engine, 1, "busy", { gates: [gate] });
+    }
+    while (passed(engine, 20).length > 0) engine.tick(0);
+  }
+  assert.ok(engine.lanes("q", { limit: 10_000 }).lanes.length < 50);
+});
+
+test("a lane's lead at a gate outlives what its tier remembers of it", () => {
+  const engine = open();
+  fill(engine, 30, "b");
+  fill(engine, 1, "a", { cost: 9 });
+  queueUp(engine);
+  assert.equal(countOf(passed(engine, 2), "a"), 1);
+  engine.setGate("g", { rate: 0 }, 0);
+  fill(engine, 40, "c", { gates: [] });
+  assert.equal(passed(engine, 40).length, 40);
+  for (let i = 0; i < 20; i++) {
+    fill(engine, 1, `n${i}`, { gates: [] });
+    passed(engine, 1);
+  }
+  engine.setGate("g", { concurrency: 1 }, 0);
+  fill(engine, 3, "a");
+  assert.equal(countOf(passed(engine, 7), "a"), 0, "it has had its share in advance");
 });

@@ -101,7 +101,10 @@ test("the rebuilt engine gives out as many, and every flow in the same order", (
     for (let now = 3; now < 3000; now += 37) {
       const leases = one.lease("q", 3, now);
       counts.push(leases.length);
-      for (const { id, body } of leases) (flows[String(body)] ??= []).push(id);
+      for (const { id, body } of leases) {
+        const flow = String(body);
+        flows[flow] = [...(flows[flow] ?? []), id];
+      }
     }
     return { flows, counts };
   });
@@ -193,6 +196,24 @@ test("a lane without jobs that leads is remembered too", () => {
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   const copy = restored(engine);
   for (let i = 0; i < 5; i++) copy.add("q", { fairnessKey: "a", body: "a" }, 1);
+  const bodies = copy.lease("q", 20, 1).map(({ body }) => body);
+  assert.deepEqual(new Set(bodies), new Set(["b"]));
+});
+
+test("a path without jobs that leads is remembered too, one of a deleted queue is not", () => {
+  const engine = open();
+  engine.setQueue("gone", {}, 0);
+  for (const queue of ["q", "gone"]) {
+    engine.add(queue, { fairnessKey: ["a", "u"], cost: 50 }, 0);
+    for (let i = 0; i < 30; i++) engine.add(queue, { fairnessKey: "b", body: "b" }, 0);
+    const [lease] = engine.lease(queue, 1, 0);
+    engine.ack(lease!.id, lease!.lease, 0);
+  }
+  engine.setQueue("q", { results: { jobs: 0 } }, 0);
+  engine.deleteQueue("gone", 0);
+  const copy = restored(engine);
+  assert.deepEqual(copy.queueNames(), ["q"]);
+  for (let i = 0; i < 5; i++) copy.add("q", { fairnessKey: ["a", "u"], body: "a" }, 1);
   const bodies = copy.lease("q", 20, 1).map(({ body }) => body);
   assert.deepEqual(new Set(bodies), new Set(["b"]));
 });

@@ -1,7 +1,7 @@
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
 import { ENDED_JOB, IN_FLOW, JOB_NEXT, LEASED_JOB, SEQ } from "./jobs.ts";
-import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM, WEIGHT } from "./nodes.ts";
+import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 
@@ -23,6 +23,9 @@ export function* snapshot(core: Core): Generator<Fact> {
   }
   yield* liveJobs(core, at);
   for (const queue of queues) yield* keptJobs(core, queue, at);
+  for (const { group, ended } of core.groups.all()) {
+    yield { at, fact: "group", name: group.name, members: [...group.members], ended };
+  }
   yield* positions(core, at);
   yield* heldKeys(core, queues, at);
   for (const { store, key, value } of core.stores.entries()) {
@@ -69,9 +72,9 @@ function* positions(core: Core, at: number): Generator<Fact> {
       queue: queue.name,
       tier: core.lanes.get(node, AT_TIER),
       path: typeof key === "string" ? [key] : key,
+      isLevel: kind === LEVEL,
       rounds: core.rings.roundsAhead(node),
       rem: core.lanes.get(node, REM),
-      weight: core.lanes.get(node, WEIGHT),
     };
   }
 }

@@ -207,3 +207,26 @@ test("many gates that open in one millisecond are looked at over several calls",
   assert.ok(engine.steps - before < 8000);
   assert.equal(first + settle(engine, 1000).dispatched, gates);
 });
+
+test("kept jobs that are over are forgotten a bounded part at a time", () => {
+  const { engine } = open({ results: { jobs: 10_000, ms: 5 } });
+  for (let i = 0; i < 3500; i++) engine.add("q", { ttlMs: 1 }, 0);
+  settle(engine, 1);
+  assert.equal(engine.queueStats("q").kept, 3500);
+  engine.tick(6);
+  assert.ok(engine.queueStats("q").kept >= 2000);
+  settle(engine, 6);
+  assert.equal(engine.queueStats("q").kept, 0);
+});
+
+test("what falls due in a queue that is being deleted is dropped", () => {
+  const { engine, facts } = open({ leaseMs: 10 });
+  for (let i = 0; i < 15_000; i++) engine.add("q", {}, 0);
+  engine.addAll("q", [{ delayMs: 10 }, { ttlMs: 10 }, { delayMs: 10, attempts: 1 }], 0);
+  engine.lease("q", 2, 0);
+  engine.deleteQueue("q", 5);
+  facts.length = 0;
+  settle(engine, 10);
+  assert.deepEqual(facts, [], "its deletion has said it all");
+  assert.deepEqual(engine.queueNames(), []);
+});

@@ -72,7 +72,7 @@ export function viewOf(core: Core, row: number): JobView {
   if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
   if (extra.origin !== undefined) view.origin = extra.origin.queue;
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
-  if (held !== undefined) view.dedupe = core.dedupes.keyOf(held);
+  if (held?.id === view.id) view.dedupe = core.dedupes.keyOf(held);
   return view;
 }
 

@@ -131,6 +131,8 @@ const gateCall: fc.Arbitrary<Call> = fc.oneof(
     control("g:*", n, (engine, now) => {
       if (n === 0) engine.deleteGate("g:*", now);
       else engine.setGate("g:*", { rate: n, burst: 2 }, now);
+      // Gates that are there get their limits step by step; here within the millisecond.
+      for (let i = 0; i < 5; i++) engine.tick(now);
     }),
   ),
 );

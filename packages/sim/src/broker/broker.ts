@@ -257,8 +257,9 @@ function traceFact(trace: Trace, fact: Fact): void {
     const more = "until" in fact ? (fact.until ?? 0) : 0;
     trace.add(fact.at, fact.fact, fact.id, more, "lease" in fact ? fact.lease : 0);
   } else if (fact.fact === "job") {
-    const { id, queue, state, tier, gates, cost, time } = fact.job;
-    trace.add(fact.at, "job", id, queue, state, time, `tier ${tier} cost ${cost}`, gates.join());
+    const { id, queue, state, tier, gates, cost, time, path } = fact.job;
+    const what = `tier ${tier} cost ${cost} of ${path.join("/")}`;
+    trace.add(fact.at, "job", id, queue, state, time, what, gates.join());
   } else {
     const of = "key" in fact ? String(fact.key) : "name" in fact ? fact.name : "";
     trace.add(fact.at, fact.fact, of, "config" in fact ? JSON.stringify(fact.config ?? {}) : "");

@@ -18,6 +18,7 @@ export interface LedgerJob {
   tier: number;
   path: readonly string[];
   gates: readonly string[];
+  // What the job says about its lane; 0: nothing.
   weight: number;
   cost: number;
   sizeBytes: number;

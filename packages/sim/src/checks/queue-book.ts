@@ -35,6 +35,16 @@ export class QueueBook {
     }
   }
 
+  setWeight(path: readonly string[], weight: number): void {
+    const weights = { ...this.config.weights, [path.join("/")]: weight };
+    this.config = { ...this.config, weights };
+  }
+
+  // The weight that the policy gives a lane; the rules here name whole keys.
+  weightOf(path: readonly string[]): number {
+    return this.config.weights[path.join("/")] ?? 1;
+  }
+
   // Why there is no room for a job that would wait at once; undefined: there is.
   fullFor(sizeBytes: number, lane: string, tier: number): string | undefined {
     const { jobs, bytes, perLane } = this.config.capacity;

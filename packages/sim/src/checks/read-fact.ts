@@ -20,13 +20,8 @@ export function readFact(ledger: Ledger, fact: Fact): void {
       return dropQueue(ledger, fact.name);
     case "purged":
       return dropJobs(ledger, (job) => job.queue === fact.name && job.state !== "leased");
-    case "weight": {
-      const tiers = ledger.queue(fact.queue).config.tiers.length;
-      for (let tier = 0; tier < tiers; tier++) {
-        ledger.shares.setWeight(fact.queue, tier, fact.key, fact.weight);
-      }
-      return;
-    }
+    case "weight":
+      return readWeight(ledger, fact);
     case "gate":
       return ledger.gates.set(fact.key, fact.config, fact.at);
     case "cooled":
@@ -57,6 +52,14 @@ function readQueue(ledger: Ledger, { name, config }: Of<"queue">): void {
   if (!isDlq(name)) ledger.shares.setTiers(name, config.tierOrder);
 }
 
+function readWeight(ledger: Ledger, { queue, key, weight }: Of<"weight">): void {
+  const book = ledger.queue(queue);
+  book.setWeight(key, weight);
+  for (let tier = 0; tier < book.config.tiers.length; tier++) {
+    ledger.shares.setWeight(queue, tier, key, weight);
+  }
+}
+
 function dropQueue(ledger: Ledger, name: string): void {
   dropJobs(ledger, (job) => job.queue === name);
   for (const [id, job] of ledger.ended) {
@@ -83,13 +86,14 @@ function readJob(ledger: Ledger, { at, job: record }: Of<"job">): void {
   const job = jobOf(record);
   ledger.jobs.set(id, job);
   if (extra?.dedupe !== undefined) {
-    ledger.keys.hold(job.queue, extra.dedupe.key, id, extra.dedupe.until);
+    ledger.keys.hold(job.queue, extra.dedupe.key, id, extra.dedupe.until ?? Infinity);
   }
   if (extra?.group !== undefined) {
     const members = ledger.groups.get(extra.group) ?? new Set();
     ledger.groups.set(extra.group, members.add(id));
   }
-  ledger.shares.setWeight(job.queue, job.tier, job.path, job.weight);
+  const weight = job.weight === 0 ? ledger.queue(job.queue).weightOf(job.path) : job.weight;
+  ledger.shares.setWeight(job.queue, job.tier, job.path, weight);
   if (record.state === "delayed") return ledger.delay(job, record.time);
   demand(record.state === "waiting", "facts", () => `job ${id} is new and ${record.state}`);
   const { capacity } = ledger.queue(job.queue).config;
@@ -286,6 +290,7 @@ function readPromotion(ledger: Ledger, job: LedgerJob, tier: number, at: number)
   const isDue = tier === job.tier - 1 && at >= job.time + after;
   demand(isDue, "promotions", () => `job ${job.id} of tier ${job.tier} goes to ${tier} at ${at}`);
   ledger.takeOff(job);
+  ledger.shares.copyWeight(job, tier);
   job.tier = tier;
   ledger.wait(job, false);
 }

@@ -66,8 +66,9 @@ class Ring {
   }
 }
 
+// A round ends for a member with the job that reaches its end, and that job may cost more than is left.
 function turn({ costMax, weight }: Member): number {
-  return Math.max(1, costMax / weight);
+  return 1 + (costMax - 1) / weight;
 }
 
 export class Shares {
@@ -106,6 +107,12 @@ export class Shares {
     if (member.weight === weight) return;
     member.weight = weight;
     ring.restart(member);
+  }
+
+  // What a lane of another tier has, one that a job moves to gets too.
+  copyWeight({ queue, tier, path }: LedgerJob, toTier: number): void {
+    const ring = this.#ring(ringName(queue, tier, path, path.length - 1));
+    this.setWeight(queue, toTier, path, ring.member(path.at(-1)!).weight);
   }
 
   forget(queue: string): void {

@@ -129,7 +129,7 @@ export class ModelGate {
     this.#units -= cost * UNIT;
     this.#takes.push({ at: now, cost });
     this.#lastStart = now;
-    this.#isRested = false;
+    if (this.config.interval?.from === "start") this.#isRested = false;
   }
 
   release(id: number, now: number): void {

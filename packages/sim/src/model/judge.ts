@@ -8,12 +8,14 @@ import { Broken, demand, equal } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import type { ModelQueue } from "./queue.ts";
+import { adoptTooLongSoFar } from "./waits.ts";
 
 // A pull (`lease`) brings its own slots; a dispatch uses those of the queue's workers.
 export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
   const job = model.jobs.get(lease.id);
   if (job === undefined) throw new Broken("a: the job is known", `job ${lease.id} is not`);
   const queue = model.queueOf(job);
+  adoptTooLongSoFar(model);
   judgeLease(model, lease, job, queue);
   if (pulled === undefined) useSlot(queue, lease.worker);
   else judgePull(lease, pulled);

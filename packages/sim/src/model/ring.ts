@@ -66,6 +66,7 @@ export class Ring<M extends Member> {
     const later = [...this.#rounds.keys()];
     this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
     this.#joins = Math.max(64, this.#size);
+    this.#wasNewcomer = false;
   }
 
   // Serves a member a job. `staysActive`: whether it has another job to give.

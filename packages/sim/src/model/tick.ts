@@ -11,11 +11,13 @@ import { expire, fail } from "./settle.ts";
 export function tick(model: Model): void {
   const queues = [...model.queues.values()];
   for (const queue of queues) endPastDeadline(model, queue);
-  endLeases(model, queues);
+  const leases = queues.flatMap((queue) => leasesOver(model, queue));
   const delays = queues.flatMap((queue) => delaysDue(model, queue));
   const promotions = queues.flatMap((queue) => promotionsDue(model, queue));
-  const isMixed = delays.length > 0 && promotions.length > 0;
-  enterInOrder(model, [...delays, ...promotions], isMixed);
+  const kinds = [leases, delays, promotions].filter((kind) => kind.length > 0);
+  const isMixed = kinds.length > 1;
+  const age = isMixed ? model.nextAge() : undefined;
+  for (const kind of kinds) enterInOrder(model, kind, age);
   for (const queue of queues) forgetResults(model, queue);
 }
 
@@ -31,13 +33,13 @@ function endPastDeadline(model: Model, queue: ModelQueue): void {
 }
 
 // A job whose attempts are used up enters its dead letter queue.
-function endLeases(model: Model, queues: readonly ModelQueue[]): void {
-  const ended = queues.flatMap((queue) => [...queue.leased].filter((job) => job.at <= model.now));
-  const entering = ended.map((job) => ({
-    at: job.at,
-    enter: (age: number) => fail(model, job, false, undefined, age),
-  }));
-  enterInOrder(model, entering, false);
+function leasesOver(model: Model, queue: ModelQueue): Entering[] {
+  return [...queue.leased]
+    .filter((job) => job.at <= model.now)
+    .map((job) => ({
+      at: job.at,
+      enter: (age: number) => fail(model, job, false, undefined, age),
+    }));
 }
 
 function delaysDue(model: Model, queue: ModelQueue): Entering[] {
@@ -74,12 +76,12 @@ function promotionsDue(model: Model, queue: ModelQueue): Entering[] {
     }));
 }
 
-function enterInOrder(model: Model, entering: Entering[], isMixed: boolean): void {
+function enterInOrder(model: Model, entering: Entering[], sharedAge: number | undefined): void {
   entering.sort((a, b) => a.at - b.at);
-  let age = 0;
+  let age = sharedAge ?? 0;
   entering.forEach(({ at, enter }, index) => {
-    const isLater = !isMixed && entering[index - 1]?.at !== at;
-    if (index === 0 || isLater) age = model.nextAge();
+    const isLater = index === 0 || entering[index - 1]!.at !== at;
+    if (sharedAge === undefined && isLater) age = model.nextAge();
     enter(age);
   });
 }

@@ -6,19 +6,35 @@ import type { Model } from "./model.ts";
 
 // Follows the engine where it ended a job for waiting too long, and checks that it had cause.
 export function adoptTooLong(model: Model): void {
-  for (const job of patient(model)) {
-    const view = model.eyes.job(job.id);
+  for (const job of endedByEngine(model)) {
     const wait = model.lack(job).at - model.now;
-    if (view !== undefined && view.ending !== "wait-too-long") continue;
     demand(
       wait > job.maxWaitMs!,
       "maxWait",
       () => `job ${job.id} failed though its gates open in ${wait} ms, it waits ${job.maxWaitMs}`,
     );
-    const queue = model.queueOf(job);
-    model.end(job, "wait-too-long");
-    queue.counts.failed += 1;
+    giveUp(model, job);
   }
+}
+
+// Between two leases of a call: those that have cause by now and are gone after the call.
+export function adoptTooLongSoFar(model: Model): void {
+  for (const job of endedByEngine(model)) {
+    if (model.lack(job).at - model.now > job.maxWaitMs!) giveUp(model, job);
+  }
+}
+
+function endedByEngine(model: Model): ModelJob[] {
+  return patient(model).filter((job) => {
+    const view = model.eyes.job(job.id);
+    return view === undefined || view.ending === "wait-too-long";
+  });
+}
+
+function giveUp(model: Model, job: ModelJob): void {
+  const queue = model.queueOf(job);
+  model.end(job, "wait-too-long");
+  queue.counts.failed += 1;
 }
 
 // After a call that changed a gate, once nothing is left to do.

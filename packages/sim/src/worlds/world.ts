@@ -141,12 +141,14 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
     govern.setLaneWeight(model, queue, typeof key === "string" ? [key] : key, weight, outcome);
   },
   setGate: (world, { gate, config, at }) => {
+    prepare(world, gate, at);
     const outcome = outcomeOf(() => world.engine.setGate(gate, config, at));
     govern.setGate(world.model, gate, config, outcome);
     spread(world, gate, at);
     govern.adoptLevels(world.model);
   },
   deleteGate: (world, { gate, at }) => {
+    prepare(world, gate, at);
     const outcome = outcomeOf(() => world.engine.deleteGate(gate, at));
     govern.deleteGate(world.model, gate, outcome);
     spread(world, gate, at);
@@ -283,7 +285,14 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
   },
 };
 
-// A pattern may cover any number of gates, so the engine spreads its change over ticks.
+// A pattern may cover any number of gates, so the engine spreads its change over ticks. What falls
+// due in them is done before, so that it happens under the old limits for both.
+function prepare(world: World, gate: string, at: number): void {
+  if (!gate.endsWith("*")) return;
+  world.engine.tick(at);
+  world.tick();
+}
+
 function spread(world: World, gate: string, at: number): void {
   if (!gate.endsWith("*")) return;
   finishSpread(world, at);
