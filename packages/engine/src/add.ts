@@ -1,6 +1,7 @@
 import { admit, roomFor } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import type { HeldKey } from "./dedupe.ts";
+import { endPurged, isPurged } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import type { GateSet } from "./gates.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { MaxWaits } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
 import { GATES } from "./nodes.ts";
-import { checkJob } from "./parse-job.ts";
+import { checkJob, tierOf } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
@@ -26,6 +27,7 @@ import type { AddResult, JobSpec } from "./types.ts";
 export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddResult {
   const wanted = checkJob(spec, queue.config);
   if (spec.dedupe !== undefined) {
+    dropPurged(core, core.dedupes.find(queue.serial, spec.dedupe.key, now), now);
     const held = core.dedupes.find(queue.serial, spec.dedupe.key, now);
     const known = held === undefined ? undefined : answerHeld(core, held, spec, now);
     if (known !== undefined) return known;
@@ -40,13 +42,46 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
     return { id: 0, dropped: true, tier: wanted };
   }
   admit(queue, now);
-  const row = create(core, queue, spec, tier, set, now);
-  const id = core.jobs.num(row, ID);
+  return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+}
+
+/** Makes the job and lets it wait; answers its id. */
+function begin(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  tier: number,
+  dueAt: number,
+  now: number,
+): number {
+  const row = create(core, queue, spec, tier, core.gates.setOf(spec.gates, now), now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
   if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
-  return { id, tier };
+  return core.jobs.num(row, ID);
+}
+
+/**
+ * The latest payload of `keepLast` runs now that its job has ended. It was answered long ago, so
+ * nothing refuses it any more: no capacity, no limit that was lowered meanwhile.
+ */
+export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
+  const tier = tierOf(spec.priority, queue.config);
+  begin(
+    core,
+    queue,
+    spec,
+    tier,
+    spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs,
+    now,
+  );
+}
+
+/** A purge that is under way may not have reached the job that holds a key: it has ended all the same. */
+function dropPurged(core: Core, held: HeldKey | undefined, now: number): void {
+  const row = held === undefined ? 0 : core.ids.find(held.id);
+  if (row !== 0 && isPurged(core, row)) endPurged(core, row, now);
 }
 
 /** Refuses a cost that can never pass. */

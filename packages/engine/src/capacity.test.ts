@@ -16,7 +16,7 @@ function fill(engine: Engine, count: number, spec: JobSpec = {}): void {
 
 const FULL = { code: "QUEUE_FULL", details: { queue: "q", retryAfterMs: 1000 } };
 
-test("a full queue refuses, changes nothing but its count, and takes jobs again when there is room", () => {
+test("a full queue refuses, counts it, and takes jobs again when there is room", () => {
   for (const onFull of ["reject", "wait"] as const) {
     const engine = open({ capacity: { jobs: 2 }, onFull });
     fill(engine, 2);

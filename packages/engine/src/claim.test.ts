@@ -78,7 +78,7 @@ test("beside jobs with one gate the wait of a job with several is bounded", () =
   assert.equal(engine.gateStats("a", 30).inFlight, 1);
 });
 
-test("a job takes its turn at each gate that keeps it, then its permits are kept as they come", () => {
+test("a job takes its turn at each gate that keeps it, then its permits are kept for it", () => {
   const engine = open({ a: ONE, b: ONE });
   const ids = (now: number): number[] => take(engine, now).map(({ id }) => id);
   const holders: Record<string, number> = { a: add(engine, "a"), b: add(engine, "b") };

@@ -62,7 +62,7 @@ export class Claims {
 
   /** A gate keeps a flow: it is shut, or others wait there and the flow has not had its turn. */
   #keeps(gate: GateLine, hadTurn: boolean, flow: number, now: number): boolean {
-    if (gate.config === undefined && gate.cooldownUntil <= now) return false;
+    if (isOpen(gate, now)) return false;
     const cost = this.#lines.costOf(flow);
     const tier = this.#lines.tierOf(flow);
     if (!gate.passes(cost, tier, now)) return true;
@@ -192,6 +192,10 @@ export class Claims {
 
   /** Brings the claims of a gate up to date; answers when they must be looked at again. */
   look(gate: GateLine, now: number): number {
+    if (isOpen(gate, now)) {
+      for (const claim of [...gate.claims]) this.#lookAt(claim, now);
+      return Number.POSITIVE_INFINITY;
+    }
     const first = this.#first(gate);
     for (const claim of gate.claims) {
       if (claim !== first && claim.isActive) this.#stop(claim);
@@ -208,7 +212,9 @@ export class Claims {
   }
 
   #lookAt(claim: Claim, now: number): number {
-    const isFirst = claim.gates.every((gate) => this.#first(gate) === claim);
+    const isFirst =
+      this.#lines.queueOf(claim.flow).canWork() &&
+      claim.gates.every((gate) => isOpen(gate, now) || this.#first(gate) === claim);
     if (!isFirst) {
       if (claim.isActive) this.#stop(claim);
       return Number.POSITIVE_INFINITY;
@@ -334,4 +340,9 @@ export class Claims {
       for (const gate of claim.gates) this.#lines.look(gate);
     }
   }
+}
+
+/** A gate without limits: nobody has to wait there, or to keep anything for others. */
+function isOpen(gate: GateLine, now: number): boolean {
+  return gate.config === undefined && gate.cooldownUntil <= now;
 }

@@ -35,7 +35,7 @@ test("a key is held in its own queue only, by one job at a time", () => {
   assert.deepEqual([...dedupes.all()], []);
 });
 
-test("windows are over at their time, the earliest first, whether their jobs have ended or not", () => {
+test("windows are over at their time, the earliest first, whether their jobs ended or not", () => {
   const dedupes = new Dedupes(0);
   const a = dedupes.hold(1, "a", 1, 50);
   dedupes.hold(1, "b", 2, 20);
@@ -202,15 +202,21 @@ test("keepLast: the follow-up of a dead-lettered job runs", () => {
   assert.equal(takeOne(engine)?.body, "b");
 });
 
-test("keepLast: a follow-up that a full queue refuses is counted as dropped", () => {
-  const engine = open({ capacity: { jobs: 1 } });
-  engine.add("q", spec("keepLast", "a"), 0);
-  const lease = takeOne(engine);
-  engine.add("q", spec("keepLast", "b"), 0);
-  engine.add("q", {}, 0);
-  engine.ack(1, lease.lease, 0);
-  assert.equal(engine.queueStats("q").dropped, 1);
-  assert.equal(engine.queueStats("q").waiting, 1);
+test("keepLast: a follow-up was answered long ago, so a full queue does not refuse it", () => {
+  for (const delay of [{}, { delayMs: 10 }, { runAt: 10 }]) {
+    const engine = open({ capacity: { jobs: 1, delayed: 1 } });
+    engine.add("q", spec("keepLast", "a"), 0);
+    const lease = takeOne(engine);
+    engine.add("q", spec("keepLast", "b", delay), 0);
+    engine.addAll("q", [{}, { delayMs: 1000 }], 0);
+    engine.ack(1, lease.lease, 0);
+    const { waiting, delayed, dropped } = engine.queueStats("q");
+    assert.deepEqual([waiting + delayed, dropped], [3, 0]);
+    assert.equal(
+      engine.job(4)?.state,
+      "delayMs" in delay || "runAt" in delay ? "delayed" : "waiting",
+    );
+  }
 });
 
 test("the key is free again however the job ends, and when it is dead-lettered", () => {

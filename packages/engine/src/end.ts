@@ -1,7 +1,7 @@
-import { add, start } from "./add.ts";
+import { addFollowUp, start } from "./add.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, WAITING_JOB } from "./jobs.ts";
+import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } from "./jobs.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
@@ -80,21 +80,6 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
   extra.group = 0;
 }
 
-/** The latest payload of `keepLast` runs now. A full queue refuses it like any other add. */
-export function addFollowUp(
-  core: Core,
-  queue: Queue,
-  spec: Parameters<typeof add>[2],
-  now: number,
-): void {
-  try {
-    add(core, queue, spec, now);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    queue.counters.dropped++;
-  }
-}
-
 function retain(core: Core, row: number, queue: Queue, now: number): void {
   const { jobs, ms } = queue.config.results;
   keep(core, row, queue, now);
@@ -115,6 +100,14 @@ export function takeOff(core: Core, row: number, now: number): boolean {
   else if (state === LEASED_JOB) unhold(core, row, now);
   else return false;
   return true;
+}
+
+/** Whether a job is one that a purge under way has yet to reach. */
+export function isPurged(core: Core, row: number): boolean {
+  const upTo = core.queueOf(row).purgeUpTo;
+  if (upTo === 0 || core.jobs.num(row, SEQ) > upTo) return false;
+  const state = core.jobs.state(row);
+  return state === WAITING_JOB || state === DELAYED_JOB;
 }
 
 /** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */

@@ -1,4 +1,4 @@
-import { add } from "./add.ts";
+import { add, watchWaits } from "./add.ts";
 import { Core } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
 import { cancel, endJob, revive } from "./end.ts";
@@ -6,10 +6,10 @@ import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { integer, name } from "./fields.ts";
-import { ENDED_JOB, ID, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
+import { ENDED_JOB, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
-import { enterFlow, leaveFlow, note, unhold, workChanged } from "./moves.ts";
+import { enterFlow, leaveFlow, note, unhold } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
@@ -293,6 +293,7 @@ export class Engine {
     note(this.#core, row, "returned", at);
     unhold(this.#core, row, at);
     enterFlow(this.#core, row, at, true);
+    watchWaits(this.#core, row);
     this.#core.lines.settle(at);
   }
 

@@ -183,7 +183,7 @@ test("redrive of many is spread over calls", () => {
   );
 });
 
-test("redrive gives a job of a queue with fewer tiers or no fairness the place that is nearest", () => {
+test("redrive into a queue with fewer tiers or no fairness gives the nearest place", () => {
   const { engine } = open({ retry: { attempts: 1 } });
   failed(engine, {}, { fairnessKey: "a", priority: 3 });
   engine.deleteQueue("q", 0);

@@ -1,7 +1,7 @@
-import { start } from "./add.ts";
+import { addFollowUp, start } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
-import { addFollowUp, endJob, releaseNames } from "./end.ts";
+import { endJob, releaseNames } from "./end.ts";
 import { ATTEMPTS, COST, ID, IN_FLOW } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";

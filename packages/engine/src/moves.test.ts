@@ -176,3 +176,14 @@ test("a dead job does not wait for the gates it had, nor does one with more pati
   assert.deepEqual([engine.job(1)?.state, engine.job(1)?.queue], ["waiting", "q.dlq"]);
   assert.equal(engine.job(2)?.state, "waiting");
 });
+
+test("a promoted job waits as its new tier does, and not as the one it left", () => {
+  const engine = open({ tiers: 2, promoteAfterMs: 100 });
+  engine.setGate("g", { interval: { ms: 1000, from: "start", factors: [0.1, 1] } }, 0);
+  fill(engine, 1, { gates: ["g"], priority: 1, fairnessKey: "a" });
+  fill(engine, 1, { gates: ["g"], priority: 1, maxWaitMs: 500, fairnessKey: "b" });
+  engine.tick(100);
+  assert.deepEqual(ids(engine, 1, 100), [1]);
+  assert.equal(engine.job(2)?.state, "waiting", "in tier 0 the gate opens in 100 ms");
+  assert.deepEqual(ids(engine, 1, 200), [2]);
+});

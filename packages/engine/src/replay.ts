@@ -91,7 +91,8 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
       return core.timers.move(row, fact.until);
     case "returned":
       unhold(core, row, now);
-      return enterFlow(core, row, now, true);
+      enterFlow(core, row, now, true);
+      return watchWaits(core, row);
     case "retried":
       for (const key of fact.blame) report(core, key, false, now);
       return applyRetry(core, row, fact.event, fact.attempt, fact.until, fact.error, now);

@@ -31,7 +31,7 @@ function add(
 }
 
 /**
- * A job with two gates that has had its turn at both and claims them: the one is held by `holder`, the
+ * A job with two gates that has had its turn at both and claims them: one is held by `holder`, the
  * other is free and kept for it.
  */
 function claiming(more: (engine: Engine) => void = () => {}, spec: JobSpec = {}) {
@@ -121,7 +121,7 @@ test("a claim that may go out is taken back when its job is cancelled or a gate 
   );
 });
 
-test("a claim that may go out and is cancelled, the last of its flow, leaves nothing behind", () => {
+test("a claim that may go out and is cancelled, the last of its flow, leaves nothing", () => {
   const { engine, both, second, holder, held, free } = claiming();
   engine.want("q", "w", 0, 0);
   engine.ack(holder, 1, 1);

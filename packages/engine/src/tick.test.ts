@@ -194,7 +194,7 @@ test("one call does a bounded part of what is due, and the next goes on", () => 
 
 test("many gates that open in one millisecond are looked at over several calls", () => {
   const { engine } = open();
-  const gates = 2500;
+  const gates = 1200;
   for (let i = 0; i < gates; i++) engine.setGate(`g${i}`, { rate: 1 }, 0);
   for (let i = 0; i < 2 * gates; i++) {
     engine.add("q", { fairnessKey: `k${i % gates}`, gates: [`g${i % gates}`] }, 0);
@@ -221,7 +221,7 @@ test("kept jobs that are over are forgotten a bounded part at a time", () => {
 
 test("what falls due in a queue that is being deleted is dropped", () => {
   const { engine, facts } = open({ leaseMs: 10 });
-  for (let i = 0; i < 15_000; i++) engine.add("q", {}, 0);
+  for (let i = 0; i < 50; i++) engine.add("q", {}, 0);
   engine.addAll("q", [{ delayMs: 10 }, { ttlMs: 10 }, { delayMs: 10, attempts: 1 }], 0);
   engine.lease("q", 2, 0);
   engine.deleteQueue("q", 5);

@@ -1,9 +1,9 @@
 import { start } from "./add.ts";
 import { hasTierRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
-import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
+import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
-import { ID, IN_FLOW, LEASE, LEASED_JOB, SEQ, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
+import { ID, IN_FLOW, LEASE, LEASED_JOB, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
 import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
 import { GATES, WEIGHT } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -79,12 +79,6 @@ function fallDue(core: Core, row: number, now: number): void {
   }
   core.tell({ at: now, fact: "due", id });
   applyDue(core, row, now, undefined);
-}
-
-/** Whether a waiting or delayed job is one that a purge under way has yet to reach. */
-export function isPurged(core: Core, row: number): boolean {
-  const upTo = core.queueOf(row).purgeUpTo;
-  return upTo !== 0 && core.jobs.num(row, SEQ) <= upTo;
 }
 
 export function applyDue(core: Core, row: number, now: number, until: number | undefined): void {

@@ -131,14 +131,18 @@ const gateCall: fc.Arbitrary<Call> = fc.oneof(
     control("g:*", n, (engine, now) => {
       if (n === 0) engine.deleteGate("g:*", now);
       else engine.setGate("g:*", { rate: n, burst: 2 }, now);
-      // Gates that are there get their limits step by step; here within the millisecond.
-      for (let i = 0; i < 5; i++) engine.tick(now);
+      stepOn(engine, now);
     }),
   ),
 );
 
 const queueCall: fc.Arbitrary<Call> = fc.oneof(
-  queue.map((name) => control("purge", name, (engine, now) => engine.purge(name, now))),
+  queue.map((name) =>
+    control("purge", name, (engine, now) => {
+      engine.purge(name, now);
+      stepOn(engine, now);
+    }),
+  ),
   fc
     .boolean()
     .map((paused) =>
@@ -152,6 +156,7 @@ const queueCall: fc.Arbitrary<Call> = fc.oneof(
   fc.constant(
     say("delete", "b", (engine, held, now) => {
       engine.deleteQueue("b", now);
+      stepOn(engine, now);
       engine.setQueue("b", small, now);
       engine.want("b", "w", 1000, now);
       held.splice(0, held.length, ...held.filter((lease) => lease.queue !== "b"));
@@ -275,4 +280,9 @@ for (const [what, factsOf] of [
       { numRuns: 60 },
     );
   });
+}
+
+/** What is done step by step after a call is done here within its millisecond, as a replay does it. */
+function stepOn(engine: Engine, now: number): void {
+  for (let i = 0; i < 20; i++) engine.tick(now);
 }

@@ -147,7 +147,8 @@ export class Broker {
     const reading = this.parts.clock.read();
     this.now = Math.max(this.now, reading);
     for (let served = 0; this.engine.nextWake(reading) <= this.now; served++) {
-      if (served > SERVES_MAX) throw new Broken("wake-ups", `there is no end of work at ${this.now}`);
+      if (served > SERVES_MAX)
+        throw new Broken("wake-ups", `there is no end of work at ${this.now}`);
       const leases = this.engine.dispatch(reading, this.parts.random.pick([1, 3, 1_000]));
       if (leases.length > 0) this.#send(leases);
     }
@@ -239,6 +240,7 @@ export class Broker {
     this.ledger = this.#checkpoint.ledger.clone();
     const from = this.#checkpoint.position - disk.trimmed;
     for (const fact of disk.facts.slice(from)) readFact(this.ledger, fact);
+    this.ledger.shares.restart();
   }
 }
 

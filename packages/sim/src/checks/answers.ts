@@ -2,12 +2,10 @@
 
 import type { AddResult, JobSpec } from "@sluice/engine";
 import { demand } from "../model/broken.ts";
-import { laneOf, type Ledger } from "./ledger.ts";
+import { type Ledger, laneOf } from "./ledger.ts";
 import type { QueueBook } from "./queue-book.ts";
 
 export type Outcome<T> = { readonly value: T } | { readonly code: string };
-
-export type Wanted = "duplicate" | "full" | "new";
 
 const show = (outcome: Outcome<unknown>): string => JSON.stringify(outcome);
 
@@ -21,7 +19,7 @@ function duplicateOf(ledger: Ledger, queue: string, spec: JobSpec): number | und
   return mode === "keepLast" && job?.state === "leased" ? id : undefined;
 }
 
-export function isFull(queue: QueueBook, spec: JobSpec, now: number): boolean {
+function isFull(queue: QueueBook, spec: JobSpec, now: number): boolean {
   if ((spec.delayMs ?? 0) > 0 || (spec.runAt ?? 0) > now) {
     return queue.delayed >= queue.config.capacity.delayed;
   }

@@ -35,7 +35,11 @@ export function compareAll(engine: Engine, ledger: Ledger, now: number): void {
     const group = engine.group(name);
     const known = new Set(group?.members.filter(({ ending }) => !ending).map(({ id }) => id));
     const isWhole = group?.ended === false && [...members].every((id) => known.has(id));
-    demand(isWhole, "groups", () => `group ${name} has ${members.size} members that have not ended`);
+    demand(
+      isWhole,
+      "groups",
+      () => `group ${name} has ${members.size} members that have not ended`,
+    );
   }
 }
 

@@ -6,7 +6,11 @@ import type { LedgerJob } from "./ledger-job.ts";
 
 export function judgeDispatch(ledger: Ledger, job: LedgerJob, now: number): void {
   const queue = ledger.queue(job.queue);
-  demand(!queue.config.paused, "pause", () => `queue ${job.queue} is paused, job ${job.id} goes out`);
+  demand(
+    !queue.config.paused,
+    "pause",
+    () => `queue ${job.queue} is paused, job ${job.id} goes out`,
+  );
   demand(queue.leased < queue.config.capacity.leased, "capacity", () => {
     return `queue ${job.queue} has ${queue.leased} leased, job ${job.id} goes out`;
   });

@@ -37,7 +37,8 @@ export class Ledger {
     copy.gates = this.gates.clone();
     copy.keys = this.keys.clone();
     copy.shares = this.shares.clone();
-    for (const [name, { config }] of this.queues) copy.queues.set(name, new QueueBook(name, config));
+    for (const [name, { config }] of this.queues)
+      copy.queues.set(name, new QueueBook(name, config));
     for (const [name, members] of this.groups) copy.groups.set(name, new Set(members));
     for (const [id, job] of this.ended) copy.ended.set(id, { ...job });
     for (const job of this.jobs.values()) copy.#restore(job);

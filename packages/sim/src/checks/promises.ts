@@ -26,9 +26,11 @@ export class Promises {
     this.#finished.add(id);
   }
 
-  // An operator runs an ended job again.
+  // An operator runs an ended job again; whoever held it has lost it by its end.
   reopened(id: number): void {
     this.#finished.delete(id);
+    const held = this.#held.get(id);
+    if (held !== undefined) held.isOver = true;
   }
 
   delivered({ id, lease, expiresAt }: Lease, at: number): void {

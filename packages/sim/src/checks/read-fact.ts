@@ -39,6 +39,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "key-held":
     case "counters":
     case "ids":
+    case "group":
       return demand(false, "facts", () => `${fact.fact} belongs into a snapshot`);
     default:
       return readJobFact(ledger, fact);
@@ -96,11 +97,11 @@ function readJob(ledger: Ledger, { at, job: record }: Of<"job">): void {
   ledger.shares.setWeight(job.queue, job.tier, job.path, weight);
   if (record.state === "delayed") return ledger.delay(job, record.time);
   demand(record.state === "waiting", "facts", () => `job ${id} is new and ${record.state}`);
-  const { capacity } = ledger.queue(job.queue).config;
   ledger.wait(job, false);
-  demand(ledger.queue(job.queue).waiting <= capacity.jobs, "capacity", () => {
-    return `queue ${job.queue} holds ${capacity.jobs} and took job ${id} at ${at}`;
-  });
+  const queue = ledger.queue(job.queue);
+  // What follows a `keepLast` was taken in with the add that asked for it.
+  const hasRoom = queue.waiting <= queue.config.capacity.jobs || extra?.dedupe?.mode === "keepLast";
+  demand(hasRoom, "capacity", () => `queue ${job.queue} is full and took job ${id} at ${at}`);
 }
 
 function readJobFact(ledger: Ledger, fact: JobFact): void {

@@ -89,6 +89,13 @@ export class Shares {
     return copy;
   }
 
+  // After a restart lanes are compared from there on: a lead that is remembered is one in rounds only.
+  restart(): void {
+    for (const ring of this.#rings.values()) {
+      for (const member of ring.members.values()) ring.restart(member);
+    }
+  }
+
   setTiers(queue: string, order: "strict" | readonly number[]): void {
     const old = this.#tiers.get(queue);
     if (order === "strict") this.#tiers.delete(queue);
@@ -139,7 +146,6 @@ export class Shares {
       if (member.backlog === 0 || (member.backlog === 1 && by === 1)) ring.restart(member);
     }
   }
-
 
   *#places({ queue, tier, path }: LedgerJob): Generator<[Ring, Member]> {
     for (let level = 0; level < path.length; level++) {

@@ -57,7 +57,7 @@ export class Drawing {
     const name = tenant.name.padEnd(NAME_COLUMNS);
     const spark = sparks(this.#history.get(tenant.name)!, historyColumns, most);
     return [
-      paint(look, tenant.name, `${name}${drawn} ${spark}`) + `  ${figures}`,
+      `${paint(look, tenant.name, `${name}${drawn} ${spark}`)}  ${figures}`,
       paint(look, "dim", cut(look, `${" ".repeat(NAME_COLUMNS)}${explain(tenant, view)}`)),
       "",
     ];
@@ -82,7 +82,11 @@ function gateLines(look: Look, view: SceneView): string[] {
       : `${left.toFixed(1)} of ${burst} tokens, ${opensInMs === 0 ? "open" : `next in ${opensInMs} ms`}`;
   return [
     paint(look, "gate", cut(look, `${name}${level} ${state}`)),
-    paint(look, "dim", cut(look, `${" ".repeat(NAME_COLUMNS)}provider:mail lets five jobs a second pass.`)),
+    paint(
+      look,
+      "dim",
+      cut(look, `${" ".repeat(NAME_COLUMNS)}provider:mail lets five jobs a second pass.`),
+    ),
   ];
 }
 

@@ -3,8 +3,8 @@
 
 import { Engine, type Lease, type Why } from "@sluice/engine";
 
-export const QUEUE = "mail";
-export const GATE = "provider:mail";
+const QUEUE = "mail";
+const GATE = "provider:mail";
 const SLOTS = 8;
 const NOISY_JOBS = 10_000;
 const THROTTLED_JOBS = 400;

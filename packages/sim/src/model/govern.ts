@@ -54,7 +54,6 @@ export function purge(model: Model, name: string, outcome: Outcome<void>): void 
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
   for (const job of [...queue.waiting, ...queue.delayed]) {
-    job.followUp = undefined;
     if (job.deadline !== undefined && job.deadline <= model.now) expire(model, job);
     else cancelJob(model, job);
   }

@@ -43,7 +43,9 @@ export function giveBack(model: Model, id: number, lease: number, outcome: Outco
   model.take(job);
   model.wait(job, job.age);
   if (!isPastDeadline(model, job)) return;
-  const isEnded = model.eyes.job(job.id)?.state !== "waiting";
+  // A tick would end it; the rules do not say whether it may be ended at once.
+  const view = model.eyes.job(job.id);
+  const isEnded = view === undefined || view.ending === "expired";
   model.note(`give back past the deadline: ${isEnded ? "ends" : "waits for the tick"}`);
   if (isEnded) expire(model, job);
 }

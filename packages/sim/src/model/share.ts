@@ -1,7 +1,8 @@
 // Fair behind one gate: lanes of one queue and tier that wait for the same gate stay close.
 //
 // Two lanes that waited from the very start are at most one turn apart on every prefix; two lanes
-// of which one came later are at most two turns apart over the time both wait. Only for worlds in
+// of which one came later are at most two turns apart over the time both wait. When the gate opens
+// so far that its line dissolves, nobody waits for it any more, and everybody starts anew. Only for worlds in
 // which every job names the gate, costs 1, and weights do not change.
 
 import { demand } from "./broken.ts";
@@ -25,6 +26,7 @@ interface Group {
 
 export class Share {
   readonly #groups = new Map<string, Group>();
+  #hasLine = false;
 
   entered(job: ModelJob): void {
     const group = this.#group(job);
@@ -36,6 +38,16 @@ export class Share {
     line.weight = job.weight ?? line.weight;
     if (line.waiting === 0) this.#start(group, line);
     line.waiting += 1;
+  }
+
+  // How many lanes the gate says stand in its line, after every call.
+  observe(waitingLanes: number): void {
+    const isDissolved = this.#hasLine && waitingLanes === 0;
+    this.#hasLine = waitingLanes > 0;
+    if (!isDissolved) return;
+    for (const group of this.#groups.values()) {
+      for (const line of group.lines.values()) this.#start(group, line);
+    }
   }
 
   left(job: ModelJob): void {

@@ -4,7 +4,7 @@ import { HOUR_MS, type RunEnd } from "./run.ts";
 
 const DAY_MS = 24 * HOUR_MS;
 
-export function commandOf({ seed, lengthMs }: Pick<RunEnd, "seed" | "lengthMs">): string {
+function commandOf({ seed, lengthMs }: Pick<RunEnd, "seed" | "lengthMs">): string {
   const days = lengthMs > HOUR_MS ? ` --days ${lengthMs / DAY_MS}` : "";
   return `sim --seed ${seed}${days}`;
 }

@@ -82,7 +82,14 @@ function makeCast(options: RunOptions, trace: Trace, lengthMs: number): Cast {
   const team = new Team(broker, random, plan);
   const producers = new Producers(broker, random);
   const operators = new Operators(broker, random, plan, team);
-  return { plan, broker, team, producers, operators, faults: new Faults(broker, random, plan, team) };
+  return {
+    plan,
+    broker,
+    team,
+    producers,
+    operators,
+    faults: new Faults(broker, random, plan, team),
+  };
 }
 
 function play(cast: Cast, lengthMs: number): void {

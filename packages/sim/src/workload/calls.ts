@@ -112,12 +112,7 @@ export function ack(broker: Broker, lease: Lease, answer: () => void): void {
   );
 }
 
-export function nack(
-  broker: Broker,
-  lease: Lease,
-  options: NackOptions,
-  answer: () => void,
-): void {
+export function nack(broker: Broker, lease: Lease, options: NackOptions, answer: () => void): void {
   const make = (engine: Engine, now: number): void =>
     engine.nack(lease.id, lease.lease, now, options);
   answerLease(broker, "nack", lease, make, answer);

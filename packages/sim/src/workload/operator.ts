@@ -194,7 +194,9 @@ export class Operators {
         operate(this.#broker, `open ${key}`, (engine, now) =>
           engine.setGate(key, { rate: 1_000, burst: 1_000 }, now),
         );
-      } else if (this.#broker.engine.gateStats(key.replace("*", "a"), this.#broker.now).config?.rate === 0) {
+      } else if (
+        this.#broker.engine.gateStats(key.replace("*", "a"), this.#broker.now).config?.rate === 0
+      ) {
         operate(this.#broker, `set ${key}`, (engine, now) => engine.setGate(key, limits, now));
       }
     }

@@ -118,7 +118,8 @@ function makeLanes(random: Random, hasPaths: boolean, hasWeights: boolean): Lane
   const weight = (): number | undefined => (hasWeights ? random.between(1, 4) : undefined);
   for (let i = 0; i < random.between(2, 6); i++) {
     if (!hasPaths) lanes.push({ key: `tenant-${i}`, weight: weight() });
-    else for (const user of ["x", "y"]) lanes.push({ key: [`tenant-${i}`, user], weight: weight() });
+    else
+      for (const user of ["x", "y"]) lanes.push({ key: [`tenant-${i}`, user], weight: weight() });
   }
   return lanes;
 }

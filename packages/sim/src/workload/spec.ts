@@ -42,7 +42,8 @@ function addRare(random: Random, spec: JobSpec): void {
 function addDedupe(random: Random, spec: JobSpec): void {
   const mode = random.pick(MODES);
   const key = `key-${random.below(4)}`;
-  spec.dedupe = mode === "window" ? { key, mode, windowMs: random.pick([100, 20_000]) } : { key, mode };
+  spec.dedupe =
+    mode === "window" ? { key, mode, windowMs: random.pick([100, 20_000]) } : { key, mode };
   if (mode !== "debounce") return;
   delete spec.runAt;
   spec.delayMs = random.pick([10, 1_000]);

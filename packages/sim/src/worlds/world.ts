@@ -14,7 +14,7 @@ import { judgeQuiet } from "../model/quiet.ts";
 import * as settle from "../model/settle.ts";
 import { Share } from "../model/share.ts";
 import { tick } from "../model/tick.ts";
-import { adoptTooLong, judgeTooLong } from "../model/waits.ts";
+import { adoptTooLong, adoptTooLongSoFar, judgeTooLong } from "../model/waits.ts";
 import { isBadRefused } from "./bad.ts";
 import type { Call, CallOf, Op } from "./call.ts";
 import type { EnginePort } from "./port.ts";
@@ -62,6 +62,7 @@ export class World {
     this.#adopt();
     adoptTooLong(this.model);
     compare(this.model, this.engine);
+    this.#observeLine();
     const nextWake = this.nextWake();
     judgeQuiet(this.model, nextWake);
     if (nextWake > this.now) judgePatience(this.model, call);
@@ -80,6 +81,7 @@ export class World {
   tick(): void {
     tick(this.model);
     this.#adopt();
+    adoptTooLongSoFar(this.model);
   }
 
   idOf(tag: number): number | undefined {
@@ -93,6 +95,14 @@ export class World {
   name(tag: number, id: number): void {
     this.#ids.set(tag, id);
     this.#tags.set(id, tag);
+  }
+
+  #observeLine(): void {
+    const { share, gates } = this.model;
+    if (share === undefined) return;
+    for (const { key } of gates.all()) {
+      share.observe(this.engine.gateStats(key, this.now).waitingLanes);
+    }
   }
 
   #adopt(): void {
