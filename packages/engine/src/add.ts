@@ -68,14 +68,9 @@ function begin(
  */
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
   const tier = tierOf(spec.priority, queue.config);
-  begin(
-    core,
-    queue,
-    spec,
-    tier,
-    spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs,
-    now,
-  );
+  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  begin(core, queue, spec, tier, dueAt, now);
+  if (spec.group !== undefined) core.groups.close(spec.group);
 }
 
 /** A purge that is under way may not have reached the job that holds a key: it has ended all the same. */

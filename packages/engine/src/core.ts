@@ -59,7 +59,7 @@ export class Core implements LineWorld, FlowOwner {
   /** Set while facts are applied: nothing is told, nothing is decided. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
-  endWait: (row: number, gate: GateLine, waitMs: number) => void = () => {};
+  endWait: (row: number, gate: GateLine) => void = () => {};
   readonly #sink: FactSink | undefined;
   #serial = 0;
   #lastQueue: Queue | undefined = undefined;
@@ -171,8 +171,8 @@ export class Core implements LineWorld, FlowOwner {
     this.runnable.push(queue);
   }
 
-  failWait(row: number, id: number, gate: GateLine, waitMs: number): void {
-    if (this.ids.find(id) === row) this.endWait(row, gate, waitMs);
+  failWait(row: number, id: number, gate: GateLine): void {
+    if (this.ids.find(id) === row) this.endWait(row, gate);
   }
 
   flowGone(flow: number): void {

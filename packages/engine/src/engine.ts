@@ -6,11 +6,13 @@ import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { integer, name } from "./fields.ts";
-import { ENDED_JOB, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
+import type { GateLine } from "./gates.ts";
+import { COST, ENDED_JOB, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, leaveFlow, note, unhold } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
+import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import { gateKeys } from "./record.ts";
@@ -57,7 +59,7 @@ export class Engine {
 
   constructor(options: EngineOptions = {}) {
     this.#core = new Core(options.seed ?? 0, options.facts, options.reserve ?? false);
-    this.#core.endWait = (row, gate, waitMs) => this.#endWait(row, gate.key, waitMs);
+    this.#core.endWait = (row, gate) => this.#endWait(row, gate);
   }
 
   /** Elementary steps taken so far: what the tests of bounded work count. */
@@ -125,6 +127,7 @@ export class Engine {
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {
     const at = this.#core.clock(now);
+    checkFairnessKey("key", key);
     integer("weight", weight, 1, WEIGHT_MAX);
     setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
     const path = typeof key === "string" ? [key] : key;
@@ -194,7 +197,9 @@ export class Engine {
   gateKeys(): string[] {
     const keys = new Set<string>();
     for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
-    for (const gate of this.#core.gates.all()) keys.add(gate.key);
+    for (const gate of this.#core.gates.all()) {
+      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
+    }
     return [...keys].sort();
   }
 
@@ -471,15 +476,17 @@ export class Engine {
     return row;
   }
 
-  #endWait(row: number, gate: string, waitMs: number): void {
+  /** Ends a waiting job whose gate opens too late for it, as the job stands now. */
+  #endWait(row: number, gate: GateLine): void {
     const core = this.#core;
-    if (core.jobs.state(row) !== WAITING_JOB) return;
-    // A job that has left the gate since, to the dead letter queue say, waits for it no longer.
     const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
-    if (maxWaitMs >= waitMs || !gateKeys(core, row).includes(gate)) return;
+    if (core.jobs.state(row) !== WAITING_JOB || !gateKeys(core, row).includes(gate.key)) return;
+    const waitMs = gate.timedAt(core.jobs.int(row, COST), core.tierOf(row), core.now) - core.now;
+    if (waitMs <= maxWaitMs) return;
     leaveFlow(core, row, core.now);
-    const error = `gate ${gate} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;
-    endJob(core, row, "wait-too-long", core.now, { error, waited: { gate, waitMs, maxWaitMs } });
+    const error = `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;
+    const waited = { gate: gate.key, waitMs, maxWaitMs };
+    endJob(core, row, "wait-too-long", core.now, { error, waited });
   }
 }
 

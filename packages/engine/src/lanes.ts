@@ -64,6 +64,8 @@ export class Lanes {
   readonly #keys: KeyTable;
   readonly #flows: PairIndex;
   readonly #owner: FlowOwner;
+  /** The row of the table that was looked at last for something to forget. */
+  #swept = 0;
 
   constructor(rings: Rings, jobs: Jobs, keys: KeyTable, owner: FlowOwner) {
     this.nodes = rings.nodes;
@@ -223,21 +225,43 @@ export class Lanes {
       else this.#rings.linkIdle(flow);
     }
     if (refs !== 0) return;
+    this.#dropOwnWeight(lane);
     this.#rings.linkIdle(lane);
     this.sweep(this.get(lane, RING));
   }
 
-  /** Forgets a few of those that nothing depends on any more. */
+  /** A weight that a job has set goes with the lane's last job. */
+  #dropOwnWeight(lane: number): void {
+    if (this.get(lane, OWN) === 0) return;
+    this.set(lane, OWN, 0);
+    const key = this.keyOf(lane);
+    const path = typeof key === "string" ? [key] : key;
+    this.#rings.setWeight(lane, this.#owner.weightOf(this.get(lane, QUEUE), path));
+  }
+
+  /**
+   * Forgets a few of those that nothing depends on any more: of this ring, and of the next rows of the
+   * table, which reaches rings where nobody comes or goes.
+   */
   sweep(ring: number): void {
     for (let i = 0; i < SWEEP; i++) {
       const node = this.#rings.expired(ring);
-      if (node === 0) return;
-      this.#rings.unlinkIdle(node);
-      const kind = this.get(node, KIND);
-      if (kind === FLOW) this.#freeFlow(node);
-      else if (kind === LANE && !this.#canForget(node)) this.#rings.linkIdle(node);
-      else this.#forget(node);
+      if (node === 0) break;
+      this.#sweepNode(node);
     }
+    for (let i = 0; i < SWEEP; i++) {
+      this.#swept = this.#swept + 1 < this.nodes.end ? this.#swept + 1 : 1;
+      const node = this.#swept;
+      if (this.get(node, WHERE) === IDLE && this.#rings.isForgettable(node)) this.#sweepNode(node);
+    }
+  }
+
+  #sweepNode(node: number): void {
+    this.#rings.unlinkIdle(node);
+    const kind = this.get(node, KIND);
+    if (kind === FLOW) this.#freeFlow(node);
+    else if (kind === LANE && !this.#canForget(node)) this.#rings.linkIdle(node);
+    else this.#forget(node);
   }
 
   #canForget(lane: number): boolean {

@@ -45,7 +45,7 @@ export interface LineWorld {
   /** A lane of this tier is ready: the queue may have something to dispatch. */
   wake(queue: Queue, tier: number): void;
   /** A waiting job's gate opens later than the job would wait. */
-  failWait(row: number, id: number, gate: GateLine, waitMs: number, now: number): void;
+  failWait(row: number, id: number, gate: GateLine): void;
 }
 
 /**
@@ -89,7 +89,8 @@ export class Lines {
 
   #isOpen(flow: number, gate: GateLine, now: number): boolean {
     if (gate.config === undefined && gate.cooldownUntil <= now) return true;
-    if (gate.inLine > 0 || gate.claims.length > 0) return false;
+    if (gate.claims.length > 0) return false;
+    if (gate.inLine > 0 && !this.#isPlenty(gate, now)) return false;
     return gate.passes(this.costOf(flow), this.tierOf(flow), now);
   }
 
@@ -221,10 +222,13 @@ export class Lines {
     return age(attached) < age(seat) ? attached : seat;
   }
 
+  /** The gate has permits for all that waits there, so that its line has nothing to decide. */
+  #isPlenty(gate: GateLine, now: number): boolean {
+    return gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.wanted;
+  }
+
   #offer(gate: GateLine, flow: number, now: number): void {
-    if (gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.wanted) {
-      return this.#letGo(gate, now);
-    }
+    if (this.#isPlenty(gate, now)) return this.#letGo(gate, now);
     gate.offer = flow;
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
@@ -266,8 +270,7 @@ export class Lines {
 
   /** Fails the jobs that would rather not wait until the gate opens. */
   #judge(gate: GateLine, now: number): void {
-    const fail = (row: number, id: number, waitMs: number): void =>
-      this.#w.failWait(row, id, gate, waitMs, now);
+    const fail = (row: number, id: number): void => this.#w.failWait(row, id, gate);
     if (!gate.waits!.judge(gate, now, JUDGED_PER_LOOK, fail)) this.look(gate);
     if (gate.waits!.isEmpty) gate.waits = undefined;
   }

@@ -3,7 +3,7 @@ import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
 import { DELAYED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
-import { workChanged } from "./moves.ts";
+import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Table } from "./table.ts";
@@ -41,7 +41,39 @@ export function setQueue(core: Core, name: string, config: QueueConfig): void {
   }
   const isOrdered = JSON.stringify(old.tierOrder) === JSON.stringify(config.tierOrder);
   if (config.tiers.length > queue.tiers.length || !isOrdered) core.makeTiers(queue);
+  spread(core, queue, old);
   workChanged(core, queue);
+}
+
+/** Lets a changed policy reach what is there already: lanes, kept jobs, waiting jobs. */
+function spread(core: Core, queue: Queue, old: QueueConfig): void {
+  const { config } = queue;
+  if (config.results.ms < old.results.ms && core.keeping.has(queue.index + 1)) {
+    core.keeping.move(queue.index + 1, core.now);
+  }
+  if (JSON.stringify(old.weights) !== JSON.stringify(config.weights)) {
+    core.chores.push(walk(core, core.rings.nodes, (node) => reweigh(core, node, queue)));
+  }
+  if (config.promoteAfterMs !== undefined && config.promoteAfterMs !== old.promoteAfterMs) {
+    core.chores.push(
+      walk(core, core.jobs, (row) => {
+        if (core.jobs.state(row) === WAITING_JOB && core.queueOf(row) === queue) {
+          setLater(core, row, queue);
+        }
+      }),
+    );
+  }
+}
+
+/** Gives a lane or level the weight that the policy sets now, unless a job has set one. */
+function reweigh(core: Core, node: number, queue: Queue): void {
+  const { lanes } = core;
+  const kind = lanes.get(node, KIND);
+  if ((kind !== LANE && kind !== LEVEL) || lanes.get(node, QUEUE) !== queue.index) return;
+  if (kind === LANE && lanes.get(node, OWN) !== 0) return;
+  const key = lanes.keyOf(node);
+  const path = typeof key === "string" ? [key] : key;
+  core.rings.setWeight(node, weightOf(queue.config.weights, path));
 }
 
 /** Deletes a queue and all that is in it; its name is free at once, its rows go step by step. */

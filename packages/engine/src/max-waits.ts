@@ -25,19 +25,14 @@ export class MaxWaits {
   }
 
   /** Hands every job that must wait longer than it would to `fail`; at most `most` of them. */
-  judge(
-    gate: Gate,
-    now: number,
-    most: number,
-    fail: (row: number, id: number, waitMs: number) => void,
-  ): boolean {
+  judge(gate: Gate, now: number, most: number, fail: (row: number, id: number) => void): boolean {
     let left = most;
     for (const [key, { tier, cost, waiters }] of this.#heaps) {
       const waitMs = gate.timedAt(cost, tier, now) - now;
       while (waiters.length > 0 && waiters[0]!.maxWaitMs < waitMs) {
         if (left-- === 0) return false;
         const { row, id } = sink(waiters);
-        fail(row, id, waitMs);
+        fail(row, id);
       }
       if (waiters.length === 0) this.#heaps.delete(key);
     }

@@ -180,7 +180,7 @@ export function undelay(core: Core, row: number): void {
 }
 
 /** The second timer of a waiting or delayed job: its deadline, or its promotion. */
-function setLater(core: Core, row: number, queue: Queue): void {
+export function setLater(core: Core, row: number, queue: Queue): void {
   const { jobs } = core;
   let at = jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
   const after = queue.config.promoteAfterMs;

@@ -26,7 +26,7 @@ const A_KEY = `a string of at most ${KEY_BYTES_MAX} bytes`;
 /** Refuses what cannot be; answers the job's tier. */
 export function checkJob(spec: JobSpec, queue: QueueConfig): number {
   if (typeof spec !== "object" || spec === null) throw invalid("job", "an object", spec);
-  if (spec.fairnessKey !== undefined) checkFairnessKey(spec.fairnessKey);
+  if (spec.fairnessKey !== undefined) checkFairnessKey("job.fairnessKey", spec.fairnessKey);
   if (spec.weight !== undefined) checkInteger("job.weight", spec.weight, 1, WEIGHT_MAX);
   if (spec.gates !== undefined) checkGates(spec.gates);
   if (spec.cost !== undefined) checkInteger("job.cost", spec.cost, 1, COST_MAX);
@@ -64,14 +64,14 @@ export function distinctGates(gates: readonly string[]): readonly string[] {
   return gates;
 }
 
-function checkFairnessKey(key: unknown): void {
+export function checkFairnessKey(field: string, key: unknown): void {
   if (fitsBytes(key, KEY_BYTES_MAX)) return;
-  if (!Array.isArray(key)) throw invalid("job.fairnessKey", `${A_KEY}, or an array of them`, key);
+  if (!Array.isArray(key)) throw invalid(field, `${A_KEY}, or an array of them`, key);
   if (key.length === 0 || key.length > PATH_LEVELS_MAX) {
-    throw invalid("job.fairnessKey", `a path of 1 to ${PATH_LEVELS_MAX} levels`, key.length);
+    throw invalid(field, `a path of 1 to ${PATH_LEVELS_MAX} levels`, key.length);
   }
   for (let i = 0; i < key.length; i++) {
-    if (!fitsBytes(key[i], KEY_BYTES_MAX)) throw invalid(`job.fairnessKey[${i}]`, A_KEY, key[i]);
+    if (!fitsBytes(key[i], KEY_BYTES_MAX)) throw invalid(`${field}[${i}]`, A_KEY, key[i]);
   }
 }
 

@@ -6,7 +6,7 @@ import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
 import { deleteQueue, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
-import { delay, enterFlow, hold, keep, unhold, unlink } from "./moves.ts";
+import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
 
@@ -90,6 +90,7 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
       core.jobs.setNum(row, TIME, fact.until);
       return core.timers.move(row, fact.until);
     case "returned":
+      note(core, row, "returned", now);
       unhold(core, row, now);
       enterFlow(core, row, now, true);
       return watchWaits(core, row);

@@ -12,7 +12,7 @@
  * a second look-up, and a job took twice as long.
  */
 
-const ROWS_FIRST = 1 << 10;
+const ROWS_FIRST = 1 << 8;
 const GROWTH = 4;
 /** The last size that is copied in about a millisecond. */
 const ROWS_COPIED = 1 << 14;

@@ -4,7 +4,7 @@ import type { Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
-import { changeFlow, delay, enterFlow, leaveFlow, note, undelay } from "./moves.ts";
+import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, WEIGHT } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 
@@ -54,8 +54,16 @@ function drop(core: Core, row: number, now: number): void {
   endJob(core, row, "cancelled", now, { isSilent: true });
 }
 
+/** Queues that cannot work any more have nothing to dispatch, whatever is ready there. */
+function forgetUnable(core: Core): void {
+  while (core.runnable.length > 0 && !core.runnable[0]!.canWork()) {
+    core.runnable.shift()!.runnable = false;
+  }
+}
+
 /** When `tick` or `dispatch` has something to do. */
 export function nextWake(core: Core, now: number): number {
+  forgetUnable(core);
   if (core.chores.length > 0 || core.runnable.length > 0) return now;
   const at = Math.min(
     core.timers.peekTime(),
@@ -110,6 +118,10 @@ function laterDue(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
   if (isPurged(core, row)) return endPurged(core, row, now);
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  if (deadline > now && core.queueOf(row).config.promoteAfterMs === undefined) {
+    // Promotion was switched off meanwhile.
+    return setLater(core, row, core.queueOf(row));
+  }
   if (deadline > now) {
     const tier = core.tierOf(row) - 1;
     core.tell({ at: now, fact: "promoted", id: core.jobs.num(row, ID), tier });
@@ -131,5 +143,5 @@ export function promote(core: Core, row: number, tier: number, now: number): voi
   lanes.setWeight(lane, lanes.get(old, WEIGHT));
   changeFlow(core, row, core.lines.claims.flowOfSet(lane, set));
   note(core, row, "promoted", now, queue.config.tiers[tier]!.name);
-  enterFlow(core, row, now);
+  start(core, row, now);
 }

@@ -48,7 +48,7 @@ export function compare(model: Model, engine: Watched): void {
   }
 }
 
-export function compareJob(job: ModelJob, view: JobView | undefined): void {
+function compareJob(job: ModelJob, view: JobView | undefined): void {
   const rule = "state of a job";
   if (view === undefined) throw new Broken(rule, `job ${job.id} (${job.state}) is unknown`);
   const state = job.state === "ended" ? endState(job) : job.state;

@@ -228,7 +228,7 @@ export class ModelGate {
   }
 }
 
-export function burstOf(config: GateConfig): number {
+function burstOf(config: GateConfig): number {
   return config.burst ?? Math.max(1, config.rate ?? 1);
 }
 

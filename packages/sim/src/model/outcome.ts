@@ -16,7 +16,7 @@ export function outcomeOf<T>(call: () => T): Outcome<T> {
   }
 }
 
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "Refusal") return undefined;
   return (error as Error & { code?: string }).code;
 }

@@ -2,7 +2,7 @@
 
 import type { QueueConfig, QueueOptions, TierConfig } from "@sluice/engine";
 
-export const DEFAULT_TIERS = 4;
+const DEFAULT_TIERS = 4;
 
 export function policyOf(name: string, options: QueueOptions): QueueConfig {
   const admission = options.admission;

@@ -122,7 +122,7 @@ export class Ring<M extends Member> {
   }
 }
 
-export function charge(member: Member, cost: number): void {
+function charge(member: Member, cost: number): void {
   member.rest += cost;
   member.round += Math.floor(member.rest / member.weight);
   member.rest %= member.weight;

@@ -2,8 +2,8 @@
 //
 // Two lanes that waited from the very start are at most one turn apart on every prefix; two lanes
 // of which one came later are at most two turns apart over the time both wait. When the gate opens
-// so far that its line dissolves, nobody waits for it any more, and everybody starts anew. Only for worlds in
-// which every job names the gate, costs 1, and weights do not change.
+// so far that its line dissolves, nobody waits for it any more, and everybody starts anew. Only for
+// worlds in which every job names the gate, costs 1, and weights do not change.
 
 import { demand } from "./broken.ts";
 import type { ModelJob } from "./job.ts";

@@ -106,7 +106,9 @@ export function ack(broker: Broker, lease: Lease, answer: () => void): void {
     lease,
     (engine, now) => engine.ack(lease.id, lease.lease, now),
     (outcome) => {
-      if ("value" in outcome) broker.promises.ackConfirmed(lease.id);
+      // An operator may have run the job again before the answer was out.
+      const isOver = "value" in outcome && !broker.ledger.jobs.has(lease.id);
+      if (isOver) broker.promises.ackConfirmed(lease.id);
       answer();
     },
   );

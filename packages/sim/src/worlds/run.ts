@@ -9,7 +9,7 @@ import { type MakeEngine, makeRealEngine } from "./port.ts";
 import { Random } from "./random.ts";
 import { World } from "./world.ts";
 
-export const CALLS_PER_WORLD = 250;
+const CALLS_PER_WORLD = 250;
 
 export interface Failure {
   readonly rule: string;
@@ -34,8 +34,9 @@ export function runWorld(
   makeEngine: MakeEngine = makeRealEngine,
   onCall: (call: Call) => void = () => {},
 ): WorldEnd {
+  // The kind is drawn apart, so that a world is the same whether its kind was drawn or named.
+  const chosen = kind ?? new Random(seed).pick(KINDS);
   const random = new Random(seed);
-  const chosen = kind ?? random.pick(KINDS);
   const plan = makePlan(random, chosen);
   const world = new World(makeEngine({ seed }), plan);
   const generator = new Generator(random, plan, world);
