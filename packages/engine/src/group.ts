@@ -86,7 +86,7 @@ export class Groups {
       return;
     }
     const group = this.#groups.get(this.#keys.find(0, name));
-    for (const [id, ending] of members) if (ending !== undefined) group?.members.set(id, ending);
+    if (group !== undefined) group.members = new Map(members.map(pair));
   }
 
   /** A group that is open, or one that ended lately. */
