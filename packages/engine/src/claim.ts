@@ -240,7 +240,7 @@ export class Claims {
     for (const gate of claim.gates) {
       if (gate.cooldownUntil > now + PATIENCE_MS) return undefined;
       at = Math.max(at, gate.timedAt(cost, claim.tier, now));
-      isKnown &&= gate.hasRoom() && !this.#isBehind(gate, claim.tier);
+      isKnown &&= isOpen(gate, now) || (gate.hasRoom() && !this.#isBehind(gate, claim.tier));
     }
     if (at === Number.POSITIVE_INFINITY) return undefined;
     return isKnown ? at : Number.POSITIVE_INFINITY;

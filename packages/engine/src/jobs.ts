@@ -34,7 +34,7 @@ export const LEASE = 15;
 export const ID_LINK = 16;
 export const SIZE = 17;
 /** 1 when there is an extra; for an ended job, twice its ending besides. */
-export const HAS_EXTRA = 18;
+const HAS_EXTRA = 18;
 /** Place in the heap of second timers: deadlines and promotions. */
 export const POS2 = 19;
 
@@ -62,7 +62,7 @@ export interface Extra {
   waited: { gate: string; waitMs: number; maxWaitMs: number } | undefined;
 }
 
-export function newExtra(): Extra {
+function newExtra(): Extra {
   return {
     deadline: Number.POSITIVE_INFINITY,
     maxWaitMs: Number.POSITIVE_INFINITY,

@@ -186,7 +186,7 @@ export class Lines {
       this.claims.turn(top, gate, now);
       this.look(gate);
     } else if (gate.offer === 0) this.#offer(gate, top, now);
-    else if (gate.queues > 1) this.queueOf(top).offers.add(gate);
+    else if (isShared(gate)) this.queueOf(top).offers.add(gate);
   }
 
   /** The flow that is first in line, 0 when nobody stands there who could go out. */
@@ -199,7 +199,7 @@ export class Lines {
         if (entry === 0) break;
         const queue = this.#w.queues[this.#w.lanes.get(entry, QUEUE)]!;
         this.#w.rings.setWeight(entry, queue.config.weight);
-        if ((gate.queues > 1 || queue.deleted) && !queue.canWork()) {
+        if ((isShared(gate) || queue.deleted) && !queue.canWork()) {
           this.#w.rings.deactivate(entry);
           queue.passedOver.add(gate);
           continue;
@@ -233,7 +233,7 @@ export class Lines {
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
     const queue = this.queueOf(flow);
-    if (gate.queues > 1) queue.offers.add(gate);
+    if (isShared(gate)) queue.offers.add(gate);
     this.#w.wake(queue, this.tierOf(flow));
   }
 
@@ -367,7 +367,7 @@ export class Lines {
   release(set: GateSet, now: number): void {
     for (const gate of set.gates) {
       gate.release(now);
-      if (gate.inLine > 0 || gate.claims.length > 0) this.look(gate);
+      this.changed(gate);
     }
   }
 
@@ -397,4 +397,9 @@ export class Lines {
     queue.passedOver.clear();
     this.claims.workChanged(queue);
   }
+}
+
+/** Others than the queue that is first may wait here: it must not hold them up without a worker. */
+function isShared(gate: GateLine): boolean {
+  return gate.queues > 1 || gate.claims.length > 0;
 }
