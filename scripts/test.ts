@@ -14,7 +14,8 @@ import { runSuite } from "./test/run-suite.ts";
 import type { Counts } from "./test/tally.ts";
 
 const root = dirname(import.meta.dirname);
-const COVERED_SUITES = ["unit", "property"];
+// Counting makes hot loops several times slower, and the unit tests alone must reach the branches.
+const COVERED_SUITES = ["unit"];
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 function endWithChildren(): void {

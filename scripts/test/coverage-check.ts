@@ -1,4 +1,4 @@
-// Holds the engine to its branch coverage, from the unit and property tests of this run.
+// Holds the engine to its branch coverage, from the unit tests of this run.
 
 import { type Ratio, readCoverage } from "./coverage.ts";
 import { ENGINE_FOLDER } from "./engine-tests.ts";

@@ -48,7 +48,7 @@ export function readCoverage({ root, folder, coverageDir }: CoverageRequest): Co
   const scripts = readScripts(coverageDir, pathToFileURL(join(root, folder)).href);
   const paths = globSync(`${folder}/src/**/*.ts`, { cwd: root }).sort();
   const parts = paths
-    .filter((path) => !path.endsWith(".test.ts"))
+    .filter((path) => !path.endsWith(".test.ts") && !path.includes("/properties/"))
     .map((path) => measureFile(root, path, scripts.get(pathToFileURL(join(root, path)).href)));
   return {
     lines: sum(parts.map((part) => part.lines)),

@@ -73,7 +73,10 @@ export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number
   if (spec.group !== undefined) core.groups.close(spec.group);
 }
 
-/** A purge that is under way may not have reached the job that holds a key: it has ended all the same. */
+/**
+ * A purge that is under way may not have reached the job that holds a key: it has ended all the
+ * same.
+ */
 function dropPurged(core: Core, held: HeldKey | undefined, now: number): void {
   const row = held === undefined ? 0 : core.ids.find(held.id);
   if (row !== 0 && isPurged(core, row)) endPurged(core, row, now);
@@ -185,7 +188,9 @@ export function watchWaits(core: Core, row: number): void {
   }
 }
 
-/** What an add with a taken key does; undefined: it makes a job of its own and takes the key over. */
+/**
+ * What an add with a taken key does; undefined: it makes a job of its own and takes the key over.
+ */
 function answerHeld(core: Core, held: HeldKey, spec: JobSpec, now: number): AddResult | undefined {
   const row = core.ids.find(held.id);
   const state = row === 0 ? 0 : core.jobs.state(row);

@@ -1,7 +1,8 @@
 import type { RetryPolicy } from "./types.ts";
 
 /**
- * How long a job waits before its next delivery: exponential in the failures so far, less a jitter. The
+ * How long a job waits before its next delivery: exponential in the failures so far, less a jitter.
+ * The
  * jitter is not drawn but derived from the seed, the job and the attempt: the same calls give the
  * same times, and two jobs that failed together do not come back together.
  */

@@ -18,7 +18,9 @@ import {
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 
-/** A claim does not keep permits from others while one of its gates is shut for longer than this. */
+/**
+ * A claim does not keep permits from others while one of its gates is shut for longer than this.
+ */
 const PATIENCE_MS = 1000;
 
 /** A flow with several gates that has had its turn at each gate that kept it. */
@@ -39,15 +41,20 @@ export interface Claim {
  * State by state:
  *   RESTING, READY as for flows with one gate.
  *   WAITS_TURN     attached to the lane's seat in the line of one gate that kept it. When the seat
- *                  is first and the gate passes, the flow has had its turn there: the seat is charged,
+ *                  is first and the gate passes, the flow has had its turn there: the seat is
+ * charged,
  *                  no permit is taken, and the flow goes on to the next gate that keeps it.
- *   CLAIMS         it has had its turn at every gate that keeps it and stands in the claim lines of all
- *                  its gates, ordered by tier and age. The first in all of its lines is active; others
+ *   CLAIMS         it has had its turn at every gate that keeps it and stands in the claim lines of
+ * all
+ *                  its gates, ordered by tier and age. The first in all of its lines is active;
+ * others
  *                  hold nothing, so no two claims can wait for each other.
  *   CLAIM_OFFERED  an active claim all of whose gates pass; in its lane's heap.
  *
- * While a claim is active, others pass a gate only if they leave it a permit for the time at which all
- * of the claim's gates can be open (`leavesRoom`). A claim is dropped, and starts anew, when a gate is
+ * While a claim is active, others pass a gate only if they leave it a permit for the time at which
+ * all
+ * of the claim's gates can be open (`leavesRoom`). A claim is dropped, and starts anew, when a gate
+ * is
  * shut for long: nobody should wait for a provider that is down.
  */
 export class Claims {

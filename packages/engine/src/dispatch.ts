@@ -6,7 +6,10 @@ import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
 
-/** Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that no call takes long. */
+/**
+ * Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that
+ * no call takes long.
+ */
 const TRIES_PER_CALL = 2000;
 
 /** Gives jobs to the workers that are free, at most `max`. */

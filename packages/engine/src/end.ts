@@ -15,7 +15,9 @@ export interface EndDetails {
   isSilent?: boolean;
 }
 
-/** Ends a job that is off its flow, its timers and its lease. It is kept for a while, or forgotten. */
+/**
+ * Ends a job that is off its flow, its timers and its lease. It is kept for a while, or forgotten.
+ */
 export function endJob(
   core: Core,
   row: number,

@@ -51,7 +51,8 @@ export interface EngineOptions {
 }
 
 /**
- * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own. Every
+ * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
+ * Every
  * call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
 export class Engine {
@@ -360,7 +361,9 @@ export class Engine {
     tick(this.#core, this.#core.clock(now));
   }
 
-  /** When `tick` or `dispatch` has something to do next; Infinity: only when something is called. */
+  /**
+   * When `tick` or `dispatch` has something to do next; Infinity: only when something is called.
+   */
   nextWake(now: number): number {
     return nextWake(this.#core, this.#core.clock(now));
   }

@@ -143,7 +143,7 @@ test("a cooldown without a configuration lasts, also when one is set", () => {
   assert.equal(gate.timedAt(1, 0, 10), 100);
 });
 
-test("an interval counts from the first job after it was set, and starts anew when set again", () => {
+test("an interval counts from the first job after it was set, and starts anew", () => {
   const gate = gateOf({ concurrency: 3 });
   gate.take(1, 0, 0);
   gate.configure({ interval: { ms: 100, from: "start" } }, 10);

@@ -208,7 +208,9 @@ export class Gates {
     if (set.users === 1 && set.entry === 0) for (const gate of set.gates) gate.users++;
   }
 
-  /** A flow is gone. A set of several gates without flows is dropped; a gate without sets is idle. */
+  /**
+   * A flow is gone. A set of several gates without flows is dropped; a gate without sets is idle.
+   */
   unuse(set: GateSet): void {
     set.users--;
     if (set.users > 0) return;

@@ -33,7 +33,9 @@ import type { Rings } from "./ring.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey } from "./types.ts";
 
-/** Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up. */
+/**
+ * Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up.
+ */
 const SWEEP = 2;
 
 /** What the lanes must ask of the gates when a flow goes. */
@@ -48,7 +50,8 @@ export interface FlowOwner {
 /**
  * The tree of lanes: from a tier down its levels to lanes and their flows.
  *
- * A lane is found by its key under its parent. It lives as long as one of its flows has jobs, and after
+ * A lane is found by its key under its parent. It lives as long as one of its flows has jobs, and
+ * after
  * that until the position it has reached in its ring means nothing any more; only then is it
  * forgotten, so leaving and coming back earns nothing.
  *
@@ -212,7 +215,9 @@ export class Lanes {
     this.set(lane, REFS, this.get(lane, REFS) + 1);
   }
 
-  /** One less. The last flow of a lane stays with it, so that a lane in use is not rebuilt per job. */
+  /**
+   * One less. The last flow of a lane stays with it, so that a lane in use is not rebuilt per job.
+   */
   unuse(flow: number): void {
     const users = this.get(flow, USERS) - 1;
     this.set(flow, USERS, users);
@@ -240,7 +245,8 @@ export class Lanes {
   }
 
   /**
-   * Forgets a few of those that nothing depends on any more: of this ring, and of the next rows of the
+   * Forgets a few of those that nothing depends on any more: of this ring, and of the next rows of
+   * the
    * table, which reaches rings where nobody comes or goes.
    */
   sweep(ring: number): void {
@@ -284,7 +290,9 @@ export class Lanes {
     this.#rings.nodes.free(flow);
   }
 
-  /** Frees a lane without jobs, or a level without children, and the levels it leaves without any. */
+  /**
+   * Frees a lane without jobs, or a level without children, and the levels it leaves without any.
+   */
   drop(lane: number): void {
     for (let flow = this.get(lane, FLOWS); flow !== 0; flow = this.get(lane, FLOWS)) {
       if (this.get(flow, WHERE) === IDLE) this.#rings.unlinkIdle(flow);

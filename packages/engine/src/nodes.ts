@@ -2,7 +2,8 @@
  * The fields of a node. Everything that can be a member of a ring is a node, so that one ring code
  * serves lanes, levels of a path, tiers, and those who wait in the line of a gate:
  *
- *   LANE   the jobs of one fairness key in one tier: owns flows, member of a tier's or a level's ring
+ *   LANE   the jobs of one fairness key in one tier: owns flows, member of a tier's or a level's
+ * ring
  *   LEVEL  an inner level of a path: owns the ring of its children
  *   FLOW   the FIFO of a lane's jobs that name the same gates; with one gate it is also the lane's
  *          *seat* in that gate's line
@@ -10,7 +11,8 @@
  *   ENTRY  a queue's tier in the line of a gate: owns the ring of its waiting lanes
  *   TIER   a tier of a queue: owns the ring of its lanes
  *
- * All nodes are rows of one table; the first nine fields are the ring's, the rest belong to the kind.
+ * All nodes are rows of one table; the first nine fields are the ring's, the rest belong to the
+ * kind.
  */
 export const NODE_INTS = 28;
 
@@ -25,7 +27,9 @@ export const PREV = 6;
 export const WHERE = 7;
 export const KIND = 8;
 
-/** WHERE: not in its ring; among its newcomers; in the list of a round; in the heap of far rounds. */
+/**
+ * WHERE: not in its ring; among its newcomers; in the list of a round; in the heap of far rounds.
+ */
 export const OUT = 0;
 export const FRESH = 1;
 export const LISTED = 2;
@@ -92,7 +96,9 @@ export const GATE = 9;
 export const STAND_OWNER = 9;
 export const STAND_LEVEL = 10;
 
-/** FLOW_STATE: nothing to do; in its lane's heap; in line; in line and offered; attached; claiming. */
+/**
+ * FLOW_STATE: nothing to do; in its lane's heap; in line; in line and offered; attached; claiming.
+ */
 export const RESTING = 0;
 export const READY = 1;
 export const LINED = 2;

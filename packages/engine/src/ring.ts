@@ -1,4 +1,5 @@
 import { FarRounds } from "./far-rounds.ts";
+import { IdleMembers } from "./idle-members.ts";
 import {
   CHILD,
   FAR,
@@ -15,52 +16,50 @@ import {
   WEIGHT,
   WHERE,
 } from "./nodes.ts";
+import {
+  BEYOND,
+  CLOSER,
+  CURSOR,
+  ENDED,
+  FAR_HEAP,
+  FRESH_HEAD,
+  FRESH_TAIL,
+  JOINS,
+  JOINS_LEAST,
+  LAST_WAS_FRESH,
+  LISTS,
+  NEWCOMERS_FIRST,
+  OWNER,
+  R,
+  RING_INTS,
+  SIZE,
+  UNSET,
+} from "./ring-fields.ts";
 import { Table } from "./table.ts";
 
 /**
  * Rings of members with weights, served in rounds.
  *
- * A member's position S is what it has been served, cost ÷ weight, as whole rounds plus a remainder.
+ * A member's position S is what it has been served, cost ÷ weight, as whole rounds plus a
+ * remainder.
  * In round R a member is served one job at a visit until S reaches R + 1. The members wait in FIFO
  * lists: the newcomers (FRESH), four rounds from R on (LISTED), and a heap for rounds beyond (FAR),
  * which only a cost much larger than a weight can reach.
  *
- * A ring with newcomers first (tiers, levels of a path) serves a member that becomes active one job at
- * the next opportunity, alternating one to one with the round; the rest of its turn waits at the tail.
+ * A ring with newcomers first (tiers, levels of a path) serves a member that becomes active one job
+ * at
+ * the next opportunity, alternating one to one with the round; the rest of its turn waits at the
+ * tail.
  * The round ends when its list is empty and the newcomers present at that moment (up to CLOSER) are
  * served. It takes in about as many newcomers as it began with members (JOINS), so that a flood of
  * them cannot put off the next round for ever.
  *
  * A ring without (lines of gates) puts whoever joins at the tail of its round.
  *
- * Lists are linked through the nodes, every step is O(1). A heap of virtual times, the usual choice,
+ * Lists are linked through the nodes, every step is O(1). A heap of virtual times, the usual
+ * choice,
  * took 164 ns a step at a million lanes against 12 ns.
  */
-const RING_INTS = 26;
-const R = 0;
-const OWNER = 2;
-const SIZE = 3;
-const FRESH_HEAD = 4;
-const FRESH_TAIL = 5;
-/** The last of the newcomers that must be served before the next round; 0: the round is not ending. */
-const CLOSER = 6;
-const NEWCOMERS_FIRST = 7;
-const ENDED = 8;
-const LAST_WAS_FRESH = 9;
-/** The slot of round R among the four lists. */
-const CURSOR = 10;
-const LISTS = 11;
-const FAR_HEAP = 19;
-const IDLE_HEAD = 20;
-const IDLE_TAIL = 21;
-/** Double: a round past every position ever reached here. */
-const BEYOND = 11;
-/** Newcomers that may still join this round; UNSET until the first of a ring that was idle is served. */
-const JOINS = 24;
-const UNSET = -1;
-/** A round takes in at least so many. */
-const JOINS_LEAST = 64;
-
 /** Rounds kept as lists, counted from R. A power of two. */
 const NEAR = 4;
 
@@ -69,10 +68,12 @@ export class Rings {
   readonly rings = new Table(RING_INTS);
   /** Elementary steps taken, for the tests of bounded work. */
   steps = 0;
+  readonly #idle: IdleMembers;
   #far: (FarRounds | undefined)[] = [undefined];
 
   constructor(isReserved = false) {
     this.nodes = new Table(NODE_INTS, isReserved);
+    this.#idle = new IdleMembers(this.nodes, this.rings);
   }
 
   create(owner: number, newcomersFirst: boolean): number {
@@ -395,7 +396,8 @@ export class Rings {
   }
 
   /**
-   * A member that is served while nobody stands in line pulls the round up to one turn behind it: its
+   * A member that is served while nobody stands in line pulls the round up to one turn behind it:
+   * its
    * lead is remembered when a line forms, and no more than that.
    */
   #pull(ring: number, round: number, rem: number): void {
@@ -414,7 +416,8 @@ export class Rings {
   }
 
   /**
-   * Changes a member's weight and rescales what it has used of its turn, rounded up: changing it to and
+   * Changes a member's weight and rescales what it has used of its turn, rounded up: changing it to
+   * and
    * fro earns nothing. A turn that is used up by this ends with the next job.
    */
   setWeight(node: number, weight: number): void {
@@ -474,38 +477,16 @@ export class Rings {
 
   /** Remembers an inactive node until `expired` hands it out to be forgotten. */
   linkIdle(node: number): void {
-    const c = this.nodes.i;
-    const o = node * NODE_INTS;
-    const ring = c[o + RING]!;
-    const m = this.rings.i;
-    const r = ring * RING_INTS;
-    const tail = m[r + IDLE_TAIL]!;
-    c[o + WHERE] = IDLE;
-    c[o + NEXT] = 0;
-    c[o + PREV] = tail;
-    if (tail === 0) m[r + IDLE_HEAD] = node;
-    else this.nodes.i[tail * NODE_INTS + NEXT] = node;
-    m[r + IDLE_TAIL] = node;
+    this.#idle.link(node);
   }
 
   unlinkIdle(node: number): void {
-    const c = this.nodes.i;
-    const o = node * NODE_INTS;
-    const ring = c[o + RING]!;
-    const m = this.rings.i;
-    const r = ring * RING_INTS;
-    const next = c[o + NEXT]!;
-    const prev = c[o + PREV]!;
-    if (prev === 0) m[r + IDLE_HEAD] = next;
-    else this.nodes.i[prev * NODE_INTS + NEXT] = next;
-    if (next === 0) m[r + IDLE_TAIL] = prev;
-    else this.nodes.i[next * NODE_INTS + PREV] = prev;
-    c[o + WHERE] = OUT;
+    this.#idle.unlink(node);
   }
 
   /** The longest idle node if it can be forgotten, else 0. */
   expired(ring: number): number {
-    const node = this.#get(ring, IDLE_HEAD);
+    const node = this.#idle.first(ring);
     return node !== 0 && this.isForgettable(node) ? node : 0;
   }
 }

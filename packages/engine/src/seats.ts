@@ -29,8 +29,10 @@ import type { Rings } from "./ring.ts";
 const TIERS = 64;
 
 /**
- * The places of lanes in the lines of gates: gate → tier → queue (ENTRY) → levels of the path (STAND)
- * → the lane's seat (its flow with that gate alone). A place counts those below it, and goes with the
+ * The places of lanes in the lines of gates: gate → tier → queue (ENTRY) → levels of the path
+ * (STAND)
+ * → the lane's seat (its flow with that gate alone). A place counts those below it, and goes with
+ * the
  * last of them.
  */
 export class Seats {

@@ -2,13 +2,16 @@
  * Rows of a fixed number of 32-bit fields in one buffer.
  *
  * A row is a number; row 0 is never handed out, so 0 means "none" in every link field. Fields are
- * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Whoever keeps `t.i`
+ * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Whoever keeps
+ * `t.i`
  * in a variable must not allocate meanwhile: growing replaces it.
  *
- * Growing copies, so it must end before copies take long: a table of 16,384 rows takes a millisecond
+ * Growing copies, so it must end before copies take long: a table of 16,384 rows takes a
+ * millisecond
  * to copy and goes from there straight to a reserve of 16 million rows, of which the system only
  * backs the pages that are touched. Reserving it may start a garbage collection, so whoever expects
- * many rows asks for the reserve at once. Chunks that never move were tried instead: every access paid for
+ * many rows asks for the reserve at once. Chunks that never move were tried instead: every access
+ * paid for
  * a second look-up, and a job took twice as long.
  */
 

@@ -75,7 +75,10 @@ export function nextWake(core: Core, now: number): number {
   return Math.max(at, now);
 }
 
-/** A delayed job's time has come. On a full queue it is put off, never lost; a retry is never put off. */
+/**
+ * A delayed job's time has come. On a full queue it is put off, never lost; a retry is never put
+ * off.
+ */
 function fallDue(core: Core, row: number, now: number): void {
   const queue = core.queueOf(row);
   if (isPurged(core, row)) return endPurged(core, row, now);

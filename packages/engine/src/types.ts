@@ -4,7 +4,8 @@
  * job      one unit of work: opaque payload (kept outside) plus scheduling metadata
  * queue    a named set of jobs under one policy
  * tier     priority level inside a queue, 0 is the most urgent
- * lane     the jobs of one fairness key inside a tier; has a weight; may be a path of up to 4 levels
+ * lane     the jobs of one fairness key inside a tier; has a weight; may be a path of up to 4
+ * levels
  * flow     inside a lane, the FIFO of jobs that name the same set of gates
  * gate     a named limit a job must pass to be dispatched
  * lease    a dispatched job, held by one worker under a token until ack, nack, extend or expiry
@@ -50,7 +51,10 @@ export interface QueueConfig {
   /** A waiting job moves up one tier after this long. */
   promoteAfterMs?: number | undefined;
   fairness: boolean;
-  /** Weights of lanes by key; for a path, by its levels joined with "/". `*` at the end matches a prefix. */
+  /**
+   * Weights of lanes by key; for a path, by its levels joined with "/". `*` at the end matches a
+   * prefix.
+   */
   weights: Readonly<Record<string, number>>;
   /** The queue's weight behind gates it shares with other queues. */
   weight: number;
@@ -169,7 +173,9 @@ export interface NackOptions {
   delayMs?: number | undefined;
   /** Cool this gate down (`RetryAfter`): uses no attempt. */
   cooldown?: { gate: string; ms: number; reason?: string | undefined } | undefined;
-  /** Report the failure to the ladders of these gates; default: all the job's gates that have one. */
+  /**
+   * Report the failure to the ladders of these gates; default: all the job's gates that have one.
+   */
   blame?: readonly string[] | false | undefined;
   /** Do not retry. */
   unrecoverable?: boolean | undefined;

@@ -227,7 +227,9 @@ export function gateStats(gate: GateLine, now: number): GateStats {
   };
 }
 
-/** A page of the lanes of a queue: those found among the next rows, and where to go on (0: the end). */
+/**
+ * A page of the lanes of a queue: those found among the next rows, and where to go on (0: the end).
+ */
 export function lanesOf(
   core: Core,
   queue: Queue,

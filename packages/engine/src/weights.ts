@@ -1,5 +1,6 @@
 /**
- * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else by
+ * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else
+ * by
  * the longest rule that ends in "*" and begins it, else 1.
  */
 export function weightOf(rules: Readonly<Record<string, number>>, path: readonly string[]): number {

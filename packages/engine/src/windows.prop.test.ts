@@ -31,7 +31,7 @@ function passes(list: readonly Take[], cost: number, limits: readonly WindowLimi
   return limits.every((w) => used(list, w.perMs, now) <= Math.max(0, w.limit - cost));
 }
 
-test("no sliding interval holds more than the limit, and each take comes as early as it may", () => {
+test("no sliding interval holds more than the limit, takes come as early as they may", () => {
   fc.assert(
     fc.property(
       limits,

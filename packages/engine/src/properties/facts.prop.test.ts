@@ -282,7 +282,9 @@ for (const [what, factsOf] of [
   });
 }
 
-/** What is done step by step after a call is done here within its millisecond, as a replay does it. */
+/**
+ * What is done step by step after a call is done here within its millisecond, as a replay does it.
+ */
 function stepOn(engine: Engine, now: number): void {
   for (let i = 0; i < 20; i++) engine.tick(now);
 }

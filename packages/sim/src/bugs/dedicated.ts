@@ -1,4 +1,5 @@
-// Small scenes for planted bugs that chance finds too seldom. Each answers what is broken, or undefined.
+// Small scenes for planted bugs that chance finds too seldom. Each answers what is broken, or
+// undefined.
 
 import type { Engine } from "@sluice/engine";
 import type { MakeEngine } from "../broker/broker.ts";

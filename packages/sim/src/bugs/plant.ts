@@ -1,4 +1,5 @@
-// An engine with a bug: a copy of the sources with one piece of text replaced. The engine itself has
+// An engine with a bug: a copy of the sources with one piece of text replaced. The engine itself
+// has
 // no switch for bugs and never gets one.
 
 import assert from "node:assert/strict";

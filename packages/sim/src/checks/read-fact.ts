@@ -1,4 +1,5 @@
-// What each fact means, and what it must not say: the promises that can be judged one fact at a time.
+// What each fact means, and what it must not say: the promises that can be judged one fact at a
+// time.
 
 import type { Fact } from "@sluice/engine";
 import { demand } from "../model/broken.ts";

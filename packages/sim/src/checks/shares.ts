@@ -66,7 +66,8 @@ class Ring {
   }
 }
 
-// A round ends for a member with the job that reaches its end, and that job may cost more than is left.
+// A round ends for a member with the job that reaches its end, and that job may cost more than is
+// left.
 function turn({ costMax, weight }: Member): number {
   return 1 + (costMax - 1) / weight;
 }
@@ -89,7 +90,8 @@ export class Shares {
     return copy;
   }
 
-  // After a restart lanes are compared from there on: a lead that is remembered is one in rounds only.
+  // After a restart lanes are compared from there on: a lead that is remembered is one in rounds
+  // only.
   restart(): void {
     for (const ring of this.#rings.values()) {
       for (const member of ring.members.values()) ring.restart(member);

@@ -45,7 +45,8 @@ function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
   return !config.paused && leased < config.capacity.leased && demand.isFree(name);
 }
 
-// Flows that share gates, directly or through others, may rightly keep permits from one another. But
+// Flows that share gates, directly or through others, may rightly keep permits from one another.
+// But
 // when every gate of all of them is open, one of them must go out.
 function lostBehind(ledger: Ledger, flows: readonly Flow[], now: number): Flow | undefined {
   const parents = new Map<string, string>();

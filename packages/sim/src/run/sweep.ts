@@ -1,4 +1,5 @@
-// Runs one seed after another. One in a hundred runs twice: the same seed must give the same events.
+// Runs one seed after another. One in a hundred runs twice: the same seed must give the same
+// events.
 
 import { type RunEnd, type RunOptions, runSeed } from "./run.ts";
 

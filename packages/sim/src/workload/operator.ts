@@ -1,4 +1,5 @@
-// Those who run the place: they pause, change limits, cool gates down, purge, delete and make again.
+// Those who run the place: they pause, change limits, cool gates down, purge, delete and make
+// again.
 
 import type { Broker } from "../broker/broker.ts";
 import type { Random } from "../worlds/random.ts";
