@@ -18,7 +18,7 @@ import {
 import { MaxWaits } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
 import { GATES } from "./nodes.ts";
-import { checkJob, tierOf } from "./parse-job.ts";
+import { checkJob } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
@@ -29,7 +29,7 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   if (spec.dedupe !== undefined) {
     dropPurged(core, core.dedupes.find(queue.serial, spec.dedupe.key, now), now);
     const held = core.dedupes.find(queue.serial, spec.dedupe.key, now);
-    const known = held === undefined ? undefined : answerHeld(core, held, spec, now);
+    const known = held === undefined ? undefined : answerHeld(core, held, spec, wanted, now);
     if (known !== undefined) return known;
   }
   const set = core.gates.setOf(spec.gates, now);
@@ -67,7 +67,7 @@ function begin(
  * nothing refuses it any more: no capacity, no limit that was lowered meanwhile.
  */
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
-  const tier = tierOf(spec.priority, queue.config);
+  const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
   begin(core, queue, spec, tier, dueAt, now);
   if (spec.group !== undefined) core.groups.close(spec.group);
@@ -191,7 +191,13 @@ export function watchWaits(core: Core, row: number): void {
 /**
  * What an add with a taken key does; undefined: it makes a job of its own and takes the key over.
  */
-function answerHeld(core: Core, held: HeldKey, spec: JobSpec, now: number): AddResult | undefined {
+function answerHeld(
+  core: Core,
+  held: HeldKey,
+  spec: JobSpec,
+  wanted: number,
+  now: number,
+): AddResult | undefined {
   const row = core.ids.find(held.id);
   const state = row === 0 ? 0 : core.jobs.state(row);
   const isWaiting = state === WAITING_JOB || state === DELAYED_JOB;
@@ -200,8 +206,10 @@ function answerHeld(core: Core, held: HeldKey, spec: JobSpec, now: number): AddR
   if (mode === "debounce" || mode === "replace" || mode === "keepLast") {
     const extra = row === 0 ? undefined : core.jobs.extra(row);
     if (mode === "keepLast" && (state === LEASED_JOB || extra?.followUp !== undefined)) {
-      core.jobs.needExtra(row).followUp = spec;
-      core.tell({ at: now, fact: "follow-up", id: held.id, spec });
+      // Kept as it is now: tiers may be renamed, and the caller may change its object.
+      const followUp = { ...spec, priority: wanted };
+      core.jobs.needExtra(row).followUp = followUp;
+      core.tell({ at: now, fact: "follow-up", id: held.id, spec: followUp });
     } else if (isWaiting) replace(core, row, spec, now);
     else return undefined;
   }

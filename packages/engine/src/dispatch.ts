@@ -1,7 +1,7 @@
 import type { Core } from "./core.ts";
-import { endPurged } from "./end.ts";
+import { endJob, endPurged } from "./end.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
-import { hold, unlink, workChanged } from "./moves.ts";
+import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
 import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
@@ -80,6 +80,11 @@ function serve(
   rings.steps++;
   if (queue.purgeUpTo !== 0 && jobs.num(row, SEQ) <= queue.purgeUpTo) {
     endPurged(core, row, now);
+    return undefined;
+  }
+  if ((jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) <= now) {
+    leaveFlow(core, row, now);
+    endJob(core, row, "expired", now);
     return undefined;
   }
   if (!lines.admit(flow, now)) {

@@ -78,8 +78,9 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
   extra.dedupe = 0;
   extra.followUp = undefined;
   if (extra.group === 0) return;
-  core.groups.end(extra.group, id, ending);
+  const group = core.groups.end(extra.group, id, ending);
   extra.group = 0;
+  if (group !== undefined) core.tell({ at: core.now, fact: "group-ended", name: group.name });
 }
 
 function retain(core: Core, row: number, queue: Queue, now: number): void {

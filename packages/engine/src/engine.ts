@@ -8,9 +8,17 @@ import { nack, report } from "./fail.ts";
 import { integer, name } from "./fields.ts";
 import type { GateLine } from "./gates.ts";
 import { COST, ENDED_JOB, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
-import { BATCH_JOBS_MAX, LEASE_MS_MAX, WEIGHT_MAX } from "./limits.ts";
+import {
+  BATCH_JOBS_MAX,
+  KEY_BYTES_MAX,
+  LEASE_MS_MAX,
+  PAGE_MAX,
+  SLOTS_MAX,
+  WEIGHT_MAX,
+} from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, leaveFlow, note, unhold } from "./moves.ts";
+import { fitsBytes } from "./names.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
@@ -37,9 +45,6 @@ import type {
   Why,
 } from "./types.ts";
 import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
-
-/** Slots one worker may ask for, so that sums stay exact. */
-const SLOTS_MAX = 1_000_000;
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
@@ -123,12 +128,15 @@ export class Engine {
       cursor = 0,
     }: { search?: string; limit?: number; cursor?: number } = {},
   ): { lanes: LaneStats[]; cursor: number } {
+    integer("limit", limit, 1, PAGE_MAX);
     return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {
     const at = this.#core.clock(now);
     checkFairnessKey("key", key);
+    const last = typeof key === "string" ? key : key[key.length - 1]!;
+    if (last.endsWith("*")) throw invalid("key", "the key of one lane, not a rule", key);
     integer("weight", weight, 1, WEIGHT_MAX);
     setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
     const path = typeof key === "string" ? [key] : key;
@@ -164,8 +172,8 @@ export class Engine {
 
   cooldown(key: string, ms: number, reason: string, now: number): void {
     const at = this.#core.clock(now);
-    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
     const cooldown = parseCooldown(ms, reason);
+    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
     gate.cool(at + cooldown.ms, cooldown.reason, at);
     this.#core.tell({ at, fact: "cooled", key, until: at + cooldown.ms, reason: cooldown.reason });
     this.#core.lines.changed(gate);
@@ -240,6 +248,7 @@ export class Engine {
   want(queue: string, worker: string, slots: number, now: number): void {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
+    checkKey("worker", worker);
     integer("slots", slots, 0, SLOTS_MAX);
     want(this.#core, target, worker, slots);
     this.#core.lines.settle(at);
@@ -254,6 +263,7 @@ export class Engine {
   /** Does what has fallen due, then gives jobs to free workers of all queues, at most `max`. */
   dispatch(now: number, max = 1000): Lease[] {
     const at = this.#core.clock(now);
+    integer("max", max, 0, SLOTS_MAX);
     tick(this.#core, at);
     const leases = dispatch(this.#core, at, max);
     this.#core.lines.settle(at);
@@ -404,6 +414,7 @@ export class Engine {
   storePut(store: string, key: string, value: unknown, now: number): void {
     const at = this.#core.clock(now);
     name("store", store);
+    checkKey("key", key);
     if (value === undefined) throw invalid("value", "given", value);
     this.#core.stores.put(store, key, value);
     this.#core.tell({ at, fact: "stored", store, key, value });
@@ -422,6 +433,7 @@ export class Engine {
 
   /** Entries in the order of their keys: those that begin with `prefix` and come after `after`. */
   storeScan(store: string, prefix = "", after = "", limit = 100): [string, unknown][] {
+    integer("limit", limit, 1, PAGE_MAX);
     return this.#core.stores.scan(store, prefix, after, limit);
   }
 
@@ -494,3 +506,9 @@ export class Engine {
 }
 
 const NOTHING = {};
+
+function checkKey(field: string, key: unknown): void {
+  if (!fitsBytes(key, KEY_BYTES_MAX)) {
+    throw invalid(field, `a string of at most ${KEY_BYTES_MAX} bytes`, key);
+  }
+}

@@ -46,6 +46,7 @@ export type Fact = { at: number } & (
       members: readonly (readonly [number, Ending | undefined])[];
       ended: boolean;
     }
+  | { fact: "group-ended"; name: string }
   | { fact: "ids"; last: number; seq: number }
 );
 

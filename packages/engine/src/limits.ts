@@ -76,3 +76,12 @@ export const LADDER_RUNGS_MAX = 32;
 
 /** The reason of a cooldown is kept, saved and shown: a line of text, not a response body. */
 export const REASON_BYTES_MAX = 1024;
+
+/** Payload and headers of one job: the hard limit of a payload, and room for the headers. */
+export const JOB_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Free slots one worker may name: far more than it can run, and sums stay exact. */
+export const SLOTS_MAX = 1_000_000;
+
+/** Answers of one page or one call. */
+export const PAGE_MAX = 10_000;

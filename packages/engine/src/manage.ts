@@ -3,6 +3,7 @@ import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
 import { DELAYED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
+import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -159,7 +160,8 @@ export function setGate(
   }
   const prefix = pattern.slice(0, -1);
   let row = 1;
-  core.chores.push((at) => {
+  // Limits come first: whoever shuts a gate does not want to wait for a queue to be deleted.
+  core.chores.unshift((at) => {
     const end = Math.min(row + GATES_PER_STEP, core.gates.rowEnd);
     for (; row < end; row++) {
       const gate = core.gates.atOrNone(row);
@@ -174,6 +176,13 @@ export function setGate(
 /** Sets the weight of a lane or a level, for those that are there and those to come. */
 export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight: number): void {
   const path = typeof key === "string" ? [key] : key;
+  const rules = Object.keys(queue.config.weights);
+  if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(path.join("/"))) {
+    throw new Refusal("INVALID", `queue ${queue.name} has ${rules.length} weights already`, {
+      field: "key",
+      value: key,
+    });
+  }
   queue.config = {
     ...queue.config,
     weights: { ...queue.config.weights, [path.join("/")]: weight },
@@ -199,10 +208,13 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
   let taken = 0;
   const most = Math.min(count, REDRIVEN_PER_CALL);
   const held: number[] = [];
-  while (moved < most && taken < Math.min(queue.dead.length, LOOKED_AT_PER_CALL)) {
+  let looked = 0;
+  while (moved < most && taken < queue.dead.length && looked < LOOKED_AT_PER_CALL) {
     const id = queue.dead[taken++]!;
     const row = core.ids.find(id);
+    // One that left the queue by another way is passed over, and does not count.
     if (row === 0 || core.queueOf(row) !== queue) continue;
+    looked++;
     // One that a worker has just now, or that ended and is still kept, may come back.
     if (redriveJob(core, row, now)) moved++;
     else held.push(id);

@@ -9,6 +9,7 @@ import {
   ATTEMPTS_MAX,
   COST_MAX,
   DURATION_MS_MAX,
+  JOB_BYTES_MAX,
   JOB_GATES_MAX,
   KEY_BYTES_MAX,
   LEASE_MS_MAX,
@@ -39,7 +40,7 @@ export function checkJob(spec: JobSpec, queue: QueueConfig): number {
   if (spec.backoff !== undefined) parseRetry("job.backoff", spec.backoff, queue.retry);
   if (spec.leaseMs !== undefined) checkInteger("job.leaseMs", spec.leaseMs, 1, LEASE_MS_MAX);
   if (spec.sizeBytes !== undefined) {
-    checkInteger("job.sizeBytes", spec.sizeBytes, 0, Number.MAX_SAFE_INTEGER);
+    checkInteger("job.sizeBytes", spec.sizeBytes, 0, JOB_BYTES_MAX);
   }
   return tierOf(spec.priority, queue);
 }

@@ -47,6 +47,9 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       Object.assign(core.queue(fact.queue).counters, fact.counters);
       core.queue(fact.queue).isDlq = fact.isDlq;
       return;
+    case "group-ended":
+      // It ends with the end of its last member, which was told before.
+      return;
     case "group":
       return core.groups.restore(fact.name, fact.members, fact.ended);
     case "position":
@@ -119,7 +122,8 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
 function applyRedriven(core: Core, row: number, now: number): void {
   const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
   const dead = core.queueOf(row).dead;
-  dead.splice(dead.indexOf(core.jobs.num(row, ID)), 1);
+  const at = dead.indexOf(core.jobs.num(row, ID));
+  if (at !== -1) dead.splice(at, 1);
   takeOff(core, row, now);
   applyRedrive(core, row, target, now);
 }

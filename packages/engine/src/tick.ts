@@ -5,7 +5,7 @@ import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
-import { GATES, WEIGHT } from "./nodes.ts";
+import { GATES, OWN } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 
 /** Things that have fallen due and are done in one call; the rest is done by the next. */
@@ -143,7 +143,8 @@ export function promote(core: Core, row: number, tier: number, now: number): voi
   const set = core.gates.set(lanes.get(core.jobs.int(row, IN_FLOW), GATES));
   leaveFlow(core, row, now);
   const lane = lanes.laneOf(queue.tiers[tier]!, lanes.keyOf(old));
-  lanes.setWeight(lane, lanes.get(old, WEIGHT));
+  const own = lanes.get(old, OWN);
+  if (own !== 0) lanes.setWeight(lane, own);
   changeFlow(core, row, core.lines.claims.flowOfSet(lane, set));
   note(core, row, "promoted", now, queue.config.tiers[tier]!.name);
   start(core, row, now);

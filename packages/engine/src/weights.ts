@@ -1,16 +1,39 @@
+/** The rules of a policy, ready to be looked up. */
+interface Index {
+  /** What stands before the `*` of each rule that ends in one. */
+  readonly prefixes: ReadonlyMap<string, number>;
+  /** The lengths that occur among them, longest first. */
+  readonly lengths: readonly number[];
+}
+
+/** A policy is an object that never changes, so its index is made once. */
+const indexes = new WeakMap<object, Index>();
+
+function indexOf(rules: Readonly<Record<string, number>>): Index {
+  const known = indexes.get(rules);
+  if (known !== undefined) return known;
+  const prefixes = new Map<string, number>();
+  for (const rule in rules) {
+    if (rule.endsWith("*")) prefixes.set(rule.slice(0, -1), rules[rule]!);
+  }
+  const lengths = [...new Set([...prefixes.keys()].map((prefix) => prefix.length))];
+  const index = { prefixes, lengths: lengths.sort((a, b) => b - a) };
+  indexes.set(rules, index);
+  return index;
+}
+
 /**
- * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else
- * by
- * the longest rule that ends in "*" and begins it, else 1.
+ * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else by
+ * the longest rule that ends in "*" and begins it, else 1. Costs a look-up per length of rule.
  */
 export function weightOf(rules: Readonly<Record<string, number>>, path: readonly string[]): number {
   const key = path.join("/");
   const exact = Object.hasOwn(rules, key) ? rules[key] : undefined;
   if (exact !== undefined) return exact;
-  let best = "";
-  for (const rule in rules) {
-    if (!rule.endsWith("*") || rule.length <= best.length) continue;
-    if (key.startsWith(rule.slice(0, -1))) best = rule;
+  const { prefixes, lengths } = indexOf(rules);
+  for (const length of lengths) {
+    const weight = length > key.length ? undefined : prefixes.get(key.slice(0, length));
+    if (weight !== undefined) return weight;
   }
-  return best === "" ? 1 : rules[best]!;
+  return 1;
 }

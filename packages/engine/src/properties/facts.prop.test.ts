@@ -277,7 +277,7 @@ for (const [what, factsOf] of [
         assert.deepEqual(again.dispatchNow(), []);
         assertSame(again.engine, drive.engine, drive.now);
       }),
-      { numRuns: 60 },
+      { numRuns: 60, interruptAfterTimeLimit: 20_000 },
     );
   });
 }

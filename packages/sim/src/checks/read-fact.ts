@@ -34,6 +34,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "job":
       return readJob(ledger, fact);
     case "stored":
+    case "group-ended":
       return;
     case "gate-state":
     case "position":

@@ -1,5 +1,6 @@
 // One simulated hour, or some days, from a seed: the same seed gives the same events.
 
+import { runInNewContext } from "node:vm";
 import { Engine } from "@sluice/engine";
 import { Broker, type MakeEngine } from "../broker/broker.ts";
 import { compareAll } from "../checks/compare.ts";
@@ -20,6 +21,8 @@ const START_AT = 1_700_000_000_000;
 // Adds end before the hour does, so that the last of it is about what is left.
 const QUIET_MS = 300_000;
 const DRAIN_MS = 600_000;
+// A simulated hour takes a tenth of a second; what takes this long does not end.
+const HANG_MS = 15_000;
 // Times at which the drain looks for queues without workers.
 const STAFF_EVERY_MS = 1_000;
 
@@ -55,7 +58,7 @@ export function runSeed(options: RunOptions): RunEnd {
   const { seed, lengthMs = HOUR_MS } = options;
   const trace = new Trace(options.print);
   const cast = makeCast(options, trace, lengthMs);
-  const failure = caught(() => play(cast, lengthMs));
+  const failure = caught(() => play(cast, lengthMs), HANG_MS * Math.ceil(lengthMs / HOUR_MS));
   const { crashes, dispatches } = cast.broker;
   const { events, hash } = trace;
   return { seed, hash, lengthMs, events, crashes, dispatches, failure, last: trace.last() };
@@ -127,12 +130,16 @@ function drain({ broker, team }: Cast, fromMs: number): void {
   throw new Broken("drain", `${count} jobs are left after 10 minutes: ${stuck.join("; ")}`);
 }
 
-// An engine that throws anything but a refusal has broken too.
-function caught(act: () => void): string | undefined {
+// An engine that throws anything but a refusal, or that never answers, has broken too. Only a virtual
+// machine can end a call that does not return.
+function caught(act: () => void, timeoutMs: number): string | undefined {
   try {
-    act();
+    runInNewContext("act()", { act }, { timeout: timeoutMs });
     return undefined;
   } catch (error) {
-    return error instanceof Broken ? error.message : `crash: ${(error as Error).stack}`;
+    if (error instanceof Broken) return error.message;
+    const { code, stack } = error as NodeJS.ErrnoException;
+    if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `hang: no end after ${timeoutMs} ms`;
+    return `crash: ${stack}`;
   }
 }
