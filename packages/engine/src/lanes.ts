@@ -230,18 +230,8 @@ export class Lanes {
       else this.#rings.linkIdle(flow);
     }
     if (refs !== 0) return;
-    this.#dropOwnWeight(lane);
     this.#rings.linkIdle(lane);
     this.sweep(this.get(lane, RING));
-  }
-
-  /** A weight that a job has set goes with the lane's last job. */
-  #dropOwnWeight(lane: number): void {
-    if (this.get(lane, OWN) === 0) return;
-    this.set(lane, OWN, 0);
-    const key = this.keyOf(lane);
-    const path = typeof key === "string" ? [key] : key;
-    this.#rings.setWeight(lane, this.#owner.weightOf(this.get(lane, QUEUE), path));
   }
 
   /**

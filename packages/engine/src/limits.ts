@@ -84,4 +84,4 @@ export const JOB_BYTES_MAX = 32 * 1024 * 1024;
 export const SLOTS_MAX = 1_000_000;
 
 /** Answers of one page or one call. */
-export const PAGE_MAX = 10_000;
+export const PAGE_MAX = 100_000;

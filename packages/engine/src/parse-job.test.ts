@@ -48,7 +48,7 @@ test("each number of a job holds at its limit, below it and above it", () => {
     ["job.runAt", 0, time, (runAt) => ({ runAt })],
     ["job.ttlMs", 0, duration, (ttlMs) => ({ ttlMs })],
     ["job.deadline", 0, time, (deadline) => ({ deadline })],
-    ["job.sizeBytes", 0, Number.MAX_SAFE_INTEGER, (sizeBytes) => ({ sizeBytes })],
+    ["job.sizeBytes", 0, 32 * 1024 * 1024, (sizeBytes) => ({ sizeBytes })],
     ["job.backoff.attempts", 1, limits.ATTEMPTS_MAX, (n) => ({ backoff: { attempts: n } })],
     [
       "job.dedupe.windowMs",

@@ -228,7 +228,8 @@ class World {
 /** The job as a user sees it. Its gates are a set: their order means nothing. */
 function jobOf(engine: Engine, id: number): unknown {
   const view = engine.job(id);
-  return view && { ...view, gates: [...view.gates].sort() };
+  // When an empty lane is forgotten, and the weight that a job gave it, is nobody's promise.
+  return view && { ...view, weight: undefined };
 }
 
 /** Workers aside: they come back by themselves. */

@@ -135,7 +135,7 @@ export class Broker {
     for (const name of this.ledger.groups.keys()) this.#openGroups.add(name);
     for (const name of this.#openGroups) {
       const isOpen = this.ledger.groups.has(name);
-      const isEnded = this.engine.group(name)?.ended;
+      const isEnded = this.engine.group(name)?.ended && this.ledger.endedGroups.has(name);
       demand(isEnded === !isOpen, "groups", () => {
         return `group ${name} has ${isOpen ? "" : "no "}open members and ended: ${isEnded}`;
       });

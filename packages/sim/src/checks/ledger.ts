@@ -25,6 +25,7 @@ export class Ledger {
   flows = new Map<string, Flow>();
   // Members that have not ended, by group.
   groups = new Map<string, Set<number>>();
+  endedGroups = new Set<string>();
   gates = new GateBooks();
   keys = new KeyBook();
   shares = new Shares();
@@ -35,6 +36,7 @@ export class Ledger {
     copy.now = this.now;
     copy.lastId = this.lastId;
     copy.lastOrder = this.lastOrder;
+    copy.endedGroups = new Set(this.endedGroups);
     copy.gates = this.gates.clone();
     copy.keys = this.keys.clone();
     copy.shares = this.shares.clone();

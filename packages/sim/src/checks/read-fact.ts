@@ -7,6 +7,7 @@ import { judgeDispatch } from "./dispatch.ts";
 import { isDlq, type Ledger } from "./ledger.ts";
 import { jobOf, type LedgerJob } from "./ledger-job.ts";
 import { QueueBook } from "./queue-book.ts";
+import { readDeath, readRedrive } from "./read-death.ts";
 
 type JobFact = Extract<Fact, { id: number }>;
 type Of<F extends Fact["fact"]> = Extract<Fact, { fact: F }>;
@@ -33,8 +34,9 @@ export function readFact(ledger: Ledger, fact: Fact): void {
       return ledger.gates.of(fact.key, fact.at).report(fact.ok, fact.at);
     case "job":
       return readJob(ledger, fact);
-    case "stored":
     case "group-ended":
+      return readGroupEnd(ledger, fact.name);
+    case "stored":
       return;
     case "gate-state":
     case "position":
@@ -104,6 +106,14 @@ function readJob(ledger: Ledger, { at, job: record }: Of<"job">): void {
   // What follows a `keepLast` was taken in with the add that asked for it.
   const hasRoom = queue.waiting <= queue.config.capacity.jobs || extra?.dedupe?.mode === "keepLast";
   demand(hasRoom, "capacity", () => `queue ${job.queue} is full and took job ${id} at ${at}`);
+}
+
+// After the end of every member, and once.
+function readGroupEnd(ledger: Ledger, name: string): void {
+  const open = ledger.groups.get(name)?.size ?? 0;
+  demand(open === 0, "groups", () => `group ${name} ends before ${open} of its members`);
+  demand(!ledger.endedGroups.has(name), "groups", () => `group ${name} ends twice`);
+  ledger.endedGroups.add(name);
 }
 
 function readJobFact(ledger: Ledger, fact: JobFact): void {
@@ -240,43 +250,6 @@ function readEnd(ledger: Ledger, job: LedgerJob, fact: Of<"ended">): void {
   for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
   ledger.takeOff(job);
   ledger.end(job, ending);
-}
-
-function readDeath(ledger: Ledger, job: LedgerJob, fact: Of<"dead">): void {
-  const { at } = fact;
-  const isOver = job.attempt + 1 >= job.attempts || fact.reason === "unrecoverable";
-  demand(isOver, "attempts", () => `job ${job.id} dies at attempt ${job.attempt}`);
-  for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
-  const { dlq } = ledger.queue(job.queue).config;
-  demand(dlq !== false, "dead letters", () => `queue ${job.queue} has no place for ${job.id}`);
-  ledger.takeOff(job);
-  ledger.releaseNames(job);
-  const { queue, tier, gates, cost, path, maxWaitMs } = job;
-  job.origin = { queue, tier, gates, cost, path, maxWaitMs };
-  job.attempt += 1;
-  job.queue = dlq as string;
-  job.tier = 0;
-  job.gates = [];
-  job.deadline = Infinity;
-  job.maxWaitMs = Infinity;
-  job.path = ledger.queue(job.queue).config.fairness ? path : [""];
-  ledger.wait(job, false);
-}
-
-function readRedrive(ledger: Ledger, job: LedgerJob): void {
-  const { origin } = job;
-  demand(origin !== undefined, "dead letters", () => `job ${job.id} never died`);
-  ledger.takeOff(job);
-  const queue = ledger.queue(origin!.queue);
-  job.queue = origin!.queue;
-  job.tier = Math.min(origin!.tier, queue.config.tiers.length - 1);
-  job.gates = origin!.gates;
-  job.cost = origin!.cost;
-  job.maxWaitMs = origin!.maxWaitMs;
-  job.path = queue.config.fairness ? origin!.path : [""];
-  job.attempt = 0;
-  job.origin = undefined;
-  ledger.wait(job, false);
 }
 
 function readReplacement(ledger: Ledger, job: LedgerJob, fact: Of<"replaced">): void {
