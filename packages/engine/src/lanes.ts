@@ -89,6 +89,8 @@ export class Lanes {
 
   /** The lane of a key under a tier, made when it is not there. */
   laneOf(tier: number, key: FairnessKey): number {
+    // Before anything is looked up: a level without children may be forgotten here.
+    this.#sweepRows();
     if (typeof key === "string") return this.#lane(tier, key, key);
     let parent = tier;
     const last = key.length - 1;
@@ -140,7 +142,6 @@ export class Lanes {
 
   #make(kind: number, parent: number, entry: number, path: readonly string[]): number {
     const ring = this.get(parent, CHILD);
-    this.sweep(ring);
     const node = this.#rings.nodes.alloc();
     const queue = this.get(parent, QUEUE);
     this.set(node, KIND, kind);
@@ -245,6 +246,10 @@ export class Lanes {
       if (node === 0) break;
       this.#sweepNode(node);
     }
+    this.#sweepRows();
+  }
+
+  #sweepRows(): void {
     for (let i = 0; i < SWEEP; i++) {
       this.#swept = this.#swept + 1 < this.nodes.end ? this.#swept + 1 : 1;
       const node = this.#swept;

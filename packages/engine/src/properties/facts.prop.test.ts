@@ -278,7 +278,7 @@ for (const [what, factsOf] of [
         assert.deepEqual(again.dispatchNow(), []);
         assertSame(again.engine, drive.engine, drive.now);
       }),
-      { numRuns: 60, interruptAfterTimeLimit: 20_000 },
+      { numRuns: 60, interruptAfterTimeLimit: 10_000 },
     );
   });
 }
