@@ -2,9 +2,8 @@ import type { RetryPolicy } from "./types.ts";
 
 /**
  * How long a job waits before its next delivery: exponential in the failures so far, less a jitter.
- * The
- * jitter is not drawn but derived from the seed, the job and the attempt: the same calls give the
- * same times, and two jobs that failed together do not come back together.
+ * The jitter is not drawn but derived from the seed, the job and the attempt: the same calls give
+ * the same times, and two jobs that failed together do not come back together.
  */
 export function backoffMs(policy: RetryPolicy, seed: number, id: number, failures: number): number {
   const full = Math.min(policy.maxMs, policy.minMs * policy.factor ** (failures - 1));

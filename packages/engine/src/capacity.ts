@@ -9,8 +9,7 @@ const FULL_RETRY_MS = 1000;
 
 /**
  * The tier in which there is room for a job: the one it wants, or where that spills to. -1: the job
- * is to
- * be dropped. Refuses when the policy says so.
+ * is to be dropped. Refuses when the policy says so.
  */
 export function roomFor(
   core: Core,

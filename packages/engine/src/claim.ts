@@ -52,10 +52,8 @@ export interface Claim {
  *   CLAIM_OFFERED  an active claim all of whose gates pass; in its lane's heap.
  *
  * While a claim is active, others pass a gate only if they leave it a permit for the time at which
- * all
- * of the claim's gates can be open (`leavesRoom`). A claim is dropped, and starts anew, when a gate
- * is
- * shut for long: nobody should wait for a provider that is down.
+ * all of the claim's gates can be open (`leavesRoom`). A claim is dropped, and starts anew, when a
+ * gate is shut for long: nobody should wait for a provider that is down.
  */
 export class Claims {
   readonly #w: LineWorld;

@@ -57,8 +57,7 @@ export interface EngineOptions {
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
- * Every
- * call carries `now`; a refused call throws a `Refusal` and changes nothing.
+ * Every call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
 export class Engine {
   readonly #core: Core;

@@ -4,14 +4,11 @@ import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./t
 
 /**
  * What happened, as it is remembered. The engine tells each fact once, in order, and after applying
- * the
- * same facts in the same order another engine is in the same state. A snapshot is a list of facts
- * too,
- * so there is one way to rebuild a state, not two.
+ * the same facts in the same order another engine is in the same state. A snapshot is a list of
+ * facts too, so there is one way to rebuild a state, not two.
  *
  * Every fact carries `at`, the engine's time. Applying a fact decides nothing: what to retry, what
- * to
- * drop and whom to serve was decided when it was told.
+ * to drop and whom to serve was decided when it was told.
  */
 export type Fact = { at: number } & (
   | { fact: "queue"; name: string; config: QueueConfig }

@@ -4,8 +4,7 @@ import type { Table } from "./table.ts";
 /**
  * The members of a ring whose next turn is several rounds away, because one of their jobs cost many
  * times their weight: a binary heap by round, then by order of arrival. A node's place in the heap
- * is
- * kept in its NEXT field, which no list uses meanwhile.
+ * is kept in its NEXT field, which no list uses meanwhile.
  */
 export class FarRounds {
   readonly #nodes: Table;

@@ -4,10 +4,8 @@ import type { Table } from "./table.ts";
 
 /**
  * The ready flows of each lane, oldest head first: a leftist heap linked through the flows, rooted
- * in
- * the lane's TOP. Most lanes have one ready flow, for which this costs nothing; a lane with a
- * hundred
- * thousand pays O(log n), and never more, for each.
+ * in the lane's TOP. Most lanes have one ready flow, for which this costs nothing; a lane with a
+ * hundred thousand pays O(log n), and never more, for each.
  */
 export class FlowHeap {
   readonly #nodes: Table;

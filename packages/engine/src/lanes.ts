@@ -51,8 +51,7 @@ export interface FlowOwner {
  * The tree of lanes: from a tier down its levels to lanes and their flows.
  *
  * A lane is found by its key under its parent. It lives as long as one of its flows has jobs, and
- * after
- * that until the position it has reached in its ring means nothing any more; only then is it
+ * after that until the position it has reached in its ring means nothing any more; only then is it
  * forgotten, so leaving and coming back earns nothing.
  *
  * A key can be a lane and the first level of a path at once. The lane then becomes a child of the
@@ -237,8 +236,7 @@ export class Lanes {
 
   /**
    * Forgets a few of those that nothing depends on any more: of this ring, and of the next rows of
-   * the
-   * table, which reaches rings where nobody comes or goes.
+   * the table, which reaches rings where nobody comes or goes.
    */
   sweep(ring: number): void {
     for (let i = 0; i < SWEEP; i++) {

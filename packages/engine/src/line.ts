@@ -59,16 +59,13 @@ export interface LineWorld {
  *   WAITS_TURN, CLAIMS, CLAIM_OFFERED   flows with several gates, see claim.ts
  *
  * A READY flow that finds its gate shut when its lane is served goes to the line: gates are looked
- * at
- * when a flow gets its first job and when it is served, never in between, so a gate that shuts
- * under a
- * million ready lanes costs nothing at that moment.
+ * at when a flow gets its first job and when it is served, never in between, so a gate that shuts
+ * under a million ready lanes costs nothing at that moment.
  *
  * A gate is looked at (`look`, then `settle`) whenever the answer to "who is first, and does it
- * pass?"
- * may have changed: somebody joins an empty line or a more urgent tier, the first leaves, its head
- * changes, a permit is taken or released, the limits change, time has come. Whatever changes one of
- * these must call `look`; a missing call is a job that waits for ever.
+ * pass?" may have changed: somebody joins an empty line or a more urgent tier, the first leaves,
+ * its head changes, a permit is taken or released, the limits change, time has come. Whatever
+ * changes one of these must call `look`; a missing call is a job that waits for ever.
  */
 export class Lines {
   readonly claims: Claims;
@@ -280,8 +277,7 @@ export class Lines {
 
   /**
    * The lane's turn has come and this is its oldest ready flow: takes the permits of all its gates,
-   * or
-   * finds that it must wait and puts it where it waits.
+   * or finds that it must wait and puts it where it waits.
    */
   admit(flow: number, now: number): boolean {
     const id = this.#w.lanes.get(flow, GATES);
@@ -382,8 +378,7 @@ export class Lines {
 
   /**
    * A queue has lost its last free worker, or has one again. What it was offered goes to others
-   * that
-   * share the gate; where it was passed over it takes its place again.
+   * that share the gate; where it was passed over it takes its place again.
    */
   workChanged(queue: Queue): void {
     if (!queue.canWork()) {

@@ -9,8 +9,8 @@ interface Waiter {
 /**
  * The waiting jobs of one gate that would rather fail than wait long: for each tier and cost (those
  * decide when the gate opens for a job) a heap, the least patient on top. Whenever the gate's
- * opening
- * moves, only those are touched that really fail. Jobs that are gone are dropped when they surface.
+ * opening moves, only those are touched that really fail. Jobs that are gone are dropped when they
+ * surface.
  */
 export class MaxWaits {
   readonly #heaps = new Map<number, { tier: number; cost: number; waiters: Waiter[] }>();

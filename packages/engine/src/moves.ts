@@ -35,12 +35,9 @@ import type { HistoryEntry } from "./types.ts";
 
 /**
  * The moves of a job between its states: into and out of its flow, the timers, a lease, the list of
- * kept
- * jobs. Each keeps the books that belong to the state, and nothing else; what a move means is
- * decided
- * by the verbs. These are the hottest lines of the engine: a row is addressed once per function and
- * its
- * fields are read from there, which is a third faster than an accessor a field.
+ * kept jobs. Each keeps the books that belong to the state, and nothing else; what a move means is
+ * decided by the verbs. These are the hottest lines of the engine: a row is addressed once per
+ * function and its fields are read from there, which is a third faster than an accessor a field.
  */
 
 /** Entries of a job's history that are kept; the oldest but the first go. */

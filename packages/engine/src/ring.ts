@@ -41,24 +41,20 @@ import { Table } from "./table.ts";
  * Rings of members with weights, served in rounds.
  *
  * A member's position S is what it has been served, cost ÷ weight, as whole rounds plus a
- * remainder.
- * In round R a member is served one job at a visit until S reaches R + 1. The members wait in FIFO
- * lists: the newcomers (FRESH), four rounds from R on (LISTED), and a heap for rounds beyond (FAR),
- * which only a cost much larger than a weight can reach.
+ * remainder. In round R a member is served one job at a visit until S reaches R + 1. The members
+ * wait in FIFO lists: the newcomers (FRESH), four rounds from R on (LISTED), and a heap for rounds
+ * beyond (FAR), which only a cost much larger than a weight can reach.
  *
  * A ring with newcomers first (tiers, levels of a path) serves a member that becomes active one job
- * at
- * the next opportunity, alternating one to one with the round; the rest of its turn waits at the
- * tail.
- * The round ends when its list is empty and the newcomers present at that moment (up to CLOSER) are
- * served. It takes in about as many newcomers as it began with members (JOINS), so that a flood of
- * them cannot put off the next round for ever.
+ * at the next opportunity, alternating one to one with the round; the rest of its turn waits at the
+ * tail. The round ends when its list is empty and the newcomers present at that moment (up to
+ * CLOSER) are served. It takes in about as many newcomers as it began with members (JOINS), so that
+ * a flood of them cannot put off the next round for ever.
  *
  * A ring without (lines of gates) puts whoever joins at the tail of its round.
  *
  * Lists are linked through the nodes, every step is O(1). A heap of virtual times, the usual
- * choice,
- * took 164 ns a step at a million lanes against 12 ns.
+ * choice, took 164 ns a step at a million lanes against 12 ns.
  */
 /** Rounds kept as lists, counted from R. A power of two. */
 const NEAR = 4;
@@ -397,8 +393,7 @@ export class Rings {
 
   /**
    * A member that is served while nobody stands in line pulls the round up to one turn behind it:
-   * its
-   * lead is remembered when a line forms, and no more than that.
+   * its lead is remembered when a line forms, and no more than that.
    */
   #pull(ring: number, round: number, rem: number): void {
     const least = rem === 0 ? round - 1 : round;
@@ -417,8 +412,7 @@ export class Rings {
 
   /**
    * Changes a member's weight and rescales what it has used of its turn, rounded up: changing it to
-   * and
-   * fro earns nothing. A turn that is used up by this ends with the next job.
+   * and fro earns nothing. A turn that is used up by this ends with the next job.
    */
   setWeight(node: number, weight: number): void {
     const c = this.nodes.i;

@@ -30,10 +30,8 @@ const TIERS = 64;
 
 /**
  * The places of lanes in the lines of gates: gate → tier → queue (ENTRY) → levels of the path
- * (STAND)
- * → the lane's seat (its flow with that gate alone). A place counts those below it, and goes with
- * the
- * last of them.
+ * (STAND) → the lane's seat (its flow with that gate alone). A place counts those below it, and
+ * goes with the last of them.
  */
 export class Seats {
   readonly #rings: Rings;

@@ -7,8 +7,8 @@ import { recordOf } from "./record.ts";
 
 /**
  * The state as facts: applied to an empty engine in this order they rebuild it. Positions come
- * before
- * jobs only where nothing depends on the order; waiting jobs come in the order of their flows.
+ * before jobs only where nothing depends on the order; waiting jobs come in the order of their
+ * flows.
  */
 export function* snapshot(core: Core): Generator<Fact> {
   const at = core.now;

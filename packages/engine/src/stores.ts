@@ -1,7 +1,6 @@
 /**
  * Small keyed stores on the same facts as the jobs, for what apps and policies must remember.
- * Values are
- * carried, not looked into. Scans are in order of the keys.
+ * Values are carried, not looked into. Scans are in order of the keys.
  */
 export class Stores {
   readonly #stores = new Map<string, Map<string, unknown>>();

@@ -7,12 +7,10 @@
  * in a variable must not allocate meanwhile: growing replaces it.
  *
  * Growing copies, so it must end before copies take long: a table of 16,384 rows takes a
- * millisecond
- * to copy and goes from there straight to a reserve of 16 million rows, of which the system only
- * backs the pages that are touched. Reserving it may start a garbage collection, so whoever expects
- * many rows asks for the reserve at once. Chunks that never move were tried instead: every access
- * paid for
- * a second look-up, and a job took twice as long.
+ * millisecond to copy and goes from there straight to a reserve of 16 million rows, of which the
+ * system only backs the pages that are touched. Reserving it may start a garbage collection, so
+ * whoever expects many rows asks for the reserve at once. Chunks that never move were tried
+ * instead: every access paid for a second look-up, and a job took twice as long.
  */
 
 const ROWS_FIRST = 1 << 8;

@@ -78,7 +78,7 @@ export interface QueueConfig {
   paused: boolean;
 }
 
-/** What a producer says; everything is optional except nothing. Checked by `parseQueueConfig`. */
+/** What an operator says of a queue; what is absent keeps its value, or the default. */
 export type QueueOptions = {
   tiers?: number | readonly (string | Partial<TierConfig>)[];
   tierOrder?: QueueConfig["tierOrder"];

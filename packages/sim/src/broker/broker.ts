@@ -2,8 +2,7 @@
 //
 // It does what the real one will do. A call goes to the engine at once; its answer, and every lease
 // that it let go, leaves only when the facts that it wrote are synced. After each call the engine
-// is
-// served until it says that there is nothing to do before a later time, and the timer is set to
+// is served until it says that there is nothing to do before a later time, and the timer is set to
 // that time. A crash throws the engine away and builds another from what the disk has kept.
 
 import type { Engine, Fact, FactSink, Lease } from "@sluice/engine";

@@ -1,6 +1,5 @@
 // An engine with a bug: a copy of the sources with one piece of text replaced. The engine itself
-// has
-// no switch for bugs and never gets one.
+// has no switch for bugs and never gets one.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

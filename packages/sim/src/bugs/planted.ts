@@ -1,8 +1,7 @@
 // Bugs to plant into a copy of the engine: the simulation must find each of them, or it is blind.
 //
 // A bug replaces one short piece of the engine's text. `within` is the text after which the piece
-// is
-// looked for, so that the pieces can be short and stay right while the code around them changes.
+// is looked for, so that the pieces can be short and stay right while the code around them changes.
 
 export interface PlantedBug {
   readonly file: string;

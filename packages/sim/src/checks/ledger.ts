@@ -1,6 +1,5 @@
-// All that the harness knows about queues, jobs and gates, kept from the facts alone and never
-// from the engine's state. `read-fact.ts` says what each fact means and what it must not say; here
-// are
+// All that the harness knows about queues, jobs and gates, kept from the facts alone and never from
+// the engine's state. `read-fact.ts` says what each fact means and what it must not say; here are
 // the moves between the states.
 
 import type { Ending } from "@sluice/engine";

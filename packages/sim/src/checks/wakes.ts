@@ -46,8 +46,7 @@ function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
 }
 
 // Flows that share gates, directly or through others, may rightly keep permits from one another.
-// But
-// when every gate of all of them is open, one of them must go out.
+// But when every gate of all of them is open, one of them must go out.
 function lostBehind(ledger: Ledger, flows: readonly Flow[], now: number): Flow | undefined {
   const parents = new Map<string, string>();
   const rootOf = (key: string): string => {

@@ -1,6 +1,5 @@
 // The demonstration: twenty seconds of the engine at work, live in the terminal. Without a terminal
-// it
-// prints a few snapshots instead and ends after three seconds.
+// it prints a few snapshots instead and ends after three seconds.
 
 import { Drawing, type Look } from "./draw.ts";
 import { Scene } from "./scene.ts";

@@ -1,6 +1,5 @@
 // What the demonstration shows: one queue and eight workers for three tenants. One of them is
-// noisy, one
-// is quiet, and one waits for a provider that takes five calls a second.
+// noisy, one is quiet, and one waits for a provider that takes five calls a second.
 
 import { Engine, type Lease, type Why } from "@sluice/engine";
 

@@ -1,8 +1,7 @@
 // Simulated hours with everything that goes wrong, each held to every promise.
 //
 // SIM_START chooses where the fresh seeds begin, SIM_COUNT how many there are, and SIM_BUDGET_MS
-// ends
-// the run early; the summary says how many ran.
+// ends the run early; the summary says how many ran.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
