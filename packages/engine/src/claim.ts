@@ -42,13 +42,10 @@ export interface Claim {
  *   RESTING, READY as for flows with one gate.
  *   WAITS_TURN     attached to the lane's seat in the line of one gate that kept it. When the seat
  *                  is first and the gate passes, the flow has had its turn there: the seat is
- * charged,
- *                  no permit is taken, and the flow goes on to the next gate that keeps it.
+ *                  charged, no permit is taken, and the flow goes on to the next gate.
  *   CLAIMS         it has had its turn at every gate that keeps it and stands in the claim lines of
- * all
- *                  its gates, ordered by tier and age. The first in all of its lines is active;
- * others
- *                  hold nothing, so no two claims can wait for each other.
+ *                  all its gates, ordered by tier and age. The first in all of its lines is active;
+ *                  others hold nothing, so no two claims can wait for each other.
  *   CLAIM_OFFERED  an active claim all of whose gates pass; in its lane's heap.
  *
  * While a claim is active, others pass a gate only if they leave it a permit for the time at which

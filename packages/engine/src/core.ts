@@ -22,7 +22,7 @@ import { weightOf } from "./weights.ts";
 export type Chore = (now: number) => boolean;
 
 /**
- * Everything the engine knows, wired together. The verbs (add.ts, dispatch.ts, end.ts, fail.ts, ...) are
+ * Everything the engine knows, wired together. The verbs (add.ts, dispatch.ts, end.ts, ...) are
  * functions over a core; the engine is the front that users of the package see.
  */
 export class Core implements LineWorld, FlowOwner {

@@ -5,25 +5,15 @@ import { cancel, endJob, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
-import { integer, name } from "./fields.ts";
-import type { GateLine } from "./gates.ts";
-import { COST, ENDED_JOB, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
-import {
-  BATCH_JOBS_MAX,
-  KEY_BYTES_MAX,
-  LEASE_MS_MAX,
-  PAGE_MAX,
-  SLOTS_MAX,
-  WEIGHT_MAX,
-} from "./limits.ts";
+import { key as checkKey, integer, name } from "./fields.ts";
+import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
+import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
-import { enterFlow, leaveFlow, note, unhold } from "./moves.ts";
-import { fitsBytes } from "./names.ts";
+import { enterFlow, note, unhold } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
-import { gateKeys } from "./record.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import { nextWake, tick } from "./tick.ts";
@@ -45,6 +35,7 @@ import type {
   Why,
 } from "./types.ts";
 import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
+import { endWait } from "./wait.ts";
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
@@ -64,7 +55,7 @@ export class Engine {
 
   constructor(options: EngineOptions = {}) {
     this.#core = new Core(options.seed ?? 0, options.facts, options.reserve ?? false);
-    this.#core.endWait = (row, gate) => this.#endWait(row, gate);
+    this.#core.endWait = (row, gate) => endWait(this.#core, row, gate);
   }
 
   /** Elementary steps taken so far: what the tests of bounded work count. */
@@ -489,25 +480,6 @@ export class Engine {
     }
     return row;
   }
-
-  /** Ends a waiting job whose gate opens too late for it, as the job stands now. */
-  #endWait(row: number, gate: GateLine): void {
-    const core = this.#core;
-    const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
-    if (core.jobs.state(row) !== WAITING_JOB || !gateKeys(core, row).includes(gate.key)) return;
-    const waitMs = gate.timedAt(core.jobs.int(row, COST), core.tierOf(row), core.now) - core.now;
-    if (waitMs <= maxWaitMs) return;
-    leaveFlow(core, row, core.now);
-    const error = `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;
-    const waited = { gate: gate.key, waitMs, maxWaitMs };
-    endJob(core, row, "wait-too-long", core.now, { error, waited });
-  }
 }
 
 const NOTHING = {};
-
-function checkKey(field: string, key: unknown): void {
-  if (!fitsBytes(key, KEY_BYTES_MAX)) {
-    throw invalid(field, `a string of at most ${KEY_BYTES_MAX} bytes`, key);
-  }
-}

@@ -4,7 +4,8 @@
  * `undefined` is absent; `null` is too where a part can be switched off, so that JSON can say so.
  */
 import { invalid, Refusal } from "./errors.ts";
-import { A_NAME, isName } from "./names.ts";
+import { KEY_BYTES_MAX } from "./limits.ts";
+import { A_NAME, fitsBytes, isName } from "./names.ts";
 
 export class Fields {
   readonly path: string;
@@ -114,4 +115,10 @@ export function asObject(field: string, value: unknown): Readonly<Record<string,
     return value as Readonly<Record<string, unknown>>;
   }
   throw invalid(field, "an object", value);
+}
+
+/** A key: any string that is not too long. */
+export function key(field: string, value: unknown): string {
+  if (fitsBytes(value, KEY_BYTES_MAX)) return value;
+  throw invalid(field, `a string of at most ${KEY_BYTES_MAX} bytes`, value);
 }

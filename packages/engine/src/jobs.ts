@@ -3,8 +3,7 @@ import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "./t
 
 /**
  * The row of a job: 80 bytes, whatever its state. What only some jobs have (a deadline, a dedupe
- * key,
- * an error, a result) lives in an `Extra` beside it, what the caller gave to be carried in
+ * key, an error, a result) lives in an `Extra` beside it, what the caller gave to be carried in
  * `bodies`.
  */
 export const JOB_INTS = 20;

@@ -2,8 +2,7 @@
  * The fields of a node. Everything that can be a member of a ring is a node, so that one ring code
  * serves lanes, levels of a path, tiers, and those who wait in the line of a gate:
  *
- *   LANE   the jobs of one fairness key in one tier: owns flows, member of a tier's or a level's
- * ring
+ *   LANE   the jobs of one fairness key in one tier: owns flows, member of a ring above it
  *   LEVEL  an inner level of a path: owns the ring of its children
  *   FLOW   the FIFO of a lane's jobs that name the same gates; with one gate it is also the lane's
  *          *seat* in that gate's line

@@ -23,8 +23,8 @@ function indexOf(rules: Readonly<Record<string, number>>): Index {
 }
 
 /**
- * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else by
- * the longest rule that ends in "*" and begins it, else 1. Costs a look-up per length of rule.
+ * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else
+ * by the longest rule that ends in "*" and begins it, else 1. Costs a look-up per length of rule.
  */
 export function weightOf(rules: Readonly<Record<string, number>>, path: readonly string[]): number {
   const key = path.join("/");

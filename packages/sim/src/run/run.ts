@@ -22,7 +22,7 @@ const START_AT = 1_700_000_000_000;
 const QUIET_MS = 300_000;
 const DRAIN_MS = 600_000;
 // A simulated hour takes a tenth of a second; what takes this long does not end.
-const HANG_MS = 15_000;
+const HANG_MS = 6_000;
 // Times at which the drain looks for queues without workers.
 const STAFF_EVERY_MS = 1_000;
 
@@ -130,8 +130,8 @@ function drain({ broker, team }: Cast, fromMs: number): void {
   throw new Broken("drain", `${count} jobs are left after 10 minutes: ${stuck.join("; ")}`);
 }
 
-// An engine that throws anything but a refusal, or that never answers, has broken too. Only a virtual
-// machine can end a call that does not return.
+// An engine that throws anything but a refusal, or that never answers, has broken too. Only the
+// virtual machine can end a call that does not return.
 function caught(act: () => void, timeoutMs: number): string | undefined {
   try {
     runInNewContext("act()", { act }, { timeout: timeoutMs });
