@@ -21,7 +21,9 @@ import {
   OWN,
   QUEUE,
   REFS,
+  REM,
   RING,
+  ROUND,
   TIER,
   TOP,
   USERS,
@@ -162,7 +164,7 @@ export class Lanes {
     else if (this.get(lane, WHERE) === IDLE) this.#rings.unlinkIdle(lane);
     const entry = this.get(lane, KEY);
     const level = this.#make(LEVEL, parent, entry, path);
-    this.#rings.inherit(level, lane);
+    this.#inherit(level, lane);
     this.set(lane, KEY, 0);
     this.set(lane, RING, this.get(level, CHILD));
     this.set(level, TOP, lane);
@@ -170,6 +172,15 @@ export class Lanes {
     if (active) this.#rings.activate(lane);
     else if (this.get(lane, REFS) === 0) this.#rings.linkIdle(lane);
     return level;
+  }
+
+  /** Gives a level the position of its first lane, which starts anew; a turn begun counts as used. */
+  #inherit(level: number, lane: number): void {
+    const { f } = this.nodes;
+    const at = (node: number): number => node * (NODE_INTS / 2) + ROUND;
+    f[at(level)] = f[at(lane)]! + (this.get(lane, REM) === 0 ? 0 : 1);
+    f[at(lane)] = 0;
+    this.set(lane, REM, 0);
   }
 
   #hold(level: number): void {

@@ -171,6 +171,7 @@ export class Lines {
       gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.look(gate, now);
     if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
     if (top === 0) return this.#w.gates.wakeAt(gate, claimAt);
+    if (isShared(gate)) this.queueOf(top).offers.add(gate);
     const cost = this.costOf(top);
     const tier = this.tierOf(top);
     const at = gate.opensAt(cost, tier, now);
@@ -186,7 +187,6 @@ export class Lines {
       this.claims.turn(top, gate, now);
       this.look(gate);
     } else if (gate.offer === 0) this.#offer(gate, top, now);
-    else if (isShared(gate)) this.queueOf(top).offers.add(gate);
   }
 
   /** The flow that is first in line, 0 when nobody stands there who could go out. */
@@ -233,7 +233,6 @@ export class Lines {
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
     const queue = this.queueOf(flow);
-    if (isShared(gate)) queue.offers.add(gate);
     this.#w.wake(queue, this.tierOf(flow));
   }
 
@@ -383,6 +382,7 @@ export class Lines {
   workChanged(queue: Queue): void {
     if (!queue.canWork()) {
       for (const gate of queue.offers) this.look(gate);
+      queue.offers.clear();
       this.claims.workChanged(queue);
       return;
     }

@@ -75,7 +75,7 @@ export class Queue {
   deleted = false;
   /** The queue is in the list of those that may have something to dispatch. */
   runnable = false;
-  /** Shared gates that have made this queue an offer. */
+  /** Shared gates in whose line this queue is first. */
   readonly offers = new Set<GateLine>();
   /** Gates in whose line this queue was passed over for want of a free worker. */
   readonly passedOver = new Set<GateLine>();

@@ -1,5 +1,6 @@
 import { FarRounds } from "./far-rounds.ts";
 import { IdleMembers } from "./idle-members.ts";
+import { prepend } from "./lists.ts";
 import {
   CHILD,
   FAR,
@@ -242,7 +243,7 @@ export class Rings {
     let head = r + FRESH_HEAD;
     if (where === LISTED) {
       const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
-      const ahead = round - this.rings.f[ring * (RING_INTS / 2) + R]!;
+      const ahead = Math.max(0, round - this.rings.f[ring * (RING_INTS / 2) + R]!);
       head = r + LISTS + 2 * ((m[r + CURSOR]! + ahead) & (NEAR - 1));
     } else if (m[r + CLOSER] === node) m[r + CLOSER] = prev;
     if (prev === 0) m[head] = next;
@@ -333,6 +334,26 @@ export class Rings {
     }
   }
 
+  /**
+   * A member of a later round is served because it was, in a replay: the rounds before it are over, and
+   * whoever is left of them lags in the list of this one.
+   */
+  #leap(ring: number, round: number): void {
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const f = this.rings.f;
+    const d = ring * (RING_INTS / 2) + R;
+    for (let i = 0; i < NEAR && f[d]! < round; i++) {
+      const from = r + LISTS + 2 * m[r + CURSOR]!;
+      m[r + CURSOR] = (m[r + CURSOR]! + 1) & (NEAR - 1);
+      f[d]!++;
+      prepend(m, this.nodes.i, from, r + LISTS + 2 * m[r + CURSOR]!);
+    }
+    f[d] = Math.max(f[d]!, round);
+    m[r + ENDED] = 0;
+    m[r + CLOSER] = 0;
+  }
+
   /** The same, but for the topmost ring: with one member it has nothing to decide. */
   chargeBelowRoot(node: number, cost: number): void {
     let at = node;
@@ -354,7 +375,10 @@ export class Rings {
     const k = node * (NODE_INTS / 2) + ROUND;
     const where = c[o + WHERE]!;
     const listed = where !== OUT && where !== IDLE;
-    if (listed) this.#unlist(ring, node);
+    if (listed) {
+      if (f[k]! > this.roundOf(ring)) this.#leap(ring, f[k]!);
+      this.#unlist(ring, node);
+    }
     const first = m[r + NEWCOMERS_FIRST]!;
     m[r + LAST_WAS_FRESH] = where === FRESH ? 1 : 0;
     const round = this.rings.f[ring * (RING_INTS / 2) + R]!;
@@ -446,18 +470,6 @@ export class Rings {
     const ring = this.nodes.i[node * NODE_INTS + RING]!;
     const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
     return round - this.roundOf(ring);
-  }
-
-  /** Gives `heir` the position of `node`, which starts anew; a turn begun counts as used. */
-  inherit(heir: number, node: number): void {
-    const c = this.nodes.i;
-    const o = node * NODE_INTS;
-    const f = this.nodes.f;
-    const k = node * (NODE_INTS / 2) + ROUND;
-    const round = c[o + REM] === 0 ? f[k]! : f[k]! + 1;
-    this.nodes.f[heir * (NODE_INTS / 2) + ROUND] = round;
-    f[k] = 0;
-    c[o + REM] = 0;
   }
 
   /** True when the ring would treat the node like one it never saw. */

@@ -173,7 +173,9 @@ export interface NackOptions {
   /** Cool this gate down (`RetryAfter`): uses no attempt. */
   cooldown?: { gate: string; ms: number; reason?: string | undefined } | undefined;
   /**
-   * Report the failure to the ladders of these gates; default: all the job's gates that have one.
+   * Report the failure to the ladders of these gates; default: all the job's gates that have one,
+   * none
+   * with a cooldown.
    */
   blame?: readonly string[] | false | undefined;
   /** Do not retry. */
