@@ -119,19 +119,6 @@ test("a position that was saved is taken again, wherever the member stands", () 
   assert.equal(world.rings.roundsAhead(b), 2);
 });
 
-test("an heir gets the position, and a turn begun counts as used", () => {
-  const world = new World();
-  const [a, b] = [world.active("a", 4), world.active("b", 4)];
-  world.serve(2);
-  const [x, y] = [world.member("x"), world.member("y")];
-  world.rings.inherit(x, a);
-  assert.equal(world.rings.roundsAhead(x), 1);
-  assert.ok(world.rings.isForgettable(a));
-  world.rings.restore(b, 1, 0);
-  world.rings.inherit(y, b);
-  assert.equal(world.rings.roundsAhead(y), 1);
-});
-
 test("idle members are handed out oldest first once their position means nothing", () => {
   const world = new World();
   const [a, b, c, d] = [..."abcd"].map((name) => world.member(name));
