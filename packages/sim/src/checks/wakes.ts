@@ -20,8 +20,10 @@ export function lostWake(
   if (wakeAt <= now + SLACK_MS) return undefined;
   const workable = new Map<string, boolean>();
   const flows: Flow[] = [];
+  const all: Flow[] = [];
   for (const flow of ledger.flows.values()) {
     if (flow.size === 0) continue;
+    if (flow.gates.length > 0) all.push(flow);
     let canWork = workable.get(flow.queue);
     if (canWork === undefined) {
       canWork = isWorkable(ledger, demand, flow.queue);
@@ -34,7 +36,14 @@ export function lostWake(
   const tiers = [...new Set(flows.map(({ tier }) => tier))];
   for (const most of tiers) {
     const urgent = flows.filter(({ tier }) => tier <= most);
-    const lost = lostBehind(ledger, urgent, now);
+    // A worker that died without a word still counts as free in the engine, so what waits there may
+    // keep others waiting too.
+    const lost = lostBehind(
+      ledger,
+      urgent,
+      all.filter(({ tier }) => tier <= most),
+      now,
+    );
     if (lost !== undefined) return lost.head;
   }
   return undefined;
@@ -47,21 +56,26 @@ function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
 
 // Flows that share gates, directly or through others, may rightly keep permits from one another.
 // But when every gate of all of them is open, one of them must go out.
-function lostBehind(ledger: Ledger, flows: readonly Flow[], now: number): Flow | undefined {
+function lostBehind(
+  ledger: Ledger,
+  flows: readonly Flow[],
+  all: readonly Flow[],
+  now: number,
+): Flow | undefined {
   const parents = new Map<string, string>();
   const rootOf = (key: string): string => {
     let at = key;
     for (let up = parents.get(at); up !== undefined; up = parents.get(at)) at = up;
     return at;
   };
-  for (const { gates } of flows) {
+  for (const { gates } of all) {
     for (const key of gates) {
       const [from, to] = [rootOf(key), rootOf(gates[0]!)];
       if (from !== to) parents.set(from, to);
     }
   }
   const shut = new Set<string>();
-  for (const flow of flows) if (!isOpen(ledger, flow, now)) shut.add(rootOf(flow.gates[0]!));
+  for (const flow of all) if (!isOpen(ledger, flow, now)) shut.add(rootOf(flow.gates[0]!));
   return flows.find(({ gates }) => !shut.has(rootOf(gates[0]!)));
 }
 
