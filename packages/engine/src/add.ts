@@ -70,7 +70,6 @@ export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
   begin(core, queue, spec, tier, dueAt, now);
-  if (spec.group !== undefined) core.groups.close(spec.group);
 }
 
 /**
@@ -207,7 +206,8 @@ function answerHeld(
     const extra = row === 0 ? undefined : core.jobs.extra(row);
     if (mode === "keepLast" && (state === LEASED_JOB || extra?.followUp !== undefined)) {
       // Kept as it is now: tiers may be renamed, and the caller may change its object.
-      const followUp = { ...spec, priority: wanted };
+      // It belongs to no group: that may have ended long before the follow-up runs.
+      const followUp = { ...spec, priority: wanted, group: undefined };
       core.jobs.needExtra(row).followUp = followUp;
       core.tell({ at: now, fact: "follow-up", id: held.id, spec: followUp });
     } else if (isWaiting) replace(core, row, spec, now);

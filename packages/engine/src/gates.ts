@@ -38,6 +38,8 @@ export class GateLine extends Gate {
   /** Waits to be looked at again before the call returns. */
   isDue = false;
   isIdle = false;
+  /** Its row may be another gate's by now: whoever still knows this one must leave it alone. */
+  isForgotten = false;
   nextIdle: GateLine | undefined = undefined;
 
   constructor(key: string, row: number) {
@@ -256,6 +258,7 @@ export class Gates {
   }
 
   #forget(gate: GateLine): void {
+    gate.isForgotten = true;
     this.noWake(gate);
     if (gate.solo !== undefined) {
       this.#sets[gate.solo.id] = undefined;

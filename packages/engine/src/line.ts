@@ -142,7 +142,7 @@ export class Lines {
 
   /** Have the gate looked at before the call returns. */
   look(gate: GateLine): void {
-    if (gate.isDue) return;
+    if (gate.isDue || gate.isForgotten) return;
     gate.isDue = true;
     this.#due.push(gate);
   }
