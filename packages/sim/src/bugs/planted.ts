@@ -55,13 +55,6 @@ export const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "this.#w.gates.noWake(gate)",
     seed: 3,
   },
-  "a dropped claim does not look at its gates": {
-    file: "claim.ts",
-    within: "#remove(claim: Claim)",
-    find: "this.#lines.look(gate);",
-    put: "",
-    seed: 10,
-  },
   "a new claim does not look at its gates": {
     file: "claim.ts",
     within: "#claim(flow: number",
