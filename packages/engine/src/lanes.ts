@@ -174,7 +174,9 @@ export class Lanes {
     return level;
   }
 
-  /** Gives a level the position of its first lane, which starts anew; a turn begun counts as used. */
+  /**
+   * Gives a level the position of its first lane, which starts anew; a turn begun counts as used.
+   */
   #inherit(level: number, lane: number): void {
     const { f } = this.nodes;
     const at = (node: number): number => node * (NODE_INTS / 2) + ROUND;

@@ -335,7 +335,8 @@ export class Rings {
   }
 
   /**
-   * A member of a later round is served because it was, in a replay: the rounds before it are over, and
+   * A member of a later round is served because it was, in a replay: the rounds before it are over,
+   * and
    * whoever is left of them lags in the list of this one.
    */
   #leap(ring: number, round: number): void {
