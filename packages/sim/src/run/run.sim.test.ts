@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportFailure, Summary } from "./report.ts";
 import { runSeed } from "./run.ts";
-import { freshStart, savedSeeds } from "./seeds.ts";
+import { firstSeed, savedSeeds } from "./seeds.ts";
 import { range, sweep } from "./sweep.ts";
 
 const COUNT = Number(process.env.SIM_COUNT ?? 300);
@@ -20,7 +20,7 @@ test("every saved seed holds", () => {
 });
 
 test("every promise holds in fresh hours with crashes and wrong clocks", (t) => {
-  const start = freshStart();
+  const start = firstSeed();
   const startedMs = performance.now();
   const summary = new Summary();
   for (const end of sweep(range(start, COUNT))) {

@@ -4,7 +4,7 @@ import { reportFailure as reportWorld } from "../worlds/report.ts";
 import { runWorld } from "../worlds/run.ts";
 import { reportFailure, Summary } from "./report.ts";
 import { HOUR_MS } from "./run.ts";
-import { freshStart, savedSeeds } from "./seeds.ts";
+import { savedSeeds, unseenStart } from "./seeds.ts";
 import { range, sweep } from "./sweep.ts";
 
 const HOURS = 20_000;
@@ -16,7 +16,7 @@ const SHOW_EVERY = { hours: 500, weeks: 5, worlds: 10_000 };
 
 // Answers how many runs broke.
 export function soak(print: (line: string) => void): number {
-  const start = freshStart();
+  const start = unseenStart();
   print(`soak from seed ${start}`);
   const hours = [...savedSeeds(), ...range(start, HOURS)];
   return (
