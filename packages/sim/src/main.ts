@@ -8,7 +8,7 @@
 import { parseArgs } from "node:util";
 import { reportFailure, Summary } from "./run/report.ts";
 import { HOUR_MS, runSeed } from "./run/run.ts";
-import { freshStart } from "./run/seeds.ts";
+import { unseenStart } from "./run/seeds.ts";
 import { soak } from "./run/soak.ts";
 import { range, sweep } from "./run/sweep.ts";
 
@@ -27,7 +27,7 @@ const lengthMs = values.days === undefined ? HOUR_MS : number("days", values.day
 
 if (values.soak) process.exitCode = soak(print) > 0 ? 1 : 0;
 else if (values.seed !== undefined) runOne(number("seed", values.seed));
-else runMany(values.start === undefined ? freshStart() : number("start", values.start));
+else runMany(values.start === undefined ? unseenStart() : number("start", values.start));
 
 function number(name: string, text: string): number {
   const value = Number(text);
