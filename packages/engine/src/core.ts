@@ -51,6 +51,8 @@ export class Core implements LineWorld, FlowOwner {
   /** Queues that may have something to dispatch, in the order in which they are served. */
   readonly runnable: Queue[] = [];
   readonly chores: Chore[] = [];
+  /** Queues that are being purged. What a purge does is told job by job, so it is no chore. */
+  readonly purging: Queue[] = [];
   now = 0;
   lastId = 0;
   lastSeq = 0;

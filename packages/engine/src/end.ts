@@ -11,7 +11,7 @@ export interface EndDetails {
   result?: unknown;
   blame?: readonly string[];
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
-  /** Another fact ("queue-deleted", "purged") says it for all of its jobs at once. */
+  /** Another fact ("queue-deleted") says it for all of its jobs at once. */
   isSilent?: boolean;
 }
 
@@ -118,7 +118,7 @@ export function endPurged(core: Core, row: number, now: number): void {
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
   const { purgeAt } = core.queueOf(row);
   takeOff(core, row, now);
-  endJob(core, row, deadline <= purgeAt ? "expired" : "cancelled", purgeAt, { isSilent: true });
+  endJob(core, row, deadline <= purgeAt ? "expired" : "cancelled", now);
 }
 
 /** Cancels a job wherever it is; false when it had ended. */

@@ -93,8 +93,9 @@ export class Engine {
   /** Removes what waits or is delayed now; leases are left alone. */
   purge(queue: string, now: number): void {
     const at = this.#core.clock(now);
-    purge(this.#core, this.#core.queue(queue));
-    this.#core.tell({ at, fact: "purged", name: queue });
+    const upTo = this.#core.lastSeq;
+    purge(this.#core, this.#core.queue(queue), upTo, at);
+    this.#core.tell({ at, fact: "purged", name: queue, upTo });
   }
 
   queueNames(): string[] {

@@ -13,7 +13,8 @@ import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./t
 export type Fact = { at: number } & (
   | { fact: "queue"; name: string; config: QueueConfig }
   | { fact: "queue-deleted"; name: string }
-  | { fact: "purged"; name: string }
+  | { fact: "purged"; name: string; upTo: number }
+  | { fact: "purge-ended"; name: string }
   | { fact: "weight"; queue: string; key: readonly string[]; weight: number }
   | { fact: "gate"; key: string; config: GateConfig | undefined }
   | { fact: "cooled"; key: string; until: number; reason: string }

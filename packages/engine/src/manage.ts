@@ -1,8 +1,8 @@
 import type { Chore, Core } from "./core.ts";
-import { endJob, endPurged, forgetKept, takeOff } from "./end.ts";
+import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ID, SEQ, WAITING_JOB } from "./jobs.ts";
+import { DELAYED_JOB, ID, WAITING_JOB } from "./jobs.ts";
 import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
@@ -127,21 +127,33 @@ function dropQueue(core: Core, queue: Queue): boolean {
   return true;
 }
 
-/** Removes what waits or is delayed in a queue now; what comes later stays. */
-export function purge(core: Core, queue: Queue): void {
-  queue.purgeUpTo = core.lastSeq;
-  queue.purgeAt = core.now;
-  const upTo = core.lastSeq;
-  const visit = (row: number, now: number): void => {
-    const state = core.jobs.state(row);
-    if (state !== WAITING_JOB && state !== DELAYED_JOB) return;
-    if (core.jobs.num(row, SEQ) <= upTo && core.queueOf(row) === queue) endPurged(core, row, now);
-  };
-  const after = (): boolean => {
-    if (queue.purgeUpTo === upTo) queue.purgeUpTo = 0;
-    return true;
-  };
-  core.chores.push(walk(core, core.jobs, visit), after);
+/** Removes what waits or is delayed in a queue now, step by step; what comes later stays. */
+export function purge(core: Core, queue: Queue, upTo: number, at: number): void {
+  if (queue.purgeUpTo === 0) core.purging.push(queue);
+  queue.purgeUpTo = upTo;
+  queue.purgeAt = at;
+  queue.purgeRow = 1;
+}
+
+/** Does one step of the oldest purge. */
+export function stepPurge(core: Core, now: number): void {
+  const queue = core.purging[0]!;
+  const end = queue.deleted ? 0 : Math.min(queue.purgeRow + ROWS_PER_STEP, core.jobs.end);
+  for (; queue.purgeRow < end; queue.purgeRow++) {
+    core.rings.steps++;
+    const row = queue.purgeRow;
+    if (core.jobs.state(row) !== 0 && core.queueOf(row) === queue && isPurged(core, row)) {
+      endPurged(core, row, now);
+    }
+  }
+  if (queue.purgeRow < core.jobs.end && !queue.deleted) return;
+  if (!queue.deleted) core.tell({ at: now, fact: "purge-ended", name: queue.name });
+  endPurge(core, queue);
+}
+
+export function endPurge(core: Core, queue: Queue): void {
+  queue.purgeUpTo = 0;
+  core.purging.splice(core.purging.indexOf(queue), 1);
 }
 
 /** Sets or removes the limits of a gate or a pattern; gates that exist get them step by step. */

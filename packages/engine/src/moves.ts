@@ -161,11 +161,11 @@ export function leaveFlow(core: Core, row: number, now: number): void {
 }
 
 /** The job waits for a time, not for its turn. */
-export function delay(core: Core, row: number, until: number): void {
+export function delay(core: Core, row: number, until: number, seq = 0): void {
   const { jobs } = core;
   jobs.setState(row, DELAYED_JOB);
   jobs.setNum(row, TIME, until);
-  jobs.setNum(row, SEQ, ++core.lastSeq);
+  jobs.setNum(row, SEQ, seq === 0 ? ++core.lastSeq : seq);
   jobs.setInt(row, POS, 0);
   core.timers.add(row, until, jobs.num(row, ID));
   const queue = core.queueOf(row);

@@ -72,6 +72,8 @@ export class Queue {
   /** Waiting and delayed jobs up to this place in the order of entry are being purged; 0: none. */
   purgeUpTo = 0;
   purgeAt = 0;
+  /** The row that the purge looks at next. */
+  purgeRow = 0;
   deleted = false;
   /** The queue is in the list of those that may have something to dispatch. */
   runnable = false;

@@ -270,7 +270,7 @@ test("applying decides nothing and tells nothing", () => {
 test("an engine that refuses a fact tells its own facts again afterwards", () => {
   const told: Fact[] = [];
   const engine = new Engine({ facts: (fact) => told.push(fact) });
-  assert.throws(() => engine.apply({ at: 0, fact: "purged", name: "x" }), {
+  assert.throws(() => engine.apply({ at: 0, fact: "purged", name: "x", upTo: 1 }), {
     code: "QUEUE_NOT_FOUND",
   });
   engine.setQueue("q", {}, 0);

@@ -5,7 +5,7 @@ import { applyRevive, endJob, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
-import { deleteQueue, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
+import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
@@ -30,7 +30,9 @@ function switchFact(core: Core, fact: Fact, now: number): void {
     case "queue-deleted":
       return deleteQueue(core, core.queue(fact.name));
     case "purged":
-      return purge(core, core.queue(fact.name));
+      return purge(core, core.queue(fact.name), fact.upTo, fact.at);
+    case "purge-ended":
+      return endPurge(core, core.queue(fact.name));
     case "weight":
       return setLaneWeight(core, core.queue(fact.queue), fact.key, fact.weight);
     case "stored":
@@ -207,7 +209,7 @@ function placeJob(core: Core, row: number, record: JobRecord, flow: number): voi
   if (record.state === "waiting") {
     enterFlow(core, row, record.time, false, record.seq);
     watchWaits(core, row);
-  } else if (record.state === "delayed") delay(core, row, record.time);
+  } else if (record.state === "delayed") delay(core, row, record.time, record.seq);
   else if (record.state === "leased") {
     for (const gate of core.gates.set(core.lanes.get(flow, GATES)).gates) gate.hold();
     hold(core, row, workerOf(core, queue, record.worker), record.time);

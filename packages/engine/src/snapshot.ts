@@ -1,9 +1,10 @@
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { ENDED_JOB, IN_FLOW, JOB_NEXT, LEASED_JOB, SEQ } from "./jobs.ts";
+import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./jobs.ts";
 import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
+import type { Ending } from "./types.ts";
 
 /**
  * The state as facts: applied to an empty engine in this order they rebuild it. Positions come
@@ -24,8 +25,9 @@ export function* snapshot(core: Core): Generator<Fact> {
   }
   yield* liveJobs(core, at);
   for (const queue of queues) yield* keptJobs(core, queue, at);
-  for (const { group, ended } of core.groups.all()) {
-    yield { at, fact: "group", name: group.name, members: [...group.members], ended };
+  yield* groups(core, at);
+  for (const { name, purgeUpTo, purgeAt, deleted } of core.purging) {
+    if (!deleted) yield { at: purgeAt, fact: "purged", name, upTo: purgeUpTo };
   }
   yield* positions(core, at);
   yield* heldKeys(core, queues, at);
@@ -45,8 +47,7 @@ function* liveJobs(core: Core, at: number): Generator<Fact> {
     const state = core.jobs.state(row);
     if (state === 0 || state === ENDED_JOB || core.jobs.int(row, IN_FLOW) === 0) continue;
     const queue = core.queueOf(row);
-    const isPurged = state !== LEASED_JOB && core.jobs.num(row, SEQ) <= queue.purgeUpTo;
-    if (!queue.deleted && !isPurged) rows.push(row);
+    if (!queue.deleted) rows.push(row);
   }
   rows.sort((a, b) => core.jobs.num(a, SEQ) - core.jobs.num(b, SEQ));
   for (const row of rows) yield { at, fact: "job", job: recordOf(core, row) };
@@ -55,6 +56,20 @@ function* liveJobs(core: Core, at: number): Generator<Fact> {
 function* keptJobs(core: Core, queue: Queue, at: number): Generator<Fact> {
   for (let row = queue.keptHead; row !== 0; row = core.jobs.int(row, JOB_NEXT)) {
     yield { at, fact: "job", job: recordOf(core, row) };
+  }
+}
+
+/** A member whose queue is being deleted has ended, although its row is there still. */
+function* groups(core: Core, at: number): Generator<Fact> {
+  for (const { group, ended } of core.groups.all()) {
+    const members = [...group.members].map(
+      ([id, ending]): readonly [number, Ending | undefined] => {
+        const row = ending === undefined ? core.ids.find(id) : 0;
+        return [id, row !== 0 && core.queueOf(row).deleted ? "cancelled" : ending];
+      },
+    );
+    const isOver = members.every(([, ending]) => ending !== undefined);
+    yield { at, fact: "group", name: group.name, members, ended: ended || isOver };
   }
 }
 

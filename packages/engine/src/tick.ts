@@ -4,6 +4,7 @@ import type { Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
+import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
@@ -45,6 +46,10 @@ export function tick(core: Core, now: number): void {
     left -= CHORE;
     if (core.chores[0]!(now)) core.chores.shift();
   }
+  while (left > 0 && core.purging.length > 0) {
+    left -= CHORE;
+    stepPurge(core, now);
+  }
   core.lines.settle(now);
 }
 
@@ -64,7 +69,8 @@ function forgetUnable(core: Core): void {
 /** When `tick` or `dispatch` has something to do. */
 export function nextWake(core: Core, now: number): number {
   forgetUnable(core);
-  if (core.chores.length > 0 || core.runnable.length > 0) return now;
+  if (core.chores.length > 0 || core.purging.length > 0) return now;
+  if (core.runnable.length > 0) return now;
   const at = Math.min(
     core.timers.peekTime(),
     core.later.peekTime(),

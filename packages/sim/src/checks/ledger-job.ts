@@ -36,6 +36,8 @@ export interface LedgerJob {
   dedupe: string | undefined;
   group: string | undefined;
   hasFollowUp: boolean;
+  // A purge has been called for and has yet to get to it.
+  isPurged: boolean;
   ending: Ending | undefined;
   origin: Origin | undefined;
 }
@@ -65,6 +67,7 @@ export function jobOf(record: JobRecord): LedgerJob {
     dedupe: extra?.dedupe?.key,
     group: extra?.group,
     hasFollowUp: false,
+    isPurged: false,
     ending: undefined,
     origin: undefined,
   };

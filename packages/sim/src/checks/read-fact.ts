@@ -21,7 +21,9 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "queue-deleted":
       return dropQueue(ledger, fact.name);
     case "purged":
-      return dropJobs(ledger, (job) => job.queue === fact.name && job.state !== "leased");
+      return readPurge(ledger, fact.name);
+    case "purge-ended":
+      return readPurgeEnd(ledger, fact.name);
     case "weight":
       return readWeight(ledger, fact);
     case "gate":
@@ -81,6 +83,20 @@ function dropJobs(ledger: Ledger, isMeant: (job: LedgerJob) => boolean): void {
     if (!isMeant(job)) continue;
     ledger.takeOff(job);
     ledger.end(job, "cancelled");
+  }
+}
+
+// They are gone for everybody at once; that each has ended is told when the purge gets to it.
+function readPurge(ledger: Ledger, name: string): void {
+  const isMeant = (job: LedgerJob): boolean => job.queue === name && job.state !== "leased";
+  for (const job of ledger.jobs.values()) if (isMeant(job)) job.isPurged = true;
+  dropJobs(ledger, isMeant);
+}
+
+function readPurgeEnd(ledger: Ledger, name: string): void {
+  for (const job of ledger.ended.values()) {
+    const isLeft = job.isPurged && job.queue === name;
+    demand(!isLeft, "purges", () => `the purge of ${name} is over and job ${job.id} is there`);
   }
 }
 
@@ -176,6 +192,10 @@ function readGone(ledger: Ledger, fact: JobFact): void {
     job.attempt = 0;
     job.deadline = Infinity;
     return ledger.wait(job, false);
+  }
+  if (fact.fact === "ended" && job?.isPurged === true) {
+    job.isPurged = false;
+    return;
   }
   const isLate = job !== undefined && job.time === fact.at && fact.fact !== "leased";
   demand(isLate, "no job after its end", () => `job ${fact.id} has ended and is ${fact.fact}`);
