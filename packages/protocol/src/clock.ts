@@ -1,0 +1,11 @@
+/** The only source of time outside the engine; a test passes its own. */
+export interface Clock {
+  /** Wall time at the start plus monotonic time since, in milliseconds: it never goes back. */
+  now(): number;
+  /** Calls back once, at or after `time` and never before it, unless cancelled first. */
+  at(time: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}

@@ -1,0 +1,110 @@
+/**
+ * The one catalogue of errors. A code is stable and is what callers match; the message is for
+ * people. `status` is what HTTP answers, `isRetryable` says whether the same call may succeed later.
+ */
+const CATALOGUE = {
+  INVALID: { status: 400, isRetryable: false },
+  UNAUTHORIZED: { status: 401, isRetryable: false },
+  FORBIDDEN: { status: 403, isRetryable: false },
+  QUEUE_NOT_FOUND: { status: 404, isRetryable: false },
+  JOB_NOT_FOUND: { status: 404, isRetryable: false },
+  GATE_NOT_FOUND: { status: 404, isRetryable: false },
+  GROUP_NOT_FOUND: { status: 404, isRetryable: false },
+  ALREADY_FINISHED: { status: 409, isRetryable: false },
+  LEASE_LOST: { status: 409, isRetryable: false },
+  CONFLICT: { status: 409, isRetryable: false },
+  NOT_A_DLQ: { status: 409, isRetryable: false },
+  PAYLOAD_TOO_LARGE: { status: 413, isRetryable: false },
+  WAIT_TOO_LONG: { status: 422, isRetryable: false },
+  /** A payload that does not match the queue's schema, when it is added or handed out. */
+  SCHEMA: { status: 422, isRetryable: false },
+  QUEUE_FULL: { status: 429, isRetryable: true },
+  RATE_LIMITED: { status: 429, isRetryable: true },
+  /** The call was given up by the caller's signal. */
+  ABORTED: { status: 499, isRetryable: false },
+  INTERNAL: { status: 500, isRetryable: false },
+  /** A write or sync of the log failed: this broker confirms nothing more. */
+  LOG_FAILED: { status: 503, isRetryable: false },
+  LOG_DAMAGED: { status: 503, isRetryable: false },
+  LOG_LOCKED: { status: 503, isRetryable: true },
+  LOG_VERSION: { status: 503, isRetryable: false },
+  CLOSED: { status: 503, isRetryable: true },
+  TIMEOUT: { status: 504, isRetryable: true },
+  /** The other end cannot be reached, or the connection broke. */
+  DISCONNECTED: { status: 503, isRetryable: true },
+} as const;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+export const ERROR_CODES = Object.keys(CATALOGUE) as readonly ErrorCode[];
+
+export interface ErrorDetails {
+  /** What was wrong with the input, and what came. */
+  field?: string;
+  value?: unknown;
+  /** When the same call may be made again. */
+  retryAfterMs?: number;
+  [key: string]: unknown;
+}
+
+/** An error as it travels: the same shape over HTTP, in a batch's answer and in an event. */
+export interface ErrorJson {
+  code: ErrorCode;
+  message: string;
+  retryAfterMs?: number;
+  details?: Record<string, unknown>;
+}
+
+export class SluiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+    options: { cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.name = "SluiceError";
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code].status;
+  }
+
+  get isRetryable(): boolean {
+    return CATALOGUE[this.code].isRetryable;
+  }
+
+  get retryAfterMs(): number | undefined {
+    return this.details.retryAfterMs;
+  }
+
+  toJSON(): ErrorJson {
+    const { retryAfterMs, ...details } = this.details;
+    return {
+      code: this.code,
+      message: this.message,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(Object.keys(details).length === 0 ? {} : { details }),
+    };
+  }
+
+  static fromJSON({ code, message, retryAfterMs, details }: ErrorJson): SluiceError {
+    const known = Object.hasOwn(CATALOGUE, code) ? code : "INTERNAL";
+    return new SluiceError(known, message, {
+      ...details,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+}
+
+/** Wraps what nobody expected, once, at the edge; what is in the catalogue passes. */
+export function toSluiceError(error: unknown): SluiceError {
+  if (error instanceof SluiceError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new SluiceError("INTERNAL", message, {}, { cause: error });
+}

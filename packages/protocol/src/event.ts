@@ -1,0 +1,25 @@
+import type { ErrorJson } from "./errors.ts";
+import type { JobEnd } from "./job.ts";
+
+/** What happened, told once it is durable, in the order in which it happened. */
+export type BrokerEvent = { at: number } & (
+  | { event: "added"; queue: string; id: string }
+  | { event: "leased"; queue: string; id: string; worker: string; attempt: number }
+  | { event: "retried"; queue: string; id: string; attempt: number; until: number; error?: string }
+  | { event: "returned"; queue: string; id: string }
+  | { event: "dead"; queue: string; id: string; dlq: string; error?: string }
+  | ({ event: "ended" } & JobEnd)
+  | { event: "progress"; queue: string; id: string; progress: unknown }
+  | { event: "group-ended"; group: string }
+  | { event: "queue"; queue: string }
+  | { event: "queue-deleted"; queue: string }
+  | { event: "gate"; gate: string }
+  | { event: "cooled"; gate: string; until: number; reason: string }
+  /** The log has failed: nothing more is confirmed. */
+  | { event: "failed"; error: ErrorJson }
+);
+
+export interface EventFilter {
+  queue?: string;
+  events?: readonly BrokerEvent["event"][];
+}

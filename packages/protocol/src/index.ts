@@ -1,0 +1,14 @@
+export type * from "./clock.ts";
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorJson,
+  SluiceError,
+  toSluiceError,
+} from "./errors.ts";
+export type * from "./event.ts";
+export type * from "./gate.ts";
+export type * from "./job.ts";
+export type * from "./port.ts";
+export type * from "./queue.ts";

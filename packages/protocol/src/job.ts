@@ -1,0 +1,195 @@
+import type { ErrorJson } from "./errors.ts";
+
+/** A fairness key: one level as a string (never split), several levels as an array. */
+export type FairnessKey = string | readonly string[];
+
+export type JobState = "waiting" | "delayed" | "leased" | "finished" | "failed";
+
+/** How a job ended, once it has. */
+export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
+
+export interface RetryPolicy {
+  /** Deliveries in all, the first one included. */
+  attempts: number;
+  /** Delay before the second delivery. */
+  minMs: number;
+  maxMs: number;
+  factor: number;
+  /** Fraction of the delay that is drawn at random. */
+  jitter: number;
+}
+
+export type DedupeMode = "pending" | "window" | "debounce" | "replace" | "keepLast";
+
+/** What a job may carry beside its payload. */
+export interface JobOptions {
+  fairnessKey?: FairnessKey | undefined;
+  /** Share of the job's lane among the lanes of its tier. */
+  weight?: number | undefined;
+  /** Tier index, or its name; absent: the last tier. */
+  priority?: number | string | undefined;
+  gates?: readonly string[] | undefined;
+  cost?: number | undefined;
+  delayMs?: number | undefined;
+  /** Wall time in milliseconds. */
+  runAt?: number | undefined;
+  ttlMs?: number | undefined;
+  /** Wall time in milliseconds. */
+  deadline?: number | undefined;
+  maxWaitMs?: number | undefined;
+  dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
+  group?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  attempts?: number | undefined;
+  backoff?: Partial<RetryPolicy> | undefined;
+  leaseMs?: number | undefined;
+}
+
+export interface NewJob extends JobOptions {
+  payload: Uint8Array;
+}
+
+export interface Added {
+  id: string;
+  /** The tier the job was put into; it may have been spilled. */
+  tier: number;
+  /** Dedupe answered with a job that was there already. */
+  duplicate?: true;
+  /** The queue was full and its policy is to drop: there is no such job, and `id` is empty. */
+  dropped?: true;
+}
+
+/** The answer for one item of a batch. */
+export type Outcome<T> = { ok: T; error?: undefined } | { ok?: undefined; error: ErrorJson };
+
+/** A dispatched job. The payload may be a view of a larger buffer, which is never written again. */
+export interface LeasedJob {
+  id: string;
+  /** The token under which the job is held: names the job and the delivery. */
+  lease: string;
+  queue: string;
+  /** 0 on the first delivery. */
+  attempt: number;
+  attempts: number;
+  tier: number;
+  fairnessKey: FairnessKey;
+  addedAt: number;
+  expiresAt: number;
+  headers: Readonly<Record<string, string>>;
+  payload: Uint8Array;
+}
+
+export interface Ack {
+  lease: string;
+  result?: Uint8Array | undefined;
+}
+
+export interface Nack {
+  lease: string;
+  error?: string | undefined;
+  /** Instead of the backoff. */
+  delayMs?: number | undefined;
+  /** Cool this gate down: uses no attempt. */
+  cooldown?: { gate: string; ms: number; reason?: string | undefined } | undefined;
+  /** Gates whose ladders hear of the failure; absent: all gates of the job that have one. */
+  blame?: readonly string[] | false | undefined;
+  /** Do not retry. */
+  unrecoverable?: boolean | undefined;
+}
+
+export interface Extend {
+  lease: string;
+  leaseMs: number;
+}
+
+export interface Progress {
+  lease: string;
+  /** Anything that JSON can carry. It is shown, not kept over a restart. */
+  progress: unknown;
+}
+
+export interface JobInfo {
+  id: string;
+  queue: string;
+  state: JobState;
+  ending?: Ending;
+  tier: number;
+  fairnessKey: FairnessKey;
+  weight: number;
+  gates: readonly string[];
+  cost: number;
+  attempt: number;
+  attempts: number;
+  addedAt: number;
+  /** When it falls due (delayed), its lease ends (leased) or it ended. */
+  at?: number;
+  deadline?: number;
+  error?: string;
+  group?: string;
+  dedupe?: string;
+  /** For a dead-lettered job: the queue it came from. */
+  origin?: string;
+  worker?: string;
+  progress?: unknown;
+  headers: Readonly<Record<string, string>>;
+  payload: Uint8Array;
+  result?: Uint8Array;
+}
+
+/** How a job ended, for whoever waits for it. */
+export interface JobEnd {
+  id: string;
+  queue: string;
+  ending: Ending;
+  at: number;
+  error?: string;
+  result?: Uint8Array;
+  /** For `wait-too-long`: the gate, how long it would have taken and what was allowed. */
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+}
+
+export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
+
+/** Why a job is not running, in words and data. */
+export type Why =
+  | {
+      state: "waiting";
+      reason: "ready" | "no-worker" | "paused" | "behind";
+      place: number;
+      text: string;
+    }
+  | {
+      state: "waiting";
+      reason: "gated";
+      gate: string;
+      part: GatePart;
+      until: number | undefined;
+      place: number;
+      text: string;
+    }
+  | { state: "delayed"; until: number; text: string }
+  | { state: "leased"; worker: string; until: number; text: string }
+  | { state: "finished" | "failed"; ending: Ending; at: number; error?: string; text: string };
+
+export interface HistoryEntry {
+  at: number;
+  event:
+    | "added"
+    | "due"
+    | "dispatched"
+    | "failed"
+    | "expired"
+    | "returned"
+    | "retried"
+    | "promoted"
+    | "dead"
+    | "redriven"
+    | "ended";
+  detail?: string;
+}
+
+export interface GroupInfo {
+  id: string;
+  ended: boolean;
+  members: readonly { id: string; ending?: Ending }[];
+}

@@ -1,0 +1,168 @@
+import type { BrokerEvent, EventFilter } from "./event.ts";
+import type { GateConfig, GateInfo } from "./gate.ts";
+import type {
+  Ack,
+  Added,
+  Extend,
+  FairnessKey,
+  GroupInfo,
+  HistoryEntry,
+  JobEnd,
+  JobInfo,
+  JobState,
+  LeasedJob,
+  Nack,
+  NewJob,
+  Outcome,
+  Progress,
+  Why,
+} from "./job.ts";
+import type { LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "./queue.ts";
+
+/**
+ * The Broker port: the only door to Sluice. The broker in this process implements it, so does the
+ * client of a server, and so does a cluster; `Queue` and `Worker` see nothing else.
+ *
+ * Calls about jobs take batches and answer item by item: one refused item does not stop the
+ * others. An answer means that what it says is durable. A call that can have no answer at all
+ * rejects with a `SluiceError`.
+ *
+ * Times are wall-clock milliseconds, durations end in `Ms`.
+ */
+export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
+  /**
+   * What happens from now on. Ends when the broker closes or the caller leaves the loop. A reader
+   * that falls far behind is cut off with `RATE_LIMITED`, so that it cannot fill the memory.
+   */
+  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent>;
+
+  /** Ends every consumer, gives its leases back, makes all that was answered durable. */
+  close(): Promise<void>;
+}
+
+export interface JobCalls {
+  add(queue: string, jobs: readonly NewJob[], options?: CallOptions): Promise<Outcome<Added>[]>;
+
+  /** Takes jobs now, or waits up to `waitMs` for the first; an empty array when there was none. */
+  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]>;
+
+  /** Has jobs delivered as they can run, never more at once than the consumer has credits. */
+  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer>;
+
+  ack(items: readonly Ack[]): Promise<Outcome<true>[]>;
+  nack(items: readonly Nack[]): Promise<Outcome<true>[]>;
+  /** The job was not started: it goes to the front of its flow and no attempt is lost. */
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]>;
+  /** Answers when the lease ends now. */
+  extend(items: readonly Extend[]): Promise<Outcome<number>[]>;
+  progress(items: readonly Progress[]): Promise<Outcome<true>[]>;
+
+  /** False when the job had ended. */
+  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]>;
+  /** Cancels the job that holds a dedupe key; false when none does. */
+  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]>;
+  /** Runs an ended job again while it is kept, or a delayed one at once. */
+  retry(ids: readonly string[]): Promise<Outcome<true>[]>;
+
+  job(id: string): Promise<JobInfo>;
+  why(id: string): Promise<Why>;
+  history(id: string): Promise<readonly HistoryEntry[]>;
+  /** Answers when the job has ended; at once when it has and is still kept. */
+  ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd>;
+  jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>>;
+  group(group: string): Promise<GroupInfo>;
+}
+
+export interface QueueCalls {
+  /** Makes a queue, or changes one in place: its jobs stay. */
+  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo>;
+  deleteQueue(queue: string): Promise<void>;
+  queue(queue: string): Promise<QueueInfo>;
+  queues(): Promise<readonly QueueInfo[]>;
+  /** Removes what waits or is delayed; leases are left alone. */
+  purge(queue: string): Promise<void>;
+  /** Puts dead jobs back where they came from, oldest first; answers how many. */
+  redrive(queue: string, options?: { count?: number }): Promise<number>;
+  lanes(queue: string, options?: PageOptions & { search?: string }): Promise<Page<LaneStats>>;
+  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void>;
+  workers(queue: string): Promise<readonly WorkerInfo[]>;
+}
+
+export interface GateCalls {
+  /** Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches. */
+  setGate(key: string, config: GateConfig): Promise<GateInfo>;
+  /** Removes the limits: what waited for them goes on. */
+  deleteGate(key: string): Promise<void>;
+  gate(key: string): Promise<GateInfo>;
+  gates(): Promise<readonly GateInfo[]>;
+  cooldown(key: string, ms: number, reason?: string): Promise<void>;
+  clearCooldown(key: string): Promise<void>;
+  /** Tells a gate's ladder of a success or a failure. */
+  reportGate(key: string, ok: boolean): Promise<void>;
+}
+
+/** Small keyed stores on the same log, for what applications and policies must remember. */
+export interface StoreCalls {
+  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]>;
+  /** All or nothing, durable together; a value of undefined deletes its key. */
+  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void>;
+  storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>>;
+}
+
+export interface StoreEntry {
+  key: string;
+  /** Anything that JSON can carry. */
+  value: unknown;
+}
+
+export interface PageOptions {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ScanOptions extends PageOptions {
+  prefix?: string;
+}
+
+export interface JobsOptions extends PageOptions {
+  state?: JobState;
+  lane?: FairnessKey;
+}
+
+export interface CallOptions {
+  /** The same call made again with the same id gets the first answer again. */
+  operationId?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface LeaseOptions {
+  max: number;
+  waitMs?: number | undefined;
+  /** How long the leases last; absent: as the queue or the job says. */
+  leaseMs?: number | undefined;
+  worker?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ConsumeOptions {
+  worker: string;
+  /** Jobs that may be delivered before the next `addCredits`. */
+  credits: number;
+  /** How long the leases last; absent: as the queue or the job says. */
+  leaseMs?: number | undefined;
+}
+
+export type Deliver = (jobs: LeasedJob[]) => void;
+
+/** Somebody to whom jobs are delivered. */
+export interface Consumer {
+  /** Lets `count` more jobs come. An acked job gives no credit back by itself. */
+  addCredits(count: number): void;
+  /**
+   * No more deliveries. Leases that it holds stay until they are acked, nacked, given back or
+   * expire; a delivery that is on its way is given back.
+   */
+  stop(): Promise<void>;
+  /** Resolves when the consumer is over: stopped, queue deleted or broker closed. */
+  readonly over: Promise<void>;
+}

@@ -1,0 +1,127 @@
+import type { FairnessKey, RetryPolicy } from "./job.ts";
+
+export type OnFull = "reject" | "drop" | "spill" | "wait";
+
+export interface TierConfig {
+  name: string;
+  /** Jobs ready or gated in this tier; absent: only the queue's capacity counts. */
+  capacity?: number | undefined;
+  /** Tier index that takes the overflow under `onFull: "spill"`; absent: the next one. */
+  spillTo?: number | undefined;
+}
+
+/** What an operator says of a queue; what is absent keeps its value, or the default. */
+export interface QueueOptions {
+  /** How many, or their names; 0 is the most urgent. Default 4. */
+  tiers?: number | readonly (string | Partial<TierConfig>)[];
+  /** `strict` (default), or one weight per tier. */
+  tierOrder?: "strict" | readonly number[];
+  /** A waiting job moves up one tier after this long; null: never. */
+  promoteAfterMs?: number | null;
+  /** False: first in, first out inside a tier. Default true. */
+  fairness?: boolean;
+  /** Weights of lanes by key, or by a prefix that ends in `*`. */
+  weights?: Readonly<Record<string, number>>;
+  /** The queue's weight behind gates it shares with other queues. Default 1. */
+  weight?: number;
+  capacity?: {
+    jobs?: number;
+    bytes?: number;
+    perLane?: number | null;
+    delayed?: number;
+    leased?: number;
+  };
+  onFull?: OnFull;
+  /** How long an add waits for room under `onFull: "wait"`. Default 5,000. */
+  addTimeoutMs?: number;
+  fullRetryMs?: number;
+  admission?: { fill: number; rate: number; burst?: number };
+  leaseMs?: number;
+  retry?: Partial<RetryPolicy>;
+  /** Name of the dead letter queue; false: drop and count. Default `<queue>.dlq`. */
+  dlq?: string | false;
+  results?: { jobs?: number; ms?: number };
+  ttlMs?: number;
+  paused?: boolean;
+}
+
+/** A queue's options with every default filled in. */
+export interface QueueConfig {
+  tiers: readonly TierConfig[];
+  tierOrder: "strict" | readonly number[];
+  promoteAfterMs?: number | undefined;
+  fairness: boolean;
+  weights: Readonly<Record<string, number>>;
+  weight: number;
+  capacity: {
+    jobs: number;
+    bytes: number;
+    perLane?: number | undefined;
+    delayed: number;
+    leased: number;
+  };
+  onFull: OnFull;
+  addTimeoutMs: number;
+  fullRetryMs: number;
+  admission?: { fill: number; rate: number; burst: number } | undefined;
+  leaseMs: number;
+  retry: RetryPolicy;
+  dlq: string | false;
+  results: { jobs: number; ms: number };
+  ttlMs?: number | undefined;
+  paused: boolean;
+}
+
+export interface QueueStats {
+  name: string;
+  waiting: number;
+  delayed: number;
+  leased: number;
+  /** Ended jobs that can still be asked for. */
+  kept: number;
+  bytes: number;
+  lanes: number;
+  perTier: readonly { name: string; waiting: number; leased: number }[];
+  added: number;
+  dispatched: number;
+  finished: number;
+  failed: number;
+  retried: number;
+  expired: number;
+  cancelled: number;
+  dead: number;
+  dropped: number;
+  rejected: number;
+  freeWorkers: number;
+  paused: boolean;
+}
+
+export interface QueueInfo {
+  name: string;
+  config: QueueConfig;
+  stats: QueueStats;
+}
+
+export interface LaneStats {
+  key: FairnessKey;
+  tier: number;
+  weight: number;
+  waiting: number;
+  leased: number;
+  /** Cost dispatched since the lane was last created. */
+  received: number;
+}
+
+export interface WorkerInfo {
+  name: string;
+  queue: string;
+  /** Jobs it would take now. */
+  free: number;
+  leased: number;
+}
+
+/** A page of a list; `cursor` is absent on the last one. */
+export interface Page<T> {
+  items: readonly T[];
+  cursor?: string;
+}
