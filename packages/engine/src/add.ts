@@ -239,6 +239,7 @@ export function applyReplace(
   const { jobs } = core;
   const isWaiting = jobs.state(row) === WAITING_JOB;
   if (isWaiting) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
+  core.onBodyGone?.(jobs.bodies.get(row), jobs.int(row, SIZE));
   jobs.setInt(row, SIZE, sizeBytes);
   jobs.bodies.set(row, body);
   if (until === undefined) return;

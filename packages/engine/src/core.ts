@@ -1,5 +1,5 @@
 import { Dedupes } from "./dedupe.ts";
-import { Refusal } from "./errors.ts";
+import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { type GateLine, Gates } from "./gates.ts";
 import { Groups } from "./group.ts";
@@ -17,6 +17,19 @@ import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
 import type { QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
+
+export interface EngineOptions {
+  /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
+  seed?: number;
+  /** Hears every fact, in order. */
+  facts?: FactSink;
+  /** Reserve address space for millions of jobs and lanes now rather than when they come. */
+  reserve?: boolean;
+  onBodyGone?: BodySink;
+}
+
+/** Hears of a body that no job has any more: it was replaced, or its job is forgotten. */
+export type BodySink = (body: unknown, sizeBytes: number) => void;
 
 /** A piece of work that is spread over calls: answers true when it is done. */
 export type Chore = (now: number) => boolean;
@@ -55,22 +68,31 @@ export class Core implements LineWorld, FlowOwner {
   readonly purging: Queue[] = [];
   now = 0;
   lastId = 0;
+  /**
+   * Counts the entries into flows, delays and ends, which orders them. A replay counts the same, be
+   * the jobs known to it or not.
+   */
   lastSeq = 0;
   /** Breaks ties between timers; it rises with every lease, which keeps their timers in a list. */
   lastTie = 0;
+  /** For flows that are rebuilt out of order: behind whom the last job was put. */
+  readonly lastPlaced = new Map<number, number>();
   /** Set while facts are applied: nothing is told, nothing is decided. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
   endWait: (row: number, gate: GateLine) => void = () => {};
+  /** Hears of bodies that no job has any more. */
+  readonly onBodyGone: BodySink | undefined;
   readonly #sink: FactSink | undefined;
   #serial = 0;
   #lastQueue: Queue | undefined = undefined;
 
-  constructor(seed: number, sink: FactSink | undefined, isReserved: boolean) {
+  constructor({ seed = 0, facts, reserve = false, onBodyGone }: EngineOptions) {
     this.seed = seed;
-    this.#sink = sink;
-    this.rings = new Rings(isReserved);
-    this.jobs = new Jobs(isReserved);
+    this.#sink = facts;
+    this.onBodyGone = onBodyGone;
+    this.rings = new Rings(reserve);
+    this.jobs = new Jobs(reserve);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);
     this.timers = new Timers(this.jobs, POS);
     this.later = new Timers(this.jobs, POS2);
@@ -102,6 +124,20 @@ export class Core implements LineWorld, FlowOwner {
     }
     if (now > this.now) this.now = now;
     return this.now;
+  }
+
+  /** The row of a job that was issued; 0 when it is no longer kept. */
+  find(id: number): number {
+    if (typeof id !== "number") throw invalid("id", "the number of a job", id);
+    const row = this.ids.find(id);
+    if (row !== 0) return this.queueOf(row).deleted ? 0 : row;
+    if (!Number.isInteger(id) || id < 1 || id > this.lastId) {
+      throw new Refusal("JOB_NOT_FOUND", `there is no job ${id}`, {
+        field: "id",
+        value: id,
+      });
+    }
+    return 0;
   }
 
   queue(name: string): Queue {

@@ -104,7 +104,7 @@ function serve(
 function grant(core: Core, queue: Queue, row: number, now: number, worker: Worker): Lease {
   const { jobs } = core;
   useSlot(queue, worker);
-  const until = now + (jobs.extra(row)?.leaseMs || queue.config.leaseMs);
+  const until = now + (worker.leaseMs || jobs.extra(row)?.leaseMs || queue.config.leaseMs);
   const lease = jobs.int(row, LEASE) + 1;
   markLeased(core, row, worker, lease, until, now);
   queue.counters.dispatched++;
@@ -150,13 +150,14 @@ function useSlot(queue: Queue, worker: Worker): void {
 }
 
 /** Sets how many jobs a worker would take now. */
-export function want(core: Core, queue: Queue, name: string, slots: number): void {
+export function want(core: Core, queue: Queue, name: string, slots: number, leaseMs = 0): void {
   const couldWork = queue.canWork();
   const worker = queue.workers.get(name) ?? makeWorker(core, queue, name);
   queue.demand += slots - worker.slots;
   if (worker.slots === 0 && slots > 0) queue.free.push(worker);
   else if (worker.slots > 0 && slots === 0) queue.free.splice(queue.free.indexOf(worker), 1);
   worker.slots = slots;
+  worker.leaseMs = leaseMs;
   if (couldWork !== queue.canWork()) workChanged(core, queue);
   if (hasReady(core, queue)) core.wake(queue, queue.firstReady);
 }
@@ -164,7 +165,7 @@ export function want(core: Core, queue: Queue, name: string, slots: number): voi
 function makeWorker(core: Core, queue: Queue, name: string): Worker {
   let index = core.workers.indexOf(undefined, 1);
   if (index === -1) index = core.workers.length;
-  const worker = { name, index, slots: 0, leased: 0, gone: false };
+  const worker = { name, index, slots: 0, leased: 0, leaseMs: 0, gone: false };
   core.workers[index] = worker;
   queue.workers.set(name, worker);
   return worker;

@@ -85,9 +85,11 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
 
 function retain(core: Core, row: number, queue: Queue, now: number): void {
   const { jobs, ms } = queue.config.results;
-  keep(core, row, queue, now);
-  if (jobs === 0 || ms === 0 || queue.deleted) forgetKept(core, row, queue);
-  else if (queue.kept > jobs) forgetKept(core, queue.keptHead, queue);
+  if (queue.deleted) return forget(core, row);
+  const seq = ++core.lastSeq;
+  if (jobs === 0 || ms === 0) return forget(core, row);
+  keep(core, row, queue, now, seq);
+  if (queue.kept > jobs) forgetKept(core, queue.keptHead, queue);
 }
 
 export function forgetKept(core: Core, row: number, queue: Queue): void {

@@ -1,9 +1,10 @@
 import { add, watchWaits } from "./add.ts";
-import { Core } from "./core.ts";
+import { checkpoint } from "./checkpoint.ts";
+import { Core, type EngineOptions } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
 import { cancel, endJob, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
-import type { Fact, FactSink } from "./facts.ts";
+import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
@@ -14,47 +15,37 @@ import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
+import { Reader } from "./reader.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
-  Ending,
   FairnessKey,
   GateConfig,
   GateStats,
-  HistoryEntry,
   JobSpec,
-  JobView,
   LaneStats,
   Lease,
   NackOptions,
   QueueConfig,
   QueueOptions,
   QueueStats,
-  Why,
 } from "./types.ts";
-import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
+import { gateStats, lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
-
-export interface EngineOptions {
-  /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
-  seed?: number;
-  /** Hears every fact, in order. */
-  facts?: FactSink;
-  /** Reserve address space for millions of jobs and lanes now rather than when they come. */
-  reserve?: boolean;
-}
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
  * Every call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
-export class Engine {
+export class Engine extends Reader {
   readonly #core: Core;
 
   constructor(options: EngineOptions = {}) {
-    this.#core = new Core(options.seed ?? 0, options.facts, options.reserve ?? false);
+    const core = new Core(options);
+    super(core);
+    this.#core = core;
     this.#core.endWait = (row, gate) => endWait(this.#core, row, gate);
   }
 
@@ -235,13 +226,14 @@ export class Engine {
     return results;
   }
 
-  /** Sets how many jobs a worker would take now. */
-  want(queue: string, worker: string, slots: number, now: number): void {
+  /** Sets how many jobs a worker would take now, and how long its leases last. */
+  want(queue: string, worker: string, slots: number, now: number, leaseMs = 0): void {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
     checkKey("worker", worker);
     integer("slots", slots, 0, SLOTS_MAX);
-    want(this.#core, target, worker, slots);
+    integer("leaseMs", leaseMs, 0, LEASE_MS_MAX);
+    want(this.#core, target, worker, slots, leaseMs);
     this.#core.lines.settle(at);
   }
 
@@ -319,7 +311,7 @@ export class Engine {
   /** Cancels a job wherever it is; false when it had ended. */
   cancel(id: number, now: number): boolean {
     const at = this.#core.clock(now);
-    const row = this.#find(id);
+    const row = this.#core.find(id);
     const done = row !== 0 && cancel(this.#core, row, at);
     this.#core.lines.settle(at);
     return done;
@@ -335,7 +327,7 @@ export class Engine {
   /** Runs an ended job again while it is kept, or a delayed one at once. */
   retry(id: number, now: number): void {
     const at = this.#core.clock(now);
-    const row = this.#find(id);
+    const row = this.#core.find(id);
     if (row === 0)
       throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
     revive(this.#core, row, at);
@@ -367,37 +359,6 @@ export class Engine {
    */
   nextWake(now: number): number {
     return nextWake(this.#core, this.#core.clock(now));
-  }
-
-  // Reading
-
-  job(id: number): JobView | undefined {
-    const row = this.#core.ids.find(id);
-    return row === 0 || this.#core.queueOf(row).deleted ? undefined : viewOf(this.#core, row);
-  }
-
-  /** Why a job is not running, in words and data. */
-  why(id: number, now: number): Why {
-    const at = this.#core.clock(now);
-    const row = this.#find(id);
-    if (row === 0)
-      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
-    return why(this.#core, row, at);
-  }
-
-  history(id: number): HistoryEntry[] {
-    const row = this.#find(id);
-    return row === 0 ? [] : historyOf(this.#core, row);
-  }
-
-  /** The members of a group and how they ended; undefined when nobody knows it any more. */
-  group(group: string): { ended: boolean; members: { id: number; ending?: Ending }[] } | undefined {
-    const found = this.#core.groups.find(group);
-    if (found === undefined) return undefined;
-    const members = [...found.group.members].map(([id, ending]) =>
-      ending === undefined ? { id } : { id, ending },
-    );
-    return { ended: found.isEnded, members };
   }
 
   // Stores
@@ -435,6 +396,17 @@ export class Engine {
     apply(this.#core, fact);
   }
 
+  /** All facts are applied: what was to be told and was not is gone. */
+  endReplay(): void {
+    this.#core.groups.endAllAwaited();
+    this.#core.lastPlaced.clear();
+  }
+
+  /** Everything but the jobs, as facts, in steps between which the engine may go on. */
+  checkpoint(): Generator<Fact[]> {
+    return checkpoint(this.#core);
+  }
+
   /** The state as facts: applied to an empty engine they rebuild it. */
   snapshot(): Generator<Fact> {
     return snapshot(this.#core);
@@ -452,23 +424,9 @@ export class Engine {
     };
   }
 
-  /** The row of a job that was issued; 0 when it is no longer kept. */
-  #find(id: number): number {
-    if (typeof id !== "number") throw invalid("id", "the number of a job", id);
-    const row = this.#core.ids.find(id);
-    if (row !== 0) return this.#core.queueOf(row).deleted ? 0 : row;
-    if (!Number.isInteger(id) || id < 1 || id > this.#core.lastId) {
-      throw new Refusal("JOB_NOT_FOUND", `there is no job ${id}`, {
-        field: "id",
-        value: id,
-      });
-    }
-    return 0;
-  }
-
   /** The row of a job that this lease holds. */
   #leased(id: number, lease: number): number {
-    const row = this.#find(id);
+    const row = this.#core.find(id);
     const state = row === 0 ? ENDED_JOB : this.#core.jobs.state(row);
     if (state === ENDED_JOB) {
       throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });

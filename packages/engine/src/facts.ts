@@ -21,6 +21,8 @@ export type Fact = { at: number } & (
   | { fact: "cleared"; key: string }
   | { fact: "reported"; key: string; ok: boolean }
   | { fact: "job"; job: JobRecord }
+  /** The job as it stands, told again because where it was told first is to be forgotten. */
+  | { fact: "moved"; job: JobRecord }
   | { fact: "due"; id: number; until?: number }
   | { fact: "leased"; id: number; lease: number; until: number; worker: string }
   | { fact: "extended"; id: number; until: number }

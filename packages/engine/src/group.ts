@@ -20,6 +20,8 @@ export class Groups {
   readonly #groups = new Slots<Group>();
   readonly #open = new Set<Group>();
   readonly #ended: Group[] = [];
+  /** Members of groups that were told before their jobs. */
+  readonly #awaited = new Map<number, number>();
 
   constructor(seed: number) {
     this.#keys = new KeyTable(seed);
@@ -34,7 +36,8 @@ export class Groups {
       this.#groups.set(entry, group);
       this.#open.add(group);
     }
-    group.open++;
+    // A group that was told before its members knows them already.
+    if (!this.#awaited.delete(id)) group.open++;
     group.members.set(id, undefined);
     return entry;
   }
@@ -75,18 +78,45 @@ export class Groups {
     for (const group of this.#open) yield { group, ended: false };
   }
 
-  /** Brings back a group as it was told; the open members are there already, by their jobs. */
+  /** Brings back a group as it was told, before its open members or after them. */
   restore(
     name: string,
     members: readonly (readonly [number, Ending | undefined])[],
     ended: boolean,
   ): void {
+    const had = this.#keys.find(0, name);
+    const known = had === 0 ? undefined : this.#groups.get(had);
+    const open = members.filter(([, ending]) => ending === undefined).length;
+    const group = { name, open, isClosed: true, members: new Map(members.map(pair)) };
     if (ended) {
-      this.#ended.push({ name, open: 0, isClosed: true, members: new Map(members.map(pair)) });
+      if (!this.#ended.some((other) => isSame(other, group))) this.#ended.push(group);
       return;
     }
-    const group = this.#groups.get(this.#keys.find(0, name));
-    if (group !== undefined) group.members = new Map(members.map(pair));
+    const entry = this.#keys.intern(0, name);
+    for (const [id, ending] of members) {
+      const isThere = known?.members.has(id) === true && !this.#awaited.has(id);
+      if (ending === undefined && !isThere) this.#awaited.set(id, entry);
+      else this.#awaited.delete(id);
+    }
+    if (known !== undefined) this.#open.delete(known);
+    this.#groups.set(entry, group);
+    this.#open.add(group);
+  }
+
+  /** A member has ended whose job was not told yet. */
+  endAwaited(id: number, ending: Ending): void {
+    const entry = this.#awaited.get(id);
+    if (entry === undefined) return;
+    this.#awaited.delete(id);
+    this.end(entry, id, ending);
+  }
+
+  /** Members that were never told, of one group or of all, went with their queue. */
+  endAllAwaited(name?: string): void {
+    const entry = name === undefined ? 0 : this.#keys.find(0, name);
+    for (const [id, group] of this.#awaited) {
+      if (name === undefined || group === entry) this.endAwaited(id, "cancelled");
+    }
   }
 
   /** A group that is open, or one that ended lately. */
@@ -97,6 +127,11 @@ export class Groups {
     const ended = this.#ended.findLast((group) => group.name === name);
     return ended === undefined ? undefined : { group: ended, isEnded: true };
   }
+}
+
+/** A name may be used again after its group has ended, but for other jobs. */
+function isSame(a: Group, b: Group): boolean {
+  return a.name === b.name && a.members.keys().next().value === b.members.keys().next().value;
 }
 
 function pair([id, ending]: readonly [number, Ending | undefined]): [number, Ending | undefined] {

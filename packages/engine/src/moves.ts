@@ -46,7 +46,10 @@ const HISTORY_MAX = 32;
 /** Jobs passed over to put one that is given back into its place. */
 const GIVEN_BACK_WALK = 1000;
 
-/** The job waits from now on, at the back of its flow or, given back, at the front. */
+/**
+ * The job waits from now on, at the back of its flow or, given back, at the front. One that waited
+ * before a restart has its place in the order already, `seq`.
+ */
 export function enterFlow(core: Core, row: number, now: number, atFront = false, seq = 0): void {
   const { jobs } = core;
   const ints = jobs.i;
@@ -58,9 +61,13 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   doubles[(at >>> 1) + TIME] = now;
   // A job that comes back while its queue is purged was not waiting when the purge was called for.
   const toFront = atFront && queue.purgeUpTo === 0;
-  if (!toFront) doubles[(at >>> 1) + SEQ] = seq === 0 ? ++core.lastSeq : seq;
+  const place = seq === 0 ? ++core.lastSeq : seq;
+  if (!toFront) doubles[(at >>> 1) + SEQ] = place;
   const flow = ints[at + IN_FLOW]!;
-  const isHead = toFront ? insert(core, flow, row) : append(core, flow, row);
+  let isHead: boolean;
+  if (toFront) isHead = insert(core, flow, row, placeGivenBack(core, flow, row));
+  else if (seq === 0) isHead = append(core, flow, row);
+  else isHead = insert(core, flow, row, placeInOrder(core, flow, seq));
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
@@ -97,11 +104,11 @@ function countWaiting(core: Core, lane: number): void {
 }
 
 /**
- * Puts a job back at the front, behind those that were given back before it and are older; answers
- * whether it is the head. A worker gives back what it holds in order, so the walk is short; it is
- * cut off all the same.
+ * Behind whom a job given back goes: at the front, but for those that were given back before it and
+ * are older. A worker gives back what it holds in order, so the walk is short; it is cut off all
+ * the same.
  */
-function insert(core: Core, flow: number, row: number): boolean {
+function placeGivenBack(core: Core, flow: number, row: number): number {
   const { jobs, lanes } = core;
   const seq = jobs.num(row, SEQ);
   let prev = 0;
@@ -110,6 +117,34 @@ function insert(core: Core, flow: number, row: number): boolean {
     prev = next;
     next = jobs.int(next, JOB_NEXT);
   }
+  return prev;
+}
+
+/**
+ * Behind whom a job goes that was told again long after it was added: those that came after it may
+ * be there before it. Such jobs come in runs, oldest first, so the walk goes on where the last one
+ * ended.
+ */
+function placeInOrder(core: Core, flow: number, seq: number): number {
+  const { jobs, lanes } = core;
+  const tail = lanes.get(flow, TAIL);
+  if (tail === 0 || jobs.num(tail, SEQ) < seq) return tail;
+  const last = core.lastPlaced.get(flow) ?? 0;
+  const isThere = jobs.state(last) === WAITING_JOB && jobs.int(last, IN_FLOW) === flow;
+  let prev = isThere && jobs.num(last, SEQ) < seq ? last : 0;
+  let next = prev === 0 ? lanes.get(flow, HEAD) : jobs.int(prev, JOB_NEXT);
+  while (next !== 0 && jobs.num(next, SEQ) < seq) {
+    prev = next;
+    next = jobs.int(next, JOB_NEXT);
+  }
+  core.lastPlaced.set(flow, prev);
+  return prev;
+}
+
+/** Puts a job behind another, 0: at the front; answers whether it is the head. */
+function insert(core: Core, flow: number, row: number, prev: number): boolean {
+  const { jobs, lanes } = core;
+  const next = prev === 0 ? lanes.get(flow, HEAD) : jobs.int(prev, JOB_NEXT);
   jobs.setInt(row, JOB_PREV, prev);
   jobs.setInt(row, JOB_NEXT, next);
   if (prev === 0) lanes.set(flow, HEAD, row);
@@ -242,21 +277,42 @@ export function workChanged(core: Core, queue: Queue): void {
 }
 
 /** The job has ended and is kept for a while, the oldest of its queue first to go. */
-export function keep(core: Core, row: number, queue: Queue, now: number): void {
+export function keep(core: Core, row: number, queue: Queue, now: number, seq: number): void {
   const { jobs } = core;
   const ints = jobs.i;
   const at = row * JOB_INTS;
   ints[at + META] = (ints[at + META]! & ~15) | ENDED_JOB;
   jobs.f[(at >>> 1) + TIME] = now;
-  ints[at + JOB_NEXT] = 0;
-  ints[at + JOB_PREV] = queue.keptTail;
-  if (queue.keptTail === 0) queue.keptHead = row;
-  else jobs.setInt(queue.keptTail, JOB_NEXT, row);
-  queue.keptTail = row;
+  jobs.f[(at >>> 1) + SEQ] = seq;
+  const prev = placeKept(core, queue, seq);
+  const next = prev === 0 ? queue.keptHead : ints[prev * JOB_INTS + JOB_NEXT]!;
+  ints[at + JOB_NEXT] = next;
+  ints[at + JOB_PREV] = prev;
+  if (prev === 0) queue.keptHead = row;
+  else jobs.setInt(prev, JOB_NEXT, row);
+  if (next === 0) queue.keptTail = row;
+  else jobs.setInt(next, JOB_PREV, row);
+  queue.lastKept = row;
   queue.kept++;
   if (!core.keeping.has(queue.index + 1)) {
     core.keeping.add(queue.index + 1, now + queue.config.results.ms, queue.serial);
   }
+}
+
+/** Behind whom an ended job is kept: behind the last, unless it was told again after a restart. */
+function placeKept(core: Core, queue: Queue, seq: number): number {
+  const { jobs } = core;
+  const tail = queue.keptTail;
+  if (tail === 0 || jobs.num(tail, SEQ) < seq) return tail;
+  const last = queue.lastKept;
+  const isThere = jobs.state(last) === ENDED_JOB && jobs.queue(last) === queue.index;
+  let prev = isThere && jobs.num(last, SEQ) < seq ? last : 0;
+  let next = prev === 0 ? queue.keptHead : jobs.int(prev, JOB_NEXT);
+  while (next !== 0 && jobs.num(next, SEQ) < seq) {
+    prev = next;
+    next = jobs.int(next, JOB_NEXT);
+  }
+  return prev;
 }
 
 export function unkeep(core: Core, row: number, queue: Queue): void {
@@ -277,6 +333,7 @@ export function unkeep(core: Core, row: number, queue: Queue): void {
 /** The job, off every list, is forgotten. */
 export function forget(core: Core, row: number): void {
   const flow = core.jobs.int(row, IN_FLOW);
+  core.onBodyGone?.(core.jobs.bodies.get(row), core.jobs.int(row, SIZE));
   core.ids.remove(row);
   core.jobs.discard(row);
   core.lanes.unuse(flow);

@@ -8,6 +8,8 @@ export interface Worker {
   readonly index: number;
   slots: number;
   leased: number;
+  /** How long its leases last; 0: as the job or the queue says. */
+  leaseMs: number;
   gone: boolean;
 }
 
@@ -48,6 +50,8 @@ export class Queue {
   kept = 0;
   keptHead = 0;
   keptTail = 0;
+  /** The job kept last: where the next one goes when they come back out of order. */
+  lastKept = 0;
   bytes = 0;
   lanes = 0;
   readonly counters: Counters = {

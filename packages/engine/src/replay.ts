@@ -1,7 +1,7 @@
 import { applyReplace, watchWaits } from "./add.ts";
 import type { Core } from "./core.ts";
 import { markLeased, workerOf } from "./dispatch.ts";
-import { applyRevive, endJob, takeOff } from "./end.ts";
+import { applyRevive, endJob, forgetKept, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
@@ -40,7 +40,9 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       else core.stores.put(fact.store, fact.key, fact.value);
       return;
     case "job":
-      return restoreJob(core, fact.job, now);
+      return restoreJob(core, fact.job, now, true);
+    case "moved":
+      return applyMove(core, fact.job, now);
     case "ids":
       core.lastId = Math.max(core.lastId, fact.last);
       core.lastSeq = Math.max(core.lastSeq, fact.seq);
@@ -50,8 +52,7 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       core.queue(fact.queue).isDlq = fact.isDlq;
       return;
     case "group-ended":
-      // It ends with the end of its last member, which was told before.
-      return;
+      return core.groups.endAllAwaited(fact.name);
     case "group":
       return core.groups.restore(fact.name, fact.members, fact.ended);
     case "position":
@@ -84,8 +85,7 @@ function applyGateFact(core: Core, fact: GateFact, now: number): void {
 }
 
 function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void {
-  // A job that is not there was purged, or its queue was deleted, before its last fact was told.
-  if (row === 0) return;
+  if (row === 0) return passOver(core, fact);
   switch (fact.fact) {
     case "due":
       return applyDue(core, row, now, fact.until);
@@ -119,6 +119,17 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
     case "promoted":
       return promote(core, row, fact.tier, now);
   }
+}
+
+/**
+ * The job is not known: its queue was deleted before its last fact was told, or it is told again
+ * further on, as it stood there. The count of entries goes on as it did when the fact was told.
+ */
+function passOver(core: Core, fact: JobFact): void {
+  if (fact.fact === "ended") core.groups.endAwaited(fact.id, fact.ending);
+  if (fact.fact === "dead") core.groups.endAwaited(fact.id, "dead");
+  const isEntry = fact.fact !== "leased" && fact.fact !== "extended" && fact.fact !== "follow-up";
+  if (isEntry && (fact.fact !== "replaced" || fact.until !== undefined)) core.lastSeq++;
 }
 
 function applyRedriven(core: Core, row: number, now: number): void {
@@ -172,7 +183,7 @@ function applyLease(
   markLeased(core, row, workerOf(core, queue, fact.worker), fact.lease, fact.until, now);
 }
 
-function restoreJob(core: Core, record: JobRecord, now: number): void {
+function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean): void {
   const { jobs, lanes } = core;
   const queue = core.queue(record.queue);
   const lane = lanes.laneOf(
@@ -195,13 +206,21 @@ function restoreJob(core: Core, record: JobRecord, now: number): void {
   core.ids.insert(row);
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
   core.lastId = Math.max(core.lastId, record.id);
-  queue.counters.added++;
+  if (isNew) queue.counters.added++;
   if (record.extra?.origin !== undefined) {
     queue.isDlq = true;
     queue.dead.push(record.id);
   }
   placeJob(core, row, record, flow);
   core.lastSeq = Math.max(core.lastSeq, record.seq);
+}
+
+/** Who knows the job already learns nothing, but where its body is now. */
+function applyMove(core: Core, record: JobRecord, now: number): void {
+  const row = core.ids.find(record.id);
+  if (row === 0) return restoreJob(core, record, now, false);
+  core.onBodyGone?.(core.jobs.bodies.get(row), core.jobs.int(row, SIZE));
+  core.jobs.bodies.set(row, record.body);
 }
 
 function placeJob(core: Core, row: number, record: JobRecord, flow: number): void {
@@ -214,8 +233,10 @@ function placeJob(core: Core, row: number, record: JobRecord, flow: number): voi
     for (const gate of core.gates.set(core.lanes.get(flow, GATES)).gates) gate.hold();
     hold(core, row, workerOf(core, queue, record.worker), record.time);
   } else {
-    keep(core, row, queue, record.time);
     core.jobs.setEnding(row, record.ending);
+    keep(core, row, queue, record.time, record.seq);
+    // Those that ended while it was unknown may have taken its place.
+    if (queue.kept > queue.config.results.jobs) forgetKept(core, queue.keptHead, queue);
   }
 }
 

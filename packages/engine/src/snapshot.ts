@@ -1,3 +1,4 @@
+import { counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
 import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./jobs.ts";
@@ -12,36 +13,20 @@ import type { Ending } from "./types.ts";
  * flows.
  */
 export function* snapshot(core: Core): Generator<Fact> {
-  const at = core.now;
-  yield { at, fact: "ids", last: core.lastId, seq: core.lastSeq };
-  const queues = [...core.byName.values()];
-  for (const queue of queues) yield { at, fact: "queue", name: queue.name, config: queue.config };
-  for (const { pattern, config } of core.gates.patterns.values()) {
-    yield { at, fact: "gate", key: pattern, config };
-  }
-  for (const gate of core.gates.all()) {
-    if (gate.pristine(at)) continue;
-    yield { at, fact: "gate-state", key: gate.key, save: gate.save(at) };
-  }
-  yield* liveJobs(core, at);
-  for (const queue of queues) yield* keptJobs(core, queue, at);
-  yield* groups(core, at);
-  for (const { name, purgeUpTo, purgeAt, deleted } of core.purging) {
-    if (!deleted) yield { at: purgeAt, fact: "purged", name, upTo: purgeUpTo };
-  }
-  yield* positions(core, at);
-  yield* heldKeys(core, queues, at);
-  for (const { store, key, value } of core.stores.entries()) {
-    yield { at, fact: "stored", store, key, value };
-  }
-  for (const queue of queues) {
-    const counters = { ...queue.counters };
-    yield { at, fact: "counters", queue: queue.name, counters, isDlq: queue.isDlq };
-  }
+  yield* openings(core);
+  yield* gateStates(core);
+  yield* liveJobs(core);
+  for (const queue of core.byName.values()) yield* keptJobs(core, queue);
+  yield* groupFacts(core);
+  yield* positions(core);
+  yield* heldKeys(core);
+  yield* storeFacts(core);
+  yield* counters(core);
 }
 
 /** In the order of entry, which is the order inside every flow. */
-function* liveJobs(core: Core, at: number): Generator<Fact> {
+function* liveJobs(core: Core): Generator<Fact> {
+  const at = core.now;
   const rows: number[] = [];
   for (let row = 1; row < core.jobs.end; row++) {
     const state = core.jobs.state(row);
@@ -53,14 +38,15 @@ function* liveJobs(core: Core, at: number): Generator<Fact> {
   for (const row of rows) yield { at, fact: "job", job: recordOf(core, row) };
 }
 
-function* keptJobs(core: Core, queue: Queue, at: number): Generator<Fact> {
+function* keptJobs(core: Core, queue: Queue): Generator<Fact> {
+  const at = core.now;
   for (let row = queue.keptHead; row !== 0; row = core.jobs.int(row, JOB_NEXT)) {
     yield { at, fact: "job", job: recordOf(core, row) };
   }
 }
 
 /** A member whose queue is being deleted has ended, although its row is there still. */
-function* groups(core: Core, at: number): Generator<Fact> {
+export function* groupFacts(core: Core): Generator<Fact> {
   for (const { group, ended } of core.groups.all()) {
     const members = [...group.members].map(
       ([id, ending]): readonly [number, Ending | undefined] => {
@@ -69,12 +55,12 @@ function* groups(core: Core, at: number): Generator<Fact> {
       },
     );
     const isOver = members.every(([, ending]) => ending !== undefined);
-    yield { at, fact: "group", name: group.name, members, ended: ended || isOver };
+    yield { at: core.now, fact: "group", name: group.name, members, ended: ended || isOver };
   }
 }
 
 /** The leads that lanes and levels have in their rings: whoever leads must not win by a restart. */
-function* positions(core: Core, at: number): Generator<Fact> {
+export function* positions(core: Core): Generator<Fact> {
   for (let node = 1; node < core.rings.nodes.end; node++) {
     const kind = core.lanes.get(node, KIND);
     if ((kind !== LANE && kind !== LEVEL) || core.lanes.get(node, KEY) === 0) continue;
@@ -83,7 +69,7 @@ function* positions(core: Core, at: number): Generator<Fact> {
     if (queue.deleted) continue;
     const key = core.lanes.keyOf(node);
     yield {
-      at,
+      at: core.now,
       fact: "position",
       queue: queue.name,
       tier: core.lanes.get(node, AT_TIER),
@@ -96,7 +82,9 @@ function* positions(core: Core, at: number): Generator<Fact> {
 }
 
 /** Windows that outlive their jobs. */
-function* heldKeys(core: Core, queues: readonly Queue[], at: number): Generator<Fact> {
+export function* heldKeys(core: Core): Generator<Fact> {
+  const at = core.now;
+  const queues = [...core.byName.values()];
   const names = new Map(queues.map((queue) => [queue.serial, queue.name]));
   for (const held of core.dedupes.all()) {
     const queue = names.get(held.queue);

@@ -65,6 +65,8 @@ export interface QueueConfig {
     leased: number;
   };
   onFull: OnFull;
+  /** How long whoever adds waits for room under `onFull: "wait"`: carried for them. */
+  addTimeoutMs: number;
   fullRetryMs: number;
   /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
   admission?: { fill: number; rate: number; burst: number } | undefined;
@@ -87,6 +89,7 @@ export type QueueOptions = {
   weight?: number;
   capacity?: Partial<Omit<QueueConfig["capacity"], "perLane">> & { perLane?: number | null };
   onFull?: OnFull;
+  addTimeoutMs?: number;
   fullRetryMs?: number;
   admission?: { fill: number; rate: number; burst?: number };
   leaseMs?: number;

@@ -30,7 +30,16 @@ import {
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { gateKeys } from "./record.ts";
-import type { GateStats, HistoryEntry, JobView, LaneStats, QueueStats, Why } from "./types.ts";
+import type {
+  FairnessKey,
+  GateStats,
+  HistoryEntry,
+  JobState,
+  JobView,
+  LaneStats,
+  QueueStats,
+  Why,
+} from "./types.ts";
 
 /** Jobs counted to tell a job's place in its flow; further back it is only "at least". */
 const PLACES_COUNTED = 1000;
@@ -249,6 +258,33 @@ export function lanesOf(
     if (key.includes(search)) lanes.push(stats);
   }
   return { lanes, cursor: row < nodes.end ? row : 0 };
+}
+
+export interface JobQuery {
+  state?: JobState | undefined;
+  key?: FairnessKey | undefined;
+  limit?: number;
+  cursor?: number;
+}
+
+/** Jobs from a row on, looking at a bounded number of rows; answers where to go on, 0: the end. */
+export function jobsOf(
+  core: Core,
+  queue: Queue,
+  { state, key, limit = 100, cursor = 0 }: JobQuery,
+): { jobs: JobView[]; cursor: number } {
+  const jobs: JobView[] = [];
+  const wanted = key === undefined ? undefined : JSON.stringify(key);
+  let row = Math.max(cursor, 1);
+  const end = Math.min(core.jobs.end, row + ROWS_PER_LIST);
+  for (; row < end && jobs.length < limit; row++) {
+    if (core.jobs.state(row) === 0 || core.queueOf(row) !== queue) continue;
+    const view = viewOf(core, row);
+    if (state !== undefined && view.state !== state) continue;
+    if (wanted !== undefined && JSON.stringify(view.fairnessKey) !== wanted) continue;
+    jobs.push(view);
+  }
+  return { jobs, cursor: row < core.jobs.end ? row : 0 };
 }
 
 function laneStats(core: Core, lane: number): LaneStats {

@@ -120,5 +120,6 @@ export class Drive {
 export function rebuilt(facts: Iterable<Fact>): Engine {
   const engine = new Engine();
   for (const fact of facts) engine.apply(fact);
+  engine.endReplay();
   return engine;
 }

@@ -40,6 +40,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
       return readGroupEnd(ledger, fact.name);
     case "stored":
       return;
+    case "moved":
     case "gate-state":
     case "position":
     case "key-held":

@@ -22,6 +22,7 @@ export function policyOf(name: string, options: QueueOptions): QueueConfig {
       perLane: options.capacity?.perLane ?? undefined,
     },
     onFull: options.onFull ?? "reject",
+    addTimeoutMs: options.addTimeoutMs ?? 5_000,
     fullRetryMs: options.fullRetryMs ?? 10_000,
     admission: admission && { burst: Math.max(1, admission.rate), ...admission },
     leaseMs: options.leaseMs ?? 30_000,
