@@ -179,6 +179,11 @@ export class Engine extends Reader {
     this.#core.lines.settle(at);
   }
 
+  /** The limits set for a gate or a pattern itself; undefined: none are. */
+  gateConfig(key: string): GateConfig | undefined {
+    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
+  }
+
   gateStats(key: string, now: number): GateStats {
     const at = this.#core.clock(now);
     return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
@@ -329,7 +334,10 @@ export class Engine extends Reader {
     const at = this.#core.clock(now);
     const row = this.#core.find(id);
     if (row === 0)
-      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
+      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, {
+        field: "id",
+        value: id,
+      });
     revive(this.#core, row, at);
     this.#core.lines.settle(at);
   }
@@ -370,6 +378,12 @@ export class Engine extends Reader {
     if (value === undefined) throw invalid("value", "given", value);
     this.#core.stores.put(store, key, value);
     this.#core.tell({ at, fact: "stored", store, key, value });
+  }
+
+  /** Refuses what no store can be called and no key can be. */
+  checkStoreKey(store: string, key: string): void {
+    name("store", store);
+    checkKey("key", key);
   }
 
   storeDelete(store: string, key: string, now: number): boolean {
@@ -422,6 +436,11 @@ export class Engine extends Reader {
       ids: ids.bytes,
       timers: timers.bytes + later.bytes,
     };
+  }
+
+  /** Refuses a lease that is over, as any call about it would. */
+  checkLease(id: number, lease: number): void {
+    this.#leased(id, lease);
   }
 
   /** The row of a job that this lease holds. */

@@ -118,6 +118,7 @@ export interface ExtraRecord {
   backoff?: JobSpec["backoff"];
   error?: string;
   result?: unknown;
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
   history?: readonly HistoryEntry[];
   origin?: { queue: string; spec: JobSpec; attempts: number; reason: string };
 }

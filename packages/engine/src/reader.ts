@@ -5,7 +5,7 @@ import { integer } from "./fields.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { recordOf } from "./record.ts";
 import type { Ending, HistoryEntry, JobView, Why } from "./types.ts";
-import { historyOf, type JobQuery, jobsOf, viewOf, why } from "./view.ts";
+import { type Held, heldOf, historyOf, type JobQuery, jobsOf, viewOf, why } from "./view.ts";
 
 /** What can be asked about jobs: none of it changes what the scheduler will do. */
 export class Reader {
@@ -41,6 +41,18 @@ export class Reader {
     return row === 0 || this.#core.queueOf(row).deleted ? undefined : recordOf(this.#core, row);
   }
 
+  /** The name of a job's queue; undefined when the job is not known. */
+  queueOf(id: number): string | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : this.#core.queueOf(row).name;
+  }
+
+  /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
+  held(id: number, lease: number): Held | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : heldOf(this.#core, row, lease);
+  }
+
   /** The body of a job; undefined when the job is not known. */
   body(id: number): unknown {
     const row = this.#core.ids.find(id);
@@ -58,7 +70,10 @@ export class Reader {
     const at = this.#core.clock(now);
     const row = this.#core.find(id);
     if (row === 0)
-      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, { value: id });
+      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, {
+        field: "id",
+        value: id,
+      });
     return why(this.#core, row, at);
   }
 

@@ -79,6 +79,7 @@ function extraOf(core: Core, extra: Extra, id: number): ExtraRecord {
   if (extra.backoff !== undefined) record.backoff = extra.backoff;
   if (extra.error !== undefined) record.error = extra.error;
   if (extra.result !== undefined) record.result = extra.result;
+  if (extra.waited !== undefined) record.waited = extra.waited;
   if (extra.history !== undefined) record.history = [...extra.history];
   if (extra.origin !== undefined) record.origin = extra.origin;
   return record;

@@ -250,6 +250,7 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
   extra.backoff = record.backoff;
   extra.error = record.error;
   extra.result = record.result;
+  extra.waited = record.waited;
   extra.history = record.history === undefined ? undefined : [...record.history];
   extra.origin = record.origin;
   if (record.group !== undefined) {

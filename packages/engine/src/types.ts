@@ -226,6 +226,9 @@ export interface JobView {
   deadline?: number;
   error?: string;
   result?: unknown;
+  /** For `wait-too-long`: the gate, how long it would have taken and what was allowed. */
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+  worker?: string;
   group?: string;
   dedupe?: string;
   /** For a dead-lettered job: the queue it came from. */

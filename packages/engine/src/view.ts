@@ -68,7 +68,10 @@ export function viewOf(core: Core, row: number): JobView {
     body: jobs.bodies.get(row),
   };
   if (state === DELAYED_JOB) view.state = "delayed";
-  if (state === LEASED_JOB) view.state = "leased";
+  if (state === LEASED_JOB) {
+    view.state = "leased";
+    view.worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
+  }
   if (ending !== undefined) {
     view.state = ending === "finished" ? "finished" : "failed";
     view.ending = ending;
@@ -78,11 +81,31 @@ export function viewOf(core: Core, row: number): JobView {
   if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
   if (extra.error !== undefined) view.error = extra.error;
   if (extra.result !== undefined) view.result = extra.result;
+  if (extra.waited !== undefined) view.waited = extra.waited;
   if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
   if (extra.origin !== undefined) view.origin = extra.origin.queue;
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
   if (held?.id === view.id) view.dedupe = core.dedupes.keyOf(held);
   return view;
+}
+
+/** What a worker is told of a job beside its lease. */
+export interface Held {
+  attempts: number;
+  fairnessKey: FairnessKey;
+  addedAt: number;
+  expiresAt: number;
+}
+
+export function heldOf(core: Core, row: number, lease: number): Held | undefined {
+  const { jobs } = core;
+  if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
+  return {
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    fairnessKey: core.lanes.keyOf(core.laneOf(row)),
+    addedAt: jobs.num(row, ADDED),
+    expiresAt: jobs.num(row, TIME),
+  };
 }
 
 /** Why a job is not running, in words and data. */

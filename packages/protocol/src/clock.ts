@@ -2,6 +2,8 @@
 export interface Clock {
   /** Wall time at the start plus monotonic time since, in milliseconds: it never goes back. */
   now(): number;
+  /** The time on the wall, which may step: what `runAt` and `deadline` are measured against. */
+  wall?(): number;
   /** Calls back once, at or after `time` and never before it, unless cancelled first. */
   at(time: number, callback: () => void): Timer;
 }

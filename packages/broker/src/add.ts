@@ -1,0 +1,124 @@
+import { type AddResult, type JobSpec, Refusal } from "@sluice/engine";
+import {
+  type Added,
+  type CallOptions,
+  type NewJob,
+  type Outcome,
+  SluiceError,
+} from "@sluice/protocol";
+import { aborted } from "./ends.ts";
+import { ADD_SLICE, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
+import { specOf } from "./new-job.ts";
+import { checkBatch, Operations } from "./operations.ts";
+import { errorJson, toPortError } from "./refuse.ts";
+import type { Runtime } from "./runtime.ts";
+import { idOf } from "./tokens.ts";
+
+/** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
+export class Adder {
+  readonly #runtime: Runtime;
+  readonly #operations = new Operations();
+  /** Adds that wait for the log to catch up. */
+  #waiting = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async add(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: CallOptions,
+  ): Promise<Outcome<Added>[]> {
+    checkBatch("jobs", jobs);
+    const { operationId, signal } = options;
+    if (signal?.aborted === true) throw aborted(signal);
+    this.#runtime.check();
+    return this.#operations.once(operationId, this.#runtime.now(), () => this.#add(queue, jobs));
+  }
+
+  async #add(queue: string, jobs: readonly NewJob[]): Promise<Outcome<Added>[]> {
+    await this.#logReady();
+    // A queue that is not there has one answer for all.
+    this.#runtime.call((engine) => engine.queueConfig(queue));
+    const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
+    const isGrouped = jobs.some((job) => job?.group !== undefined);
+    const slice = isGrouped ? jobs.length : ADD_SLICE;
+    for (let from = 0; from < jobs.length; from += slice) {
+      // A large batch must not hold up everybody else.
+      if (from > 0) await new Promise(setImmediate);
+      this.#addSlice(queue, jobs.slice(from, from + slice), outcomes);
+    }
+    const answers = outcomes.some((outcome) => outcome instanceof Promise)
+      ? await Promise.all(outcomes)
+      : (outcomes as Outcome<Added>[]);
+    await this.#runtime.journal.durable();
+    return answers;
+  }
+
+  #addSlice(
+    queue: string,
+    jobs: readonly NewJob[],
+    outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
+  ): void {
+    const { clock, options } = this.#runtime;
+    const wallAheadMs = clock.wallAheadMs();
+    const specs: JobSpec[] = [];
+    const places: number[] = [];
+    for (const job of jobs) {
+      const place = outcomes.push(NOT_YET) - 1;
+      try {
+        specs.push(specOf(job, options.payloadBytesMax, wallAheadMs));
+        places.push(place);
+      } catch (error) {
+        outcomes[place] = { error: errorJson(error) };
+      }
+    }
+    const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now));
+    for (let i = 0; i < results.length; i++) {
+      outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!);
+    }
+  }
+
+  #outcome(
+    queue: string,
+    spec: JobSpec,
+    result: AddResult | Refusal,
+  ): Outcome<Added> | Promise<Outcome<Added>> {
+    if (!(result instanceof Refusal)) return { ok: addedOf(result) };
+    if (result.code === "QUEUE_FULL" && this.#waitsForRoom(queue)) {
+      return this.#runtime.room.add(queue, spec, result).then(
+        (added) => ({ ok: addedOf(added) }),
+        (error: unknown) => ({ error: errorJson(error) }),
+      );
+    }
+    return { error: toPortError(result).toJSON() };
+  }
+
+  #waitsForRoom(queue: string): boolean {
+    return this.#runtime.engine.queueConfig(queue).onFull === "wait";
+  }
+
+  /** Whoever adds faster than the log can follow waits for it, or is sent away. */
+  async #logReady(): Promise<void> {
+    const { journal, options } = this.#runtime;
+    if (journal.unsyncedBytes <= options.unsyncedBytesMax) return;
+    if (this.#waiting >= WAITING_ADDS_MAX) {
+      const message = `the log is ${journal.unsyncedBytes} bytes behind`;
+      throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
+    }
+    this.#waiting++;
+    try {
+      while (journal.unsyncedBytes > options.unsyncedBytesMax) await journal.durable();
+    } finally {
+      this.#waiting--;
+    }
+  }
+}
+
+const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };
+
+function addedOf({ id, tier, duplicate, dropped }: AddResult): Added {
+  if (dropped === true) return { id: "", tier, dropped: true };
+  return duplicate === true ? { id: idOf(id), tier, duplicate: true } : { id: idOf(id), tier };
+}

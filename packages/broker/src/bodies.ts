@@ -1,0 +1,84 @@
+import type { ByteReader } from "./codec/byte-reader.ts";
+import type { ByteWriter } from "./codec/byte-writer.ts";
+
+/**
+ * What a job carries for its worker. In the log it stands inside of the fact that brought it: two
+ * lengths of four bytes, the headers as JSON, the payload.
+ */
+export interface Body {
+  headers: Readonly<Record<string, string>>;
+  payload: Uint8Array;
+}
+
+/** Bytes of the two lengths. */
+export const LENGTHS_BYTES = 8;
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+export function writeBody(writer: ByteWriter, body: Body): void {
+  const headers = encodeHeaders(body.headers);
+  writeLength(writer, headers.length);
+  writeLength(writer, body.payload.length);
+  writer.raw(headers);
+  writer.raw(body.payload);
+}
+
+/** Steps over a body. */
+export function skipBody(reader: ByteReader): void {
+  const headers = readLength(reader);
+  reader.raw(headers + readLength(reader));
+}
+
+/** Bytes of a body whose lengths these are, the lengths included. */
+export function bodyBytes(lengths: Uint8Array): number {
+  return LENGTHS_BYTES + lengthAt(lengths, 0) + lengthAt(lengths, 4);
+}
+
+/** The body that begins at `at`. The payload is a view. */
+export function bodyAt(bytes: Uint8Array, at: number): Body {
+  const headersEnd = at + LENGTHS_BYTES + lengthAt(bytes, at);
+  const end = headersEnd + lengthAt(bytes, at + 4);
+  return {
+    headers: decodeHeaders(bytes.subarray(at + LENGTHS_BYTES, headersEnd)),
+    payload: bytes.subarray(headersEnd, end),
+  };
+}
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
+  return headers === NO_HEADERS ? NO_BYTES : encoder.encode(JSON.stringify(headers));
+}
+
+function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
+  return bytes.length === 0 ? NO_HEADERS : JSON.parse(decoder.decode(bytes));
+}
+
+/** Headers in the form that bodies have; none is always the same object. */
+export function plainHeaders(
+  headers: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  if (headers === undefined) return NO_HEADERS;
+  for (const _ in headers) return headers;
+  return NO_HEADERS;
+}
+
+function writeLength(writer: ByteWriter, length: number): void {
+  writer.u8(length & 0xff);
+  writer.u8((length >>> 8) & 0xff);
+  writer.u8((length >>> 16) & 0xff);
+  writer.u8(length >>> 24);
+}
+
+function readLength(reader: ByteReader): number {
+  const bytes = reader.raw(4);
+  return lengthAt(bytes, 0);
+}
+
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+  );
+}

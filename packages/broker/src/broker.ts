@@ -1,0 +1,231 @@
+import type {
+  Ack,
+  Added,
+  Broker,
+  BrokerEvent,
+  CallOptions,
+  ConsumeOptions,
+  Consumer,
+  Deliver,
+  EventFilter,
+  Extend,
+  FairnessKey,
+  GateConfig,
+  GateInfo,
+  GroupInfo,
+  HistoryEntry,
+  JobEnd,
+  JobInfo,
+  JobsOptions,
+  LaneStats,
+  LeasedJob,
+  LeaseOptions,
+  Nack,
+  NewJob,
+  Outcome,
+  Page,
+  PageOptions,
+  Progress,
+  QueueInfo,
+  QueueOptions,
+  ScanOptions,
+  StoreEntry,
+  Why,
+  WorkerInfo,
+} from "@sluice/protocol";
+import { Adder } from "./add.ts";
+import { SystemClock } from "./clock.ts";
+import { JobDesk } from "./jobs.ts";
+import { type OpenOptions, parseOptions } from "./options.ts";
+import { Office } from "./queues.ts";
+import { Runtime } from "./runtime.ts";
+
+/** Opens a broker on a log: what the log says is there again when it resolves. */
+export async function openBroker(options: OpenOptions): Promise<LocalBroker> {
+  const runtime = new Runtime(
+    options.log,
+    options.clock ?? new SystemClock(),
+    parseOptions(options),
+  );
+  await runtime.recover();
+  return new LocalBroker(runtime);
+}
+
+/** The Broker port in this process. */
+export class LocalBroker implements Broker {
+  readonly #runtime: Runtime;
+  readonly #adder: Adder;
+  readonly #desk: JobDesk;
+  readonly #office: Office;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#adder = new Adder(runtime);
+    this.#desk = new JobDesk(runtime);
+    this.#office = new Office(runtime);
+  }
+
+  /** What is held in memory and in the log, in bytes. */
+  sizes(): { payloadBytes: number; liveBytes: number; logBytes: number; unsyncedBytes: number } {
+    const { chunks, journal, log } = this.#runtime;
+    return {
+      payloadBytes: chunks.residentBytes,
+      liveBytes: chunks.liveBytes,
+      logBytes: log.sizeBytes,
+      unsyncedBytes: journal.unsyncedBytes,
+    };
+  }
+
+  events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
+    this.#runtime.check();
+    return this.#runtime.feed.read(filter);
+  }
+
+  close(): Promise<void> {
+    return this.#runtime.close();
+  }
+
+  add(queue: string, jobs: readonly NewJob[], options?: CallOptions): Promise<Outcome<Added>[]> {
+    return this.#adder.add(queue, jobs, options ?? {});
+  }
+
+  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    return this.#desk.lease(queue, options);
+  }
+
+  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    return this.#desk.consume(queue, options, deliver);
+  }
+
+  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
+    return this.#desk.ack(items);
+  }
+
+  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+    return this.#desk.nack(items);
+  }
+
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#desk.giveBack(leases);
+  }
+
+  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+    return this.#desk.extend(items);
+  }
+
+  progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
+    return this.#desk.progress(items);
+  }
+
+  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#desk.cancel(ids);
+  }
+
+  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#desk.cancelByKey(queue, keys);
+  }
+
+  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#desk.retry(ids);
+  }
+
+  job(id: string): Promise<JobInfo> {
+    return this.#desk.job(id);
+  }
+
+  why(id: string): Promise<Why> {
+    return this.#desk.why(id);
+  }
+
+  history(id: string): Promise<readonly HistoryEntry[]> {
+    return this.#desk.history(id);
+  }
+
+  ended(id: string, options: { signal?: AbortSignal | undefined } = {}): Promise<JobEnd> {
+    return this.#desk.ended(id, options.signal);
+  }
+
+  jobs(queue: string, options: JobsOptions = {}): Promise<Page<JobInfo>> {
+    return this.#desk.jobs(queue, options);
+  }
+
+  group(group: string): Promise<GroupInfo> {
+    return this.#desk.group(group);
+  }
+
+  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    return this.#office.setQueue(queue, options);
+  }
+
+  deleteQueue(queue: string): Promise<void> {
+    return this.#office.deleteQueue(queue);
+  }
+
+  queue(queue: string): Promise<QueueInfo> {
+    return this.#office.queue(queue);
+  }
+
+  queues(): Promise<readonly QueueInfo[]> {
+    return this.#office.queues();
+  }
+
+  purge(queue: string): Promise<void> {
+    return this.#office.purge(queue);
+  }
+
+  redrive(queue: string, options: { count?: number } = {}): Promise<number> {
+    return this.#office.redrive(queue, options.count);
+  }
+
+  lanes(queue: string, options: PageOptions & { search?: string } = {}): Promise<Page<LaneStats>> {
+    return this.#office.lanes(queue, options);
+  }
+
+  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    return this.#office.setLaneWeight(queue, key, weight);
+  }
+
+  workers(queue: string): Promise<readonly WorkerInfo[]> {
+    return this.#office.workers(queue);
+  }
+
+  setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    return this.#office.setGate(key, config);
+  }
+
+  deleteGate(key: string): Promise<void> {
+    return this.#office.deleteGate(key);
+  }
+
+  gate(key: string): Promise<GateInfo> {
+    return this.#office.gate(key);
+  }
+
+  gates(): Promise<readonly GateInfo[]> {
+    return this.#office.gates();
+  }
+
+  cooldown(key: string, ms: number, reason?: string): Promise<void> {
+    return this.#office.cooldown(key, ms, reason);
+  }
+
+  clearCooldown(key: string): Promise<void> {
+    return this.#office.clearCooldown(key);
+  }
+
+  reportGate(key: string, ok: boolean): Promise<void> {
+    return this.#office.reportGate(key, ok);
+  }
+
+  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    return this.#office.storeGet(store, keys);
+  }
+
+  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+    return this.#office.storeWrite(store, entries);
+  }
+
+  storeScan(store: string, options: ScanOptions = {}): Promise<Page<StoreEntry>> {
+    return this.#office.storeScan(store, options);
+  }
+}

@@ -1,0 +1,165 @@
+import type { Log, Position } from "@sluice/log";
+import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./bodies.ts";
+
+/**
+ * Where facts are in memory, and where in the log.
+ *
+ * Facts are written into chunks, and the written parts of a chunk go to the log as they are: a
+ * chunk is the log's bytes and the memory of the payloads in them at the same time. A body is named
+ * by a number, its chunk and its offset there, which is all that the engine keeps of it. A chunk
+ *
+ *   is filled      facts are being written into it
+ *   is resident    it is full, its bytes are in memory
+ *   is paged out   its bytes are only in the log: the memory budget was needed by newer ones
+ *   is dropped     no job has a body in it any more
+ *
+ * in that order; it may be dropped from any state but the first, once it is in the log.
+ */
+export class Chunk {
+  readonly number: number;
+  bytes: Uint8Array | undefined;
+  /** Bytes that are written. */
+  size = 0;
+  /** Triples: from where to where a batch of the log is in this chunk, and its position. */
+  readonly batches: number[] = [];
+  /** Bodies that a job still has, and their bytes. */
+  live = 0;
+  liveBytes = 0;
+  /** Parts that are on their way into the log. */
+  unsynced = 0;
+  isFilled = false;
+
+  constructor(number: number, bytes: Uint8Array | undefined) {
+    this.number = number;
+    this.bytes = bytes;
+  }
+
+  /** The position of the oldest batch; undefined while none is in the log. */
+  get first(): Position | undefined {
+    return this.batches[2];
+  }
+
+  get isInLog(): boolean {
+    return this.isFilled && this.unsynced === 0;
+  }
+}
+
+/** Offsets within a chunk: no fact begins its body further in. */
+const OFFSETS = 2 ** 24;
+
+/** Beside its payload and headers a live job needs its fields in the log, about this much. */
+const RECORD_BYTES = 64;
+
+export class Chunks {
+  readonly #log: Log;
+  readonly #memoryBytes: number;
+  readonly #chunks = new Map<number, Chunk>();
+  /** Chunks whose bytes are in memory, the oldest first. */
+  readonly #resident: Chunk[] = [];
+  #residentBytes = 0;
+  #last = 0;
+  /** Bytes in the log that live jobs need. */
+  liveBytes = 0;
+
+  constructor(log: Log, memoryBytes: number) {
+    this.#log = log;
+    this.#memoryBytes = memoryBytes;
+  }
+
+  get residentBytes(): number {
+    return this.#residentBytes;
+  }
+
+  /** A chunk to write into, or one of a replay, whose bytes stay in the log. */
+  make(bytes: Uint8Array | undefined): Chunk {
+    const chunk = new Chunk(++this.#last, bytes);
+    this.#chunks.set(chunk.number, chunk);
+    if (bytes !== undefined) {
+      this.#resident.push(chunk);
+      this.#residentBytes += bytes.length;
+    }
+    return chunk;
+  }
+
+  /** A job has the body at this place of a chunk: answers its name. */
+  bind(chunk: Chunk, offset: number, sizeBytes: number): number {
+    chunk.live++;
+    chunk.liveBytes += sizeBytes + RECORD_BYTES;
+    this.liveBytes += sizeBytes + RECORD_BYTES;
+    return chunk.number * OFFSETS + offset;
+  }
+
+  /** No job has this body any more. */
+  release(body: number, sizeBytes: number): void {
+    const chunk = this.#chunkOf(body);
+    chunk.live--;
+    chunk.liveBytes -= sizeBytes + RECORD_BYTES;
+    this.liveBytes -= sizeBytes + RECORD_BYTES;
+    if (chunk.live === 0) this.settle(chunk);
+  }
+
+  /** Looks whether a chunk can be dropped, and whether the oldest have to be paged out. */
+  settle(chunk: Chunk): void {
+    if (chunk.live === 0 && chunk.isInLog) this.#drop(chunk);
+    while (this.#residentBytes > this.#memoryBytes) {
+      const oldest = this.#resident[0]!;
+      if (!oldest.isInLog) break;
+      this.#resident.shift();
+      this.#unload(oldest);
+    }
+  }
+
+  /** The body of a job; a promise when it has to be read from the log. */
+  read(body: number): Body | Promise<Body> {
+    const chunk = this.#chunkOf(body);
+    const offset = body % OFFSETS;
+    if (chunk.bytes !== undefined) return bodyAt(chunk.bytes, offset);
+    return this.#readPaged(chunk, offset);
+  }
+
+  /** Chunks that begin before a position of the log, the oldest first. */
+  *before(position: Position): Generator<Chunk> {
+    for (const chunk of this.#chunks.values()) {
+      if (chunk.first === undefined || chunk.first >= position) return;
+      yield chunk;
+    }
+  }
+
+  nameOf(chunk: Chunk, offset: number): number {
+    return chunk.number * OFFSETS + offset;
+  }
+
+  #chunkOf(body: number): Chunk {
+    return this.#chunks.get(Math.floor(body / OFFSETS))!;
+  }
+
+  #drop(chunk: Chunk): void {
+    if (!this.#chunks.delete(chunk.number)) return;
+    if (chunk.bytes === undefined) return;
+    this.#resident.splice(this.#resident.indexOf(chunk), 1);
+    this.#unload(chunk);
+  }
+
+  #unload(chunk: Chunk): void {
+    this.#residentBytes -= chunk.bytes!.length;
+    chunk.bytes = undefined;
+  }
+
+  #readPaged(chunk: Chunk, offset: number): Body | Promise<Body> {
+    const { batches } = chunk;
+    let at = batches.length - 3;
+    while (batches[at]! > offset) at -= 3;
+    const position = batches[at + 2]!;
+    const from = offset - batches[at]!;
+    const lengths = this.#log.read(position, from, LENGTHS_BYTES);
+    if (lengths instanceof Promise) {
+      return lengths.then((bytes) => this.#readRest(position, from, bytes));
+    }
+    return this.#readRest(position, from, lengths);
+  }
+
+  #readRest(position: Position, from: number, lengths: Uint8Array): Body | Promise<Body> {
+    const bytes = this.#log.read(position, from, bodyBytes(lengths));
+    return bytes instanceof Promise ? bytes.then((read) => bodyAt(read, 0)) : bodyAt(bytes, 0);
+  }
+}

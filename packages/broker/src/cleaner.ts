@@ -1,0 +1,159 @@
+import type { Engine, Fact } from "@sluice/engine";
+import type { Log, Position } from "@sluice/log";
+import { bodyAt, skipBody } from "./bodies.ts";
+import type { Chunk, Chunks } from "./chunks.ts";
+import { ByteReader } from "./codec/byte-reader.ts";
+import { decodeFact } from "./codec/facts.ts";
+import type { Journal } from "./journal.ts";
+
+/** Jobs that are told again before the log has to catch up: a millisecond's work. */
+const MOVED_PER_STEP = 200;
+
+/** The log may be this many times as large as what lives in it, and a segment more. */
+const GARBAGE_FACTOR = 2;
+
+export interface CleanerParts {
+  engine: Engine;
+  journal: Journal;
+  chunks: Chunks;
+  log: Log;
+  /** What the log forgets at once, and what it may hold beyond its share of garbage. */
+  segmentBytes: number;
+  now: () => number;
+  wake: () => void;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Keeps the log small. When it holds more garbage than live data, the jobs that still live in its
+ * oldest part are told again at its end, and the oldest part is forgotten.
+ *
+ * A replay begins at a mark: the configuration told again, so that the facts behind it have their
+ * queues. Marks are made every quarter of a segment. A pass moves the jobs before the first mark
+ * that is behind the oldest segment, tells all the rest of the state again (a checkpoint), and only
+ * then trims the log up to that mark. A crash at any point leaves a log that says the same.
+ */
+export class Cleaner {
+  readonly #parts: CleanerParts;
+  readonly #marks: Position[];
+  #markedBytes = 0;
+  #isRunning = false;
+  #isStopped = false;
+
+  constructor(parts: CleanerParts, marks: readonly Position[]) {
+    this.#parts = parts;
+    this.#marks = [...marks];
+  }
+
+  /** A new log begins with a mark. */
+  begin(): void {
+    if (this.#marks.length === 0) this.#mark();
+  }
+
+  /** Looks whether there is something to do. Called when a commit is durable. */
+  look(): void {
+    const { journal, log, chunks, segmentBytes } = this.#parts;
+    if (this.#isStopped) return;
+    if (journal.writtenBytes - this.#markedBytes > segmentBytes / 4) this.#mark();
+    if (this.#isRunning) return;
+    if (log.sizeBytes <= GARBAGE_FACTOR * chunks.liveBytes + segmentBytes) return;
+    this.#isRunning = true;
+    this.#clean()
+      .catch(this.#parts.onError)
+      .finally(() => {
+        this.#isRunning = false;
+      });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #mark(): void {
+    const { engine, journal } = this.#parts;
+    this.#markedBytes = journal.writtenBytes;
+    for (const fact of engine.checkpoint().next().value ?? []) journal.write(fact, engine);
+    journal.whenDurable((first) => this.#marks.push(first));
+    this.#parts.wake();
+  }
+
+  async #clean(): Promise<void> {
+    const { chunks, log } = this.#parts;
+    const oldest = log.spans()[0];
+    if (oldest === undefined) return;
+    const target = this.#marks.find((mark) => mark >= oldest.end);
+    if (target === undefined) return;
+    for (const chunk of [...chunks.before(target)]) {
+      if (this.#isStopped) return;
+      if (chunk.live > 0) await this.#move(chunk);
+    }
+    await this.#checkpoint();
+    if (this.#isStopped) return;
+    await log.trim(target);
+    while (this.#marks[0] !== undefined && this.#marks[0] < target) this.#marks.shift();
+  }
+
+  /** Tells the state beside the jobs, a step at a time. */
+  async #checkpoint(): Promise<void> {
+    const { engine, journal } = this.#parts;
+    for (const step of engine.checkpoint()) {
+      for (const fact of step) journal.write(fact, engine);
+      await this.#settled();
+      if (this.#isStopped) return;
+    }
+  }
+
+  /** Tells the jobs again whose records are in a chunk. */
+  async #move(chunk: Chunk): Promise<void> {
+    const { batches } = chunk;
+    for (let i = 0; i < batches.length; i += 3) {
+      const from = batches[i]!;
+      const to = batches[i + 1]!;
+      const bytes =
+        chunk.bytes?.subarray(from, to) ??
+        (await this.#parts.log.read(batches[i + 2]!, 0, to - from));
+      await this.#moveBatch(chunk, from, bytes);
+      if (this.#isStopped) return;
+    }
+  }
+
+  async #moveBatch(chunk: Chunk, from: number, bytes: Uint8Array): Promise<void> {
+    const reader = new ByteReader(bytes);
+    let at = 0;
+    const skip = (body: ByteReader): void => {
+      at = body.at;
+      skipBody(body);
+    };
+    for (let moved = 0; !reader.isAtEnd; ) {
+      const fact = decodeFact(reader, skip);
+      if (fact.fact !== "job" && fact.fact !== "moved") continue;
+      if (!this.#tellAgain(fact, chunk, from + at, bytes, at)) continue;
+      if (++moved % MOVED_PER_STEP === 0) await this.#settled();
+      if (this.#isStopped) return;
+    }
+  }
+
+  /** False when the job is gone, or its record stands elsewhere by now. */
+  #tellAgain(
+    fact: Extract<Fact, { fact: "job" | "moved" }>,
+    chunk: Chunk,
+    offset: number,
+    bytes: Uint8Array,
+    at: number,
+  ): boolean {
+    const { chunks, engine, journal, now } = this.#parts;
+    const { id } = fact.job;
+    const name = chunks.nameOf(chunk, offset);
+    const job = engine.body(id) === name ? engine.record(id) : undefined;
+    if (job === undefined) return false;
+    job.body = bodyAt(bytes, at);
+    journal.write({ at: now(), fact: "moved", job }, engine);
+    chunks.release(name, job.sizeBytes);
+    return true;
+  }
+
+  async #settled(): Promise<void> {
+    this.#parts.wake();
+    await this.#parts.journal.durable();
+  }
+}

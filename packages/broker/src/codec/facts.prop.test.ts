@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ExtraRecord, Fact, JobRecord, JobSpec } from "@sluice/engine";
+import fc from "fast-check";
+import { ByteReader } from "./byte-reader.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import type { Told } from "./fact-fields.ts";
+import { decodeFact, encodeFact } from "./facts.ts";
+import { readSampleBody, SAMPLES, writeSampleBody } from "./sample-facts.ts";
+
+/** ASCII, everything, half pairs, and keys of a kilobyte. */
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ maxLength: 12 }) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(fc.nat(0xffff), { maxLength: 50 })
+      .map((units) => String.fromCharCode(...units)),
+  },
+  { weight: 1, arbitrary: fc.string({ minLength: 1000, maxLength: 1024, size: "max" }) },
+);
+const whole = fc.oneof(fc.nat(300), fc.maxSafeNat());
+const time = fc.oneof(
+  whole,
+  fc.integer({ min: 1_763_200_000_000, max: 1_763_300_000_000 }),
+  fc.double({ min: 0, max: 8.64e15, noNaN: true }),
+  fc.constant(Number.POSITIVE_INFINITY),
+);
+const number = fc.oneof(whole, fc.double());
+const bytes = fc.uint8Array({ maxLength: 40 });
+const body = fc.option(bytes, { nil: undefined });
+const path = fc.array(text, { minLength: 1, maxLength: 4 });
+const gates = fc.array(text, { maxLength: 16 });
+const ending = fc.constantFrom(
+  ...(["finished", "failed", "cancelled", "expired", "dead", "wait-too-long"] as const),
+);
+const mode = fc.constantFrom(
+  ...(["pending", "window", "debounce", "replace", "keepLast"] as const),
+);
+/** JSON has no -0. */
+const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+
+const { record } = fc;
+/** Each of the fields or not. */
+const optional = { requiredKeys: [] };
+
+const backoff = record(
+  { attempts: number, minMs: number, maxMs: number, factor: number, jitter: number },
+  optional,
+);
+const spec = record(
+  {
+    fairnessKey: fc.oneof(text, path),
+    weight: number,
+    priority: fc.oneof(number, text),
+    gates,
+    cost: number,
+    delayMs: time,
+    runAt: time,
+    ttlMs: time,
+    deadline: time,
+    maxWaitMs: time,
+    dedupe: record({ key: text, mode, windowMs: time }, { requiredKeys: ["key", "mode"] }),
+    group: text,
+    attempts: number,
+    backoff,
+    leaseMs: time,
+    sizeBytes: whole,
+    body: bytes,
+  },
+  optional,
+) satisfies fc.Arbitrary<JobSpec>;
+const history = fc.array(
+  record(
+    {
+      at: time,
+      event: fc.constantFrom(
+        ...(["added", "due", "dispatched", "failed", "expired", "returned"] as const),
+        ...(["retried", "promoted", "dead", "redriven", "ended"] as const),
+      ),
+      detail: text,
+    },
+    { requiredKeys: ["at", "event"] },
+  ),
+  { maxLength: 5 },
+);
+const waited = record({ gate: text, waitMs: time, maxWaitMs: time });
+const extra = record(
+  {
+    deadline: time,
+    maxWaitMs: time,
+    dedupe: record({ key: text, mode, until: time }, { requiredKeys: ["key", "mode"] }),
+    followUp: spec,
+    group: text,
+    leaseMs: number,
+    backoff,
+    error: text,
+    result: bytes,
+    history,
+    waited,
+    origin: record({ queue: text, spec, attempts: number, reason: text }),
+  },
+  optional,
+) satisfies fc.Arbitrary<ExtraRecord>;
+const required = {
+  id: whole,
+  queue: text,
+  state: fc.constantFrom(...(["waiting", "delayed", "leased", "ended"] as const)),
+  tier: fc.nat(15),
+  path,
+  weight: fc.nat(3),
+  gates,
+  cost: fc.integer({ min: 1, max: 3 }),
+  sizeBytes: whole,
+  attempt: fc.nat(2),
+  attempts: fc.nat(1000),
+  lease: fc.nat(2),
+  seq: whole,
+  addedAt: time,
+  time,
+  dispatchedMs: fc.oneof(fc.constant(0), whole),
+  worker: text,
+  body,
+};
+const job = record(
+  { ...required, ending, extra },
+  { requiredKeys: Object.keys(required) as (keyof typeof required)[] },
+) satisfies fc.Arbitrary<JobRecord>;
+
+type Fields<Kind extends Fact["fact"]> = Omit<Told<Kind>, "at" | "fact">;
+const id = whole;
+const named = record({ name: text });
+const queueConfig = fc.constant(SAMPLES.queue[0].config);
+const counters = fc.constant(SAMPLES.counters[0].counters);
+const position = { queue: text, tier: whole, path, isLevel: fc.boolean() };
+const save = record(
+  {
+    bucket: record({ level: fc.integer(), carry: fc.nat(), at: fc.nat() }),
+    ladderStep: fc.nat(),
+    cooldown: record({ until: fc.nat(), reason: text }),
+    last: fc.nat(),
+  },
+  optional,
+);
+
+/** The fields of each kind: the compiler asks for one that is missing. */
+const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = {
+  job: record({ job }),
+  moved: record({ job }),
+  due: record({ id, until: time }, { requiredKeys: ["id"] }),
+  leased: record({ id, lease: whole, until: time, worker: text }),
+  extended: record({ id, until: time }),
+  returned: record({ id }),
+  retried: record(
+    {
+      id,
+      attempt: whole,
+      until: time,
+      event: fc.constantFrom(...(["failed", "expired", "retried"] as const)),
+      error: text,
+      blame: gates,
+    },
+    { requiredKeys: ["id", "attempt", "until", "event", "blame"] },
+  ),
+  ended: record(
+    { id, ending, error: text, result: bytes, blame: gates, waited },
+    { requiredKeys: ["id", "ending", "blame"] },
+  ),
+  dead: record(
+    { id, reason: text, error: text, blame: gates },
+    { requiredKeys: ["id", "reason", "blame"] },
+  ),
+  redriven: record({ id }),
+  revived: record({ id }),
+  replaced: record(
+    { id, sizeBytes: whole, body, until: time },
+    { requiredKeys: ["id", "sizeBytes", "body"] },
+  ),
+  "follow-up": record({ id, spec }),
+  promoted: record({ id, tier: whole }),
+  queue: record({ name: text, config: queueConfig }),
+  "queue-deleted": named,
+  purged: record({ name: text, upTo: whole }),
+  "purge-ended": named,
+  weight: record({ queue: text, key: path, weight: number }),
+  position: record({ ...position, rounds: number, rem: number }),
+  "key-held": record({ queue: text, key: text, id, until: time }),
+  counters: record({ queue: text, counters, isDlq: fc.boolean() }),
+  gate: record({
+    key: text,
+    config: fc.constantFrom(undefined, { rate: 0.5, ladder: [1, 2] }, {}),
+  }),
+  cooled: record({ key: text, until: time, reason: text }),
+  cleared: record({ key: text }),
+  reported: record({ key: text, ok: fc.boolean() }),
+  "gate-state": record({ key: text, save }),
+  group: record({
+    name: text,
+    members: fc.array(fc.tuple(id, fc.option(ending, { nil: undefined })), { maxLength: 9 }),
+    ended: fc.boolean(),
+  }),
+  "group-ended": named,
+  stored: record({ store: text, key: text, value: fc.option(json, { nil: undefined }) }),
+  ids: record({ last: whole, seq: whole }),
+};
+
+const facts = Object.entries(FIELDS).map(([fact, fields]) =>
+  fc
+    .tuple(time, fields as fc.Arbitrary<object>)
+    // The objects of fast-check have no prototype at times; a clone of one is plain.
+    .map(([at, rest]) => structuredClone({ at, fact, ...rest }) as Fact),
+);
+const anyFact = fc.oneof(...facts);
+
+function encode(fact: Fact): Uint8Array {
+  const writer = new ByteWriter((need) => new Uint8Array(Math.max(need, 4096)));
+  encodeFact(writer, fact, writeSampleBody);
+  return writer.bytes.slice(writer.start, writer.at);
+}
+
+for (const [index, kind] of Object.keys(FIELDS).entries()) {
+  test(`any "${kind}" comes back as it was told, and every byte of it is read`, () => {
+    fc.assert(
+      fc.property(facts[index]!, (fact) => {
+        const reader = new ByteReader(encode(fact));
+        assert.deepEqual(decodeFact(reader, readSampleBody), fact);
+        assert.ok(reader.isAtEnd);
+      }),
+      { numRuns: 200 },
+    );
+  });
+}
+
+test("chunks of any size hold the same bytes as one chunk, each fact in one of them", () => {
+  fc.assert(
+    fc.property(fc.array(anyFact, { maxLength: 12 }), fc.nat(300), (told, spareBytes) => {
+      const chunks: Uint8Array[] = [];
+      const writer: ByteWriter = new ByteWriter((need) => {
+        chunks.push(writer.bytes.slice(0, writer.start));
+        return new Uint8Array(need + spareBytes);
+      });
+      for (const fact of told) encodeFact(writer, fact, writeSampleBody);
+      chunks.push(writer.bytes.slice(0, writer.at));
+      assert.deepEqual(Buffer.concat(chunks), Buffer.concat(told.map(encode)));
+      assert.deepEqual(chunks.flatMap(decodeAll), told);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function decodeAll(chunk: Uint8Array): Fact[] {
+  const reader = new ByteReader(chunk);
+  const read: Fact[] = [];
+  while (!reader.isAtEnd) read.push(decodeFact(reader, readSampleBody));
+  return read;
+}

@@ -1,0 +1,102 @@
+/**
+ * The facts as bytes. A fact is its type, its time, its fields and, last, its body, which the
+ * caller writes and reads: the engine carries bodies and does not look into them. Facts follow each
+ * other without a length, so a body must know its own.
+ *
+ * What is read equals what was written, with one exception: an optional field that was undefined is
+ * absent, and so is one inside of settings.
+ */
+import type { Fact } from "@sluice/engine";
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import type { Plain } from "./fact-fields.ts";
+import { FACT_KINDS, FACT_TYPES } from "./fact-types.ts";
+import { readJob, writeJob } from "./job-record.ts";
+import type { ReadBody, WriteBody } from "./job-spec.ts";
+import * as life from "./life-facts.ts";
+import { decodeRare, encodeRare } from "./rare-facts.ts";
+
+export type { ReadBody, WriteBody } from "./job-spec.ts";
+
+/** Begins a fact in `writer`. After a throw, `writer.at = writer.start` takes back its part. */
+export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody): void {
+  writer.begin();
+  // The frequent ones come first: the kinds are compared one after the other.
+  switch (fact.fact) {
+    case "job":
+      return encodeJob(writer, FACT_TYPES.job, fact, writeBody);
+    case "leased":
+      return life.writeLeased(writer, fact);
+    case "ended":
+      return life.writeEnded(writer, fact);
+    case "extended":
+      return life.writeExtended(writer, fact);
+    case "due":
+      return life.writeDue(writer, fact);
+    case "retried":
+      return life.writeRetried(writer, fact);
+    case "returned":
+    case "redriven":
+    case "revived":
+      return life.writeIdOnly(writer, fact);
+    case "dead":
+      return life.writeDead(writer, fact);
+    case "replaced":
+      return life.writeReplaced(writer, fact, writeBody);
+    case "follow-up":
+      return life.writeFollowUp(writer, fact, writeBody);
+    case "promoted":
+      return life.writePromoted(writer, fact);
+    case "moved":
+      return encodeJob(writer, FACT_TYPES.moved, fact, writeBody);
+    default:
+      return encodeRare(writer, fact);
+  }
+}
+
+export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
+  const type = reader.u8();
+  const kind = FACT_KINDS[type];
+  if (kind === undefined) throw reader.newer(`a fact of type ${type}`);
+  const at = reader.number();
+  switch (kind) {
+    case "job":
+      return { at, fact: "job", job: readJob(reader, at, readBody) };
+    case "leased":
+      return life.readLeased(reader, at);
+    case "ended":
+      return life.readEnded(reader, at);
+    case "extended":
+      return life.readExtended(reader, at);
+    case "due":
+      return life.readDue(reader, at);
+    case "retried":
+      return life.readRetried(reader, at);
+    case "returned":
+    case "redriven":
+    case "revived":
+      return life.readIdOnly(reader, at, kind);
+    case "dead":
+      return life.readDead(reader, at);
+    case "replaced":
+      return life.readReplaced(reader, at, readBody);
+    case "follow-up":
+      return life.readFollowUp(reader, at, readBody);
+    case "promoted":
+      return life.readPromoted(reader, at);
+    case "moved":
+      return { at, fact: "moved", job: readJob(reader, at, readBody) };
+    default:
+      return decodeRare(reader, at, kind);
+  }
+}
+
+function encodeJob(
+  writer: ByteWriter,
+  type: number,
+  fact: Plain<"job"> | Plain<"moved">,
+  writeBody: WriteBody,
+): void {
+  writer.head(type, fact.at);
+  writeJob(writer, fact.job, fact.at, writeBody);
+}

@@ -1,0 +1,155 @@
+/** What a job was told when it was added: the follow-up of another, or the origin of a dead job. */
+import type { FairnessKey, JobSpec, RetryPolicy } from "@sluice/engine";
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import { DEDUPE_MODES } from "./codes.ts";
+import { allOf, type Flags } from "./fact-fields.ts";
+
+export type WriteBody = (writer: ByteWriter, body: unknown) => void;
+export type ReadBody = (reader: ByteReader) => unknown;
+
+const HAS: Flags<JobSpec, "path" | "priorityName"> = {
+  fairnessKey: 1 << 0,
+  path: 1 << 1,
+  weight: 1 << 2,
+  priority: 1 << 3,
+  priorityName: 1 << 4,
+  gates: 1 << 5,
+  cost: 1 << 6,
+  delayMs: 1 << 7,
+  runAt: 1 << 8,
+  ttlMs: 1 << 9,
+  deadline: 1 << 10,
+  maxWaitMs: 1 << 11,
+  dedupe: 1 << 12,
+  group: 1 << 13,
+  attempts: 1 << 14,
+  backoff: 1 << 15,
+  leaseMs: 1 << 16,
+  sizeBytes: 1 << 17,
+  body: 1 << 18,
+};
+const KNOWN = allOf(HAS);
+
+/** Not `path` and `priorityName`: a caller's object may have fields of those names. */
+const FIELDS = Object.keys(HAS).filter(
+  (field) => field !== "path" && field !== "priorityName",
+) as (keyof JobSpec)[];
+
+/** Fields that are one number, in the order in which they are written. */
+const NUMBERS = [
+  "weight",
+  "cost",
+  "delayMs",
+  "runAt",
+  "ttlMs",
+  "deadline",
+  "maxWaitMs",
+  "attempts",
+  "leaseMs",
+  "sizeBytes",
+] as const;
+
+export function writeSpec(writer: ByteWriter, spec: JobSpec, writeBody: WriteBody): void {
+  const { fairnessKey, priority, gates, dedupe, group, backoff } = spec;
+  writer.varint(flagsOf(spec));
+  for (const field of NUMBERS) {
+    const value = spec[field];
+    if (value !== undefined) writer.number(value);
+  }
+  if (typeof fairnessKey === "string") writer.text(fairnessKey);
+  else if (fairnessKey !== undefined) writer.texts(fairnessKey);
+  if (typeof priority === "string") writer.text(priority);
+  else if (priority !== undefined) writer.number(priority);
+  if (gates !== undefined) writer.texts(gates);
+  if (dedupe !== undefined) writeDedupe(writer, dedupe.key, dedupe.mode, dedupe.windowMs);
+  if (group !== undefined) writer.text(group);
+  if (backoff !== undefined) writeBackoff(writer, backoff);
+  if (spec.body !== undefined) writeBody(writer, spec.body);
+}
+
+/** Absent and undefined are the same here; what is read is absent. */
+function flagsOf(spec: JobSpec): number {
+  let flags = 0;
+  for (const field of FIELDS) if (spec[field] !== undefined) flags |= HAS[field];
+  if (typeof spec.fairnessKey === "object") flags |= HAS.path;
+  if (typeof spec.priority === "string") flags |= HAS.priorityName;
+  return flags;
+}
+
+export function readSpec(reader: ByteReader, readBody: ReadBody): JobSpec {
+  const flags = reader.flags(KNOWN);
+  const spec: JobSpec = {};
+  for (const field of NUMBERS) if ((flags & HAS[field]) !== 0) spec[field] = reader.number();
+  if ((flags & HAS.fairnessKey) !== 0) spec.fairnessKey = readKey(reader, flags);
+  if ((flags & HAS.priority) !== 0) {
+    spec.priority = (flags & HAS.priorityName) === 0 ? reader.number() : reader.name();
+  }
+  if ((flags & HAS.gates) !== 0) spec.gates = reader.names();
+  if ((flags & HAS.dedupe) !== 0) {
+    const { key, mode, time } = readDedupe(reader);
+    spec.dedupe = time === undefined ? { key, mode } : { key, mode, windowMs: time };
+  }
+  if ((flags & HAS.group) !== 0) spec.group = reader.text();
+  if ((flags & HAS.backoff) !== 0) spec.backoff = readBackoff(reader);
+  if ((flags & HAS.body) !== 0) spec.body = readBody(reader);
+  return spec;
+}
+
+function readKey(reader: ByteReader, flags: number): FairnessKey {
+  return (flags & HAS.path) === 0 ? reader.name() : reader.names();
+}
+
+type Dedupe = NonNullable<JobSpec["dedupe"]>;
+
+/** The key, its mode, and a window's length or a hold's end. */
+export function writeDedupe(
+  writer: ByteWriter,
+  key: string,
+  mode: Dedupe["mode"],
+  time: number | undefined,
+): void {
+  writer.u8(DEDUPE_MODES.code(mode));
+  writer.u8(time === undefined ? 0 : 1);
+  writer.text(key);
+  if (time !== undefined) writer.number(time);
+}
+
+export function readDedupe(reader: ByteReader): {
+  key: string;
+  mode: Dedupe["mode"];
+  time: number | undefined;
+} {
+  const mode = DEDUPE_MODES.word(reader.u8(), reader);
+  const hasTime = reader.isTrue();
+  const key = reader.text();
+  return { key, mode, time: hasTime ? reader.number() : undefined };
+}
+
+const POLICY: Readonly<Record<keyof RetryPolicy, number>> = {
+  attempts: 1,
+  minMs: 2,
+  maxMs: 4,
+  factor: 8,
+  jitter: 16,
+};
+const POLICY_FIELDS = Object.keys(POLICY) as (keyof RetryPolicy)[];
+const POLICY_KNOWN = allOf(POLICY);
+
+export function writeBackoff(writer: ByteWriter, backoff: Partial<RetryPolicy>): void {
+  let flags = 0;
+  for (const field of POLICY_FIELDS) if (backoff[field] !== undefined) flags |= POLICY[field];
+  writer.u8(flags);
+  for (const field of POLICY_FIELDS) {
+    if (backoff[field] !== undefined) writer.number(backoff[field]);
+  }
+}
+
+export function readBackoff(reader: ByteReader): Partial<RetryPolicy> {
+  const flags = reader.flags(POLICY_KNOWN);
+  const backoff: Partial<RetryPolicy> = {};
+  for (const field of POLICY_FIELDS) {
+    if ((flags & POLICY[field]) !== 0) backoff[field] = reader.number();
+  }
+  return backoff;
+}

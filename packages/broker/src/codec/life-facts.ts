@@ -1,0 +1,216 @@
+/** What happens to a job after it was added. Each fact names it by its id, first. */
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import { ENDINGS, RETRY_EVENTS } from "./codes.ts";
+import { allOf, type Flags, type Plain, type Told } from "./fact-fields.ts";
+import { FACT_TYPES } from "./fact-types.ts";
+import { type ReadBody, readSpec, type WriteBody, writeSpec } from "./job-spec.ts";
+import { readResult, writeResult } from "./result.ts";
+import { readWaited, writeWaited } from "./waited.ts";
+
+export function writeLeased(writer: ByteWriter, fact: Plain<"leased">): void {
+  writer.head(FACT_TYPES.leased, fact.at);
+  writer.number(fact.id);
+  writer.number(fact.lease);
+  writer.time(fact.until, fact.at);
+  writer.text(fact.worker);
+}
+
+export function readLeased(reader: ByteReader, at: number): Plain<"leased"> {
+  return {
+    at,
+    fact: "leased",
+    id: reader.number(),
+    lease: reader.number(),
+    until: reader.time(at),
+    worker: reader.name(),
+  };
+}
+
+/** The ending's code is in the low bits, the flags are above it. */
+const ENDING = 7;
+const ENDED: Flags<Told<"ended">, "blame"> = {
+  error: 1 << 3,
+  result: 1 << 4,
+  blame: 1 << 5,
+  waited: 1 << 6,
+};
+const ENDED_KNOWN = allOf(ENDED) | ENDING;
+
+export function writeEnded(writer: ByteWriter, fact: Told<"ended">): void {
+  writer.head(FACT_TYPES.ended, fact.at);
+  const { error, result, blame, waited } = fact;
+  let flags = ENDINGS.code(fact.ending);
+  if (error !== undefined) flags |= ENDED.error;
+  if (result !== undefined) flags |= ENDED.result;
+  if (blame.length !== 0) flags |= ENDED.blame;
+  if (waited !== undefined) flags |= ENDED.waited;
+  writer.varint(flags);
+  writer.number(fact.id);
+  if (flags <= ENDING) return;
+  if (error !== undefined) writer.text(error);
+  if (result !== undefined) writeResult(writer, result);
+  if (blame.length !== 0) writer.texts(blame);
+  if (waited !== undefined) writeWaited(writer, waited);
+}
+
+export function readEnded(reader: ByteReader, at: number): Told<"ended"> {
+  const flags = reader.flags(ENDED_KNOWN);
+  const ending = ENDINGS.word(flags & ENDING, reader);
+  const fact: Told<"ended"> = { at, fact: "ended", id: reader.number(), ending, blame: [] };
+  if (flags <= ENDING) return fact;
+  if ((flags & ENDED.error) !== 0) fact.error = reader.text();
+  if ((flags & ENDED.result) !== 0) fact.result = readResult(reader);
+  if ((flags & ENDED.blame) !== 0) fact.blame = reader.names();
+  if ((flags & ENDED.waited) !== 0) fact.waited = readWaited(reader);
+  return fact;
+}
+
+/** The event's code is in the low bits, the flags are above it. */
+const EVENT = 3;
+const RETRIED: Flags<Told<"retried">, "blame"> = { error: 1 << 2, blame: 1 << 3 };
+const RETRIED_KNOWN = allOf(RETRIED) | EVENT;
+
+export function writeRetried(writer: ByteWriter, fact: Told<"retried">): void {
+  writer.head(FACT_TYPES.retried, fact.at);
+  const { error, blame } = fact;
+  let flags = RETRY_EVENTS.code(fact.event);
+  if (error !== undefined) flags |= RETRIED.error;
+  if (blame.length !== 0) flags |= RETRIED.blame;
+  writer.varint(flags);
+  writer.number(fact.id);
+  writer.number(fact.attempt);
+  writer.time(fact.until, fact.at);
+  if (error !== undefined) writer.text(error);
+  if (blame.length !== 0) writer.texts(blame);
+}
+
+export function readRetried(reader: ByteReader, at: number): Told<"retried"> {
+  const flags = reader.flags(RETRIED_KNOWN);
+  const fact: Told<"retried"> = {
+    at,
+    fact: "retried",
+    id: reader.number(),
+    attempt: reader.number(),
+    until: reader.time(at),
+    event: RETRY_EVENTS.word(flags & EVENT, reader),
+    blame: [],
+  };
+  if ((flags & RETRIED.error) !== 0) fact.error = reader.text();
+  if ((flags & RETRIED.blame) !== 0) fact.blame = reader.names();
+  return fact;
+}
+
+const DUE: Flags<Told<"due">> = { until: 1 };
+
+export function writeDue(writer: ByteWriter, fact: Told<"due">): void {
+  writer.head(FACT_TYPES.due, fact.at);
+  writer.varint(fact.until === undefined ? 0 : DUE.until);
+  writer.number(fact.id);
+  if (fact.until !== undefined) writer.time(fact.until, fact.at);
+}
+
+export function readDue(reader: ByteReader, at: number): Told<"due"> {
+  const flags = reader.flags(DUE.until);
+  const id = reader.number();
+  if (flags === 0) return { at, fact: "due", id };
+  return { at, fact: "due", id, until: reader.time(at) };
+}
+
+const DEAD: Flags<Told<"dead">, "blame"> = { error: 1, blame: 2 };
+const DEAD_KNOWN = allOf(DEAD);
+
+export function writeDead(writer: ByteWriter, fact: Told<"dead">): void {
+  writer.head(FACT_TYPES.dead, fact.at);
+  const { error, blame } = fact;
+  writer.varint((error === undefined ? 0 : DEAD.error) | (blame.length === 0 ? 0 : DEAD.blame));
+  writer.number(fact.id);
+  writer.text(fact.reason);
+  if (error !== undefined) writer.text(error);
+  if (blame.length !== 0) writer.texts(blame);
+}
+
+export function readDead(reader: ByteReader, at: number): Told<"dead"> {
+  const flags = reader.flags(DEAD_KNOWN);
+  const id = reader.number();
+  const fact: Told<"dead"> = { at, fact: "dead", id, reason: reader.name(), blame: [] };
+  if ((flags & DEAD.error) !== 0) fact.error = reader.text();
+  if ((flags & DEAD.blame) !== 0) fact.blame = reader.names();
+  return fact;
+}
+
+const REPLACED: Flags<Told<"replaced">> = { until: 1 };
+
+export function writeReplaced(
+  writer: ByteWriter,
+  fact: Told<"replaced">,
+  writeBody: WriteBody,
+): void {
+  writer.head(FACT_TYPES.replaced, fact.at);
+  writer.varint(fact.until === undefined ? 0 : REPLACED.until);
+  writer.number(fact.id);
+  writer.number(fact.sizeBytes);
+  if (fact.until !== undefined) writer.time(fact.until, fact.at);
+  writeBody(writer, fact.body);
+}
+
+export function readReplaced(reader: ByteReader, at: number, readBody: ReadBody): Told<"replaced"> {
+  const flags = reader.flags(REPLACED.until);
+  const id = reader.number();
+  const sizeBytes = reader.number();
+  const until = flags === 0 ? undefined : reader.time(at);
+  const body = readBody(reader);
+  if (until === undefined) return { at, fact: "replaced", id, sizeBytes, body };
+  return { at, fact: "replaced", id, sizeBytes, body, until };
+}
+
+export function writeFollowUp(
+  writer: ByteWriter,
+  fact: Plain<"follow-up">,
+  writeBody: WriteBody,
+): void {
+  writer.head(FACT_TYPES["follow-up"], fact.at);
+  writer.number(fact.id);
+  writeSpec(writer, fact.spec, writeBody);
+}
+
+export function readFollowUp(
+  reader: ByteReader,
+  at: number,
+  readBody: ReadBody,
+): Plain<"follow-up"> {
+  return { at, fact: "follow-up", id: reader.number(), spec: readSpec(reader, readBody) };
+}
+
+export function writeExtended(writer: ByteWriter, fact: Plain<"extended">): void {
+  writer.head(FACT_TYPES.extended, fact.at);
+  writer.number(fact.id);
+  writer.time(fact.until, fact.at);
+}
+
+export function readExtended(reader: ByteReader, at: number): Plain<"extended"> {
+  return { at, fact: "extended", id: reader.number(), until: reader.time(at) };
+}
+
+/** Facts that say only which job it was. */
+type IdOnlyKind = "returned" | "redriven" | "revived";
+type IdOnly = Plain<"returned"> | Plain<"redriven"> | Plain<"revived">;
+
+export function writeIdOnly(writer: ByteWriter, fact: IdOnly): void {
+  writer.head(FACT_TYPES[fact.fact], fact.at);
+  writer.number(fact.id);
+}
+
+export function readIdOnly(reader: ByteReader, at: number, kind: IdOnlyKind): IdOnly {
+  return { at, fact: kind, id: reader.number() };
+}
+
+export function writePromoted(writer: ByteWriter, fact: Plain<"promoted">): void {
+  writer.head(FACT_TYPES.promoted, fact.at);
+  writer.number(fact.id);
+  writer.number(fact.tier);
+}
+
+export function readPromoted(reader: ByteReader, at: number): Plain<"promoted"> {
+  return { at, fact: "promoted", id: reader.number(), tier: reader.number() };
+}

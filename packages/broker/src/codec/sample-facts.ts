@@ -1,0 +1,271 @@
+/** At least one fact of each kind, for tests: the compiler asks for a kind that is missing. */
+import type { Fact, JobRecord, JobSpec, QueueConfig } from "@sluice/engine";
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import type { Told } from "./fact-fields.ts";
+
+/** Bodies of tests are bytes, or undefined. */
+export function writeSampleBody(writer: ByteWriter, body: unknown): void {
+  writer.u8(body === undefined ? 0 : 1);
+  if (body !== undefined) writer.blob(body as Uint8Array);
+}
+
+export function readSampleBody(reader: ByteReader): Uint8Array | undefined {
+  return reader.u8() === 0 ? undefined : reader.blob().slice();
+}
+
+const at = 1_763_200_000_000;
+const body = Uint8Array.of(1, 2, 3);
+
+const config: QueueConfig = {
+  tiers: [{ name: "high" }, { name: "low", capacity: 5 }],
+  tierOrder: "strict",
+  fairness: true,
+  weights: { "big*": 4 },
+  weight: 1,
+  capacity: { jobs: 100, bytes: 1e9, delayed: 100, leased: 10 },
+  onFull: "reject",
+  addTimeoutMs: 5000,
+  fullRetryMs: 1000,
+  leaseMs: 30_000,
+  retry: { attempts: 3, minMs: 100, maxMs: 1000, factor: 2, jitter: 0.5 },
+  dlq: "dead",
+  results: { jobs: 10, ms: 1000 },
+  paused: false,
+};
+
+const newJob: JobRecord = {
+  id: 1,
+  queue: "mail",
+  state: "waiting",
+  tier: 1,
+  path: ["tenant"],
+  weight: 0,
+  gates: ["smtp"],
+  cost: 1,
+  sizeBytes: 3,
+  attempt: 0,
+  attempts: 3,
+  lease: 0,
+  seq: 1,
+  addedAt: at,
+  time: at,
+  dispatchedMs: 0,
+  worker: "",
+  body,
+};
+
+const spec: JobSpec = {
+  fairnessKey: ["eu", "tenant"],
+  weight: 2,
+  priority: "high",
+  gates: ["a", "b"],
+  cost: 3,
+  delayMs: 0.5,
+  runAt: at,
+  ttlMs: 4,
+  deadline: at + 0.25,
+  maxWaitMs: Number.POSITIVE_INFINITY,
+  dedupe: { key: "k", mode: "window", windowMs: 60_000 },
+  group: "g",
+  attempts: 7,
+  backoff: { attempts: 2, minMs: 1, maxMs: 2, factor: 1.5, jitter: 0 },
+  leaseMs: 10,
+  sizeBytes: 3,
+  body,
+};
+
+const oldJob: JobRecord = {
+  ...newJob,
+  id: Number.MAX_SAFE_INTEGER,
+  state: "leased",
+  path: ["eu", "tenant", "user", "task"],
+  weight: 5,
+  gates: Array.from({ length: 16 }, (_, i) => `gate-${i}`),
+  cost: 1_000_000,
+  attempt: 2,
+  lease: 3,
+  addedAt: at - 86_400_000,
+  time: at + 30_000.125,
+  dispatchedMs: 86_000,
+  worker: "worker-1",
+  extra: {
+    deadline: Number.POSITIVE_INFINITY,
+    maxWaitMs: 0,
+    dedupe: { key: "half a pair: \ud800", mode: "keepLast", until: at + 1 },
+    followUp: spec,
+    group: "g",
+    leaseMs: 10,
+    backoff: {},
+    error: "ünïcode ✓ 𝄞",
+    result: Uint8Array.of(9),
+    history: [
+      { at: at - 5, event: "added" },
+      { at, event: "failed", detail: "no" },
+    ],
+    waited: { gate: "a", waitMs: 1, maxWaitMs: 0.5 },
+    origin: { queue: "mail", spec: { fairnessKey: "", priority: 0 }, attempts: 3, reason: "" },
+  },
+};
+
+export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, ...Told<Kind>[]] } =
+  {
+    job: [
+      { at, fact: "job", job: newJob },
+      { at: at + 0.5, fact: "job", job: oldJob },
+      { at, fact: "job", job: { ...newJob, path: [], gates: [], body: undefined, extra: {} } },
+      { at, fact: "job", job: { ...newJob, state: "ended", ending: "wait-too-long" } },
+      { at, fact: "job", job: { ...newJob, state: "delayed", time: Number.POSITIVE_INFINITY } },
+    ],
+    moved: [
+      { at, fact: "moved", job: newJob },
+      { at, fact: "moved", job: oldJob },
+    ],
+    due: [
+      { at, fact: "due", id: 1 },
+      { at, fact: "due", id: 1, until: at + 1000 },
+    ],
+    leased: [
+      { at, fact: "leased", id: 300, lease: 1, until: at + 30_000, worker: "w1" },
+      { at: 0, fact: "leased", id: 0, lease: 0, until: Number.POSITIVE_INFINITY, worker: "" },
+    ],
+    extended: [
+      { at, fact: "extended", id: 300, until: at + 60_000 },
+      { at: 0.1, fact: "extended", id: 1, until: 0.3 },
+    ],
+    returned: [{ at, fact: "returned", id: 300 }],
+    retried: [
+      { at, fact: "retried", id: 1, attempt: 1, until: at, event: "retried", blame: [] },
+      {
+        at,
+        fact: "retried",
+        id: 1,
+        attempt: 2,
+        until: at + 500,
+        event: "failed",
+        error: "no",
+        blame: ["a", "b"],
+      },
+      { at, fact: "retried", id: 1, attempt: 2, until: at, event: "expired", error: "", blame: [] },
+    ],
+    ended: [
+      { at, fact: "ended", id: 300, ending: "finished", blame: [] },
+      {
+        at,
+        fact: "ended",
+        id: 1,
+        ending: "wait-too-long",
+        error: "",
+        result: new Uint8Array(0),
+        blame: ["a"],
+        waited: { gate: "a", waitMs: Number.POSITIVE_INFINITY, maxWaitMs: 0.5 },
+      },
+      { at, fact: "ended", id: 1, ending: "failed", error: "e".repeat(1000), blame: [] },
+    ],
+    dead: [
+      { at, fact: "dead", id: 1, reason: "attempts", blame: [] },
+      { at, fact: "dead", id: 1, reason: "attempts", error: "no", blame: ["a"] },
+    ],
+    redriven: [{ at, fact: "redriven", id: 1 }],
+    revived: [{ at, fact: "revived", id: 1 }],
+    replaced: [
+      { at, fact: "replaced", id: 1, sizeBytes: 3, body },
+      { at, fact: "replaced", id: 1, sizeBytes: 0, body: undefined, until: at + 5 },
+    ],
+    "follow-up": [
+      { at, fact: "follow-up", id: 1, spec },
+      { at, fact: "follow-up", id: 1, spec: {} },
+      { at, fact: "follow-up", id: 1, spec: { fairnessKey: "", priority: 3, gates: [] } },
+    ],
+    promoted: [{ at, fact: "promoted", id: 1, tier: 0 }],
+    queue: [{ at, fact: "queue", name: "mail", config }],
+    "queue-deleted": [{ at, fact: "queue-deleted", name: "mail" }],
+    purged: [{ at, fact: "purged", name: "mail", upTo: 1e12 }],
+    "purge-ended": [{ at, fact: "purge-ended", name: "mail" }],
+    weight: [{ at, fact: "weight", queue: "mail", key: ["eu", ""], weight: 7 }],
+    position: [
+      {
+        at,
+        fact: "position",
+        queue: "mail",
+        tier: 1,
+        path: ["eu"],
+        isLevel: true,
+        rounds: 3,
+        rem: 2,
+      },
+      {
+        at,
+        fact: "position",
+        queue: "mail",
+        tier: 0,
+        path: ["a", "b", "c", "d"],
+        isLevel: false,
+        rounds: -1,
+        rem: 0,
+      },
+    ],
+    "key-held": [{ at, fact: "key-held", queue: "mail", key: "é", id: 1, until: at + 1 }],
+    counters: [
+      {
+        at,
+        fact: "counters",
+        queue: "mail",
+        isDlq: true,
+        counters: {
+          added: 1,
+          dispatched: 2,
+          finished: 3,
+          failed: 4,
+          retried: 5,
+          expired: 6,
+          cancelled: 7,
+          dead: 8,
+          dropped: 9,
+          rejected: 10,
+        },
+      },
+    ],
+    gate: [
+      { at, fact: "gate", key: "smtp:*", config: { rate: 0.5, windows: [] } },
+      { at, fact: "gate", key: "smtp", config: undefined },
+    ],
+    cooled: [{ at, fact: "cooled", key: "smtp", until: at + 1000, reason: "429" }],
+    cleared: [{ at, fact: "cleared", key: "smtp" }],
+    reported: [
+      { at, fact: "reported", key: "smtp", ok: true },
+      { at, fact: "reported", key: "smtp", ok: false },
+    ],
+    "gate-state": [
+      {
+        at,
+        fact: "gate-state",
+        key: "smtp",
+        save: { bucket: { level: -5, carry: 3, at }, takes: { times: [at], costs: [2] }, last: at },
+      },
+      { at, fact: "gate-state", key: "smtp", save: {} },
+    ],
+    group: [
+      {
+        at,
+        fact: "group",
+        name: "g",
+        members: [
+          [1, undefined],
+          [2, "dead"],
+        ],
+        ended: false,
+      },
+      { at, fact: "group", name: "g", members: [], ended: true },
+    ],
+    "group-ended": [{ at, fact: "group-ended", name: "g" }],
+    stored: [
+      { at, fact: "stored", store: "s", key: "k", value: { a: [1, "ü", null, "\ud800"] } },
+      { at, fact: "stored", store: "s", key: "k", value: null },
+      { at, fact: "stored", store: "s", key: "k", value: undefined },
+    ],
+    ids: [{ at, fact: "ids", last: 5, seq: 9 }],
+  };
+
+/** All of them in one list. */
+export const ALL_SAMPLES: readonly Fact[] = Object.values(SAMPLES).flat();

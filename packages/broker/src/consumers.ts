@@ -1,0 +1,240 @@
+import type { Engine, Lease } from "@sluice/engine";
+import type { ConsumeOptions, Consumer, Deliver, LeasedJob } from "@sluice/protocol";
+import type { Body } from "./bodies.ts";
+import type { Chunks } from "./chunks.ts";
+import type { Journal } from "./journal.ts";
+import { idOf, tokenOf } from "./tokens.ts";
+
+/** Somebody to whom jobs go, as the broker knows it. */
+class Seat implements Consumer {
+  readonly queue: string;
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly deliver: Deliver;
+  readonly over: Promise<void>;
+  readonly end: () => void;
+  /** Jobs that may still go out to it. */
+  credits: number;
+  /** Jobs that went out to it and wait to be durable. */
+  onTheWay = 0;
+  isOver = false;
+  readonly #owner: Consumers;
+
+  constructor(owner: Consumers, queue: string, name: string, options: ConsumeOptions, to: Deliver) {
+    this.#owner = owner;
+    this.queue = queue;
+    this.name = name;
+    this.leaseMs = options.leaseMs ?? 0;
+    this.credits = options.credits;
+    this.deliver = to;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.end = resolve;
+  }
+
+  addCredits(count: number): void {
+    if (this.isOver) return;
+    this.credits += count;
+    this.#owner.changed(this);
+  }
+
+  stop(): Promise<void> {
+    this.#owner.leave(this);
+    return this.over;
+  }
+}
+
+export type { Seat };
+
+/**
+ * Those to whom jobs are delivered. The engine knows each as a worker of its queue with as many
+ * slots as it has credits; what the engine grants is delivered once the grant is durable, so that a
+ * crash never lets two hold the same job.
+ */
+export class Consumers {
+  readonly #engine: Engine;
+  readonly #journal: Journal;
+  readonly #chunks: Chunks;
+  readonly #now: () => number;
+  readonly #wake: () => void;
+  readonly #onDamage: (error: unknown) => void;
+  readonly #seats = new Map<string, Map<string, Seat>>();
+  /** Those whose credits the engine does not know yet. */
+  readonly #changed = new Set<Seat>();
+  /** Leases that wait to be durable. */
+  #granted: Lease[] = [];
+  /** Deliveries that wait for payloads to be read; later ones queue up behind. */
+  #sending: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(parts: {
+    engine: Engine;
+    journal: Journal;
+    chunks: Chunks;
+    now: () => number;
+    wake: () => void;
+    onDamage: (error: unknown) => void;
+  }) {
+    this.#engine = parts.engine;
+    this.#journal = parts.journal;
+    this.#chunks = parts.chunks;
+    this.#now = parts.now;
+    this.#wake = parts.wake;
+    this.#onDamage = parts.onDamage;
+  }
+
+  join(queue: string, options: ConsumeOptions, deliver: Deliver): Seat {
+    const seats = this.#seats.get(queue) ?? new Map<string, Seat>();
+    // The engine tells workers apart by name; two with one name are two all the same.
+    const isTaken = seats.has(options.worker);
+    const name = isTaken ? `${options.worker}#${++this.#count}` : options.worker;
+    const seat = new Seat(this, queue, name, options, deliver);
+    this.#engine.want(queue, name, seat.credits, this.#now(), seat.leaseMs);
+    this.#seats.set(queue, seats.set(name, seat));
+    this.#wake();
+    return seat;
+  }
+
+  changed(seat: Seat): void {
+    this.#changed.add(seat);
+    this.#wake();
+  }
+
+  /** Tells the engine of credits that came since. */
+  applyCredits(): void {
+    if (this.#changed.size === 0) return;
+    const now = this.#now();
+    for (const seat of this.#changed) {
+      if (!seat.isOver) {
+        this.#engine.want(seat.queue, seat.name, seat.credits, now, seat.leaseMs);
+      }
+    }
+    this.#changed.clear();
+  }
+
+  leave(seat: Seat): void {
+    if (seat.isOver) return;
+    this.#remove(seat);
+    this.#engine.leaveWorker(seat.queue, seat.name, this.#now());
+    this.#wake();
+  }
+
+  /** The queue is deleted: so are its workers. */
+  queueGone(queue: string): void {
+    for (const seat of this.#seats.get(queue)?.values() ?? []) this.#remove(seat);
+  }
+
+  leaveAll(): void {
+    for (const seats of this.#seats.values()) for (const seat of seats.values()) this.leave(seat);
+  }
+
+  /** The broker cannot go on: nobody gets anything any more. */
+  endAll(): void {
+    for (const queue of this.#seats.keys()) this.queueGone(queue);
+  }
+
+  #remove(seat: Seat): void {
+    seat.isOver = true;
+    this.#seats.get(seat.queue)?.delete(seat.name);
+    this.#changed.delete(seat);
+    seat.end();
+  }
+
+  /** The engine has granted leases: they go out when that is durable. */
+  grant(leases: readonly Lease[]): void {
+    for (const { queue, worker } of leases) {
+      const seat = this.#seats.get(queue)?.get(worker);
+      if (seat === undefined) continue;
+      seat.credits--;
+      seat.onTheWay++;
+    }
+    if (this.#granted.length === 0) this.#journal.whenDurable(() => this.#send());
+    this.#granted.push(...leases);
+  }
+
+  #send(): void {
+    const leases = this.#granted;
+    this.#granted = [];
+    if (this.#sending !== undefined) {
+      this.#sending = this.#sending.then(() => this.#sendNow(leases));
+      return;
+    }
+    const reading = this.#sendNow(leases);
+    if (reading === undefined) return;
+    this.#sending = reading;
+    void reading.then(() => {
+      if (this.#sending === reading) this.#sending = undefined;
+    });
+  }
+
+  /** Answers a promise when payloads have to be read first. */
+  #sendNow(leases: readonly Lease[]): Promise<void> | undefined {
+    const bodies: (Body | Promise<Body> | undefined)[] = [];
+    let isReading = false;
+    for (const { id } of leases) {
+      const body = this.#engine.body(id);
+      const read = typeof body === "number" ? this.#chunks.read(body) : undefined;
+      if (read instanceof Promise) isReading = true;
+      bodies.push(read);
+    }
+    if (!isReading) {
+      this.#handOver(leases, bodies as (Body | undefined)[]);
+      return undefined;
+    }
+    return Promise.all(bodies).then((read) => this.#handOver(leases, read), this.#onDamage);
+  }
+
+  #handOver(leases: readonly Lease[], bodies: readonly (Body | undefined)[]): void {
+    const deliveries = new Map<Seat, LeasedJob[]>();
+    let seat: Seat | undefined;
+    let jobs: LeasedJob[] = [];
+    for (let i = 0; i < leases.length; i++) {
+      const lease = leases[i]!;
+      if (seat === undefined || seat.name !== lease.worker || seat.queue !== lease.queue) {
+        seat = this.#seats.get(lease.queue)?.get(lease.worker);
+        jobs = (seat && deliveries.get(seat)) ?? [];
+        if (seat !== undefined) deliveries.set(seat, jobs);
+      }
+      const body = bodies[i];
+      if (seat === undefined) this.#giveBack(lease);
+      else {
+        seat.onTheWay--;
+        const job = body === undefined ? undefined : this.#leasedJob(lease, body);
+        if (job !== undefined) jobs.push(job);
+        // Cancelled, or expired, before it was delivered.
+        else this.changed(creditBack(seat));
+      }
+    }
+    for (const [to, list] of deliveries) if (list.length > 0) to.deliver(list);
+  }
+
+  #leasedJob(lease: Lease, body: Body): LeasedJob | undefined {
+    const held = this.#engine.held(lease.id, lease.lease);
+    if (held === undefined) return undefined;
+    return {
+      id: idOf(lease.id),
+      lease: tokenOf(lease.id, lease.lease),
+      queue: lease.queue,
+      attempt: lease.attempt,
+      attempts: held.attempts,
+      tier: lease.tier,
+      fairnessKey: held.fairnessKey,
+      addedAt: held.addedAt,
+      expiresAt: held.expiresAt,
+      headers: body.headers,
+      payload: body.payload,
+    };
+  }
+
+  /** The consumer left while the job was on its way: nobody has started it. */
+  #giveBack({ id, lease }: Lease): void {
+    if (this.#engine.held(id, lease) === undefined) return;
+    this.#engine.giveBack(id, lease, this.#now());
+    this.#wake();
+  }
+}
+
+function creditBack(seat: Seat): Seat {
+  seat.credits++;
+  return seat;
+}

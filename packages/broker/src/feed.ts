@@ -1,0 +1,142 @@
+import type { Fact } from "@sluice/engine";
+import { type BrokerEvent, type EventFilter, type JobEnd, SluiceError } from "@sluice/protocol";
+import { EVENTS_WAITING_MAX } from "./limits.ts";
+import { idOf } from "./tokens.ts";
+
+/** Facts as events, for those who listen. With no listener nothing is made. */
+export class Feed {
+  readonly #readers = new Set<Reader>();
+
+  get isHeard(): boolean {
+    return this.#readers.size > 0;
+  }
+
+  tell(event: BrokerEvent): void {
+    for (const reader of this.#readers) reader.push(event);
+  }
+
+  read(filter: EventFilter): AsyncIterableIterator<BrokerEvent> {
+    const reader: Reader = new Reader(filter, () => this.#readers.delete(reader));
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+  }
+}
+
+/** One listener: what it has not read yet waits here, up to a limit. */
+class Reader implements AsyncIterableIterator<BrokerEvent> {
+  readonly #filter: EventFilter;
+  readonly #left: () => void;
+  readonly #waiting: BrokerEvent[] = [];
+  #next: PromiseWithResolvers<IteratorResult<BrokerEvent>> | undefined;
+  #error: SluiceError | undefined;
+  #isOver = false;
+
+  constructor(filter: EventFilter, left: () => void) {
+    this.#filter = filter;
+    this.#left = left;
+  }
+
+  push(event: BrokerEvent): void {
+    if (!passes(this.#filter, event)) return;
+    if (this.#next !== undefined) {
+      this.#next.resolve({ done: false, value: event });
+      this.#next = undefined;
+    } else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
+  }
+
+  #cutOff(): void {
+    const message = `more than ${EVENTS_WAITING_MAX} events were not read`;
+    this.#error = new SluiceError("RATE_LIMITED", message);
+    this.#waiting.length = 0;
+    this.end();
+  }
+
+  /** What waits can still be read. */
+  end(): void {
+    this.#isOver = true;
+    this.#left();
+    this.#next?.resolve({ done: true, value: undefined });
+    this.#next = undefined;
+  }
+
+  next(): Promise<IteratorResult<BrokerEvent>> {
+    const event = this.#waiting.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    if (this.#error !== undefined) {
+      const error = this.#error;
+      this.#error = undefined;
+      return Promise.reject(error);
+    }
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
+    this.#next = Promise.withResolvers();
+    return this.#next.promise;
+  }
+
+  return(): Promise<IteratorResult<BrokerEvent>> {
+    this.#waiting.length = 0;
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<BrokerEvent> {
+    return this;
+  }
+}
+
+function passes(filter: EventFilter, event: BrokerEvent): boolean {
+  if (filter.events !== undefined && !filter.events.includes(event.event)) return false;
+  return filter.queue === undefined || !("queue" in event) || event.queue === filter.queue;
+}
+
+/** The event that a fact is for those outside; undefined: none. `queue` is the job's queue. */
+export function eventOf(fact: Fact, queue: string, dlq: string): BrokerEvent | undefined {
+  const { at } = fact;
+  switch (fact.fact) {
+    case "job":
+      return { at, event: "added", queue: fact.job.queue, id: idOf(fact.job.id) };
+    case "retried":
+      return {
+        at,
+        event: "retried",
+        queue,
+        id: idOf(fact.id),
+        attempt: fact.attempt,
+        until: fact.until,
+        ...(fact.error === undefined ? {} : { error: fact.error }),
+      };
+    case "returned":
+      return { at, event: "returned", queue, id: idOf(fact.id) };
+    case "dead": {
+      const error = fact.error ?? fact.reason;
+      return { at, event: "dead", queue, id: idOf(fact.id), dlq, error };
+    }
+    case "ended":
+      return { event: "ended", ...endOf(fact, queue) };
+    case "group-ended":
+      return { at, event: "group-ended", group: fact.name };
+    case "queue":
+      return { at, event: "queue", queue: fact.name };
+    case "queue-deleted":
+      return { at, event: "queue-deleted", queue: fact.name };
+    case "gate":
+      return { at, event: "gate", gate: fact.key };
+    case "cooled":
+      return { at, event: "cooled", gate: fact.key, until: fact.until, reason: fact.reason };
+    default:
+      return undefined;
+  }
+}
+
+/** How a job ended, as its fact tells it. */
+export function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
+  const end: JobEnd = { id: idOf(fact.id), queue, ending: fact.ending, at: fact.at };
+  if (fact.error !== undefined) end.error = fact.error;
+  if (fact.result !== undefined) end.result = fact.result as Uint8Array;
+  if (fact.waited !== undefined) end.waited = fact.waited;
+  return end;
+}

@@ -1,0 +1,252 @@
+import type { Engine, JobView } from "@sluice/engine";
+import {
+  type Ack,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type Extend,
+  type GroupInfo,
+  type HistoryEntry,
+  type JobEnd,
+  type JobInfo,
+  type JobsOptions,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type Outcome,
+  type Page,
+  type Progress,
+  SluiceError,
+  type Why,
+} from "@sluice/protocol";
+import { aborted } from "./ends.ts";
+import {
+  CREDITS_MAX,
+  ERROR_BYTES_MAX,
+  LEASE_WAIT_MS_MAX,
+  PAGE_MAX,
+  RESULT_BYTES_MAX,
+} from "./limits.ts";
+import { tooLarge } from "./new-job.ts";
+import { checkBatch } from "./operations.ts";
+import { invalid, outcomeOf } from "./refuse.ts";
+import type { Runtime } from "./runtime.ts";
+import { idOf, parseId, parseToken } from "./tokens.ts";
+
+/** The calls about jobs that are there: who gets them, how they end, what is known of them. */
+export class JobDesk {
+  readonly #runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    checkInteger("credits", options.credits, 0, CREDITS_MAX);
+    return this.#runtime.call(() => this.#runtime.consumers.join(queue, options, deliver));
+  }
+
+  async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    const { max, waitMs = 0, leaseMs, worker = "poll", signal } = options;
+    checkInteger("max", max, 1, CREDITS_MAX);
+    checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
+    if (signal?.aborted === true) throw aborted(signal);
+    const { promise, resolve, reject } = Promise.withResolvers<LeasedJob[]>();
+    const { clock, consumers, pump } = this.#runtime;
+    const seat = this.#runtime.call(() =>
+      consumers.join(queue, { worker, credits: max, leaseMs }, resolve),
+    );
+    pump.runNow();
+    const giveUp = (): void => {
+      // What is on its way still comes.
+      if (seat.onTheWay === 0) resolve([]);
+    };
+    if (waitMs === 0) giveUp();
+    const timer = clock.at(clock.now() + waitMs, giveUp);
+    const abort = (): void => reject(aborted(signal!));
+    signal?.addEventListener("abort", abort, { once: true });
+    void seat.over.then(() => resolve([]));
+    try {
+      return await promise;
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener("abort", abort);
+      consumers.leave(seat);
+    }
+  }
+
+  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
+    return this.#each("items", items, ({ lease, result }, engine, now) => {
+      if (result !== undefined) checkResult(result);
+      const token = parseToken(lease);
+      engine.ack(token.job, token.lease, now, result);
+      return true;
+    });
+  }
+
+  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+    return this.#each("items", items, ({ lease, error, ...options }, engine, now) => {
+      const token = parseToken(lease);
+      const text = error === undefined ? undefined : shorten(error);
+      engine.nack(token.job, token.lease, now, { ...options, error: text });
+      return true;
+    });
+  }
+
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#each("leases", leases, (lease, engine, now) => {
+      const token = parseToken(lease);
+      engine.giveBack(token.job, token.lease, now);
+      return true;
+    });
+  }
+
+  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+    return this.#each("items", items, ({ lease, leaseMs }, engine, now) => {
+      const token = parseToken(lease);
+      return engine.extend(token.job, token.lease, leaseMs, now);
+    });
+  }
+
+  async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
+    checkBatch("items", items);
+    return items.map((item) => outcomeOf(() => this.#setProgress(item)));
+  }
+
+  #setProgress({ lease, progress }: Progress): true {
+    this.#runtime.call((engine, now) => {
+      const token = parseToken(lease);
+      // Refused like any other call about a lease that is over.
+      engine.checkLease(token.job, token.lease);
+      this.#runtime.progress.set(token.job, progress);
+      const { feed } = this.#runtime;
+      if (!feed.isHeard) return;
+      const queue = engine.queueOf(token.job)!;
+      feed.tell({ at: now, event: "progress", queue, id: idOf(token.job), progress });
+    });
+    return true;
+  }
+
+  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#each("ids", ids, (id, engine, now) => engine.cancel(parseId(id), now));
+  }
+
+  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#each("keys", keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
+  }
+
+  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#each("ids", ids, (id, engine, now) => {
+      engine.retry(parseId(id), now);
+      return true;
+    });
+  }
+
+  async job(id: string): Promise<JobInfo> {
+    const view = this.#runtime.call((engine, now) => {
+      const job = parseId(id);
+      const found = engine.job(job);
+      // Says whether there never was such a job, or it is no longer kept.
+      if (found === undefined) engine.why(job, now);
+      return found!;
+    });
+    return this.#info(view);
+  }
+
+  async why(id: string): Promise<Why> {
+    return this.#runtime.call((engine, now) => engine.why(parseId(id), now));
+  }
+
+  async history(id: string): Promise<readonly HistoryEntry[]> {
+    return this.#runtime.call((engine) => engine.history(parseId(id)));
+  }
+
+  async ended(id: string, signal: AbortSignal | undefined): Promise<JobEnd> {
+    return this.#runtime.call(() => this.#runtime.ends.wait(parseId(id), signal));
+  }
+
+  async jobs(queue: string, options: JobsOptions): Promise<Page<JobInfo>> {
+    const { state, lane, limit = 100 } = options;
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    let cursor = parseCursor(options.cursor);
+    const views: JobView[] = [];
+    do {
+      const left = limit - views.length;
+      const page = this.#runtime.call((engine) =>
+        engine.jobs(queue, { state, key: lane, limit: left, cursor }),
+      );
+      views.push(...page.jobs);
+      cursor = page.cursor;
+      if (cursor !== 0 && views.length < limit) await new Promise(setImmediate);
+    } while (cursor !== 0 && views.length < limit);
+    const items = await Promise.all(views.map((view) => this.#info(view)));
+    return cursor === 0 ? { items } : { items, cursor: String(cursor) };
+  }
+
+  async group(group: string): Promise<GroupInfo> {
+    const found = this.#runtime.call((engine) => engine.group(group));
+    if (found === undefined) {
+      const message = `there is no group ${JSON.stringify(group)}`;
+      throw new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
+    }
+    const members = found.members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
+    return { id: group, ended: found.ended, members };
+  }
+
+  /** Makes a call for each item; answers when all of them are durable. */
+  async #each<I, T>(
+    field: string,
+    items: readonly I[],
+    call: (item: I, engine: Engine, now: number) => T,
+  ): Promise<Outcome<T>[]> {
+    checkBatch(field, items);
+    this.#runtime.check();
+    const { engine, journal, pump } = this.#runtime;
+    const now = this.#runtime.now();
+    const outcomes: Outcome<T>[] = [];
+    for (const item of items) outcomes.push(outcomeOf(() => call(item, engine, now)));
+    pump.call();
+    await journal.durable();
+    return outcomes;
+  }
+
+  async #info(view: JobView): Promise<JobInfo> {
+    const { id, lease: _, body, result, waited: __, ...rest } = view;
+    const progress = this.#runtime.progress.get(id);
+    const { headers, payload } = await this.#runtime.chunks.read(body as number);
+    return {
+      ...rest,
+      id: idOf(id),
+      headers,
+      payload,
+      ...(progress === undefined ? {} : { progress }),
+      ...(result === undefined ? {} : { result: result as Uint8Array }),
+    };
+  }
+}
+
+function checkResult(result: unknown): void {
+  if (!(result instanceof Uint8Array)) throw invalid("result", "bytes", result);
+  if (result.length > RESULT_BYTES_MAX) throw tooLarge("result", result, RESULT_BYTES_MAX);
+}
+
+/** An error is kept with its job: a long one loses its end. */
+function shorten(error: unknown): string {
+  if (typeof error !== "string") throw invalid("error", "a text", error);
+  return error.length > ERROR_BYTES_MAX ? `${error.slice(0, ERROR_BYTES_MAX - 3)}...` : error;
+}
+
+export function parseCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const value = Number(cursor);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw invalid("cursor", "the cursor of an earlier answer", cursor);
+  }
+  return value;
+}
+
+export function checkInteger(field: string, value: unknown, min: number, max: number): void {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+    throw invalid(field, `an integer from ${min} to ${max}`, value);
+  }
+}

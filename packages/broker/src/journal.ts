@@ -1,0 +1,222 @@
+import type { Engine, Fact } from "@sluice/engine";
+import type { Log, Position } from "@sluice/log";
+import { SluiceError, toSluiceError } from "@sluice/protocol";
+import { type Body, plainHeaders, writeBody } from "./bodies.ts";
+import type { Chunk, Chunks } from "./chunks.ts";
+import { ByteWriter } from "./codec/byte-writer.ts";
+import { encodeFact } from "./codec/facts.ts";
+import { CHUNK_BYTES } from "./limits.ts";
+
+/** What is promised once all facts written so far are durable. */
+interface Commit {
+  /** Parts of it that are not yet in the log. */
+  parts: number;
+  /** The position of its first part. */
+  first: Position;
+  readonly done: ((first: Position) => void)[];
+  promise: Promise<void> | undefined;
+  resolve: () => void;
+  reject: (error: SluiceError) => void;
+}
+
+/**
+ * Facts on their way into the log. What the engine tells is written into the current chunk at once;
+ * `flush` hands all that is written to the log as one commit. While a commit is on its way the next
+ * one gathers, so that the log syncs as often as the disk can and each sync carries what came since.
+ */
+export class Journal {
+  readonly #log: Log;
+  readonly #chunks: Chunks;
+  readonly #writer = new ByteWriter((needBytes) => this.#more(needBytes));
+  #chunk: Chunk | undefined;
+  /** Up to where the current chunk was handed to the log. */
+  #flushed = 0;
+  /** Parts of earlier chunks that are not yet handed to the log. */
+  #parts: { chunk: Chunk; from: number; to: number }[] = [];
+  #gathering: Commit = newCommit();
+  #inFlight = 0;
+  #unsyncedBytes = 0;
+  #writtenBytes = 0;
+  /** Where the body of the fact being written begins, from the fact's own beginning. */
+  #bodyAt = 0;
+  #failure: SluiceError | undefined;
+  readonly #onFailure: (error: SluiceError) => void;
+  /** Called when a commit is durable, after its callers were told. */
+  onCommit: () => void = () => {};
+
+  constructor(log: Log, chunks: Chunks, onFailure: (error: SluiceError) => void) {
+    this.#log = log;
+    this.#chunks = chunks;
+    this.#onFailure = onFailure;
+    // Not only a commit may find out: another process may have taken the log.
+    void log.failed.then((error) => this.fail(error));
+  }
+
+  get failure(): SluiceError | undefined {
+    return this.#failure;
+  }
+
+  /** Bytes that are written and not yet durable. */
+  get unsyncedBytes(): number {
+    return this.#unsyncedBytes;
+  }
+
+  /** Bytes written by this process. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
+  }
+
+  /** Nothing is on its way into the log. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0;
+  }
+
+  /** Writes a fact. A job's body is from now on kept here, and the engine has its name. */
+  write(fact: Fact, engine: Engine): void {
+    if (fact.fact === "replaced") return this.#writeReplaced(fact, engine);
+    this.#writeOne(fact, engine);
+  }
+
+  /** A job's record and its body stand in one fact: a new body brings the record with it. */
+  #writeReplaced(fact: Extract<Fact, { fact: "replaced" }>, engine: Engine): void {
+    this.#writeOne({ ...fact, body: NO_BODY }, engine);
+    this.#writeOne({ at: fact.at, fact: "moved", job: engine.record(fact.id)! }, engine);
+  }
+
+  #writeOne(fact: Fact, engine: Engine): void {
+    const writer = this.#writer;
+    try {
+      encodeFact(writer, fact, this.#writeBody);
+    } catch (error) {
+      writer.at = writer.start;
+      throw error;
+    }
+    const size = writer.at - writer.start;
+    this.#unsyncedBytes += size;
+    this.#writtenBytes += size;
+    this.#chunk!.size = writer.at;
+    if (fact.fact !== "job" && fact.fact !== "moved") return;
+    const { id, sizeBytes } = fact.job;
+    const offset = writer.start + this.#bodyAt;
+    engine.setBody(id, this.#chunks.bind(this.#chunk!, offset, sizeBytes));
+  }
+
+  readonly #writeBody = (writer: ByteWriter, body: unknown): void => {
+    this.#bodyAt = writer.at - writer.start;
+    writeBody(writer, body as Body);
+  };
+
+  /** Resolves when all that is written now is durable. */
+  durable(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#unsyncedBytes === 0) return DONE;
+    const commit = this.#gathering;
+    if (commit.promise === undefined) {
+      commit.promise = new Promise((resolve, reject) => {
+        commit.resolve = resolve;
+        commit.reject = reject;
+      });
+      // Whoever asked is told; nobody else has to handle it.
+      commit.promise.catch(() => {});
+    }
+    return commit.promise;
+  }
+
+  /**
+   * Calls back when all that is written now is durable, with a position that no fact written since
+   * the last commit is before; never when the log fails.
+   */
+  whenDurable(callback: (first: Position) => void): void {
+    this.#gathering.done.push(callback);
+  }
+
+  /** Hands what is written to the log, unless a commit is on its way. */
+  flush(): void {
+    if (this.#inFlight > 0 || this.#failure !== undefined) return;
+    this.#cut(this.#writer.at);
+    const commit = this.#gathering;
+    if (this.#parts.length === 0 && commit.promise === undefined && commit.done.length === 0)
+      return;
+    this.#gathering = newCommit();
+    const parts = this.#parts;
+    this.#parts = [];
+    commit.parts = parts.length;
+    this.#inFlight = 1;
+    if (parts.length === 0) queueMicrotask(() => this.#finish(commit));
+    for (const part of parts) this.#append(commit, part.chunk, part.from, part.to);
+  }
+
+  #append(commit: Commit, chunk: Chunk, from: number, to: number): void {
+    this.#log.append(chunk.bytes!.subarray(from, to)).then(
+      (position) => {
+        chunk.unsynced--;
+        chunk.batches.push(from, to, position);
+        this.#unsyncedBytes -= to - from;
+        commit.first = Math.min(commit.first, position);
+        this.#chunks.settle(chunk);
+        if (--commit.parts === 0) this.#finish(commit);
+      },
+      (error: unknown) => {
+        this.fail(toSluiceError(error));
+        commit.reject(this.#failure!);
+      },
+    );
+  }
+
+  #finish(commit: Commit): void {
+    this.#inFlight = 0;
+    if (this.#failure !== undefined) return commit.reject(this.#failure);
+    commit.resolve();
+    for (const callback of commit.done) callback(commit.first);
+    this.onCommit();
+  }
+
+  /** Nothing is confirmed from now on. */
+  fail(error: SluiceError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure =
+      error.code === "LOG_FAILED"
+        ? error
+        : new SluiceError("LOG_FAILED", `the log failed: ${error.message}`, {}, { cause: error });
+    this.#gathering.reject(this.#failure);
+    this.#onFailure(this.#failure);
+  }
+
+  /** What is written up to here is a part to hand to the log. */
+  #cut(to: number): void {
+    if (this.#chunk === undefined || to === this.#flushed) return;
+    this.#parts.push({ chunk: this.#chunk, from: this.#flushed, to });
+    this.#chunk.unsynced++;
+    this.#flushed = to;
+  }
+
+  /** The chunk ends where the fact began that does not fit. */
+  #more(needBytes: number): Uint8Array {
+    const full = this.#chunk;
+    if (full !== undefined) {
+      this.#cut(this.#writer.start);
+      full.size = this.#writer.start;
+      full.isFilled = true;
+      this.#chunks.settle(full);
+    }
+    this.#flushed = 0;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, needBytes));
+    this.#chunk = this.#chunks.make(bytes);
+    return bytes;
+  }
+}
+
+const NO_BODY: Body = { headers: plainHeaders(undefined), payload: new Uint8Array(0) };
+
+const DONE = Promise.resolve();
+
+function newCommit(): Commit {
+  return {
+    parts: 0,
+    first: Number.POSITIVE_INFINITY,
+    done: [],
+    promise: undefined,
+    resolve: () => {},
+    reject: () => {},
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Every bound on what comes from outside and on what this process may hold, each with its reason.
+ * Those that are options have their default here.
+ */
+
+/** A payload: larger things belong into a store of objects, with their address as the payload. */
+export const PAYLOAD_BYTES_DEFAULT = 1024 * 1024;
+
+/** The most that the option may allow: a job is read and written in one piece. */
+export const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Headers of one job: as many and as much as HTTP servers allow. */
+export const HEADERS_MAX = 64;
+export const HEADERS_BYTES_MAX = 8 * 1024;
+
+/** Result of one job: it is kept in memory as long as the job is. */
+export const RESULT_BYTES_MAX = 1024 * 1024;
+
+/** Items of one call, the engine's own bound. */
+export const BATCH_MAX = 10_000;
+
+/** Jobs of a batch that the engine is given at once: a millisecond's work with every option set. */
+export const ADD_SLICE = 1000;
+
+/** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
+export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
+
+/** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+/** Facts that are written and not yet durable: a second's work of a fast disk. */
+export const UNSYNCED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Adds that wait because that much is not yet durable; what comes beyond is refused. */
+export const WAITING_ADDS_MAX = 10_000;
+
+/** How long a caller that was refused for want of a faster log should stay away. */
+export const BUSY_RETRY_MS = 250;
+
+/** The error of a failed job: a message and the beginning of a stack. */
+export const ERROR_BYTES_MAX = 8 * 1024;
+
+/** Names of operations that are remembered for those who ask again, and for how long. */
+export const OPERATIONS_MAX = 10_000;
+export const OPERATION_MS = 10 * 60_000;
+export const OPERATION_ID_BYTES_MAX = 255;
+
+/** Events that wait for one reader; beyond it the reader is cut off. */
+export const EVENTS_WAITING_MAX = 10_000;
+
+/** The longest time a poll for jobs may wait: proxies give up after a minute. */
+export const LEASE_WAIT_MS_MAX = 60_000;
+
+/** Jobs that one consumer may have on its way at once. */
+export const CREDITS_MAX = 100_000;
+
+/** One value of a store, as JSON: it is kept in memory. */
+export const STORE_VALUE_BYTES_MAX = 256 * 1024;
+
+/** Answers of one page. */
+export const PAGE_MAX = 1000;

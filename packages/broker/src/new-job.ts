@@ -1,0 +1,60 @@
+import type { JobSpec } from "@sluice/engine";
+import { type NewJob, SluiceError } from "@sluice/protocol";
+import { plainHeaders } from "./bodies.ts";
+import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
+import { invalid } from "./refuse.ts";
+
+/** What the engine is told of a new job: it judges all but the payload and the headers. */
+export function specOf(job: NewJob, payloadBytesMax: number, wallAheadMs: number): JobSpec {
+  if (typeof job !== "object" || job === null) throw invalid("job", "an object", job);
+  const { payload } = job;
+  if (!(payload instanceof Uint8Array)) throw invalid("job.payload", "bytes", payload);
+  if (payload.length > payloadBytesMax) throw tooLarge("job.payload", payload, payloadBytesMax);
+  const headers = plainHeaders(job.headers);
+  const headersBytes = job.headers === undefined ? 0 : checkHeaders(job.headers);
+  // One shape for all jobs, whatever they are told: the engine's code is compiled for it.
+  return {
+    fairnessKey: job.fairnessKey,
+    weight: job.weight,
+    priority: job.priority,
+    gates: job.gates,
+    cost: job.cost,
+    delayMs: job.delayMs,
+    runAt: job.runAt === undefined ? undefined : job.runAt - wallAheadMs,
+    ttlMs: job.ttlMs,
+    deadline: job.deadline === undefined ? undefined : job.deadline - wallAheadMs,
+    maxWaitMs: job.maxWaitMs,
+    dedupe: job.dedupe,
+    group: job.group,
+    attempts: job.attempts,
+    backoff: job.backoff,
+    leaseMs: job.leaseMs,
+    sizeBytes: payload.length + headersBytes,
+    body: { headers, payload },
+  };
+}
+
+export function tooLarge(field: string, bytes: Uint8Array, max: number): SluiceError {
+  const message = `${field} must be at most ${max} bytes, got ${bytes.length}`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field, value: bytes.length });
+}
+
+/** Answers the bytes that the headers take. */
+function checkHeaders(headers: unknown): number {
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+    throw invalid("job.headers", "an object of texts", headers);
+  }
+  const entries = Object.entries(headers);
+  if (entries.length > HEADERS_MAX) {
+    throw invalid("job.headers", `at most ${HEADERS_MAX} headers`, entries.length);
+  }
+  let bytes = 0;
+  for (const [name, value] of entries) {
+    if (typeof value !== "string") throw invalid(`job.headers.${name}`, "a text", value);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  }
+  if (bytes > HEADERS_BYTES_MAX) {
+    throw invalid("job.headers", `at most ${HEADERS_BYTES_MAX} bytes in all`, bytes);
+  }
+  return bytes;
+}

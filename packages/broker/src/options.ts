@@ -1,0 +1,79 @@
+import type { Log } from "@sluice/log";
+import type { Clock, SluiceError } from "@sluice/protocol";
+import {
+  PAYLOAD_BYTES_DEFAULT,
+  PAYLOAD_BYTES_MAX,
+  PAYLOAD_MEMORY_BYTES_DEFAULT,
+  UNSYNCED_BYTES_MAX,
+} from "./limits.ts";
+import type { RecoveryProgress } from "./recovery.ts";
+import { invalid } from "./refuse.ts";
+
+/** What a broker is told when it is opened. */
+export interface OpenOptions {
+  /** Where facts go; it must not have been replayed. */
+  log: Log;
+  clock?: Clock;
+  /** What the log forgets at once: how much it may hold beyond twice the live data. */
+  segmentBytes?: number;
+  payloadBytesMax?: number;
+  /** Memory for payloads; those beyond it are read back from the log when their job goes out. */
+  payloadMemoryBytes?: number;
+  /** Facts that may be written before the log has them; then adds wait. */
+  unsyncedBytesMax?: number;
+  /** Varies the jitter of retries. */
+  seed?: number;
+  /** Reserve address space for millions of jobs now: no stall when the tables grow. */
+  reserve?: boolean;
+  onProgress?: (progress: RecoveryProgress) => void;
+  /** The log has failed: nothing more is confirmed. */
+  onFailure?: (error: SluiceError) => void;
+}
+
+export interface BrokerOptions {
+  segmentBytes: number;
+  payloadBytesMax: number;
+  payloadMemoryBytes: number;
+  unsyncedBytesMax: number;
+  seed: number;
+  reserve: boolean;
+  onProgress: OpenOptions["onProgress"];
+  onFailure: OpenOptions["onFailure"];
+}
+
+const SEGMENT_BYTES_DEFAULT = 64 * 1024 * 1024;
+
+export function parseOptions(options: OpenOptions): BrokerOptions {
+  return {
+    segmentBytes: bytes("segmentBytes", options.segmentBytes, SEGMENT_BYTES_DEFAULT),
+    payloadBytesMax: bytes(
+      "payloadBytesMax",
+      options.payloadBytesMax,
+      PAYLOAD_BYTES_DEFAULT,
+      PAYLOAD_BYTES_MAX,
+    ),
+    payloadMemoryBytes: bytes(
+      "payloadMemoryBytes",
+      options.payloadMemoryBytes,
+      PAYLOAD_MEMORY_BYTES_DEFAULT,
+    ),
+    unsyncedBytesMax: bytes("unsyncedBytesMax", options.unsyncedBytesMax, UNSYNCED_BYTES_MAX),
+    seed: options.seed ?? 0,
+    reserve: options.reserve ?? false,
+    onProgress: options.onProgress,
+    onFailure: options.onFailure,
+  };
+}
+
+function bytes(
+  field: string,
+  value: number | undefined,
+  absent: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
+  if (value === undefined) return absent;
+  if (!Number.isSafeInteger(value) || value < 1 || value > max) {
+    throw invalid(field, `a number of bytes from 1 to ${max}`, value);
+  }
+  return value;
+}

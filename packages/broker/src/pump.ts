@@ -1,0 +1,105 @@
+import type { Engine } from "@sluice/engine";
+import type { Clock, Timer } from "@sluice/protocol";
+import type { Consumers } from "./consumers.ts";
+import type { Journal } from "./journal.ts";
+
+/** Leases of one call to the engine, and calls of one turn of the event loop. */
+const LEASES_PER_CALL = 500;
+const CALLS_PER_TURN = 8;
+
+/** What the pump keeps going. */
+export interface Pumped {
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly consumers: Consumers;
+  beforeDispatch(): void;
+  afterCommit(): void;
+}
+
+/**
+ * Keeps the engine going: after calls have changed something, and when its next wake has come, it
+ * lets the engine dispatch, hands the facts to the log and sets the one timer.
+ *
+ *   idle     nothing to do before the timer fires
+ *   called   a run is scheduled for the end of this turn: calls that come until then share it
+ *   paused   a run had more to do than one turn should take: it goes on with the next
+ */
+export class Pump {
+  readonly #of: Pumped;
+  #state: "idle" | "called" | "paused" = "idle";
+  #timer: Timer | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #isStopped = false;
+
+  constructor(of: Pumped) {
+    this.#of = of;
+    of.journal.onCommit = () => {
+      of.afterCommit();
+      this.call();
+    };
+  }
+
+  /** Something has changed. */
+  call(): void {
+    if (this.#state !== "idle") return;
+    this.#state = "called";
+    queueMicrotask(this.#run);
+  }
+
+  /** Does now what a call would do at the end of this turn. */
+  runNow(): void {
+    if (!this.#isStopped && this.#of.journal.failure === undefined) {
+      this.#of.beforeDispatch();
+      this.#dispatch();
+    }
+    this.call();
+  }
+
+  /** No job goes out any more; what is written still goes to the log. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  readonly #run = (): void => {
+    this.#state = "idle";
+    const { journal } = this.#of;
+    if (this.#isStopped) return journal.flush();
+    if (journal.failure !== undefined) return;
+    this.#of.beforeDispatch();
+    const isDone = this.#dispatch();
+    journal.flush();
+    if (isDone) return this.#setTimer();
+    this.#state = "paused";
+    setImmediate(this.#run);
+  };
+
+  /** Answers whether all was done that can be done now. */
+  #dispatch(): boolean {
+    const { clock, consumers, engine } = this.#of;
+    for (let calls = 0; calls < CALLS_PER_TURN; calls++) {
+      const now = clock.now();
+      if (engine.nextWake(now) > now) return true;
+      const leases = engine.dispatch(now, LEASES_PER_CALL);
+      if (leases.length > 0) consumers.grant(leases);
+    }
+    return false;
+  }
+
+  #setTimer(): void {
+    const { clock, engine } = this.#of;
+    const wake = engine.nextWake(clock.now());
+    if (wake === this.#timerAt && this.#timer !== undefined) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAt = wake;
+    if (wake === Number.POSITIVE_INFINITY) return;
+    this.#timer = clock.at(wake, () => {
+      this.#timer = undefined;
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.call();
+    });
+  }
+}

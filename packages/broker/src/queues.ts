@@ -1,0 +1,200 @@
+import type { GateStats } from "@sluice/engine";
+import type {
+  FairnessKey,
+  GateConfig,
+  GateInfo,
+  LaneStats,
+  Page,
+  PageOptions,
+  QueueInfo,
+  QueueOptions,
+  ScanOptions,
+  StoreEntry,
+  WorkerInfo,
+} from "@sluice/protocol";
+import { checkInteger, parseCursor } from "./jobs.ts";
+import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
+import { checkBatch } from "./operations.ts";
+import { invalid } from "./refuse.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** The calls of those who run the place: queues, gates, stores. */
+export class Office {
+  readonly #runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    await this.#runtime.change((engine, now) => engine.setQueue(queue, options, now));
+    return this.queue(queue);
+  }
+
+  async deleteQueue(queue: string): Promise<void> {
+    await this.#runtime.change((engine, now) => {
+      engine.queueConfig(queue);
+      this.#runtime.ends.queueGone(queue, now);
+      engine.deleteQueue(queue, now);
+      this.#runtime.consumers.queueGone(queue);
+    });
+  }
+
+  async queue(queue: string): Promise<QueueInfo> {
+    return this.#runtime.call((engine) => ({
+      name: queue,
+      config: engine.queueConfig(queue),
+      stats: engine.queueStats(queue),
+    }));
+  }
+
+  async queues(): Promise<readonly QueueInfo[]> {
+    const names = this.#runtime.call((engine) => engine.queueNames());
+    return Promise.all(names.sort().map((name) => this.queue(name)));
+  }
+
+  purge(queue: string): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.purge(queue, now));
+  }
+
+  /** The engine puts back a bounded number at once. */
+  async redrive(queue: string, count = Number.POSITIVE_INFINITY): Promise<number> {
+    let moved = 0;
+    for (;;) {
+      const left = count - moved;
+      const some = await this.#runtime.change((engine, now) =>
+        engine.redrive(queue, { count: left }, now),
+      );
+      moved += some;
+      if (some === 0 || moved >= count) return moved;
+    }
+  }
+
+  async lanes(
+    queue: string,
+    { search = "", limit = 100, cursor }: PageOptions & { search?: string },
+  ): Promise<Page<LaneStats>> {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    let next = parseCursor(cursor);
+    const items: LaneStats[] = [];
+    do {
+      const left = limit - items.length;
+      const page = this.#runtime.call((engine) =>
+        engine.lanes(queue, { search, limit: left, cursor: next }),
+      );
+      items.push(...page.lanes);
+      next = page.cursor;
+    } while (next !== 0 && items.length < limit);
+    return next === 0 ? { items } : { items, cursor: String(next) };
+  }
+
+  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.setLaneWeight(queue, key, weight, now));
+  }
+
+  async workers(queue: string): Promise<readonly WorkerInfo[]> {
+    const workers = this.#runtime.call((engine) => engine.workers(queue));
+    return workers.map((worker) => ({ ...worker, queue }));
+  }
+
+  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    await this.#runtime.change((engine, now) => engine.setGate(key, withFrom(config), now));
+    return this.gate(key);
+  }
+
+  deleteGate(key: string): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.deleteGate(key, now));
+  }
+
+  async gate(key: string): Promise<GateInfo> {
+    return this.#runtime.call((engine, now) =>
+      key.endsWith("*") ? patternInfo(key, engine.gateConfig(key)) : engine.gateStats(key, now),
+    );
+  }
+
+  async gates(): Promise<readonly GateInfo[]> {
+    const keys = this.#runtime.call((engine) => engine.gateKeys());
+    return Promise.all(keys.map((key) => this.gate(key)));
+  }
+
+  cooldown(key: string, ms: number, reason = ""): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.cooldown(key, ms, reason, now));
+  }
+
+  clearCooldown(key: string): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.clearCooldown(key, now));
+  }
+
+  reportGate(key: string, ok: boolean): Promise<void> {
+    return this.#runtime.change((engine, now) => engine.reportGate(key, ok, now));
+  }
+
+  async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    checkBatch("keys", keys);
+    return this.#runtime.call((engine) =>
+      keys.map((key) => structuredClone(engine.storeGet(store, key))),
+    );
+  }
+
+  /** All values are checked before the first is written, and the facts go into one commit. */
+  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+    checkBatch("entries", entries);
+    const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
+    await this.#runtime.change((engine, now) => {
+      for (const { key } of checked) engine.checkStoreKey(store, key);
+      for (const { key, value } of checked) {
+        if (value === undefined) engine.storeDelete(store, key, now);
+        else engine.storePut(store, key, value, now);
+      }
+    });
+  }
+
+  async storeScan(
+    store: string,
+    { prefix = "", limit = 100, cursor = "" }: ScanOptions,
+  ): Promise<Page<StoreEntry>> {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    const found = this.#runtime.call((engine) => engine.storeScan(store, prefix, cursor, limit));
+    const items = found.map(([key, value]) => ({ key, value: structuredClone(value) }));
+    const last = items.at(-1);
+    return items.length < limit || last === undefined ? { items } : { items, cursor: last.key };
+  }
+}
+
+/** A copy of what JSON makes of a value: nobody can change it afterwards. */
+function plainValue(key: string, value: unknown): unknown {
+  if (value === undefined) return undefined;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) throw invalid(`value of ${key}`, "something that JSON can carry", value);
+  if (text.length > STORE_VALUE_BYTES_MAX) {
+    throw invalid(`value of ${key}`, `at most ${STORE_VALUE_BYTES_MAX} bytes of JSON`, text.length);
+  }
+  return JSON.parse(text);
+}
+
+function withFrom(config: GateConfig): Parameters<Runtime["engine"]["setGate"]>[1] {
+  const { interval, ...rest } = config;
+  if (interval === undefined || interval === null) return rest;
+  return { ...rest, interval: { ...interval, from: interval.from ?? "end" } };
+}
+
+/** A pattern has no level of its own: its gates have. */
+function patternInfo(key: string, config: GateConfig | undefined): GateStats {
+  return {
+    key,
+    config: config as GateStats["config"],
+    pattern: undefined,
+    tokens: undefined,
+    windows: [],
+    inFlight: 0,
+    ladderStep: 0,
+    cooldown: undefined,
+    opensAt: undefined,
+    waitingLanes: 0,
+  };
+}

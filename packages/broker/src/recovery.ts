@@ -1,0 +1,126 @@
+import type { Engine, Fact, JobSpec } from "@sluice/engine";
+import type { Batch, Log } from "@sluice/log";
+import { SluiceError } from "@sluice/protocol";
+import { bodyAt, skipBody } from "./bodies.ts";
+import type { Chunk, Chunks } from "./chunks.ts";
+import { ByteReader } from "./codec/byte-reader.ts";
+import { decodeFact } from "./codec/facts.ts";
+import { CHUNK_BYTES } from "./limits.ts";
+
+/** How far a recovery has come, for a progress bar. */
+export interface RecoveryProgress {
+  doneBytes: number;
+  totalBytes: number;
+  facts: number;
+}
+
+export interface Recovered {
+  facts: number;
+  /** The time of the last fact; 0: there was none. */
+  lastAt: number;
+  /** Where a replay may begin in the log, the oldest first. */
+  marks: number[];
+}
+
+/**
+ * Rebuilds the engine from the log. What stands before the first mark is passed over: the
+ * jobs of which it tells are told again further on, or have ended.
+ */
+export class Recovery {
+  readonly #log: Log;
+  readonly #engine: Engine;
+  readonly #chunks: Chunks;
+  #chunk: Chunk | undefined;
+  #reader: ByteReader = new ByteReader(new Uint8Array(0));
+  /** Where the batch begins in its chunk. */
+  #offset = 0;
+  /** Where the last two bodies that were stepped over begin in the batch. */
+  #bodyAt = 0;
+  #followUpAt = 0;
+  readonly #result: Recovered = { facts: 0, lastAt: 0, marks: [] };
+
+  constructor(log: Log, engine: Engine, chunks: Chunks) {
+    this.#log = log;
+    this.#engine = engine;
+    this.#chunks = chunks;
+  }
+
+  async run(onProgress: ((progress: RecoveryProgress) => void) | undefined): Promise<Recovered> {
+    const totalBytes = this.#log.sizeBytes;
+    let doneBytes = 0;
+    for await (const batch of this.#log.replay()) {
+      this.#apply(batch);
+      doneBytes += batch.facts.length;
+      onProgress?.({ doneBytes, totalBytes, facts: this.#result.facts });
+    }
+    this.#endChunk();
+    this.#engine.endReplay();
+    return this.#result;
+  }
+
+  #apply({ position, facts }: Batch): void {
+    this.#placeBatch(position, facts.length);
+    this.#reader = new ByteReader(facts);
+    while (!this.#reader.isAtEnd) {
+      const fact = this.#decode(position);
+      if (fact.fact === "ids") this.#result.marks.push(position);
+      if (this.#result.marks.length === 0) continue;
+      this.#result.facts++;
+      this.#result.lastAt = Math.max(this.#result.lastAt, fact.at);
+      this.#bind(fact, facts);
+      this.#engine.apply(fact);
+    }
+  }
+
+  #decode(position: number): Fact {
+    try {
+      return decodeFact(this.#reader, this.#skipBody);
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      const message = `${error.message} of the batch at ${position}`;
+      throw new SluiceError(error.code, message, { ...error.details, position }, { cause: error });
+    }
+  }
+
+  /** A batch belongs to a chunk as a whole, so that its bodies have names. */
+  #placeBatch(position: number, sizeBytes: number): void {
+    if (this.#chunk === undefined || this.#chunk.size + sizeBytes > CHUNK_BYTES) {
+      this.#endChunk();
+      this.#chunk = this.#chunks.make(undefined);
+    }
+    this.#offset = this.#chunk.size;
+    this.#chunk.size += sizeBytes;
+    this.#chunk.batches.push(this.#offset, this.#chunk.size, position);
+  }
+
+  #endChunk(): void {
+    if (this.#chunk === undefined) return;
+    this.#chunk.isFilled = true;
+    this.#chunks.settle(this.#chunk);
+  }
+
+  readonly #skipBody = (reader: ByteReader): undefined => {
+    this.#followUpAt = this.#bodyAt;
+    this.#bodyAt = reader.at;
+    skipBody(reader);
+    return undefined;
+  };
+
+  /** Gives a fact its bodies: the name of a job's own, the bytes of one that waits beside it. */
+  #bind(fact: Fact, bytes: Uint8Array): void {
+    if (fact.fact === "job" || fact.fact === "moved") {
+      fact.job.body = this.#name(fact.job.sizeBytes);
+      const followUp = fact.job.extra?.followUp;
+      if (followUp !== undefined) this.#load(followUp, bytes, this.#followUpAt);
+    } else if (fact.fact === "follow-up") this.#load(fact.spec, bytes, this.#bodyAt);
+  }
+
+  #name(sizeBytes: number): number {
+    return this.#chunks.bind(this.#chunk!, this.#offset + this.#bodyAt, sizeBytes);
+  }
+
+  #load(spec: JobSpec, bytes: Uint8Array, at: number): void {
+    const { headers, payload } = bodyAt(bytes, at);
+    spec.body = { headers, payload: payload.slice() };
+  }
+}

@@ -1,0 +1,144 @@
+import { cases } from "./case.ts";
+import {
+  accepted,
+  bytes,
+  check,
+  equal,
+  matches,
+  names,
+  refused,
+  rejects,
+  textOf,
+} from "./check.ts";
+
+const MIB = 1024 * 1024;
+
+export const adding = cases("add", {
+  "a job is delivered with the id, payload and headers it was added with": async (scene) => {
+    await scene.queue();
+    const headers = { tenant: "acme", "x-empty": "", greeting: "grüß dich" };
+    const id = await scene.add("hello", { headers });
+    const job = await scene.takeOne();
+    matches(job, { id, queue: "q", headers, payload: bytes("hello") }, "the delivered job");
+  },
+
+  "an empty payload is delivered as an empty payload": async (scene) => {
+    await scene.queue();
+    await scene.add("");
+    equal((await scene.takeOne()).payload.length, 0, "the length of the delivered payload");
+  },
+
+  "a payload of 1 MiB with every byte value is delivered unchanged": async (scene) => {
+    await scene.queue();
+    const payload = new Uint8Array(MIB).map((_, i) => (i * 31) % 256);
+    const [outcome] = await scene.broker.add("q", [{ payload }]);
+    accepted(outcome, "the add of 1 MiB");
+    equal((await scene.takeOne()).payload, payload, "the delivered payload");
+  },
+
+  "a buffer that is used again after the answer does not change the job": async (scene) => {
+    await scene.queue();
+    const payload = bytes("first");
+    await scene.broker.add("q", [{ payload }]);
+    payload.set(bytes("other"));
+    equal(textOf(await scene.takeOne()), "first", "the payload after its buffer was written again");
+  },
+
+  "ids are unique strings that rise in the order of the adds": async (scene) => {
+    await scene.queue();
+    const ids: string[] = [];
+    for (let i = 0; i < 120; i++) ids.push(await scene.add(`${i}`));
+    ids.push(...(await scene.addAll(["a", "b", "c"])));
+    await scene.pass(1);
+    ids.push(await scene.add("later"));
+    for (const [i, id] of ids.entries()) {
+      check(typeof id === "string" && id !== "", `an id must be a string with something in it`);
+      const last = ids[i - 1];
+      check(last === undefined || last < id, `ids must rise, but ${last} was followed by ${id}`);
+    }
+  },
+
+  "a new job waits, with no attempt made, from the time of its add": async (scene) => {
+    await scene.queue({ retry: { attempts: 7 } });
+    await scene.pass(2);
+    const addedAt = scene.now();
+    const info = await scene.broker.job(await scene.add("new"));
+    scene.near(info.addedAt, addedAt, "when the job was added");
+    matches(info, { state: "waiting", attempt: 0, attempts: 7, queue: "q", cost: 1 }, "the job");
+  },
+
+  "a batch is answered item by item, in the order of the call": async (scene) => {
+    await scene.queue();
+    const ids = await scene.addAll(["a", "b", "c"]);
+    const jobs = await scene.take(10);
+    equal(
+      jobs.map((job) => [job.id, textOf(job)]),
+      [
+        [ids[0], "a"],
+        [ids[1], "b"],
+        [ids[2], "c"],
+      ],
+      "ids and payloads in order of delivery",
+    );
+  },
+
+  "one bad item of a batch is refused, and the others go through": async (scene) => {
+    await scene.queue();
+    const payload = bytes("x");
+    const outcomes = await scene.broker.add("q", [
+      { payload },
+      { payload, weight: 0 },
+      { payload },
+    ]);
+    equal(outcomes.length, 3, "the number of answers");
+    accepted(outcomes[0], "the item before the bad one");
+    names(refused(outcomes[1], "INVALID", "the bad item"), "weight", "the bad item");
+    accepted(outcomes[2], "the item after the bad one");
+    equal((await scene.broker.queue("q")).stats.waiting, 2, "the jobs that wait");
+  },
+
+  "an empty batch is answered with no answers": async (scene) => {
+    await scene.queue();
+    equal(await scene.broker.add("q", []), [], "the answer");
+  },
+
+  "an add to a queue that does not exist is refused": async (scene) => {
+    const add = scene.broker.add("nowhere", [{ payload: bytes("x") }]);
+    await rejects(add, "QUEUE_NOT_FOUND", "the add");
+  },
+
+  "a call that was given up before it began adds nothing": async (scene) => {
+    await scene.queue();
+    const signal = AbortSignal.abort();
+    const add = scene.broker.add("q", [{ payload: bytes("x") }], { signal });
+    await rejects(add, "ABORTED", "the add");
+    equal((await scene.broker.queue("q")).stats.added, 0, "the jobs that were added");
+  },
+});
+
+export const repeating = cases("operation ids", {
+  "a call repeated with its operation id gets the first answer again": async (scene) => {
+    await scene.queue();
+    const jobs = [{ payload: bytes("a") }, { payload: bytes("bad"), weight: 0 }];
+    const first = await scene.broker.add("q", jobs, { operationId: "once" });
+    const again = await scene.broker.add("q", jobs, { operationId: "once" });
+    equal(again, first, "the second answer");
+    await scene.expect(["a"], "the jobs that there are");
+  },
+
+  "a call repeated while the first is under way adds nothing twice": async (scene) => {
+    await scene.queue();
+    const add = () => scene.broker.add("q", [{ payload: bytes("a") }], { operationId: "once" });
+    const [first, again] = await Promise.all([add(), add()]);
+    equal(again, first, "the second answer");
+    await scene.expect(["a"], "the jobs that there are");
+  },
+
+  "calls with different operation ids are different calls": async (scene) => {
+    await scene.queue();
+    for (const operationId of ["one", "two"]) {
+      await scene.broker.add("q", [{ payload: bytes(operationId) }], { operationId });
+    }
+    await scene.expect(["one", "two"], "the jobs that there are");
+  },
+});

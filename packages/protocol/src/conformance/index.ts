@@ -1,0 +1,111 @@
+import { adding, repeating } from "./add.ts";
+import { cancelling } from "./cancel.ts";
+import { admission, capacity, results } from "./capacity.ts";
+import type { ConformanceCase } from "./case.ts";
+import { closing } from "./close.ts";
+import { consuming, working } from "./consume.ts";
+import { cancelByKey, dedupe } from "./dedupe.ts";
+import { telling } from "./events.ts";
+import { dying, failing } from "./fail.ts";
+import { laning, sharing, tiers } from "./fairness.ts";
+import { extending, finishing, holding } from "./finish.ts";
+import { changing, cooling } from "./gate-changes.ts";
+import { parts, refusals, releases } from "./gates.ts";
+import { grouping } from "./groups.ts";
+import { inspecting, listing } from "./inspect.ts";
+import { bearing, placing, timing } from "./job-options.ts";
+import { leasing, polling } from "./lease.ts";
+import { limits } from "./limits.ts";
+import type { Open } from "./opened.ts";
+import { queues } from "./queues.ts";
+import { redriving, retrying } from "./redrive.ts";
+import { changesSurvive } from "./reopen-changes.ts";
+import { consumersCrash, consumersLeave, jobsSurvive, namesSurvive } from "./reopen-jobs.ts";
+import { gatesSurvive, queuesSurvive, storesSurvive } from "./reopen-state.ts";
+import { Scene } from "./scene.ts";
+import { storing } from "./stores.ts";
+import { explaining } from "./why.ts";
+
+export type { ConformanceCase } from "./case.ts";
+export type { HowItEnds, Open, Opened } from "./opened.ts";
+
+/** All that the port promises, a sentence each. */
+const CASES: readonly ConformanceCase[] = [
+  ...adding,
+  ...repeating,
+  ...placing,
+  ...timing,
+  ...bearing,
+  ...limits,
+  ...dedupe,
+  ...cancelByKey,
+  ...leasing,
+  ...polling,
+  ...consuming,
+  ...working,
+  ...finishing,
+  ...holding,
+  ...extending,
+  ...failing,
+  ...dying,
+  ...redriving,
+  ...retrying,
+  ...cancelling,
+  ...inspecting,
+  ...listing,
+  ...explaining,
+  ...grouping,
+  ...queues,
+  ...capacity,
+  ...admission,
+  ...results,
+  ...sharing,
+  ...laning,
+  ...tiers,
+  ...parts,
+  ...releases,
+  ...refusals,
+  ...changing,
+  ...cooling,
+  ...storing,
+  ...telling,
+  ...closing,
+  ...jobsSurvive,
+  ...namesSurvive,
+  ...changesSurvive,
+  ...consumersLeave,
+  ...consumersCrash,
+  ...gatesSurvive,
+  ...queuesSurvive,
+  ...storesSurvive,
+];
+
+/** What registers one test, such as `test` of `node:test`. */
+export type Register = (name: string, run: (test: RunningTest) => Promise<void>) => unknown;
+
+export interface RunningTest {
+  skip(reason: string): void;
+}
+
+/**
+ * The suite that an implementation of the Broker port must pass. It registers one test a case;
+ * each opens an implementation of its own, so that they share nothing and may run in any order.
+ */
+export function brokerConformance(name: string, open: Open, register: Register): void {
+  for (const one of CASES) {
+    register(`${name}: ${one.subject}: ${one.name}`, (test) => runCase(one, open, test));
+  }
+}
+
+async function runCase(one: ConformanceCase, open: Open, test: RunningTest): Promise<void> {
+  const scene = await Scene.open(open, one.reopens ?? "close");
+  try {
+    if (one.reopens !== undefined && !scene.canReopen) {
+      test.skip("this implementation cannot be opened again on its data");
+      return;
+    }
+    await one.run(scene);
+  } finally {
+    await scene.close();
+  }
+}

@@ -1,0 +1,166 @@
+import type { JobInfo } from "../job.ts";
+import type { JobsOptions } from "../port.ts";
+import { cases } from "./case.ts";
+import { bytes, check, equal, inOrder, matches, rejects, textOf } from "./check.ts";
+import { PROMPT, type Scene } from "./scene.ts";
+
+/** The id of a job that the scene's broker has never issued. */
+async function unknownId(scene: Scene): Promise<string> {
+  const other = await scene.elsewhere();
+  await other.queue();
+  return (await other.addAll(Array.from({ length: 50 }, (_, i) => `${i}`)))[49]!;
+}
+
+/** All pages of a list of jobs. */
+async function listed(scene: Scene, options: JobsOptions): Promise<JobInfo[]> {
+  const jobs: JobInfo[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await scene.broker.jobs(
+      "q",
+      cursor === undefined ? options : { ...options, cursor },
+    );
+    const { limit } = options;
+    check(limit === undefined || page.items.length <= limit, `a page must have ${limit} at most`);
+    jobs.push(...page.items);
+    cursor = page.cursor;
+    check(jobs.length < 1000, "the pages must come to an end");
+  } while (cursor !== undefined);
+  return jobs;
+}
+
+export const inspecting = cases("job, history, ended", {
+  "a job tells its state through its life": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x", { delayMs: scene.steps(2) });
+    const states = [(await scene.broker.job(id)).state];
+    await scene.pass(3);
+    states.push((await scene.broker.job(id)).state);
+    const job = await scene.takeOne();
+    const leased = await scene.broker.job(id);
+    scene.near(leased.at, job.expiresAt, "when its lease ends");
+    states.push(leased.state);
+    await scene.ack(job);
+    states.push((await scene.broker.job(id)).state);
+    equal(states, ["delayed", "waiting", "leased", "finished"], "its states");
+  },
+
+  "a job tells its payload, headers and group": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x", { headers: { a: "b" }, group: "g" });
+    const info = { id, payload: bytes("x"), headers: { a: "b" }, group: "g" };
+    matches(await scene.broker.job(id), info, "the job");
+  },
+
+  "a job never issued is not found by any call": async (scene) => {
+    const id = await unknownId(scene);
+    await scene.queue();
+    await rejects(scene.broker.job(id), "JOB_NOT_FOUND", "job");
+    await rejects(scene.broker.why(id), "JOB_NOT_FOUND", "why");
+    await rejects(scene.broker.history(id), "JOB_NOT_FOUND", "history");
+    await rejects(scene.atOnce(scene.broker.ended(id), "ended"), "JOB_NOT_FOUND", "ended");
+  },
+
+  "the history tells a life in order": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x");
+    await scene.nack(await scene.takeOne(), { error: "boom" });
+    await scene.pass(1);
+    await scene.broker.giveBack([(await scene.takeOne()).lease]);
+    await scene.pass(1);
+    await scene.ack(await scene.takeOne());
+    const history = await scene.broker.history(id);
+    // Of the dispatches only the last is sure to be kept: the others show in what came of them.
+    const life = ["added", "failed", "returned", "dispatched", "ended"];
+    inOrder(
+      history.map(({ event }) => event),
+      life,
+      "the events",
+    );
+    for (const [i, { at }] of history.entries()) {
+      check(at >= (history[i - 1]?.at ?? at), "times in a history must not go back");
+    }
+    const failed = history.find(({ event }) => event === "failed");
+    check(failed?.detail?.includes("boom") === true, "the history must tell the error");
+  },
+
+  "whoever waits for a job hears of its end, with the result": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    const end = scene.broker.ended(id);
+    await scene.waits(end, "the end of a waiting job");
+    const job = await scene.takeOne();
+    await scene.waits(end, "the end of a leased job");
+    await scene.ack(job, bytes("42"));
+    const heard = await scene.atOnce(end, "the end");
+    matches(heard, { id, queue: "q", ending: "finished", result: bytes("42") }, "the end");
+    scene.near(heard.at, scene.now(), "the time of the end");
+  },
+
+  "the end of a job that is kept is told at once": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    await scene.ack(await scene.takeOne(), bytes("42"));
+    const end = await scene.atOnce(scene.broker.ended(id), "the end");
+    matches(end, { id, ending: "finished", result: bytes("42") }, "the end");
+  },
+
+  "waiting for an end can be given up": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    const giveUp = new AbortController();
+    const end = scene.broker.ended(id, { signal: giveUp.signal });
+    await scene.waits(end, "the end");
+    giveUp.abort();
+    await rejects(scene.atOnce(end, "the end"), "ABORTED", "the end");
+  },
+
+  "whoever waits for a job of a queue that is deleted does not wait on": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    const end = scene.broker.ended(id).then(
+      ({ ending }) => ending as string,
+      (error) => error.code as string,
+    );
+    await scene.waits(end, "the end");
+    await scene.broker.deleteQueue("q");
+    const how = await scene.atOnce(end, "the end");
+    const known = ["cancelled", "JOB_NOT_FOUND", "QUEUE_NOT_FOUND"].includes(how);
+    check(known, `the job must end as cancelled or not be found, got ${how}`);
+  },
+});
+
+export const listing = cases("jobs", {
+  "jobs are listed by state": async (scene) => {
+    await scene.queue();
+    await scene.addAll(["finished", "leased", "waiting"]);
+    await scene.ack(await scene.takeOne());
+    await scene.takeOne();
+    await scene.add("delayed", { delayMs: scene.steps(50) });
+    for (const state of ["finished", "leased", "waiting", "delayed"] as const) {
+      const jobs = await listed(scene, { state });
+      equal(jobs.map(textOf), [state], `the jobs that are ${state}`);
+      equal(jobs[0]?.state, state, "the state of the job");
+    }
+    equal((await listed(scene, {})).length, 4, "the jobs in all states");
+  },
+
+  "jobs are listed by lane": async (scene) => {
+    await scene.queue();
+    await scene.addAll(["a1", "a2"], { fairnessKey: "a" });
+    await scene.addAll(["b1"], { fairnessKey: ["b", "c"] });
+    equal((await listed(scene, { lane: "a" })).map(textOf).sort(), ["a1", "a2"], "lane a");
+    equal((await listed(scene, { lane: ["b", "c"] })).map(textOf), ["b1"], "lane b, c");
+  },
+
+  "pages hold each job once, and the last has no cursor": async (scene) => {
+    await scene.queue();
+    const ids = await scene.addAll(Array.from({ length: 25 }, (_, i) => `${i}`));
+    const jobs = await listed(scene, { limit: 10 });
+    equal(jobs.map(({ id }) => id).sort(), [...ids].sort(), "the jobs of all pages");
+  },
+
+  "a queue that does not exist has no jobs": async (scene) => {
+    await rejects(scene.broker.jobs("nowhere"), "QUEUE_NOT_FOUND", "the call");
+  },
+});

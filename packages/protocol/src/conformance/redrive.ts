@@ -1,0 +1,117 @@
+import { cases } from "./case.ts";
+import { accepted, bytes, equal, matches, refused, rejects } from "./check.ts";
+import { PROMPT } from "./scene.ts";
+
+export const redriving = cases("redrive", {
+  "dead jobs go back to where they came from, with all their attempts": async (scene) => {
+    await scene.queue({ retry: { attempts: 2, ...PROMPT } });
+    const options = { headers: { a: "b" }, fairnessKey: "acme", priority: 1 };
+    const id = await scene.add("x", options);
+    await scene.nack(await scene.takeOne());
+    await scene.nack(await scene.takeOne());
+    equal(await scene.broker.redrive("q.dlq"), 1, "how many were put back");
+    const job = await scene.takeOne();
+    const { headers, fairnessKey } = options;
+    const back = { id, attempt: 0, attempts: 2, tier: 1, headers, fairnessKey };
+    matches(job, back, "the job that is back");
+    await scene.nack(job);
+    equal((await scene.takeOne()).attempt, 1, "the attempt of the next delivery");
+  },
+
+  "a count puts back the oldest, and no more": async (scene) => {
+    await scene.queue();
+    for (const payload of ["a", "b", "c"]) await scene.bury(payload);
+    equal(await scene.broker.redrive("q.dlq", { count: 2 }), 2, "how many were put back");
+    await scene.expect(["a", "b"], "what is back");
+    await scene.expect(["c"], "what is still dead", "q.dlq");
+  },
+
+  "all dead jobs are put back in one call, however many": async (scene) => {
+    await scene.queue();
+    const jobs = Array.from({ length: 2500 }, (_, i) => ({ payload: bytes(`${i}`), attempts: 1 }));
+    await scene.broker.add("q", jobs);
+    const leased: string[] = [];
+    while (leased.length < 2500) {
+      const taken = await scene.take(1000);
+      if (taken.length === 0) break;
+      leased.push(...taken.map(({ lease }) => lease));
+    }
+    const outcomes = await scene.broker.nack(leased.map((lease) => ({ lease })));
+    for (const outcome of outcomes) accepted(outcome, "a nack");
+    equal(await scene.broker.redrive("q.dlq"), 2500, "how many were put back");
+    equal((await scene.broker.queue("q")).stats.waiting, 2500, "how many wait");
+  },
+
+  "nothing dead is nothing to put back": async (scene) => {
+    await scene.queue();
+    await scene.bury("x");
+    equal(await scene.broker.redrive("q.dlq"), 1, "the first time");
+    equal(await scene.broker.redrive("q.dlq"), 0, "the second time");
+  },
+
+  "a queue that takes no dead letters cannot be redriven": async (scene) => {
+    await scene.queue();
+    await rejects(scene.broker.redrive("q"), "NOT_A_DLQ", "the redrive");
+  },
+
+  "a queue that does not exist cannot be redriven": async (scene) => {
+    await rejects(scene.broker.redrive("nowhere"), "QUEUE_NOT_FOUND", "the redrive");
+  },
+});
+
+export const retrying = cases("retry", {
+  "a finished job runs again, from its first attempt": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x", { headers: { a: "b" } });
+    await scene.nack(await scene.takeOne());
+    await scene.ack(await scene.takeOne());
+    accepted((await scene.broker.retry([id]))[0], "the retry");
+    const job = await scene.takeOne();
+    matches(job, { id, attempt: 0, headers: { a: "b" } }, "the job that runs again");
+    await scene.ack(job);
+  },
+
+  "a failed and a cancelled job run again": async (scene) => {
+    await scene.queue({ dlq: false });
+    const failed = await scene.bury("failed");
+    const cancelled = await scene.add("cancelled");
+    await scene.broker.cancel([cancelled]);
+    for (const outcome of await scene.broker.retry([failed, cancelled])) {
+      accepted(outcome, "the retry");
+    }
+    await scene.expect(["failed", "cancelled"], "what runs again");
+  },
+
+  "a delayed job runs at once": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x", { delayMs: scene.steps(50) });
+    accepted((await scene.broker.retry([id]))[0], "the retry");
+    await scene.expect(["x"], "what there is");
+  },
+
+  "a job that waits or is leased is refused with CONFLICT": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a waiting job");
+    await scene.takeOne();
+    refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a leased job");
+  },
+
+  "a job that is no longer kept is refused with ALREADY_FINISHED": async (scene) => {
+    await scene.queue({ results: { jobs: 0 } });
+    const id = await scene.add("x");
+    await scene.ack(await scene.takeOne());
+    refused((await scene.broker.retry([id]))[0], "ALREADY_FINISHED", "the retry");
+  },
+
+  "a job never issued is refused with JOB_NOT_FOUND, and others are not": async (scene) => {
+    const other = await scene.elsewhere();
+    await other.queue();
+    const unknown = (await other.addAll(Array.from({ length: 50 }, (_, i) => `${i}`)))[49]!;
+    await scene.queue();
+    const known = await scene.add("x", { delayMs: scene.steps(50) });
+    const outcomes = await scene.broker.retry([unknown, known]);
+    refused(outcomes[0], "JOB_NOT_FOUND", "the retry of the unknown job");
+    accepted(outcomes[1], "the retry of the known job");
+  },
+});

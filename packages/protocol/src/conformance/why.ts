@@ -1,0 +1,98 @@
+import type { GateConfig } from "../gate.ts";
+import type { GatePart, Why } from "../job.ts";
+import { type ConformanceCase, cases } from "./case.ts";
+import { check, equal, matches } from "./check.ts";
+import type { Scene } from "./scene.ts";
+
+async function why(scene: Scene, id: string): Promise<Why> {
+  const answer = await scene.broker.why(id);
+  check(answer.text !== "", "why must answer in words too");
+  return answer;
+}
+
+const states = cases("why", {
+  "a job that no worker takes says so, and its place": async (scene) => {
+    await scene.queue();
+    const [, id] = await scene.addAll(["a", "b"]);
+    const answer = { state: "waiting", reason: "no-worker", place: 1 };
+    matches(await why(scene, id!), answer, "the second of two jobs");
+  },
+
+  "a job of a paused queue says so": async (scene) => {
+    await scene.queue({ paused: true });
+    const id = await scene.add("x");
+    matches(await why(scene, id), { state: "waiting", reason: "paused" }, "the job");
+  },
+
+  "a delayed job says until when": async (scene) => {
+    await scene.queue();
+    const until = scene.now() + scene.steps(5);
+    const answer = await why(scene, await scene.add("x", { delayMs: scene.steps(5) }));
+    check(answer.state === "delayed", `the job is delayed, but why says ${answer.state}`);
+    scene.near(answer.until, until, "until when");
+  },
+
+  "a leased job says who has it and until when": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    const { expiresAt } = await scene.takeOne("q", { worker: "bob" });
+    const answer = await why(scene, id);
+    matches(answer, { state: "leased", worker: "bob", until: expiresAt }, "the job");
+  },
+
+  "an ended job says how it ended": async (scene) => {
+    await scene.queue({ dlq: false });
+    const finished = await scene.add("x");
+    await scene.ack(await scene.takeOne());
+    const failed = await scene.bury("y");
+    const good = { state: "finished", ending: "finished" };
+    matches(await why(scene, finished), good, "the finished job");
+    const bad = { state: "failed", ending: "failed", error: "boom" };
+    matches(await why(scene, failed), bad, "the failed job");
+  },
+});
+
+/** A gate that one job has used up, and for how many steps; undefined: until that job ends. */
+type UsedUp = readonly [GatePart, (scene: Scene) => GateConfig, number | undefined];
+
+const USED_UP: readonly UsedUp[] = [
+  ["rate", (scene) => ({ rate: scene.oneEvery(50), burst: 1 }), 50],
+  ["window", (scene) => ({ windows: [{ limit: 1, perMs: scene.steps(50) }] }), 50],
+  ["interval", (scene) => ({ interval: { ms: scene.steps(50), from: "start" } }), 50],
+  ["concurrency", () => ({ concurrency: 1 }), undefined],
+];
+
+const parts = cases(
+  "why",
+  Object.fromEntries(
+    USED_UP.map(([part, config, steps]) => [
+      `a job names the gate that keeps it, the part and until when: ${part}`,
+      async (scene) => {
+        await scene.queue();
+        await scene.broker.setGate("gate", config(scene));
+        const [, id] = await scene.addAll(["a", "b"], { gates: ["gate"] });
+        await scene.takeOne();
+        const opensAt = scene.now() + scene.steps(steps ?? 0);
+        const answer = await why(scene, id!);
+        matches(answer, { state: "waiting", reason: "gated", gate: "gate", part }, "the job");
+        const until = "until" in answer ? answer.until : undefined;
+        if (steps === undefined) equal(until, undefined, "until when");
+        else scene.near(until, opensAt, "until when");
+      },
+    ]),
+  ),
+);
+
+const cooled = cases("why", {
+  "a job names the gate that keeps it, the part and until when: cooldown": async (scene) => {
+    await scene.queue();
+    await scene.broker.cooldown("gate", scene.steps(9));
+    const until = scene.now() + scene.steps(9);
+    const answer = await why(scene, await scene.add("x", { gates: ["free", "gate"] }));
+    check(answer.state === "waiting" && answer.reason === "gated", "the job is gated");
+    equal([answer.gate, answer.part], ["gate", "cooldown"], "the gate and its part");
+    scene.near(answer.until, until, "until when");
+  },
+});
+
+export const explaining: readonly ConformanceCase[] = [...states, ...parts, ...cooled];
