@@ -44,8 +44,8 @@ export class Chunk {
   }
 }
 
-/** Offsets within a chunk: no fact begins its body further in. */
-const OFFSETS = 2 ** 24;
+/** Offsets within a chunk: a body may follow another of 16 MiB in its fact, so 2^24 is too few. */
+const OFFSETS = 2 ** 26;
 
 /** Beside its payload and headers a live job needs its fields in the log, about this much. */
 const RECORD_BYTES = 64;
