@@ -54,7 +54,7 @@ function begin(
   dueAt: number,
   now: number,
 ): number {
-  const row = create(core, queue, spec, tier, core.gates.setOf(spec.gates, now), now);
+  const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
@@ -112,21 +112,15 @@ function checkWait(
   }
 }
 
-function create(
-  core: Core,
-  queue: Queue,
-  spec: JobSpec,
-  tier: number,
-  set: GateSet,
-  now: number,
-): number {
+function create(core: Core, queue: Queue, spec: JobSpec, tier: number, now: number): number {
   const { jobs, lanes } = core;
   const lane = lanes.laneOf(
     queue.tiers[tier]!,
     queue.config.fairness ? (spec.fairnessKey ?? "") : "",
   );
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  const flow = core.lines.claims.flowOfSet(lane, set);
+  // Only now: whoever looks up a lane forgets others, and with them the last use of their sets.
+  const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(spec.gates, now));
   lanes.use(flow);
   const row = jobs.alloc();
   jobs.setNum(row, ID, ++core.lastId);

@@ -57,6 +57,12 @@ export class Ledger {
     if (job.state === "leased") this.#countLeased(copy, 1);
   }
 
+  // Whether a purge has been called for and has not told every end.
+  get isPurging(): boolean {
+    for (const job of this.ended.values()) if (job.isPurged) return true;
+    return false;
+  }
+
   queue(name: string): QueueBook {
     const queue = this.queues.get(name);
     demand(queue !== undefined, "known queues", () => `there is no queue ${name}`);
