@@ -74,7 +74,7 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
   const extra = core.jobs.extra(row);
   if (extra === undefined) return;
   const id = core.jobs.num(row, ID);
-  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id);
+  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id, ending);
   extra.dedupe = 0;
   extra.followUp = undefined;
   if (extra.group === 0) return;

@@ -124,7 +124,7 @@ export class Ledger {
     job.state = "ended";
     job.ending = ending;
     job.time = this.now;
-    this.releaseNames(job);
+    this.releaseNames(job, ending);
     this.jobs.delete(job.id);
     this.ended.delete(job.id);
     this.ended.set(job.id, job);
@@ -135,8 +135,8 @@ export class Ledger {
     }
   }
 
-  releaseNames(job: LedgerJob): void {
-    this.keys.jobEnded(job);
+  releaseNames(job: LedgerJob, ending: Ending): void {
+    this.keys.jobEnded(job, ending);
     job.dedupe = undefined;
     job.hasFollowUp = false;
     if (job.group === undefined) return;
