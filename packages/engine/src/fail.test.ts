@@ -183,6 +183,35 @@ test("redrive of many is spread over calls", () => {
   );
 });
 
+test("redrive finds the dead behind any number that cannot go back now", () => {
+  const { engine } = open({ retry: { attempts: 1 }, dlq: "graves" });
+  engine.setQueue("gone", { dlq: "graves", retry: { attempts: 1 } }, 0);
+  for (let i = 0; i < 3000; i++) engine.add("gone", {}, 0);
+  for (let i = 0; i < 3000; i++) {
+    const { id, lease } = takeOne(engine, 0, "gone");
+    engine.nack(id, lease, 0);
+  }
+  engine.deleteQueue("gone", 0);
+  for (let i = 0; i < 3000; i++) failed(engine);
+  for (let i = 0; i < 5900; i++) takeOne(engine, 0, "graves");
+  assert.equal(engine.redrive("graves", {}, 0), 100);
+  assert.equal(engine.redrive("graves", {}, 0), 0);
+});
+
+test("a dead job that ended, was purged or was redriven is not looked at again", () => {
+  const { engine } = open({ retry: { attempts: 1 } });
+  for (let i = 0; i < 5; i++) failed(engine);
+  engine.cancel(2, 0);
+  engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
+  assert.equal(engine.redrive("q.dlq", { count: 1 }, 0), 1);
+  assert.equal(engine.job(3)?.queue, "q");
+  engine.purge("q.dlq", 0);
+  assert.equal(engine.redrive("q.dlq", {}, 0), 0, "purged, although the purge has yet to get there");
+  assert.equal(engine.job(4)?.ending, "cancelled");
+  engine.retry(5, 0);
+  assert.equal(engine.redrive("q.dlq", {}, 0), 1, "but one that runs again may go back");
+});
+
 test("redrive into a queue with fewer tiers or no fairness gives the nearest place", () => {
   const { engine } = open({ retry: { attempts: 1 } });
   failed(engine, {}, { fairnessKey: "a", priority: 3 });

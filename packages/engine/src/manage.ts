@@ -1,8 +1,9 @@
 import type { Chore, Core } from "./core.ts";
+import { nextDead } from "./dead-letters.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ID, WAITING_JOB } from "./jobs.ts";
+import { ID, WAITING_JOB } from "./jobs.ts";
 import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
@@ -207,7 +208,10 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
   }
 }
 
-/** Puts dead jobs back where they came from, in the order they died; answers how many. */
+/**
+ * Puts dead jobs back where they came from, those of one queue in the order in which they died;
+ * answers how many. 0: none is left that could go back.
+ */
 export function redrive(core: Core, queue: Queue, count: number, now: number): number {
   const isNamed = [...core.byName.values()].some((other) => other.config.dlq === queue.name);
   if (!queue.isDlq && !isNamed) {
@@ -216,33 +220,24 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
       value: queue.name,
     });
   }
-  let moved = 0;
-  let taken = 0;
   const most = Math.min(count, REDRIVEN_PER_CALL);
-  const held: number[] = [];
-  let looked = 0;
-  while (moved < most && taken < queue.dead.length && looked < LOOKED_AT_PER_CALL) {
-    const id = queue.dead[taken++]!;
-    const row = core.ids.find(id);
-    // One that left the queue by another way is passed over, and does not count.
-    if (row === 0 || core.queueOf(row) !== queue) continue;
-    looked++;
-    // One that a worker has just now, or that ended and is still kept, may come back.
-    if (redriveJob(core, row, now)) moved++;
-    else held.push(id);
+  let moved = 0;
+  for (let looked = 0; moved < most && looked < LOOKED_AT_PER_CALL; looked++) {
+    const row = nextDead(core, queue);
+    if (row === 0) break;
+    // A purge that is under way has ended it already.
+    if (isPurged(core, row)) endPurged(core, row, now);
+    else {
+      redriveJob(core, row, now);
+      moved++;
+    }
   }
-  queue.dead.splice(0, taken);
-  queue.dead.push(...held);
   return moved;
 }
 
-function redriveJob(core: Core, row: number, now: number): boolean {
-  const state = core.jobs.state(row);
-  const origin = core.jobs.extra(row)?.origin;
-  const target = origin === undefined ? undefined : core.byName.get(origin.queue);
-  if (target === undefined || (state !== WAITING_JOB && state !== DELAYED_JOB)) return false;
+function redriveJob(core: Core, row: number, now: number): void {
+  const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
   core.tell({ at: now, fact: "redriven", id: core.jobs.num(row, ID) });
   takeOff(core, row, now);
   applyRedrive(core, row, target, now);
-  return true;
 }

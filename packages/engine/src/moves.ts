@@ -1,4 +1,5 @@
 import type { Core } from "./core.ts";
+import { enterDead, leaveDead } from "./dead-letters.ts";
 import {
   ADDED,
   COST,
@@ -64,6 +65,7 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
+  if (queue.isDlq) enterDead(core, queue, row);
   const set = core.lanes.get(flow, GATES);
   if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
   if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
@@ -146,6 +148,7 @@ export function unlink(core: Core, row: number): boolean {
   queue.waiting--;
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
+  if (queue.isDlq) leaveDead(core, queue, row);
   const lane = fints[f + IN_LANE]!;
   const lints = nodes;
   const l = lane * NODE_INTS + WAITING;
@@ -170,12 +173,15 @@ export function delay(core: Core, row: number, until: number, seq = 0): void {
   core.timers.add(row, until, jobs.num(row, ID));
   const queue = core.queueOf(row);
   queue.delayed++;
+  if (queue.isDlq) enterDead(core, queue, row);
   setLater(core, row, queue);
 }
 
 export function undelay(core: Core, row: number): void {
   core.timers.remove(row);
-  core.queueOf(row).delayed--;
+  const queue = core.queueOf(row);
+  queue.delayed--;
+  if (queue.isDlq) leaveDead(core, queue, row);
   if (core.later.has(row)) core.later.remove(row);
 }
 

@@ -123,9 +123,6 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
 
 function applyRedriven(core: Core, row: number, now: number): void {
   const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
-  const dead = core.queueOf(row).dead;
-  const at = dead.indexOf(core.jobs.num(row, ID));
-  if (at !== -1) dead.splice(at, 1);
   takeOff(core, row, now);
   applyRedrive(core, row, target, now);
 }
@@ -196,10 +193,7 @@ function restoreJob(core: Core, record: JobRecord, now: number): void {
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
   core.lastId = Math.max(core.lastId, record.id);
   queue.counters.added++;
-  if (record.extra?.origin !== undefined) {
-    queue.isDlq = true;
-    queue.dead.push(record.id);
-  }
+  if (record.extra?.origin !== undefined) queue.isDlq = true;
   placeJob(core, row, record, flow);
   core.lastSeq = Math.max(core.lastSeq, record.seq);
 }
