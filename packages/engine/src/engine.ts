@@ -1,6 +1,6 @@
 import { add, watchWaits } from "./add.ts";
 import { Core } from "./core.ts";
-import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
+import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
@@ -36,6 +36,7 @@ import type {
 } from "./types.ts";
 import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
 import { endWait } from "./wait.ts";
+import { workerOf } from "./workers.ts";
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
@@ -267,6 +268,7 @@ export class Engine {
     const target = this.#core.queue(queue);
     integer("max", max, 0, SLOTS_MAX);
     tick(this.#core, at);
+    if (max === 0) return [];
     want(this.#core, target, "", max);
     this.#core.lines.settle(at);
     const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, ""), at);

@@ -11,6 +11,7 @@ import type { Queue } from "./queue.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
+import { forgetIdle } from "./workers.ts";
 
 /** Rows looked at by one step of a walk over all jobs. */
 const ROWS_PER_STEP = 250;
@@ -123,7 +124,10 @@ function dropQueue(core: Core, queue: Queue): boolean {
   for (const ring of queue.tierRings) core.rings.drop(ring);
   if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   if (core.keeping.has(queue.index + 1)) core.keeping.remove(queue.index + 1);
-  for (const worker of queue.workers.values()) core.workers[worker.index] = undefined;
+  for (const worker of queue.workers.values()) {
+    worker.slots = 0;
+    forgetIdle(core, queue, worker);
+  }
   core.queues[queue.index] = undefined;
   return true;
 }

@@ -33,6 +33,7 @@ import {
 } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { HistoryEntry } from "./types.ts";
+import { forgetIdle } from "./workers.ts";
 
 /**
  * The moves of a job between its states: into and out of its flow, the timers, a lease, the list of
@@ -225,12 +226,12 @@ export function unhold(core: Core, row: number, now: number): void {
   const at = row * JOB_INTS;
   const worker = core.workers[ints[at + WORKER]!]!;
   worker.leased--;
-  if (worker.gone && worker.leased === 0) core.workers[worker.index] = undefined;
   ints[at + WORKER] = 0;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
   queue.leased--;
   queue.leasedAt[(meta >>> 4) & 15]!--;
+  if (worker.leased === 0) forgetIdle(core, queue, worker);
   const flow = ints[at + IN_FLOW]!;
   const fints = core.rings.nodes.i;
   const f = flow * NODE_INTS;

@@ -9,7 +9,6 @@ export interface Worker {
   readonly index: number;
   slots: number;
   leased: number;
-  gone: boolean;
 }
 
 /** What happened in a queue since it was made. */

@@ -1,6 +1,6 @@
 import { applyReplace, watchWaits } from "./add.ts";
 import type { Core } from "./core.ts";
-import { markLeased, workerOf } from "./dispatch.ts";
+import { markLeased } from "./dispatch.ts";
 import { applyRevive, endJob, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
@@ -9,6 +9,7 @@ import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
+import { workerOf } from "./workers.ts";
 
 /** Puts a fact into effect. It was decided when it was told; here it only happens. */
 export function apply(core: Core, fact: Fact): void {
