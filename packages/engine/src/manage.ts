@@ -10,7 +10,7 @@ import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
-import { weightOf } from "./weights.ts";
+import { ruleOf, weightOf } from "./weights.ts";
 import { forgetIdle } from "./workers.ts";
 
 /** Rows looked at by one step of a walk over all jobs. */
@@ -193,8 +193,9 @@ export function setGate(
 /** Sets the weight of a lane or a level, for those that are there and those to come. */
 export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight: number): void {
   const path = typeof key === "string" ? [key] : key;
+  const rule = ruleOf(path);
   const rules = Object.keys(queue.config.weights);
-  if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(path.join("/"))) {
+  if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(rule)) {
     throw new Refusal("INVALID", `queue ${queue.name} has ${rules.length} weights already`, {
       field: "key",
       value: key,
@@ -202,7 +203,7 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
   }
   queue.config = {
     ...queue.config,
-    weights: { ...queue.config.weights, [path.join("/")]: weight },
+    weights: { ...queue.config.weights, [rule]: weight },
   };
   for (const tier of queue.tiers) {
     const node = core.lanes.findNode(tier, path);
