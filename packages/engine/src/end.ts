@@ -1,4 +1,5 @@
 import { addFollowUp, start } from "./add.ts";
+import { refuseRevival } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
 import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } from "./jobs.ts";
@@ -138,6 +139,7 @@ export function revive(core: Core, row: number, now: number): void {
       value: id,
     });
   }
+  refuseRevival(core, core.queueOf(row), row);
   core.tell({ at: now, fact: "revived", id });
   applyRevive(core, row, now);
 }

@@ -206,7 +206,11 @@ test("a dead job that ended, was purged or was redriven is not looked at again",
   assert.equal(engine.redrive("q.dlq", { count: 1 }, 0), 1);
   assert.equal(engine.job(3)?.queue, "q");
   engine.purge("q.dlq", 0);
-  assert.equal(engine.redrive("q.dlq", {}, 0), 0, "purged, although the purge has yet to get there");
+  assert.equal(
+    engine.redrive("q.dlq", {}, 0),
+    0,
+    "purged, although the purge has yet to get there",
+  );
   assert.equal(engine.job(4)?.ending, "cancelled");
   engine.retry(5, 0);
   assert.equal(engine.redrive("q.dlq", {}, 0), 1, "but one that runs again may go back");
