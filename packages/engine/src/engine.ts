@@ -7,7 +7,14 @@ import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
-import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
+import {
+  BATCH_JOBS_MAX,
+  LEASE_MS_MAX,
+  PAGE_MAX,
+  SCAN_MAX,
+  SLOTS_MAX,
+  WEIGHT_MAX,
+} from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
@@ -16,6 +23,7 @@ import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
+import type { ScanOptions } from "./stores.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
@@ -424,10 +432,13 @@ export class Engine {
     return this.#core.stores.get(store, key);
   }
 
-  /** Entries in the order of their keys: those that begin with `prefix` and come after `after`. */
-  storeScan(store: string, prefix = "", after = "", limit = 100): [string, unknown][] {
-    integer("limit", limit, 1, PAGE_MAX);
-    return this.#core.stores.scan(store, prefix, after, limit);
+  /**
+   * Entries in the order of their keys: those that begin with `prefix` and come after `after`, a
+   * hundred unless told. The last key of one page is the `after` of the next.
+   */
+  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
+    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
+    return this.#core.stores.scan(store, options);
   }
 
   // Remembering

@@ -85,3 +85,6 @@ export const SLOTS_MAX = 1_000_000;
 
 /** Answers of one page or one call. */
 export const PAGE_MAX = 100_000;
+
+/** Entries of a store in one scan: a page of them is copied in about a millisecond. */
+export const SCAN_MAX = 10_000;
