@@ -448,7 +448,10 @@ export class Engine {
     apply(this.#core, fact);
   }
 
-  /** The state as facts: applied to an empty engine they rebuild it. */
+  /**
+   * The state as facts: applied to an empty engine they rebuild it. They are made one by one as
+   * they are taken, so no other call may come in between.
+   */
   snapshot(): Generator<Fact> {
     return snapshot(this.#core);
   }

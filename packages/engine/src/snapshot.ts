@@ -1,15 +1,17 @@
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./jobs.ts";
-import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
+import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "./jobs.ts";
+import { AT_TIER, FLOW, HEAD, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { Ending } from "./types.ts";
 
 /**
- * The state as facts: applied to an empty engine in this order they rebuild it. Positions come
- * before jobs only where nothing depends on the order; waiting jobs come in the order of their
- * flows.
+ * The state as facts: applied to an empty engine in this order they rebuild it.
+ *
+ * Every fact is made when it is asked for, from where its job stands: nothing is collected or
+ * sorted first (that took seconds at ten million jobs, and as much memory again). The price: the
+ * state must not change until the last one was taken.
  */
 export function* snapshot(core: Core): Generator<Fact> {
   const at = core.now;
@@ -23,7 +25,8 @@ export function* snapshot(core: Core): Generator<Fact> {
     if (gate.pristine(at)) continue;
     yield { at, fact: "gate-state", key: gate.key, save: gate.save(at) };
   }
-  yield* liveJobs(core, at);
+  yield* timedJobs(core, at);
+  yield* waitingJobs(core, at);
   for (const queue of queues) yield* keptJobs(core, queue, at);
   yield* groups(core, at);
   for (const { name, purgeUpTo, purgeAt, deleted } of core.purging) {
@@ -40,17 +43,30 @@ export function* snapshot(core: Core): Generator<Fact> {
   }
 }
 
-/** In the order of entry, which is the order inside every flow. */
-function* liveJobs(core: Core, at: number): Generator<Fact> {
-  const rows: number[] = [];
-  for (let row = 1; row < core.jobs.end; row++) {
-    const state = core.jobs.state(row);
-    if (state === 0 || state === ENDED_JOB || core.jobs.int(row, IN_FLOW) === 0) continue;
-    const queue = core.queueOf(row);
-    if (!queue.deleted) rows.push(row);
+/** Delayed and leased jobs. Leases come before what waits: they hold places in the gates. */
+function* timedJobs(core: Core, at: number): Generator<Fact> {
+  const { jobs } = core;
+  for (let row = 1; row < jobs.end; row++) {
+    const state = jobs.state(row);
+    if (state !== DELAYED_JOB && state !== LEASED_JOB) continue;
+    if (!core.queueOf(row).deleted) yield { at, fact: "job", job: recordOf(core, row) };
   }
-  rows.sort((a, b) => core.jobs.num(a, SEQ) - core.jobs.num(b, SEQ));
-  for (const row of rows) yield { at, fact: "job", job: recordOf(core, row) };
+}
+
+/**
+ * Waiting jobs, flow by flow. Order means something inside a flow only, and there it is that of the
+ * flow itself; between flows the age that each job carries decides.
+ */
+function* waitingJobs(core: Core, at: number): Generator<Fact> {
+  const { jobs, lanes } = core;
+  for (let node = 1; node < lanes.nodes.end; node++) {
+    if (lanes.get(node, KIND) !== FLOW) continue;
+    const first = lanes.get(node, HEAD);
+    if (first === 0 || core.queueOf(first).deleted) continue;
+    for (let row = first; row !== 0; row = jobs.int(row, JOB_NEXT)) {
+      yield { at, fact: "job", job: recordOf(core, row) };
+    }
+  }
 }
 
 function* keptJobs(core: Core, queue: Queue, at: number): Generator<Fact> {
