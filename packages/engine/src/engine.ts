@@ -222,7 +222,10 @@ export class Engine {
     return result;
   }
 
-  /** Adds a batch; each item has its own answer, and one refused item does not stop the others. */
+  /**
+   * Adds a batch; each item has its own answer, and one refused item does not stop the others. It
+   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms.
+   */
   addAll(queue: string, specs: readonly JobSpec[], now: number): (AddResult | Refusal)[] {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);

@@ -1,6 +1,7 @@
 export { Engine, type EngineOptions } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
+export { ADD_CHUNK } from "./limits.ts";
 export type {
   AddResult,
   DedupeMode,
