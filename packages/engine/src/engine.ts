@@ -183,7 +183,7 @@ export class Engine {
   clearCooldown(key: string, now: number): void {
     const at = this.#core.clock(now);
     const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
-    gate.clearCooldown(at);
+    gate.clearCooldown();
     this.#core.tell({ at, fact: "cleared", key });
     this.#core.lines.changed(gate);
     this.#core.lines.settle(at);

@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
-import type { Fact } from "./facts.ts";
-import type { JobSpec, Lease, NackOptions, QueueOptions } from "./types.ts";
-
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
-
-function takeOne(engine: Engine, now = 0, queue = "q"): Lease {
-  return engine.lease(queue, 1, now)[0]!;
-}
+import type { Engine } from "./engine.ts";
+import { open, takeOne } from "./properties/one-queue.ts";
+import type { JobSpec, NackOptions } from "./types.ts";
 
 /** Adds a job, takes it and fails it at once. */
 function failed(engine: Engine, options: NackOptions = {}, spec: JobSpec = {}, now = 0): number {

@@ -131,17 +131,16 @@ export function unlink(core: Core, row: number): boolean {
   const at = row * JOB_INTS;
   const flow = ints[at + IN_FLOW]!;
   const nodes = core.rings.nodes.i;
-  const fints = nodes;
   const f = flow * NODE_INTS;
   const next = ints[at + JOB_NEXT]!;
   const prev = ints[at + JOB_PREV]!;
-  if (prev === 0) fints[f + HEAD] = next;
+  if (prev === 0) nodes[f + HEAD] = next;
   else jobs.setInt(prev, JOB_NEXT, next);
-  if (next === 0) fints[f + TAIL] = prev;
+  if (next === 0) nodes[f + TAIL] = prev;
   else jobs.setInt(next, JOB_PREV, prev);
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = 0;
-  fints[f + COUNT]!--;
+  nodes[f + COUNT]!--;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
   const set = core.lanes.get(flow, GATES);
@@ -150,10 +149,8 @@ export function unlink(core: Core, row: number): boolean {
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
   if (queue.isDlq) leaveDead(core, queue, row);
-  const lane = fints[f + IN_LANE]!;
-  const lints = nodes;
-  const l = lane * NODE_INTS + WAITING;
-  if (--lints[l]! === 0) queue.lanes--;
+  const lane = nodes[f + IN_LANE]!;
+  if (--nodes[lane * NODE_INTS + WAITING]! === 0) queue.lanes--;
   if (core.later.has(row)) core.later.remove(row);
   return prev === 0;
 }

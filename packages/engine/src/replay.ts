@@ -80,7 +80,7 @@ function applyGateFact(core: Core, fact: GateFact, now: number): void {
   const gate = core.gates.gateOf(fact.key, now);
   if (fact.fact === "gate-state") gate.load(fact.save, now);
   else if (fact.fact === "cooled") gate.cool(fact.until, fact.reason, now);
-  else gate.clearCooldown(now);
+  else gate.clearCooldown();
   core.lines.changed(gate);
 }
 
