@@ -154,7 +154,9 @@ export class Office {
     { prefix = "", limit = 100, cursor = "" }: ScanOptions,
   ): Promise<Page<StoreEntry>> {
     checkInteger("limit", limit, 1, PAGE_MAX);
-    const found = this.#runtime.call((engine) => engine.storeScan(store, prefix, cursor, limit));
+    const found = this.#runtime.call((engine) =>
+      engine.storeScan(store, { prefix, after: cursor, limit }),
+    );
     const items = found.map(([key, value]) => ({ key, value: structuredClone(value) }));
     const last = items.at(-1);
     return items.length < limit || last === undefined ? { items } : { items, cursor: last.key };

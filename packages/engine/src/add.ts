@@ -1,4 +1,4 @@
-import { admit, roomFor } from "./capacity.ts";
+import { admit, roomFor, roomToReplace } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import type { HeldKey } from "./dedupe.ts";
 import { endPurged, isPurged } from "./end.ts";
@@ -37,12 +37,14 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   if (spec.maxWaitMs !== undefined) checkWait(set, spec, spec.maxWaitMs, wanted, now);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
-  if (tier === -1) {
-    queue.counters.dropped++;
-    return { id: 0, dropped: true, tier: wanted };
-  }
+  if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
   return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+}
+
+function dropped(queue: Queue, tier: number): AddResult {
+  queue.counters.dropped++;
+  return { id: 0, dropped: true, tier };
 }
 
 /** Makes the job and lets it wait; answers its id. */
@@ -54,7 +56,7 @@ function begin(
   dueAt: number,
   now: number,
 ): number {
-  const row = create(core, queue, spec, tier, core.gates.setOf(spec.gates, now), now);
+  const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
@@ -112,21 +114,15 @@ function checkWait(
   }
 }
 
-function create(
-  core: Core,
-  queue: Queue,
-  spec: JobSpec,
-  tier: number,
-  set: GateSet,
-  now: number,
-): number {
+function create(core: Core, queue: Queue, spec: JobSpec, tier: number, now: number): number {
   const { jobs, lanes } = core;
   const lane = lanes.laneOf(
     queue.tiers[tier]!,
     queue.config.fairness ? (spec.fairnessKey ?? "") : "",
   );
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  const flow = core.lines.claims.flowOfSet(lane, set);
+  // Only now: whoever looks up a lane forgets others, and with them the last use of their sets.
+  const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(spec.gates, now));
   lanes.use(flow);
   const row = jobs.alloc();
   jobs.setNum(row, ID, ++core.lastId);
@@ -210,8 +206,9 @@ function answerHeld(
       const followUp = { ...spec, priority: wanted, group: undefined };
       core.jobs.needExtra(row).followUp = followUp;
       core.tell({ at: now, fact: "follow-up", id: held.id, spec: followUp });
-    } else if (isWaiting) replace(core, row, spec, now);
-    else return undefined;
+    } else if (!isWaiting) return undefined;
+    else if (roomToReplace(core, core.queueOf(row), row, spec) === 0) replace(core, row, spec, now);
+    else return dropped(core.queueOf(row), wanted);
   }
   return { id: held.id, duplicate: true, tier };
 }

@@ -189,3 +189,88 @@ test("admission that is switched on later starts with a full bucket", () => {
     details: { queue: "q", retryAfterMs: 2000 },
   });
 });
+
+test("a job run by hand must find room like one that is added, whatever the policy", () => {
+  for (const onFull of ["reject", "drop", "spill"] as const) {
+    const engine = open({ capacity: { jobs: 2, bytes: 100 }, onFull });
+    engine.add("q", { sizeBytes: 60 }, 0);
+    engine.cancel(1, 0);
+    fill(engine, 2);
+    assert.throws(() => engine.retry(1, 0), FULL);
+    engine.cancel(2, 0);
+    assert.equal(engine.job(1)?.ending, "cancelled");
+    engine.add("q", { sizeBytes: 41, delayMs: 5 }, 0);
+    engine.retry(4, 0);
+    engine.cancel(3, 0);
+    assert.throws(() => engine.retry(1, 0), FULL, "59 bytes are left");
+    engine.cancel(4, 0);
+    engine.retry(1, 0);
+    assert.equal(engine.job(1)?.state, "waiting");
+    assert.equal(engine.queueStats("q").rejected, 0, "only adds are counted");
+  }
+});
+
+test("a job run by hand counts for its lane and its tier", () => {
+  const lane = open({ capacity: { perLane: 1 } });
+  lane.add("q", { fairnessKey: "a", priority: 1 }, 0);
+  lane.cancel(1, 0);
+  lane.add("q", { fairnessKey: "a", priority: 2 }, 0);
+  assert.throws(() => lane.retry(1, 0), FULL, "a key has one limit over all tiers");
+  const tier = open({ tiers: [{ name: "t", capacity: 1 }, { name: "u" }], onFull: "spill" });
+  tier.add("q", { priority: 0 }, 0);
+  tier.cancel(1, 0);
+  tier.add("q", { priority: 0 }, 0);
+  assert.throws(() => tier.retry(1, 0), FULL, "it goes back to its tier and no other");
+});
+
+test("a delayed job is hastened if there is room, a retry always", () => {
+  const engine = open({ capacity: { jobs: 1 }, retry: { minMs: 50, jitter: 0 } });
+  engine.add("q", { delayMs: 50 }, 0);
+  fill(engine, 1);
+  assert.throws(() => engine.retry(1, 0), FULL);
+  assert.equal(engine.job(1)?.state, "delayed");
+  const { id, lease } = engine.lease("q", 1, 0)[0]!;
+  engine.nack(id, lease, 0);
+  engine.retry(1, 0);
+  engine.retry(id, 0);
+  assert.equal(engine.queueStats("q").waiting, 2);
+});
+
+test("a payload that replaces another must fit as well", () => {
+  const dedupe = { key: "k", mode: "replace" as const };
+  for (const onFull of ["reject", "drop"] as const) {
+    const engine = open({ capacity: { bytes: 100 }, onFull });
+    engine.add("q", { dedupe, sizeBytes: 50, body: "a" }, 0);
+    engine.add("q", { sizeBytes: 50 }, 0);
+    const larger = { dedupe, sizeBytes: 51, body: "b" };
+    if (onFull === "reject") assert.throws(() => engine.add("q", larger, 0), FULL);
+    else assert.deepEqual(engine.add("q", larger, 0), { id: 0, dropped: true, tier: 3 });
+    assert.equal(engine.job(1)?.body, "a", "it keeps what it had");
+    const { bytes, rejected, dropped } = engine.queueStats("q");
+    assert.deepEqual([bytes, rejected + dropped], [100, 1]);
+    engine.cancel(2, 0);
+    assert.equal(engine.add("q", larger, 0).duplicate, true);
+    assert.equal(engine.queueStats("q").bytes, 51);
+  }
+});
+
+test("a payload that shrinks fits always, and one of a delayed job is not counted yet", () => {
+  const dedupe = { key: "k", mode: "replace" as const };
+  const engine = open({ capacity: { bytes: 100 } });
+  engine.add("q", { dedupe, sizeBytes: 60 }, 0);
+  engine.setQueue("q", { capacity: { bytes: 10 } }, 0);
+  assert.equal(engine.add("q", { dedupe, sizeBytes: 50 }, 0).duplicate, true);
+  engine.add("q", { dedupe: { ...dedupe, key: "d" }, delayMs: 9, sizeBytes: 5 }, 0);
+  const grown = { dedupe: { ...dedupe, key: "d" }, delayMs: 9, sizeBytes: 500 };
+  assert.equal(engine.add("q", grown, 0).duplicate, true);
+});
+
+test("a waiting job is put off by a debounce only where there is room among the delayed", () => {
+  const engine = open({ capacity: { delayed: 1 } });
+  const dedupe = { key: "k", mode: "debounce" as const };
+  engine.add("q", { dedupe, delayMs: 5, body: "a" }, 0);
+  engine.tick(5);
+  engine.add("q", { delayMs: 50 }, 5);
+  assert.throws(() => engine.add("q", { dedupe, delayMs: 5, body: "b" }, 5), FULL);
+  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.body], ["waiting", "a"]);
+});

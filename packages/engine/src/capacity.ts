@@ -1,8 +1,9 @@
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
+import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "./jobs.ts";
 import { WAITING } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
-import type { JobSpec } from "./types.ts";
+import type { FairnessKey, JobSpec } from "./types.ts";
 
 /** What a producer is told to wait when a queue is full: the engine cannot know when it drains. */
 const FULL_RETRY_MS = 1000;
@@ -22,7 +23,8 @@ export function roomFor(
     if (queue.delayed < queue.config.capacity.delayed) return wanted;
     return refuse(queue, `it holds ${queue.delayed} delayed jobs`);
   }
-  const full = whatIsFull(core, queue, spec);
+  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const full = whatIsFull(queue, spec.sizeBytes ?? 0) ?? fullLane(core, queue, key);
   if (full !== undefined) return refuse(queue, full);
   let tier = wanted;
   for (let i = 0; i < queue.config.tiers.length; i++) {
@@ -43,13 +45,17 @@ export function hasTierRoom(queue: Queue, tier: number): boolean {
   return capacity === undefined || queue.waitingAt[tier]! < capacity;
 }
 
-/** What of the queue as a whole, or of the job's lane, has no room for the job. */
-function whatIsFull(core: Core, queue: Queue, spec: JobSpec): string | undefined {
-  const { jobs, bytes, perLane } = queue.config.capacity;
+/** What of the queue as a whole has no room for a job of this size. */
+function whatIsFull(queue: Queue, sizeBytes: number): string | undefined {
+  const { jobs, bytes } = queue.config.capacity;
   if (queue.waiting >= jobs) return `it holds ${queue.waiting} jobs`;
-  if (queue.bytes + (spec.sizeBytes ?? 0) > bytes) return `it holds ${queue.bytes} bytes`;
+  return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} bytes` : undefined;
+}
+
+/** A key has one limit over all tiers, or a job could evade it by its priority. */
+function fullLane(core: Core, queue: Queue, key: FairnessKey): string | undefined {
+  const { perLane } = queue.config.capacity;
   if (perLane === undefined) return undefined;
-  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
   let waiting = 0;
   for (const tier of queue.tiers) {
     const lane = core.lanes.findLane(tier, key);
@@ -58,10 +64,49 @@ function whatIsFull(core: Core, queue: Queue, spec: JobSpec): string | undefined
   return waiting >= perLane ? `the lane holds ${waiting} jobs` : undefined;
 }
 
+/**
+ * Whether a delayed job finds room in its own tier. What its key has waiting does not count: it was
+ * let in when it was added.
+ */
+export function hasRoom(core: Core, queue: Queue, row: number): boolean {
+  if (whatIsFull(queue, core.jobs.int(row, SIZE)) !== undefined) return false;
+  return hasTierRoom(queue, core.tierOf(row));
+}
+
+/**
+ * Refuses to run a job by hand for which there is no room, whatever the policy: who asks for one
+ * job by its id wants to know. A retry that is only hastened was let in long ago.
+ */
+export function refuseRevival(core: Core, queue: Queue, row: number): void {
+  const { jobs, lanes } = core;
+  const isEnded = jobs.state(row) === ENDED_JOB;
+  if (!isEnded && jobs.int(row, LEASE) > 0) return;
+  const laneFull = isEnded ? fullLane(core, queue, lanes.keyOf(core.laneOf(row))) : undefined;
+  if (hasRoom(core, queue, row) && laneFull === undefined) return;
+  throw fullError(queue, laneFull ?? `it holds ${queue.waiting} jobs`);
+}
+
+/** Refuses another payload that does not fit; -1: the add that brings it is to be dropped. */
+export function roomToReplace(core: Core, queue: Queue, row: number, spec: JobSpec): number {
+  if (core.jobs.state(row) === DELAYED_JOB) return 0;
+  const { bytes, delayed } = queue.config.capacity;
+  if (spec.dedupe!.mode === "debounce") {
+    if (queue.delayed < delayed) return 0;
+    return refuse(queue, `it holds ${queue.delayed} delayed jobs`);
+  }
+  const grown = (spec.sizeBytes ?? 0) - core.jobs.int(row, SIZE);
+  if (grown <= 0 || queue.bytes + grown <= bytes) return 0;
+  return refuse(queue, `it holds ${queue.bytes} bytes`);
+}
+
 function refuse(queue: Queue, why: string): number {
   if (queue.config.onFull === "drop") return -1;
   queue.counters.rejected++;
-  throw new Refusal("QUEUE_FULL", `queue ${queue.name} is full: ${why}`, {
+  throw fullError(queue, why);
+}
+
+function fullError(queue: Queue, why: string): Refusal {
+  return new Refusal("QUEUE_FULL", `queue ${queue.name} is full: ${why}`, {
     queue: queue.name,
     retryAfterMs: FULL_RETRY_MS,
   });

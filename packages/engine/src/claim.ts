@@ -83,14 +83,14 @@ export class Claims {
     for (let i = 0; i < set.gates.length; i++) {
       const hadTurn = ((turns >>> i) & 1) === 1;
       if (!this.#keeps(set.gates[i]!, hadTurn, flow, now)) continue;
-      if (!hadTurn) return this.#attach(flow, set.gates[i]!, now);
+      if (!hadTurn) return this.#attach(flow, set.gates[i]!);
       isKept = true;
     }
     if (isKept) this.#claim(flow, set);
     else this.#lines.ready(flow);
   }
 
-  #attach(flow: number, gate: GateLine, now: number): void {
+  #attach(flow: number, gate: GateLine): void {
     const lanes = this.#w.lanes;
     const seat = this.flowOfSet(lanes.get(flow, IN_LANE), this.#w.gates.soloOf(gate));
     lanes.use(seat);
@@ -106,7 +106,7 @@ export class Claims {
     lanes.set(flow, ATTACHED_PREV, last === 0 ? flow : last);
     lanes.set(lanes.get(seat, ATTACHED), ATTACHED_PREV, flow);
     lanes.set(flow, ATTACHED_NEXT, 0);
-    this.#lines.join(seat, gate, now);
+    this.#lines.join(seat, gate);
     if (lanes.get(seat, ATTACHED) === flow) this.#lines.look(gate);
   }
 
@@ -306,7 +306,7 @@ export class Claims {
     return true;
   }
 
-  headChanged(flow: number, now: number): void {
+  headChanged(flow: number): void {
     const lanes = this.#w.lanes;
     const state = lanes.get(flow, FLOW_STATE);
     if (state === WAITS_TURN) {
@@ -322,7 +322,6 @@ export class Claims {
     if (lanes.get(flow, HEAD) === 0) return this.#remove(claim);
     if (state === CLAIM_OFFERED) this.#withdraw(claim);
     for (const gate of claim.gates) this.#lines.look(gate);
-    void now;
   }
 
   /** A claim was dispatched: the next job of its flow starts anew. */

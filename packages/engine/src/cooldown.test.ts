@@ -1,19 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
-import type { Fact } from "./facts.ts";
-import type { Lease, QueueOptions } from "./types.ts";
-
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
-
-function takeOne(engine: Engine, now = 0): Lease {
-  return engine.lease("q", 1, now)[0]!;
-}
+import { open, takeOne } from "./properties/one-queue.ts";
 
 test("a failure that cools its gate down uses no attempt, and goes on behind the gate", () => {
   const { engine, facts } = open({ retry: { attempts: 1 } });

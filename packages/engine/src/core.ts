@@ -61,6 +61,7 @@ export class Core implements LineWorld, FlowOwner {
   readonly groups: Groups;
   readonly stores = new Stores();
   readonly workers: (Worker | undefined)[] = [undefined];
+  readonly freeWorkers: number[] = [];
   /** Queues that may have something to dispatch, in the order in which they are served. */
   readonly runnable: Queue[] = [];
   readonly chores: Chore[] = [];

@@ -27,19 +27,19 @@ test("a key is held in its own queue only, by one job at a time", () => {
   assert.equal(dedupes.find(1, "x", 0), undefined);
   assert.equal(dedupes.find(1, "k", 0)?.id, 10);
   const next = dedupes.hold(1, "k", 11, Number.POSITIVE_INFINITY);
-  dedupes.jobEnded(row, 10);
+  dedupes.jobEnded(row, 10, "finished");
   assert.equal(dedupes.find(1, "k", 0)?.id, 11, "the end of the former holder frees nothing");
   assert.equal(dedupes.keyOf(dedupes.get(next)!), "k");
-  dedupes.jobEnded(next, 11);
+  dedupes.jobEnded(next, 11, "finished");
   assert.equal(dedupes.find(1, "k", 0), undefined);
   assert.deepEqual([...dedupes.all()], []);
 });
 
-test("windows are over at their time, the earliest first, whether their jobs ended or not", () => {
+test("windows are over at their time, the earliest first, whether their jobs finished or not", () => {
   const dedupes = new Dedupes(0);
   const a = dedupes.hold(1, "a", 1, 50);
   dedupes.hold(1, "b", 2, 20);
-  dedupes.jobEnded(a, 1);
+  dedupes.jobEnded(a, 1, "finished");
   assert.equal(dedupes.find(1, "a", 49)?.id, 1);
   assert.equal(dedupes.find(1, "a", 50), undefined);
   assert.equal(dedupes.nextAt(), 20);
@@ -94,6 +94,37 @@ test("window: the key is taken for the window after the first add, finished or n
   assert.equal(engine.nextWake(100), 200);
   engine.tick(200);
   assert.equal(engine.job(2)?.dedupe, undefined, "the job still waits, its window is over");
+});
+
+test("window: a job that ends in any way but finished frees the key at once", () => {
+  const enders: Record<string, (engine: Engine) => void> = {
+    cancelled: (engine) => engine.cancel(1, 1),
+    failed: (engine) => engine.nack(1, takeOne(engine).lease, 1, { unrecoverable: true }),
+    expired: (engine) => engine.tick(50),
+  };
+  for (const [ending, end] of Object.entries(enders)) {
+    const engine = open({ dlq: false });
+    engine.add("q", spec("window", "a", { ttlMs: 50 }), 0);
+    end(engine);
+    assert.equal(engine.job(1)?.ending, ending);
+    assert.equal(engine.add("q", spec("window", "b"), 50).id, 2, ending);
+  }
+  const engine = open();
+  engine.add("q", spec("window", "a"), 0);
+  engine.nack(1, takeOne(engine).lease, 1, { unrecoverable: true });
+  assert.equal(engine.job(1)?.queue, "q.dlq");
+  assert.equal(engine.add("q", spec("window", "b"), 1).id, 2, "dead");
+});
+
+test("window: a job rebuilt from a snapshot frees its key like any other", () => {
+  const engine = open();
+  engine.add("q", spec("window", "a"), 0);
+  engine.add("q", { dedupe: { key: "other", mode: "window", windowMs: 70 } }, 0);
+  const again = new Engine();
+  for (const fact of engine.snapshot()) again.apply(fact);
+  assert.equal(again.nextWake(1), 70, "the windows are what they were");
+  again.cancel(1, 1);
+  assert.equal(again.add("q", spec("window", "b"), 1).id, 3);
 });
 
 test("a job whose window is over does not show a key that another job holds now", () => {

@@ -2,6 +2,7 @@ import { Slots } from "./jobs.ts";
 import { KeyTable } from "./keys.ts";
 import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
+import type { Ending } from "./types.ts";
 
 /** A dedupe key that is taken: by which job, and for `window` until when, finished or not. */
 export interface HeldKey {
@@ -30,8 +31,10 @@ export class Dedupes {
 
   /** Takes a key for a job; answers its row. `until` is Infinity when the job's end frees it. */
   hold(queue: number, key: string, id: number, until: number): number {
-    const entry = this.#keys.intern(queue, key);
-    if (this.#keys.valueOf(entry) !== 0) this.free(this.#keys.valueOf(entry));
+    const known = this.#keys.valueOf(this.#keys.intern(queue, key));
+    // A snapshot tells of a window twice: with its job, and by itself.
+    if (known !== 0 && this.#held.get(known)!.id === id) return known;
+    if (known !== 0) this.free(known);
     const made = this.#keys.intern(queue, key);
     const row = this.#rows.alloc();
     this.#keys.setValue(made, row);
@@ -48,10 +51,11 @@ export class Dedupes {
     return this.#keys.keyOf(held.entry);
   }
 
-  /** The job has ended: the key is free, unless its window runs on. */
-  jobEnded(row: number, id: number): void {
+  /** The job has ended: the key is free, unless it did its work and its window runs on. */
+  jobEnded(row: number, id: number, ending: Ending): void {
     const held = this.#held.get(row);
-    if (held?.id === id && held.until === Number.POSITIVE_INFINITY) this.free(row);
+    const runsOn = ending === "finished" && held?.until !== Number.POSITIVE_INFINITY;
+    if (held?.id === id && !runsOn) this.free(row);
   }
 
   free(row: number): void {

@@ -5,6 +5,7 @@ import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
 import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
+import { forgetIdle, workerOf } from "./workers.ts";
 
 /**
  * Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that
@@ -151,37 +152,21 @@ function useSlot(queue: Queue, worker: Worker): void {
 
 /** Sets how many jobs a worker would take now. */
 export function want(core: Core, queue: Queue, name: string, slots: number, leaseMs = 0): void {
+  const worker = slots === 0 ? queue.workers.get(name) : workerOf(core, queue, name);
+  if (worker === undefined) return;
   const couldWork = queue.canWork();
-  const worker = queue.workers.get(name) ?? makeWorker(core, queue, name);
   queue.demand += slots - worker.slots;
   if (worker.slots === 0 && slots > 0) queue.free.push(worker);
   else if (worker.slots > 0 && slots === 0) queue.free.splice(queue.free.indexOf(worker), 1);
   worker.slots = slots;
   worker.leaseMs = leaseMs;
+  if (slots === 0) forgetIdle(core, queue, worker);
   if (couldWork !== queue.canWork()) workChanged(core, queue);
   if (hasReady(core, queue)) core.wake(queue, queue.firstReady);
 }
 
-function makeWorker(core: Core, queue: Queue, name: string): Worker {
-  let index = core.workers.indexOf(undefined, 1);
-  if (index === -1) index = core.workers.length;
-  const worker = { name, index, slots: 0, leased: 0, leaseMs: 0, gone: false };
-  core.workers[index] = worker;
-  queue.workers.set(name, worker);
-  return worker;
-}
-
-/** The worker known by this name, made when a lease outlives it. */
-export function workerOf(core: Core, queue: Queue, name: string): Worker {
-  return queue.workers.get(name) ?? makeWorker(core, queue, name);
-}
-
 /** The worker is gone; what it has leased stays leased until it expires or is given back. */
 export function leaveWorker(core: Core, queue: Queue, name: string): void {
-  const worker = queue.workers.get(name);
-  if (worker === undefined) return;
   want(core, queue, name, 0);
   queue.workers.delete(name);
-  worker.gone = true;
-  if (worker.leased === 0) core.workers[worker.index] = undefined;
 }

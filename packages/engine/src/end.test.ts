@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
-import type { Fact } from "./facts.ts";
-import type { Lease, QueueOptions } from "./types.ts";
-
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
-
-function takeOne(engine: Engine, now = 0): Lease {
-  return engine.lease("q", 1, now)[0]!;
-}
+import type { Engine } from "./engine.ts";
+import { open, takeOne } from "./properties/one-queue.ts";
+import type { Lease } from "./types.ts";
 
 test("an acknowledged job is finished, with its result, and stays so", () => {
   const { engine, facts } = open();

@@ -1,4 +1,5 @@
 import { addFollowUp, start } from "./add.ts";
+import { refuseRevival } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
 import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } from "./jobs.ts";
@@ -74,7 +75,7 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
   const extra = core.jobs.extra(row);
   if (extra === undefined) return;
   const id = core.jobs.num(row, ID);
-  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id);
+  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id, ending);
   extra.dedupe = 0;
   extra.followUp = undefined;
   if (extra.group === 0) return;
@@ -140,6 +141,7 @@ export function revive(core: Core, row: number, now: number): void {
       value: id,
     });
   }
+  refuseRevival(core, core.queueOf(row), row);
   core.tell({ at: now, fact: "revived", id });
   applyRevive(core, row, now);
 }

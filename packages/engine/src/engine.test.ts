@@ -129,7 +129,7 @@ test("a job that has ended is ALREADY_FINISHED, kept or forgotten", () => {
   for (const call of calls) assert.throws(() => call(engine), { code: "ALREADY_FINISHED" });
   assert.throws(() => engine.retry(FINISHED, 1_000_000), {
     code: "ALREADY_FINISHED",
-    details: { value: FINISHED },
+    details: { field: "id", value: FINISHED },
   });
   assert.throws(() => engine.why(FINISHED, 1_000_000), { code: "ALREADY_FINISHED" });
   assert.deepEqual(engine.history(FINISHED), []);

@@ -1,14 +1,21 @@
 import { add, watchWaits } from "./add.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions } from "./core.ts";
-import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
+import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
-import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
+import {
+  BATCH_JOBS_MAX,
+  LEASE_MS_MAX,
+  PAGE_MAX,
+  SCAN_MAX,
+  SLOTS_MAX,
+  WEIGHT_MAX,
+} from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
@@ -18,6 +25,7 @@ import { parseQueueConfig } from "./parse-queue.ts";
 import { Reader } from "./reader.ts";
 import { apply, reportSuccess } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
+import type { ScanOptions } from "./stores.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
@@ -34,6 +42,7 @@ import type {
 } from "./types.ts";
 import { gateStats, lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
+import { workerOf } from "./workers.ts";
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
@@ -165,7 +174,7 @@ export class Engine extends Reader {
   clearCooldown(key: string, now: number): void {
     const at = this.#core.clock(now);
     const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
-    gate.clearCooldown(at);
+    gate.clearCooldown();
     this.#core.tell({ at, fact: "cleared", key });
     this.#core.lines.changed(gate);
     this.#core.lines.settle(at);
@@ -209,7 +218,10 @@ export class Engine extends Reader {
     return result;
   }
 
-  /** Adds a batch; each item has its own answer, and one refused item does not stop the others. */
+  /**
+   * Adds a batch; each item has its own answer, and one refused item does not stop the others. It
+   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms.
+   */
   addAll(queue: string, specs: readonly JobSpec[], now: number): (AddResult | Refusal)[] {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
@@ -264,6 +276,7 @@ export class Engine extends Reader {
     const target = this.#core.queue(queue);
     integer("max", max, 0, SLOTS_MAX);
     tick(this.#core, at);
+    if (max === 0) return [];
     want(this.#core, target, "", max);
     this.#core.lines.settle(at);
     const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, ""), at);
@@ -397,10 +410,13 @@ export class Engine extends Reader {
     return this.#core.stores.get(store, key);
   }
 
-  /** Entries in the order of their keys: those that begin with `prefix` and come after `after`. */
-  storeScan(store: string, prefix = "", after = "", limit = 100): [string, unknown][] {
-    integer("limit", limit, 1, PAGE_MAX);
-    return this.#core.stores.scan(store, prefix, after, limit);
+  /**
+   * Entries in the order of their keys: those that begin with `prefix` and come after `after`, a
+   * hundred unless told. The last key of one page is the `after` of the next.
+   */
+  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
+    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
+    return this.#core.stores.scan(store, options);
   }
 
   // Remembering
@@ -421,7 +437,10 @@ export class Engine extends Reader {
     return checkpoint(this.#core);
   }
 
-  /** The state as facts: applied to an empty engine they rebuild it. */
+  /**
+   * The state as facts: applied to an empty engine they rebuild it. They are made one by one as
+   * they are taken, so no other call may come in between.
+   */
   snapshot(): Generator<Fact> {
     return snapshot(this.#core);
   }

@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
-import type { Fact } from "./facts.ts";
-import type { JobSpec, Lease, NackOptions, QueueOptions } from "./types.ts";
-
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
-
-function takeOne(engine: Engine, now = 0, queue = "q"): Lease {
-  return engine.lease(queue, 1, now)[0]!;
-}
+import type { Engine } from "./engine.ts";
+import { open, takeOne } from "./properties/one-queue.ts";
+import type { JobSpec, NackOptions } from "./types.ts";
 
 /** Adds a job, takes it and fails it at once. */
 function failed(engine: Engine, options: NackOptions = {}, spec: JobSpec = {}, now = 0): number {
@@ -181,6 +170,39 @@ test("redrive of many is spread over calls", () => {
     [1, 2, 3].map(() => engine.redrive("q.dlq", {}, 0)),
     [1000, 500, 0],
   );
+});
+
+test("redrive finds the dead behind any number that cannot go back now", () => {
+  const { engine } = open({ retry: { attempts: 1 }, dlq: "graves" });
+  engine.setQueue("gone", { dlq: "graves", retry: { attempts: 1 } }, 0);
+  for (let i = 0; i < 3000; i++) engine.add("gone", {}, 0);
+  for (let i = 0; i < 3000; i++) {
+    const { id, lease } = takeOne(engine, 0, "gone");
+    engine.nack(id, lease, 0);
+  }
+  engine.deleteQueue("gone", 0);
+  for (let i = 0; i < 3000; i++) failed(engine);
+  for (let i = 0; i < 5900; i++) takeOne(engine, 0, "graves");
+  assert.equal(engine.redrive("graves", {}, 0), 100);
+  assert.equal(engine.redrive("graves", {}, 0), 0);
+});
+
+test("a dead job that ended, was purged or was redriven is not looked at again", () => {
+  const { engine } = open({ retry: { attempts: 1 } });
+  for (let i = 0; i < 5; i++) failed(engine);
+  engine.cancel(2, 0);
+  engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
+  assert.equal(engine.redrive("q.dlq", { count: 1 }, 0), 1);
+  assert.equal(engine.job(3)?.queue, "q");
+  engine.purge("q.dlq", 0);
+  assert.equal(
+    engine.redrive("q.dlq", {}, 0),
+    0,
+    "purged, although the purge has yet to get there",
+  );
+  assert.equal(engine.job(4)?.ending, "cancelled");
+  engine.retry(5, 0);
+  assert.equal(engine.redrive("q.dlq", {}, 0), 1, "but one that runs again may go back");
 });
 
 test("redrive into a queue with fewer tiers or no fairness gives the nearest place", () => {

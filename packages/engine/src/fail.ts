@@ -186,7 +186,6 @@ export function applyDeath(
   const lane = core.lanes.laneOf(target.tiers[0]!, key);
   changeFlow(core, row, core.lines.claims.flowOfSet(lane, core.gates.set(0)));
   target.isDlq = true;
-  target.dead.push(jobs.num(row, ID));
   enterFlow(core, row, now);
 }
 

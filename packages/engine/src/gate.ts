@@ -166,7 +166,7 @@ export class Gate {
   }
 
   /** An operator says that the trouble is over: the ladder starts anew as well. */
-  clearCooldown(_now?: number): void {
+  clearCooldown(): void {
     this.cooldownUntil = -Infinity;
     this.cooldownReason = "";
     this.ladderStep = 0;

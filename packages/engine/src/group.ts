@@ -88,10 +88,7 @@ export class Groups {
     const known = had === 0 ? undefined : this.#groups.get(had);
     const open = members.filter(([, ending]) => ending === undefined).length;
     const group = { name, open, isClosed: true, members: new Map(members.map(pair)) };
-    if (ended) {
-      if (!this.#ended.some((other) => isSame(other, group))) this.#ended.push(group);
-      return;
-    }
+    if (ended) return this.#restoreEnded(group);
     const entry = this.#keys.intern(0, name);
     for (const [id, ending] of members) {
       const isThere = known?.members.has(id) === true && !this.#awaited.has(id);
@@ -101,6 +98,15 @@ export class Groups {
     if (known !== undefined) this.#open.delete(known);
     this.#groups.set(entry, group);
     this.#open.add(group);
+  }
+
+  /** A name may be used again after its group has ended: the group of later jobs comes later. */
+  #restoreEnded(group: Group): void {
+    const others = this.#ended.filter(({ name }) => name === group.name);
+    if (others.some((other) => firstOf(other) === firstOf(group))) return;
+    const next = others.find((other) => firstOf(other) > firstOf(group));
+    const at = next === undefined ? this.#ended.length : this.#ended.indexOf(next);
+    this.#ended.splice(at, 0, group);
   }
 
   /** A member has ended whose job was not told yet. */
@@ -129,9 +135,8 @@ export class Groups {
   }
 }
 
-/** A name may be used again after its group has ended, but for other jobs. */
-function isSame(a: Group, b: Group): boolean {
-  return a.name === b.name && a.members.keys().next().value === b.members.keys().next().value;
+function firstOf({ members }: Group): number {
+  return members.keys().next().value ?? 0;
 }
 
 function pair([id, ending]: readonly [number, Ending | undefined]): [number, Ending | undefined] {

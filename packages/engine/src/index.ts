@@ -2,6 +2,7 @@ export type { BodySink, EngineOptions } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
+export { ADD_CHUNK } from "./limits.ts";
 export type {
   AddResult,
   DedupeMode,

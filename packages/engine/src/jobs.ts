@@ -59,6 +59,9 @@ export interface Extra {
   history: HistoryEntry[] | undefined;
   /** Where a dead-lettered job came from, and the flow it goes back to. */
   origin: { queue: string; spec: JobSpec; attempts: number; reason: string } | undefined;
+  /** Its neighbours among the dead that came from the same queue. */
+  deadNext: number;
+  deadPrev: number;
   /** What `WAIT_TOO_LONG` said. */
   waited: { gate: string; waitMs: number; maxWaitMs: number } | undefined;
 }
@@ -77,6 +80,8 @@ function newExtra(): Extra {
     result: undefined,
     history: undefined,
     origin: undefined,
+    deadNext: 0,
+    deadPrev: 0,
     waited: undefined,
   };
 }

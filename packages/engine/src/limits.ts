@@ -22,8 +22,14 @@ export const TIERS_MAX = 16;
 export const WEIGHT_MAX = 1_000_000;
 export const COST_MAX = 1_000_000;
 
-/** Jobs in one call: at 0.5 µs each, 10,000 jobs take the 5 ms that one call may take. */
+/** Jobs in one call: at 0.5 µs each, 10,000 plain jobs take the 5 ms that one call may take. */
 export const BATCH_JOBS_MAX = 10_000;
+
+/**
+ * Jobs that one call may add in 5 ms whatever they ask for: one with a path of three levels, three
+ * gates, a key and a group takes 10 µs. Whoever must not hold others up cuts larger batches here.
+ */
+export const ADD_CHUNK = 250;
 
 /** Deliveries of one job: with the longest backoff a thousand attempts last for days. */
 export const ATTEMPTS_MAX = 1000;
@@ -85,3 +91,6 @@ export const SLOTS_MAX = 1_000_000;
 
 /** Answers of one page or one call. */
 export const PAGE_MAX = 100_000;
+
+/** Entries of a store in one scan: a page of them is copied in about a millisecond. */
+export const SCAN_MAX = 10_000;

@@ -84,7 +84,7 @@ export class Lines {
     const set = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
     if (set.gates.length > 1) return this.claims.settleFlow(flow, set, now);
     if (set.id === 0 || this.#isOpen(flow, set.gates[0]!, now)) this.ready(flow);
-    else this.#stand(flow, set.gates[0]!, now);
+    else this.#stand(flow, set.gates[0]!);
   }
 
   #isOpen(flow: number, gate: GateLine, now: number): boolean {
@@ -112,13 +112,13 @@ export class Lines {
     this.#w.wake(this.queueOf(flow), this.tierOf(flow));
   }
 
-  #stand(flow: number, gate: GateLine, now: number): void {
+  #stand(flow: number, gate: GateLine): void {
     this.#w.lanes.set(flow, FLOW_STATE, LINED);
-    this.join(flow, gate, now);
+    this.join(flow, gate);
   }
 
   /** Puts a seat into the line of its gate, unless it stands there. */
-  join(seat: number, gate: GateLine, _now: number): void {
+  join(seat: number, gate: GateLine): void {
     const where = this.#w.lanes.get(seat, WHERE);
     if (where !== OUT && where !== IDLE) return;
     this.#w.seats.bind(seat, gate);
@@ -228,7 +228,7 @@ export class Lines {
   }
 
   #offer(gate: GateLine, flow: number, now: number): void {
-    if (this.#isPlenty(gate, now)) return this.#letGo(gate, now);
+    if (this.#isPlenty(gate, now)) return this.#letGo(gate);
     gate.offer = flow;
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
@@ -237,7 +237,7 @@ export class Lines {
   }
 
   /** There is room for all that waits: the line dissolves, and the ring alone decides again. */
-  #letGo(gate: GateLine, _now: number): void {
+  #letGo(gate: GateLine): void {
     for (let i = 0; i < LET_GO; i++) {
       const flow = this.#top(gate);
       if (flow === 0) return;
@@ -299,7 +299,7 @@ export class Lines {
       return true;
     }
     this.#w.lanes.unready(flow);
-    this.#stand(flow, gate, now);
+    this.#stand(flow, gate);
     return false;
   }
 
@@ -344,7 +344,7 @@ export class Lines {
     const lanes = this.#w.lanes;
     const state = lanes.get(flow, FLOW_STATE);
     const isEmpty = lanes.get(flow, HEAD) === 0;
-    if (state >= WAITS_TURN) return this.claims.headChanged(flow, now);
+    if (state >= WAITS_TURN) return this.claims.headChanged(flow);
     if (state === READY) {
       if (!isEmpty) return lanes.heap.update(lanes.get(flow, IN_LANE), flow);
       lanes.set(flow, FLOW_STATE, RESTING);

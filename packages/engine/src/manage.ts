@@ -1,15 +1,17 @@
 import type { Chore, Core } from "./core.ts";
+import { nextDead } from "./dead-letters.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ID, WAITING_JOB } from "./jobs.ts";
+import { ID, WAITING_JOB } from "./jobs.ts";
 import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
-import { weightOf } from "./weights.ts";
+import { ruleOf, weightOf } from "./weights.ts";
+import { forgetIdle } from "./workers.ts";
 
 /** Rows looked at by one step of a walk over all jobs. */
 const ROWS_PER_STEP = 250;
@@ -122,7 +124,10 @@ function dropQueue(core: Core, queue: Queue): boolean {
   for (const ring of queue.tierRings) core.rings.drop(ring);
   if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   if (core.keeping.has(queue.index + 1)) core.keeping.remove(queue.index + 1);
-  for (const worker of queue.workers.values()) core.workers[worker.index] = undefined;
+  for (const worker of queue.workers.values()) {
+    worker.slots = 0;
+    forgetIdle(core, queue, worker);
+  }
   core.queues[queue.index] = undefined;
   return true;
 }
@@ -188,8 +193,9 @@ export function setGate(
 /** Sets the weight of a lane or a level, for those that are there and those to come. */
 export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight: number): void {
   const path = typeof key === "string" ? [key] : key;
+  const rule = ruleOf(path);
   const rules = Object.keys(queue.config.weights);
-  if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(path.join("/"))) {
+  if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(rule)) {
     throw new Refusal("INVALID", `queue ${queue.name} has ${rules.length} weights already`, {
       field: "key",
       value: key,
@@ -197,7 +203,7 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
   }
   queue.config = {
     ...queue.config,
-    weights: { ...queue.config.weights, [path.join("/")]: weight },
+    weights: { ...queue.config.weights, [rule]: weight },
   };
   for (const tier of queue.tiers) {
     const node = core.lanes.findNode(tier, path);
@@ -207,7 +213,10 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
   }
 }
 
-/** Puts dead jobs back where they came from, in the order they died; answers how many. */
+/**
+ * Puts dead jobs back where they came from, those of one queue in the order in which they died;
+ * answers how many. 0: none is left that could go back.
+ */
 export function redrive(core: Core, queue: Queue, count: number, now: number): number {
   const isNamed = [...core.byName.values()].some((other) => other.config.dlq === queue.name);
   if (!queue.isDlq && !isNamed) {
@@ -216,33 +225,24 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
       value: queue.name,
     });
   }
-  let moved = 0;
-  let taken = 0;
   const most = Math.min(count, REDRIVEN_PER_CALL);
-  const held: number[] = [];
-  let looked = 0;
-  while (moved < most && taken < queue.dead.length && looked < LOOKED_AT_PER_CALL) {
-    const id = queue.dead[taken++]!;
-    const row = core.ids.find(id);
-    // One that left the queue by another way is passed over, and does not count.
-    if (row === 0 || core.queueOf(row) !== queue) continue;
-    looked++;
-    // One that a worker has just now, or that ended and is still kept, may come back.
-    if (redriveJob(core, row, now)) moved++;
-    else held.push(id);
+  let moved = 0;
+  for (let looked = 0; moved < most && looked < LOOKED_AT_PER_CALL; looked++) {
+    const row = nextDead(core, queue);
+    if (row === 0) break;
+    // A purge that is under way has ended it already.
+    if (isPurged(core, row)) endPurged(core, row, now);
+    else {
+      redriveJob(core, row, now);
+      moved++;
+    }
   }
-  queue.dead.splice(0, taken);
-  queue.dead.push(...held);
   return moved;
 }
 
-function redriveJob(core: Core, row: number, now: number): boolean {
-  const state = core.jobs.state(row);
-  const origin = core.jobs.extra(row)?.origin;
-  const target = origin === undefined ? undefined : core.byName.get(origin.queue);
-  if (target === undefined || (state !== WAITING_JOB && state !== DELAYED_JOB)) return false;
+function redriveJob(core: Core, row: number, now: number): void {
+  const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
   core.tell({ at: now, fact: "redriven", id: core.jobs.num(row, ID) });
   takeOff(core, row, now);
   applyRedrive(core, row, target, now);
-  return true;
 }

@@ -1,4 +1,5 @@
 import type { Core } from "./core.ts";
+import { enterDead, leaveDead } from "./dead-letters.ts";
 import {
   ADDED,
   COST,
@@ -32,6 +33,7 @@ import {
 } from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { HistoryEntry } from "./types.ts";
+import { forgetIdle } from "./workers.ts";
 
 /**
  * The moves of a job between its states: into and out of its flow, the timers, a lease, the list of
@@ -71,6 +73,7 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
+  if (queue.isDlq) enterDead(core, queue, row);
   const set = core.lanes.get(flow, GATES);
   if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
   if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
@@ -163,17 +166,16 @@ export function unlink(core: Core, row: number): boolean {
   const at = row * JOB_INTS;
   const flow = ints[at + IN_FLOW]!;
   const nodes = core.rings.nodes.i;
-  const fints = nodes;
   const f = flow * NODE_INTS;
   const next = ints[at + JOB_NEXT]!;
   const prev = ints[at + JOB_PREV]!;
-  if (prev === 0) fints[f + HEAD] = next;
+  if (prev === 0) nodes[f + HEAD] = next;
   else jobs.setInt(prev, JOB_NEXT, next);
-  if (next === 0) fints[f + TAIL] = prev;
+  if (next === 0) nodes[f + TAIL] = prev;
   else jobs.setInt(next, JOB_PREV, prev);
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = 0;
-  fints[f + COUNT]!--;
+  nodes[f + COUNT]!--;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
   const set = core.lanes.get(flow, GATES);
@@ -181,10 +183,9 @@ export function unlink(core: Core, row: number): boolean {
   queue.waiting--;
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
-  const lane = fints[f + IN_LANE]!;
-  const lints = nodes;
-  const l = lane * NODE_INTS + WAITING;
-  if (--lints[l]! === 0) queue.lanes--;
+  if (queue.isDlq) leaveDead(core, queue, row);
+  const lane = nodes[f + IN_LANE]!;
+  if (--nodes[lane * NODE_INTS + WAITING]! === 0) queue.lanes--;
   if (core.later.has(row)) core.later.remove(row);
   return prev === 0;
 }
@@ -205,12 +206,15 @@ export function delay(core: Core, row: number, until: number, seq = 0): void {
   core.timers.add(row, until, jobs.num(row, ID));
   const queue = core.queueOf(row);
   queue.delayed++;
+  if (queue.isDlq) enterDead(core, queue, row);
   setLater(core, row, queue);
 }
 
 export function undelay(core: Core, row: number): void {
   core.timers.remove(row);
-  core.queueOf(row).delayed--;
+  const queue = core.queueOf(row);
+  queue.delayed--;
+  if (queue.isDlq) leaveDead(core, queue, row);
   if (core.later.has(row)) core.later.remove(row);
 }
 
@@ -254,12 +258,12 @@ export function unhold(core: Core, row: number, now: number): void {
   const at = row * JOB_INTS;
   const worker = core.workers[ints[at + WORKER]!]!;
   worker.leased--;
-  if (worker.gone && worker.leased === 0) core.workers[worker.index] = undefined;
   ints[at + WORKER] = 0;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
   queue.leased--;
   queue.leasedAt[(meta >>> 4) & 15]!--;
+  if (worker.leased === 0) forgetIdle(core, queue, worker);
   const flow = ints[at + IN_FLOW]!;
   const fints = core.rings.nodes.i;
   const f = flow * NODE_INTS;

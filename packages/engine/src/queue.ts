@@ -1,4 +1,5 @@
 import type { Claim } from "./claim.ts";
+import type { DeadList } from "./dead-letters.ts";
 import type { GateLine } from "./gates.ts";
 import type { QueueConfig } from "./types.ts";
 
@@ -10,7 +11,6 @@ export interface Worker {
   leased: number;
   /** How long its leases last; 0: as the job or the queue says. */
   leaseMs: number;
-  gone: boolean;
 }
 
 /** What happened in a queue since it was made. */
@@ -86,9 +86,10 @@ export class Queue {
   /** Gates in whose line this queue was passed over for want of a free worker. */
   readonly passedOver = new Set<GateLine>();
   readonly claims = new Set<Claim>();
-  /** For a dead letter queue: true once a dead job came in, and the dead in the order they came. */
+  /** True once a dead job came in. */
   isDlq = false;
-  readonly dead: number[] = [];
+  /** For a dead letter queue: its dead, by the name of the queue they came from. */
+  readonly dead = new Map<string, DeadList>();
 
   constructor(index: number, serial: number, name: string, config: QueueConfig) {
     this.index = index;

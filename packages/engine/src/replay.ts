@@ -1,6 +1,6 @@
 import { applyReplace, watchWaits } from "./add.ts";
 import type { Core } from "./core.ts";
-import { markLeased, workerOf } from "./dispatch.ts";
+import { markLeased } from "./dispatch.ts";
 import { applyRevive, endJob, forgetKept, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
@@ -9,6 +9,7 @@ import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
+import { workerOf } from "./workers.ts";
 
 /** Puts a fact into effect. It was decided when it was told; here it only happens. */
 export function apply(core: Core, fact: Fact): void {
@@ -80,7 +81,7 @@ function applyGateFact(core: Core, fact: GateFact, now: number): void {
   const gate = core.gates.gateOf(fact.key, now);
   if (fact.fact === "gate-state") gate.load(fact.save, now);
   else if (fact.fact === "cooled") gate.cool(fact.until, fact.reason, now);
-  else gate.clearCooldown(now);
+  else gate.clearCooldown();
   core.lines.changed(gate);
 }
 
@@ -134,9 +135,6 @@ function passOver(core: Core, fact: JobFact): void {
 
 function applyRedriven(core: Core, row: number, now: number): void {
   const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
-  const dead = core.queueOf(row).dead;
-  const at = dead.indexOf(core.jobs.num(row, ID));
-  if (at !== -1) dead.splice(at, 1);
   takeOff(core, row, now);
   applyRedrive(core, row, target, now);
 }
@@ -207,10 +205,7 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
   core.lastId = Math.max(core.lastId, record.id);
   if (isNew) queue.counters.added++;
-  if (record.extra?.origin !== undefined) {
-    queue.isDlq = true;
-    queue.dead.push(record.id);
-  }
+  if (record.extra?.origin !== undefined) queue.isDlq = true;
   placeJob(core, row, record, flow);
   core.lastSeq = Math.max(core.lastSeq, record.seq);
 }

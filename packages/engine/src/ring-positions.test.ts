@@ -1,61 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHILD, KIND, LANE, TIER, WEIGHT } from "./nodes.ts";
-import { Rings } from "./ring.ts";
-
-/** A ring under test, its members known by letters. */
-class World {
-  readonly rings = new Rings();
-  readonly names = new Map<number, string>();
-  readonly ring: number;
-
-  constructor(newcomersFirst = true) {
-    this.ring = this.rings.create(0, newcomersFirst);
-  }
-
-  set(node: number, field: number, value: number): void {
-    this.rings.nodes.i[node * this.rings.nodes.ints + field] = value;
-  }
-
-  member(name: string, weight = 1, ring = this.ring): number {
-    const node = this.rings.nodes.alloc();
-    this.set(node, KIND, LANE);
-    this.set(node, WEIGHT, weight);
-    this.rings.place(node, ring);
-    this.names.set(node, name);
-    return node;
-  }
-
-  active(name: string, weight = 1): number {
-    const node = this.member(name, weight);
-    this.rings.activate(node);
-    return node;
-  }
-
-  /** A member that owns a ring of its own. */
-  owner(name: string, newcomersFirst = true): { node: number; ring: number } {
-    const node = this.member(name);
-    const ring = this.rings.create(node, newcomersFirst);
-    this.set(node, KIND, TIER);
-    this.set(node, CHILD, ring);
-    return { node, ring };
-  }
-
-  /** Serves so many jobs; answers who got them. */
-  serve(count: number, cost = 1): string {
-    let order = "";
-    for (let i = 0; i < count; i++) {
-      const node = this.rings.leaf(this.ring);
-      if (node === 0) break;
-      this.rings.charge(node, cost);
-      order += this.names.get(node);
-    }
-    return order;
-  }
-}
+import { RingWorld } from "./properties/ring-world.ts";
 
 test("owners come and go with their children, and are charged for them", () => {
-  const world = new World();
+  const world = new RingWorld();
   const p = world.owner("p");
   const [a, b] = [world.member("a", 1, p.ring), world.member("b", 1, p.ring)];
   world.rings.activate(a);
@@ -72,7 +20,7 @@ test("owners come and go with their children, and are charged for them", () => {
 });
 
 test("a node without a ring is charged to nobody and takes part in nothing", () => {
-  const world = new World();
+  const world = new RingWorld();
   const node = world.member("a", 1, 0);
   world.rings.activate(node);
   world.rings.charge(node, 1);
@@ -80,7 +28,7 @@ test("a node without a ring is charged to nobody and takes part in nothing", () 
 });
 
 test("with one member at the top only the rings below it need books", () => {
-  const world = new World(false);
+  const world = new RingWorld(false);
   const p = world.owner("p", false);
   const [a, b] = [world.member("a", 1, p.ring), world.member("b", 1, p.ring)];
   world.rings.activate(a);
@@ -92,7 +40,7 @@ test("with one member at the top only the rings below it need books", () => {
 });
 
 test("a change of weight keeps the round and rescales what is used of the turn, rounded up", () => {
-  const world = new World();
+  const world = new RingWorld();
   const a = world.active("a", 4);
   const b = world.active("b", 4);
   assert.equal(world.serve(2), "ab");
@@ -104,7 +52,7 @@ test("a change of weight keeps the round and rescales what is used of the turn, 
 });
 
 test("a position that was saved is taken again, wherever the member stands", () => {
-  const world = new World();
+  const world = new RingWorld();
   const [a, b] = [world.active("a", 2), world.active("b", 2)];
   world.rings.restore(a, 3, 1);
   assert.equal(world.rings.roundsAhead(a), 3);
@@ -120,7 +68,7 @@ test("a position that was saved is taken again, wherever the member stands", () 
 });
 
 test("idle members are handed out oldest first once their position means nothing", () => {
-  const world = new World();
+  const world = new RingWorld();
   const [a, b, c, d] = [..."abcd"].map((name) => world.member(name));
   for (const node of [a!, b!, c!, d!]) world.rings.linkIdle(node);
   world.rings.unlinkIdle(b!);

@@ -1,52 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KIND, LANE, WEIGHT } from "./nodes.ts";
-import { Rings } from "./ring.ts";
-
-/** A ring under test, its members known by letters. */
-class World {
-  readonly rings = new Rings();
-  readonly names = new Map<number, string>();
-  readonly ring: number;
-
-  constructor(newcomersFirst = true) {
-    this.ring = this.rings.create(0, newcomersFirst);
-  }
-
-  set(node: number, field: number, value: number): void {
-    this.rings.nodes.i[node * this.rings.nodes.ints + field] = value;
-  }
-
-  member(name: string, weight = 1, ring = this.ring): number {
-    const node = this.rings.nodes.alloc();
-    this.set(node, KIND, LANE);
-    this.set(node, WEIGHT, weight);
-    this.rings.place(node, ring);
-    this.names.set(node, name);
-    return node;
-  }
-
-  active(name: string, weight = 1): number {
-    const node = this.member(name, weight);
-    this.rings.activate(node);
-    return node;
-  }
-
-  /** Serves so many jobs; answers who got them. */
-  serve(count: number, cost = 1): string {
-    let order = "";
-    for (let i = 0; i < count; i++) {
-      const node = this.rings.leaf(this.ring);
-      if (node === 0) break;
-      this.rings.charge(node, cost);
-      order += this.names.get(node);
-    }
-    return order;
-  }
-}
+import { RingWorld } from "./properties/ring-world.ts";
 
 test("a ring that nobody takes part in serves nobody", () => {
-  const world = new World();
+  const world = new RingWorld();
   world.member("a");
   assert.equal(world.rings.peek(world.ring), 0);
   assert.equal(world.rings.leaf(world.ring), 0);
@@ -54,17 +11,17 @@ test("a ring that nobody takes part in serves nobody", () => {
 });
 
 test("asking who is next does not change who is next", () => {
-  const world = new World();
+  const world = new RingWorld();
   const [a] = [..."abc"].map((name) => world.active(name));
   assert.equal(world.rings.peek(world.ring), a);
   assert.equal(world.rings.peek(world.ring), a);
 });
 
 test("members of equal weight take turns, those of larger weight get more at every moment", () => {
-  const world = new World();
+  const world = new RingWorld();
   for (const name of "abc") world.active(name);
   assert.equal(world.serve(9), "abcabcabc");
-  const weighted = new World();
+  const weighted = new RingWorld();
   const weights: Record<string, number> = { a: 3, b: 1, c: 2 };
   for (const [name, weight] of Object.entries(weights)) weighted.active(name, weight);
   const served: Record<string, number> = { a: 0, b: 0, c: 0 };
@@ -77,7 +34,7 @@ test("members of equal weight take turns, those of larger weight get more at eve
 });
 
 test("a newcomer gets one job at once and then waits its turn", () => {
-  const world = new World();
+  const world = new RingWorld();
   for (const name of "ab") world.active(name);
   world.serve(20);
   world.active("n");
@@ -88,7 +45,7 @@ test("a newcomer gets one job at once and then waits its turn", () => {
 });
 
 test("several newcomers alternate with the current round", () => {
-  const world = new World();
+  const world = new RingWorld();
   for (const name of "abcd") world.active(name);
   world.serve(9);
   for (const name of "xyz") world.active(name);
@@ -96,7 +53,7 @@ test("several newcomers alternate with the current round", () => {
 });
 
 test("a newcomer that leaves before it is served holds nobody up", () => {
-  const world = new World();
+  const world = new RingWorld();
   const nodes = [..."abc"].map((name) => world.active(name));
   world.rings.peek(world.ring);
   world.rings.deactivate(nodes[2]!);
@@ -105,7 +62,7 @@ test("a newcomer that leaves before it is served holds nobody up", () => {
 });
 
 test("leaving and coming back earns nothing", () => {
-  const world = new World();
+  const world = new RingWorld();
   const a = world.active("a");
   world.active("b");
   world.serve(2);
@@ -119,7 +76,7 @@ test("leaving and coming back earns nothing", () => {
 });
 
 test("members that leave from the middle and the end of a round are not missed", () => {
-  const world = new World();
+  const world = new RingWorld();
   const [a, b, c] = [..."abcd"].map((name) => world.active(name));
   world.serve(8);
   world.rings.deactivate(b!);
@@ -131,7 +88,7 @@ test("members that leave from the middle and the end of a round are not missed",
 });
 
 test("a job that costs many turns keeps its member back for as many rounds", () => {
-  const world = new World();
+  const world = new RingWorld();
   const a = world.active("a");
   world.active("b");
   world.rings.charge(a, 10);
@@ -141,7 +98,7 @@ test("a job that costs many turns keeps its member back for as many rounds", () 
 });
 
 test("members of far rounds come before those who reach the round later, and may leave", () => {
-  const world = new World();
+  const world = new RingWorld();
   const [a, b, c] = [..."abc"].map((name) => world.active(name));
   world.rings.charge(a!, 6);
   world.rings.charge(b!, 8);
@@ -155,7 +112,7 @@ test("members of far rounds come before those who reach the round later, and may
 
 test("newcomers that came while the round ended begin the next, with far rounds or without", () => {
   for (const cost of [1, 9]) {
-    const world = new World();
+    const world = new RingWorld();
     const far = world.active("f");
     world.rings.charge(far, cost);
     world.rings.deactivate(far);
@@ -167,11 +124,20 @@ test("newcomers that came while the round ended begin the next, with far rounds 
   }
 });
 
+test("no round is leapt over while newcomers wait, however far ahead the others are", () => {
+  const world = new RingWorld();
+  const costly = world.active("c");
+  assert.equal(world.rings.peek(world.ring), costly, "the round is closing, with its last member");
+  world.active("n");
+  assert.equal(world.serve(1, 5), "c");
+  assert.equal(world.serve(6), "nnnncn", "the newcomer catches up before it is served again");
+});
+
 test("the heap of far rounds of a dropped ring is used again", () => {
-  const world = new World();
+  const world = new RingWorld();
   world.rings.charge(world.active("a"), 50);
   world.rings.drop(world.ring);
-  const again = new World();
+  const again = new RingWorld();
   again.rings.charge(again.active("a"), 50);
   assert.equal(again.serve(1), "a");
   const ring = world.rings.create(0, true);
@@ -182,7 +148,7 @@ test("the heap of far rounds of a dropped ring is used again", () => {
 });
 
 test("when nobody is left the ring forgets who led", () => {
-  const world = new World();
+  const world = new RingWorld();
   const a = world.active("a");
   world.active("b");
   world.rings.charge(a, 3);
@@ -192,7 +158,7 @@ test("when nobody is left the ring forgets who led", () => {
 });
 
 test("a ring without newcomers puts whoever joins at the tail of its round", () => {
-  const world = new World(false);
+  const world = new RingWorld(false);
   for (const name of "ab") world.active(name);
   assert.equal(world.serve(3), "aba");
   world.active("n");
@@ -200,7 +166,7 @@ test("a ring without newcomers puts whoever joins at the tail of its round", () 
 });
 
 test("a member served while nobody stands in line leads by one turn at most", () => {
-  const world = new World(false);
+  const world = new RingWorld(false);
   const a = world.member("a");
   for (let i = 0; i < 100; i++) world.rings.charge(a, 1);
   for (const name of "bc") world.active(name);
@@ -209,7 +175,7 @@ test("a member served while nobody stands in line leads by one turn at most", ()
 });
 
 test("leads of every size are remembered by a line that forms later", () => {
-  const world = new World(false);
+  const world = new RingWorld(false);
   const a = world.member("a", 2);
   world.rings.charge(a, 7);
   assert.equal(world.rings.roundsAhead(a), 0, "half a turn into the round");
@@ -223,7 +189,7 @@ test("leads of every size are remembered by a line that forms later", () => {
 });
 
 test("a member served outside the line while others stand in it is charged all the same", () => {
-  const world = new World(false);
+  const world = new RingWorld(false);
   const a = world.member("a");
   world.active("b");
   world.rings.charge(a, 2);
@@ -232,7 +198,7 @@ test("a member served outside the line while others stand in it is charged all t
 });
 
 test("a flood of fresh members that come for one job leaves the others their share", () => {
-  const world = new World();
+  const world = new RingWorld();
   for (const name of "op") world.active(name);
   world.serve(4);
   let since = 0;
@@ -247,7 +213,7 @@ test("a flood of fresh members that come for one job leaves the others their sha
 });
 
 test("beyond what a round takes in, a newcomer's first job is an advance on the next round", () => {
-  const world = new World();
+  const world = new RingWorld();
   const old = world.active("o", 1000);
   world.serve(1);
   world.rings.deactivate(old);

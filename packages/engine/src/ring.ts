@@ -287,21 +287,27 @@ export class Rings {
   #nextRound(ring: number): void {
     const m = this.rings.i;
     const r = ring * RING_INTS;
-    const cursor = m[r + CURSOR]!;
-    let step = 1;
-    while (step < NEAR && m[r + LISTS + 2 * ((cursor + step) & (NEAR - 1))] === 0) step++;
-    const f = this.rings.f;
-    const d = ring * (RING_INTS / 2) + R;
-    if (m[r + FAR_HEAP] !== 0) {
-      const far = this.#far[m[r + FAR_HEAP]!]!.round() - f[d]!;
-      if (step === NEAR || far < step) step = far === Number.POSITIVE_INFINITY ? 1 : far;
-    } else if (step === NEAR) step = 1;
-    f[d]! += step;
-    m[r + CURSOR] = (cursor + step) & (NEAR - 1);
+    // Newcomers wait here, since the last round closed: to leap over rounds would take from them
+    // what whoever is in a later round has had already.
+    const step = m[r + FRESH_HEAD] === 0 ? this.#roundsToNext(ring) : 1;
+    this.rings.f[ring * (RING_INTS / 2) + R]! += step;
+    m[r + CURSOR] = (m[r + CURSOR]! + step) & (NEAR - 1);
     m[r + ENDED] = 0;
-    // Newcomers that came while the last round closed are first in this one.
+    // They are first in this one.
     m[r + LAST_WAS_FRESH] = 0;
     m[r + JOINS] = Math.max(JOINS_LEAST, m[r + SIZE]!);
+  }
+
+  /** How far away the next round with members is; there is one. */
+  #roundsToNext(ring: number): number {
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const far = m[r + FAR_HEAP] === 0 ? undefined : this.#far[m[r + FAR_HEAP]!]!.round();
+    const ahead = (far ?? Number.POSITIVE_INFINITY) - this.roundOf(ring);
+    for (let step = 1; step < NEAR && step < ahead; step++) {
+      if (m[r + LISTS + 2 * ((m[r + CURSOR]! + step) & (NEAR - 1))] !== 0) return step;
+    }
+    return ahead;
   }
 
   /** The leaf to serve next, following owners down to a lane or a flow. */

@@ -260,3 +260,17 @@ test("a more urgent claim goes before an older one", () => {
     assert.deepEqual(take(engine, 502), [both]);
   }
 });
+
+test("a set of gates whose last flow is forgotten by the very add that names it is made anew", () => {
+  // An add forgets a few idle lanes; which, depends on how far the sweep has come. One meets it.
+  for (let met = 0; met < 20; met++) {
+    const engine = new Engine();
+    engine.setQueue("q", { results: { jobs: 0, ms: 0 } }, 0);
+    for (let i = 0; i < 3; i++) engine.add("q", { fairnessKey: "keeper" }, 0);
+    for (let i = 0; i < 20; i++) add(engine, [`a${i}`, `b${i}`], `lane ${i}`);
+    for (const { id, lease } of engine.lease("q", 21, 0)) engine.ack(id, lease, 0);
+    assert.equal(engine.lease("q", 1, 0)[0]!.id, 2, "a round later nobody leads any more");
+    const id = add(engine, [`a${met}`, `b${met}`], "new");
+    assert.equal(engine.lease("q", 1, 0)[0]!.id, id);
+  }
+});

@@ -1,21 +1,24 @@
 import { counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./jobs.ts";
-import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
+import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "./jobs.ts";
+import { AT_TIER, FLOW, HEAD, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { Ending } from "./types.ts";
 
 /**
- * The state as facts: applied to an empty engine in this order they rebuild it. Positions come
- * before jobs only where nothing depends on the order; waiting jobs come in the order of their
- * flows.
+ * The state as facts: applied to an empty engine in this order they rebuild it.
+ *
+ * Every fact is made when it is asked for, from where its job stands: nothing is collected or
+ * sorted first (that took seconds at ten million jobs, and as much memory again). The price: the
+ * state must not change until the last one was taken.
  */
 export function* snapshot(core: Core): Generator<Fact> {
   yield* openings(core);
   yield* gateStates(core);
-  yield* liveJobs(core);
+  yield* timedJobs(core);
+  yield* waitingJobs(core);
   for (const queue of core.byName.values()) yield* keptJobs(core, queue);
   yield* groupFacts(core);
   yield* positions(core);
@@ -24,18 +27,30 @@ export function* snapshot(core: Core): Generator<Fact> {
   yield* counters(core);
 }
 
-/** In the order of entry, which is the order inside every flow. */
-function* liveJobs(core: Core): Generator<Fact> {
-  const at = core.now;
-  const rows: number[] = [];
-  for (let row = 1; row < core.jobs.end; row++) {
-    const state = core.jobs.state(row);
-    if (state === 0 || state === ENDED_JOB || core.jobs.int(row, IN_FLOW) === 0) continue;
-    const queue = core.queueOf(row);
-    if (!queue.deleted) rows.push(row);
+/** Delayed and leased jobs. Leases come before what waits: they hold places in the gates. */
+function* timedJobs(core: Core): Generator<Fact> {
+  const { jobs, now: at } = core;
+  for (let row = 1; row < jobs.end; row++) {
+    const state = jobs.state(row);
+    if (state !== DELAYED_JOB && state !== LEASED_JOB) continue;
+    if (!core.queueOf(row).deleted) yield { at, fact: "job", job: recordOf(core, row) };
   }
-  rows.sort((a, b) => core.jobs.num(a, SEQ) - core.jobs.num(b, SEQ));
-  for (const row of rows) yield { at, fact: "job", job: recordOf(core, row) };
+}
+
+/**
+ * Waiting jobs, flow by flow. Order means something inside a flow only, and there it is that of the
+ * flow itself; between flows the age that each job carries decides.
+ */
+function* waitingJobs(core: Core): Generator<Fact> {
+  const { jobs, lanes, now: at } = core;
+  for (let node = 1; node < lanes.nodes.end; node++) {
+    if (lanes.get(node, KIND) !== FLOW) continue;
+    const first = lanes.get(node, HEAD);
+    if (first === 0 || core.queueOf(first).deleted) continue;
+    for (let row = first; row !== 0; row = jobs.int(row, JOB_NEXT)) {
+      yield { at, fact: "job", job: recordOf(core, row) };
+    }
+  }
 }
 
 function* keptJobs(core: Core, queue: Queue): Generator<Fact> {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "./engine.ts";
 import type { Fact } from "./facts.ts";
+import { SCAN_MAX } from "./limits.ts";
 import { Stores } from "./stores.ts";
 
 test("what was put is there until it is put anew or deleted", () => {
@@ -22,14 +23,42 @@ test("what was put is there until it is put anew or deleted", () => {
 test("a scan answers in order of keys: those of the prefix, after the last one seen", () => {
   const stores = new Stores();
   for (const key of ["b2", "a", "b1", "b3", "c"]) stores.put("s", key, key.toUpperCase());
-  assert.deepEqual(stores.scan("s", "b", "", 2), [
+  assert.deepEqual(stores.scan("s", { prefix: "b", limit: 2 }), [
     ["b1", "B1"],
     ["b2", "B2"],
   ]);
-  assert.deepEqual(stores.scan("s", "b", "b2", 2), [["b3", "B3"]]);
-  assert.deepEqual(stores.scan("s", "", "b3", 9), [["c", "C"]]);
-  assert.deepEqual(stores.scan("s", "", "", 0), []);
-  assert.deepEqual(stores.scan("none", "", "", 9), []);
+  assert.deepEqual(stores.scan("s", { prefix: "b", after: "b2", limit: 2 }), [["b3", "B3"]]);
+  assert.deepEqual(stores.scan("s", { after: "b3" }), [["c", "C"]]);
+  assert.deepEqual(stores.scan("s", { after: "c" }), []);
+  assert.deepEqual(stores.scan("none"), []);
+});
+
+test("a scan after a key outside of its prefix begins, or ends, where the prefix does", () => {
+  const stores = new Stores();
+  for (const key of ["a", "b1", "b2", "c"]) stores.put("s", key, key);
+  const keys = (after: string): string[] =>
+    stores.scan("s", { prefix: "b", after }).map(([key]) => key);
+  assert.deepEqual(keys("a"), ["b1", "b2"]);
+  assert.deepEqual(keys("b"), ["b1", "b2"]);
+  assert.deepEqual(keys("b15"), ["b2"]);
+  assert.deepEqual(keys("c"), []);
+});
+
+test("a page of a scan has a limit, and many pages answer everything once", () => {
+  const engine = new Engine();
+  const count = 25_000;
+  for (let i = 0; i < count; i++) engine.storePut("s", `${(i * 7919) % count}`, i, 0);
+  for (const limit of [0, SCAN_MAX + 1]) {
+    assert.throws(() => engine.storeScan("s", { limit }), { code: "INVALID" });
+  }
+  assert.equal(engine.storeScan("s").length, 100);
+  const seen: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; after = seen.at(-1)) {
+    const page = engine.storeScan("s", { after, limit: SCAN_MAX });
+    if (page.length === 0) break;
+    for (const [key] of page) seen.push(key);
+  }
+  assert.deepEqual(seen, Array.from({ length: count }, (_, i) => `${i}`).sort());
 });
 
 test("all entries of all stores can be listed", () => {

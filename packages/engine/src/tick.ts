@@ -1,9 +1,9 @@
 import { start } from "./add.ts";
-import { hasTierRoom } from "./capacity.ts";
+import { hasRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
-import { ID, IN_FLOW, LEASE, LEASED_JOB, SIZE, TIME, WAITING_JOB } from "./jobs.ts";
+import { ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
 import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
@@ -102,12 +102,6 @@ export function applyDue(core: Core, row: number, now: number, until: number | u
   undelay(core, row);
   if (until === undefined) start(core, row, now);
   else delay(core, row, until);
-}
-
-function hasRoom(core: Core, queue: Queue, row: number): boolean {
-  const { jobs, bytes } = queue.config.capacity;
-  if (queue.waiting >= jobs || queue.bytes + core.jobs.int(row, SIZE) > bytes) return false;
-  return hasTierRoom(queue, core.tierOf(row));
 }
 
 /** Forgets kept jobs whose time is over, at most `most`; answers how much work it was. */

@@ -26,6 +26,27 @@ test("the levels of a path are joined with a slash", () => {
   assert.equal(weightOf(rules, ["acme"]), 5);
 });
 
+test("a slash inside a key does not make it a path", () => {
+  const rules = { "a/b": 3, "a\\/c": 4, "x\\\\": 5, "d\\/*": 6 };
+  assert.equal(weightOf(rules, ["a", "b"]), 3);
+  assert.equal(weightOf(rules, ["a/b"]), 1);
+  assert.equal(weightOf(rules, ["a/c"]), 4);
+  assert.equal(weightOf(rules, ["a", "c"]), 1);
+  assert.equal(weightOf(rules, ["x\\"]), 5);
+  assert.equal(weightOf(rules, ["d/e"]), 6);
+  assert.equal(weightOf(rules, ["d", "e"]), 1);
+});
+
+test("a weight set by hand for a key with a slash is not that of the path", () => {
+  const engine = new Engine();
+  engine.setQueue("q", {}, 0);
+  engine.setLaneWeight("q", "a/b", 5, 0);
+  for (const key of ["a/b", ["a", "b"]]) engine.add("q", { fairnessKey: key }, 0);
+  assert.deepEqual([engine.job(1)?.weight, engine.job(2)?.weight], [5, 1]);
+  engine.setLaneWeight("q", ["a", "b"], 2, 0);
+  assert.deepEqual([engine.job(1)?.weight, engine.job(2)?.weight], [5, 2]);
+});
+
 test("names of the language's own are keys like others", () => {
   assert.equal(weightOf({}, ["constructor"]), 1);
   assert.equal(weightOf({}, ["toString"]), 1);

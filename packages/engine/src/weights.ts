@@ -23,11 +23,19 @@ function indexOf(rules: Readonly<Record<string, number>>): Index {
 }
 
 /**
- * The weight that a queue's policy gives to a node of its lanes: by its path joined with "/", else
- * by the longest rule that ends in "*" and begins it, else 1. Costs a look-up per length of rule.
+ * How a rule names a lane or a level: the levels of its path joined with "/". A key that is one
+ * level is never split, so a "/" of its own is written `\/`, and a `\` twice.
+ */
+export function ruleOf(path: readonly string[]): string {
+  return path.map((level) => level.replace(/[\\/]/g, "\\$&")).join("/");
+}
+
+/**
+ * The weight that a queue's policy gives to a node of its lanes: by the rule of its path, else by
+ * the longest rule that ends in "*" and begins it, else 1. Costs a look-up per length of rule.
  */
 export function weightOf(rules: Readonly<Record<string, number>>, path: readonly string[]): number {
-  const key = path.join("/");
+  const key = ruleOf(path);
   const exact = Object.hasOwn(rules, key) ? rules[key] : undefined;
   if (exact !== undefined) return exact;
   const { prefixes, lengths } = indexOf(rules);

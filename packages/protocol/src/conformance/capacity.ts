@@ -129,6 +129,31 @@ export const capacity = cases("capacity", {
     await scene.expect([], "what there is besides");
   },
 
+  "wait: an add waits for room in its lane, and others do not wait for it": async (scene) => {
+    const addTimeoutMs = scene.steps(50);
+    await scene.queue({ capacity: { perLane: 1 }, onFull: "wait", addTimeoutMs });
+    await scene.add("a1", { fairnessKey: "a" });
+    const add = scene.tryAdd("a2", { fairnessKey: "a" });
+    await scene.waits(add, "an add to a full lane");
+    accepted(await scene.tryAdd("b1", { fairnessKey: "b" }), "an add to another lane");
+    await scene.pass(1);
+    await scene.waits(add, "the add to the full lane");
+    await scene.ack(await scene.takeOne());
+    accepted(await scene.atOnce(add, "the add when there is room in the lane"), "the add");
+  },
+
+  "wait: an add waits for room for its bytes": async (scene) => {
+    const addTimeoutMs = scene.steps(50);
+    await scene.queue({ capacity: { bytes: 1000 }, onFull: "wait", addTimeoutMs });
+    await scene.add("x".repeat(600));
+    const add = scene.tryAdd("y".repeat(600));
+    await scene.waits(add, "an add of 600 bytes where 400 have room");
+    await scene.pass(1);
+    await scene.waits(add, "the add after a while");
+    await scene.takeOne();
+    accepted(await scene.atOnce(add, "the add when there is room"), "the add");
+  },
+
   "wait: an add that is given up adds nothing": async (scene) => {
     await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
     await scene.add("a");
@@ -177,7 +202,7 @@ export const results = cases("results", {
     await scene.pass(3);
     equal((await scene.broker.job(id)).result, bytes("42"), "the result while it is kept");
     await scene.pass(2);
-    await rejects(scene.broker.job(id), "JOB_NOT_FOUND", "the job afterwards");
+    await rejects(scene.broker.job(id), "ALREADY_FINISHED", "the job afterwards");
     const [again] = await scene.broker.ack([{ lease: job.lease }]);
     refused(again, "ALREADY_FINISHED", "an ack of the forgotten job");
   },
@@ -186,7 +211,7 @@ export const results = cases("results", {
     await scene.queue({ results: { jobs: 2 } });
     const ids = await scene.addAll(["a", "b", "c"]);
     for (const job of await scene.take(3)) await scene.ack(job);
-    await rejects(scene.broker.job(ids[0]!), "JOB_NOT_FOUND", "the oldest");
+    await rejects(scene.broker.job(ids[0]!), "ALREADY_FINISHED", "the oldest");
     for (const id of ids.slice(1))
       equal((await scene.broker.job(id)).ending, "finished", "a later");
     equal((await scene.broker.queue("q")).stats.kept, 2, "the jobs that are kept");

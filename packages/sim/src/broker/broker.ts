@@ -185,7 +185,9 @@ export class Broker {
 
   setTimer(): void {
     const { agenda, clock } = this.parts;
-    const wakeAt = this.engine.nextWake(clock.read());
+    // The engine takes this time for its own too, even if the clock is set back the next moment.
+    this.now = Math.max(this.now, clock.read());
+    const wakeAt = this.engine.nextWake(this.now);
     this.#wakeAt = wakeAt;
     const timer = ++this.#timer;
     const delayMs = clock.msUntil(wakeAt);
@@ -230,9 +232,19 @@ export class Broker {
     for (const fact of disk.facts.slice(from - disk.trimmed)) this.engine.apply(fact);
     this.now = Math.max(this.ledger.now, clock.read());
     this.#openGroups.clear();
+    this.#endPurges();
     compareAll(this.engine, this.ledger, this.now);
     this.promises.afterCrash(this.ledger);
     this.serve();
+  }
+
+  // What was purged is gone in the ledger at once; an engine that has just been rebuilt may have
+  // yet to get to it.
+  #endPurges(): void {
+    for (let ticks = 0; this.ledger.isPurging; ticks++) {
+      if (ticks > SERVES_MAX) throw new Broken("purges", `there is no end of one at ${this.now}`);
+      this.engine.tick(this.now);
+    }
   }
 
   #readAgain(): void {

@@ -30,6 +30,18 @@ function isFull(queue: QueueBook, spec: JobSpec, now: number): boolean {
   return queue.fullFor(spec.sizeBytes ?? 0, lane, tier) !== undefined;
 }
 
+// Whether a waiting job that is to get another payload, or to be put off, finds no room for it.
+function isTooLarge(ledger: Ledger, queue: QueueBook, id: number, spec: JobSpec): boolean {
+  const job = ledger.jobs.get(id);
+  if (job?.state !== "waiting") return false;
+  const { bytes, delayed } = queue.config.capacity;
+  const mode = spec.dedupe?.mode;
+  if (mode === "debounce") return queue.delayed >= delayed;
+  const isReplaced = mode === "replace" || (mode === "keepLast" && !job.hasFollowUp);
+  const grown = (spec.sizeBytes ?? 0) - job.sizeBytes;
+  return isReplaced && grown > 0 && queue.bytes + grown > bytes;
+}
+
 // To be called before the add; the answer is judged by what it gives.
 export function expectAdd(
   ledger: Ledger,
@@ -41,6 +53,9 @@ export function expectAdd(
   const queue = ledger.queues.get(name);
   if (queue === undefined) return (outcome) => refusedBy(outcome, ["QUEUE_NOT_FOUND"]);
   const duplicate = duplicateOf(ledger, name, spec);
+  if (duplicate !== undefined && isTooLarge(ledger, queue, duplicate, spec)) {
+    return (outcome) => fullBy(queue, outcome);
+  }
   if (duplicate !== undefined) {
     return (outcome) =>
       demand("value" in outcome && outcome.value.id === duplicate, "dedupe", () => {
@@ -51,10 +66,7 @@ export function expectAdd(
   const excuses = excusesOf(ledger, queue, spec, now);
   return (outcome) => {
     if ("code" in outcome && excuses.includes(outcome.code)) return;
-    if (full) {
-      if (queue.config.onFull === "drop") return droppedBy(outcome);
-      return refusedBy(outcome, ["QUEUE_FULL"]);
-    }
+    if (full) return fullBy(queue, outcome);
     const isNew = "value" in outcome && !outcome.value.duplicate && !outcome.value.dropped;
     demand(isNew, "answers", () => `there is room in ${name}, the answer is ${show(outcome)}`);
     if (isNew) judgeNew(ledger, name, spec, outcome.value);
@@ -82,6 +94,11 @@ function judgeNew(ledger: Ledger, name: string, spec: JobSpec, { id, tier }: Add
   demand(delayMs === 0 || job!.time >= ledger.now + delayMs, "delays", () => {
     return `job ${id} is to wait ${delayMs} ms from ${ledger.now}, not until ${job!.time}`;
   });
+}
+
+function fullBy(queue: QueueBook, outcome: Outcome<AddResult>): void {
+  if (queue.config.onFull === "drop") droppedBy(outcome);
+  else refusedBy(outcome, ["QUEUE_FULL"]);
 }
 
 function droppedBy(outcome: Outcome<AddResult>): void {

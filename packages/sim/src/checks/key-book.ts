@@ -1,5 +1,6 @@
 // Which dedupe keys are taken, by which job and until when.
 
+import type { Ending } from "@sluice/engine";
 import type { LedgerJob } from "./ledger-job.ts";
 
 interface Held {
@@ -26,12 +27,14 @@ export class KeyBook {
     return held !== undefined && held.until > now ? held.id : undefined;
   }
 
-  // A window runs on when its job has ended.
-  jobEnded({ id, queue, dedupe }: LedgerJob): void {
+  // A window runs on when its job has finished. One that failed, was cancelled, expired or died
+  // gives its key back whatever the mode.
+  jobEnded({ id, queue, dedupe }: LedgerJob, ending: Ending): void {
     if (dedupe === undefined) return;
     const name = `${queue}\n${dedupe}`;
     const held = this.#held.get(name);
-    if (held?.id === id && held.until === Infinity) this.#held.delete(name);
+    if (held?.id !== id) return;
+    if (ending !== "finished" || held.until === Infinity) this.#held.delete(name);
   }
 
   forget(queue: string): void {

@@ -57,6 +57,12 @@ export class Ledger {
     if (job.state === "leased") this.#countLeased(copy, 1);
   }
 
+  // Whether a purge has been called for and has not told every end.
+  get isPurging(): boolean {
+    for (const job of this.ended.values()) if (job.isPurged) return true;
+    return false;
+  }
+
   queue(name: string): QueueBook {
     const queue = this.queues.get(name);
     demand(queue !== undefined, "known queues", () => `there is no queue ${name}`);
@@ -118,7 +124,7 @@ export class Ledger {
     job.state = "ended";
     job.ending = ending;
     job.time = this.now;
-    this.releaseNames(job);
+    this.releaseNames(job, ending);
     this.jobs.delete(job.id);
     this.ended.delete(job.id);
     this.ended.set(job.id, job);
@@ -129,8 +135,8 @@ export class Ledger {
     }
   }
 
-  releaseNames(job: LedgerJob): void {
-    this.keys.jobEnded(job);
+  releaseNames(job: LedgerJob, ending: Ending): void {
+    this.keys.jobEnded(job, ending);
     job.dedupe = undefined;
     job.hasFollowUp = false;
     if (job.group === undefined) return;

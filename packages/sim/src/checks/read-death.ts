@@ -15,7 +15,7 @@ export function readDeath(ledger: Ledger, job: LedgerJob, fact: DeadFact): void 
   const { dlq } = ledger.queue(job.queue).config;
   demand(dlq !== false, "dead letters", () => `queue ${job.queue} has no place for ${job.id}`);
   ledger.takeOff(job);
-  ledger.releaseNames(job);
+  ledger.releaseNames(job, "dead");
   const { queue, tier, gates, cost, path, maxWaitMs } = job;
   job.origin = { queue, tier, gates, cost, path, maxWaitMs };
   job.attempt += 1;

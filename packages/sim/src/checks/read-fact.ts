@@ -71,7 +71,9 @@ function readWeight(ledger: Ledger, { queue, key, weight }: Of<"weight">): void 
 function dropQueue(ledger: Ledger, name: string): void {
   dropJobs(ledger, (job) => job.queue === name);
   for (const [id, job] of ledger.ended) {
-    if (job.queue === name && job.time < ledger.now) ledger.ended.delete(id);
+    if (job.queue !== name) continue;
+    job.isPurged = false;
+    if (job.time < ledger.now) ledger.ended.delete(id);
   }
   ledger.queues.delete(name);
   ledger.keys.forget(name);

@@ -5,7 +5,7 @@ import { enlist, holdKey, newJob } from "./add.ts";
 import { Broken, equal } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
-import type { Outcome } from "./outcome.ts";
+import { isRefused, type Outcome } from "./outcome.ts";
 import type { ModelQueue } from "./queue.ts";
 
 // Whether the holder of the key answers the add; then what its mode asks for has been done.
@@ -27,9 +27,35 @@ export function isDuplicate(
   if (isLeased && (dedupe.mode === "replace" || dedupe.mode === "debounce")) {
     return isAnsweredByLeased(model, dedupe.mode, holder.id, outcome);
   }
+  if (job?.state === "waiting" && !hasRoomToReplace(queue, job, spec)) {
+    isFull(queue, outcome);
+    return true;
+  }
   answersWith(outcome, holder.id);
   if (job !== undefined) applyMode(model, job, spec, isLeased);
   return true;
+}
+
+// Another payload must fit where the old one was, and a job that is put off among the delayed.
+function hasRoomToReplace(queue: ModelQueue, job: ModelJob, spec: JobSpec): boolean {
+  const { capacity } = queue.config;
+  const mode = spec.dedupe!.mode;
+  if (mode === "debounce") return queue.delayed.size < capacity.delayed;
+  if (mode === "pending" || mode === "window") return true;
+  if (mode === "keepLast" && job.followUp !== undefined) return true;
+  const size = spec.sizeBytes ?? 0;
+  return size <= job.size || queue.bytes - job.size + size <= capacity.bytes;
+}
+
+function isFull(queue: ModelQueue, outcome: Outcome<AddResult>): void {
+  if (queue.config.onFull !== "drop") {
+    isRefused(outcome, ["QUEUE_FULL"]);
+    queue.counts.rejected += 1;
+    return;
+  }
+  isRefused(outcome, []);
+  if (outcome.ok) equal("answer", "dropped", outcome.value.dropped, true);
+  queue.counts.dropped += 1;
 }
 
 // The rules do not say whether a job that already runs answers for one that would replace it.

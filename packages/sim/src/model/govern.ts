@@ -6,7 +6,7 @@ import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
 import { policyOf } from "./policy.ts";
-import type { ModelQueue } from "./queue.ts";
+import { hasRoomFor, type ModelQueue, tierWithRoom } from "./queue.ts";
 import { cancelJob, expire } from "./settle.ts";
 
 function knownQueue(model: Model, name: string, outcome: Outcome<unknown>): ModelQueue | undefined {
@@ -142,12 +142,18 @@ export function retry(model: Model, id: number, outcome: Outcome<void>): void {
   else if (job === undefined) isRefused(outcome, ["JOB_NOT_FOUND", "ALREADY_FINISHED"]);
   else if (job.state === "delayed") hasten(model, job, outcome);
   else if (job.state !== "ended") isRefused(outcome, ["CONFLICT"]);
-  else if (!isRefused(outcome, [])) runAgain(model, job);
+  else if (!isRefused(outcome, isFullFor(model, job) ? ["QUEUE_FULL"] : [])) runAgain(model, job);
 }
 
-// A delayed job need not wait any longer.
+// It must find room like a job that is added, but in the tier it had: it does not spill.
+function isFullFor(model: Model, job: ModelJob): boolean {
+  return tierWithRoom(model.queueOf(job), job, false) === undefined;
+}
+
+// A delayed job need not wait any longer, if there is room for it.
 function hasten(model: Model, job: ModelJob, outcome: Outcome<void>): void {
-  isRefused(outcome, []);
+  const hasRoom = job.isRetry || hasRoomFor(model.queueOf(job), job);
+  if (isRefused(outcome, hasRoom ? [] : ["QUEUE_FULL"])) return;
   model.take(job);
   model.wait(job);
 }

@@ -140,7 +140,8 @@ export class Model {
     const queue = this.queueOf(job);
     this.take(job);
     this.endMember(job, ending);
-    this.freeKey(job);
+    if (ending === "finished") this.freeKey(job);
+    else this.giveUpKey(job);
     job.state = "ended";
     job.ending = ending;
     job.at = this.now;
@@ -170,13 +171,16 @@ export class Model {
     if (members?.has(job.id) && members.get(job.id) === undefined) members.set(job.id, ending);
   }
 
-  // The end of its job frees a key, but a window must pass.
+  // A job that has finished frees its key, but a window must pass.
   freeKey(job: ModelJob): void {
-    const queue = this.queueOf(job);
-    const key = job.dedupe;
-    const holder = key === undefined ? undefined : queue.keys.get(key);
-    if (key === undefined || holder?.id !== job.id) return;
-    if (holder.until === undefined) queue.keys.delete(key);
+    const holder = this.queueOf(job).keys.get(job.dedupe ?? "");
+    if (holder?.until === undefined) this.giveUpKey(job);
+  }
+
+  // Work that was not done may be asked for again at once.
+  giveUpKey(job: ModelJob): void {
+    const { keys } = this.queueOf(job);
+    if (job.dedupe !== undefined && keys.get(job.dedupe)?.id === job.id) keys.delete(job.dedupe);
   }
 
   // The oldest waiting job of every flow.

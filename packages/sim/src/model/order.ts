@@ -77,7 +77,7 @@ export class QueueOrder {
   }
 
   setWeight(path: readonly string[], weight: number): void {
-    this.#weights.set(path.join("/"), weight);
+    this.#weights.set(JSON.stringify(path), weight);
     for (const tier of this.#tiers) {
       const lane = path.reduce<Level | undefined>((at, name) => at?.children.get(name), tier);
       if (lane !== undefined) reweigh(lane, weight);
@@ -92,7 +92,7 @@ export class QueueOrder {
       const parent = levels.at(-1)!;
       let level = parent.children.get(name);
       if (level === undefined) {
-        level = new Level(this.#weightOf(path.slice(0, depth + 1).join("/")));
+        level = new Level(this.#weightOf(path.slice(0, depth + 1)));
         parent.children.set(name, level);
       }
       levels.push(level);
@@ -105,9 +105,9 @@ export class QueueOrder {
     return this.#isStrict ? undefined : this.#ring;
   }
 
-  #weightOf(key: string): number {
-    const byHand = this.#weights.get(key);
-    return byHand ?? weightByRule(this.#config.weights, key);
+  #weightOf(path: readonly string[]): number {
+    const byHand = this.#weights.get(JSON.stringify(path));
+    return byHand ?? weightByRule(this.#config.weights, path.join("/"));
   }
 }
 

@@ -64,7 +64,8 @@ export class Ring<M extends Member> {
   #begin(): void {
     this.#closing = undefined;
     const later = [...this.#rounds.keys()];
-    this.#round = later.length > 0 ? Math.min(...later) : this.#round + 1;
+    const isAwaited = this.#newcomers.length > 0;
+    this.#round = isAwaited ? this.#round + 1 : Math.min(...later);
     this.#joins = Math.max(64, this.#size);
     this.#wasNewcomer = false;
   }

@@ -185,7 +185,7 @@ function die(model: Model, job: ModelJob, age?: number): void {
     queue.counts.failed += 1;
     return;
   }
-  model.freeKey(job);
+  model.giveUpKey(job);
   model.endMember(job, "dead");
   queue.counts.dead += 1;
   const letters = model.queues.get(dlq) ?? model.makeQueue(dlq, model.eyes.queueConfig(dlq));

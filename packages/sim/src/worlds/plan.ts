@@ -219,6 +219,8 @@ function planCapacity(random: Random): Partial<Plan> {
   return {
     queues: [queuePlan("q0", options)],
     delayed: hasAdmission ? 0 : 0.3,
+    dedupe: random.pick([0, 0, 0.3]),
+    dedupeModes: ["pending", "replace", "keepLast"],
     sizes: true,
     ops: { ...OPS, want: 12, setQueue: 3 },
   };

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RingWorld } from "./ring-world.ts";
+
+/**
+ * Two members that are both active, however they came: over any such time they are at most one turn
+ * each apart, in cost ÷ weight. A turn is 1, and what its last job may cost beyond.
+ */
+class Watched {
+  readonly world = new RingWorld();
+  readonly #members: { node: number; weight: number; turn: number; served: number }[];
+  readonly #active = new Set<number>();
+  /** The least and the most lead of i over j since both are active, by `i,j`. */
+  readonly #leads = new Map<string, { least: number; most: number }>();
+
+  constructor(weights: readonly number[]) {
+    this.#members = weights.map((weight, i) => {
+      return { node: this.world.member(String(i), weight), weight, turn: 1, served: 0 };
+    });
+  }
+
+  toggle(i: number): void {
+    if (this.#active.delete(i)) {
+      this.world.rings.deactivate(this.#members[i]!.node);
+      for (const j of this.#active) this.#leads.delete(pair(i, j));
+      return;
+    }
+    this.world.rings.activate(this.#members[i]!.node);
+    for (const j of this.#active) {
+      const lead = this.#lead(Math.min(i, j), Math.max(i, j));
+      this.#leads.set(pair(i, j), { least: lead, most: lead });
+    }
+    this.#active.add(i);
+  }
+
+  /** Serves whoever is next a job; it may have been its last. */
+  serve(cost: number, isLast: boolean): void {
+    const name = this.world.serve(1, cost);
+    if (name === "") return;
+    const i = Number(name);
+    const member = this.#members[i]!;
+    member.served += cost / member.weight;
+    member.turn = Math.max(member.turn, 1 + (cost - 1) / member.weight);
+    for (const j of this.#active) if (j !== i) this.#check(Math.min(i, j), Math.max(i, j));
+    if (isLast) this.toggle(i);
+  }
+
+  #lead(i: number, j: number): number {
+    return this.#members[i]!.served - this.#members[j]!.served;
+  }
+
+  #check(i: number, j: number): void {
+    const lead = this.#lead(i, j);
+    const seen = this.#leads.get(pair(i, j))!;
+    seen.least = Math.min(seen.least, lead);
+    seen.most = Math.max(seen.most, lead);
+    const bound = this.#members[i]!.turn + this.#members[j]!.turn + 1e-9;
+    assert.ok(seen.most - seen.least <= bound, `${i} and ${j}: ${seen.most - seen.least}`);
+  }
+}
+
+const pair = (i: number, j: number): string => `${Math.min(i, j)},${Math.max(i, j)}`;
+
+const step = fc.oneof(
+  fc.record({ toggle: fc.nat(5) }),
+  fc.record({ cost: fc.integer({ min: 1, max: 6 }), isLast: fc.boolean() }),
+);
+
+test("members that stay are within a turn each of one another, whoever comes and goes", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }),
+      fc.array(step, { minLength: 5, maxLength: 80, size: "max" }),
+      (weights, steps) => {
+        const watched = new Watched(weights);
+        for (const each of steps) {
+          if ("cost" in each) watched.serve(each.cost, each.isLast);
+          else watched.toggle(each.toggle % weights.length);
+        }
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
