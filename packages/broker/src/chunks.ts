@@ -120,8 +120,19 @@ export class Chunks {
   /** Chunks that begin before a position of the log, the oldest first. */
   *before(position: Position): Generator<Chunk> {
     for (const chunk of this.#chunks.values()) {
-      if (chunk.first === undefined || chunk.first >= position) return;
+      if (chunk.first === undefined) continue;
+      if (chunk.first >= position) return;
       yield chunk;
+    }
+  }
+
+  /** The log has forgotten what is before a position: no live job is there. */
+  forget(before: Position): void {
+    for (const chunk of [...this.before(before)]) {
+      const { batches } = chunk;
+      let gone = 0;
+      while (gone < batches.length && batches[gone + 2]! < before) gone += 3;
+      batches.splice(0, gone);
     }
   }
 

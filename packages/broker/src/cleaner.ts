@@ -52,13 +52,13 @@ export class Cleaner {
 
   /** Looks whether there is something to do. Called when a commit is durable. */
   look(): void {
-    const { journal, log, chunks, segmentBytes } = this.#parts;
+    const { journal, segmentBytes } = this.#parts;
     if (this.#isStopped) return;
     if (journal.writtenBytes - this.#markedBytes > segmentBytes / 4) this.#mark();
-    if (this.#isRunning) return;
-    if (log.sizeBytes <= GARBAGE_FACTOR * chunks.liveBytes + segmentBytes) return;
+    const target = this.#isRunning ? undefined : this.#target();
+    if (target === undefined) return;
     this.#isRunning = true;
-    this.#clean()
+    this.#clean(target)
       .catch(this.#parts.onError)
       .finally(() => {
         this.#isRunning = false;
@@ -77,19 +77,29 @@ export class Cleaner {
     this.#parts.wake();
   }
 
-  async #clean(): Promise<void> {
+  /** The mark up to which the log should be forgotten; undefined: it is small enough. */
+  #target(): Position | undefined {
+    const { chunks, log, segmentBytes } = this.#parts;
+    // Half of the segment that it may be above: the rest is for what comes during a pass.
+    let excess = log.sizeBytes - GARBAGE_FACTOR * chunks.liveBytes - segmentBytes / 2;
+    if (excess <= 0) return undefined;
+    for (const { end, sizeBytes } of log.spans()) {
+      excess -= sizeBytes;
+      if (excess <= 0) return this.#marks.find((mark) => mark >= end);
+    }
+    return this.#marks.at(-1);
+  }
+
+  async #clean(target: Position): Promise<void> {
     const { chunks, log } = this.#parts;
-    const oldest = log.spans()[0];
-    if (oldest === undefined) return;
-    const target = this.#marks.find((mark) => mark >= oldest.end);
-    if (target === undefined) return;
     for (const chunk of [...chunks.before(target)]) {
       if (this.#isStopped) return;
-      if (chunk.live > 0) await this.#move(chunk);
+      if (chunk.live > 0) await this.#move(chunk, target);
     }
     await this.#checkpoint();
     if (this.#isStopped) return;
     await log.trim(target);
+    chunks.forget(target);
     while (this.#marks[0] !== undefined && this.#marks[0] < target) this.#marks.shift();
   }
 
@@ -103,10 +113,10 @@ export class Cleaner {
     }
   }
 
-  /** Tells the jobs again whose records are in a chunk. */
-  async #move(chunk: Chunk): Promise<void> {
+  /** Tells the jobs again whose records are in a chunk and before the target. */
+  async #move(chunk: Chunk, target: Position): Promise<void> {
     const { batches } = chunk;
-    for (let i = 0; i < batches.length; i += 3) {
+    for (let i = 0; i < batches.length && batches[i + 2]! < target; i += 3) {
       const from = batches[i]!;
       const to = batches[i + 1]!;
       const bytes =

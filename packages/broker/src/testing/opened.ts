@@ -1,0 +1,45 @@
+import { MemoryLog } from "@sluice/log";
+import type { Added, LeasedJob, NewJob, Outcome, QueueOptions } from "@sluice/protocol";
+import { type LocalBroker, openBroker } from "../broker.ts";
+import type { OpenOptions } from "../options.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export const bytes = (text: string): Uint8Array => encoder.encode(text);
+export const text = (from: Uint8Array): string => decoder.decode(from);
+
+export function job(payload: string, options: Omit<NewJob, "payload"> = {}): NewJob {
+  return { payload: bytes(payload), ...options };
+}
+
+export interface Opened {
+  broker: LocalBroker;
+  clock: ManualClock;
+}
+
+/** A broker with the queue "q", on a memory log and a clock that moves when told. */
+export async function open(
+  queue: QueueOptions = {},
+  options: Partial<OpenOptions> = {},
+): Promise<Opened> {
+  const clock = new ManualClock();
+  const broker = await openBroker({ log: new MemoryLog(), clock, ...options });
+  await broker.setQueue("q", queue);
+  return { broker, clock };
+}
+
+/** The id of a job that was taken in. */
+export function idOfAdded([outcome]: readonly Outcome<Added>[]): string {
+  if (outcome?.ok === undefined) throw new Error(`refused: ${JSON.stringify(outcome)}`);
+  return outcome.ok.id;
+}
+
+export async function add(broker: LocalBroker, ...jobs: NewJob[]): Promise<string> {
+  return idOfAdded(await broker.add("q", jobs));
+}
+
+export async function take(broker: LocalBroker, max = 1): Promise<LeasedJob[]> {
+  return broker.lease("q", { max });
+}

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { idOf, parseId, parseToken, tokenOf } from "./tokens.ts";
+
+const NUMBERS = [1, 35, 36, 1295, 1296, 10 ** 6, 2 ** 32, Number.MAX_SAFE_INTEGER];
+
+test("an id is short, and ids sort as text in the order in which they were given", () => {
+  const ids = NUMBERS.map(idOf);
+  assert.deepEqual([...ids].sort(), ids);
+  assert.deepEqual(ids.map(parseId), NUMBERS);
+  assert.ok(idOf(10 ** 9).length <= 7);
+});
+
+test("a token names the job and the delivery", () => {
+  for (const job of NUMBERS) {
+    assert.deepEqual(parseToken(tokenOf(job, 1)), { job, lease: 1 });
+    assert.deepEqual(parseToken(tokenOf(job, 4711)), { job, lease: 4711 });
+  }
+});
+
+test("what is no id is a job that does not exist, what is no token is refused", () => {
+  for (const id of ["", "a", "a0", "b1", "a11", "A1", "a-", "constructor", " a1", 1, null]) {
+    assert.throws(() => parseId(id), { code: "JOB_NOT_FOUND" });
+  }
+  for (const token of ["", "a1", "a1.", ".1", "a1.0", "a1.1.1", "a1.01", "b1.1", 5, undefined]) {
+    assert.throws(() => parseToken(token), {
+      code: "INVALID",
+      details: { field: "lease", value: token },
+    });
+  }
+});
