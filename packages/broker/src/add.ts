@@ -34,10 +34,16 @@ export class Adder {
     const { operationId, signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#runtime.check();
-    return this.#operations.once(operationId, this.#runtime.now(), () => this.#add(queue, jobs));
+    return this.#operations.once(operationId, this.#runtime.now(), () =>
+      this.#add(queue, jobs, signal),
+    );
   }
 
-  async #add(queue: string, jobs: readonly NewJob[]): Promise<Outcome<Added>[]> {
+  async #add(
+    queue: string,
+    jobs: readonly NewJob[],
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome<Added>[]> {
     await this.#logReady();
     // A queue that is not there has one answer for all.
     this.#runtime.call((engine) => engine.queueConfig(queue));
@@ -47,12 +53,14 @@ export class Adder {
     for (let from = 0; from < jobs.length; from += slice) {
       // A large batch must not hold up everybody else.
       if (from > 0) await new Promise(setImmediate);
-      this.#addSlice(queue, jobs.slice(from, from + slice), outcomes);
+      this.#addSlice(queue, jobs.slice(from, from + slice), outcomes, signal);
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
       : (outcomes as Outcome<Added>[]);
     await this.#runtime.journal.durable();
+    const isGivenUp = answers.some(({ error }) => error?.code === "ABORTED");
+    if (isGivenUp && signal !== undefined) throw aborted(signal);
     return answers;
   }
 
@@ -60,6 +68,7 @@ export class Adder {
     queue: string,
     jobs: readonly NewJob[],
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
+    signal: AbortSignal | undefined,
   ): void {
     const { clock, options } = this.#runtime;
     const wallAheadMs = clock.wallAheadMs();
@@ -76,7 +85,7 @@ export class Adder {
     }
     const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now));
     for (let i = 0; i < results.length; i++) {
-      outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!);
+      outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!, signal);
     }
   }
 
@@ -84,10 +93,11 @@ export class Adder {
     queue: string,
     spec: JobSpec,
     result: AddResult | Refusal,
+    signal: AbortSignal | undefined,
   ): Outcome<Added> | Promise<Outcome<Added>> {
     if (!(result instanceof Refusal)) return { ok: addedOf(result) };
     if (result.code === "QUEUE_FULL" && this.#waitsForRoom(queue)) {
-      return this.#runtime.room.add(queue, spec, result).then(
+      return this.#runtime.room.add(queue, spec, result, signal).then(
         (added) => ({ ok: addedOf(added) }),
         (error: unknown) => ({ error: errorJson(error) }),
       );

@@ -37,6 +37,7 @@ export class Cleaner {
   readonly #parts: CleanerParts;
   readonly #marks: Position[];
   #markedBytes = 0;
+  #markBytes = 0;
   #isRunning = false;
   #isStopped = false;
 
@@ -54,7 +55,9 @@ export class Cleaner {
   look(): void {
     const { journal, segmentBytes } = this.#parts;
     if (this.#isStopped) return;
-    if (journal.writtenBytes - this.#markedBytes > segmentBytes / 4) this.#mark();
+    // A large configuration is told less often: a mark must stay a small part of the log.
+    const everyBytes = Math.max(segmentBytes / 4, 8 * this.#markBytes);
+    if (journal.writtenBytes - this.#markedBytes > everyBytes) this.#mark();
     const target = this.#isRunning ? undefined : this.#target();
     if (target === undefined) return;
     this.#isRunning = true;
@@ -71,8 +74,10 @@ export class Cleaner {
 
   #mark(): void {
     const { engine, journal } = this.#parts;
-    this.#markedBytes = journal.writtenBytes;
+    const before = journal.writtenBytes;
     for (const fact of engine.checkpoint().next().value ?? []) journal.write(fact, engine);
+    this.#markedBytes = journal.writtenBytes;
+    this.#markBytes = this.#markedBytes - before;
     journal.whenDurable((first) => this.#marks.push(first));
     this.#parts.wake();
   }

@@ -5,6 +5,9 @@ import type { Chunks } from "./chunks.ts";
 import type { Journal } from "./journal.ts";
 import { idOf, tokenOf } from "./tokens.ts";
 
+/** Leases that are given back in one go when the broker closes. */
+const HELD_PER_PAGE = 1000;
+
 /** Somebody to whom jobs go, as the broker knows it. */
 class Seat implements Consumer {
   readonly queue: string;
@@ -124,8 +127,24 @@ export class Consumers {
     for (const seat of this.#seats.get(queue)?.values() ?? []) this.#remove(seat);
   }
 
+  /** Everybody leaves, and what they hold is given back: nobody is left to finish it. */
   leaveAll(): void {
-    for (const seats of this.#seats.values()) for (const seat of seats.values()) this.leave(seat);
+    for (const [queue, seats] of this.#seats) {
+      const names = new Set(seats.keys());
+      for (const seat of seats.values()) this.leave(seat);
+      if (names.size > 0) this.#giveBackHeld(queue, names);
+    }
+  }
+
+  #giveBackHeld(queue: string, workers: ReadonlySet<string>): void {
+    let cursor = 0;
+    do {
+      const page = this.#engine.jobs(queue, { state: "leased", limit: HELD_PER_PAGE, cursor });
+      for (const { id, lease, worker } of page.jobs) {
+        if (workers.has(worker!)) this.#engine.giveBack(id, lease, this.#now());
+      }
+      cursor = page.cursor;
+    } while (cursor !== 0);
   }
 
   /** The broker cannot go on: nobody gets anything any more. */

@@ -44,7 +44,8 @@ export class Ends {
     }
     const id = idOf(job);
     if (view.origin !== undefined && view.ending === undefined) {
-      const end: JobEnd = { id, queue: view.origin, ending: "dead", at: view.addedAt };
+      const death = this.#engine.history(job).findLast(({ event }) => event === "dead");
+      const end: JobEnd = { id, queue: view.origin, ending: "dead", at: death?.at ?? view.addedAt };
       return view.error === undefined ? end : { ...end, error: view.error };
     }
     if (view.ending === undefined) return undefined;

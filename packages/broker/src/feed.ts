@@ -1,4 +1,4 @@
-import type { Fact } from "@sluice/engine";
+import type { Engine, Fact } from "@sluice/engine";
 import { type BrokerEvent, type EventFilter, type JobEnd, SluiceError } from "@sluice/protocol";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
 import { idOf } from "./tokens.ts";
@@ -93,12 +93,17 @@ function passes(filter: EventFilter, event: BrokerEvent): boolean {
   return filter.queue === undefined || !("queue" in event) || event.queue === filter.queue;
 }
 
-/** The event that a fact is for those outside; undefined: none. `queue` is the job's queue. */
-export function eventOf(fact: Fact, queue: string, dlq: string): BrokerEvent | undefined {
+/** The event that a fact is for those outside; undefined: none. The engine has just told it. */
+export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
   const { at } = fact;
+  const queue = "id" in fact ? (engine.queueOf(fact.id) ?? "") : "";
   switch (fact.fact) {
     case "job":
       return { at, event: "added", queue: fact.job.queue, id: idOf(fact.job.id) };
+    case "leased": {
+      const attempt = engine.job(fact.id)?.attempt ?? 0;
+      return { at, event: "leased", queue, id: idOf(fact.id), worker: fact.worker, attempt };
+    }
     case "retried":
       return {
         at,
@@ -113,6 +118,7 @@ export function eventOf(fact: Fact, queue: string, dlq: string): BrokerEvent | u
       return { at, event: "returned", queue, id: idOf(fact.id) };
     case "dead": {
       const error = fact.error ?? fact.reason;
+      const dlq = String(engine.queueConfig(queue).dlq);
       return { at, event: "dead", queue, id: idOf(fact.id), dlq, error };
     }
     case "ended":

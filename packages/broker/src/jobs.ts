@@ -110,6 +110,7 @@ export class JobDesk {
 
   async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
     checkBatch("items", items);
+    this.#runtime.check();
     return items.map((item) => outcomeOf(() => this.#setProgress(item)));
   }
 
@@ -131,7 +132,8 @@ export class JobDesk {
     return this.#each("ids", ids, (id, engine, now) => engine.cancel(parseId(id), now));
   }
 
-  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+    this.#runtime.call((engine) => engine.queueConfig(queue));
     return this.#each("keys", keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
   }
 

@@ -1,6 +1,7 @@
 import type { AddResult, Engine, JobSpec } from "@sluice/engine";
 import { Refusal } from "@sluice/engine";
 import type { Clock, SluiceError, Timer } from "@sluice/protocol";
+import { aborted } from "./ends.ts";
 import { toPortError } from "./refuse.ts";
 
 interface Waiting {
@@ -17,7 +18,7 @@ export class Room {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #wake: () => void;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, Set<Waiting>>();
 
   constructor(engine: Engine, clock: Clock, wake: () => void) {
     this.#engine = engine;
@@ -26,37 +27,48 @@ export class Room {
   }
 
   /** Adds a job now, or when there is room for it. */
-  add(queue: string, spec: JobSpec, refusal: Refusal): Promise<AddResult> {
+  add(
+    queue: string,
+    spec: JobSpec,
+    refusal: Refusal,
+    signal: AbortSignal | undefined,
+  ): Promise<AddResult> {
     const { addTimeoutMs } = this.#engine.queueConfig(queue);
     const answer = Promise.withResolvers<AddResult>();
-    const list = this.#waiting.get(queue) ?? [];
+    const list = this.#waiting.get(queue) ?? new Set();
+    const giveUp = (error: SluiceError): void => {
+      list.delete(waiting);
+      timer.cancel();
+      answer.reject(error);
+    };
     const until = this.#clock.now() + addTimeoutMs;
-    const timer = this.#clock.at(until, () => {
-      const at = list.indexOf(waiting);
-      if (at !== -1) list.splice(at, 1);
-      answer.reject(toPortError(refusal));
-    });
+    const timer = this.#clock.at(until, () => giveUp(toPortError(refusal)));
     const waiting = { spec, answer, timer };
-    list.push(waiting);
-    this.#waiting.set(queue, list);
-    return answer.promise;
+    this.#waiting.set(queue, list.add(waiting));
+    if (signal === undefined) return answer.promise;
+    const abort = (): void => giveUp(aborted(signal));
+    signal.addEventListener("abort", abort, { once: true });
+    return answer.promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Tries those who wait. */
+  /** Tries those who wait: one whose lane is full does not hold up the others. */
   look(): void {
     for (const [queue, list] of this.#waiting) {
-      while (list.length > 0 && this.#hasRoom(queue)) {
-        const { spec, answer, timer } = list.shift()!;
-        timer.cancel();
-        try {
-          answer.resolve(this.#engine.add(queue, spec, this.#clock.now()));
-        } catch (error) {
-          answer.reject(toPortError(error));
-        }
-        this.#wake();
-      }
-      if (list.length === 0) this.#waiting.delete(queue);
+      for (const waiting of list)
+        if (this.#hasRoom(queue, waiting.spec)) this.#enter(queue, waiting);
+      if (list.size === 0) this.#waiting.delete(queue);
     }
+  }
+
+  #enter(queue: string, waiting: Waiting): void {
+    this.#waiting.get(queue)!.delete(waiting);
+    waiting.timer.cancel();
+    try {
+      waiting.answer.resolve(this.#engine.add(queue, waiting.spec, this.#clock.now()));
+    } catch (error) {
+      waiting.answer.reject(toPortError(error));
+    }
+    this.#wake();
   }
 
   failAll(error: SluiceError): void {
@@ -70,11 +82,9 @@ export class Room {
   }
 
   /** Also true for a queue that is gone: the add is refused with the reason. */
-  #hasRoom(queue: string): boolean {
+  #hasRoom(queue: string, spec: JobSpec): boolean {
     try {
-      const { waiting, bytes } = this.#engine.queueStats(queue);
-      const { capacity } = this.#engine.queueConfig(queue);
-      return waiting < capacity.jobs && bytes < capacity.bytes;
+      return this.#engine.hasRoom(queue, spec, this.#clock.now());
     } catch (error) {
       if (error instanceof Refusal) return true;
       throw error;

@@ -12,7 +12,6 @@ import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
 import { Room } from "./room.ts";
-import { idOf } from "./tokens.ts";
 
 /** Time as the engine sees it: it goes on from the last fact when the clock is behind that. */
 class AheadClock implements Clock {
@@ -180,9 +179,7 @@ export class Runtime {
   }
 
   #tellEvent(fact: Fact): void {
-    const queue = "id" in fact ? (this.engine.queueOf(fact.id) ?? "") : "";
-    const dlq = fact.fact === "dead" ? String(this.engine.queueConfig(queue).dlq) : "";
-    const event = eventOf(fact, queue, dlq);
+    const event = eventOf(fact, this.engine);
     if (event !== undefined) this.journal.whenDurable(() => this.feed.tell(event));
   }
 
@@ -196,11 +193,5 @@ export class Runtime {
       this.feed.tell({ at: this.now(), event: "failed", error: error.toJSON() });
     }
     this.options.onFailure?.(error);
-  }
-
-  /** Says in an event that jobs went out. */
-  tellLeased(queue: string, job: number, worker: string, attempt: number): void {
-    const at = this.now();
-    this.feed.tell({ at, event: "leased", queue, id: idOf(job), worker, attempt });
   }
 }

@@ -2,6 +2,7 @@ import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
 import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "./jobs.ts";
 import { WAITING } from "./nodes.ts";
+import { tierOf } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import type { FairnessKey, JobSpec } from "./types.ts";
 
@@ -38,6 +39,20 @@ export function roomFor(
     queue,
     `tier ${queue.config.tiers[wanted]!.name} holds ${queue.waitingAt[wanted]} jobs`,
   );
+}
+
+/** Whether an add would find room; unlike the add this counts nobody as rejected. */
+export function isRoomFor(core: Core, queue: Queue, spec: JobSpec, now: number): boolean {
+  const { rejected } = queue.counters;
+  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  try {
+    roomFor(core, queue, spec, tierOf(spec.priority, queue.config), dueAt > now);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    queue.counters.rejected = rejected;
+    return error.code !== "QUEUE_FULL";
+  }
 }
 
 export function hasTierRoom(queue: Queue, tier: number): boolean {

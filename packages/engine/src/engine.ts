@@ -1,4 +1,5 @@
 import { add, watchWaits } from "./add.ts";
+import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
@@ -216,6 +217,11 @@ export class Engine extends Reader {
     if (spec.group !== undefined) this.#core.groups.close(spec.group);
     if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
     return result;
+  }
+
+  /** Whether an add would find room now. */
+  hasRoom(queue: string, spec: JobSpec, now: number): boolean {
+    return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
   /**

@@ -13,6 +13,7 @@ import {
   LEASE,
   LEASED_JOB,
   TIME,
+  WAITING_JOB,
   WORKER,
 } from "./jobs.ts";
 import {
@@ -290,6 +291,14 @@ export interface JobQuery {
   cursor?: number;
 }
 
+const STATES: Readonly<Record<JobState, number>> = {
+  waiting: WAITING_JOB,
+  delayed: DELAYED_JOB,
+  leased: LEASED_JOB,
+  finished: ENDED_JOB,
+  failed: ENDED_JOB,
+};
+
 /** Jobs from a row on, looking at a bounded number of rows; answers where to go on, 0: the end. */
 export function jobsOf(
   core: Core,
@@ -301,7 +310,10 @@ export function jobsOf(
   let row = Math.max(cursor, 1);
   const end = Math.min(core.jobs.end, row + ROWS_PER_LIST);
   for (; row < end && jobs.length < limit; row++) {
-    if (core.jobs.state(row) === 0 || core.queueOf(row) !== queue) continue;
+    const now = core.jobs.state(row);
+    if (now === 0 || core.queueOf(row) !== queue) continue;
+    // Most rows are passed over here, before anything is made of them.
+    if (state !== undefined && now !== STATES[state]) continue;
     const view = viewOf(core, row);
     if (state !== undefined && view.state !== state) continue;
     if (wanted !== undefined && JSON.stringify(view.fairnessKey) !== wanted) continue;

@@ -16,7 +16,10 @@ export function cases(subject: string, table: Table): ConformanceCase[] {
   return Object.entries(table).map(([name, run]) => ({ subject, name, run }));
 }
 
-/** Cases that open the broker again: each once after a crash and once after a close. */
+/**
+ * Cases that open the broker again: each once after a crash and once after a close. On real time
+ * that takes a while, so what must not have happened yet afterwards has some steps to spare.
+ */
 export function durableCases(subject: string, table: Table): ConformanceCase[] {
   return Object.entries(table).flatMap(([name, run]) => [
     { subject: `${subject}, after a crash`, name, reopens: "crash" as const, run },

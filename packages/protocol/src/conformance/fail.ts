@@ -165,4 +165,26 @@ export const dying = cases("dead letters", {
     const { ending, error } = await scene.atOnce(end, "the end of the job");
     equal([ending, error], ["dead", "boom"], "how it ended, and why");
   },
+
+  "the end of a dead job is told at once, with the time of its death": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x", { attempts: 1 });
+    await scene.pass(3);
+    await scene.nack(await scene.takeOne(), { error: "boom" });
+    const diedAt = scene.now();
+    await scene.pass(3);
+    const end = await scene.atOnce(scene.broker.ended(id), "the end");
+    matches(end, { id, queue: "q", ending: "dead", error: "boom" }, "the end");
+    scene.near(end.at, diedAt, "the time of the end");
+  },
+
+  "a dead job that was put back has not ended": async (scene) => {
+    await scene.queue();
+    const id = await scene.bury("x");
+    await scene.broker.redrive("q.dlq");
+    const end = scene.broker.ended(id);
+    await scene.waits(end, "the end of a job that was put back");
+    await scene.ack(await scene.takeOne());
+    equal((await scene.atOnce(end, "the end")).ending, "finished", "how it ended then");
+  },
 });

@@ -64,6 +64,15 @@ export const grouping = cases("groups", {
     equal((await scene.broker.group("g")).ended, true, "whether it has after the ack");
   },
 
+  "the name of a group that has ended can be used again": async (scene) => {
+    await scene.queue();
+    await scene.addAll(["a"], { group: "g" });
+    await scene.ack(await scene.takeOne());
+    const ids = await scene.addAll(["b"], { group: "g" });
+    const { ended, members } = await scene.broker.group("g");
+    equal([ended, members.map(({ id }) => id)], [false, ids], "the new group");
+  },
+
   "a group that nobody named is not found": async (scene) => {
     await rejects(scene.broker.group("nobody"), "GROUP_NOT_FOUND", "the call");
   },

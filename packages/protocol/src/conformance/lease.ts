@@ -50,6 +50,33 @@ export const leasing = cases("lease", {
     }
   },
 
+  "many calls at once take each job once": async (scene) => {
+    await scene.queue();
+    const payloads = Array.from({ length: 60 }, (_, i) => `${i}`);
+    await Promise.all(payloads.map((payload) => scene.add(payload)));
+    const taken = await Promise.all(payloads.map(() => scene.take(2)));
+    equal(taken.flat().map(textOf).sort(), [...payloads].sort(), "what was taken");
+    const leases = taken.flat().map(({ lease }) => ({ lease }));
+    const outcomes = await Promise.all(leases.map((item) => scene.broker.ack([item])));
+    check(
+      outcomes.every(([outcome]) => outcome?.ok === true),
+      "all of them must be acked",
+    );
+  },
+
+  "a delivered payload stays as it is, whatever comes after it": async (scene) => {
+    await scene.queue();
+    await scene.add("keep me");
+    const job = await scene.takeOne();
+    await scene.ack(job);
+    for (let i = 0; i < 20; i++) {
+      await scene.addAll(Array.from({ length: 50 }, () => "x".repeat(200)));
+      const jobs = await scene.take(50);
+      await scene.broker.ack(jobs.map(({ lease }) => ({ lease })));
+    }
+    equal(textOf(job), "keep me", "the payload that was delivered first");
+  },
+
   "whoever takes a job can be named": async (scene) => {
     await scene.queue();
     const id = await scene.add("x");
@@ -138,6 +165,21 @@ export const polling = cases("lease, waiting", {
     await scene.add("x");
     const job = await scene.takeOne();
     equal([textOf(job), job.attempt], ["x", 0], "the job that came after");
+  },
+
+  "a poll that is given up as a job arrives loses nothing": async (scene) => {
+    await scene.queue();
+    const giveUp = new AbortController();
+    const options = { max: 1, waitMs: scene.steps(50), signal: giveUp.signal };
+    const poll = scene.broker.lease("q", options).catch(() => []);
+    await scene.waits(poll, "the poll");
+    const add = scene.add("x");
+    giveUp.abort();
+    await add;
+    const [polled] = await scene.atOnce(poll, "the poll");
+    const job = polled ?? (await scene.takeOne());
+    equal([textOf(job), job.attempt], ["x", 0], "the job that came meanwhile");
+    await scene.ack(job);
   },
 
   "a poll that was given up before it began takes nothing": async (scene) => {

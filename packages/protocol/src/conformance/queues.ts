@@ -166,6 +166,29 @@ const deleting = cases("deleteQueue, purge", {
     await scene.add("later");
     await scene.expect(["later"], "what was added after the purge");
   },
+
+  "what was purged is not handed out any more, however much it was": async (scene) => {
+    await scene.queue();
+    await scene.addAll(Array.from({ length: 3000 }, (_, i) => `${i}`));
+    await scene.broker.purge("q");
+    await scene.expect([], "what there is when the purge has been answered");
+    await scene.add("later");
+    await scene.expect(["later"], "what was added after it");
+    const isEmpty = async () => (await scene.broker.queue("q")).stats.waiting === 0;
+    for (let i = 0; i < 20 && !(await isEmpty()); i++) await scene.settle();
+    check(await isEmpty(), "the counts must follow");
+  },
+
+  "a queue with many jobs is gone at once, and its name is free": async (scene) => {
+    await scene.queue();
+    await scene.addAll(Array.from({ length: 3000 }, (_, i) => `${i}`));
+    await scene.broker.deleteQueue("q");
+    await scene.queue();
+    await scene.add("new");
+    await scene.expect(["new"], "what the new queue has");
+    await scene.settle();
+    equal((await scene.broker.queue("q")).stats.leased, 1, "the leases of the new queue");
+  },
 });
 
 const pausing = cases("pause", {

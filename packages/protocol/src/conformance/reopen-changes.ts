@@ -45,13 +45,13 @@ export const changesSurvive = durableCases("changes survive", {
   "a debounced job has its latest payload and its latest delay": async (scene) => {
     await scene.queue();
     const dedupe = { key: "k", mode: "debounce" } as const;
-    await scene.add("first", { dedupe, delayMs: scene.steps(4) });
-    await scene.pass(3);
-    await scene.add("second", { dedupe, delayMs: scene.steps(4) });
+    await scene.add("first", { dedupe, delayMs: scene.steps(8) });
+    await scene.pass(4);
+    await scene.add("second", { dedupe, delayMs: scene.steps(8) });
     await scene.reopen();
-    await scene.pass(3);
+    await scene.pass(5);
     await scene.expect([], "what there is before the latest delay is over");
-    await scene.pass(2);
+    await scene.pass(4);
     await scene.expect(["second"], "what there is after it");
   },
 

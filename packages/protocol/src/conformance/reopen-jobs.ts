@@ -42,14 +42,14 @@ export const jobsSurvive = durableCases("jobs survive", {
   },
 
   "a lease runs out at its time, and an extended one at its new time": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(5), retry: PROMPT });
+    await scene.queue({ leaseMs: scene.steps(10), retry: PROMPT });
     await scene.addAll(["short", "long"]);
     const [, long] = await scene.take(2);
-    await scene.broker.extend([{ lease: long!.lease, leaseMs: scene.steps(20) }]);
+    await scene.broker.extend([{ lease: long!.lease, leaseMs: scene.steps(40) }]);
     await scene.reopen();
-    await scene.pass(4);
+    await scene.pass(5);
     await scene.expect([], "what there is before");
-    await scene.pass(2);
+    await scene.pass(6);
     const [short] = await scene.expect(["short"], "what there is when the short lease is over");
     equal(short?.attempt, 1, "its attempt");
     await scene.ack(long!);
@@ -100,19 +100,19 @@ export const jobsSurvive = durableCases("jobs survive", {
   },
 
   "delays, retries and deadlines keep their times": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(6), jitter: 0 } });
+    await scene.queue({ retry: { minMs: scene.steps(24), jitter: 0 } });
     await scene.add("retried");
     await scene.nack(await scene.takeOne());
-    await scene.add("delayed", { delayMs: scene.steps(4) });
-    const mortal = await scene.add("mortal", { ttlMs: scene.steps(2), delayMs: scene.steps(1) });
+    await scene.add("delayed", { delayMs: scene.steps(14) });
+    const mortal = await scene.add("mortal", { ttlMs: scene.steps(4), delayMs: scene.steps(3) });
     await scene.pass(1);
     await scene.reopen();
-    await scene.pass(2);
+    await scene.pass(4);
     equal((await scene.broker.job(mortal)).ending, "expired", "how the mortal job ended");
     await scene.expect([], "what there is before any time");
-    await scene.pass(2);
+    await scene.pass(10);
     await scene.expect(["delayed"], "what there is at the time of the delay");
-    await scene.pass(2);
+    await scene.pass(10);
     await scene.expect(["retried"], "what there is at the time of the retry");
   },
 
@@ -134,7 +134,7 @@ export const namesSurvive = durableCases("names survive", {
   "dedupe keys stay taken, by jobs and by windows": async (scene) => {
     await scene.queue();
     const pending = { dedupe: { key: "pending", mode: "pending" } } as const;
-    const window = { dedupe: { key: "w", mode: "window", windowMs: scene.steps(6) } } as const;
+    const window = { dedupe: { key: "w", mode: "window", windowMs: scene.steps(12) } } as const;
     const finished = await scene.add("done", window);
     await scene.ack(await scene.takeOne());
     const waiting = await scene.add("first", pending);
@@ -143,7 +143,7 @@ export const namesSurvive = durableCases("names survive", {
     equal([again.id, again.duplicate], [waiting, true], "the answer to the pending add");
     const within = accepted(await scene.tryAdd("third", window), "the add in the window");
     equal([within.id, within.duplicate], [finished, true], "the answer in the window");
-    await scene.pass(7);
+    await scene.pass(13);
     const after = accepted(await scene.tryAdd("fourth", window), "the add after the window");
     equal(after.duplicate, undefined, "whether it is a duplicate");
   },

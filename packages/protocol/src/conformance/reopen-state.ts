@@ -9,9 +9,9 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect(["a", "b"], "the burst");
     await scene.reopen();
     await scene.expect([], "what goes out at once");
-    await scene.pass(8);
+    await scene.pass(5);
     await scene.expect([], "what goes out before the next token");
-    await scene.pass(3);
+    await scene.pass(6);
     await scene.expect(["c"], "what goes out with it");
   },
 
@@ -22,21 +22,21 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect(["a", "b"], "what the window lets out");
     await scene.reopen();
     equal((await scene.broker.gate("gate")).windows[0]?.used, 2, "what is used of the window");
-    await scene.pass(9);
+    await scene.pass(5);
     await scene.expect([], "what goes out before the window has passed");
-    await scene.pass(2);
+    await scene.pass(6);
     await scene.expect(["c"], "what goes out after it");
   },
 
   "an interval goes on": async (scene) => {
     await scene.queue();
-    await scene.broker.setGate("gate", { interval: { ms: scene.steps(6) } });
+    await scene.broker.setGate("gate", { interval: { ms: scene.steps(10) } });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     await scene.ack(await scene.takeOne());
     await scene.reopen();
     await scene.pass(5);
     await scene.expect([], "what goes out within the interval");
-    await scene.pass(2);
+    await scene.pass(6);
     await scene.expect(["b"], "what goes out after it");
   },
 
@@ -54,10 +54,10 @@ export const gatesSurvive = durableCases("gates survive", {
 
   "cooldowns and ladders go on": async (scene) => {
     await scene.queue();
-    const until = scene.now() + scene.steps(6);
+    const until = scene.now() + scene.steps(10);
     await scene.broker.setGate("ladder", { ladder: [scene.steps(1), scene.steps(9)] });
     await scene.broker.reportGate("ladder", false);
-    await scene.broker.cooldown("gate", scene.steps(6), "429");
+    await scene.broker.cooldown("gate", scene.steps(10), "429");
     await scene.add("x", { gates: ["gate"] });
     await scene.reopen();
     const info = await scene.broker.gate("gate");
@@ -65,7 +65,7 @@ export const gatesSurvive = durableCases("gates survive", {
     scene.near(info.cooldown?.until, until, "its end");
     await scene.pass(5);
     await scene.expect([], "what goes out during the cooldown");
-    await scene.pass(2);
+    await scene.pass(6);
     await scene.expect(["x"], "what goes out after it");
     equal((await scene.broker.gate("ladder")).ladderStep, 1, "the rung of the ladder");
   },

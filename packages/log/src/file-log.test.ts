@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CONFORMANCE_SEGMENT_BYTES, testLog } from "./conformance.ts";
+import type { Disk } from "./disk.ts";
+import { FileLog } from "./file-log.ts";
+import { Life } from "./life.ts";
+import { FACTS_BYTES_MAX, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN } from "./limits.ts";
+import type { FileLogOptions } from "./options.ts";
+import { realDisk } from "./real-disk.ts";
+
+for (const durability of ["fsync", "os"] as const) {
+  testLog(`file (${durability})`, async () => {
+    const dir = await mkdtemp(join(tmpdir(), "sluice-log-"));
+    return {
+      open: () => FileLog.open({ dir, durability, segmentBytes: CONFORMANCE_SEGMENT_BYTES }),
+      destroy: () => rm(dir, { recursive: true }),
+    };
+  });
+}
+
+/** In a directory that is gone afterwards. */
+function testIn(name: string, act: (dir: string) => Promise<void>): void {
+  test(name, async () => {
+    const dir = await mkdtemp(join(tmpdir(), "sluice-log-"));
+    try {
+      await act(dir);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+}
+
+async function openReady(options: FileLogOptions): Promise<FileLog> {
+  const log = await FileLog.open(options);
+  for await (const _batch of log.replay());
+  return log;
+}
+
+/** The real disk, with a look at each call that writes or syncs. */
+function watched(onCall: (name: string) => void): Disk {
+  return {
+    ...realDisk,
+    async open(path, how) {
+      const file = await realDisk.open(path, how);
+      const isSegment = path.endsWith(".log");
+      const told = <T>(name: string, act: () => Promise<T>): Promise<T> => {
+        if (isSegment) onCall(name);
+        return act();
+      };
+      return {
+        read: (into, at) => file.read(into, at),
+        write: (bytes, at) => told("write", () => file.write(bytes, at)),
+        sync: () => told("sync", () => file.sync()),
+        truncate: (size) => file.truncate(size),
+        sizeBytes: () => file.sizeBytes(),
+        names: () => file.names(),
+        close: () => file.close(),
+      };
+    },
+  };
+}
+
+testIn("appends of the same moment take one write and one sync", async (dir) => {
+  const calls: string[] = [];
+  const log = await openReady({ dir, disk: watched((name) => calls.push(name)) });
+  const facts = Buffer.alloc(1000);
+  await Promise.all(Array.from({ length: 1000 }, () => log.append(facts)));
+  assert.deepEqual(calls, ["write", "sync"]);
+  await log.close();
+});
+
+testIn("appends that come during a sync go into the next one together", async (dir) => {
+  const calls: string[] = [];
+  const waiting: Promise<unknown>[] = [];
+  let log: FileLog | undefined;
+  const disk = watched((name) => {
+    calls.push(name);
+    if (name !== "sync" || waiting.length > 0) return;
+    for (let index = 0; index < 50; index++) waiting.push(log!.append(Buffer.alloc(100)));
+  });
+  log = await openReady({ dir, disk });
+  await log.append(Buffer.alloc(100));
+  await Promise.all(waiting);
+  assert.deepEqual(calls, ["write", "sync", "write", "sync"]);
+  await log.close();
+});
+
+testIn("with the durability os an append is not synced, but a close is", async (dir) => {
+  const calls: string[] = [];
+  const disk = watched((name) => calls.push(name));
+  const log = await openReady({ dir, disk, durability: "os" });
+  await log.append(Buffer.alloc(100));
+  assert.deepEqual(calls, ["write"]);
+  await log.close();
+  assert.deepEqual(calls, ["write", "write", "sync"]);
+});
+
+testIn("files and directories are for their owner alone", async (parent) => {
+  const dir = join(parent, "a", "b");
+  const log = await openReady({ dir });
+  await log.append(Buffer.alloc(1));
+  await log.close();
+  assert.equal((await stat(join(parent, "a"))).mode & 0o777, 0o700);
+  assert.equal((await stat(dir)).mode & 0o777, 0o700);
+  for (const name of await readdir(dir)) {
+    assert.equal((await stat(join(dir, name))).mode & 0o777, 0o600, name);
+  }
+});
+
+testIn("a directory that is a file is refused", async (dir) => {
+  const path = join(dir, "file");
+  await writeFile(path, "");
+  await assert.rejects(FileLog.open({ dir: path }), { code: "INVALID" });
+  await assert.rejects(FileLog.open({ dir: join(path, "below") }), { code: "INVALID" });
+});
+
+testIn("an error of the disk at the start keeps its code", async (dir) => {
+  for (const code of ["EACCES", "ENOSPC", "EROFS"]) {
+    const open = async (): Promise<never> => {
+      throw Object.assign(new Error("simulated"), { code });
+    };
+    await assert.rejects(FileLog.open({ dir, disk: { ...realDisk, open } }), (error) => {
+      const { code: ours, details } = error as { code: string; details: { code: string } };
+      assert.deepEqual([ours, details.code], ["LOG_FAILED", code]);
+      return true;
+    });
+  }
+});
+
+testIn("other files in the directory are left alone", async (dir) => {
+  await writeFile(join(dir, "notes.txt"), "mine");
+  await mkdir(join(dir, "lost+found"));
+  const log = await openReady({ dir });
+  await log.append(Buffer.alloc(1));
+  await log.close();
+  assert.ok((await readdir(dir)).includes("notes.txt"));
+});
+
+testIn("segments are as large as they are told, and one batch may be larger", async (dir) => {
+  for (const segmentBytes of [SEGMENT_BYTES_MIN - 1, SEGMENT_BYTES_MAX + 1, 5000.5, Number.NaN]) {
+    await assert.rejects(FileLog.open({ dir, segmentBytes }), { code: "INVALID" });
+  }
+  await (await openReady({ dir, segmentBytes: SEGMENT_BYTES_MAX })).close();
+  const log = await openReady({ dir, segmentBytes: SEGMENT_BYTES_MIN });
+  for (let index = 0; index < 20; index++) await log.append(Buffer.alloc(200));
+  await log.append(Buffer.alloc(10 * SEGMENT_BYTES_MIN));
+  await log.append(Buffer.alloc(200));
+  const sizes = log.spans().map(({ sizeBytes }) => sizeBytes);
+  assert.ok(sizes.slice(0, -2).every((size) => size <= SEGMENT_BYTES_MIN));
+  assert.ok(sizes.at(-2)! > 10 * SEGMENT_BYTES_MIN);
+  await log.close();
+});
+
+test("options are refused by name", async () => {
+  for (const [field, value] of [
+    ["dir", ""],
+    ["dir", 7],
+    ["durability", "memory"],
+    ["readCacheBytes", -1],
+  ] as const) {
+    const options = { dir: "unused", [field]: value } as FileLogOptions;
+    await assert.rejects(FileLog.open(options), (error) => {
+      const { code, details } = error as { code: string; details: { field: string } };
+      assert.deepEqual([code, details.field], ["INVALID", field]);
+      return true;
+    });
+  }
+});
+
+test("a batch is as large as it may be, and no larger", async () => {
+  const life = new Life();
+  life.beginReplay();
+  life.endReplay();
+  assert.equal(life.refusalOf(new Uint8Array(FACTS_BYTES_MAX - 1)), undefined);
+  assert.equal(life.refusalOf(new Uint8Array(FACTS_BYTES_MAX)), undefined);
+  assert.equal(life.refusalOf(new Uint8Array(FACTS_BYTES_MAX + 1))?.code, "INVALID");
+});
+
+testIn("what is in the read cache is answered at once", async (dir) => {
+  const log = await openReady({ dir });
+  const position = await log.append(Buffer.alloc(1000, 5));
+  const next = await log.append(Buffer.alloc(1000, 6));
+  assert.ok(log.read(position, 0, 10) instanceof Promise);
+  await log.read(position, 0, 10);
+  for (const [at, byte] of [
+    [position, 5],
+    [next, 6],
+  ] as const) {
+    const bytes = log.read(at, 990, 10);
+    assert.ok(bytes instanceof Uint8Array, "it has to be read first");
+    assert.deepEqual([...bytes], Array(10).fill(byte));
+  }
+  await log.close();
+});
+
+testIn("facts that were damaged after the start are not read", async (dir) => {
+  const log = await openReady({ dir, readCacheBytes: 0 });
+  const position = await log.append(Buffer.alloc(200_000, 5));
+  const file = await open(join(dir, "0000000000000000.log"), "r+");
+  await file.write(Buffer.from([4]), 0, 1, position + 100_000);
+  await file.close();
+  assert.equal((await log.read(position, 10, 10)).length, 10);
+  await assert.rejects(async () => log.read(position, 100_000, 1), { code: "LOG_DAMAGED" });
+  await log.close();
+});
+
+testIn("a log that another process has taken over confirms nothing more", async (dir) => {
+  const log = await openReady({ dir });
+  await log.append(Buffer.alloc(1));
+  // In another container nobody knows of this process.
+  const processes = {
+    self: () => ({ pid: 1, startedTicks: 1, bootId: null }),
+    isRunning: () => false,
+  };
+  const other = await openReady({ dir, processes });
+  await assert.rejects(log.append(Buffer.alloc(1)), { code: "LOG_FAILED" });
+  assert.equal((await log.failed).code, "LOG_FAILED");
+  await log.close();
+  await other.append(Buffer.alloc(1));
+  await other.close();
+});

@@ -1,0 +1,190 @@
+import { join } from "node:path";
+import { SluiceError } from "@sluice/protocol";
+import { BlockCache } from "./block-cache.ts";
+import { codeOf } from "./disk.ts";
+import { failed, invalid } from "./errors.ts";
+import { Life } from "./life.ts";
+import { Lock } from "./lock.ts";
+import type { Batch, Log, Position, Span } from "./log.ts";
+import { type FileLogOptions, parseOptions } from "./options.ts";
+import { type Recovered, recover, type Segment } from "./recover.ts";
+import { checkNoRepair } from "./repair-note.ts";
+import { replaySegments } from "./replay.ts";
+import { HEADER_BYTES, segmentName } from "./segment.ts";
+import { SegmentFiles } from "./segment-files.ts";
+import { Writer } from "./writer.ts";
+
+type Settings = Required<FileLogOptions>;
+
+/** A log in a directory of segments. See `frame.ts` for the format, `recover.ts` for a start. */
+export class FileLog implements Log {
+  /** Bytes that the start has cut: the end of an append that was never confirmed. */
+  readonly tornBytes: number;
+  readonly #settings: Settings;
+  readonly #lock: Lock;
+  readonly #writer: Writer;
+  readonly #files: SegmentFiles;
+  readonly #cache: BlockCache;
+  readonly #life = new Life();
+  /** Bases of the segments that hold durable frames, the oldest first. */
+  readonly #bases: Position[];
+  /** Trims follow one another: each waits for this. */
+  #trimming: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined = undefined;
+
+  private constructor(settings: Settings, lock: Lock, { segments, tail, tornBytes }: Recovered) {
+    const { disk, dir, segmentBytes, durability, readCacheBytes } = settings;
+    this.#settings = settings;
+    this.#lock = lock;
+    this.tornBytes = tornBytes;
+    this.#bases = segments.map(({ base }) => base);
+    this.#files = new SegmentFiles(disk, dir);
+    this.#cache = new BlockCache((base, act) => this.#files.use(base, act), readCacheBytes);
+    this.#writer = new Writer({
+      disk,
+      dir,
+      segmentBytes,
+      durability,
+      tail,
+      checkHeld: () => lock.checkHeld(),
+      onSegment: (base) => this.#bases.push(base),
+    });
+  }
+
+  static open(options: FileLogOptions): Promise<FileLog> {
+    return FileLog.openAt(options, 0);
+  }
+
+  /** A log whose first position is not 0: what a repair writes, so that no position comes twice. */
+  static async openAt(options: FileLogOptions, first: Position): Promise<FileLog> {
+    const settings = parseOptions(options);
+    const { disk, dir, processes } = settings;
+    let lock: Lock | undefined;
+    try {
+      await disk.makeDir(dir);
+      lock = await Lock.take(disk, dir, processes);
+      await checkNoRepair(disk, dir);
+      return new FileLog(settings, lock, await recover(disk, dir, first));
+    } catch (error) {
+      await lock?.release().catch(() => {});
+      throw openingError(dir, error);
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.#writer.confirmed - (this.#bases[0] ?? this.#writer.confirmed);
+  }
+
+  get failed(): Promise<SluiceError> {
+    return this.#writer.failed;
+  }
+
+  spans(): readonly Span[] {
+    return this.#segments().map(({ base, end }) => ({
+      first: base + HEADER_BYTES,
+      end,
+      sizeBytes: end - base,
+    }));
+  }
+
+  replay(): AsyncGenerator<Batch, void, undefined> {
+    const { disk, dir } = this.#settings;
+    this.#life.beginReplay();
+    return replaySegments(disk, dir, this.#segments(), () => this.#life.endReplay());
+  }
+
+  append(facts: Uint8Array): Promise<Position> {
+    const refusal = this.#life.refusalOf(facts);
+    return refusal === undefined ? this.#writer.append(facts) : Promise.reject(refusal);
+  }
+
+  read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
+    this.#life.checkReady();
+    if (!(position >= (this.#bases[0] ?? this.#writer.confirmed))) {
+      throw invalid("position", position, `a position that is kept: ${this.#bases[0]} or later`);
+    }
+    return this.#cache.find(position, offset, length) ?? this.#load(position, offset, length);
+  }
+
+  trim(before: Position): Promise<void> {
+    const trimmed = this.#trimming.then(() => this.#trim(before));
+    this.#trimming = trimmed.catch(() => {});
+    return trimmed;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #segments(): Segment[] {
+    return this.#bases.map((base, index) => ({
+      base,
+      end: this.#bases[index + 1] ?? this.#writer.confirmed,
+    }));
+  }
+
+  async #load(position: Position, offset: number, length: number): Promise<Uint8Array> {
+    const index = this.#bases.findLastIndex((base) => base <= position);
+    const base = this.#bases[index];
+    const end = this.#bases[index + 1] ?? this.#writer.confirmed;
+    if (base === undefined || position >= end) {
+      throw invalid("position", position, "a position that an append has answered");
+    }
+    const path = join(this.#settings.dir, segmentName(base));
+    try {
+      return await this.#cache.load({ base, end, position, path }, offset, length);
+    } catch (error) {
+      throw failed("reading the log", path, error);
+    }
+  }
+
+  async #trim(before: Position): Promise<void> {
+    this.#life.checkReady();
+    this.#writer.check();
+    const { disk, dir } = this.#settings;
+    const old = this.#segments()
+      .slice(0, -1)
+      .filter(({ end }) => end <= before);
+    const last = old.at(-1);
+    if (last === undefined) return;
+    // Durable before the first of them is gone: else it would be missed at the next start.
+    await this.#writer.noteTrim(last.end);
+    this.#bases.splice(0, old.length);
+    try {
+      for (const { base } of old) {
+        this.#writer.check();
+        this.#files.drop(base);
+        await disk.unlink(join(dir, segmentName(base)));
+      }
+      this.#writer.check();
+      await disk.syncDir(dir);
+    } catch (error) {
+      throw this.#writer.stop(failed("trimming the log", dir, error));
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#life.close();
+    await this.#trimming;
+    try {
+      await this.#writer.close();
+      await this.#files.close();
+      await this.#lock.release();
+    } catch (error) {
+      throw failed("closing the log", this.#settings.dir, error);
+    }
+  }
+}
+
+function openingError(dir: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (!(error instanceof SluiceError) && (code === "ENOTDIR" || code === "EEXIST")) {
+    return invalid("dir", dir, "a directory, not a file");
+  }
+  return failed("opening the log", dir, error);
+}

@@ -1,0 +1,47 @@
+/** Every bound of the log, each with its reason. */
+
+/** Facts of one append: a batch of 10,000 jobs of 25 KiB. A frame is gathered in memory whole. */
+export const FACTS_BYTES_MAX = 256 * 1024 * 1024;
+
+/** A segment by default: the unit of trimming, and what is read twice at a start (0.1 s). */
+export const SEGMENT_BYTES = 64 * 1024 * 1024;
+
+/** Smaller segments are mostly headers and directory syncs; tests roll often at this size. */
+export const SEGMENT_BYTES_MIN = 1024;
+
+/** A frame names the distance to what was synced before it, inside its segment, in 32 bits. */
+export const SEGMENT_BYTES_MAX = 1024 * 1024 * 1024;
+
+/**
+ * Bytes under one checksum, a part of the format: what is read to serve one payload. The checksum
+ * of 64 KiB takes 22 µs, that of a whole batch of 1 MiB would take 370 µs for each job in it.
+ */
+export const BLOCK_BYTES = 64 * 1024;
+
+/** One write and one sync: 150 MB a second arrive in groups of 1 MB; a burst is cut into these. */
+export const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+
+/** One read at replay: from 256 KiB to 4 MiB it makes no difference. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+/** One read for `read`: the largest frame head (16.1 KiB) and one block, or many small frames. */
+export const REGION_BYTES = 128 * 1024;
+
+/** Blocks that `read` keeps: FIFO dispatch needs a few, fair dispatch one for each busy lane. */
+export const READ_CACHE_BYTES = 8 * 1024 * 1024;
+export const READ_CACHE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+
+/** Frame heads that `read` keeps: 100 bytes each. */
+export const READ_HEADS_MAX = 16_384;
+
+/** Segments open for reading at once: 4 GiB of payloads, well below the usual 1,024 files. */
+export const OPEN_SEGMENTS_MAX = 64;
+
+/** Each try means that somebody else was faster: beyond this the directory behaves oddly. */
+export const LOCK_TRIES_MAX = 100;
+
+/** A lock names a process in a line; anything longer is not a lock of ours. */
+export const LOCK_BYTES_MAX = 4096;
+
+/** A note of a repair names each file: 16,384 of them, a log of 1 TiB. */
+export const REPAIR_NOTE_BYTES_MAX = 1024 * 1024;

@@ -1,0 +1,54 @@
+import type { SluiceError } from "@sluice/protocol";
+
+/**
+ * Where a batch of facts stands in the log. A safe integer that only grows, over restarts and trims
+ * too; for the file log it is the address of the batch's frame in all bytes ever written.
+ */
+export type Position = number;
+
+export interface Batch {
+  readonly position: Position;
+  /** The receiver's to keep, but not to change: it may be a view of a larger read. */
+  readonly facts: Uint8Array;
+}
+
+/** A part of the log that is forgotten as a whole: `trim(end)` forgets it and all before it. */
+export interface Span {
+  /** No batch of the span stands before this position. */
+  readonly first: Position;
+  /** Every batch of the span stands before this position. */
+  readonly end: Position;
+  readonly sizeBytes: number;
+}
+
+/**
+ * The ordered sequence of facts. One owner has it open at a time; a driver refuses the second one.
+ *
+ * A life: `open` (the driver's own), `replay` to its end, then any number of `append`, `read` and
+ * `trim` side by side, then `close`. A failed write is final: the append that met it and all others
+ * that wait or come later reject with LOG_FAILED, and the broker has to open the log anew.
+ */
+export interface Log {
+  /** All batches that are kept, the oldest first. Once, and to its end, before the first append. */
+  replay(): AsyncIterable<Batch>;
+  /**
+   * Durable when it resolves, in the order of the calls. The facts are copied before it returns.
+   * There is no position before that: a driver over a network learns it only from the answer.
+   */
+  append(facts: Uint8Array): Promise<Position>;
+  /**
+   * Bytes `offset` to `offset + length` of a batch's facts, checked against their checksum. At once
+   * when they are at hand. The bytes may be kept but not changed. What cannot be asked for throws.
+   */
+  read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array>;
+  /** Allows to forget all batches before the position; whole spans go, the newest one stays. */
+  trim(before: Position): Promise<void>;
+  /** Waits for pending appends and lets go of the log. A second call waits for the first. */
+  close(): Promise<void>;
+  /** What is kept, the oldest first: what a cleaner needs to choose what to trim. */
+  spans(): readonly Span[];
+  /** Bytes of all spans. Before the first append these are the bytes that a replay goes through. */
+  readonly sizeBytes: number;
+  /** Resolves when the log fails, with the error that all later calls get; else never. */
+  readonly failed: Promise<SluiceError>;
+}

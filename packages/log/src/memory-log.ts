@@ -1,0 +1,118 @@
+import { SluiceError } from "@sluice/protocol";
+import { checkRange } from "./block-cache.ts";
+import { invalid } from "./errors.ts";
+import { Life } from "./life.ts";
+import type { Batch, Log, Position, Span } from "./log.ts";
+
+/** Small spans, so that a trim gives memory back early. */
+const SPAN_BYTES = 1024 * 1024;
+
+interface MemorySpan {
+  readonly base: Position;
+  sizeBytes: number;
+  readonly batches: Batch[];
+}
+
+export interface MemoryLogOptions {
+  /** Where a span ends and the next begins; 1 MiB. */
+  readonly segmentBytes?: number;
+  /** A closed log whose batches this one takes over: a restart without a disk. */
+  readonly after?: MemoryLog;
+}
+
+/** A log that ends with the process. Nothing can fail, and everything is at hand. */
+export class MemoryLog implements Log {
+  readonly failed: Promise<SluiceError> = new Promise(() => {});
+  readonly #life = new Life();
+  readonly #spanBytes: number;
+  /** The oldest first. */
+  #spans: MemorySpan[] = [];
+  #end: Position = 0;
+
+  constructor({ segmentBytes = SPAN_BYTES, after }: MemoryLogOptions = {}) {
+    if (!Number.isSafeInteger(segmentBytes) || segmentBytes < 1) {
+      throw invalid("segmentBytes", segmentBytes, "a whole number from 1");
+    }
+    this.#spanBytes = segmentBytes;
+    if (after === undefined) return;
+    if (!after.#life.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
+    this.#spans = after.#spans;
+    this.#end = after.#end;
+  }
+
+  get sizeBytes(): number {
+    return this.#spans.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+
+  spans(): readonly Span[] {
+    return this.#spans.map(({ base, sizeBytes }, index) => ({
+      first: base,
+      end: this.#spans[index + 1]?.base ?? this.#end,
+      sizeBytes,
+    }));
+  }
+
+  async *replay(): AsyncGenerator<Batch, void, undefined> {
+    this.#life.beginReplay();
+    for (const { batches } of this.#spans) yield* batches;
+    this.#life.endReplay();
+  }
+
+  append(facts: Uint8Array): Promise<Position> {
+    const refusal = this.#life.refusalOf(facts);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const span = this.#spanFor(facts.length);
+    const position = this.#end;
+    // A batch takes one address at least: an empty one has a position of its own too.
+    this.#end += facts.length + 1;
+    span.sizeBytes += facts.length;
+    // No `slice`: that of a Buffer does not copy.
+    span.batches.push({ position, facts: new Uint8Array(facts) });
+    return Promise.resolve(position);
+  }
+
+  read(position: Position, offset: number, length: number): Uint8Array {
+    this.#life.checkReady();
+    const span = this.#spans.findLast(({ base }) => base <= position);
+    const batch = span && findBatch(span.batches, position);
+    if (batch === undefined) throw invalid("position", position, "a position that is kept");
+    checkRange(batch.facts.length, offset, length);
+    return batch.facts.subarray(offset, offset + length);
+  }
+
+  async trim(before: Position): Promise<void> {
+    this.#life.checkReady();
+    const ends = this.spans();
+    this.#spans = this.#spans.filter((_, i) => i === ends.length - 1 || ends[i]!.end > before);
+  }
+
+  async close(): Promise<void> {
+    this.#life.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #spanFor(bytes: number): MemorySpan {
+    const last = this.#spans.at(-1);
+    if (last !== undefined) {
+      const isFull = last.batches.length > 0 && last.sizeBytes + bytes > this.#spanBytes;
+      if (!isFull) return last;
+    }
+    const span = { base: this.#end, sizeBytes: 0, batches: [] };
+    this.#spans.push(span);
+    return span;
+  }
+}
+
+function findBatch(batches: readonly Batch[], position: Position): Batch | undefined {
+  let low = 0;
+  let high = batches.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (batches[middle]!.position < position) low = middle + 1;
+    else high = middle;
+  }
+  return batches[low]?.position === position ? batches[low] : undefined;
+}

@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import type { Disk } from "./disk.ts";
+import { invalid } from "./errors.ts";
+import {
+  READ_CACHE_BYTES,
+  READ_CACHE_BYTES_MAX,
+  SEGMENT_BYTES,
+  SEGMENT_BYTES_MAX,
+  SEGMENT_BYTES_MIN,
+} from "./limits.ts";
+import { type Processes, realProcesses } from "./processes.ts";
+import { realDisk } from "./real-disk.ts";
+import type { Durability } from "./writer.ts";
+
+export interface FileLogOptions {
+  /** Made when it does not exist, for the owner alone. */
+  readonly dir: string;
+  /** Where a segment ends and the next begins; 64 MiB. A larger batch gets a segment of its own. */
+  readonly segmentBytes?: number;
+  /** `fsync` (default) survives a power loss, `os` the end of the process. */
+  readonly durability?: Durability;
+  /** Memory for `read`; 8 MiB. */
+  readonly readCacheBytes?: number;
+  /** A simulated disk, and the processes that may hold a lock on it. */
+  readonly disk?: Disk;
+  readonly processes?: Processes;
+}
+
+export function parseOptions(options: FileLogOptions): Required<FileLogOptions> {
+  const { dir, durability = "fsync", disk = realDisk, processes = realProcesses } = options;
+  if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
+    throw invalid("dir", dir, "the path of a directory");
+  }
+  if (durability !== "fsync" && durability !== "os") {
+    throw invalid("durability", durability, '"fsync" or "os"');
+  }
+  const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
+  checkBytes("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+  checkBytes("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
+  // A process may change its directory later.
+  return { dir: resolve(dir), segmentBytes, durability, readCacheBytes, disk, processes };
+}
+
+function checkBytes(field: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw invalid(field, value, `a whole number from ${least} to ${most}`);
+}

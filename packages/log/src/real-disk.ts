@@ -1,0 +1,84 @@
+import { constants, fstatSync } from "node:fs";
+import { type FileHandle, link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { dirname, relative, resolve, sep } from "node:path";
+import type { Disk, DiskFile, OpenMode } from "./disk.ts";
+
+const FLAGS: Record<OpenMode, number> = {
+  read: constants.O_RDONLY,
+  write: constants.O_RDWR,
+  create: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
+};
+
+/** The log holds what users sent: nobody else on the machine may read it. */
+const FILE_MODE = 0o600;
+const DIR_MODE = 0o700;
+
+export const realDisk: Disk = {
+  async makeDir(path) {
+    const first = await mkdir(path, { recursive: true, mode: DIR_MODE });
+    if (first === undefined) return;
+    // A new directory is durable when the one above it is synced; several may be new.
+    let parent = dirname(resolve(first));
+    await syncDir(parent);
+    for (const part of relative(parent, dirname(resolve(path))).split(sep)) {
+      if (part === "") continue;
+      parent = resolve(parent, part);
+      await syncDir(parent);
+    }
+  },
+  list: (path) => readdir(path),
+  async open(path, how) {
+    return new RealFile(await open(path, FLAGS[how], FILE_MODE));
+  },
+  link,
+  rename,
+  unlink,
+  syncDir,
+};
+
+async function syncDir(path: string): Promise<void> {
+  // Windows has no way to sync a directory; its journal keeps names in order.
+  if (process.platform === "win32") return;
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+class RealFile implements DiskFile {
+  readonly #handle: FileHandle;
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  async read(into: Uint8Array, at: number): Promise<number> {
+    return (await this.#handle.read(into, 0, into.length, at)).bytesRead;
+  }
+
+  async write(bytes: Uint8Array, at: number): Promise<number> {
+    return (await this.#handle.write(bytes, 0, bytes.length, at)).bytesWritten;
+  }
+
+  sync(): Promise<void> {
+    return this.#handle.datasync();
+  }
+
+  truncate(sizeBytes: number): Promise<void> {
+    return this.#handle.truncate(sizeBytes);
+  }
+
+  async sizeBytes(): Promise<number> {
+    return (await this.#handle.stat()).size;
+  }
+
+  names(): number {
+    return fstatSync(this.#handle.fd).nlink;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

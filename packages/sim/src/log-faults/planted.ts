@@ -1,0 +1,115 @@
+// Bugs for the harness to find, each with the kind of fault that shows it.
+
+import type { PlantedLogBug } from "./plant.ts";
+
+export interface Planted extends PlantedLogBug {
+  readonly shownBy: "powerLoss" | "ioErrors" | "damage" | "lockRace";
+}
+
+export const PLANTED: Record<string, Planted> = {
+  "a group is not synced": {
+    shownBy: "powerLoss",
+    file: "writer.ts",
+    within: "await writeAll(file, group.bytes",
+    find: "await file.sync();",
+    put: "",
+  },
+  "the directory is not synced when a segment is made": {
+    shownBy: "powerLoss",
+    file: "writer.ts",
+    within: "async #commit",
+    find: "if (group.beginsSegment) await disk.syncDir(dir);",
+    put: "",
+  },
+  "appends are confirmed before the sync": {
+    shownBy: "powerLoss",
+    file: "writer.ts",
+    within: "await writeAll(file, group.bytes",
+    find: "await file.sync();",
+    put: "group.confirm(); await file.sync();",
+  },
+  "a trim is not durable before its segments go": {
+    shownBy: "powerLoss",
+    file: "file-log.ts",
+    within: "async #trim",
+    find: "await this.#writer.noteTrim(last.end);",
+    put: "this.#writer.noteTrim(last.end).catch(() => {});",
+  },
+  "every broken frame is taken for damage": {
+    shownBy: "powerLoss",
+    file: "search.ts",
+    within: "export async function wasSynced",
+    find: "at - head.unsynced > offset",
+    put: "at > offset",
+  },
+  "the last segment is not synced before the next": {
+    shownBy: "powerLoss",
+    file: "writer.ts",
+    within: "async #fileFor",
+    find: "await this.#file.sync();",
+    put: "{}",
+  },
+  "the writing goes on after a failed sync": {
+    shownBy: "ioErrors",
+    file: "writer.ts",
+    within: "#fail(error",
+    find: "this.#error ??= error;",
+    put: "",
+  },
+  "a failed sync is tried again": {
+    shownBy: "ioErrors",
+    file: "writer.ts",
+    within: "await writeAll(file, group.bytes",
+    find: "await file.sync();",
+    put: "await file.sync().catch(() => file.sync());",
+  },
+  "a start trusts what is in the cache": {
+    shownBy: "ioErrors",
+    file: "recover.ts",
+    within: "async function heal",
+    find: "for (let from = synced; from < end;",
+    put: "for (let from = end; from < end;",
+  },
+  "a short write is taken for a whole one": {
+    shownBy: "ioErrors",
+    file: "disk.ts",
+    within: "export async function writeAll",
+    find: "done += count;",
+    put: "done = bytes.length;",
+  },
+  "the checksum of facts is not looked at": {
+    shownBy: "damage",
+    file: "frame.ts",
+    within: "export function isBodyIntact",
+    find: "return false;",
+    put: "return true;",
+  },
+  "damage is cut like a torn tail": {
+    shownBy: "damage",
+    file: "search.ts",
+    within: "export async function wasSynced",
+    find: "return proof !== undefined;",
+    put: "return proof === null;",
+  },
+  "a missing oldest segment is taken for a trim": {
+    shownBy: "damage",
+    file: "recover.ts",
+    within: "function checkChain",
+    find: "kept[0]?.base !== trimmed",
+    put: "kept[0] === undefined",
+  },
+  "a lock of a running process is taken": {
+    shownBy: "lockRace",
+    file: "lock.ts",
+    within: "async function tryTake",
+    find: "processes.isRunning(owner)",
+    put: "false",
+  },
+  "whoever takes a lock does not look again": {
+    shownBy: "lockRace",
+    file: "lock.ts",
+    within: "async function publish",
+    find: "other > number",
+    put: "false",
+  },
+};
