@@ -40,7 +40,7 @@ export function roomFor(
   );
 }
 
-export function hasTierRoom(queue: Queue, tier: number): boolean {
+function hasTierRoom(queue: Queue, tier: number): boolean {
   const capacity = queue.config.tiers[tier]?.capacity;
   return capacity === undefined || queue.waitingAt[tier]! < capacity;
 }

@@ -267,9 +267,9 @@ function assertSame(again: Engine, engine: Engine, now: number, hasWeights: bool
   assert.deepEqual(again.storeScan("s"), engine.storeScan("s"));
 }
 
-// A snapshot tells of all there is, in the middle of whatever is under way. A replay of all facts is
-// different in two ways. It does at once what a deletion or a pattern does step by step, so here
-// that comes to its end within the millisecond, as a broker would let it. And when an empty lane is
+// A snapshot tells of all there is, in the middle of whatever is under way. A replay of all facts
+// differs in two ways. It does at once what a deletion or a pattern does step by step, so here that
+// comes to its end within the millisecond, as a broker would let it. And when an empty lane is
 // forgotten, with the weight that a job gave it, is nobody's promise.
 for (const { what, factsOf, isExact } of [
   { what: "the facts it told", factsOf: (drive: Drive) => drive.facts, isExact: false },
@@ -282,7 +282,7 @@ for (const { what, factsOf, isExact } of [
         for (const move of list) world.play(move);
         const { drive } = world;
         const again = rebuilt(factsOf(drive));
-        // Purges and deletions under way go on in both, and what fell due meanwhile happens in both.
+        // What is under way goes on in both, and what has fallen due happens in both.
         for (const engine of [again, drive.engine]) stepOn(engine, drive.now);
         assertSame(again, drive.engine, drive.now, isExact);
       }),
