@@ -93,5 +93,5 @@ function conforms(name: string, options: Partial<OpenOptions>): void {
 }
 
 conforms("embedded", {});
-conforms("embedded, cleaning all the time", { segmentBytes: 8192 });
+conforms("embedded, cleaning all the time", { segmentBytes: 2048 });
 conforms("embedded, payloads on disk", { payloadMemoryBytes: 1 });

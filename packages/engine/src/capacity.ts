@@ -55,7 +55,7 @@ export function isRoomFor(core: Core, queue: Queue, spec: JobSpec, now: number):
   }
 }
 
-export function hasTierRoom(queue: Queue, tier: number): boolean {
+function hasTierRoom(queue: Queue, tier: number): boolean {
   const capacity = queue.config.tiers[tier]?.capacity;
   return capacity === undefined || queue.waitingAt[tier]! < capacity;
 }

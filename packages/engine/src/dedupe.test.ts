@@ -35,7 +35,7 @@ test("a key is held in its own queue only, by one job at a time", () => {
   assert.deepEqual([...dedupes.all()], []);
 });
 
-test("windows are over at their time, the earliest first, whether their jobs finished or not", () => {
+test("windows are over at their time, the earliest first, their jobs finished or not", () => {
   const dedupes = new Dedupes(0);
   const a = dedupes.hold(1, "a", 1, 50);
   dedupes.hold(1, "b", 2, 20);

@@ -416,10 +416,7 @@ export class Engine extends Reader {
     return this.#core.stores.get(store, key);
   }
 
-  /**
-   * Entries in the order of their keys: those that begin with `prefix` and come after `after`, a
-   * hundred unless told. The last key of one page is the `after` of the next.
-   */
+  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
   storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
     integer("limit", options.limit ?? 1, 1, SCAN_MAX);
     return this.#core.stores.scan(store, options);
@@ -443,10 +440,7 @@ export class Engine extends Reader {
     return checkpoint(this.#core);
   }
 
-  /**
-   * The state as facts: applied to an empty engine they rebuild it. They are made one by one as
-   * they are taken, so no other call may come in between.
-   */
+  /** The state as facts, each made when it is taken: no other call may come in between. */
   snapshot(): Generator<Fact> {
     return snapshot(this.#core);
   }

@@ -261,7 +261,7 @@ test("a more urgent claim goes before an older one", () => {
   }
 });
 
-test("a set of gates whose last flow is forgotten by the very add that names it is made anew", () => {
+test("a set of gates whose last flow is forgotten by the add that names it is made anew", () => {
   // An add forgets a few idle lanes; which, depends on how far the sweep has come. One meets it.
   for (let met = 0; met < 20; met++) {
     const engine = new Engine();

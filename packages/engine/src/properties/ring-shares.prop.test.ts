@@ -27,11 +27,17 @@ class Watched {
       return;
     }
     this.world.rings.activate(this.#members[i]!.node);
-    for (const j of this.#active) {
-      const lead = this.#lead(Math.min(i, j), Math.max(i, j));
-      this.#leads.set(pair(i, j), { least: lead, most: lead });
-    }
+    for (const j of this.#active) this.#begin(i, j);
     this.#active.add(i);
+  }
+
+  /** What was measured with the old weight does not count any more. */
+  weigh(i: number, weight: number): void {
+    const member = this.#members[i]!;
+    if (member.weight === weight) return;
+    member.weight = weight;
+    this.world.rings.setWeight(member.node, weight);
+    for (const j of this.#active) if (this.#active.has(i) && i !== j) this.#begin(i, j);
   }
 
   /** Serves whoever is next a job; it may have been its last. */
@@ -44,6 +50,11 @@ class Watched {
     member.turn = Math.max(member.turn, 1 + (cost - 1) / member.weight);
     for (const j of this.#active) if (j !== i) this.#check(Math.min(i, j), Math.max(i, j));
     if (isLast) this.toggle(i);
+  }
+
+  #begin(i: number, j: number): void {
+    const lead = this.#lead(Math.min(i, j), Math.max(i, j));
+    this.#leads.set(pair(i, j), { least: lead, most: lead });
   }
 
   #lead(i: number, j: number): number {
@@ -62,20 +73,29 @@ class Watched {
 
 const pair = (i: number, j: number): string => `${Math.min(i, j)},${Math.max(i, j)}`;
 
-const step = fc.oneof(
-  fc.record({ toggle: fc.nat(5) }),
-  fc.record({ cost: fc.integer({ min: 1, max: 6 }), isLast: fc.boolean() }),
-);
+const stepOf = (costMax: number) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ toggle: fc.nat(5) }) },
+    { weight: 1, arbitrary: fc.record({ weigh: fc.nat(5), to: fc.integer({ min: 1, max: 6 }) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({ cost: fc.integer({ min: 1, max: costMax }), isLast: fc.boolean() }),
+    },
+  );
+const steps = fc
+  .constantFrom(1, 6)
+  .chain((costMax) => fc.array(stepOf(costMax), { minLength: 5, maxLength: 80, size: "max" }));
 
 test("members that stay are within a turn each of one another, whoever comes and goes", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }),
-      fc.array(step, { minLength: 5, maxLength: 80, size: "max" }),
-      (weights, steps) => {
+      steps,
+      (weights, list) => {
         const watched = new Watched(weights);
-        for (const each of steps) {
+        for (const each of list) {
           if ("cost" in each) watched.serve(each.cost, each.isLast);
+          else if ("weigh" in each) watched.weigh(each.weigh % weights.length, each.to);
           else watched.toggle(each.toggle % weights.length);
         }
       },

@@ -17,12 +17,6 @@ export function savedSeeds(): number[] {
     });
 }
 
-// Where the hours of a test run begin: the same for every run, so that a red run is the change's
-// doing. SIM_START moves it, and the soak goes where no run has been.
-export function firstSeed(): number {
-  return Number(process.env.SIM_START ?? 1);
-}
-
 // Seeds that no run has had before, unless SIM_START says where to begin.
 export function unseenStart(): number {
   const { SIM_START } = process.env;
