@@ -4,24 +4,18 @@ import type { HeldKey } from "./dedupe.ts";
 import { endPurged, isPurged } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import type { GateSet } from "./gates.ts";
-import {
-  ADDED,
-  ATTEMPTS,
-  COST,
-  DELAYED_JOB,
-  ID,
-  IN_FLOW,
-  LEASED_JOB,
-  SIZE,
-  WAITING_JOB,
-} from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { MaxWaits } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
-import { GATES } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { checkJob } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
+
+const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_FLOW, LEASED_JOB, SIZE } = jobFields;
+const { WAITING_JOB } = jobFields;
+const { GATES } = nodeFields;
 
 /** Adds one job, or answers with the one that its dedupe key names. */
 export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddResult {

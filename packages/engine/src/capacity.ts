@@ -1,8 +1,10 @@
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { WAITING } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { JobSpec } from "./types.ts";
+
+const { WAITING } = nodeFields;
 
 /** What a producer is told to wait when a queue is full: the engine cannot know when it drains. */
 const FULL_RETRY_MS = 1000;

@@ -1,10 +1,13 @@
 import type { Core } from "./core.ts";
 import { endJob, endPurged } from "./end.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
-import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
+
+const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } = jobFields;
+const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
  * Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that

@@ -1,10 +1,12 @@
 import { addFollowUp, start } from "./add.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
+
+const { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } = jobFields;
 
 export interface EndDetails {
   error?: string | undefined;

@@ -6,7 +6,7 @@ import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
-import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
@@ -36,6 +36,8 @@ import type {
 } from "./types.ts";
 import { gateStats, historyOf, lanesOf, queueStats, viewOf, why } from "./view.ts";
 import { endWait } from "./wait.ts";
+
+const { ENDED_JOB, LEASE, LEASED_JOB, TIME } = jobFields;
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */

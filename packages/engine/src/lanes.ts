@@ -1,39 +1,15 @@
 import { FlowHeap } from "./flow-heap.ts";
 import type { Jobs } from "./jobs.ts";
 import type { KeyTable } from "./keys.ts";
-import {
-  AT_TIER,
-  CHILD,
-  FLOW,
-  FLOWS,
-  GATES,
-  IDLE,
-  IN_LANE,
-  KEY,
-  KIND,
-  LANE,
-  LANE_NEXT,
-  LANE_PREV,
-  LEVEL,
-  LINK,
-  NODE_INTS,
-  OUT,
-  OWN,
-  QUEUE,
-  REFS,
-  REM,
-  RING,
-  ROUND,
-  TIER,
-  TOP,
-  USERS,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { PairIndex } from "./pairs.ts";
 import type { Rings } from "./ring.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey } from "./types.ts";
+
+const { AT_TIER, CHILD, FLOW, FLOWS, GATES, IDLE, IN_LANE, KEY, KIND, LANE } = nodeFields;
+const { LANE_NEXT, LANE_PREV, LEVEL, LINK, NODE_INTS, OUT, OWN, QUEUE, REFS, REM } = nodeFields;
+const { RING, ROUND, TIER, TOP, USERS, WEIGHT, WHERE } = nodeFields;
 
 /**
  * Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up.

@@ -1,30 +1,16 @@
 import { Claims } from "./claim.ts";
 import type { GateLine, GateSet, Gates } from "./gates.ts";
-import { COST, type Jobs, SEQ } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
+import type { Jobs } from "./jobs.ts";
 import type { Lanes } from "./lanes.ts";
-import {
-  AT_TIER,
-  ATTACHED,
-  CHILD,
-  FLOW_STATE,
-  GATES,
-  HEAD,
-  IDLE,
-  IN_LANE,
-  LINED,
-  OFFERED,
-  OUT,
-  QUEUE,
-  READY,
-  RESTING,
-  RING,
-  WAITS_TURN,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Rings } from "./ring.ts";
 import type { Seats } from "./seats.ts";
+
+const { COST, SEQ } = jobFields;
+const { AT_TIER, ATTACHED, CHILD, FLOW_STATE, GATES, HEAD, IDLE, IN_LANE, LINED } = nodeFields;
+const { OFFERED, OUT, QUEUE, READY, RESTING, RING, WAITS_TURN, WEIGHT, WHERE } = nodeFields;
 
 /** Steps that looking at gates may take in one call; the rest is done by the next one. */
 const STEPS_PER_CALL = 1000;

@@ -2,7 +2,7 @@ import type { Chore, Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import { applyRedrive } from "./fail.ts";
-import { DELAYED_JOB, ID, WAITING_JOB } from "./jobs.ts";
+import { DELAYED_JOB, ID, WAITING_JOB } from "./job-fields.ts";
 import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";

@@ -1,37 +1,13 @@
 import type { Core } from "./core.ts";
-import {
-  ADDED,
-  COST,
-  DELAYED_JOB,
-  ENDED_JOB,
-  ID,
-  IN_FLOW,
-  JOB_INTS,
-  JOB_NEXT,
-  JOB_PREV,
-  LEASED_JOB,
-  META,
-  POS,
-  SEQ,
-  SIZE,
-  TIME,
-  WAITING_JOB,
-  WORKER,
-} from "./jobs.ts";
-import {
-  AT_TIER,
-  COUNT,
-  GATES,
-  HEAD,
-  IN_LANE,
-  LEASED,
-  NODE_INTS,
-  QUEUE,
-  TAIL,
-  WAITING,
-} from "./nodes.ts";
+import * as jobFields from "./job-fields.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { HistoryEntry } from "./types.ts";
+
+const { ADDED, COST, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, JOB_INTS, JOB_NEXT } = jobFields;
+const { JOB_PREV, LEASED_JOB, META, POS, SEQ, SIZE, TIME, WAITING_JOB, WORKER } = jobFields;
+const { AT_TIER, COUNT, GATES, HEAD, IN_LANE, LEASED, NODE_INTS, QUEUE, TAIL } = nodeFields;
+const { WAITING } = nodeFields;
 
 /**
  * The moves of a job between its states: into and out of its flow, the timers, a lease, the list of

@@ -4,7 +4,7 @@ import { markLeased, workerOf } from "./dispatch.ts";
 import { applyRevive, endJob, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
+import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./job-fields.ts";
 import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";

@@ -1,42 +1,15 @@
 import { FarRounds } from "./far-rounds.ts";
 import { IdleMembers } from "./idle-members.ts";
 import { prepend } from "./lists.ts";
-import {
-  CHILD,
-  FAR,
-  FRESH,
-  IDLE,
-  LISTED,
-  NEXT,
-  NODE_INTS,
-  OUT,
-  PREV,
-  REM,
-  RING,
-  ROUND,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
-import {
-  BEYOND,
-  CLOSER,
-  CURSOR,
-  ENDED,
-  FAR_HEAP,
-  FRESH_HEAD,
-  FRESH_TAIL,
-  JOINS,
-  JOINS_LEAST,
-  LAST_WAS_FRESH,
-  LISTS,
-  NEWCOMERS_FIRST,
-  OWNER,
-  R,
-  RING_INTS,
-  SIZE,
-  UNSET,
-} from "./ring-fields.ts";
+import * as nodeFields from "./nodes.ts";
+import * as ringFields from "./ring-fields.ts";
 import { Table } from "./table.ts";
+
+const { CHILD, FAR, FRESH, IDLE, LISTED, NEXT, NODE_INTS, OUT, PREV, REM, RING } = nodeFields;
+const { ROUND, WEIGHT, WHERE } = nodeFields;
+const { BEYOND, CLOSER, CURSOR, ENDED, FAR_HEAP, FRESH_HEAD, FRESH_TAIL, JOINS } = ringFields;
+const { JOINS_LEAST, LAST_WAS_FRESH, LISTS, NEWCOMERS_FIRST, OWNER, R, RING_INTS } = ringFields;
+const { SIZE, UNSET } = ringFields;
 
 /**
  * Rings of members with weights, served in rounds.

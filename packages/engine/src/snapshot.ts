@@ -1,6 +1,6 @@
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./jobs.ts";
+import { ENDED_JOB, IN_FLOW, JOB_NEXT, SEQ } from "./job-fields.ts";
 import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";

@@ -14,7 +14,7 @@ import {
   LEASED_JOB,
   TIME,
   WORKER,
-} from "./jobs.ts";
+} from "./job-fields.ts";
 import {
   AT_TIER,
   GATES,
