@@ -3,7 +3,7 @@ import type { Core } from "./core.ts";
 import type { HeldKey } from "./dedupe.ts";
 import { endPurged, isPurged } from "./end.ts";
 import { Refusal } from "./errors.ts";
-import type { GateSet } from "./gates.ts";
+import type { GateLine, GateSet } from "./gates.ts";
 import * as jobFields from "./job-fields.ts";
 import { MaxWaits } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
@@ -13,8 +13,8 @@ import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
 
-const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_FLOW, LEASED_JOB, SIZE } = jobFields;
-const { WAITING_JOB } = jobFields;
+const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_FLOW, JOB_INTS, LEASED_JOB, META } = jobFields;
+const { SIZE, WAITING_JOB } = jobFields;
 const { GATES } = nodeFields;
 
 /** Adds one job, or answers with the one that its dedupe key names. */
@@ -36,7 +36,7 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
     return { id: 0, dropped: true, tier: wanted };
   }
   admit(queue, now);
-  return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+  return { id: begin(core, queue, spec, set, tier, dueAt, now), tier };
 }
 
 /** Makes the job and lets it wait; answers its id. */
@@ -44,11 +44,12 @@ function begin(
   core: Core,
   queue: Queue,
   spec: JobSpec,
+  set: GateSet,
   tier: number,
   dueAt: number,
   now: number,
 ): number {
-  const row = create(core, queue, spec, tier, core.gates.setOf(spec.gates, now), now);
+  const row = create(core, queue, spec, tier, set, now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
@@ -63,7 +64,7 @@ function begin(
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
-  begin(core, queue, spec, tier, dueAt, now);
+  begin(core, queue, spec, core.gates.setOf(spec.gates, now), tier, dueAt, now);
 }
 
 /**
@@ -77,14 +78,18 @@ function dropPurged(core: Core, held: HeldKey | undefined, now: number): void {
 
 /** Refuses a cost that can never pass. */
 function checkCost(set: GateSet, cost: number): void {
-  for (const gate of set.gates) {
-    if (cost <= gate.costMax()) continue;
-    throw new Refusal(
-      "INVALID",
-      `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
-      { field: "job.cost", value: cost, gate: gate.key },
-    );
+  const { gates } = set;
+  for (let i = 0; i < gates.length; i++) {
+    if (cost > gates[i]!.costMax()) throw tooDear(gates[i]!, cost);
   }
+}
+
+function tooDear(gate: GateLine, cost: number): Refusal {
+  return new Refusal(
+    "INVALID",
+    `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
+    { field: "job.cost", value: cost, gate: gate.key },
+  );
 }
 
 /** Refuses a wait that the job would not bear. */
@@ -114,25 +119,43 @@ function create(
   set: GateSet,
   now: number,
 ): number {
-  const { jobs, lanes } = core;
-  const lane = lanes.laneOf(
-    queue.tiers[tier]!,
-    queue.config.fairness ? (spec.fairnessKey ?? "") : "",
-  );
-  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  const flow = core.lines.claims.flowOfSet(lane, set);
-  lanes.use(flow);
+  const flow = flowFor(core, queue, spec, tier, set, now);
+  const { jobs } = core;
   const row = jobs.alloc();
-  jobs.setNum(row, ID, ++core.lastId);
-  jobs.setNum(row, ADDED, now);
-  jobs.setPlace(row, flow, queue.index, tier);
-  jobs.setInt(row, ATTEMPTS, (spec.attempts ?? queue.config.retry.attempts) << 16);
-  jobs.setInt(row, COST, spec.cost ?? 1);
-  jobs.setInt(row, SIZE, spec.sizeBytes ?? 0);
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
+  const doubles = jobs.f;
+  doubles[(at >>> 1) + ID] = ++core.lastId;
+  doubles[(at >>> 1) + ADDED] = now;
+  ints[at + IN_FLOW] = flow;
+  ints[at + META] = (tier << 4) | (queue.index << 8);
+  ints[at + ATTEMPTS] = (spec.attempts ?? queue.config.retry.attempts) << 16;
+  ints[at + COST] = spec.cost ?? 1;
+  ints[at + SIZE] = spec.sizeBytes ?? 0;
   if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
-  core.ids.insert(row);
+  core.ids.insertNew(row);
   if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
   return row;
+}
+
+/** The flow that a new job belongs to, which counts it from now on. */
+function flowFor(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  tier: number,
+  set: GateSet,
+  now: number,
+): number {
+  const { lanes } = core;
+  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const lane = lanes.laneOf(queue.tiers[tier]!, key);
+  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
+  // A lane may have been forgotten just now, and the set of several gates that only it used.
+  const own = set.entry === 0 ? set : core.gates.setOf(spec.gates, now);
+  const flow = core.lines.claims.flowOfSet(lane, own);
+  lanes.use(flow);
+  return flow;
 }
 
 function hasExtra(spec: JobSpec): boolean {
@@ -166,7 +189,7 @@ function setExtra(core: Core, queue: Queue, row: number, spec: JobSpec, now: num
 /** The job begins to wait for its turn; its gates know if it would not wait long. */
 export function start(core: Core, row: number, now: number): void {
   enterFlow(core, row, now);
-  watchWaits(core, row);
+  if (core.jobs.extra(row) !== undefined) watchWaits(core, row);
 }
 
 /** Has a waiting job's gates watch how long it would wait. */
