@@ -1,7 +1,7 @@
 import { add, watchWaits } from "./add.ts";
 import { Core } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want, workerOf } from "./dispatch.ts";
-import { cancel, endJob, revive } from "./end.ts";
+import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, FactSink } from "./facts.ts";
 import { nack, report } from "./fail.ts";
@@ -14,7 +14,7 @@ import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
-import { apply, reportSuccess } from "./replay.ts";
+import { apply } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {

@@ -13,7 +13,10 @@ export const SEQ = 1;
 export const TIME = 2;
 export const ADDED = 3;
 
-/** Links in the flow while waiting, in the list of kept jobs when ended. */
+/**
+ * Links in the flow while waiting, in the list of kept jobs when ended. The link back of a flow's
+ * head means nothing: clearing it would fetch a job that may not be needed for long.
+ */
 export const JOB_NEXT = 8;
 export const JOB_PREV = 9;
 /** Leased: index of the worker. */
