@@ -69,15 +69,17 @@ export class Lines {
   settleFlow(flow: number, now: number): void {
     const set = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
     if (set.gates.length > 1) return this.claims.settleFlow(flow, set, now);
-    if (set.id === 0 || this.#isOpen(flow, set.gates[0]!, now)) this.ready(flow);
-    else this.#stand(flow, set.gates[0]!, now);
+    if (set.id === 0) return this.ready(flow);
+    const gate = set.gates[0]!;
+    if (this.#isOpen(gate, this.costOf(flow), this.tierOf(flow), now)) this.ready(flow);
+    else this.#stand(flow, gate, now);
   }
 
-  #isOpen(flow: number, gate: GateLine, now: number): boolean {
+  #isOpen(gate: GateLine, cost: number, tier: number, now: number): boolean {
     if (gate.config === undefined && gate.cooldownUntil <= now) return true;
     if (gate.claims.length > 0) return false;
     if (gate.inLine > 0 && !this.#isPlenty(gate, now)) return false;
-    return gate.passes(this.costOf(flow), this.tierOf(flow), now);
+    return gate.passes(cost, tier, now);
   }
 
   costOf(flow: number): number {
@@ -265,48 +267,48 @@ export class Lines {
    * or finds that it must wait and puts it where it waits.
    */
   admit(flow: number, now: number): boolean {
-    const id = this.#w.lanes.get(flow, GATES);
+    const { lanes } = this.#w;
+    const id = lanes.get(flow, GATES);
     if (id === 0) return true;
     const set = this.#w.gates.set(id);
     if (set.gates.length > 1) return this.claims.admit(flow, set, now);
     const gate = set.gates[0]!;
     const cost = this.costOf(flow);
-    if (this.#w.lanes.get(flow, FLOW_STATE) === OFFERED) {
-      if (gate.passes(cost, this.tierOf(flow), now)) {
-        this.#takeSeat(flow, gate, cost, now);
-        return true;
-      }
-      this.withdraw(gate);
-      this.look(gate);
-      return false;
-    }
-    if (this.#isOpen(flow, gate, now)) {
-      this.#takeSeat(flow, gate, cost, now);
+    const tier = this.tierOf(flow);
+    const isOffered = lanes.get(flow, FLOW_STATE) === OFFERED;
+    if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, cost, tier, now)) {
+      gate.take(cost, tier, now);
+      this.#chargeSeat(flow, gate, cost);
       return true;
     }
-    this.#w.lanes.unready(flow);
-    this.#stand(flow, gate, now);
+    if (isOffered) {
+      this.withdraw(gate);
+      this.look(gate);
+    } else {
+      lanes.unready(flow);
+      this.#stand(flow, gate, now);
+    }
     return false;
   }
 
-  #takeSeat(seat: number, gate: GateLine, cost: number, now: number): void {
-    gate.take(cost, this.tierOf(seat), now);
+  /** A permit was taken: the lane's books at the gate. */
+  #chargeSeat(seat: number, gate: GateLine, cost: number): void {
     if (gate.waits !== undefined) this.look(gate);
     if (gate.config === undefined) return;
-    const weight = this.#w.lanes.get(this.#w.lanes.get(seat, IN_LANE), WEIGHT);
-    if (this.#w.lanes.get(seat, RING) === 0) this.#w.seats.bind(seat, gate);
-    else this.#w.rings.setWeight(seat, weight);
-    this.#w.seats.syncWeights(seat);
-    if (gate.queues > 1) this.#w.rings.charge(seat, cost);
-    else this.#w.rings.chargeBelowRoot(seat, cost);
+    const { lanes, rings, seats } = this.#w;
+    if (lanes.get(seat, RING) === 0) seats.bind(seat, gate);
+    else rings.setWeight(seat, lanes.get(lanes.get(seat, IN_LANE), WEIGHT));
+    seats.syncWeights(seat);
+    if (gate.queues > 1) rings.charge(seat, cost);
+    else rings.chargeBelowRoot(seat, cost);
   }
 
   /** In a replay: the permits are taken because they were. */
   force(flow: number, cost: number, now: number): void {
     const { gates } = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
     for (const gate of gates) {
-      if (gates.length === 1) this.#takeSeat(flow, gate, cost, now);
-      else gate.take(cost, this.tierOf(flow), now);
+      gate.take(cost, this.tierOf(flow), now);
+      if (gates.length === 1) this.#chargeSeat(flow, gate, cost);
     }
   }
 
@@ -350,9 +352,10 @@ export class Lines {
 
   /** A leased job has ended: its gates have a place more. */
   release(set: GateSet, now: number): void {
-    for (const gate of set.gates) {
-      gate.release(now);
-      this.changed(gate);
+    const { gates } = set;
+    for (let i = 0; i < gates.length; i++) {
+      gates[i]!.release(now);
+      this.changed(gates[i]!);
     }
   }
 
