@@ -3,25 +3,19 @@ import type { Core } from "./core.ts";
 import type { HeldKey } from "./dedupe.ts";
 import { endPurged, isPurged } from "./end.ts";
 import { Refusal } from "./errors.ts";
-import type { GateSet } from "./gates.ts";
-import {
-  ADDED,
-  ATTEMPTS,
-  COST,
-  DELAYED_JOB,
-  ID,
-  IN_FLOW,
-  LEASED_JOB,
-  SIZE,
-  WAITING_JOB,
-} from "./jobs.ts";
+import type { GateLine, GateSet } from "./gates.ts";
+import * as jobFields from "./job-fields.ts";
 import { MaxWaits } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
-import { GATES } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { checkJob } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
+
+const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_FLOW, JOB_INTS, LEASED_JOB, META } = jobFields;
+const { SIZE, WAITING_JOB } = jobFields;
+const { GATES } = nodeFields;
 
 /** Adds one job, or answers with the one that its dedupe key names. */
 export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddResult {
@@ -39,7 +33,7 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
-  return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+  return { id: begin(core, queue, spec, set, tier, dueAt, now), tier };
 }
 
 function dropped(queue: Queue, tier: number): AddResult {
@@ -52,11 +46,12 @@ function begin(
   core: Core,
   queue: Queue,
   spec: JobSpec,
+  set: GateSet,
   tier: number,
   dueAt: number,
   now: number,
 ): number {
-  const row = create(core, queue, spec, tier, now);
+  const row = create(core, queue, spec, tier, set, now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
@@ -71,7 +66,7 @@ function begin(
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
-  begin(core, queue, spec, tier, dueAt, now);
+  begin(core, queue, spec, core.gates.setOf(spec.gates, now), tier, dueAt, now);
 }
 
 /**
@@ -85,14 +80,18 @@ function dropPurged(core: Core, held: HeldKey | undefined, now: number): void {
 
 /** Refuses a cost that can never pass. */
 function checkCost(set: GateSet, cost: number): void {
-  for (const gate of set.gates) {
-    if (cost <= gate.costMax()) continue;
-    throw new Refusal(
-      "INVALID",
-      `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
-      { field: "job.cost", value: cost, gate: gate.key },
-    );
+  const { gates } = set;
+  for (let i = 0; i < gates.length; i++) {
+    if (cost > gates[i]!.costMax()) throw tooDear(gates[i]!, cost);
   }
+}
+
+function tooDear(gate: GateLine, cost: number): Refusal {
+  return new Refusal(
+    "INVALID",
+    `job.cost must be at most ${gate.costMax()}, the limit of gate ${gate.key}, got ${cost}`,
+    { field: "job.cost", value: cost, gate: gate.key },
+  );
 }
 
 /** Refuses a wait that the job would not bear. */
@@ -114,27 +113,51 @@ function checkWait(
   }
 }
 
-function create(core: Core, queue: Queue, spec: JobSpec, tier: number, now: number): number {
-  const { jobs, lanes } = core;
-  const lane = lanes.laneOf(
-    queue.tiers[tier]!,
-    queue.config.fairness ? (spec.fairnessKey ?? "") : "",
-  );
-  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  // Only now: whoever looks up a lane forgets others, and with them the last use of their sets.
-  const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(spec.gates, now));
-  lanes.use(flow);
+function create(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  tier: number,
+  set: GateSet,
+  now: number,
+): number {
+  const flow = flowFor(core, queue, spec, tier, set, now);
+  const { jobs } = core;
   const row = jobs.alloc();
-  jobs.setNum(row, ID, ++core.lastId);
-  jobs.setNum(row, ADDED, now);
-  jobs.setPlace(row, flow, queue.index, tier);
-  jobs.setInt(row, ATTEMPTS, (spec.attempts ?? queue.config.retry.attempts) << 16);
-  jobs.setInt(row, COST, spec.cost ?? 1);
-  jobs.setInt(row, SIZE, spec.sizeBytes ?? 0);
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
+  const doubles = jobs.f;
+  doubles[(at >>> 1) + ID] = ++core.lastId;
+  doubles[(at >>> 1) + ADDED] = now;
+  ints[at + IN_FLOW] = flow;
+  ints[at + META] = (tier << 4) | (queue.index << 8);
+  ints[at + ATTEMPTS] = (spec.attempts ?? queue.config.retry.attempts) << 16;
+  ints[at + COST] = spec.cost ?? 1;
+  ints[at + SIZE] = spec.sizeBytes ?? 0;
   if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
-  core.ids.insert(row);
+  core.ids.insertNew(row);
   if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
   return row;
+}
+
+/** The flow that a new job belongs to, which counts it from now on. */
+function flowFor(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  tier: number,
+  set: GateSet,
+  now: number,
+): number {
+  const { lanes } = core;
+  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const lane = lanes.laneOf(queue.tiers[tier]!, key);
+  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
+  // A lane may have been forgotten just now, and the set of several gates that only it used.
+  const own = set.entry === 0 ? set : core.gates.setOf(spec.gates, now);
+  const flow = core.lines.claims.flowOfSet(lane, own);
+  lanes.use(flow);
+  return flow;
 }
 
 function hasExtra(spec: JobSpec): boolean {
@@ -168,7 +191,7 @@ function setExtra(core: Core, queue: Queue, row: number, spec: JobSpec, now: num
 /** The job begins to wait for its turn; its gates know if it would not wait long. */
 export function start(core: Core, row: number, now: number): void {
   enterFlow(core, row, now);
-  watchWaits(core, row);
+  if (core.jobs.extra(row) !== undefined) watchWaits(core, row);
 }
 
 /** Has a waiting job's gates watch how long it would wait. */

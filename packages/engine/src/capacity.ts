@@ -1,10 +1,12 @@
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "./jobs.ts";
-import { WAITING } from "./nodes.ts";
+import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "./job-fields.ts";
+import * as nodeFields from "./nodes.ts";
 import { tierOf } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import type { FairnessKey, JobSpec } from "./types.ts";
+
+const { WAITING } = nodeFields;
 
 /** What a producer is told to wait when a queue is full: the engine cannot know when it drains. */
 const FULL_RETRY_MS = 1000;

@@ -4,11 +4,12 @@ import type { Fact, FactSink } from "./facts.ts";
 import { type GateLine, Gates } from "./gates.ts";
 import { Groups } from "./group.ts";
 import { IdIndex } from "./ids.ts";
-import { ID, ID_LINK, IN_FLOW, Jobs, POS, POS2 } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
+import { Jobs } from "./jobs.ts";
 import { KeyTable } from "./keys.ts";
 import { type FlowOwner, Lanes } from "./lanes.ts";
 import { Lines, type LineWorld } from "./line.ts";
-import { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { Queue, type Worker } from "./queue.ts";
 import { Rings } from "./ring.ts";
 import { Seats } from "./seats.ts";
@@ -17,6 +18,9 @@ import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
 import type { QueueConfig } from "./types.ts";
 import { weightOf } from "./weights.ts";
+
+const { ID, ID_LINK, IN_FLOW, POS, POS2 } = jobFields;
+const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */

@@ -1,11 +1,14 @@
 import type { Core } from "./core.ts";
 import { endJob, endPurged } from "./end.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
-import { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
 import { forgetIdle, workerOf } from "./workers.ts";
+
+const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } = jobFields;
+const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
  * Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that
@@ -74,20 +77,14 @@ function serve(
   now: number,
   worker?: Worker,
 ): Lease | undefined {
-  const { jobs, lanes, lines, rings } = core;
-  const lane = rings.leaf(lanes.get(tier, CHILD));
-  const flow = lanes.get(lane, TOP);
-  const row = lanes.get(flow, HEAD);
+  const { jobs, lines, rings } = core;
+  const lane = rings.leaf(core.lanes.get(tier, CHILD));
+  const nodes = rings.nodes.i;
+  const flow = nodes[lane * NODE_INTS + TOP]!;
+  const row = nodes[flow * NODE_INTS + HEAD]!;
   rings.steps++;
-  if (queue.purgeUpTo !== 0 && jobs.num(row, SEQ) <= queue.purgeUpTo) {
-    endPurged(core, row, now);
-    return undefined;
-  }
-  if ((jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) <= now) {
-    leaveFlow(core, row, now);
-    endJob(core, row, "expired", now);
-    return undefined;
-  }
+  const mayBeOver = queue.purgeUpTo !== 0 || jobs.extra(row) !== undefined;
+  if (mayBeOver && endOver(core, queue, row, now)) return undefined;
   if (!lines.admit(flow, now)) {
     if (!lines.isSettled) lines.settle(now);
     return undefined;
@@ -100,6 +97,19 @@ function serve(
   const lease = grant(core, queue, row, now, worker ?? queue.free[0]!);
   if (!lines.isSettled) lines.settle(now);
   return lease;
+}
+
+/** Ends a job that is purged, or whose deadline has passed; false: it may go out. */
+function endOver(core: Core, queue: Queue, row: number, now: number): boolean {
+  const { jobs } = core;
+  if (queue.purgeUpTo !== 0 && jobs.num(row, SEQ) <= queue.purgeUpTo) {
+    endPurged(core, row, now);
+    return true;
+  }
+  if ((jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) > now) return false;
+  leaveFlow(core, row, now);
+  endJob(core, row, "expired", now);
+  return true;
 }
 
 function grant(core: Core, queue: Queue, row: number, now: number, worker: Worker): Lease {

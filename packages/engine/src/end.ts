@@ -2,10 +2,14 @@ import { addFollowUp, start } from "./add.ts";
 import { refuseRevival } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
-import { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, LEASED_JOB, SEQ, WAITING_JOB } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
+
+const { GATES } = nodeFields;
+const { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, LEASED_JOB, SEQ, WAITING_JOB } = jobFields;
 
 export interface EndDetails {
   error?: string | undefined;
@@ -96,6 +100,16 @@ function retain(core: Core, row: number, queue: Queue, now: number): void {
 export function forgetKept(core: Core, row: number, queue: Queue): void {
   unkeep(core, row, queue);
   forget(core, row);
+}
+
+/** A job of theirs succeeded: the ladders of its gates step back. */
+export function reportSuccess(core: Core, row: number, now: number): void {
+  const set = core.lanes.get(core.jobs.int(row, IN_FLOW), GATES);
+  if (set === 0) return;
+  const { gates } = core.gates.set(set);
+  for (let i = 0; i < gates.length; i++) {
+    if (gates[i]!.config?.ladder !== undefined) gates[i]!.report(true, now);
+  }
 }
 
 /** Takes a live job off wherever it is; answers false when it has ended. */

@@ -3,12 +3,12 @@ import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
-import { cancel, endJob, revive } from "./end.ts";
+import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
-import { ENDED_JOB, LEASE, LEASED_JOB, TIME } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
 import {
   BATCH_JOBS_MAX,
   LEASE_MS_MAX,
@@ -24,7 +24,7 @@ import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import { Reader } from "./reader.ts";
-import { apply, reportSuccess } from "./replay.ts";
+import { apply } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import type { ScanOptions } from "./stores.ts";
 import { nextWake, tick } from "./tick.ts";
@@ -44,6 +44,8 @@ import type {
 import { gateStats, lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
 import { workerOf } from "./workers.ts";
+
+const { ENDED_JOB, LEASE, LEASED_JOB, TIME } = jobFields;
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.

@@ -2,7 +2,7 @@ import { addFollowUp, start } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
 import { endJob, releaseNames } from "./end.ts";
-import { ATTEMPTS, COST, ID, IN_FLOW } from "./jobs.ts";
+import { ATTEMPTS, COST, ID, IN_FLOW } from "./job-fields.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import { parseQueueConfig } from "./parse-queue.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FlowHeap } from "./flow-heap.ts";
-import { Jobs, SEQ } from "./jobs.ts";
+import { SEQ } from "./job-fields.ts";
+import { Jobs } from "./jobs.ts";
 import { HEAD, NODE_INTS, TOP } from "./nodes.ts";
 import { Table } from "./table.ts";
 

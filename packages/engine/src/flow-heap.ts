@@ -1,6 +1,10 @@
-import { JOB_INTS, type Jobs, SEQ } from "./jobs.ts";
-import { HEAD, HEAP_LEFT, HEAP_RANK, HEAP_RIGHT, HEAP_UP, NODE_INTS, TOP } from "./nodes.ts";
+import * as jobFields from "./job-fields.ts";
+import type { Jobs } from "./jobs.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Table } from "./table.ts";
+
+const { JOB_INTS, SEQ } = jobFields;
+const { HEAD, HEAP_LEFT, HEAP_RANK, HEAP_RIGHT, HEAP_UP, NODE_INTS, TOP } = nodeFields;
 
 /**
  * The ready flows of each lane, oldest head first: a leftist heap linked through the flows, rooted

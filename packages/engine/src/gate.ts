@@ -179,10 +179,8 @@ export class Gate {
 
   /** The largest cost that fits the limits; a job above it is refused at enqueue. */
   costMax(): number {
-    let max = this.bucket === undefined ? Infinity : this.bucket.burst / 1000;
-    if (this.windows === undefined) return max;
-    for (const { limit } of this.config?.windows ?? []) max = Math.min(max, limit);
-    return max;
+    const max = this.bucket === undefined ? Infinity : this.bucket.burst / 1000;
+    return this.windows === undefined ? max : Math.min(max, this.#limitMin());
   }
 
   tokens(now: number): number | undefined {
@@ -219,6 +217,10 @@ export class Gate {
     if (this.spacings !== undefined) this.last = save.last ?? -Infinity;
     if (save.bucket !== undefined) this.bucket?.load(save.bucket, now);
     if (save.takes !== undefined) this.windows?.load(save.takes, now);
+  }
+
+  #limitMin(): number {
+    return Math.min(...(this.config?.windows ?? []).map(({ limit }) => limit));
   }
 
   /** Whether the interval is over for all tiers. */

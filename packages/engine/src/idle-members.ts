@@ -1,6 +1,9 @@
-import { IDLE, NEXT, NODE_INTS, OUT, PREV, RING, WHERE } from "./nodes.ts";
-import { IDLE_HEAD, IDLE_TAIL, RING_INTS } from "./ring-fields.ts";
+import * as nodeFields from "./nodes.ts";
+import * as ringFields from "./ring-fields.ts";
 import type { Table } from "./table.ts";
+
+const { IDLE, NEXT, NODE_INTS, OUT, PREV, RING, WHERE } = nodeFields;
+const { IDLE_HEAD, IDLE_TAIL, RING_INTS } = ringFields;
 
 /**
  * Members that are not active and whose position still counts, in a list per ring, longest idle

@@ -1,48 +1,8 @@
+import * as jobFields from "./job-fields.ts";
 import { Table } from "./table.ts";
 import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "./types.ts";
 
-/**
- * The row of a job: 80 bytes, whatever its state. What only some jobs have (a deadline, a dedupe
- * key, an error, a result) lives in an `Extra` beside it, what the caller gave to be carried in
- * `bodies`.
- */
-export const JOB_INTS = 20;
-
-/** Doubles. */
-export const ID = 0;
-/** Order of entry into the flow: the age that decides between flows. */
-export const SEQ = 1;
-/** Waiting: since when. Delayed: until when. Leased: the expiry. Ended: when. */
-export const TIME = 2;
-export const ADDED = 3;
-
-/** Links in the flow while waiting, in the list of kept jobs when ended. */
-export const JOB_NEXT = 8;
-export const JOB_PREV = 9;
-/** Leased: index of the worker. */
-export const WORKER = 8;
-/** Delayed, leased: place in the heap of timers. */
-export const POS = 9;
-export const IN_FLOW = 10;
-/** State in the low 4 bits, tier in the next 4, queue above. */
-export const META = 11;
-/** Attempt in the low half, deliveries allowed in the high half. */
-export const ATTEMPTS = 12;
-/** Milliseconds from the add to the latest dispatch, at most 2^31 - 1. */
-export const DISPATCHED = 13;
-export const COST = 14;
-export const LEASE = 15;
-export const ID_LINK = 16;
-export const SIZE = 17;
-/** 1 when there is an extra; for an ended job, twice its ending besides. */
-const HAS_EXTRA = 18;
-/** Place in the heap of second timers: deadlines and promotions. */
-export const POS2 = 19;
-
-export const WAITING_JOB = 1;
-export const DELAYED_JOB = 2;
-export const LEASED_JOB = 3;
-export const ENDED_JOB = 4;
+const { HAS_EXTRA, IN_FLOW, JOB_INTS, META } = jobFields;
 
 export interface Extra {
   deadline: number;

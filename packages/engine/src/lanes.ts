@@ -1,39 +1,15 @@
 import { FlowHeap } from "./flow-heap.ts";
 import type { Jobs } from "./jobs.ts";
 import type { KeyTable } from "./keys.ts";
-import {
-  AT_TIER,
-  CHILD,
-  FLOW,
-  FLOWS,
-  GATES,
-  IDLE,
-  IN_LANE,
-  KEY,
-  KIND,
-  LANE,
-  LANE_NEXT,
-  LANE_PREV,
-  LEVEL,
-  LINK,
-  NODE_INTS,
-  OUT,
-  OWN,
-  QUEUE,
-  REFS,
-  REM,
-  RING,
-  ROUND,
-  TIER,
-  TOP,
-  USERS,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { PairIndex } from "./pairs.ts";
 import type { Rings } from "./ring.ts";
 import type { Table } from "./table.ts";
 import type { FairnessKey } from "./types.ts";
+
+const { AT_TIER, CHILD, FLOW, FLOWS, GATES, IDLE, IN_LANE, KEY, KIND, LANE } = nodeFields;
+const { LANE_NEXT, LANE_PREV, LEVEL, LINK, NODE_INTS, OUT, OWN, QUEUE, REFS, REM } = nodeFields;
+const { RING, ROUND, TIER, TOP, USERS, WEIGHT, WHERE } = nodeFields;
 
 /**
  * Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up.
@@ -200,10 +176,13 @@ export class Lanes {
   /** The flow of a lane for a set of gates, made when it is not there. */
   flowOf(lane: number, gates: number): number {
     this.isNew = false;
-    const first = this.get(lane, FLOWS);
-    if (first !== 0 && this.get(first, GATES) === gates) return first;
-    const found = this.#flows.find(lane, gates);
-    if (found !== 0) return found;
+    const ints = this.nodes.i;
+    const first = ints[lane * NODE_INTS + FLOWS]!;
+    if (first !== 0 && ints[first * NODE_INTS + GATES] === gates) return first;
+    return this.#flows.find(lane, gates) || this.#makeFlow(lane, gates, first);
+  }
+
+  #makeFlow(lane: number, gates: number, first: number): number {
     this.isNew = true;
     const flow = this.#rings.nodes.alloc();
     this.set(flow, KIND, FLOW);
@@ -219,9 +198,7 @@ export class Lanes {
 
   /** One more job, or attached flow, belongs to the flow. */
   use(flow: number): void {
-    const users = this.get(flow, USERS);
-    this.set(flow, USERS, users + 1);
-    if (users !== 0) return;
+    if (this.nodes.i[flow * NODE_INTS + USERS]!++ !== 0) return;
     if (this.get(flow, WHERE) === IDLE) this.#rings.unlinkIdle(flow);
     const lane = this.get(flow, IN_LANE);
     if (this.get(lane, WHERE) === IDLE) this.#rings.unlinkIdle(lane);
@@ -232,9 +209,10 @@ export class Lanes {
    * One less. The last flow of a lane stays with it, so that a lane in use is not rebuilt per job.
    */
   unuse(flow: number): void {
-    const users = this.get(flow, USERS) - 1;
-    this.set(flow, USERS, users);
-    if (users !== 0) return;
+    if (--this.nodes.i[flow * NODE_INTS + USERS]! === 0) this.#unused(flow);
+  }
+
+  #unused(flow: number): void {
     const lane = this.get(flow, IN_LANE);
     const refs = this.get(lane, REFS) - 1;
     this.set(lane, REFS, refs);

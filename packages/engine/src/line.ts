@@ -1,30 +1,16 @@
 import { Claims } from "./claim.ts";
 import type { GateLine, GateSet, Gates } from "./gates.ts";
-import { COST, type Jobs, SEQ } from "./jobs.ts";
+import * as jobFields from "./job-fields.ts";
+import type { Jobs } from "./jobs.ts";
 import type { Lanes } from "./lanes.ts";
-import {
-  AT_TIER,
-  ATTACHED,
-  CHILD,
-  FLOW_STATE,
-  GATES,
-  HEAD,
-  IDLE,
-  IN_LANE,
-  LINED,
-  OFFERED,
-  OUT,
-  QUEUE,
-  READY,
-  RESTING,
-  RING,
-  WAITS_TURN,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Rings } from "./ring.ts";
 import type { Seats } from "./seats.ts";
+
+const { COST, SEQ } = jobFields;
+const { AT_TIER, ATTACHED, CHILD, FLOW_STATE, GATES, HEAD, IDLE, IN_LANE, LINED } = nodeFields;
+const { OFFERED, OUT, QUEUE, READY, RESTING, RING, WAITS_TURN, WEIGHT, WHERE } = nodeFields;
 
 /** Steps that looking at gates may take in one call; the rest is done by the next one. */
 const STEPS_PER_CALL = 1000;
@@ -83,15 +69,17 @@ export class Lines {
   settleFlow(flow: number, now: number): void {
     const set = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
     if (set.gates.length > 1) return this.claims.settleFlow(flow, set, now);
-    if (set.id === 0 || this.#isOpen(flow, set.gates[0]!, now)) this.ready(flow);
-    else this.#stand(flow, set.gates[0]!);
+    if (set.id === 0) return this.ready(flow);
+    const gate = set.gates[0]!;
+    if (this.#isOpen(gate, this.costOf(flow), this.tierOf(flow), now)) this.ready(flow);
+    else this.#stand(flow, gate);
   }
 
-  #isOpen(flow: number, gate: GateLine, now: number): boolean {
+  #isOpen(gate: GateLine, cost: number, tier: number, now: number): boolean {
     if (gate.config === undefined && gate.cooldownUntil <= now) return true;
     if (gate.claims.length > 0) return false;
     if (gate.inLine > 0 && !this.#isPlenty(gate, now)) return false;
-    return gate.passes(this.costOf(flow), this.tierOf(flow), now);
+    return gate.passes(cost, tier, now);
   }
 
   costOf(flow: number): number {
@@ -279,48 +267,48 @@ export class Lines {
    * or finds that it must wait and puts it where it waits.
    */
   admit(flow: number, now: number): boolean {
-    const id = this.#w.lanes.get(flow, GATES);
+    const { lanes } = this.#w;
+    const id = lanes.get(flow, GATES);
     if (id === 0) return true;
     const set = this.#w.gates.set(id);
     if (set.gates.length > 1) return this.claims.admit(flow, set, now);
     const gate = set.gates[0]!;
     const cost = this.costOf(flow);
-    if (this.#w.lanes.get(flow, FLOW_STATE) === OFFERED) {
-      if (gate.passes(cost, this.tierOf(flow), now)) {
-        this.#takeSeat(flow, gate, cost, now);
-        return true;
-      }
-      this.withdraw(gate);
-      this.look(gate);
-      return false;
-    }
-    if (this.#isOpen(flow, gate, now)) {
-      this.#takeSeat(flow, gate, cost, now);
+    const tier = this.tierOf(flow);
+    const isOffered = lanes.get(flow, FLOW_STATE) === OFFERED;
+    if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, cost, tier, now)) {
+      gate.take(cost, tier, now);
+      this.#chargeSeat(flow, gate, cost);
       return true;
     }
-    this.#w.lanes.unready(flow);
-    this.#stand(flow, gate);
+    if (isOffered) {
+      this.withdraw(gate);
+      this.look(gate);
+    } else {
+      lanes.unready(flow);
+      this.#stand(flow, gate);
+    }
     return false;
   }
 
-  #takeSeat(seat: number, gate: GateLine, cost: number, now: number): void {
-    gate.take(cost, this.tierOf(seat), now);
+  /** A permit was taken: the lane's books at the gate. */
+  #chargeSeat(seat: number, gate: GateLine, cost: number): void {
     if (gate.waits !== undefined) this.look(gate);
     if (gate.config === undefined) return;
-    const weight = this.#w.lanes.get(this.#w.lanes.get(seat, IN_LANE), WEIGHT);
-    if (this.#w.lanes.get(seat, RING) === 0) this.#w.seats.bind(seat, gate);
-    else this.#w.rings.setWeight(seat, weight);
-    this.#w.seats.syncWeights(seat);
-    if (gate.queues > 1) this.#w.rings.charge(seat, cost);
-    else this.#w.rings.chargeBelowRoot(seat, cost);
+    const { lanes, rings, seats } = this.#w;
+    if (lanes.get(seat, RING) === 0) seats.bind(seat, gate);
+    else rings.setWeight(seat, lanes.get(lanes.get(seat, IN_LANE), WEIGHT));
+    seats.syncWeights(seat);
+    if (gate.queues > 1) rings.charge(seat, cost);
+    else rings.chargeBelowRoot(seat, cost);
   }
 
   /** In a replay: the permits are taken because they were. */
   force(flow: number, cost: number, now: number): void {
     const { gates } = this.#w.gates.set(this.#w.lanes.get(flow, GATES));
     for (const gate of gates) {
-      if (gates.length === 1) this.#takeSeat(flow, gate, cost, now);
-      else gate.take(cost, this.tierOf(flow), now);
+      gate.take(cost, this.tierOf(flow), now);
+      if (gates.length === 1) this.#chargeSeat(flow, gate, cost);
     }
   }
 
@@ -364,9 +352,10 @@ export class Lines {
 
   /** A leased job has ended: its gates have a place more. */
   release(set: GateSet, now: number): void {
-    for (const gate of set.gates) {
-      gate.release(now);
-      this.changed(gate);
+    const { gates } = set;
+    for (let i = 0; i < gates.length; i++) {
+      gates[i]!.release(now);
+      this.changed(gates[i]!);
     }
   }
 

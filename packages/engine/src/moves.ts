@@ -1,39 +1,15 @@
 import type { Core } from "./core.ts";
 import { enterDead, leaveDead } from "./dead-letters.ts";
-import {
-  ADDED,
-  COST,
-  DELAYED_JOB,
-  ENDED_JOB,
-  ID,
-  IN_FLOW,
-  JOB_INTS,
-  JOB_NEXT,
-  JOB_PREV,
-  LEASED_JOB,
-  META,
-  POS,
-  SEQ,
-  SIZE,
-  TIME,
-  WAITING_JOB,
-  WORKER,
-} from "./jobs.ts";
-import {
-  AT_TIER,
-  COUNT,
-  GATES,
-  HEAD,
-  IN_LANE,
-  LEASED,
-  NODE_INTS,
-  QUEUE,
-  TAIL,
-  WAITING,
-} from "./nodes.ts";
+import * as jobFields from "./job-fields.ts";
+import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import type { HistoryEntry } from "./types.ts";
 import { forgetIdle } from "./workers.ts";
+
+const { ADDED, COST, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, JOB_INTS, JOB_NEXT } = jobFields;
+const { JOB_PREV, LEASED_JOB, META, POS, POS2, SEQ, SIZE, TIME, WAITING_JOB, WORKER } = jobFields;
+const { AT_TIER, COUNT, GATES, HEAD, IN_LANE, LEASED, NODE_INTS, QUEUE, TAIL } = nodeFields;
+const { WAITING } = nodeFields;
 
 /**
  * The moves of a job between its states: into and out of its flow, the timers, a lease, the list of
@@ -74,7 +50,7 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
   if (queue.isDlq) enterDead(core, queue, row);
-  const set = core.lanes.get(flow, GATES);
+  const set = core.rings.nodes.i[flow * NODE_INTS + GATES]!;
   if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
   if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
     setLater(core, row, queue);
@@ -87,13 +63,12 @@ function append(core: Core, flow: number, row: number): boolean {
   const ints = core.rings.nodes.i;
   const f = flow * NODE_INTS;
   const tail = ints[f + TAIL]!;
-  const { jobs } = core;
-  const own = jobs.i;
+  const own = core.jobs.i;
   const at = row * JOB_INTS;
   own[at + JOB_NEXT] = 0;
   own[at + JOB_PREV] = tail;
   if (tail === 0) ints[f + HEAD] = row;
-  else jobs.i[tail * JOB_INTS + JOB_NEXT] = row;
+  else own[tail * JOB_INTS + JOB_NEXT] = row;
   ints[f + TAIL] = row;
   ints[f + COUNT]!++;
   countWaiting(core, ints[f + IN_LANE]!);
@@ -161,33 +136,31 @@ function insert(core: Core, flow: number, row: number, prev: number): boolean {
 
 /** Takes a waiting job off its flow; answers whether it was the head. */
 export function unlink(core: Core, row: number): boolean {
-  const { jobs } = core;
-  const ints = jobs.i;
+  const ints = core.jobs.i;
   const at = row * JOB_INTS;
-  const flow = ints[at + IN_FLOW]!;
   const nodes = core.rings.nodes.i;
-  const f = flow * NODE_INTS;
+  const f = ints[at + IN_FLOW]! * NODE_INTS;
+  const isHead = nodes[f + HEAD] === row;
   const next = ints[at + JOB_NEXT]!;
-  const prev = ints[at + JOB_PREV]!;
-  if (prev === 0) nodes[f + HEAD] = next;
-  else jobs.setInt(prev, JOB_NEXT, next);
+  const prev = isHead ? 0 : ints[at + JOB_PREV]!;
+  if (isHead) nodes[f + HEAD] = next;
+  else ints[prev * JOB_INTS + JOB_NEXT] = next;
   if (next === 0) nodes[f + TAIL] = prev;
-  else jobs.setInt(next, JOB_PREV, prev);
+  else if (!isHead) ints[next * JOB_INTS + JOB_PREV] = prev;
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = 0;
   nodes[f + COUNT]!--;
   const meta = ints[at + META]!;
   const queue = core.queues[meta >>> 8]!;
-  const set = core.lanes.get(flow, GATES);
+  const set = nodes[f + GATES]!;
   if (set !== 0) core.gates.addWanted(set, -ints[at + COST]!);
   queue.waiting--;
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
   if (queue.isDlq) leaveDead(core, queue, row);
-  const lane = nodes[f + IN_LANE]!;
-  if (--nodes[lane * NODE_INTS + WAITING]! === 0) queue.lanes--;
-  if (core.later.has(row)) core.later.remove(row);
-  return prev === 0;
+  if (--nodes[nodes[f + IN_LANE]! * NODE_INTS + WAITING]! === 0) queue.lanes--;
+  if (ints[at + POS2] !== 0) core.later.remove(row);
+  return isHead;
 }
 
 /** Takes a waiting job away from wherever it stands. */
@@ -245,8 +218,9 @@ export function hold(core: Core, row: number, worker: Worker, until: number): vo
   const queue = core.queues[meta >>> 8]!;
   queue.leased++;
   queue.leasedAt[(meta >>> 4) & 15]!++;
-  const lane = core.lanes.get(ints[at + IN_FLOW]!, IN_LANE);
-  core.rings.nodes.i[lane * NODE_INTS + LEASED]!++;
+  const nodes = core.rings.nodes.i;
+  const lane = nodes[ints[at + IN_FLOW]! * NODE_INTS + IN_LANE]!;
+  nodes[lane * NODE_INTS + LEASED]!++;
   worker.leased++;
 }
 
@@ -264,12 +238,10 @@ export function unhold(core: Core, row: number, now: number): void {
   queue.leased--;
   queue.leasedAt[(meta >>> 4) & 15]!--;
   if (worker.leased === 0) forgetIdle(core, queue, worker);
-  const flow = ints[at + IN_FLOW]!;
-  const fints = core.rings.nodes.i;
-  const f = flow * NODE_INTS;
-  const lane = fints[f + IN_LANE]!;
-  core.rings.nodes.i[lane * NODE_INTS + LEASED]!--;
-  const set = fints[f + GATES]!;
+  const nodes = core.rings.nodes.i;
+  const f = ints[at + IN_FLOW]! * NODE_INTS;
+  nodes[nodes[f + IN_LANE]! * NODE_INTS + LEASED]!--;
+  const set = nodes[f + GATES]!;
   if (set !== 0) core.lines.release(core.gates.set(set), now);
   if (queue.leased === queue.config.capacity.leased - 1) workChanged(core, queue);
 }

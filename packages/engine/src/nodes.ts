@@ -12,6 +12,11 @@
  *
  * All nodes are rows of one table; the first nine fields are the ring's, the rest belong to the
  * kind.
+ *
+ * The files of the hot path take the numbers of the fields into constants of their own, as in
+ * `const { HEAD, TAIL } = nodeFields`. V8 compiles a module's own constant into the code, but reads
+ * one that is imported by name from memory and checks what it is, at every use: 850 ns a job at ten
+ * lanes against 680. The same goes for the fields of jobs and rings.
  */
 export const NODE_INTS = 28;
 

@@ -7,7 +7,6 @@ import {
   DELAYED_JOB,
   DISPATCHED,
   ENDED_JOB,
-  type Extra,
   ID,
   IN_FLOW,
   LEASE,
@@ -16,7 +15,8 @@ import {
   SIZE,
   TIME,
   WORKER,
-} from "./jobs.ts";
+} from "./job-fields.ts";
+import type { Extra } from "./jobs.ts";
 import { GATES, OWN } from "./nodes.ts";
 
 /** The record of a job as it stands: what a `job` fact tells. */

@@ -1,10 +1,10 @@
 import { applyReplace, watchWaits } from "./add.ts";
 import type { Core } from "./core.ts";
 import { markLeased } from "./dispatch.ts";
-import { applyRevive, endJob, forgetKept, takeOff } from "./end.ts";
+import { applyRevive, endJob, forgetKept, reportSuccess, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./jobs.ts";
+import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./job-fields.ts";
 import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
@@ -153,15 +153,6 @@ function applyEnd(
     result: fact.result,
     ...(fact.waited === undefined ? {} : { waited: fact.waited }),
   });
-}
-
-/** A job of theirs succeeded: the ladders of its gates step back. */
-export function reportSuccess(core: Core, row: number, now: number): void {
-  const set = core.lanes.get(core.jobs.int(row, IN_FLOW), GATES);
-  if (set === 0) return;
-  for (const gate of core.gates.set(set).gates) {
-    if (gate.config?.ladder !== undefined) gate.report(true, now);
-  }
 }
 
 /** The job went out: lane and gates are charged as they were then. */

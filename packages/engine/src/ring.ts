@@ -1,42 +1,17 @@
 import { FarRounds } from "./far-rounds.ts";
 import { IdleMembers } from "./idle-members.ts";
 import { prepend } from "./lists.ts";
-import {
-  CHILD,
-  FAR,
-  FRESH,
-  IDLE,
-  LISTED,
-  NEXT,
-  NODE_INTS,
-  OUT,
-  PREV,
-  REM,
-  RING,
-  ROUND,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
-import {
-  BEYOND,
-  CLOSER,
-  CURSOR,
-  ENDED,
-  FAR_HEAP,
-  FRESH_HEAD,
-  FRESH_TAIL,
-  JOINS,
-  JOINS_LEAST,
-  LAST_WAS_FRESH,
-  LISTS,
-  NEWCOMERS_FIRST,
-  OWNER,
-  R,
-  RING_INTS,
-  SIZE,
-  UNSET,
-} from "./ring-fields.ts";
+import * as nodeFields from "./nodes.ts";
+import * as ringFields from "./ring-fields.ts";
 import { Table } from "./table.ts";
+
+const { CHILD, FAR, FRESH, IDLE, LISTED, NEXT, NODE_INTS, OUT, PREV, REM, RING } = nodeFields;
+const { ROUND, WEIGHT, WHERE } = nodeFields;
+const { BEYOND, CLOSER, CURSOR, ENDED, FAR_HEAP, FRESH_HEAD, FRESH_TAIL, JOINS } = ringFields;
+const { JOINS_LEAST, LAST_WAS_FRESH, LISTS, NEWCOMERS_FIRST, OWNER, R, RING_INTS } = ringFields;
+const { SIZE, UNSET } = ringFields;
+const RING_DOUBLES = RING_INTS / 2;
+const NODE_DOUBLES = NODE_INTS / 2;
 
 /** Rounds kept as lists, counted from R. A power of two. */
 const NEAR = 4;
@@ -86,7 +61,7 @@ export class Rings {
   place(node: number, ring: number): void {
     const c = this.nodes.i;
     const o = node * NODE_INTS;
-    this.nodes.f[node * (NODE_INTS / 2) + ROUND] = 0;
+    this.nodes.f[node * NODE_DOUBLES + ROUND] = 0;
     c[o + REM] = 0;
     c[o + RING] = ring;
   }
@@ -110,7 +85,7 @@ export class Rings {
 
   /** The number of the round being served. */
   roundOf(ring: number): number {
-    return this.rings.f[ring * (RING_INTS / 2) + R]!;
+    return this.rings.f[ring * RING_DOUBLES + R]!;
   }
 
   /** Lets a node, and the owners above it that had nobody active, take part in their rings. */
@@ -156,7 +131,7 @@ export class Rings {
     const r = ring * RING_INTS;
     if (m[r + NEWCOMERS_FIRST] === 0) return;
     const f = this.rings.f;
-    const d = ring * (RING_INTS / 2);
+    const d = ring * RING_DOUBLES;
     // A turn begun by an advance reaches into the round after the next, and is not in BEYOND yet.
     f[d + R] = Math.max(f[d + R]!, f[d + BEYOND]!) + 2;
     m[r + ENDED] = 0;
@@ -168,11 +143,11 @@ export class Rings {
   #enter(ring: number, node: number): number {
     const m = this.rings.i;
     const r = ring * RING_INTS;
-    const round = this.rings.f[ring * (RING_INTS / 2) + R]!;
+    const round = this.rings.f[ring * RING_DOUBLES + R]!;
     const c = this.nodes.i;
     const o = node * NODE_INTS;
     const f = this.nodes.f;
-    const k = node * (NODE_INTS / 2) + ROUND;
+    const k = node * NODE_DOUBLES + ROUND;
     const before = m[r + SIZE]!++;
     if (m[r + NEWCOMERS_FIRST] === 1) {
       if (f[k]! <= round) {
@@ -203,7 +178,7 @@ export class Rings {
   #list(ring: number, node: number, round: number): void {
     const m = this.rings.i;
     const r = ring * RING_INTS;
-    const ahead = round - this.rings.f[ring * (RING_INTS / 2) + R]!;
+    const ahead = round - this.rings.f[ring * RING_DOUBLES + R]!;
     if (ahead >= NEAR) return this.#listFar(ring, node, round);
     const slot = r + LISTS + 2 * ((m[r + CURSOR]! + ahead) & (NEAR - 1));
     const tail = m[slot + 1]!;
@@ -241,8 +216,8 @@ export class Rings {
     const prev = c[o + PREV]!;
     let head = r + FRESH_HEAD;
     if (where === LISTED) {
-      const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
-      const ahead = Math.max(0, round - this.rings.f[ring * (RING_INTS / 2) + R]!);
+      const round = this.nodes.f[node * NODE_DOUBLES + ROUND]!;
+      const ahead = Math.max(0, round - this.rings.f[ring * RING_DOUBLES + R]!);
       head = r + LISTS + 2 * ((m[r + CURSOR]! + ahead) & (NEAR - 1));
     } else if (m[r + CLOSER] === node) m[r + CLOSER] = prev;
     if (prev === 0) m[head] = next;
@@ -344,7 +319,7 @@ export class Rings {
     const m = this.rings.i;
     const r = ring * RING_INTS;
     const f = this.rings.f;
-    const d = ring * (RING_INTS / 2) + R;
+    const d = ring * RING_DOUBLES + R;
     for (let i = 0; i < NEAR && f[d]! < round; i++) {
       const from = r + LISTS + 2 * m[r + CURSOR]!;
       m[r + CURSOR] = (m[r + CURSOR]! + 1) & (NEAR - 1);
@@ -369,35 +344,45 @@ export class Rings {
   }
 
   #serve(ring: number, node: number, cost: number): void {
+    const where = this.nodes.i[node * NODE_INTS + WHERE]!;
+    if (where === OUT || where === IDLE) return this.#serveAbsent(ring, node, cost);
+    const before = this.nodes.f[node * NODE_DOUBLES + ROUND]!;
+    if (before > this.roundOf(ring)) this.#leap(ring, before);
+    this.#unlist(ring, node);
+    this.rings.i[ring * RING_INTS + LAST_WAS_FRESH] = where === FRESH ? 1 : 0;
+    this.#list(ring, node, this.#advance(ring, node, cost, where === FRESH));
+  }
+
+  #serveAbsent(ring: number, node: number, cost: number): void {
     const m = this.rings.i;
     const r = ring * RING_INTS;
+    m[r + LAST_WAS_FRESH] = 0;
+    const round = this.#advance(ring, node, cost, false);
+    if (m[r + NEWCOMERS_FIRST] === 0 && m[r + SIZE] === 0) this.#pull(ring, node, round);
+  }
+
+  /** Moves the position of a member that is served; answers its round. */
+  #advance(ring: number, node: number, cost: number, isFresh: boolean): number {
     const c = this.nodes.i;
     const o = node * NODE_INTS;
     const f = this.nodes.f;
-    const k = node * (NODE_INTS / 2) + ROUND;
-    const where = c[o + WHERE]!;
-    const listed = where !== OUT && where !== IDLE;
-    if (listed) {
-      if (f[k]! > this.roundOf(ring)) this.#leap(ring, f[k]!);
-      this.#unlist(ring, node);
-    }
-    const first = m[r + NEWCOMERS_FIRST]!;
-    m[r + LAST_WAS_FRESH] = where === FRESH ? 1 : 0;
-    const round = this.rings.f[ring * (RING_INTS / 2) + R]!;
-    if (f[k]! < round) {
-      f[k] = where === FRESH ? this.#join(m, r, round) : round;
+    const k = node * NODE_DOUBLES + ROUND;
+    const current = this.rings.f[ring * RING_DOUBLES + R]!;
+    let round = f[k]!;
+    if (round < current) {
+      round = isFresh ? this.#join(this.rings.i, ring * RING_INTS, current) : current;
       c[o + REM] = 0;
     }
     const weight = c[o + WEIGHT]!;
     const used = c[o + REM]! + cost;
     if (used >= weight) {
       const turns = weight === 1 ? used : (used / weight) | 0;
-      f[k]! += turns;
+      round += turns;
       c[o + REM] = used - turns * weight;
-      this.#reach(ring, f[k]! + 1);
+      this.#reach(ring, round + 1);
     } else c[o + REM] = used;
-    if (listed) this.#list(ring, node, f[k]!);
-    else if (first === 0) this.#pull(ring, f[k]!, c[o + REM]!);
+    f[k] = round;
+    return round;
   }
 
   /**
@@ -413,7 +398,7 @@ export class Rings {
 
   #reach(ring: number, round: number): void {
     const f = this.rings.f;
-    const d = ring * (RING_INTS / 2) + BEYOND;
+    const d = ring * RING_DOUBLES + BEYOND;
     if (f[d]! < round) f[d] = round;
   }
 
@@ -421,13 +406,12 @@ export class Rings {
    * A member that is served while nobody stands in line pulls the round up to one turn behind it:
    * its lead is remembered when a line forms, and no more than that.
    */
-  #pull(ring: number, round: number, rem: number): void {
-    const least = rem === 0 ? round - 1 : round;
+  #pull(ring: number, node: number, round: number): void {
+    const least = this.nodes.i[node * NODE_INTS + REM] === 0 ? round - 1 : round;
     const m = this.rings.i;
     const r = ring * RING_INTS;
-    if (m[r + SIZE] !== 0) return;
     const f = this.rings.f;
-    const d = ring * (RING_INTS / 2) + R;
+    const d = ring * RING_DOUBLES + R;
     if (least > f[d]!) {
       // Nearly always 1; a remainder of doubles would cost more than all the rest.
       const step = least - f[d]! === 1 ? 1 : (least - f[d]!) % NEAR;
@@ -461,7 +445,7 @@ export class Rings {
       this.rings.i[ring * RING_INTS + SIZE]!--;
     }
     const round = this.roundOf(ring) + rounds;
-    this.nodes.f[node * (NODE_INTS / 2) + ROUND] = round;
+    this.nodes.f[node * NODE_DOUBLES + ROUND] = round;
     c[o + REM] = Math.min(rem, c[o + WEIGHT]! - 1);
     this.#reach(ring, round + 1);
     if (listed) this.#enter(ring, node);
@@ -470,7 +454,7 @@ export class Rings {
   /** How far a member is ahead of its ring's round; negative when it lags. */
   roundsAhead(node: number): number {
     const ring = this.nodes.i[node * NODE_INTS + RING]!;
-    const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
+    const round = this.nodes.f[node * NODE_DOUBLES + ROUND]!;
     return round - this.roundOf(ring);
   }
 
@@ -478,7 +462,7 @@ export class Rings {
   isForgettable(node: number): boolean {
     const c = this.nodes.i;
     const o = node * NODE_INTS;
-    const round = this.nodes.f[node * (NODE_INTS / 2) + ROUND]!;
+    const round = this.nodes.f[node * NODE_DOUBLES + ROUND]!;
     const current = this.roundOf(c[o + RING]!);
     return round < current || (round === current && c[o + REM] === 0);
   }

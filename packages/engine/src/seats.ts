@@ -1,29 +1,12 @@
 import type { GateLine } from "./gates.ts";
 import type { Lanes } from "./lanes.ts";
-import {
-  AT_TIER,
-  CHILD,
-  ENTRY,
-  FLOW,
-  GATE,
-  IDLE,
-  IN_LANE,
-  KIND,
-  LINK,
-  OUT,
-  QUEUE,
-  REFS,
-  RING,
-  STAND,
-  STAND_LEVEL,
-  STAND_OWNER,
-  TIER,
-  WEIGHT,
-  WHERE,
-} from "./nodes.ts";
+import * as nodeFields from "./nodes.ts";
 import { PairIndex } from "./pairs.ts";
 import type { Queue } from "./queue.ts";
 import type { Rings } from "./ring.ts";
+
+const { AT_TIER, CHILD, ENTRY, FLOW, GATE, IDLE, IN_LANE, KIND, LINK, OUT, QUEUE } = nodeFields;
+const { REFS, RING, STAND, STAND_LEVEL, STAND_OWNER, TIER, WEIGHT, WHERE } = nodeFields;
 
 /** Tiers a queue can have, as the factor that makes one number of a queue and a tier. */
 const TIERS = 64;

@@ -274,3 +274,23 @@ test("a set of gates whose last flow is forgotten by the add that names it is ma
     assert.equal(engine.lease("q", 1, 0)[0]!.id, id);
   }
 });
+
+test("gates that only a forgotten lane used are still there for the job that comes", () => {
+  let state = 1;
+  const draw = (below: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) % below;
+  };
+  for (let world = 0; world < 20; world++) {
+    const engine = new Engine();
+    engine.setQueue("q", { results: { jobs: 0 } }, 0);
+    for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: `busy ${i % 3}` }, 0);
+    for (let now = 0; now < 200; now++) {
+      if (draw(3) === 0) add(engine, ["x", `y${draw(2)}`], `lane ${draw(6)}`);
+      for (const { id, lease } of engine.lease("q", draw(3), now)) engine.ack(id, lease, now);
+      if (draw(5) === 0) engine.add("q", { fairnessKey: `busy ${draw(3)}` }, now);
+    }
+    const { added, waiting } = engine.queueStats("q");
+    assert.equal(engine.lease("q", 1000, 200).length, waiting, `${added} added`);
+  }
+});

@@ -1,7 +1,7 @@
 import { counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
-import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "./jobs.ts";
+import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "./job-fields.ts";
 import { AT_TIER, FLOW, HEAD, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";

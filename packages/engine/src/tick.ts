@@ -3,7 +3,7 @@ import { hasRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { expireLease } from "./fail.ts";
-import { ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./jobs.ts";
+import { ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./job-fields.ts";
 import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";

@@ -64,14 +64,15 @@ export class TokenBucket {
   /** When `cost` passes: `now`, or the first whole millisecond later; Infinity if never. */
   opensAt(cost: number, now: number): number {
     if (this.#rate === 0) return Infinity;
-    this.#settle(now);
+    if (this.at !== now) this.#settle(now);
+    if (this.level >= cost * MILLI) return now;
     const need = Math.min(cost * MILLI, this.burst);
     if (this.level >= need) return now;
     return this.at + this.#msUntil(need - this.level);
   }
 
   take(cost: number, now: number): void {
-    this.#settle(now);
+    if (this.at !== now) this.#settle(now);
     this.level = this.#levelAfter(cost, now);
   }
 
@@ -112,7 +113,10 @@ export class TokenBucket {
    */
   #levelAfter(cost: number, now: number): number {
     const milli = cost * MILLI;
-    const after = Math.max(this.level - milli, Math.min(this.level, 0, this.burst - milli));
+    const after =
+      this.level >= milli
+        ? this.level - milli
+        : Math.max(this.level - milli, Math.min(this.level, 0, this.burst - milli));
     return this.at < now ? after - this.#overflow() : after;
   }
 
@@ -144,6 +148,7 @@ export class TokenBucket {
     this.at = Math.ceil(now);
   }
 
+  /** Brings the bucket up to date; with nothing to do when `at` is `now`, so ask before. */
   #settle(now: number): void {
     if (this.level === this.burst) {
       this.at = Math.ceil(now);

@@ -15,7 +15,7 @@ import {
   TIME,
   WAITING_JOB,
   WORKER,
-} from "./jobs.ts";
+} from "./job-fields.ts";
 import {
   AT_TIER,
   GATES,
@@ -192,12 +192,10 @@ function whyGated(core: Core, row: number, gate: GateLine, place: number, now: n
 
 /** How many jobs of its flow are before it; counting stops at some point. */
 function placeOf(core: Core, row: number): number {
-  if (core.lanes.get(core.jobs.int(row, IN_FLOW), HEAD) === row) return 0;
+  const head = core.lanes.get(core.jobs.int(row, IN_FLOW), HEAD);
   let place = 0;
-  let at = core.jobs.int(row, JOB_PREV);
-  while (at !== 0 && place < PLACES_COUNTED) {
+  for (let at = row; at !== head && place < PLACES_COUNTED; at = core.jobs.int(at, JOB_PREV)) {
     place++;
-    at = core.jobs.int(at, JOB_PREV);
   }
   return place;
 }

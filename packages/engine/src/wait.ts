@@ -1,7 +1,7 @@
 import type { Core } from "./core.ts";
 import { endJob } from "./end.ts";
 import type { GateLine } from "./gates.ts";
-import { COST, WAITING_JOB } from "./jobs.ts";
+import { COST, WAITING_JOB } from "./job-fields.ts";
 import { leaveFlow } from "./moves.ts";
 import { gateKeys } from "./record.ts";
 
