@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Log, MemoryLog } from "@sluice/log";
+import { type BrokerEvent, SluiceError } from "@sluice/protocol";
+import { openBroker } from "./broker.ts";
+import { ManualClock, turn } from "./testing/manual-clock.ts";
+import { add, bytes, job, open } from "./testing/opened.ts";
+
+/** A log whose appends wait until they are let go, or fail. */
+class HeldLog extends MemoryLog {
+  #failure: SluiceError | undefined;
+  #held: PromiseWithResolvers<void> | undefined;
+  appends = 0;
+
+  hold(): void {
+    this.#held = Promise.withResolvers();
+  }
+
+  letGo(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  fail(): void {
+    this.#failure = new SluiceError("LOG_FAILED", "the disk is gone");
+    this.letGo();
+  }
+
+  override async append(facts: Uint8Array): Promise<number> {
+    this.appends++;
+    const position = super.append(facts);
+    await this.#held?.promise;
+    if (this.#failure !== undefined) throw this.#failure;
+    return position;
+  }
+}
+
+test("nothing is answered or delivered before it is durable", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log });
+  log.hold();
+  const happened: string[] = [];
+  const adding = add(broker, job("x")).then(() => happened.push("added"));
+  const taking = broker.lease("q", { max: 1, waitMs: 5000 }).then(() => happened.push("taken"));
+  await turn();
+  assert.deepEqual(happened, []);
+  log.letGo();
+  await Promise.all([adding, taking]);
+  assert.deepEqual(happened.sort(), ["added", "taken"]);
+  await broker.close();
+});
+
+test("calls that come while the log syncs share the next sync", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log });
+  log.hold();
+  const first = add(broker, job("first"));
+  await turn();
+  const before = log.appends;
+  const rest = Array.from({ length: 50 }, (_, i) => add(broker, job(`${i}`)));
+  await turn();
+  log.letGo();
+  await Promise.all([first, ...rest]);
+  assert.equal(log.appends - before, 1);
+  await broker.close();
+});
+
+test("a log that fails is final: pending and later calls are refused, and an event says so", async () => {
+  const log = new HeldLog();
+  const failures: SluiceError[] = [];
+  const { broker } = await open({}, { log, onFailure: (error) => failures.push(error) });
+  const id = await add(broker, job("kept"));
+  const events = broker.events({ events: ["failed"] });
+  log.hold();
+  const adding = broker.add("q", [job("lost")]);
+  const ending = broker.ended(id);
+  await turn();
+  log.fail();
+  await assert.rejects(adding, { code: "LOG_FAILED" });
+  await assert.rejects(ending, { code: "LOG_FAILED" });
+  await assert.rejects(broker.add("q", [job("later")]), { code: "LOG_FAILED" });
+  await assert.rejects(broker.lease("q", { max: 1 }), { code: "LOG_FAILED" });
+  await assert.rejects(broker.job(id), { code: "LOG_FAILED" });
+  const { value } = (await events.next()) as IteratorResult<BrokerEvent, BrokerEvent>;
+  assert.equal(value.event, "failed");
+  assert.equal(failures.length, 1);
+});
+
+test("a consumer of a failed broker is over", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log });
+  const consumer = await broker.consume("q", { worker: "w", credits: 1 }, () => {});
+  log.hold();
+  void broker.add("q", [job("x")]).catch(() => {});
+  await turn();
+  log.fail();
+  await consumer.over;
+});
+
+test("whoever adds faster than the log can follow waits for it", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log, unsyncedBytesMax: 1000 });
+  log.hold();
+  const first = broker.add("q", [job("x".repeat(2000))]);
+  await turn();
+  let isAnswered = false;
+  const second = broker.add("q", [job("y")]).then(() => {
+    isAnswered = true;
+  });
+  await turn();
+  assert.equal((await broker.queue("q")).stats.waiting, 1, "it is not even taken in");
+  log.letGo();
+  await Promise.all([first, second]);
+  assert.ok(isAnswered);
+  assert.equal((await broker.queue("q")).stats.waiting, 2);
+  await broker.close();
+});
+
+test("a reader of events that falls far behind is cut off, and others are not", async () => {
+  const { broker } = await open({ capacity: { jobs: 100_000 } });
+  const slow = broker.events({ events: ["added"] });
+  const jobs = Array.from({ length: 10_000 }, () => job(""));
+  await broker.add("q", jobs);
+  const late = broker.events({ events: ["added"] });
+  await broker.add("q", jobs.slice(0, 1));
+  await assert.rejects(
+    async () => {
+      for await (const _ of slow);
+    },
+    { code: "RATE_LIMITED" },
+  );
+  assert.equal((await late.next()).value.event, "added");
+  await broker.close();
+});
+
+test("after a restart time goes on from the last fact when the wall clock is behind it", async () => {
+  const clock = new ManualClock();
+  const log = new MemoryLog();
+  const broker = await openBroker({ log, clock });
+  await broker.setQueue("q", { leaseMs: 1000 });
+  await broker.add("q", [job("x", { delayMs: 5000 })]);
+  await clock.advance(60_000);
+  await broker.setGate("g", { rate: 1, burst: 10 });
+  await broker.close();
+  const behind = new ManualClock();
+  const again = await openBroker({ log: new MemoryLog({ after: log }), clock: behind });
+  const [leased] = await again.lease("q", { max: 1 });
+  assert.ok(leased!.expiresAt > clock.now(), "a lease of a second ends after the last fact");
+  await behind.advance(1001);
+  assert.equal((await again.job(leased!.id)).state, "delayed", "and it ends a second later");
+  await again.close();
+});
+
+test("a payload that is damaged in the log is not served: the broker stops", async () => {
+  const log: Log = new MemoryLog();
+  const { broker } = await open({}, { log, payloadMemoryBytes: 1 });
+  const filler = Array.from({ length: 3 }, () => job("f".repeat(900_000)));
+  await broker.add("q", [job("x"), ...filler]);
+  log.read = () => Promise.reject(new SluiceError("LOG_DAMAGED", "a block is damaged"));
+  const taking = broker.lease("q", { max: 1, waitMs: 1000 });
+  assert.deepEqual(await taking, []);
+  await assert.rejects(broker.add("q", [job("y")]), { code: "LOG_FAILED" });
+});
+
+test("a limit that cannot be is refused with its name and value", async () => {
+  for (const options of [
+    { payloadBytesMax: 0 },
+    { payloadBytesMax: 16 * 1024 * 1024 + 1 },
+    { payloadMemoryBytes: -1 },
+    { segmentBytes: 0.5 },
+    { unsyncedBytesMax: Number.NaN },
+  ]) {
+    const [field] = Object.keys(options);
+    await assert.rejects(openBroker({ log: new MemoryLog(), ...options }), (error: SluiceError) => {
+      return error.code === "INVALID" && error.details.field === field;
+    });
+  }
+});
+
+test("bytes above the limit of a payload are refused, bytes at it are not", async () => {
+  const { broker } = await open({}, { payloadBytesMax: 10 });
+  const [at, above] = await broker.add("q", [
+    { payload: bytes("0123456789") },
+    { payload: bytes("0123456789a") },
+  ]);
+  assert.ok(at!.ok);
+  assert.equal(above!.error?.code, "PAYLOAD_TOO_LARGE");
+  await broker.close();
+});
