@@ -1,0 +1,101 @@
+/** Adds many jobs in as few calls as the port allows. */
+import {
+  type Added,
+  type CallOptions,
+  type NewJob,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
+import type { Connection } from "./connection.ts";
+import { invalid } from "./invalid.ts";
+import { BATCH_MAX } from "./limits.ts";
+import { prepare } from "./outgoing.ts";
+import type { BulkItem } from "./parse-job.ts";
+import type { LocalOptions } from "./parse-queue.ts";
+
+/** For each item what became of it. */
+export type BulkAnswers = (Added | SluiceError)[];
+
+export interface BulkCall {
+  readonly connection: Connection;
+  readonly queue: string;
+  readonly local: LocalOptions;
+  readonly options: CallOptions;
+}
+
+/**
+ * One call at a time, so that the jobs keep the order of their items; while it is on its way the
+ * next one is made ready. Rejects when a call as a whole has failed: its items have no answer.
+ */
+export async function addAll(
+  call: BulkCall,
+  items: readonly BulkItem<unknown>[],
+): Promise<BulkAnswers> {
+  if (!Array.isArray(items)) throw invalid("addBulk", "an array of { payload }", items);
+  // What was added one by one before keeps its place before these.
+  call.connection.addsTo(call.queue).flush();
+  const answers: BulkAnswers = new Array(items.length);
+  let sent: Promise<void> = Promise.resolve();
+  for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
+    const batch = await makeReady(call.local, items, start, answers);
+    await sent;
+    if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers);
+  }
+  await sent;
+  return answers;
+}
+
+interface Batch {
+  readonly jobs: NewJob[];
+  /** Where the answer to each job belongs. */
+  readonly places: number[];
+}
+
+async function makeReady(
+  local: LocalOptions,
+  items: readonly BulkItem<unknown>[],
+  start: number,
+  answers: BulkAnswers,
+): Promise<Batch> {
+  const batch: Batch = { jobs: [], places: [] };
+  const end = Math.min(start + BATCH_MAX, items.length);
+  for (let i = start; i < end; i++) {
+    try {
+      const item: unknown = items[i];
+      if (!isItem(item)) throw invalid(`addBulk[${i}]`, "an object with a payload", item);
+      const job = prepare(local, item.payload, item);
+      batch.jobs.push(job instanceof Promise ? await job : job);
+      batch.places.push(i);
+    } catch (error) {
+      answers[i] = toSluiceError(error);
+    }
+  }
+  return batch;
+}
+
+function isItem(item: unknown): item is BulkItem<unknown> {
+  return typeof item === "object" && item !== null && "payload" in item;
+}
+
+function sendBatch(
+  { connection, queue, options }: BulkCall,
+  index: number,
+  { jobs, places }: Batch,
+  answers: BulkAnswers,
+): Promise<void> {
+  const call = connection.port.add(queue, jobs, callOptions(options, index)).then((outcomes) => {
+    for (let i = 0; i < places.length; i++) {
+      const { ok, error } = outcomes[i]!;
+      answers[places[i]!] = error === undefined ? ok : SluiceError.fromJSON(error);
+    }
+  });
+  // The next batch is still being made ready; whoever waits for this one hears of it then.
+  call.catch(() => {});
+  return call;
+}
+
+/** An operation id names one call, so each further call of the same operation gets its own. */
+function callOptions({ operationId, signal }: CallOptions, index: number): CallOptions {
+  if (operationId === undefined || index === 0) return { operationId, signal };
+  return { operationId: `${operationId}.${index}`, signal };
+}

@@ -1,0 +1,101 @@
+/** What all handles of one Sluice share: the port, the clock, and who is to be closed with it. */
+import {
+  type Added,
+  type Broker,
+  type Clock,
+  type NewJob,
+  type Outcome,
+  SluiceError,
+  type Timer,
+} from "@sluice/protocol";
+import type { Activity } from "./activity.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { Gather } from "./gather.ts";
+import { CLOSE_TIMEOUT_MS } from "./limits.ts";
+import type { CloseOptions } from "./parse-work.ts";
+
+/** A worker or a consumption: it holds leases, and lets go of them when it is closed. */
+export interface Holder {
+  close(options?: CloseOptions): Promise<void>;
+  /** A job was cancelled from here, so there is no need to wait for the broker to say so. */
+  jobCancelled(id: string): void;
+}
+
+/** What a worker's name takes of its queue's: names have at most 255 bytes. */
+const QUEUE_CHARS = 200;
+
+export class Connection {
+  readonly port: Broker;
+  readonly clock: Clock;
+  readonly holders = new Set<Holder>();
+  readonly #adds = new Map<string, Gather<NewJob, Added>>();
+  readonly #activity: Activity;
+  readonly #mark = Math.random().toString(36).slice(2, 8);
+  #workers = 0;
+  #isClosed = false;
+
+  constructor(port: Broker, clock: Clock, activity: Activity) {
+    this.port = activity.watch(port);
+    this.clock = clock;
+    this.#activity = activity;
+  }
+
+  /** Adds one by one to a queue; what several handles add in one turn travels together. */
+  addsTo(queue: string): Gather<NewJob, Added> {
+    let gather = this.#adds.get(queue);
+    if (gather === undefined) {
+      gather = new Gather((jobs) => this.port.add(queue, jobs));
+      this.#adds.set(queue, gather);
+    }
+    return gather;
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const isCancelled = await one(this.port.cancel([id]));
+    if (isCancelled) for (const holder of this.holders) holder.jobCancelled(id);
+    return isCancelled;
+  }
+
+  /** Refuses what comes after the end, before it can start anything that nobody would close. */
+  hold<H extends Holder>(make: () => H): H {
+    if (this.#isClosed) throw new SluiceError("CLOSED", "this Sluice is closed");
+    const holder = make();
+    this.holders.add(holder);
+    return holder;
+  }
+
+  /** Several processes may work on one queue, so a number alone would not tell them apart. */
+  workerName(queue: string): string {
+    return `${queue.slice(0, QUEUE_CHARS)}-${this.#mark}-${++this.#workers}`;
+  }
+
+  /**
+   * Calls back when running handlers have had their time. Nobody moves a fake clock while waiting
+   * for a close, so there the usual time is over when nothing moves any more.
+   */
+  graceOver(timeoutMs: number | undefined, callback: () => void): Timer {
+    if (timeoutMs !== 0 && (timeoutMs !== undefined || !(this.clock instanceof FakeClock))) {
+      return this.clock.at(this.clock.now() + (timeoutMs ?? CLOSE_TIMEOUT_MS), callback);
+    }
+    let isCancelled = false;
+    const now = timeoutMs === 0 ? Promise.resolve() : this.#activity.settled();
+    void now.then(() => isCancelled || callback());
+    return { cancel: () => (isCancelled = true) };
+  }
+
+  /** Everybody who holds leases first, then the port: leases are given back through it. */
+  async close(options: CloseOptions): Promise<void> {
+    this.#isClosed = true;
+    for (const gather of this.#adds.values()) gather.flush();
+    await Promise.all([...this.holders].map((holder) => holder.close(options)));
+    await this.port.close();
+  }
+}
+
+/** The answer of a batch of one. */
+export async function one<T>(call: Promise<readonly Outcome<T>[]>): Promise<T> {
+  const [outcome] = await call;
+  if (outcome === undefined) throw new SluiceError("INTERNAL", "the broker did not answer");
+  if (outcome.error !== undefined) throw SluiceError.fromJSON(outcome.error);
+  return outcome.ok;
+}

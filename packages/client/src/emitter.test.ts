@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Emitter, emit, hears } from "./emitter.ts";
+
+interface Events {
+  moved: { to: number };
+  error: { error: Error };
+}
+
+/** What `console.error` is given while `act` runs. */
+async function printed(act: () => void | Promise<void>): Promise<string[]> {
+  const lines: string[] = [];
+  const original = console.error;
+  console.error = (...parts: unknown[]) => lines.push(parts.join(" "));
+  try {
+    await act();
+  } finally {
+    console.error = original;
+  }
+  return lines;
+}
+
+test("listeners hear events in the order in which they came, until they leave", () => {
+  const emitter = new Emitter<Events>();
+  const heard: string[] = [];
+  const first = ({ to }: { to: number }): unknown => heard.push(`first ${to}`);
+  emitter.on("moved", first).on("moved", ({ to }) => heard.push(`second ${to}`));
+  emit(emitter, "moved", { to: 1 });
+  emitter.off("moved", first);
+  emit(emitter, "moved", { to: 2 });
+  assert.deepEqual(heard, ["first 1", "second 1", "second 2"]);
+});
+
+test("a listener for once hears one event, and can leave before it", () => {
+  const emitter = new Emitter<Events>();
+  const heard: number[] = [];
+  const listener = ({ to }: { to: number }): unknown => heard.push(to);
+  emitter.once("moved", listener);
+  emit(emitter, "moved", { to: 1 });
+  emit(emitter, "moved", { to: 2 });
+  emitter.once("moved", listener).off("moved", listener);
+  emit(emitter, "moved", { to: 3 });
+  assert.deepEqual(heard, [1]);
+  assert.equal(hears(emitter, "moved"), false);
+});
+
+test("events rise to those above", () => {
+  const upper = new Emitter<Events>();
+  const lower = new Emitter<Events>(upper);
+  const heard: string[] = [];
+  assert.equal(hears(lower, "moved"), false);
+  upper.on("moved", () => heard.push("upper"));
+  assert.equal(hears(lower, "moved"), true);
+  lower.on("moved", () => heard.push("lower"));
+  emit(lower, "moved", { to: 1 });
+  emit(upper, "moved", { to: 1 });
+  assert.deepEqual(heard, ["lower", "upper", "upper"]);
+});
+
+test("a listener that throws or rejects becomes an error and stops nobody else", async () => {
+  const emitter = new Emitter<Events>();
+  const errors: string[] = [];
+  const heard: number[] = [];
+  emitter.on("error", ({ error }) => errors.push(error.message));
+  emitter.on("moved", () => {
+    throw new Error("thrown");
+  });
+  emitter.on("moved", () => Promise.reject(new Error("rejected")));
+  emitter.on("moved", ({ to }) => heard.push(to));
+  emit(emitter, "moved", { to: 1 });
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.deepEqual(heard, [1]);
+  assert.deepEqual(errors, ["thrown", "rejected"]);
+});
+
+test("a listener that leaves during an event still hears it, and a new one does not", () => {
+  const emitter = new Emitter<Events>();
+  const heard: string[] = [];
+  const late = (): unknown => heard.push("late");
+  const leaving = (): unknown => heard.push("leaving");
+  emitter.on("moved", () => emitter.off("moved", leaving).on("moved", late));
+  emitter.on("moved", leaving);
+  emit(emitter, "moved", { to: 1 });
+  assert.deepEqual(heard, ["leaving"]);
+});
+
+test("an error that nobody listens to is printed", async () => {
+  const emitter = new Emitter<Events>();
+  const lines = await printed(() => emit(emitter, "error", { error: new Error("lost") }));
+  assert.deepEqual(lines, ["sluice: Error: lost"]);
+});
+
+test("a listener of errors that fails is printed and not told again", async () => {
+  const emitter = new Emitter<Events>();
+  emitter.on("error", () => {
+    throw "no error at all";
+  });
+  const lines = await printed(() => emit(emitter, "error", { error: new Error("lost") }));
+  assert.deepEqual(lines, ["sluice: Error: no error at all"]);
+});

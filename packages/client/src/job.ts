@@ -1,0 +1,97 @@
+import {
+  type Added,
+  type Ending,
+  type HistoryEntry,
+  type JobEnd,
+  type JobInfo,
+  SluiceError,
+  type Why,
+} from "@sluice/protocol";
+import { type Connection, one } from "./connection.ts";
+import { endingError } from "./errors.ts";
+import { decodeLeniently } from "./json.ts";
+import type { Codec } from "./parse-queue.ts";
+import { decodeResult, showPayload } from "./payload.ts";
+
+/** A job with its payload and result as values; bytes that are not JSON are shown as they are. */
+export interface JobDetails<Payload, Result> extends Omit<JobInfo, "payload" | "result"> {
+  payload: Payload;
+  result?: Result;
+}
+
+export function detailsOf<Payload, Result>(
+  info: JobInfo,
+  codec: Codec | undefined,
+): JobDetails<Payload, Result> {
+  const { payload, result, ...rest } = info;
+  const details = { ...rest, payload: showPayload(codec, payload) as Payload };
+  if (result === undefined) return details;
+  return { ...details, result: decodeLeniently(result) as Result };
+}
+
+/** A handle on one job, wherever it is. */
+export class Job<Payload = unknown, Result = unknown> {
+  readonly id: string;
+  /** The tier it was put into; absent when the handle was made from an id. */
+  readonly tier: number | undefined;
+  /** Dedupe answered with a job that was there already. */
+  readonly duplicate: boolean;
+  /** The queue was full and its policy is to drop: there is no such job. */
+  readonly dropped: boolean;
+  readonly #connection: Connection;
+  readonly #codec: Codec | undefined;
+
+  /** Users get one from `add`, or from `sluice.job(id)`. */
+  constructor(connection: Connection, added: Partial<Added> & { id: string }, codec?: Codec) {
+    this.id = added.id;
+    this.tier = added.tier;
+    this.duplicate = added.duplicate === true;
+    this.dropped = added.dropped === true;
+    this.#connection = connection;
+    this.#codec = codec;
+  }
+
+  /** Its result, when it has finished; rejects when it ended in any other way. */
+  async finished(options: { signal?: AbortSignal | undefined } = {}): Promise<Result> {
+    this.#demandExists();
+    const end = await this.#connection.port.ended(this.id, options);
+    if (isFailure(end)) throw endingError(end);
+    return decodeResult(end.result) as Result;
+  }
+
+  /** False when it had ended. A handler that runs in this process is aborted. */
+  async cancel(): Promise<boolean> {
+    this.#demandExists();
+    return this.#connection.cancel(this.id);
+  }
+
+  /** Runs it again while it is kept, or a delayed one at once. */
+  async retry(): Promise<void> {
+    this.#demandExists();
+    await one(this.#connection.port.retry([this.id]));
+  }
+
+  async info(): Promise<JobDetails<Payload, Result>> {
+    this.#demandExists();
+    return detailsOf(await this.#connection.port.job(this.id), this.#codec);
+  }
+
+  async why(): Promise<Why> {
+    this.#demandExists();
+    return this.#connection.port.why(this.id);
+  }
+
+  async history(): Promise<readonly HistoryEntry[]> {
+    this.#demandExists();
+    return this.#connection.port.history(this.id);
+  }
+
+  #demandExists(): void {
+    if (!this.dropped) return;
+    throw new SluiceError("JOB_NOT_FOUND", "the job was dropped, for its queue was full");
+  }
+}
+
+function isFailure(end: JobEnd): end is JobEnd & { ending: Exclude<Ending, "finished"> } {
+  return end.ending !== "finished";
+}

@@ -1,0 +1,236 @@
+/**
+ * The leases that one consumer holds: keeps them alive, ends them in batches, and notices when one
+ * is lost.
+ *
+ * Heartbeats: each lease is extended when a third of its time is over, so that two can fail before
+ * it runs out. One timer serves all of them; when it fires, those that would be due soon travel
+ * along.
+ */
+import {
+  type Ack,
+  type Broker,
+  type Clock,
+  type ErrorCode,
+  type ErrorJson,
+  type Extend,
+  type LeasedJob,
+  type Nack,
+  type Progress,
+  SluiceError,
+  type Timer,
+} from "@sluice/protocol";
+import { Delivery } from "./delivery.ts";
+import type { Failure } from "./failure.ts";
+import { Gather, type Waiter } from "./gather.ts";
+
+/** Told how the end of a job was answered; without an error it is durable. */
+export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
+
+export interface LeasesOptions {
+  readonly port: Broker;
+  readonly clock: Clock;
+  /** What the consumer asked for; absent: as the queue or the job says. */
+  readonly ownLeaseMs: number | undefined;
+  /** What the queue says. */
+  readonly queueLeaseMs: number;
+  /** A batch of ends has left: there is room for more jobs. */
+  readonly onSent: () => void;
+  /** An end was answered, for better or worse. */
+  readonly onAnswered: () => void;
+  readonly onLost: (job: Delivery, error: SluiceError) => void;
+  readonly onError: (error: SluiceError) => void;
+}
+
+/** The share of a lease after which it is extended, and the share that a heartbeat may be early. */
+const BEAT_SHARE = 1 / 3;
+const EARLY_SHARE = 1 / 12;
+
+/** The job is not ours any more, whatever became of it. */
+const LOSING: ReadonlySet<ErrorCode> = new Set([
+  "LEASE_LOST",
+  "ALREADY_FINISHED",
+  "JOB_NOT_FOUND",
+  "QUEUE_NOT_FOUND",
+]);
+
+export function isLosing({ code }: { code: ErrorCode }): boolean {
+  return LOSING.has(code);
+}
+
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #held = new Set<Delivery>();
+  readonly #acks: Gather<Ack, true>;
+  readonly #nacks: Gather<Nack, true>;
+  readonly #gifts: Gather<string, true>;
+  readonly #extends: Gather<Extend, number>;
+  readonly #progress: Gather<Progress, true>;
+  #timer: Timer | undefined = undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #lastError: ErrorJson | undefined = undefined;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+    const { port, onSent } = options;
+    const sent = <T>(answer: Promise<T>): Promise<T> => {
+      onSent();
+      return answer;
+    };
+    this.#acks = new Gather((items) => sent(port.ack(items)));
+    this.#nacks = new Gather((items) => sent(port.nack(items)));
+    this.#gifts = new Gather((items) => sent(port.giveBack(items)));
+    this.#extends = new Gather((items) => port.extend(items));
+    this.#progress = new Gather((items) => port.progress(items));
+  }
+
+  get held(): Iterable<Delivery> {
+    return this.#held;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Ends that were asked for and are not answered yet. */
+  get unconfirmed(): number {
+    return this.#acks.size + this.#nacks.size + this.#gifts.size;
+  }
+
+  /**
+   * Jobs that have just come. `expiresAt` is in the broker's time, which may be ahead of ours or
+   * behind, so it may only make a heartbeat earlier and an extension longer than usual.
+   */
+  take(jobs: readonly LeasedJob[]): Delivery[] {
+    const { clock, ownLeaseMs, queueLeaseMs } = this.#options;
+    const now = clock.now();
+    const usualMs = ownLeaseMs ?? queueLeaseMs;
+    return jobs.map((job) => {
+      const leftMs = Math.max(job.expiresAt - now, 0);
+      const leaseMs = ownLeaseMs ?? Math.max(leftMs, usualMs);
+      const beatAt = now + Math.min(leftMs, usualMs) * BEAT_SHARE;
+      const delivery = new Delivery(this, job, leaseMs, beatAt);
+      this.#held.add(delivery);
+      if (beatAt < this.#timerAt) this.#beatAt(beatAt);
+      return delivery;
+    });
+  }
+
+  ack(job: Delivery, result: Uint8Array | undefined, answered: Answered): void {
+    if (!this.#leave(job)) return;
+    const item = result === undefined ? { lease: job.lease } : { lease: job.lease, result };
+    this.#acks.add(item, this.#wait(job, answered));
+  }
+
+  nack(job: Delivery, failure: Failure, answered: Answered): void {
+    if (!this.#leave(job)) return;
+    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered));
+  }
+
+  giveBack(job: Delivery, answered: Answered): void {
+    if (this.#leave(job)) this.#gifts.add(job.lease, this.#wait(job, answered));
+  }
+
+  async extend(job: Delivery, leaseMs: number): Promise<number> {
+    const until = await this.#ask(job, this.#extends.ask({ lease: job.lease, leaseMs }));
+    job.leaseMs = leaseMs;
+    job.beatAt = this.#options.clock.now() + leaseMs * BEAT_SHARE;
+    if (job.beatAt < this.#timerAt) this.#beatAt(job.beatAt);
+    return until;
+  }
+
+  async progress(job: Delivery, progress: unknown): Promise<void> {
+    await this.#ask(job, this.#progress.ask({ lease: job.lease, progress }));
+  }
+
+  /** Whoever hears that the lease is gone loses the job, whatever was asked. */
+  async #ask<T>(job: Delivery, answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof SluiceError && isLosing(error)) this.lose(job, error);
+      throw error;
+    }
+  }
+
+  lose(job: Delivery, error: SluiceError): void {
+    if (!job.leave("lost", error)) return;
+    this.#held.delete(job);
+    this.#options.onLost(job, error);
+  }
+
+  /** Sends what is gathered now, for somebody who is about to leave. */
+  flush(): void {
+    for (const gather of [this.#acks, this.#nacks, this.#gifts]) gather.flush();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timerAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #wait(job: Delivery, answered: Answered): Waiter<true> {
+    return new Ended(job, answered, this.#options.onAnswered);
+  }
+
+  #leave(job: Delivery): boolean {
+    return job.leave("ending") && this.#held.delete(job);
+  }
+
+  #beatAt(time: number): void {
+    this.#timer?.cancel();
+    this.#timerAt = time;
+    this.#timer = this.#options.clock.at(time, () => this.#beat());
+  }
+
+  #beat(): void {
+    const now = this.#options.clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const job of this.#held) {
+      if (job.beatAt <= now + job.leaseMs * EARLY_SHARE) this.#extend(job, now);
+      next = Math.min(next, job.beatAt);
+    }
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    if (next !== Number.POSITIVE_INFINITY) this.#beatAt(next);
+  }
+
+  #extend(job: Delivery, now: number): void {
+    job.beatAt = now + job.leaseMs * BEAT_SHARE;
+    this.#extends.add(
+      { lease: job.lease, leaseMs: job.leaseMs },
+      { done: () => {}, refused: (error) => this.#refused(job, error) },
+    );
+  }
+
+  /** A call that failed as a whole is told once, and tried again with the next heartbeat. */
+  #refused(job: Delivery, error: ErrorJson): void {
+    if (job.state !== "held") return;
+    if (isLosing(error)) return this.lose(job, SluiceError.fromJSON(error));
+    if (error === this.#lastError) return;
+    this.#lastError = error;
+    this.#options.onError(SluiceError.fromJSON(error));
+  }
+}
+
+/** Waits for the answer to one end. */
+class Ended implements Waiter<true> {
+  readonly #job: Delivery;
+  readonly #answered: Answered;
+  readonly #after: () => void;
+
+  constructor(job: Delivery, answered: Answered, after: () => void) {
+    this.#job = job;
+    this.#answered = answered;
+    this.#after = after;
+  }
+
+  done(): void {
+    this.#answered(this.#job, undefined);
+    this.#after();
+  }
+
+  refused(error: ErrorJson): void {
+    this.#answered(this.#job, error);
+    this.#after();
+  }
+}

@@ -1,0 +1,37 @@
+/** Every bound of the client, each with its reason. What a job may carry the broker bounds. */
+
+/** Items of one call: what the port takes at once. */
+export const BATCH_MAX = 10_000;
+
+/** Ten years: more is a mistake of unit. */
+export const DURATION_MS_MAX = 10 * 366 * 24 * 3_600_000;
+
+/** Points in time: the range of a JavaScript date. */
+export const TIME_MS_MAX = 8.64e15;
+
+/** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
+export const LEASE_MS_MAX = 24 * 3_600_000;
+
+/** Handlers side by side in one worker, and jobs held ready: each holds its payload in memory. */
+export const CONCURRENCY_MAX = 100_000;
+
+/** Levels of nested values in a payload: JSON.parse of the other end must not run out of stack. */
+export const JSON_DEPTH_MAX = 500;
+
+/** Characters of an error's text that travel with a job: a message, not a response body. */
+export const ERROR_TEXT_MAX = 2_048;
+
+/** Issues of a schema that are told in an error: the first ones say what is wrong. */
+export const ISSUES_MAX = 10;
+
+/**
+ * Ended jobs whose end is not confirmed yet. Beyond it a worker takes no new ones, so that a log
+ * that falls behind cannot fill the memory with results.
+ */
+export const UNCONFIRMED_MAX = 20_000;
+
+/** Items of one page, when an iterator walks through a list. */
+export const PAGE_ITEMS = 500;
+
+/** Running handlers may take this long to end when a worker is closed and nothing else is said. */
+export const CLOSE_TIMEOUT_MS = 30_000;

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SluiceError } from "@sluice/protocol";
+import { type JobOptions, OutgoingJob, readOptions } from "./parse-job.ts";
+
+function read(options: object): Record<string, unknown> {
+  const job = new OutgoingJob();
+  readOptions(job, options);
+  const { payload: _, ...rest } = job;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+}
+
+/** The field that a refusal names. */
+function refused(options: object): unknown {
+  try {
+    read(options);
+  } catch (error) {
+    assert.ok(error instanceof SluiceError && error.code === "INVALID", String(error));
+    assert.ok(error.message.startsWith(String(error.details.field)), error.message);
+    return error.details.field;
+  }
+  return undefined;
+}
+
+test("every option reaches the port under its own name and unit", () => {
+  const options: Required<Omit<JobOptions, "runAt" | "deadline">> = {
+    fairnessKey: ["acme", "user-7"],
+    weight: 2,
+    priority: "urgent",
+    gates: ["smtp"],
+    cost: 3,
+    delay: "5s",
+    ttl: "1h",
+    maxWait: "1m",
+    dedupe: { key: "k", mode: "window", window: "2m" },
+    group: "g",
+    headers: { tenant: "acme" },
+    attempts: 7,
+    backoff: { attempts: 3, min: "1s", max: "1m", factor: 3, jitter: 0 },
+    lease: "30s",
+  };
+  assert.deepEqual(read(options), {
+    fairnessKey: ["acme", "user-7"],
+    weight: 2,
+    priority: "urgent",
+    gates: ["smtp"],
+    cost: 3,
+    delayMs: 5_000,
+    ttlMs: 3_600_000,
+    maxWaitMs: 60_000,
+    dedupe: { key: "k", mode: "window", windowMs: 120_000 },
+    group: "g",
+    headers: { tenant: "acme" },
+    attempts: 7,
+    backoff: { attempts: 3, minMs: 1_000, maxMs: 60_000, factor: 3, jitter: 0 },
+    leaseMs: 30_000,
+  });
+});
+
+test("points in time are dates or numbers", () => {
+  assert.deepEqual(read({ runAt: new Date(5), deadline: 9 }), { runAt: 5, deadline: 9 });
+});
+
+test("dedupe waits for the pending job unless it is told otherwise", () => {
+  assert.deepEqual(read({ dedupe: { key: "k" } }), { dedupe: { key: "k", mode: "pending" } });
+});
+
+test("what is undefined is not said", () => {
+  assert.deepEqual(read({ delay: undefined, weight: undefined, unknown: undefined }), {});
+});
+
+test("a bad value is refused by the name of its option", () => {
+  assert.equal(refused({ delay: "soon" }), "job.delay");
+  assert.equal(refused({ delay: -1 }), "job.delay");
+  assert.equal(refused({ runAt: "tomorrow" }), "job.runAt");
+  assert.equal(refused({ ttl: {} }), "job.ttl");
+  assert.equal(refused({ deadline: new Date(Number.NaN) }), "job.deadline");
+  assert.equal(refused({ maxWait: "1" }), "job.maxWait");
+  assert.equal(refused({ lease: "2d" }), "job.lease");
+  assert.equal(refused({ dedupe: "k" }), "job.dedupe");
+  assert.equal(refused({ dedupe: { key: "k", window: "x" } }), "job.dedupe.window");
+  assert.equal(refused({ dedupe: { key: "k", widow: 1 } }), "job.dedupe.widow");
+  assert.equal(refused({ backoff: 5 }), "job.backoff");
+  assert.equal(refused({ backoff: { min: "x" } }), "job.backoff.min");
+  assert.equal(refused({ backoff: { minMs: 5 } }), "job.backoff.minMs");
+});
+
+test("a misspelt option is refused and not ignored", () => {
+  assert.equal(refused({ delayMs: 5 }), "job.delayMs");
+  assert.equal(refused({ fairnesKey: "a" }), "job.fairnesKey");
+});

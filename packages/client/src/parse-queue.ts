@@ -1,0 +1,160 @@
+/**
+ * What a queue is told, from the user's words to the port's. What is code (schema, policy, retry
+ * as a function) cannot be stored: it stays with the handle, and a process that adds or works says
+ * it anew.
+ */
+import type { OnFull, QueueOptions as PortOptions, TierConfig } from "@sluice/protocol";
+import { type Duration, parseDuration } from "./duration.ts";
+import { fieldsOf } from "./fields.ts";
+import { invalid } from "./invalid.ts";
+import { LEASE_MS_MAX } from "./limits.ts";
+import { parseRetry, type RetryOptions } from "./parse-retry.ts";
+import { type Policy, parsePolicy } from "./policy.ts";
+import { isSchema, type StandardSchema } from "./schema.ts";
+import type { WorkJob } from "./work-job.ts";
+
+/** How payloads and results are written: as JSON, or payloads as the bytes they are. */
+export type Codec = "json" | "bytes";
+
+/** Decides on a failed job; `undefined` leaves it to the queue's own retry policy. */
+export type RetryRule<Payload> = (
+  error: unknown,
+  job: WorkJob<Payload>,
+) => { delay: Duration } | "dlq" | undefined;
+
+/** What a queue can be told; what is absent keeps its value, or the default. */
+export interface QueueOptions<Payload = unknown> {
+  /** How many, or their names; 0 is the most urgent. Default 4. */
+  tiers?: number | readonly (string | Partial<TierConfig>)[] | undefined;
+  /** `strict` (default), or one weight per tier. */
+  tierOrder?: "strict" | readonly number[] | undefined;
+  /** A waiting job moves up one tier after this long; null: never (default). */
+  promoteAfter?: Duration | null | undefined;
+  /** False: first in, first out inside a tier. Default true. */
+  fairness?: boolean | undefined;
+  /** Weights of lanes by key, or by a prefix that ends in `*`. */
+  weights?: Readonly<Record<string, number>> | undefined;
+  /** The queue's weight behind gates it shares with other queues. Default 1. */
+  weight?: number | undefined;
+  capacity?: PortOptions["capacity"] | undefined;
+  /** Default `reject`. */
+  onFull?: OnFull | undefined;
+  /** How long an add waits for room under `onFull: "wait"`. Default 5 s. */
+  addTimeout?: Duration | undefined;
+  /** By how much a delayed job is put off that falls due on a full queue. Default 10 s. */
+  fullRetry?: Duration | undefined;
+  /** Token bucket for adds, at or above a fill level from 0 to 1. */
+  admission?: PortOptions["admission"] | undefined;
+  /** How long a job may be held without a sign of life. Default 30 s. */
+  lease?: Duration | undefined;
+  /** The policy, or a function that decides on each failure. */
+  retry?: RetryOptions | RetryRule<Payload> | undefined;
+  /** Name of the dead letter queue; false: drop and count. Default `<queue>.dlq`. */
+  dlq?: string | false | undefined;
+  /** Ended jobs that are kept with their results. Default 1,000 jobs for 10 min. */
+  results?: { jobs?: number | undefined; ttl?: Duration | undefined } | undefined;
+  ttl?: Duration | undefined;
+  paused?: boolean | undefined;
+  /** What jobs are told when their producer does not say. */
+  policy?: Policy<Payload> | undefined;
+  /** Any Standard Schema: payloads are checked when they are added and when they are handed out. */
+  schema?: StandardSchema | undefined;
+  /** Default `json`. */
+  codec?: Codec | undefined;
+}
+
+/** The part of the options that is code, or says how to read bytes: it lives in this process. */
+export interface LocalOptions {
+  readonly policy: Policy<unknown> | undefined;
+  readonly schema: StandardSchema | undefined;
+  readonly codec: Codec;
+  readonly retry: RetryRule<unknown> | undefined;
+}
+
+const KNOWN = [
+  "tiers",
+  "tierOrder",
+  "promoteAfter",
+  "fairness",
+  "weights",
+  "weight",
+  "capacity",
+  "onFull",
+  "addTimeout",
+  "fullRetry",
+  "admission",
+  "lease",
+  "retry",
+  "dlq",
+  "results",
+  "ttl",
+  "paused",
+  "policy",
+  "schema",
+  "codec",
+] as const satisfies readonly (keyof QueueOptions)[];
+
+/** They mean the same on both sides. */
+const PASSED = [
+  "tiers",
+  "tierOrder",
+  "fairness",
+  "weights",
+  "weight",
+  "capacity",
+  "onFull",
+  "admission",
+  "dlq",
+  "paused",
+] as const satisfies readonly (keyof QueueOptions & keyof PortOptions)[];
+
+export function parseQueue(value: unknown): { port: PortOptions; local: LocalOptions } {
+  const options = fieldsOf<QueueOptions>("queue", value, KNOWN);
+  return { port: parsePort(options), local: parseLocal(options) };
+}
+
+function parsePort(options: QueueOptions): PortOptions {
+  const { promoteAfter, addTimeout, fullRetry, lease, retry, results, ttl } = options;
+  const port: Record<string, unknown> = {};
+  for (const name of PASSED) if (options[name] !== undefined) port[name] = options[name];
+  const time = (name: string, at: string, duration: unknown, max?: number): void => {
+    if (duration !== undefined) port[at] = parseDuration(`queue.${name}`, duration, max);
+  };
+  if (promoteAfter === null) port.promoteAfterMs = null;
+  else time("promoteAfter", "promoteAfterMs", promoteAfter);
+  time("addTimeout", "addTimeoutMs", addTimeout);
+  time("fullRetry", "fullRetryMs", fullRetry);
+  time("lease", "leaseMs", lease, LEASE_MS_MAX);
+  time("ttl", "ttlMs", ttl);
+  if (retry !== undefined && typeof retry !== "function") {
+    port.retry = parseRetry("queue.retry", retry);
+  }
+  if (results !== undefined) port.results = parseResults(results);
+  return port as PortOptions;
+}
+
+function parseResults(value: unknown): NonNullable<PortOptions["results"]> {
+  const { jobs, ttl } = fieldsOf<NonNullable<QueueOptions["results"]>>("queue.results", value, [
+    "jobs",
+    "ttl",
+  ]);
+  return {
+    ...(jobs === undefined ? {} : { jobs }),
+    ...(ttl === undefined ? {} : { ms: parseDuration("queue.results.ttl", ttl) }),
+  };
+}
+
+function parseLocal({ policy, schema, codec = "json", retry }: QueueOptions): LocalOptions {
+  if (schema !== undefined && !isSchema(schema)) {
+    throw invalid("queue.schema", "a Standard Schema (with a `~standard` property)", schema);
+  }
+  if (codec !== "json" && codec !== "bytes") {
+    throw invalid("queue.codec", '"json" or "bytes"', codec);
+  }
+  return {
+    policy: policy === undefined ? undefined : parsePolicy(policy),
+    schema,
+    codec,
+    retry: typeof retry === "function" ? (retry as RetryRule<unknown>) : undefined,
+  };
+}

@@ -1,0 +1,123 @@
+/** The client: queues, gates, groups and stores over any Broker port. */
+import type {
+  Broker,
+  BrokerEvent,
+  Clock,
+  EventFilter,
+  GateInfo,
+  QueueInfo,
+  SluiceError,
+  Why,
+} from "@sluice/protocol";
+import { Activity } from "./activity.ts";
+import { Connection } from "./connection.ts";
+import { Emitter, emit } from "./emitter.ts";
+import type { WorkEvents } from "./events.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { Gate } from "./gate.ts";
+import { Group } from "./group.ts";
+import { Job } from "./job.ts";
+import { parseQueue, type QueueOptions } from "./parse-queue.ts";
+import { type CloseOptions, parseClose } from "./parse-work.ts";
+import { Queue } from "./queue.ts";
+import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
+import { Store } from "./store.ts";
+
+export interface SluiceParts {
+  readonly port: Broker;
+  readonly clock: Clock;
+  /** Resolves when the port can confirm nothing more: told as an `error` event. */
+  readonly failed?: Promise<SluiceError>;
+}
+
+export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements AsyncDisposable {
+  readonly #connection: Connection;
+  readonly #activity = new Activity();
+  readonly #detach: () => void;
+  #closing: Promise<void> | undefined = undefined;
+
+  constructor({ port, clock, failed }: SluiceParts) {
+    super();
+    this.#connection = new Connection(port, clock, this.#activity);
+    this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
+    void failed?.then((error) =>
+      emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),
+    );
+  }
+
+  /**
+   * Makes a queue, or changes one in place: its jobs stay, and what is not mentioned keeps its
+   * value. Schema, policy, codec and a retry function belong to the handle and are not stored.
+   */
+  queue<S extends StandardSchema, Result = unknown>(
+    name: string,
+    options: QueueOptions<OutputOf<S>> & { schema: S },
+  ): Promise<Queue<InputOf<S>, Result, OutputOf<S>>>;
+  queue<Payload extends Uint8Array, Result = unknown>(
+    name: string,
+    options: QueueOptions<Payload> & { codec: "bytes" },
+  ): Promise<Queue<Payload, Result>>;
+  queue<Payload = unknown, Result = unknown>(
+    name: string,
+    options?: QueueOptions<Payload>,
+  ): Promise<Queue<Payload, Result>>;
+  async queue(name: string, options: object = {}): Promise<Queue<never, never>> {
+    const { port, local } = parseQueue(options);
+    const info = await this.#connection.port.setQueue(name, port);
+    return new Queue(this.#connection, info, local, this);
+  }
+
+  async queues(): Promise<readonly QueueInfo[]> {
+    return this.#connection.port.queues();
+  }
+
+  /** A handle on a job whose id is known. Asks nothing: its calls do. */
+  job<Payload = unknown, Result = unknown>(id: string): Job<Payload, Result> {
+    return new Job(this.#connection, { id });
+  }
+
+  /** Why a job is not running, in words and data. */
+  async why(id: string): Promise<Why> {
+    return this.#connection.port.why(id);
+  }
+
+  group(id: string): Group {
+    return new Group(this.#connection.port, id);
+  }
+
+  gate(key: string): Gate {
+    return new Gate(this.#connection.port, key);
+  }
+
+  async gates(): Promise<readonly GateInfo[]> {
+    return this.#connection.port.gates();
+  }
+
+  store<Value = unknown>(name: string): Store<Value> {
+    return new Store(this.#connection.port, name);
+  }
+
+  /** What happens in the broker from now on, in order, once it is durable. */
+  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
+    return this.#connection.port.events(filter);
+  }
+
+  /**
+   * For tests: lets everything run that can run now, and resolves when nothing moves any more. Time
+   * does not pass. A handler that waits for something outside, such as a timer, is left waiting.
+   */
+  async drain(): Promise<void> {
+    await this.#activity.settled();
+  }
+
+  /** Closes all workers and consumers, then the broker's port. */
+  async close(options: CloseOptions = {}): Promise<void> {
+    parseClose(options);
+    this.#closing ??= this.#connection.close(options).finally(this.#detach);
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Broker, StoreEntry } from "@sluice/protocol";
+import { invalid } from "./invalid.ts";
+import { checkJson } from "./json.ts";
+import { PAGE_ITEMS } from "./limits.ts";
+import { walkPages } from "./pages.ts";
+
+export interface StoreItem<Value> {
+  key: string;
+  value: Value;
+}
+
+/** One change of a batch; without a value the key is deleted. */
+export interface StoreChange<Value> {
+  key: string;
+  value?: Value | undefined;
+}
+
+/** A small keyed store on the same log, for what an application must remember. */
+export class Store<Value = unknown> {
+  readonly name: string;
+  readonly #port: Broker;
+
+  constructor(port: Broker, name: string) {
+    this.#port = port;
+    this.name = name;
+  }
+
+  async get(key: string): Promise<Value | undefined> {
+    const [value] = await this.#port.storeGet(this.name, [key]);
+    return value as Value | undefined;
+  }
+
+  async put(key: string, value: Value): Promise<void> {
+    if (value === undefined) throw invalid("store.value", "JSON (delete removes a key)", value);
+    await this.batch([{ key, value }]);
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.batch([{ key }]);
+  }
+
+  /** All or nothing, durable together. */
+  async batch(changes: readonly StoreChange<Value>[]): Promise<void> {
+    if (!Array.isArray(changes)) throw invalid("store.batch", "an array", changes);
+    const entries = changes.map(({ key, value }, index): StoreEntry => {
+      if (value !== undefined) checkJson(`store.batch[${index}].value`, value);
+      return { key, value };
+    });
+    await this.#port.storeWrite(this.name, entries);
+  }
+
+  /** All entries whose key begins with the prefix, in the order of their keys. */
+  scan(options: { prefix?: string | undefined } = {}): AsyncIterableIterator<StoreItem<Value>> {
+    const { prefix } = options;
+    return walkPages(async (cursor) => {
+      const page = await this.#port.storeScan(this.name, {
+        limit: PAGE_ITEMS,
+        ...(prefix === undefined ? {} : { prefix }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      return page as { items: readonly StoreItem<Value>[]; cursor?: string };
+    });
+  }
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock, Sluice, type SluiceError } from "sluice";
+
+async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
+  const clock = new FakeClock();
+  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+test("closing takes no new job and waits for those that run", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, string>("mail");
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const worker = mail.work(() => promise);
+  const [first, second] = await Promise.all([mail.add(1), mail.add(2)]);
+  await sluice.drain();
+  const closed = worker.close({ timeoutMs: 60_000 });
+  resolve("done");
+  await closed;
+  assert.equal(await first.finished(), "done");
+  assert.equal((await second.info()).state, "waiting");
+  assert.deepEqual(await mail.workers(), []);
+});
+
+test("after the timeout handlers are aborted, and their jobs go back at once", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, string>("mail");
+  const reasons: string[] = [];
+  const worker = mail.work((_, { signal }) => {
+    signal.addEventListener("abort", () => reasons.push(signal.reason.code));
+    return never();
+  });
+  const job = await mail.add(1);
+  await sluice.drain();
+  const closed = worker.close({ timeoutMs: 5_000 });
+  await clock.advance(4_999);
+  assert.deepEqual(reasons, []);
+  await clock.advance(1);
+  await closed;
+  assert.deepEqual(reasons, ["ABORTED"]);
+  const { state, attempt } = await job.info();
+  assert.deepEqual([state, attempt], ["waiting", 0], "no attempt is lost");
+  mail.work(() => "by another");
+  assert.equal(await job.finished(), "by another");
+});
+
+test("jobs that were held ready go back at once", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, string>("mail");
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const worker = mail.work(() => promise, { prefetch: 5 });
+  await mail.addBulk(Array.from({ length: 6 }, (_, payload) => ({ payload })));
+  await sluice.drain();
+  assert.equal((await mail.stats()).leased, 6);
+  const closed = worker.close({ timeoutMs: 60_000 });
+  await sluice.drain();
+  assert.equal((await mail.stats()).leased, 1);
+  resolve("done");
+  await closed;
+  assert.equal((await mail.stats()).waiting, 5);
+});
+
+test("what a handler does after it was aborted changes nothing", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, string>("mail");
+  const { promise, reject } = Promise.withResolvers<string>();
+  const heard: string[] = [];
+  sluice.on("failed", () => heard.push("failed"));
+  sluice.on("retried", () => heard.push("retried"));
+  const worker = mail.work(() => promise);
+  const job = await mail.add(1);
+  await sluice.drain();
+  await worker.close({ timeoutMs: 0 });
+  reject(new Error("aborted"));
+  await sluice.drain();
+  assert.deepEqual(heard, []);
+  assert.equal((await job.info()).state, "waiting");
+});
+
+test("closing twice is closing once", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  let closed = 0;
+  const worker = mail.work(() => {}).on("closed", () => closed++);
+  await Promise.all([worker.close(), worker.close()]);
+  await worker.close();
+  assert.equal(closed, 1);
+  await assert.rejects(worker.close({ timeoutMs: -1 }), { code: "INVALID" });
+});
+
+test("await using closes a worker", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  {
+    await using worker = mail.work(() => {});
+    assert.equal(worker.running, 0);
+  }
+  assert.deepEqual(await mail.workers(), []);
+});
+
+test("a worker of a deleted queue closes by itself", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  const closed = Promise.withResolvers<void>();
+  mail.work(() => {}).on("closed", () => closed.resolve());
+  await sluice.drain();
+  await mail.delete();
+  await closed.promise;
+});
+
+test("a worker of a queue that is not there tells the error and closes", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  await mail.delete();
+  const heard: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  mail
+    .work(() => {})
+    .on("error", ({ error }) => heard.push((error as SluiceError).code))
+    .on("closed", () => closed.resolve());
+  await closed.promise;
+  assert.deepEqual(heard, ["QUEUE_NOT_FOUND"]);
+});
+
+test("closing a Sluice closes its workers and gives their jobs back", async () => {
+  const { sluice } = await open();
+  const mail = await sluice.queue("mail");
+  const heard: string[] = [];
+  sluice.on("closed", ({ worker }) => heard.push(worker));
+  mail.work(never, { name: "a" });
+  mail.work(() => {}, { name: "b" });
+  await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
+  await sluice.drain();
+  await sluice.close();
+  assert.deepEqual(heard.sort(), ["a", "b"]);
+  await sluice.close();
+  await assert.rejects(mail.add(1), { code: "CLOSED" });
+  assert.throws(() => mail.work(() => {}), { code: "CLOSED" });
+  assert.throws(() => mail.consume(), { code: "CLOSED" });
+});
+
+test("what was added before the close is not lost", async () => {
+  const { sluice } = await open();
+  const mail = await sluice.queue("mail");
+  const added = mail.add(1);
+  await sluice.close();
+  assert.notEqual((await added).id, "");
+});

@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock, JobFailed, RetryAfter, Sluice, type SluiceError, Unrecoverable } from "sluice";
+
+async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
+  const clock = new FakeClock();
+  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
+}
+
+test("a handler gets the job, and its result reaches whoever waits", async () => {
+  await using sluice = await Sluice.open({ durability: "memory" });
+  const mail = await sluice.queue<{ to: string }, { sent: string }>("mail");
+  mail.work((job) => ({ sent: `${job.payload.to} ${job.attempt} ${job.headers.a}` }));
+  const job = await mail.add({ to: "x" }, { headers: { a: "b" } });
+  assert.deepEqual(await job.finished(), { sent: "x 0 b" });
+  assert.deepEqual((await job.info()).result, { sent: "x 0 b" });
+});
+
+test("a handler may return nothing, and may not be asynchronous", async () => {
+  await using sluice = await Sluice.open({ durability: "memory" });
+  const mail = await sluice.queue("mail");
+  mail.work(() => {});
+  assert.equal(await (await mail.add(1)).finished(), undefined);
+});
+
+test("events come in order: started, finished when the ack is confirmed, then idle", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, number>("mail");
+  const heard: string[] = [];
+  sluice.on("finished", ({ result }) => heard.push(`sluice finished ${result}`));
+  mail.on("started", ({ job }) => heard.push(`started ${job.payload}`));
+  const worker = mail.work(({ payload }) => payload * 2, { concurrency: 2 });
+  worker.on("finished", ({ result }) => heard.push(`finished ${result}`));
+  worker.on("idle", () => heard.push("idle"));
+  worker.on("closed", () => heard.push("closed"));
+  await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
+  await sluice.drain();
+  await worker.close();
+  assert.deepEqual(heard, [
+    "started 1",
+    "started 2",
+    "finished 2",
+    "sluice finished 2",
+    "finished 4",
+    "sluice finished 4",
+    "idle",
+    "closed",
+  ]);
+});
+
+test("a job that throws is retried with backoff until its attempts are used up", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail", { retry: { attempts: 3, min: "1s", jitter: 0 } });
+  const heard: string[] = [];
+  mail.on("retried", ({ job, error }) => heard.push(`retried ${job.attempt} ${error}`));
+  mail.on("failed", ({ job, error }) => heard.push(`failed ${job.attempt} ${error}`));
+  mail.work(({ attempt }) => {
+    throw new TypeError(`no ${attempt}`);
+  });
+  const job = await mail.add(1);
+  const finished = assert.rejects(job.finished(), (error) => {
+    assert.ok(error instanceof JobFailed);
+    assert.deepEqual([error.ending, error.reason], ["dead", "TypeError: no 2"]);
+    return true;
+  });
+  await sluice.drain();
+  assert.equal(heard.length, 1);
+  await clock.advance("1s");
+  await clock.advance("2s");
+  await finished;
+  assert.deepEqual(heard, [
+    "retried 0 TypeError: no 0",
+    "retried 1 TypeError: no 1",
+    "failed 2 TypeError: no 2",
+  ]);
+  const dead = await sluice.job(job.id).info();
+  assert.deepEqual([dead.queue, dead.origin, dead.error], ["mail.dlq", "mail", "TypeError: no 2"]);
+});
+
+test("Unrecoverable ends a job at once", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  mail.work(async () => {
+    throw new Unrecoverable("no such user");
+  });
+  const job = await mail.add(1);
+  await assert.rejects(job.finished(), { ending: "dead", reason: "Unrecoverable: no such user" });
+  assert.equal((await mail.stats()).retried, 0);
+});
+
+test("RetryAfter cools its gate down and uses no attempt", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, number>("mail", { retry: { attempts: 1 } });
+  await sluice.gate("smtp").set({ rate: 100 });
+  let calls = 0;
+  mail.work(({ attempt }) => {
+    calls++;
+    if (calls === 1) throw new RetryAfter("30s", { gate: "smtp", reason: "429" });
+    return attempt;
+  });
+  const job = await mail.add(1, { gates: ["smtp"] });
+  const free = await mail.add(2);
+  await sluice.drain();
+  assert.equal(await free.finished(), 0, "a job without the gate goes on");
+  const { cooldown } = await sluice.gate("smtp").info();
+  assert.deepEqual(cooldown, { until: clock.now() + 30_000, reason: "429" });
+  await clock.advance(29_999);
+  assert.equal(calls, 2);
+  await clock.advance(1);
+  assert.equal(await job.finished(), 0);
+});
+
+test("a retry function decides by the error, and may leave it to the queue", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<string, string>("mail", {
+    retry: (error, job) => {
+      if (String(error).includes("dead")) return "dlq";
+      if (String(error).includes("later")) return { delay: "1h" };
+      if (String(error).includes("bug")) throw new Error(`rule failed on ${job.payload}`);
+      return undefined;
+    },
+  });
+  const errors: string[] = [];
+  sluice.on("error", ({ error }) => errors.push(error.message));
+  mail.work(({ payload, attempt }) => {
+    if (attempt === 0) throw new Error(payload);
+    return "ok";
+  });
+  const dead = await mail.add("dead");
+  await assert.rejects(dead.finished(), { ending: "dead" });
+  const later = await mail.add("later");
+  await sluice.drain();
+  const why = await later.why();
+  assert.ok(why.state === "delayed" && why.until === clock.now() + 3_600_000);
+  const bug = await mail.add("bug");
+  await sluice.drain();
+  assert.equal((await bug.why()).state, "delayed");
+  assert.deepEqual(errors, ["rule failed on bug"]);
+  await clock.advance("1h");
+  assert.equal(await later.finished(), "ok");
+});
+
+test("a result that JSON cannot carry fails the job for good, with the field", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, unknown>("mail");
+  let calls = 0;
+  mail.work(() => {
+    calls++;
+    return { count: 1n };
+  });
+  const job = await mail.add(1);
+  const reason = "INVALID: result.count must be JSON, got 1n";
+  await assert.rejects(job.finished(), { ending: "dead", reason });
+  assert.equal(calls, 1);
+});
+
+test("whatever is thrown has failed, even nothing", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<string, unknown>("mail", { retry: { attempts: 1 } });
+  const thrown: Record<string, unknown> = { a: undefined, b: null, c: "text", d: 5 };
+  mail.work(({ payload }) => Promise.reject(thrown[payload]));
+  const reasons: unknown[] = [];
+  for (const key of Object.keys(thrown)) {
+    const job = await mail.add(key);
+    await job.finished().catch((error) => reasons.push(error.reason));
+  }
+  const nothing = "nothing was thrown with the error";
+  assert.deepEqual(reasons, [nothing, nothing, "text", "5"]);
+});
+
+test("no more handlers run side by side than the concurrency says", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const releases: (() => void)[] = [];
+  let most = 0;
+  let running = 0;
+  const worker = mail.work(
+    async () => {
+      running++;
+      most = Math.max(most, running);
+      await new Promise<void>((resolve) => releases.push(resolve));
+      running--;
+    },
+    { concurrency: 3, name: "w" },
+  );
+  await mail.addBulk(Array.from({ length: 10 }, (_, payload) => ({ payload })));
+  await sluice.drain();
+  assert.deepEqual([worker.running, worker.concurrency], [3, 3]);
+  assert.deepEqual(await mail.workers(), [{ name: "w", queue: "mail", free: 0, leased: 3 }]);
+  while (releases.length > 0) {
+    releases.shift()?.();
+    await sluice.drain();
+  }
+  assert.equal(most, 3);
+  assert.equal((await mail.stats()).finished, 10);
+});
+
+test("jobs held ready run when there is a slot, in their order", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const order: number[] = [];
+  const worker = mail.work(async ({ payload }) => void order.push(payload), { prefetch: 4 });
+  await mail.addBulk(Array.from({ length: 20 }, (_, payload) => ({ payload })));
+  await sluice.drain();
+  assert.deepEqual(order, [...Array(20).keys()]);
+  assert.equal(worker.running, 0);
+});
+
+test("a listener that throws does not stop the worker", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const errors: string[] = [];
+  const worker = mail.work(() => {});
+  worker.on("error", ({ error }) => errors.push(error.message));
+  worker.on("started", () => {
+    throw new Error("bad listener");
+  });
+  await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
+  await sluice.drain();
+  assert.equal((await mail.stats()).finished, 2);
+  assert.deepEqual(errors, ["bad listener", "bad listener"]);
+});
+
+test("progress is shown with the job, and must be JSON", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  const seen: unknown[] = [];
+  mail.work(async (job, { progress }) => {
+    await progress({ done: 3 });
+    seen.push((await sluice.job(job.id).info()).progress);
+    await progress(1n).catch((error: SluiceError) => seen.push(error.code));
+  });
+  await (await mail.add(1)).finished();
+  assert.deepEqual(seen, [{ done: 3 }, "INVALID"]);
+});
+
+test("elastic workers grow under load and shrink without it", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const releases: (() => void)[] = [];
+  const worker = mail.work(() => new Promise<void>((resolve) => releases.push(resolve)), {
+    concurrency: { min: 1, max: 3, scaleUpAt: 0.6, scaleDownAt: 0.4 },
+  });
+  const scaled: string[] = [];
+  worker.on("scaled", ({ from, to }) => scaled.push(`${from} to ${to}`));
+  await mail.addBulk(Array.from({ length: 9 }, (_, payload) => ({ payload })));
+  await sluice.drain();
+  assert.equal(worker.running, 1);
+  await clock.advance("1s");
+  assert.equal(worker.running, 2);
+  await clock.advance("1s");
+  assert.equal(worker.running, 3);
+  await clock.advance("5s");
+  while (releases.length > 0) {
+    for (const release of releases.splice(0)) release();
+    await sluice.drain();
+  }
+  await clock.advance("5s");
+  assert.deepEqual(scaled, ["1 to 2", "2 to 3", "3 to 2", "2 to 1"]);
+  assert.equal((await mail.stats()).finished, 9);
+});
+
+test("a worker that shrank gives back what it has no slot for", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  let load = 1;
+  const worker = mail.work(() => new Promise<void>(() => {}), {
+    concurrency: { min: 1, max: 2, load: () => load },
+  });
+  await clock.advance("1s");
+  load = 0;
+  await clock.advance("1s");
+  assert.equal(worker.concurrency, 1);
+  await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
+  await sluice.drain();
+  assert.equal(worker.running, 1);
+  const { waiting, leased } = await mail.stats();
+  assert.deepEqual([waiting, leased], [1, 1]);
+  await worker.close({ timeoutMs: 0 });
+});
+
+test("a handler must be a function, and options must be known", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue("mail");
+  assert.throws(() => mail.work(5 as never), { code: "INVALID", message: /^work\.handler/ });
+  assert.throws(() => mail.work(() => {}, { threads: 5 } as never), { code: "INVALID" });
+});

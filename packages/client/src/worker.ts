@@ -1,0 +1,277 @@
+/**
+ * The worker loop. It knows only the port.
+ *
+ *   running  jobs come as there are credits; each runs in a slot of its own
+ *   closing  no more jobs come; those not started go back, those that run may end
+ *   closed   nothing is held; what still runs was aborted, and its end is of no more interest
+ *
+ * running → closing by `close()`, when the queue is deleted, or when the broker closes or refuses;
+ * closing → closed when the last handler has ended or the time is over.
+ *
+ * Credits: the slots and the places held ready, less what runs, is held ready or may come already,
+ * is what the broker may send besides. They are renewed when a batch of ends has left, not when it
+ * is confirmed: the next jobs come while the log is being written.
+ */
+import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
+import type { Connection, Holder } from "./connection.ts";
+import type { Delivery } from "./delivery.ts";
+import { Emitter, emit, hears, toError } from "./emitter.ts";
+import type { WorkEvents } from "./events.ts";
+import { willRetry } from "./failure.ts";
+import { keepAlive } from "./keep-alive.ts";
+import { isLosing, Leases } from "./leases.ts";
+import { UNCONFIRMED_MAX } from "./limits.ts";
+import type { LocalOptions } from "./parse-queue.ts";
+import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
+import { type Handler, type RunEnd, type RunOptions, runJob } from "./run-job.ts";
+import { Slots } from "./slots.ts";
+import { Watch } from "./watch.ts";
+import type { WorkJob } from "./work-job.ts";
+
+export interface WorkerOptions {
+  readonly connection: Connection;
+  readonly queue: string;
+  readonly name: string;
+  readonly local: LocalOptions;
+  readonly handler: Handler<never, unknown>;
+  /** The lease of the queue. */
+  readonly leaseMs: number;
+  readonly work: Work;
+  /** Hears what the worker tells. */
+  readonly above: Emitter<WorkEvents<never, never>>;
+}
+
+export class Worker<Payload, Result>
+  extends Emitter<WorkEvents<Payload, Result>>
+  implements Holder, AsyncDisposable
+{
+  readonly name: string;
+  readonly queue: string;
+  readonly #options: WorkerOptions;
+  readonly #leases: Leases;
+  readonly #slots: Slots;
+  readonly #run: RunOptions;
+  readonly #release = keepAlive();
+  readonly #watch = new Watch();
+  readonly #consumer: Promise<Consumer | undefined>;
+  #ready: Delivery[] = [];
+  /** What the broker may still send. */
+  #credits: number;
+  #addCredits: (count: number) => void = () => {};
+  #state: "running" | "closing" | "closed" = "running";
+  #closing: Promise<void> | undefined = undefined;
+
+  /** Users call `queue.work`. */
+  constructor(options: WorkerOptions) {
+    super(options.above);
+    const { connection, work } = options;
+    this.name = options.name;
+    this.queue = options.queue;
+    this.#options = options;
+    const onError = (error: unknown): void => this.#tellError(error);
+    this.#leases = new Leases({
+      port: connection.port,
+      clock: connection.clock,
+      ownLeaseMs: options.work.leaseMs,
+      queueLeaseMs: options.leaseMs,
+      onSent: () => this.#refill(),
+      onAnswered: () => this.#watch.look(),
+      onLost: (job, error) => this.#lost(job, error),
+      onError,
+    });
+    this.#slots = new Slots({
+      clock: connection.clock,
+      rule: work.elastic,
+      onScaled: (scaled) => {
+        this.#emit("scaled", { worker: this.name, ...scaled });
+        this.#refill();
+      },
+      onError,
+    });
+    this.#run = {
+      local: options.local,
+      handler: options.handler as Handler<unknown, unknown>,
+      onStarted: (job) => {
+        if (hears(this, "started")) this.#emit("started", { job: job as WorkJob<Payload> });
+      },
+      onError,
+    };
+    this.#credits = this.#slots.count + work.prefetch;
+    this.#consumer = this.#consume(this.#credits);
+  }
+
+  /** Handlers that run now. */
+  get running(): number {
+    return this.#slots.busy;
+  }
+
+  /** Handlers that may run side by side; it changes when the concurrency is elastic. */
+  get concurrency(): number {
+    return this.#slots.count;
+  }
+
+  async close(options: CloseOptions = {}): Promise<void> {
+    const timeoutMs = parseClose(options);
+    this.#closing ??= this.#close(timeoutMs);
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  jobCancelled(id: string): void {
+    for (const job of this.#leases.held) {
+      if (job.id !== id) continue;
+      this.#leases.lose(job, new SluiceError("LEASE_LOST", `job ${id} was cancelled`, { id }));
+    }
+  }
+
+  async #consume(credits: number): Promise<Consumer | undefined> {
+    const { connection, queue, work } = this.#options;
+    try {
+      const options = { worker: this.name, credits, leaseMs: work.leaseMs };
+      const consumer = await connection.port.consume(queue, options, (jobs) => this.#receive(jobs));
+      this.#addCredits = (count) => consumer.addCredits(count);
+      void consumer.over.then(() => this.#end());
+      this.#refill();
+      return consumer;
+    } catch (error) {
+      this.#tellError(error);
+      this.#end();
+      return undefined;
+    }
+  }
+
+  /** The broker has nothing more for us; later than `#consumer` is set, which closing waits for. */
+  #end(): void {
+    queueMicrotask(() => void this.close());
+  }
+
+  #receive(jobs: readonly LeasedJob[]): void {
+    this.#credits -= jobs.length;
+    for (const job of this.#leases.take(jobs)) {
+      if (this.#state !== "running") this.#giveBack(job);
+      else if (this.#slots.busy < this.#slots.count) void this.#start(job);
+      else if (this.#ready.length < this.#options.work.prefetch) this.#ready.push(job);
+      // There are fewer slots since the credit was given, and others may have a free one.
+      else this.#giveBack(job);
+    }
+  }
+
+  async #start(job: Delivery): Promise<void> {
+    this.#slots.take();
+    const end = await runJob(job, this.#run);
+    this.#slots.release();
+    if (job.state === "held") this.#finish(job, end);
+    else this.#refill();
+    this.#startReady();
+    this.#watch.look();
+  }
+
+  #startReady(): void {
+    while (this.#ready.length > 0 && this.#slots.busy < this.#slots.count) {
+      const job = this.#ready.shift()!;
+      if (job.state === "held") void this.#start(job);
+    }
+  }
+
+  #finish(job: Delivery, end: RunEnd): void {
+    const { failure } = end;
+    if (failure === undefined) {
+      this.#leases.ack(job, end.bytes, (_, error) => this.#answered(job, end, error));
+    } else {
+      this.#leases.nack(job, failure, (_, error) => this.#answered(job, end, error));
+    }
+  }
+
+  #answered(job: Delivery, end: RunEnd, refusal: ErrorJson | undefined): void {
+    if (refusal !== undefined) this.#refused(job, refusal);
+    else this.#tellEnd(job as WorkJob<Payload>, end);
+    // There may be room again, when too many ends were not confirmed.
+    this.#refill();
+    if (this.#slots.busy === 0 && this.#leases.unconfirmed === 0) {
+      if (hears(this, "idle")) this.#emit("idle", { worker: this.name });
+    }
+  }
+
+  #tellEnd(job: WorkJob<Payload>, { result, error, failure }: RunEnd): void {
+    if (failure === undefined) {
+      if (hears(this, "finished")) this.#emit("finished", { job, result: result as Result });
+    } else if (willRetry(failure, job.attempt, job.attempts)) {
+      this.#emit("retried", { job, error });
+    } else {
+      this.#emit("failed", { job, error });
+    }
+  }
+
+  #refused(job: Delivery, refusal: ErrorJson): void {
+    const error = SluiceError.fromJSON(refusal);
+    if (isLosing(refusal)) this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
+    else this.#tellError(error);
+  }
+
+  #lost(job: Delivery, error: SluiceError): void {
+    this.#ready = this.#ready.filter((one) => one !== job);
+    this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
+    this.#refill();
+    this.#watch.look();
+  }
+
+  #giveBack(job: Delivery): void {
+    this.#leases.giveBack(job, (_, error) => {
+      if (error !== undefined && !isLosing(error)) this.#tellError(SluiceError.fromJSON(error));
+    });
+  }
+
+  #refill(): void {
+    if (this.#state !== "running" || this.#leases.unconfirmed >= UNCONFIRMED_MAX) return;
+    const { busy, count } = this.#slots;
+    const places = count + this.#options.work.prefetch;
+    const wanted = places - busy - this.#ready.length - this.#credits;
+    if (wanted <= 0) return;
+    this.#credits += wanted;
+    this.#addCredits(wanted);
+  }
+
+  async #close(timeoutMs: number | undefined): Promise<void> {
+    this.#state = "closing";
+    this.#slots.stop();
+    for (const job of this.#ready.splice(0)) this.#giveBack(job);
+    const consumer = await this.#consumer;
+    await consumer?.stop().catch((error) => this.#tellError(error));
+    await this.#handlersEnded(timeoutMs);
+    for (const job of this.#leases.held) {
+      job.abort(new SluiceError("ABORTED", `worker ${this.name} was closed`));
+      this.#giveBack(job);
+    }
+    this.#leases.flush();
+    await this.#watch.until(() => this.#leases.unconfirmed === 0);
+    this.#leases.stop();
+    this.#state = "closed";
+    this.#release();
+    this.#options.connection.holders.delete(this);
+    this.#emit("closed", { worker: this.name });
+  }
+
+  async #handlersEnded(timeoutMs: number | undefined): Promise<void> {
+    let isOverdue = false;
+    const timer = this.#options.connection.graceOver(timeoutMs, () => {
+      isOverdue = true;
+      this.#watch.look();
+    });
+    await this.#watch.until(() => isOverdue || this.#slots.busy === 0);
+    timer.cancel();
+  }
+
+  #tellError(thrown: unknown): void {
+    this.#emit("error", { error: toError(thrown), worker: this.name });
+  }
+
+  #emit<N extends keyof WorkEvents<Payload, Result>>(
+    name: N,
+    event: WorkEvents<Payload, Result>[N],
+  ): void {
+    emit<WorkEvents<Payload, Result>, N>(this, name, event);
+  }
+}

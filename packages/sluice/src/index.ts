@@ -1,0 +1,25 @@
+export * from "@sluice/client";
+export {
+  type BrokerEvent,
+  type Clock,
+  type Ending,
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  type EventFilter,
+  type FairnessKey,
+  type GateInfo,
+  type GroupInfo,
+  type HistoryEntry,
+  type JobState,
+  type LaneStats,
+  type QueueConfig,
+  type QueueInfo,
+  type QueueStats,
+  SluiceError,
+  type Timer,
+  type Why,
+  type WorkerInfo,
+} from "@sluice/protocol";
+export type { Durability, OpenOptions } from "./open.ts";
+export { Sluice } from "./sluice.ts";

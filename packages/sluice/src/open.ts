@@ -1,0 +1,70 @@
+/** What `Sluice.open` is told, and the log that it leads to. */
+import { FileLog, type Log, MemoryLog } from "@sluice/log";
+import { type Clock, SluiceError } from "@sluice/protocol";
+
+/** `fsync` survives a power loss, `os` the end of the process, `memory` neither. */
+export type Durability = "fsync" | "os" | "memory";
+
+export interface OpenOptions {
+  /** Where the data lies; made when it does not exist. Not needed with `durability: "memory"`. */
+  dir?: string | undefined;
+  /** Default `fsync`. */
+  durability?: Durability | undefined;
+  /** A test passes a `FakeClock`. */
+  clock?: Clock | undefined;
+  /** The largest payload. Default 1 MiB, at most 16 MiB. */
+  payloadBytesMax?: number | undefined;
+  /** Memory for payloads; those beyond it are read back from the log. Default 256 MiB. */
+  payloadMemoryBytes?: number | undefined;
+  /** Facts that may be written before the log has them; then adds wait. Default 64 MiB. */
+  unsyncedBytesMax?: number | undefined;
+  /** Size of the log's segments. Default 64 MiB. */
+  segmentBytes?: number | undefined;
+  /** Varies the jitter of retries. */
+  seed?: number | undefined;
+}
+
+const KNOWN = [
+  "dir",
+  "durability",
+  "clock",
+  "payloadBytesMax",
+  "payloadMemoryBytes",
+  "unsyncedBytesMax",
+  "segmentBytes",
+  "seed",
+] as const satisfies readonly (keyof OpenOptions)[];
+
+export function checkOptions(options: OpenOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if ((KNOWN as readonly string[]).includes(name)) continue;
+    const message = `open.${name} is not a known field; known are ${KNOWN.join(", ")}`;
+    throw new SluiceError("INVALID", message, { field: `open.${name}`, value: String(value) });
+  }
+  const { dir, durability = "fsync" } = options;
+  if (durability !== "fsync" && durability !== "os" && durability !== "memory") {
+    throw invalid("open.durability", '"fsync", "os" or "memory"', durability);
+  }
+  if (durability === "memory") {
+    if (dir !== undefined) throw invalid("open.dir", 'absent with durability: "memory"', dir);
+  } else if (typeof dir !== "string" || dir === "") {
+    throw invalid("open.dir", 'the path of a directory, unless durability is "memory"', dir);
+  }
+}
+
+export async function openLog({
+  dir,
+  durability = "fsync",
+  segmentBytes,
+}: OpenOptions): Promise<Log> {
+  const segments = segmentBytes === undefined ? {} : { segmentBytes };
+  if (durability === "memory") return new MemoryLog(segments);
+  return FileLog.open({ dir: dir as string, durability, ...segments });
+}
+
+function invalid(field: string, wanted: string, value: unknown): SluiceError {
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${String(value)}`, {
+    field,
+    value: String(value),
+  });
+}
