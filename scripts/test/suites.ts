@@ -63,15 +63,15 @@ export const SUITES: readonly Suite[] = [
     budgetMs: 35_000,
     source: { kind: "files", ending: ".test.ts", folder: TIDY_FOLDER },
   },
-  // Unit tests never sleep; counting coverage makes those of the engine several times slower, and the
-  // suite of the port runs three times.
-  { name: "unit", budgetMs: 130_000, source: files(".test.ts") },
+  // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
+  // the suite of the port runs three times.
+  { name: "unit", budgetMs: 160_000, source: files(".test.ts") },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: 80_000, source: files(".prop.test.ts") },
   // 10,000 random worlds and 300 simulated hours, 100 s each side by side, and the planted bugs.
-  { name: "simulation", budgetMs: 190_000, source: files(".sim.test.ts") },
+  { name: "simulation", budgetMs: 170_000, source: files(".sim.test.ts") },
   // 20,000 inputs for each parser, at well under a millisecond each.
-  { name: "fuzzing", budgetMs: 40_000, source: files(".fuzz.test.ts") },
+  { name: "fuzzing", budgetMs: 30_000, source: files(".fuzz.test.ts") },
   // 50 cycles of kill -9, 500 power-loss images, 1,000 damaged logs, brokers on a simulated disk.
   { name: "crash", budgetMs: 90_000, source: files(".crash.test.ts") },
 ];

@@ -65,7 +65,7 @@ test("calls that come while the log syncs share the next sync", async () => {
   await broker.close();
 });
 
-test("a log that fails is final: pending and later calls are refused, and an event says so", async () => {
+test("a log that fails is final: no call is answered any more, and an event says so", async () => {
   const log = new HeldLog();
   const failures: SluiceError[] = [];
   const { broker } = await open({}, { log, onFailure: (error) => failures.push(error) });
@@ -133,7 +133,7 @@ test("a reader of events that falls far behind is cut off, and others are not", 
   await broker.close();
 });
 
-test("after a restart time goes on from the last fact when the wall clock is behind it", async () => {
+test("after a restart time goes on from the last fact when the clock is behind it", async () => {
   const clock = new ManualClock();
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock });

@@ -48,7 +48,7 @@ const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
+function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
   return headers === NO_HEADERS ? NO_BYTES : encoder.encode(JSON.stringify(headers));
 }
 

@@ -11,7 +11,7 @@ import { idOfAdded, job, take, text } from "./testing/opened.ts";
 const SEGMENT_BYTES = 64 * 1024;
 const PAYLOAD = "x".repeat(500);
 
-/** Opens and closes brokers on one directory, with segments so small that they are cleaned often. */
+/** Opens and closes brokers on one directory, with segments so small that all are cleaned. */
 async function onDisk(run: (reopen: () => Promise<LocalBroker>) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "sluice-"));
   const clock = new ManualClock();

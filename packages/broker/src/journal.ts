@@ -22,7 +22,7 @@ interface Commit {
 /**
  * Facts on their way into the log. What the engine tells is written into the current chunk at once;
  * `flush` hands all that is written to the log as one commit. While a commit is on its way the next
- * one gathers, so that the log syncs as often as the disk can and each sync carries what came since.
+ * one gathers, so that the log syncs as often as the disk can, and each sync carries all that came.
  */
 export class Journal {
   readonly #log: Log;

@@ -1,6 +1,6 @@
 /**
  * The one catalogue of errors. A code is stable and is what callers match; the message is for
- * people. `status` is what HTTP answers, `isRetryable` says whether the same call may succeed later.
+ * people. `status` is what HTTP answers, `isRetryable` whether the same call may succeed later.
  */
 const CATALOGUE = {
   INVALID: { status: 400, isRetryable: false },
