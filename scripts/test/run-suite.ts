@@ -83,6 +83,7 @@ async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Ta
   const end = await runChild(
     [
       ...scope,
+      ...(isRandom(suite) ? ["--import", "./scripts/test/daily-seed.ts"] : []),
       "--test",
       `--test-concurrency=${CONCURRENCY}`,
       `--test-reporter=${reporter}`,
@@ -97,6 +98,12 @@ async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Ta
     },
   );
   judgeEnd(suite, end, tally, stray);
+}
+
+// Suites of tests that draw their cases with fast-check; loading it costs the others too much.
+function isRandom({ source }: Suite): boolean {
+  if (source.kind !== "files") return false;
+  return source.ending === ".prop.test.ts" || source.ending === ".fuzz.test.ts";
 }
 
 function judgeEnd(suite: Suite, end: ChildEnd, tally: Tally, stray: string): void {
