@@ -207,6 +207,7 @@ export class Consumers {
     const deliveries = new Map<Seat, LeasedJob[]>();
     let seat: Seat | undefined;
     let jobs: LeasedJob[] = [];
+    const now = this.#now();
     for (let i = 0; i < leases.length; i++) {
       const lease = leases[i]!;
       if (seat === undefined || seat.name !== lease.worker || seat.queue !== lease.queue) {
@@ -218,7 +219,7 @@ export class Consumers {
       if (seat === undefined) this.#giveBack(lease);
       else {
         seat.onTheWay--;
-        const job = body === undefined ? undefined : this.#leasedJob(lease, body);
+        const job = body === undefined ? undefined : this.#leasedJob(lease, body, now);
         if (job !== undefined) jobs.push(job);
         // Cancelled, or expired, before it was delivered.
         else this.changed(creditBack(seat));
@@ -227,7 +228,7 @@ export class Consumers {
     for (const [to, list] of deliveries) if (list.length > 0) to.deliver(list);
   }
 
-  #leasedJob(lease: Lease, body: Body): LeasedJob | undefined {
+  #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {
     const held = this.#engine.held(lease.id, lease.lease);
     if (held === undefined) return undefined;
     return {
@@ -240,6 +241,7 @@ export class Consumers {
       fairnessKey: held.fairnessKey,
       addedAt: held.addedAt,
       expiresAt: held.expiresAt,
+      leaseMs: Math.max(1, held.expiresAt - now),
       headers: body.headers,
       payload: body.payload,
     };

@@ -25,8 +25,6 @@ export interface ConsumptionOptions {
   readonly queue: string;
   readonly name: string;
   readonly local: LocalOptions;
-  /** The lease of the queue. */
-  readonly leaseMs: number;
   readonly work: Omit<Work, "elastic">;
   readonly above: Emitter<Events>;
 }
@@ -54,8 +52,6 @@ export class Consumption<Payload, Result>
     this.#leases = new Leases({
       port,
       clock,
-      ownLeaseMs: options.work.leaseMs,
-      queueLeaseMs: options.leaseMs,
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),
       onLost: (job, error) => this.#lost(job, error),

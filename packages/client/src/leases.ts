@@ -29,10 +29,6 @@ export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
 export interface LeasesOptions {
   readonly port: Broker;
   readonly clock: Clock;
-  /** What the consumer asked for; absent: as the queue or the job says. */
-  readonly ownLeaseMs: number | undefined;
-  /** What the queue says. */
-  readonly queueLeaseMs: number;
   /** A batch of ends has left: there is room for more jobs. */
   readonly onSent: () => void;
   /** An end was answered, for better or worse. */
@@ -96,19 +92,12 @@ export class Leases {
     return this.#acks.size + this.#nacks.size + this.#gifts.size;
   }
 
-  /**
-   * Jobs that have just come. `expiresAt` is in the broker's time, which may be ahead of ours or
-   * behind, so it may only make a heartbeat earlier and an extension longer than usual.
-   */
+  /** Jobs that have just come. When their leases end is told by the broker's clock, not by ours. */
   take(jobs: readonly LeasedJob[]): Delivery[] {
-    const { clock, ownLeaseMs, queueLeaseMs } = this.#options;
-    const now = clock.now();
-    const usualMs = ownLeaseMs ?? queueLeaseMs;
+    const now = this.#options.clock.now();
     return jobs.map((job) => {
-      const leftMs = Math.max(job.expiresAt - now, 0);
-      const leaseMs = ownLeaseMs ?? Math.max(leftMs, usualMs);
-      const beatAt = now + Math.min(leftMs, usualMs) * BEAT_SHARE;
-      const delivery = new Delivery(this, job, leaseMs, beatAt);
+      const beatAt = now + job.leaseMs * BEAT_SHARE;
+      const delivery = new Delivery(this, job, job.leaseMs, beatAt);
       this.#held.add(delivery);
       if (beatAt < this.#timerAt) this.#beatAt(beatAt);
       return delivery;

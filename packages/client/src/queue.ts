@@ -35,18 +35,16 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   readonly name: string;
   readonly #connection: Connection;
   readonly #local: LocalOptions;
-  readonly #leaseMs: number;
 
   /** Users call `sluice.queue`. */
   constructor(
     connection: Connection,
-    { name, config }: QueueInfo,
+    { name }: QueueInfo,
     local: LocalOptions,
     above: Emitter<WorkEvents<unknown, unknown>>,
   ) {
     super(above);
     this.name = name;
-    this.#leaseMs = config.leaseMs;
     this.#connection = connection;
     this.#local = local;
   }
@@ -87,7 +85,6 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
           queue: this.name,
           name: work.name ?? this.#connection.workerName(this.name),
           local: this.#local,
-          leaseMs: this.#leaseMs,
           handler: handler as Handler<never, unknown>,
           work,
           above: this as Emitter<WorkEvents<never, never>>,
@@ -105,7 +102,6 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
           queue: this.name,
           name: work.name ?? this.#connection.workerName(this.name),
           local: this.#local,
-          leaseMs: this.#leaseMs,
           work,
           above: this as Emitter<WorkEvents<never, never>>,
         }),

@@ -34,8 +34,6 @@ export interface WorkerOptions {
   readonly name: string;
   readonly local: LocalOptions;
   readonly handler: Handler<never, unknown>;
-  /** The lease of the queue. */
-  readonly leaseMs: number;
   readonly work: Work;
   /** Hears what the worker tells. */
   readonly above: Emitter<WorkEvents<never, never>>;
@@ -72,8 +70,6 @@ export class Worker<Payload, Result>
     this.#leases = new Leases({
       port: connection.port,
       clock: connection.clock,
-      ownLeaseMs: options.work.leaseMs,
-      queueLeaseMs: options.leaseMs,
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),
       onLost: (job, error) => this.#lost(job, error),

@@ -74,7 +74,9 @@ export interface LeasedJob {
   tier: number;
   fairnessKey: FairnessKey;
   addedAt: number;
+  /** When the lease ends by the broker's clock, and how long that is from the delivery. */
   expiresAt: number;
+  leaseMs: number;
   headers: Readonly<Record<string, string>>;
   payload: Uint8Array;
 }
