@@ -33,7 +33,7 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
-  return { id: begin(core, queue, spec, set, tier, dueAt, now), tier };
+  return { id: begin(core, queue, spec, tier, dueAt, now), tier };
 }
 
 function dropped(queue: Queue, tier: number): AddResult {
@@ -46,12 +46,11 @@ function begin(
   core: Core,
   queue: Queue,
   spec: JobSpec,
-  set: GateSet,
   tier: number,
   dueAt: number,
   now: number,
 ): number {
-  const row = create(core, queue, spec, tier, set, now);
+  const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
   if (dueAt > now) delay(core, row, dueAt);
   else start(core, row, now);
@@ -66,7 +65,7 @@ function begin(
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
-  begin(core, queue, spec, core.gates.setOf(spec.gates, now), tier, dueAt, now);
+  begin(core, queue, spec, tier, dueAt, now);
 }
 
 /**
@@ -113,15 +112,8 @@ function checkWait(
   }
 }
 
-function create(
-  core: Core,
-  queue: Queue,
-  spec: JobSpec,
-  tier: number,
-  set: GateSet,
-  now: number,
-): number {
-  const flow = flowFor(core, queue, spec, tier, set, now);
+function create(core: Core, queue: Queue, spec: JobSpec, tier: number, now: number): number {
+  const flow = flowFor(core, queue, spec, tier, now);
   const { jobs } = core;
   const row = jobs.alloc();
   const ints = jobs.i;
@@ -141,21 +133,13 @@ function create(
 }
 
 /** The flow that a new job belongs to, which counts it from now on. */
-function flowFor(
-  core: Core,
-  queue: Queue,
-  spec: JobSpec,
-  tier: number,
-  set: GateSet,
-  now: number,
-): number {
+function flowFor(core: Core, queue: Queue, spec: JobSpec, tier: number, now: number): number {
   const { lanes } = core;
   const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
   const lane = lanes.laneOf(queue.tiers[tier]!, key);
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  // A lane may have been forgotten just now, and the set of several gates that only it used.
-  const own = set.entry === 0 ? set : core.gates.setOf(spec.gates, now);
-  const flow = core.lines.claims.flowOfSet(lane, own);
+  // After the lane: looking that up may forget another lane, and the set of gates only it used.
+  const flow = core.lines.claims.flowOfSet(lane, core.gates.setOf(spec.gates, now));
   lanes.use(flow);
   return flow;
 }
