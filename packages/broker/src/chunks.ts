@@ -117,18 +117,18 @@ export class Chunks {
     return this.#readPaged(chunk, offset);
   }
 
-  /** Chunks that begin before a position of the log, the oldest first. */
-  *before(position: Position): Generator<Chunk> {
+  /** Chunks that begin at a position of the log or before it, the oldest first. */
+  *upTo(position: Position): Generator<Chunk> {
     for (const chunk of this.#chunks.values()) {
       if (chunk.first === undefined) continue;
-      if (chunk.first >= position) return;
+      if (chunk.first > position) return;
       yield chunk;
     }
   }
 
   /** The log has forgotten what is before a position: no live job is there. */
   forget(before: Position): void {
-    for (const chunk of [...this.before(before)]) {
+    for (const chunk of [...this.upTo(before)]) {
       const { batches } = chunk;
       let gone = 0;
       while (gone < batches.length && batches[gone + 2]! < before) gone += 3;

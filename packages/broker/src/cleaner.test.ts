@@ -110,3 +110,21 @@ test("a backlog beyond the memory for payloads is read back from the log in its 
       backlog.map((_, i) => String(i)),
     );
   }));
+
+test("jobs told in one commit with a mark are still there when all before it is forgotten", () =>
+  onDisk(async (reopen) => {
+    let broker = await reopen();
+    await broker.setQueue("q", { paused: true });
+    await broker.setQueue("churn", { results: { jobs: 0 } });
+    const added: string[] = [];
+    for (let i = 0; i < 30; i++) {
+      for (let n = 0; n < 8; n++) {
+        const [, answer] = await Promise.all([churn(broker, 1), broker.add("q", [job(PAYLOAD)])]);
+        added.push(idOfAdded(answer));
+      }
+      // A few are left: what lives must not outweigh what is cleaned.
+      await broker.cancel(added.splice(0, added.length - 8));
+      broker = await reopen();
+      for (const id of added) assert.equal((await broker.job(id)).state, "waiting");
+    }
+  }));

@@ -4,7 +4,7 @@ import { bodyAt, skipBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
-import type { Journal } from "./journal.ts";
+import type { Committed, Journal } from "./journal.ts";
 
 /** Jobs that are told again before the log has to catch up: a millisecond's work. */
 const MOVED_PER_STEP = 200;
@@ -30,12 +30,13 @@ export interface CleanerParts {
  *
  * A replay begins at a mark: the configuration told again, so that the facts behind it have their
  * queues. Marks are made every quarter of a segment. A pass moves the jobs before the first mark
- * that is behind the oldest segment, tells all the rest of the state again (a checkpoint), and only
- * then trims the log up to that mark. A crash at any point leaves a log that says the same.
+ * that is behind the oldest segment, those told in one commit with the mark included, tells all the
+ * rest of the state again (a checkpoint), and only then trims the log up to the commit of that mark.
+ * A crash at any point leaves a log that says the same.
  */
 export class Cleaner {
   readonly #parts: CleanerParts;
-  readonly #marks: Position[];
+  readonly #marks: Committed[];
   #markedBytes = 0;
   #markBytes = 0;
   #isRunning = false;
@@ -43,7 +44,7 @@ export class Cleaner {
 
   constructor(parts: CleanerParts, marks: readonly Position[]) {
     this.#parts = parts;
-    this.#marks = [...marks];
+    this.#marks = marks.map((position) => ({ first: position, last: position }));
   }
 
   /** A new log begins with a mark. */
@@ -78,34 +79,34 @@ export class Cleaner {
     for (const fact of engine.checkpoint().next().value ?? []) journal.write(fact, engine);
     this.#markedBytes = journal.writtenBytes;
     this.#markBytes = this.#markedBytes - before;
-    journal.whenDurable((first) => this.#marks.push(first));
+    journal.whenDurable((at) => this.#marks.push(at));
     this.#parts.wake();
   }
 
   /** The mark up to which the log should be forgotten; undefined: it is small enough. */
-  #target(): Position | undefined {
+  #target(): Committed | undefined {
     const { chunks, log, segmentBytes } = this.#parts;
     // Half of the segment that it may be above: the rest is for what comes during a pass.
     let excess = log.sizeBytes - GARBAGE_FACTOR * chunks.liveBytes - segmentBytes / 2;
     if (excess <= 0) return undefined;
     for (const { end, sizeBytes } of log.spans()) {
       excess -= sizeBytes;
-      if (excess <= 0) return this.#marks.find((mark) => mark >= end);
+      if (excess <= 0) return this.#marks.find(({ first }) => first >= end);
     }
     return this.#marks.at(-1);
   }
 
-  async #clean(target: Position): Promise<void> {
+  async #clean({ first, last }: Committed): Promise<void> {
     const { chunks, log } = this.#parts;
-    for (const chunk of [...chunks.before(target)]) {
+    for (const chunk of [...chunks.upTo(last)]) {
       if (this.#isStopped) return;
-      if (chunk.live > 0) await this.#move(chunk, target);
+      if (chunk.live > 0) await this.#move(chunk, last);
     }
     await this.#checkpoint();
     if (this.#isStopped) return;
-    await log.trim(target);
-    chunks.forget(target);
-    while (this.#marks[0] !== undefined && this.#marks[0] < target) this.#marks.shift();
+    await log.trim(first);
+    chunks.forget(first);
+    while (this.#marks[0] !== undefined && this.#marks[0].first < first) this.#marks.shift();
   }
 
   /** Tells the state beside the jobs, a step at a time. */
@@ -118,10 +119,10 @@ export class Cleaner {
     }
   }
 
-  /** Tells the jobs again whose records are in a chunk and before the target. */
-  async #move(chunk: Chunk, target: Position): Promise<void> {
+  /** Tells the jobs again whose records are in a chunk, up to a position. */
+  async #move(chunk: Chunk, last: Position): Promise<void> {
     const { batches } = chunk;
-    for (let i = 0; i < batches.length && batches[i + 2]! < target; i += 3) {
+    for (let i = 0; i < batches.length && batches[i + 2]! <= last; i += 3) {
       const from = batches[i]!;
       const to = batches[i + 1]!;
       const bytes =

@@ -7,13 +7,18 @@ import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
 import { CHUNK_BYTES } from "./limits.ts";
 
+/** Where a commit stands in the log: the positions of its first and of its last part. */
+export interface Committed {
+  first: Position;
+  last: Position;
+}
+
 /** What is promised once all facts written so far are durable. */
 interface Commit {
   /** Parts of it that are not yet in the log. */
   parts: number;
-  /** The position of its first part. */
-  first: Position;
-  readonly done: ((first: Position) => void)[];
+  readonly at: Committed;
+  readonly done: ((at: Committed) => void)[];
   promise: Promise<void> | undefined;
   resolve: () => void;
   reject: (error: SluiceError) => void;
@@ -123,10 +128,10 @@ export class Journal {
   }
 
   /**
-   * Calls back when all that is written now is durable, with a position that no fact written since
-   * the last commit is before; never when the log fails.
+   * Calls back when all that is written now is durable, with the place of the commit that has the
+   * latest of it; never when the log fails.
    */
-  whenDurable(callback: (first: Position) => void): void {
+  whenDurable(callback: (at: Committed) => void): void {
     this.#gathering.done.push(callback);
   }
 
@@ -152,7 +157,8 @@ export class Journal {
         chunk.unsynced--;
         chunk.batches.push(from, to, position);
         this.#unsyncedBytes -= to - from;
-        commit.first = Math.min(commit.first, position);
+        commit.at.first = Math.min(commit.at.first, position);
+        commit.at.last = Math.max(commit.at.last, position);
         this.#chunks.settle(chunk);
         if (--commit.parts === 0) this.#finish(commit);
       },
@@ -167,7 +173,7 @@ export class Journal {
     this.#inFlight = 0;
     if (this.#failure !== undefined) return commit.reject(this.#failure);
     commit.resolve();
-    for (const callback of commit.done) callback(commit.first);
+    for (const callback of commit.done) callback(commit.at);
     this.onCommit();
   }
 
@@ -213,7 +219,7 @@ const DONE = Promise.resolve();
 function newCommit(): Commit {
   return {
     parts: 0,
-    first: Number.POSITIVE_INFINITY,
+    at: { first: Number.POSITIVE_INFINITY, last: 0 },
     done: [],
     promise: undefined,
     resolve: () => {},
