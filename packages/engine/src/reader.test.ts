@@ -53,6 +53,10 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
   assert.throws(() => engine.checkLease(1, 9), { code: "LEASE_LOST" });
   engine.ack(1, lease!.lease, 7);
   assert.equal(engine.held(1, lease!.lease), undefined);
+  engine.add("q", {}, 7);
+  const [other] = engine.lease("q", 1, 7);
+  engine.deleteQueue("q", 7);
+  assert.equal(engine.held(2, other!.lease), undefined, "nobody holds a job of a deleted queue");
 });
 
 test("a body can be put elsewhere, and who no longer has one is told", () => {

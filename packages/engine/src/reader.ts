@@ -50,7 +50,8 @@ export class Reader {
   /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
   held(id: number, lease: number): Held | undefined {
     const row = this.#core.ids.find(id);
-    return row === 0 ? undefined : heldOf(this.#core, row, lease);
+    if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
+    return heldOf(this.#core, row, lease);
   }
 
   /** The body of a job; undefined when the job is not known. */
