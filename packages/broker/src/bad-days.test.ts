@@ -187,3 +187,25 @@ test("bytes above the limit of a payload are refused, bytes at it are not", asyn
   assert.equal(above!.error?.code, "PAYLOAD_TOO_LARGE");
   await broker.close();
 });
+
+test("a lease granted while the log syncs an earlier one waits for its own sync", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log });
+  const delivered: string[] = [];
+  await broker.consume("q", { worker: "w", credits: 10 }, (jobs) => {
+    delivered.push(...jobs.map(({ payload }) => new TextDecoder().decode(payload)));
+  });
+  log.hold();
+  void broker.add("q", [job("first")]);
+  await turn();
+  void broker.add("q", [job("second")]);
+  await turn();
+  log.letGo();
+  log.hold();
+  await turn();
+  assert.deepEqual(delivered, ["first"]);
+  log.letGo();
+  await turn();
+  assert.deepEqual(delivered, ["first", "second"]);
+  await broker.close();
+});

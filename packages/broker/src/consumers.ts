@@ -64,8 +64,9 @@ export class Consumers {
   readonly #seats = new Map<string, Map<string, Seat>>();
   /** Those whose credits the engine does not know yet. */
   readonly #changed = new Set<Seat>();
-  /** Leases that wait to be durable. */
+  /** Leases of the commit that gathers now. */
   #granted: Lease[] = [];
+  #commit = -1;
   /** Deliveries that wait for payloads to be read; later ones queue up behind. */
   #sending: Promise<void> | undefined;
   #count = 0;
@@ -167,13 +168,19 @@ export class Consumers {
       seat.credits--;
       seat.onTheWay++;
     }
-    if (this.#granted.length === 0) this.#journal.whenDurable(() => this.#send());
-    this.#granted.push(...leases);
+    if (this.#commit !== this.#journal.gathering) this.#newCommit();
+    for (const lease of leases) this.#granted.push(lease);
   }
 
-  #send(): void {
-    const leases = this.#granted;
-    this.#granted = [];
+  /** What was granted before went out with the commit before: it must not wait, nor this go early. */
+  #newCommit(): void {
+    const granted: Lease[] = [];
+    this.#granted = granted;
+    this.#commit = this.#journal.gathering;
+    this.#journal.whenDurable(() => this.#send(granted));
+  }
+
+  #send(leases: readonly Lease[]): void {
     if (this.#sending !== undefined) {
       this.#sending = this.#sending.then(() => this.#sendNow(leases));
       return;

@@ -39,6 +39,7 @@ export class Journal {
   /** Parts of earlier chunks that are not yet handed to the log. */
   #parts: { chunk: Chunk; from: number; to: number }[] = [];
   #gathering: Commit = newCommit();
+  #commits = 0;
   #inFlight = 0;
   #unsyncedBytes = 0;
   #writtenBytes = 0;
@@ -71,9 +72,9 @@ export class Journal {
     return this.#writtenBytes;
   }
 
-  /** Nothing is on its way into the log. */
-  get isIdle(): boolean {
-    return this.#inFlight === 0;
+  /** The number of the commit that what is written now belongs to. */
+  get gathering(): number {
+    return this.#commits;
   }
 
   /** Writes a fact. A job's body is from now on kept here, and the engine has its name. */
@@ -143,6 +144,7 @@ export class Journal {
     if (this.#parts.length === 0 && commit.promise === undefined && commit.done.length === 0)
       return;
     this.#gathering = newCommit();
+    this.#commits++;
     const parts = this.#parts;
     this.#parts = [];
     commit.parts = parts.length;
