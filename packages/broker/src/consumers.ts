@@ -67,7 +67,8 @@ export class Consumers {
   /** Leases of the commit that gathers now. */
   #granted: Lease[] = [];
   #commit = -1;
-  /** Deliveries that wait for payloads to be read; later ones queue up behind. */
+  /** Leases that are durable and wait for the payloads of those before them to be read. */
+  readonly #outbox: (readonly Lease[])[] = [];
   #sending: Promise<void> | undefined;
   #count = 0;
 
@@ -181,16 +182,28 @@ export class Consumers {
   }
 
   #send(leases: readonly Lease[]): void {
-    if (this.#sending !== undefined) {
-      this.#sending = this.#sending.then(() => this.#sendNow(leases));
-      return;
+    this.#outbox.push(leases);
+    if (this.#sending === undefined) this.#sendAll();
+  }
+
+  /** Sends what is durable, in order; goes on by itself when payloads had to be read. */
+  #sendAll(): void {
+    this.#sending = undefined;
+    try {
+      for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) {
+        const reading = this.#sendNow(next);
+        if (reading === undefined) continue;
+        this.#sending = reading.then(() => this.#sendAll(), this.#onDamage);
+        return;
+      }
+    } catch (error) {
+      this.#onDamage(error);
     }
-    const reading = this.#sendNow(leases);
-    if (reading === undefined) return;
-    this.#sending = reading;
-    void reading.then(() => {
-      if (this.#sending === reading) this.#sending = undefined;
-    });
+  }
+
+  /** Resolves when all that is durable was sent. */
+  async sent(): Promise<void> {
+    while (this.#sending !== undefined) await this.#sending;
   }
 
   /** Answers a promise when payloads have to be read first. */
@@ -207,7 +220,7 @@ export class Consumers {
       this.#handOver(leases, bodies as (Body | undefined)[]);
       return undefined;
     }
-    return Promise.all(bodies).then((read) => this.#handOver(leases, read), this.#onDamage);
+    return Promise.all(bodies).then((read) => this.#handOver(leases, read));
   }
 
   #handOver(leases: readonly Lease[], bodies: readonly (Body | undefined)[]): void {
@@ -232,7 +245,7 @@ export class Consumers {
         else this.changed(creditBack(seat));
       }
     }
-    for (const [to, list] of deliveries) if (list.length > 0) to.deliver(list);
+    for (const [to, list] of deliveries) if (list.length > 0) deliver(to, list);
   }
 
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {
@@ -259,6 +272,17 @@ export class Consumers {
     if (this.#engine.held(id, lease) === undefined) return;
     this.#engine.giveBack(id, lease, this.#now());
     this.#wake();
+  }
+}
+
+/** What a receiver throws is its own: it must not keep others from their jobs. */
+function deliver(seat: Seat, jobs: LeasedJob[]): void {
+  try {
+    seat.deliver(jobs);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }
 

@@ -57,6 +57,7 @@ export class Runtime {
   #cleaner: Cleaner | undefined;
   #isRecovering = true;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(log: Log, clock: Clock, options: BrokerOptions) {
     this.log = log;
@@ -147,8 +148,13 @@ export class Runtime {
     return result;
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
     this.#cleaner?.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
@@ -156,6 +162,8 @@ export class Runtime {
     this.room.failAll(closed);
     await this.#flushed();
     this.pump.stop();
+    // What was on its way is given back when it finds nobody there.
+    await this.consumers.sent();
     await this.#flushed();
     this.ends.failAll(closed);
     this.feed.close();
