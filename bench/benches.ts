@@ -1,4 +1,6 @@
+import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
+import { recoveryBench } from "./recovery/bench.ts";
 
-export const BENCHES: readonly Bench[] = [engineBench];
+export const BENCHES: readonly Bench[] = [engineBench, embeddedBench, recoveryBench];

@@ -1,7 +1,7 @@
 // The figures. A benchmark is not a test: what falls short of its target is shown and fails
 // nothing; only a measurement that could not be made does.
 
-import { availableParallelism, cpus } from "node:os";
+import { availableParallelism, cpus, loadavg } from "node:os";
 import { type Plan, parseArguments, UsageError } from "./arguments.ts";
 import { BENCHES } from "./benches.ts";
 import { runInChild } from "./child.ts";
@@ -36,7 +36,9 @@ function printTable(figures: readonly Figure[], { scale }: Plan): void {
 // Says of each figure what all of them share.
 function complete(figure: Figure, { scale }: Plan): Figure {
   const quick = scale.isQuick ? { quick: "sizes divided by 10, 3 runs" } : {};
-  const conditions = { ...figure.conditions, ...quick, node: process.version };
+  // A machine that is busy with other things measures those too.
+  const machineLoad = Number(loadavg()[0]!.toFixed(1));
+  const conditions = { ...figure.conditions, ...quick, machineLoad, node: process.version };
   return { ...figure, conditions };
 }
 

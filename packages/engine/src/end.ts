@@ -155,7 +155,13 @@ export function revive(core: Core, row: number, now: number): void {
       value: id,
     });
   }
-  refuseRevival(core, core.queueOf(row), row);
+  const queue = core.queueOf(row);
+  if (state === ENDED_JOB && queue.kept > queue.config.results.jobs) {
+    // It may be one of those that a lowered limit is about to forget.
+    const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
+    throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
+  }
+  refuseRevival(core, queue, row);
   core.tell({ at: now, fact: "revived", id });
   applyRevive(core, row, now);
 }

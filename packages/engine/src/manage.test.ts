@@ -201,3 +201,16 @@ test("a path that a deleted queue used is made anew, in its tier, for the next q
   const tiers = engine.lanes("r").lanes.map((lane) => lane.tier);
   assert.deepEqual(tiers.toSorted(), [0, 1, 2, 3]);
 });
+
+test("a lowered limit of kept jobs forgets the oldest, and none runs again meanwhile", () => {
+  const { engine } = open({ results: { jobs: 2000 } });
+  fill(engine, 1000);
+  for (let id = 1; id <= 1000; id++) engine.cancel(id, 0);
+  engine.setQueue("q", { results: { jobs: 2 } }, 0);
+  assert.throws(() => engine.retry(1000, 0), { code: "CONFLICT" });
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").kept, 2);
+  assert.equal(engine.job(998), undefined);
+  engine.retry(999, 0);
+  assert.equal(engine.job(999)?.state, "waiting");
+});

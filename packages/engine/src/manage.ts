@@ -54,6 +54,7 @@ function spread(core: Core, queue: Queue, old: QueueConfig): void {
   if (config.results.ms < old.results.ms && core.keeping.has(queue.index + 1)) {
     core.keeping.move(queue.index + 1, core.now);
   }
+  if (queue.kept > config.results.jobs) core.chores.push(() => forgetBeyond(core, queue));
   if (JSON.stringify(old.weights) !== JSON.stringify(config.weights)) {
     core.chores.push(walk(core, core.rings.nodes, (node) => reweigh(core, node, queue)));
   }
@@ -66,6 +67,15 @@ function spread(core: Core, queue: Queue, old: QueueConfig): void {
       }),
     );
   }
+}
+
+/** Forgets the oldest kept jobs that a lowered limit has no place for. */
+function forgetBeyond(core: Core, queue: Queue): boolean {
+  for (let i = 0; i < ROWS_PER_STEP && queue.kept > queue.config.results.jobs; i++) {
+    core.rings.steps++;
+    forgetKept(core, queue.keptHead, queue);
+  }
+  return queue.kept <= queue.config.results.jobs;
 }
 
 /** Gives a lane or level the weight that the policy sets now, unless a job has set one. */

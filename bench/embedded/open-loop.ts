@@ -1,0 +1,82 @@
+// Latency under a load that does not wait: adds are made at times set beforehand, and a job that is
+// late because the one before it was late counts from its own time all the same.
+
+import type { Durability } from "sluice";
+import type { Conditions, Figure, Scale } from "../figure.ts";
+import { percentileOf } from "../percentile.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { PAYLOAD_BYTES } from "./jobs.ts";
+import type { Load } from "./load.ts";
+
+const SECONDS = 5;
+const SECONDS_QUICK = 1;
+
+export interface HalfLoad {
+  readonly load: Load;
+  readonly scale: Scale;
+  readonly perSecond: number;
+}
+
+export async function openLoopFigures(
+  { load, scale, perSecond }: HalfLoad,
+  durability: Durability,
+  conditions: Conditions,
+): Promise<Figure[]> {
+  const seconds = scale.isQuick ? SECONDS_QUICK : SECONDS;
+  const jobsPerRun = Math.round(perSecond * seconds);
+  await openLoop(load, jobsPerRun, perSecond);
+  const runs: Float64Array[] = [];
+  for (let run = 0; run < scale.runs; run++) {
+    runs.push(await openLoop(load, jobsPerRun, perSecond));
+  }
+  return [0.5, 0.99].map((share) => {
+    const spread = spreadOf(runs.map((latencies) => percentileOf(latencies, share)));
+    return {
+      metric: `add → handler at half of the load, ${durability}, p${share * 100}`,
+      value: rounded(spread.median),
+      unit: "ms",
+      conditions: {
+        ...conditions,
+        clock: "open loop: from the time an add was due to its handler's begin",
+        addsPerSecond: Math.round(perSecond),
+        load: "half of the highest median of single adds in this process, at even distances",
+        jobsPerRun,
+        runs: scale.runs,
+        ...spreadConditions(spread),
+      },
+    };
+  });
+}
+
+// Milliseconds of each job.
+async function openLoop(load: Load, jobs: number, perSecond: number): Promise<Float64Array> {
+  const latencies = new Float64Array(jobs);
+  const finished = load.finished(jobs);
+  const gapMs = 1000 / perSecond;
+  const beginAt = performance.now() + gapMs;
+  load.onHandled = (payload) => {
+    const index = (payload as Buffer).readUInt32LE(0);
+    latencies[index] = performance.now() - (beginAt + index * gapMs);
+  };
+  let failure: unknown;
+  for (let sent = 0; sent < jobs && failure === undefined; ) {
+    const due = Math.min(jobs, Math.floor((performance.now() - beginAt) / gapMs) + 1);
+    for (; sent < due; sent++) {
+      load.add(numbered(sent)).catch((error: unknown) => {
+        failure = error;
+      });
+    }
+    // A timer would be up to a millisecond late: the loop turns until the next add is due.
+    await new Promise(setImmediate);
+  }
+  if (failure !== undefined) throw failure;
+  await finished;
+  load.onHandled = () => {};
+  return latencies;
+}
+
+export function numbered(index: number): Buffer {
+  const payload = Buffer.alloc(PAYLOAD_BYTES);
+  payload.writeUInt32LE(index, 0);
+  return payload;
+}

@@ -1,0 +1,63 @@
+// A directory on a real disk for one measurement, gone afterwards whatever becomes of it. Where
+// temporary files live in memory a sync costs nothing, so such a place is passed over.
+
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const IN_MEMORY = [0x01021994, 0x858458f6];
+const FILE_SYSTEMS = new Map([
+  [0xef53, "ext4"],
+  [0x58465342, "xfs"],
+  [0x9123683e, "btrfs"],
+  [0x794c7630, "overlayfs"],
+]);
+
+export class Scratch implements Disposable {
+  readonly dir: string;
+  // For the conditions of what is measured here.
+  readonly disk: string;
+  readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
+
+  constructor() {
+    const place = placeOnDisk();
+    const { type } = statfsSync(place);
+    this.disk = `${FILE_SYSTEMS.get(type) ?? `file system 0x${type.toString(16)}`} at ${place}`;
+    this.dir = mkdtempSync(join(place, "sluice-bench-"));
+    // A group that is told to stop, or fails, leaves nothing either.
+    process.on("exit", this.#remove);
+    process.on("SIGTERM", exitNow);
+  }
+
+  // The path of a directory that nobody has used.
+  fresh(): string {
+    return mkdtempSync(join(this.dir, "data-"));
+  }
+
+  get freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.dir);
+    return bavail * bsize;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("exit", this.#remove);
+    process.off("SIGTERM", exitNow);
+    this.#remove();
+  }
+}
+
+const exitNow = (): never => process.exit(143);
+
+function placeOnDisk(): string {
+  const places = [tmpdir(), "/var/tmp", process.cwd()];
+  return places.find((place) => !isInMemory(place)) ?? process.cwd();
+}
+
+function isInMemory(place: string): boolean {
+  try {
+    return IN_MEMORY.includes(statfsSync(place).type);
+  } catch {
+    // A place that is not there is passed over as well.
+    return true;
+  }
+}

@@ -1,0 +1,428 @@
+// A checker that cannot see is no checker: each of these histories breaks one promise.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Added, BrokerEvent, GateInfo, QueueStats } from "@sluice/protocol";
+import { Broken } from "../model/broken.ts";
+import { Checker } from "./checker.ts";
+import type { Delivered, HistoryRecord, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
+
+const LEASE_MS = 100;
+
+// A history, told call by call. Time stands still unless it is told.
+class Story {
+  at = 1_000;
+  readonly #checker = new Checker();
+  #calls = 0;
+
+  take(record: HistoryRecord): this {
+    this.#checker.take(record);
+    return this;
+  }
+
+  call(call: PortCall): number {
+    const n = this.#calls++;
+    this.take({ is: "call", n, at: this.at, wallAheadMs: 0, call });
+    return n;
+  }
+
+  // A call and its answer.
+  done(call: PortCall, ...items: ItemAnswer[]): this {
+    return this.take({ is: "answer", n: this.call(call), at: this.at, items });
+  }
+
+  add(number: number, note: Omit<JobNote, "number"> = {}, added: Partial<Added> = {}): this {
+    const jobs = [{ number, attempts: 3, ...note }];
+    const ok = { id: `a${number}`, tier: 0, ...added };
+    return this.done({ call: "add", queue: "q", jobs }, { ok });
+  }
+
+  deliver(number: number, count = 1, more: Partial<Delivered> = {}): this {
+    const job = {
+      id: `a${number}`,
+      lease: `a${number}.${count}`,
+      queue: "q",
+      attempt: 0,
+      attempts: 3,
+      tier: 0,
+      expiresAt: this.at + LEASE_MS,
+      body: number,
+      ...more,
+    };
+    return this.take({ is: "delivery", at: this.at, to: "w", leaseMs: LEASE_MS, jobs: [job] });
+  }
+
+  ack(number: number, count = 1): this {
+    return this.done({ call: "ack", leases: [`a${number}.${count}`] }, { ok: true });
+  }
+
+  event(event: BrokerEvent): this {
+    return this.take({ is: "event", event });
+  }
+
+  pass(ms: number): this {
+    this.at += ms;
+    return this;
+  }
+
+  crash(isClean = false): this {
+    return this.take({ is: "end", at: this.at, isClean });
+  }
+
+  finish(): void {
+    const nothing = { queues: [], jobs: [], gates: [], stores: [], groups: [] };
+    this.#checker.finish(nothing);
+  }
+
+  // What is seen after a restart.
+  look(jobs: readonly Partial<SeenJob>[] = [], more: Partial<Look> = {}): this {
+    const { stats = {}, gates = [], stores = [], groups = [], at = this.at } = more;
+    const seen = jobs.map((job) => ({
+      id: "a1",
+      queue: "q",
+      state: "waiting" as const,
+      attempt: 0,
+      body: 1,
+      ...job,
+    }));
+    const of = (state: string): number => seen.filter((job) => job.state === state).length;
+    const counts = {
+      waiting: of("waiting"),
+      delayed: of("delayed"),
+      leased: of("leased"),
+      kept: of("finished") + of("failed"),
+      added: 0,
+      finished: 0,
+      dispatched: 0,
+      ...stats,
+    };
+    const queues = more.stats === undefined ? [] : [{ name: "q", stats: counts as QueueStats }];
+    const clockAt = this.at;
+    return this.take({
+      is: "state",
+      at,
+      clockAt,
+      openMs: 0,
+      seen: { queues, jobs: seen, gates: gates as GateInfo[], stores, groups },
+    });
+  }
+}
+
+interface Look {
+  at: number;
+  stats: Partial<QueueStats>;
+  gates: readonly Partial<GateInfo>[];
+  stores: { store: string; entries: { key: string; value: unknown }[] }[];
+  groups: { id: string; ended: boolean; members: { id: string }[] }[];
+}
+
+const write = (n: number): PortCall => ({
+  call: "storeWrite",
+  store: "s",
+  entries: [
+    { key: "a", value: n },
+    { key: "b", value: n },
+  ],
+});
+const store = (a: number, b: number): Look["stores"] => [
+  {
+    store: "s",
+    entries: [
+      { key: "a", value: a },
+      { key: "b", value: b },
+    ],
+  },
+];
+const gate = (config: GateInfo["config"]): PortCall => ({
+  call: "setGate",
+  gate: "g",
+  config: config!,
+});
+const gated = { gates: ["g"] };
+const ended = (id: string, ending: "finished" | "cancelled"): BrokerEvent => {
+  return { event: "ended", id, queue: "q", ending, at: 1_000 };
+};
+
+// By the rule that must be named.
+const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown][] = [
+  ["no confirmed add lost", "a job is gone", (s) => s.add(1).crash().look()],
+  ["no confirmed add lost", "a delivered one is", (s) => s.add(1).deliver(1).crash().look()],
+  ["drain", "a job is never done", (s) => finish(s.add(1))],
+  ["bodies", "a payload is broken", (s) => s.add(1).deliver(1, 1, { body: "a broken payload" })],
+  ["bodies", "a job has another's", (s) => s.add(1).add(2).deliver(1, 1, { body: 2 })],
+  [
+    "bodies",
+    "a look shows another's",
+    (s) =>
+      s
+        .add(1)
+        .add(2)
+        .crash()
+        .look([{ body: 2 }]),
+  ],
+  ["no job after its end", "it is delivered", (s) => s.add(1).deliver(1).ack(1).deliver(1, 2)],
+  [
+    "no job after its end",
+    "it is listed",
+    (s) =>
+      s
+        .add(1)
+        .deliver(1)
+        .ack(1)
+        .crash()
+        .look([{ state: "waiting" }]),
+  ],
+  [
+    "no job after its end",
+    "it was cancelled",
+    (s) =>
+      s
+        .add(1)
+        .done({ call: "cancel", ids: ["a1"] }, { ok: true })
+        .deliver(1),
+  ],
+  [
+    "no job after its end",
+    "it was purged",
+    (s) => s.add(1).done({ call: "purge", queue: "q" }, { ok: true }).pass(1).deliver(1),
+  ],
+  [
+    "no job after its end",
+    "its queue was deleted",
+    (s) => s.add(1).done({ call: "deleteQueue", queue: "q" }, { ok: true }).deliver(1),
+  ],
+  ["one live lease", "two have it", (s) => s.add(1).deliver(1).pass(50).deliver(1, 2)],
+  [
+    "one live lease",
+    "an extended one is given away",
+    (s) => extend(s.add(1).deliver(1), 1, 500).pass(200).deliver(1, 2, { attempt: 1 }),
+  ],
+  ["live leases survive", "it waits", (s) => s.add(1).deliver(1).crash().look([{}])],
+  [
+    "live leases hold",
+    "an ack is refused",
+    (s) =>
+      s
+        .add(1)
+        .deliver(1)
+        .done({ call: "ack", leases: ["a1.1"] }, { error: "LEASE_LOST" }),
+  ],
+  ["old leases are refused", "an ack counts twice", (s) => s.add(1).deliver(1).ack(1).ack(1)],
+  [
+    "old leases are refused",
+    "an overtaken one is accepted",
+    (s) => s.add(1).deliver(1).pass(200).deliver(1, 2, { attempt: 1 }).ack(1, 1),
+  ],
+  ["tokens rise", "one comes again", (s) => s.add(1).deliver(1).pass(200).deliver(1, 1)],
+  ["attempts", "an expiry is not counted", (s) => s.add(1).deliver(1).pass(200).deliver(1, 2)],
+  [
+    "attempts",
+    "one too many",
+    (s) => s.add(1, { attempts: 1 }).deliver(1).pass(200).deliver(1, 2, { attempt: 1 }),
+  ],
+  ["attempts", "a first one fails", (s) => s.add(1).deliver(1, 1, { attempt: 1 })],
+  ["never early", "a delay is cut", (s) => s.add(1, { delayMs: 50 }).pass(49).deliver(1)],
+  ["never early", "a runAt is", (s) => s.add(1, { runAt: 1_050 }).pass(49).deliver(1)],
+  ["ids", "one is given twice", (s) => s.add(1).add(2, {}, { id: "a1" })],
+  ["ids", "a later one is lower", (s) => s.add(2).add(1)],
+  [
+    "dedupe",
+    "a pending key makes a second job",
+    (s) => s.add(1, { dedupe: KEY }).crash().look([{}]).add(2, { dedupe: KEY }),
+  ],
+  [
+    "dedupe",
+    "a duplicate of a job without the key",
+    (s) => s.add(1).add(2, { dedupe: KEY }, { id: "a1", duplicate: true }),
+  ],
+  ["groups", "one ends twice", (s) => groupEnd(groupEnd(s.add(1, IN_GROUP).deliver(1).ack(1)))],
+  ["groups", "one ends before its member", (s) => groupEnd(s.add(1, IN_GROUP))],
+  ["groups", "one is lost", (s) => s.add(1, IN_GROUP).crash().look([{}])],
+  [
+    "gates: rate",
+    "more than the burst",
+    (s) =>
+      s
+        .done(gate({ rate: 1, burst: 1 }), { ok: true })
+        .pass(1)
+        .add(1, gated)
+        .deliver(1)
+        .add(2, gated)
+        .deliver(2),
+  ],
+  [
+    "gates: rate",
+    "a restart fills the bucket",
+    (s) =>
+      s
+        .done(gate({ rate: 1, burst: 1 }), { ok: true })
+        .pass(1)
+        .add(1, gated)
+        .deliver(1)
+        .crash()
+        .look([{ state: "leased", at: s.at + LEASE_MS }], {
+          gates: [{ key: "g", config: { rate: 1, burst: 1 }, tokens: 1, windows: [], inFlight: 1 }],
+        }),
+  ],
+  [
+    "gates: window",
+    "one more than the limit",
+    (s) =>
+      s
+        .done(gate({ windows: [{ limit: 1, perMs: 1_000 }] }), { ok: true })
+        .pass(1)
+        .add(1, gated)
+        .deliver(1)
+        .pass(999)
+        .add(2, gated)
+        .deliver(2),
+  ],
+  [
+    "gates: concurrency",
+    "two at once",
+    (s) =>
+      s
+        .done(gate({ concurrency: 1 }), { ok: true })
+        .pass(1)
+        .add(1, gated)
+        .deliver(1)
+        .add(2, gated)
+        .deliver(2),
+  ],
+  [
+    "gates: interval",
+    "too soon",
+    (s) =>
+      s
+        .done(gate({ interval: { ms: 50, from: "start" } }), { ok: true })
+        .pass(1)
+        .add(1, gated)
+        .deliver(1)
+        .pass(49)
+        .add(2, gated)
+        .deliver(2),
+  ],
+  [
+    "gates: cooldown",
+    "one passes",
+    (s) => s.done(COOL, { ok: true }).pass(50).add(1, gated).deliver(1),
+  ],
+  ["gates: cooldown", "a restart ends it", (s) => s.done(COOL, { ok: true }).crash().look()],
+  [
+    "gates: limits",
+    "a restart forgets them",
+    (s) =>
+      s
+        .done(gate({ concurrency: 1 }), { ok: true })
+        .crash()
+        .look(),
+  ],
+  [
+    "first in, first out",
+    "two change places",
+    (s) => s.add(1).add(2).deliver(2).pass(1).deliver(1),
+  ],
+  [
+    "stores",
+    "a confirmed write is lost",
+    (s) =>
+      s
+        .done(write(1), { ok: true })
+        .done(write(2), { ok: true })
+        .crash()
+        .look([], { stores: store(1, 1) }),
+  ],
+  [
+    "stores",
+    "a write is there by half",
+    (s) => {
+      s.done(write(1), { ok: true }).call(write(2));
+      s.crash().look([], { stores: store(2, 1) });
+    },
+  ],
+  [
+    "counters",
+    "an ack is not counted",
+    (s) =>
+      s
+        .add(1)
+        .deliver(1)
+        .ack(1)
+        .crash()
+        .look([], { stats: { added: 1, dispatched: 1 } }),
+  ],
+  [
+    "counters",
+    "a list is longer",
+    (s) =>
+      s
+        .add(1)
+        .crash()
+        .look([{}], { stats: { waiting: 0, added: 1 } }),
+  ],
+  ["time", "it goes back", (s) => s.add(1).crash().pass(-500).look([{}])],
+  [
+    "time",
+    "it leaps",
+    (s) =>
+      s
+        .add(1)
+        .crash()
+        .look([{}], { at: s.at + 10 }),
+  ],
+  ["nothing ends by itself", "an event says so", (s) => s.add(1).event(ended("a1", "cancelled"))],
+  [
+    "nothing ends by itself",
+    "a look does",
+    (s) =>
+      s
+        .add(1)
+        .crash()
+        .look([{ state: "failed", ending: "cancelled" }]),
+  ],
+  [
+    "answers",
+    "a close leaves a call alone",
+    (s) => {
+      s.call({ call: "purge", queue: "q" });
+      s.crash(true);
+    },
+  ],
+];
+
+const KEY = { key: "k", mode: "pending" } as const;
+const IN_GROUP = { group: "g1" };
+const COOL: PortCall = { call: "cooldown", gate: "g", ms: 100 };
+
+function extend(story: Story, number: number, leaseMs: number): Story {
+  const items = [{ lease: `a${number}.1`, leaseMs }];
+  return story.done({ call: "extend", items }, { ok: story.at + leaseMs });
+}
+
+function groupEnd(story: Story): Story {
+  return story.event({ at: story.at, event: "group-ended", group: "g1" });
+}
+
+function finish(story: Story): void {
+  story.finish();
+}
+
+for (const [rule, what, tell] of BAD) {
+  test(`the checker sees it: ${rule}: ${what}`, () => {
+    assert.throws(
+      () => tell(new Story()),
+      (error) => error instanceof Broken && error.rule === rule,
+    );
+  });
+}
+
+test("a good history passes: a crash leaves open what was not answered", () => {
+  const story = new Story();
+  story.add(1).deliver(1);
+  story.call({ call: "ack", leases: ["a1.1"] });
+  story.crash().look([]);
+  story.add(2).deliver(2).ack(2).crash().look([]);
+  story.call({ call: "add", queue: "q", jobs: [{ number: 3 }] });
+  story.crash().look([{ id: "a3", body: 3 }]);
+  story.pass(1).deliver(3).ack(3).finish();
+});

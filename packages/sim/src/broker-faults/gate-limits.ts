@@ -1,0 +1,237 @@
+// The limits of gates over any interval, across restarts. A gate's era is the time in which its
+// limits are certain: it begins anew when they change, and a change without an answer ends it until
+// a look.
+
+import type { GateConfig, GateInfo } from "@sluice/protocol";
+import { demand } from "../model/broken.ts";
+import type { JobBook } from "./job-book.ts";
+import { isHeld, type KnownJob, type OpenCall } from "./known-job.ts";
+import type { ItemAnswer } from "./record.ts";
+
+const TOKEN_ERROR = 1e-3;
+
+interface Grant {
+  readonly at: number;
+  readonly cost: number;
+}
+
+interface Gate {
+  config: GateConfig | undefined;
+  isCertain: boolean;
+  // Changes of the limits that have no answer.
+  changing: number;
+  // Its era began at this time: what was granted then may have gone by other limits.
+  since: number;
+  grants: Grant[];
+  // Nobody passes between; empty when it was cleared, or may have been.
+  coolFrom: number;
+  coolUntil: number;
+  // The last call that may have cleared it.
+  clearedBy: number;
+}
+
+export class GateLimits {
+  readonly #jobs: JobBook;
+  readonly #gates = new Map<string, Gate>();
+
+  constructor(jobs: JobBook) {
+    this.#jobs = jobs;
+  }
+
+  called({ n, call }: OpenCall): void {
+    if (call.call === "setGate" || call.call === "deleteGate") {
+      const gate = this.#gate(call.gate);
+      gate.changing++;
+      gate.isCertain = false;
+    }
+    if (call.call === "clearCooldown" || call.call === "deleteGate") {
+      const gate = this.#gate(call.gate);
+      gate.coolUntil = 0;
+      gate.clearedBy = n;
+    }
+  }
+
+  answered(open: OpenCall, items: readonly ItemAnswer[]): void {
+    const { call, at } = open;
+    if (call.call === "nack") {
+      call.items.forEach(({ cooldown }, i) => {
+        const item = items[i] ?? items[0]!;
+        if (cooldown !== undefined && "ok" in item) this.#cool(cooldown.gate, open, cooldown.ms);
+      });
+      return;
+    }
+    const isDone = items[0] !== undefined && "ok" in items[0];
+    if (call.call === "cooldown" && isDone) this.#cool(call.gate, open, call.ms);
+    if (call.call !== "setGate" && call.call !== "deleteGate") return;
+    const gate = this.#gate(call.gate);
+    if (--gate.changing > 0) return;
+    if (isDone) gate.config = call.call === "setGate" ? call.config : undefined;
+    gate.grants = [];
+    gate.since = at;
+    gate.isCertain = isDone;
+  }
+
+  // Taken back as soon as somebody may have cleared it; a later one never makes it shorter.
+  #cool(key: string, { n, at }: OpenCall, ms: number): void {
+    const gate = this.#gate(key);
+    if (n < gate.clearedBy) return;
+    if (at + ms <= gate.coolUntil) return;
+    gate.coolFrom = Math.max(at, gate.coolUntil > at ? gate.coolFrom : 0);
+    gate.coolUntil = at + ms;
+  }
+
+  restarted(): void {
+    for (const gate of this.#gates.values()) gate.changing = 0;
+  }
+
+  // Jobs of a dead letter queue pass no gates.
+  granted(job: KnownJob, queue: string, at: number): void {
+    if (queue !== job.home) return;
+    for (const key of job.note.gates ?? []) {
+      const gate = this.#gate(key);
+      const cost = job.note.cost ?? 1;
+      demand(at <= gate.coolFrom || at >= gate.coolUntil, "gates: cooldown", () => {
+        return `job ${job.id} passes ${key} at ${at}, which cools until ${gate.coolUntil}`;
+      });
+      if (at <= gate.since) continue;
+      const index = gate.grants.findLastIndex((grant) => grant.at <= at) + 1;
+      gate.grants.splice(index, 0, { at, cost });
+      if (gate.isCertain && gate.config !== undefined) this.#judge(key, gate, job, index);
+    }
+  }
+
+  // A later grant may have been delivered before: all intervals that hold this one are looked at.
+  #judge(key: string, gate: Gate, job: KnownJob, from: number): void {
+    const { at } = gate.grants[from]!;
+    const who = (): string => `job ${job.id} passes ${key} at ${at}, limits ${show(gate.config)}`;
+    for (let i = from; i < gate.grants.length; i++) judgeGrant(gate.config!, gate.grants, i, who);
+    const { concurrency } = gate.config!;
+    if (concurrency === undefined) return;
+    demand(this.#held(key, job, at) < concurrency, "gates: concurrency", who);
+  }
+
+  // Jobs that certainly hold the gate, other than this one.
+  #held(key: string, but: KnownJob | undefined, at: number): number {
+    let held = 0;
+    for (const job of this.#jobs.live()) {
+      if (job === but || job.lease?.queue !== job.home || job.lease.grantedAt > at) continue;
+      if (job.note.gates?.includes(key) === true && isHeld(job, at)) held++;
+    }
+    return held;
+  }
+
+  looked(infos: readonly GateInfo[], at: number): void {
+    const known = new Map(infos.map((info) => [info.key, info]));
+    for (const [key, gate] of this.#gates) {
+      const info = known.get(key);
+      if (gate.isCertain) this.#compare(key, gate, info, at);
+      else {
+        gate.config = info?.config;
+        gate.grants = [];
+        gate.since = at;
+        gate.isCertain = true;
+      }
+      const until = info?.cooldown?.until ?? 0;
+      demand(gate.coolUntil <= at || until >= gate.coolUntil, "gates: cooldown", () => {
+        return `${key} cools until ${gate.coolUntil}, after a restart until ${until}`;
+      });
+    }
+  }
+
+  // A restart neither fills a bucket nor empties a window.
+  #compare(key: string, gate: Gate, info: GateInfo | undefined, at: number): void {
+    const { config } = gate;
+    const isSame = config === undefined || covers(info?.config, config);
+    demand(isSame && (config !== undefined || info?.config === undefined), "gates: limits", () => {
+      return `${key} has the limits ${show(info?.config)}, they were ${show(config)}`;
+    });
+    if (config?.rate !== undefined) {
+      const level = levelOf(gate.grants, config.rate, config.burst ?? Math.max(1, config.rate), at);
+      demand((info?.tokens ?? 0) <= level + TOKEN_ERROR, "gates: rate", () => {
+        return `${key} has ${info?.tokens} tokens after a restart, and at most ${level} are left`;
+      });
+    }
+    for (const [i, { perMs }] of (config?.windows ?? []).entries()) {
+      const least = usedOf(gate.grants, at - perMs);
+      demand((info?.windows[i]?.used ?? 0) >= least, "gates: window", () => {
+        return `${key} knows ${info?.windows[i]?.used} in ${perMs} ms, and ${least} have passed`;
+      });
+    }
+    const held = this.#held(key, undefined, at);
+    demand((info?.inFlight ?? 0) >= held, "gates: concurrency", () => {
+      return `${key} knows ${info?.inFlight} in flight, and ${held} are`;
+    });
+  }
+
+  #gate(key: string): Gate {
+    let gate = this.#gates.get(key);
+    if (gate === undefined) {
+      gate = { ...AS_NEW, grants: [] };
+      this.#gates.set(key, gate);
+    }
+    return gate;
+  }
+}
+
+const AS_NEW: Omit<Gate, "grants"> = {
+  config: undefined,
+  isCertain: true,
+  changing: 0,
+  since: 0,
+  coolFrom: 0,
+  coolUntil: 0,
+  clearedBy: -1,
+};
+
+// One grant among those of its era.
+function judgeGrant(
+  { rate, burst = Math.max(1, rate ?? 0), interval, windows = [] }: GateConfig,
+  grants: readonly Grant[],
+  index: number,
+  who: () => string,
+): void {
+  const { at, cost } = grants[index]!;
+  const before = grants.slice(0, index);
+  if (rate !== undefined) {
+    const level = levelOf(before, rate, burst, at);
+    demand(Math.min(cost, burst) <= level + TOKEN_ERROR, "gates: rate", who);
+  }
+  for (const { limit, perMs } of windows) {
+    const used = usedOf(before, at - perMs);
+    demand(used + Math.min(cost, limit) <= limit, "gates: window", who);
+  }
+  if (interval?.from !== "start") return;
+  const last = before.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+  demand(at - last >= interval.ms, "gates: interval", who);
+}
+
+// The most that the bucket can hold, whatever interval is looked at.
+function levelOf(grants: readonly Grant[], rate: number, burst: number, at: number): number {
+  let level = burst;
+  let taken = 0;
+  for (let i = grants.length - 1; i >= 0; i--) {
+    const grant = grants[i]!;
+    taken += Math.min(grant.cost, burst);
+    level = Math.min(level, burst + ((at - grant.at) * rate) / 1_000 - taken);
+  }
+  return level;
+}
+
+function usedOf(grants: readonly Grant[], after: number): number {
+  let used = 0;
+  for (const { at, cost } of grants) if (at > after) used += cost;
+  return used;
+}
+
+// Whether all that was set is there; what was not is at its default.
+function covers(whole: unknown, part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return Object.is(whole, part);
+  if (typeof whole !== "object" || whole === null) return false;
+  return Object.entries(part).every(([name, value]) => {
+    return value === undefined || covers((whole as Record<string, unknown>)[name], value);
+  });
+}
+
+function show(config: GateConfig | undefined): string {
+  return JSON.stringify(config) ?? "none";
+}

@@ -1,0 +1,80 @@
+// What a look after a restart must not show: a job that has ended, one without its lease, and none
+// at all where there was one.
+
+import { demand } from "../model/broken.ts";
+import type { JobBook } from "./job-book.ts";
+import { causeOf, isHeld, isOpen, type KnownJob } from "./known-job.ts";
+import type { SeenJob } from "./record.ts";
+
+export function judgeSeen(book: JobBook, job: KnownJob, seen: SeenJob, at: number): void {
+  if (seen.ending === undefined) judgeLive(book, job, seen, at);
+  else judgeEnded(book, job, seen, at);
+}
+
+function judgeLive(
+  book: JobBook,
+  job: KnownJob,
+  { id, queue, state, attempt, at: until }: SeenJob,
+  at: number,
+): void {
+  if (job.ended !== undefined) {
+    demand(
+      isOpen(job, "retry"),
+      "no job after its end",
+      () => `job ${id} is ${job.ended} and ${state}`,
+    );
+    book.revive(job);
+  }
+  if (queue !== job.home) book.die(job);
+  demand(!isHeld(job, at) || state === "leased", "live leases survive", () => {
+    return `job ${id} is held until ${job.lease?.until} and ${state} at ${at}`;
+  });
+  settle(job, state, attempt);
+  if (state !== "leased") return;
+  const { lease } = job;
+  if (lease !== undefined && !lease.isOver && until === lease.until) return;
+  if (isOpen(job, "extend") && lease !== undefined) lease.until = until!;
+  else {
+    const { count, afterCall } = lease ?? { count: 0, afterCall: -1 };
+    const isOver = false;
+    const unseen = { count, token: "", queue, grantedAt: 0, until: until!, afterCall };
+    job.lease = { ...unseen, isOver, mayBeOver: false };
+  }
+}
+
+// A look tells which of the attempts that were possible it is.
+function settle(job: KnownJob, state: string, attempt: number): void {
+  const { lease, restarts } = job;
+  const isOut = lease !== undefined && !lease.isOver;
+  const most = job.attemptMax + (isOut ? 1 : 0) + restarts;
+  demand(job.isSecondLife || (attempt >= job.attemptMin && attempt <= most), "attempts", () => {
+    return `job ${job.id} has lost ${attempt} attempts, not ${job.attemptMin} to ${most}`;
+  });
+  job.attemptMin = isOpen(job, "retry") ? 0 : attempt;
+  job.attemptMax = attempt;
+  if (isOut && state !== "leased") lease.isOver = true;
+}
+
+function judgeEnded(book: JobBook, job: KnownJob, { id, ending }: SeenJob, at: number): void {
+  if (job.ended === undefined) {
+    const cause = causeOf(job, at);
+    demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${ending}`);
+    book.end(job, ending!);
+  }
+  const isKnown = job.ended === "finished" || job.ended === "cancelled";
+  demand(!isKnown || job.ended === ending, "endings", () => {
+    return `job ${id} was ${job.ended} and is ${ending}`;
+  });
+}
+
+export function judgeGone(book: JobBook, job: KnownJob, at: number): void {
+  // It may wait inside of the job that it is to follow.
+  if (job.note.dedupe?.mode === "keepLast" && !job.isCertain) return;
+  if (job.isCertain) {
+    const cause = causeOf(job, at);
+    demand(cause !== undefined, "no confirmed add lost", () => {
+      return `job ${job.id}, number ${job.number} of ${job.home}, is gone`;
+    });
+  }
+  book.end(job, "gone");
+}

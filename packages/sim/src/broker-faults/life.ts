@@ -1,0 +1,268 @@
+// One life of a broker on a simulated disk: opened, worked with, and ended by chance.
+//
+//   power   everything stops at some call to the disk, and what was not synced may be gone
+//   kill    everything stops there too, but the disk has all that was written
+//   close   it is closed, and every call was answered
+//   error   some call to the disk fails: nothing may be confirmed from then on
+//
+// Disk, timers and the driver take turns in one order: the same seed gives the same history.
+
+import { setImmediate } from "node:timers/promises";
+import type { LocalBroker } from "@sluice/broker";
+import { FileLog, type Processes } from "@sluice/log";
+import { SluiceError } from "@sluice/protocol";
+import { type Call, type CallName, DIR, type Fault, type SimDisk } from "../log-faults/sim-disk.ts";
+import { Broken, demand } from "../model/broken.ts";
+import type { Random } from "../worlds/random.ts";
+import { observe, timeOf } from "./observe.ts";
+import type { Plan } from "./plan.ts";
+import type { HistoryRecord, Seen } from "./record.ts";
+import { Recorder } from "./recorder.ts";
+import { SimClock } from "./sim-clock.ts";
+
+export type BrokerModule = Pick<typeof import("@sluice/broker"), "openBroker">;
+export type HowItEnds = "power" | "kill" | "close" | "error";
+
+export interface LifeParts {
+  readonly module: BrokerModule;
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly disk: SimDisk;
+  readonly pid: number;
+  readonly startAt: number;
+  readonly segmentBytes: number;
+  readonly firstCall: number;
+  readonly groups: readonly string[];
+  readonly write: (record: HistoryRecord) => void;
+}
+
+const ERRORS: readonly { calls: readonly CallName[]; code: string }[] = [
+  { calls: ["sync"], code: "EIO" },
+  { calls: ["write"], code: "EIO" },
+  { calls: ["write", "create"], code: "ENOSPC" },
+  { calls: ["syncDir", "unlink"], code: "EIO" },
+  { calls: ["read"], code: "EIO" },
+];
+// Turns of the event loop in which everything that needs no time must have come through.
+const TURNS_MAX = 500;
+
+export class Life {
+  readonly clock: SimClock;
+  readonly #of: LifeParts;
+  #recorder: Recorder | undefined;
+  #broker: LocalBroker | undefined;
+  #aheadMs = 0;
+  // The power is gone, or the process.
+  #isOver = false;
+  #stop: () => void = () => {};
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop = resolve;
+  });
+  #after: SimDisk | undefined;
+  #failure: SluiceError | undefined;
+  #hasToldFailure = false;
+  #isFailing = false;
+  #strange: Broken | undefined;
+
+  constructor(parts: LifeParts) {
+    this.#of = parts;
+    this.clock = new SimClock(parts.startAt);
+  }
+
+  get recorder(): Recorder {
+    return this.#recorder!;
+  }
+
+  // Nothing more can be done with this broker.
+  get isOver(): boolean {
+    return this.#isOver || this.#failure !== undefined;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  now(): number {
+    return this.clock.now() + this.#aheadMs;
+  }
+
+  // At which call to the disk, counted from now, what happens.
+  meetFate(how: HowItEnds, calls: number): void {
+    const { disk, random } = this.#of;
+    const { calls: names, code } = random.pick(ERRORS);
+    let left = calls;
+    let hasFailed = false;
+    disk.onCall = (call: Call): Fault => {
+      if (how === "close" || this.#isOver) return undefined;
+      const isMeant = how !== "error" || names.includes(call.name);
+      if (hasFailed) return code === "ENOSPC" && isMeant ? { error: code } : undefined;
+      if (!isMeant || left-- > 0) return undefined;
+      if (how !== "error") this.stop(how);
+      else {
+        hasFailed = true;
+        this.#isFailing = true;
+      }
+      return how === "error" ? { error: code } : undefined;
+    };
+  }
+
+  stop(how: "power" | "kill"): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { disk } = this.#of;
+    this.#after = how === "power" ? disk.crash() : disk.copy();
+    this.#endRecord();
+    this.clock.forget();
+    this.#stop();
+  }
+
+  // What was told while it opened counts too.
+  #endRecord(): void {
+    if (this.#recorder !== undefined) this.#recorder.end(false);
+    else this.#of.write({ is: "end", at: this.clock.now(), isClean: false });
+  }
+
+  // Answers whether it is open: the disk may have failed, or the power.
+  async open(): Promise<boolean> {
+    const opening = this.#open();
+    opening.catch(() => {});
+    try {
+      const opened = await this.within(opening, "an opening");
+      if (opened === undefined) return false;
+    } catch (error) {
+      const isTold = error instanceof SluiceError && error.code === "LOG_FAILED";
+      if (!isTold || !this.#isFailing) throw error;
+      this.#failure = error;
+      this.#endRecord();
+      return false;
+    }
+    return true;
+  }
+
+  async #open(): Promise<true> {
+    const { module, disk, random, pid, segmentBytes } = this.#of;
+    const processes: Processes = {
+      self: () => ({ pid, startedTicks: pid, bootId: "boot" }),
+      isRunning: (name) => name.pid === pid,
+    };
+    const log = await FileLog.open({
+      dir: DIR,
+      disk,
+      processes,
+      segmentBytes,
+      readCacheBytes: 4096,
+    });
+    const broker = await module.openBroker({
+      log,
+      clock: this.clock,
+      segmentBytes,
+      payloadMemoryBytes: random.pick([1, 1_500_000]),
+      onFailure: (error) => {
+        this.#failure = error;
+      },
+    });
+    this.#broker = broker;
+    void this.#hearFailure(broker).catch(() => {});
+    await this.#look(broker);
+    return true;
+  }
+
+  async #hearFailure(broker: LocalBroker): Promise<void> {
+    for await (const { event } of broker.events({ events: ["failed"] })) {
+      this.#hasToldFailure = event === "failed";
+    }
+  }
+
+  // What there is, before anybody does anything.
+  async #look(broker: LocalBroker): Promise<void> {
+    const { write, firstCall } = this.#of;
+    const clockAt = this.clock.now();
+    const at = await timeOf(broker);
+    this.#aheadMs = at - clockAt;
+    const seen = await this.observe();
+    if (this.#isOver) await new Promise(() => {});
+    write({ is: "state", at, clockAt, openMs: 0, seen });
+    this.#recorder = new Recorder({
+      broker,
+      now: () => this.now(),
+      wallAheadMs: () => this.clock.wall() - this.now(),
+      write,
+      firstCall,
+    });
+    this.#recorder.onStrange = (error, call) => {
+      const { stack } = error as Error;
+      this.#strange ??= new Broken("errors", `${call.call} threw ${stack}`);
+    };
+    this.#recorder.listen().catch(() => {});
+  }
+
+  observe(): Promise<Seen> {
+    return observe(this.#broker!, this.#of.plan.stores, this.#of.groups);
+  }
+
+  // Lets a little happen, or all that needs no time.
+  async pause(): Promise<void> {
+    const { random } = this.#of;
+    if (random.chance(0.15)) await setImmediate();
+    else for (let turns = random.below(25); turns > 0; turns--) await undefined;
+    if (this.#strange !== undefined) throw this.#strange;
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0 && !this.isOver; ) {
+      left = this.clock.step(left);
+      await setImmediate();
+    }
+  }
+
+  // The disk as the next life finds it. After a failure it is asked whether it keeps its word.
+  async end(how: HowItEnds): Promise<SimDisk> {
+    if (!this.#isOver && this.#failure === undefined && how !== "close")
+      this.stop(how === "power" ? how : "kill");
+    if (this.#after !== undefined) return this.#after;
+    if (this.#failure !== undefined && this.#recorder !== undefined) await this.#mustBeStopped();
+    else if (this.#recorder !== undefined) await this.#close();
+    this.clock.forget();
+    const { disk, random } = this.#of;
+    disk.onCall = () => undefined;
+    return random.chance(0.5) ? disk.crash() : disk.copy();
+  }
+
+  async #close(): Promise<void> {
+    await this.within(this.#broker!.close(), "a close");
+    await setImmediate();
+    this.recorder.end(true);
+  }
+
+  async #mustBeStopped(): Promise<void> {
+    await this.quiet();
+    demand(this.recorder.open === 0, "fail-stop", () => {
+      return `${this.recorder.open} calls have no answer after the log failed`;
+    });
+    demand(this.#hasToldFailure, "fail-stop", () => "no event has told of the failure");
+    const [queue = ""] = this.#of.plan.queues;
+    const late = await this.recorder.call({ call: "purge", queue });
+    demand(late === "LOG_FAILED", "fail-stop", () => `a later call is answered ${late}`);
+    this.recorder.end(false);
+    this.#of.disk.onCall = () => undefined;
+    await this.within(this.#broker!.close(), "a close after a failure").catch(() => {});
+  }
+
+  // Nothing more happens without time passing.
+  async quiet(): Promise<void> {
+    for (let turns = 0; turns < 20; turns++) await setImmediate();
+    if (this.#strange !== undefined) throw this.#strange;
+  }
+
+  // What comes of it, or nothing when the broker is gone; it must not take for ever.
+  async within<T>(work: Promise<T>, what: string): Promise<T | undefined> {
+    let isDone = false;
+    const done = Promise.race([work, this.#stopped]).finally(() => {
+      isDone = true;
+    });
+    done.catch(() => {});
+    for (let turns = 0; !isDone && turns < TURNS_MAX; turns++) await setImmediate();
+    demand(isDone, "hang", () => `${what} does not end`);
+    return (await done) as T | undefined;
+  }
+}

@@ -1,0 +1,30 @@
+// Worlds of faults by hand:
+//
+//   --seed N             one world, with its whole history
+//   --count N --start N  so many worlds from there on, with what broke (default 100 from 1)
+
+import { parseArgs } from "node:util";
+import { reportFailure, Summary } from "./report.ts";
+import { runWorld } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    count: { type: "string", default: "100" },
+    start: { type: "string", default: "1" },
+  },
+});
+
+const isOne = values.seed !== undefined;
+const start = Number(values.seed ?? values.start);
+const count = isOne ? 1 : Number(values.count);
+const summary = new Summary();
+const print = isOne ? (line: string) => console.log(line) : undefined;
+
+for (let seed = start; seed < start + count; seed++) {
+  const end = await runWorld({ seed, print });
+  summary.add(end);
+  if (end.failure !== undefined) console.log(reportFailure(end));
+}
+console.log(summary.toString());
+process.exitCode = summary.broken > 0 ? 1 : 0;

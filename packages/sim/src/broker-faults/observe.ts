@@ -1,0 +1,104 @@
+// All that can be seen of a broker from outside.
+
+import {
+  type Broker,
+  type GroupInfo,
+  type JobInfo,
+  type QueueStats,
+  SluiceError,
+  type StoreEntry,
+} from "@sluice/protocol";
+import { readBody } from "./body.ts";
+import type { Seen, SeenJob } from "./record.ts";
+
+const PAGE = 200;
+const LISTS_MAX = 20;
+
+export async function observe(
+  broker: Broker,
+  stores: readonly string[],
+  groups: readonly string[],
+): Promise<Seen> {
+  const queues: SeenQueue[] = [];
+  for (const { name } of await broker.queues()) queues.push(await queueOf(broker, name));
+  const told: { store: string; entries: StoreEntry[] }[] = [];
+  for (const store of stores) told.push({ store, entries: await entriesOf(broker, store) });
+  return {
+    queues: queues.map(({ name, stats }) => ({ name, stats })),
+    jobs: queues.flatMap(({ jobs }) => jobs),
+    gates: await broker.gates(),
+    stores: told,
+    groups: await groupsOf(broker, groups),
+  };
+}
+
+interface SeenQueue {
+  readonly name: string;
+  readonly stats: QueueStats;
+  readonly jobs: SeenJob[];
+}
+
+// A list takes a while, in which leases run out and delays end: then it is made again.
+async function queueOf(broker: Broker, name: string): Promise<SeenQueue> {
+  for (let tries = 1; ; tries++) {
+    const before = (await broker.queue(name)).stats;
+    const jobs = await jobsOf(broker, name);
+    const { stats } = await broker.queue(name);
+    if (JSON.stringify(before) === JSON.stringify(stats) || tries === LISTS_MAX) {
+      return { name, stats, jobs };
+    }
+  }
+}
+
+async function jobsOf(broker: Broker, queue: string): Promise<SeenJob[]> {
+  const jobs: SeenJob[] = [];
+  let cursor: string | undefined;
+  do {
+    const options = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
+    const page = await broker.jobs(queue, options);
+    for (const job of page.items) jobs.push(seenOf(job));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return jobs;
+}
+
+function seenOf(job: JobInfo): SeenJob {
+  const { id, queue, state, ending, attempt, at, origin } = job;
+  return { id, queue, state, ending, attempt, at, origin, body: readBody(job) };
+}
+
+async function entriesOf(broker: Broker, store: string): Promise<StoreEntry[]> {
+  const entries: StoreEntry[] = [];
+  let cursor: string | undefined;
+  do {
+    const options = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
+    const page = await broker.storeScan(store, options);
+    entries.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return entries;
+}
+
+// Those that are still known.
+async function groupsOf(broker: Broker, groups: readonly string[]): Promise<GroupInfo[]> {
+  const found: GroupInfo[] = [];
+  for (const group of groups) {
+    try {
+      found.push(await broker.group(group));
+    } catch (error) {
+      if (!(error instanceof SluiceError && error.code === "GROUP_NOT_FOUND")) throw error;
+    }
+  }
+  return found;
+}
+
+const PROBE = "probe";
+const PROBE_MS = 1_000;
+
+// What time it is for the broker: the only thing that tells is something that it dates.
+export async function timeOf(broker: Broker): Promise<number> {
+  await broker.cooldown(PROBE, PROBE_MS);
+  const { cooldown } = await broker.gate(PROBE);
+  await broker.clearCooldown(PROBE);
+  return (cooldown?.until ?? 0) - PROBE_MS;
+}

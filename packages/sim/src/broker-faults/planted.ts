@@ -1,0 +1,83 @@
+// Bugs to plant into a copy of the broker: the worlds must find each of them, or they are blind.
+
+import type { PlantedBrokerBug } from "./plant.ts";
+
+export interface Planted extends PlantedBrokerBug {
+  // Where the search begins: a seed that has found the bug before, so that a run is short.
+  readonly seed: number;
+}
+
+export const PLANTED: Readonly<Record<string, Planted>> = {
+  "calls are answered before they are durable": {
+    file: "journal.ts",
+    within: "  durable(): Promise<void> {",
+    find: "const commit = this.#gathering;",
+    put: "if (this.#inFlight > 0) return DONE; const commit = this.#gathering;",
+    seed: 9,
+  },
+  "jobs are delivered before their leases are durable": {
+    file: "journal.ts",
+    within: "  whenDurable(",
+    find: "this.#gathering.done.push(callback);",
+    put: "queueMicrotask(() => callback(0));",
+    seed: 11,
+  },
+  "the log is trimmed before the checkpoint is durable": {
+    file: "cleaner.ts",
+    within: "async #checkpoint",
+    find: "await this.#settled();",
+    put: "this.#parts.wake();",
+    seed: 63,
+  },
+  "the cleaner forgets to move a job": {
+    file: "cleaner.ts",
+    within: "async #moveBatch",
+    find: 'if (fact.fact !== "job" && fact.fact !== "moved") continue;',
+    put: 'if ((fact.fact !== "job" && fact.fact !== "moved") || fact.job.id % 7 === 0) continue;',
+    seed: 1,
+  },
+  "the checkpoint leaves out the stores": {
+    file: "cleaner.ts",
+    within: "async #checkpoint",
+    find: "for (const fact of step)",
+    put: 'for (const fact of step.filter(({ fact }) => fact !== "stored"))',
+    seed: 1,
+  },
+  "a recovery drops the last batch": {
+    file: "recovery.ts",
+    within: "  async run(",
+    find: "for await (const batch of this.#log.replay())",
+    put: `const all: Batch[] = [];
+    for await (const batch of this.#log.replay()) all.push(batch);
+    for (const batch of all.slice(0, -1))`,
+    seed: 1,
+  },
+  "a body is read from the wrong place of its batch": {
+    file: "chunks.ts",
+    within: "#readPaged(",
+    find: "while (batches[at]! > offset) at -= 3;",
+    put: "while (at > 0 && batches[at]! > offset - 200) at -= 3;",
+    seed: 1,
+  },
+  "time goes back to the clock after a restart": {
+    file: "runtime.ts",
+    within: "async recover()",
+    find: "Math.max(0, lastAt - this.clock.now())",
+    put: "0",
+    seed: 2,
+  },
+  "calls are answered when the log fails": {
+    file: "journal.ts",
+    within: "this.fail(toSluiceError(error));",
+    find: "commit.reject(this.#failure!);",
+    put: "commit.resolve();",
+    seed: 15,
+  },
+  "nobody is told that the log has failed": {
+    file: "runtime.ts",
+    within: "#failed(error: SluiceError)",
+    find: "this.feed.tell(",
+    put: "void (",
+    seed: 3,
+  },
+};

@@ -1,0 +1,90 @@
+// What a history consists of: everything that went through the Broker port, in order, as plain
+// data, so that a process can write it to a file and another one can judge it.
+//
+//   call       somebody made a call; it may take effect from here on, whether or not it is answered
+//   answer     the call was answered, or refused with a code
+//   delivery   jobs came to a consumer, or in answer to a poll
+//   event      the broker told of something
+//   end        the broker is gone; what was not answered may or may not have happened
+//   state      after an opening, before anything else was asked: all that can be seen
+
+import type {
+  BrokerEvent,
+  Ending,
+  ErrorCode,
+  Extend,
+  GateConfig,
+  GateInfo,
+  GroupInfo,
+  JobOptions,
+  JobState,
+  Nack,
+  QueueOptions,
+  QueueStats,
+  StoreEntry,
+} from "@sluice/protocol";
+
+// A job to add. Its payload and its headers follow from its number, which no other job has.
+export interface JobNote extends Omit<JobOptions, "headers"> {
+  readonly number: number;
+}
+
+export type PortCall =
+  | { call: "add"; queue: string; jobs: readonly JobNote[] }
+  | { call: "poll"; queue: string; worker: string; max: number; waitMs: number; leaseMs: number }
+  | { call: "ack" | "giveBack"; leases: readonly string[] }
+  | { call: "nack"; items: readonly Nack[] }
+  | { call: "extend"; items: readonly Extend[] }
+  | { call: "cancel" | "retry"; ids: readonly string[] }
+  | { call: "cancelByKey"; queue: string; keys: readonly string[] }
+  | { call: "setQueue"; queue: string; options: QueueOptions }
+  | { call: "deleteQueue" | "purge" | "redrive"; queue: string }
+  | { call: "setGate"; gate: string; config: GateConfig }
+  | { call: "deleteGate" | "clearCooldown"; gate: string }
+  | { call: "cooldown"; gate: string; ms: number }
+  | { call: "storeWrite"; store: string; entries: readonly StoreEntry[] };
+
+// The answer for one item of a batch; calls without items have one.
+export type ItemAnswer = { ok: unknown } | { error: ErrorCode };
+
+export interface Delivered {
+  readonly id: string;
+  readonly lease: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly attempts: number;
+  readonly tier: number;
+  readonly expiresAt: number;
+  // The number that payload and headers tell, or what is wrong with them.
+  readonly body: number | string;
+}
+
+export interface SeenJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: JobState;
+  readonly ending?: Ending | undefined;
+  readonly attempt: number;
+  readonly at?: number | undefined;
+  readonly origin?: string | undefined;
+  readonly body: number | string;
+}
+
+export interface Seen {
+  readonly queues: readonly { name: string; stats: QueueStats }[];
+  readonly jobs: readonly SeenJob[];
+  readonly gates: readonly GateInfo[];
+  readonly stores: readonly { store: string; entries: readonly StoreEntry[] }[];
+  readonly groups: readonly GroupInfo[];
+}
+
+// Times are the broker's, which go on from the last fact when the clock on the wall is behind it.
+export type HistoryRecord =
+  // `wallAheadMs` is how far the clock on the wall is ahead: what `runAt` and `deadline` go by.
+  | { is: "call"; n: number; at: number; wallAheadMs: number; call: PortCall }
+  | { is: "answer"; n: number; at: number; items: readonly ItemAnswer[] }
+  | { is: "delivery"; at: number; to: string; leaseMs: number; jobs: readonly Delivered[] }
+  | { is: "event"; event: BrokerEvent }
+  | { is: "end"; at: number; isClean: boolean }
+  // `clockAt` is what the clock said just before, `openMs` how long the broker had been open.
+  | { is: "state"; at: number; clockAt: number; openMs: number; seen: Seen };

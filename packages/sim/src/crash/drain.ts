@@ -1,0 +1,82 @@
+// Everything is healthy again: what is left is delivered and acked, and then nothing may be left.
+
+import { setTimeout } from "node:timers/promises";
+import { openBroker, SystemClock } from "@sluice/broker";
+import { FileLog } from "@sluice/log";
+import type { Broker, QueueInfo } from "@sluice/protocol";
+import type { Checker } from "../broker-faults/checker.ts";
+import { observe } from "../broker-faults/observe.ts";
+import { JobMaker, makePlan } from "../broker-faults/plan.ts";
+import { Recorder } from "../broker-faults/recorder.ts";
+import { type Memory, Workload } from "../broker-faults/workload.ts";
+import { Random } from "../worlds/random.ts";
+import { SEGMENT_BYTES, STEP_MS } from "./start.ts";
+
+const ROUNDS_MAX = 200;
+
+export async function drain(
+  dir: string,
+  checker: Checker,
+  firstCall: number,
+  memory: Memory,
+  planSeed: number,
+): Promise<void> {
+  const random = new Random(planSeed);
+  const plan = makePlan(random, STEP_MS);
+  const clock = new SystemClock();
+  const clockAt = clock.now();
+  const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES });
+  const broker = await openBroker({ log, clock, segmentBytes: SEGMENT_BYTES });
+  const now = (): number => clock.now();
+  const look = async (): ReturnType<typeof observe> => {
+    const seen = await observe(broker, plan.stores, checker.groups);
+    checker.take({ is: "state", at: now(), clockAt, openMs: now() - clockAt, seen });
+    return seen;
+  };
+  await look();
+  let failure: unknown;
+  const recorder = new Recorder({
+    broker,
+    now,
+    wallAheadMs: () => 0,
+    firstCall,
+    write: (record) => {
+      try {
+        if (failure === undefined) checker.take(record);
+      } catch (error) {
+        failure = error;
+      }
+    },
+  });
+  const jobs = new JobMaker(random, plan, 1);
+  const workload = new Workload({ random, plan, jobs, memory, recorder, wall: now });
+  workload.isDraining = true;
+  for (const gate of plan.gates) {
+    await recorder.call({ call: "clearCooldown", gate });
+    await recorder.call({ call: "deleteGate", gate });
+  }
+  const served = new Set<string>();
+  for (let round = 0; round < ROUNDS_MAX && failure === undefined; round++) {
+    if (await serve(broker, workload, served)) break;
+    await setTimeout(STEP_MS);
+    workload.drain();
+  }
+  while (recorder.open > 0) await setTimeout(1);
+  if (failure !== undefined) throw failure;
+  checker.finish(await look());
+  await broker.close();
+}
+
+// Answers whether nothing is left to do.
+async function serve(broker: Broker, workload: Workload, served: Set<string>): Promise<boolean> {
+  const queues = await broker.queues();
+  for (const { name } of queues) {
+    if (!served.has(name)) await workload.consume(name, 100);
+    served.add(name);
+  }
+  return queues.every(isEmpty);
+}
+
+function isEmpty({ stats }: QueueInfo): boolean {
+  return stats.waiting + stats.delayed + stats.leased === 0;
+}
