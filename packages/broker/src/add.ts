@@ -7,7 +7,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import { aborted } from "./ends.ts";
-import { ADD_SLICE, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
+import { ADD_SLICE, ADD_SLICE_BYTES, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, Operations } from "./operations.ts";
 import { errorJson, toPortError } from "./refuse.ts";
@@ -48,12 +48,13 @@ export class Adder {
     // A queue that is not there has one answer for all.
     this.#runtime.call((engine) => engine.queueConfig(queue));
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
-    const isGrouped = jobs.some((job) => job?.group !== undefined);
-    const slice = isGrouped ? jobs.length : ADD_SLICE;
-    for (let from = 0; from < jobs.length; from += slice) {
-      // A large batch must not hold up everybody else.
-      if (from > 0) await new Promise(setImmediate);
-      this.#addSlice(queue, jobs.slice(from, from + slice), outcomes, signal);
+    for (const slice of slicesOf(jobs)) {
+      // A large batch must hold up neither everybody else nor the log.
+      if (outcomes.length > 0) {
+        await new Promise(setImmediate);
+        await this.#logReady();
+      }
+      this.#addSlice(queue, slice, outcomes, signal);
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
@@ -124,6 +125,22 @@ export class Adder {
       this.#waiting--;
     }
   }
+}
+
+/** The call that adds the last member of a group closes it: members are not taken apart. */
+function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
+  if (jobs.some((job) => job?.group !== undefined)) return [jobs];
+  const slices: NewJob[][] = [[]];
+  let bytes = 0;
+  for (const job of jobs) {
+    bytes += job?.payload?.length ?? 0;
+    if (slices.at(-1)!.length === ADD_SLICE || bytes > ADD_SLICE_BYTES) {
+      slices.push([]);
+      bytes = job?.payload?.length ?? 0;
+    }
+    slices.at(-1)!.push(job);
+  }
+  return slices;
 }
 
 const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };

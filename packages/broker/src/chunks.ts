@@ -15,13 +15,21 @@ import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./bodies.ts";
  *
  * in that order; it may be dropped from any state but the first, once it is in the log.
  */
+/** A part of a chunk, and the batch of the log that it is in, at an offset of its own. */
+export interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly position: Position;
+  readonly offset: number;
+}
+
 export class Chunk {
   readonly number: number;
   bytes: Uint8Array | undefined;
   /** Bytes that are written. */
   size = 0;
-  /** Triples: from where to where a batch of the log is in this chunk, and its position. */
-  readonly batches: number[] = [];
+  /** Its parts that are in the log, the oldest first. */
+  readonly parts: Part[] = [];
   /** Bodies that a job still has, and their bytes. */
   live = 0;
   liveBytes = 0;
@@ -36,7 +44,7 @@ export class Chunk {
 
   /** The position of the oldest batch; undefined while none is in the log. */
   get first(): Position | undefined {
-    return this.batches[2];
+    return this.parts[0]?.position;
   }
 
   get isInLog(): boolean {
@@ -129,10 +137,8 @@ export class Chunks {
   /** The log has forgotten what is before a position: no live job is there. */
   forget(before: Position): void {
     for (const chunk of [...this.upTo(before)]) {
-      const { batches } = chunk;
-      let gone = 0;
-      while (gone < batches.length && batches[gone + 2]! < before) gone += 3;
-      batches.splice(0, gone);
+      const kept = chunk.parts.findIndex(({ position }) => position >= before);
+      chunk.parts.splice(0, kept === -1 ? chunk.parts.length : kept);
     }
   }
 
@@ -157,11 +163,9 @@ export class Chunks {
   }
 
   #readPaged(chunk: Chunk, offset: number): Body | Promise<Body> {
-    const { batches } = chunk;
-    let at = batches.length - 3;
-    while (batches[at]! > offset) at -= 3;
-    const position = batches[at + 2]!;
-    const from = offset - batches[at]!;
+    const part = chunk.parts.findLast((one) => one.from <= offset)!;
+    const { position } = part;
+    const from = offset - part.from + part.offset;
     const lengths = this.#log.read(position, from, LENGTHS_BYTES);
     if (lengths instanceof Promise) {
       return lengths.then((bytes) => this.#readRest(position, from, bytes));

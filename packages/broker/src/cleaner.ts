@@ -9,6 +9,9 @@ import type { Committed, Journal } from "./journal.ts";
 /** Jobs that are told again before the log has to catch up: a millisecond's work. */
 const MOVED_PER_STEP = 200;
 
+/** What a pass may write ahead of the log: it must not keep others waiting for their sync. */
+const UNSYNCED_BYTES = 4 * 1024 * 1024;
+
 /** The log may be this many times as large as what lives in it, and a segment more. */
 const GARBAGE_FACTOR = 2;
 
@@ -62,10 +65,13 @@ export class Cleaner {
     const target = this.#isRunning ? undefined : this.#target();
     if (target === undefined) return;
     this.#isRunning = true;
+    const before = this.#parts.log.sizeBytes;
     this.#clean(target)
       .catch(this.#parts.onError)
       .finally(() => {
         this.#isRunning = false;
+        // What came meanwhile may ask for another pass, and nobody else may call.
+        if (this.#parts.log.sizeBytes < before) this.look();
       });
   }
 
@@ -114,20 +120,20 @@ export class Cleaner {
     const { engine, journal } = this.#parts;
     for (const step of engine.checkpoint()) {
       for (const fact of step) journal.write(fact, engine);
-      await this.#settled();
+      await this.#turn();
       if (this.#isStopped) return;
     }
+    this.#parts.wake();
+    await journal.durable();
   }
 
   /** Tells the jobs again whose records are in a chunk, up to a position. */
   async #move(chunk: Chunk, last: Position): Promise<void> {
-    const { batches } = chunk;
-    for (let i = 0; i < batches.length && batches[i + 2]! <= last; i += 3) {
-      const from = batches[i]!;
-      const to = batches[i + 1]!;
+    for (const { from, to, position, offset } of [...chunk.parts]) {
+      if (position > last) return;
       const bytes =
         chunk.bytes?.subarray(from, to) ??
-        (await this.#parts.log.read(batches[i + 2]!, 0, to - from));
+        (await this.#parts.log.read(position, offset, to - from));
       await this.#moveBatch(chunk, from, bytes);
       if (this.#isStopped) return;
     }
@@ -144,7 +150,7 @@ export class Cleaner {
       const fact = decodeFact(reader, skip);
       if (fact.fact !== "job" && fact.fact !== "moved") continue;
       if (!this.#tellAgain(fact, chunk, from + at, bytes, at)) continue;
-      if (++moved % MOVED_PER_STEP === 0) await this.#settled();
+      if (++moved % MOVED_PER_STEP === 0) await this.#turn();
       if (this.#isStopped) return;
     }
   }
@@ -168,8 +174,11 @@ export class Cleaner {
     return true;
   }
 
-  async #settled(): Promise<void> {
-    this.#parts.wake();
-    await this.#parts.journal.durable();
+  /** Lets others in, and the log catch up when it is far behind. */
+  async #turn(): Promise<void> {
+    const { journal, wake } = this.#parts;
+    wake();
+    if (journal.unsyncedBytes > UNSYNCED_BYTES) await journal.durable();
+    else await new Promise(setImmediate);
   }
 }

@@ -5,12 +5,19 @@ import { type Body, plainHeaders, writeBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
-import { CHUNK_BYTES } from "./limits.ts";
+import { APPEND_BYTES_MAX, CHUNK_BYTES } from "./limits.ts";
 
 /** Where a commit stands in the log: the positions of its first and of its last part. */
 export interface Committed {
   first: Position;
   last: Position;
+}
+
+/** A part of a chunk that is on its way into the log. */
+interface Written {
+  readonly chunk: Chunk;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What is promised once all facts written so far are durable. */
@@ -37,7 +44,7 @@ export class Journal {
   /** Up to where the current chunk was handed to the log. */
   #flushed = 0;
   /** Parts of earlier chunks that are not yet handed to the log. */
-  #parts: { chunk: Chunk; from: number; to: number }[] = [];
+  #parts: Written[] = [];
   #gathering: Commit = newCommit();
   #commits = 0;
   #inFlight = 0;
@@ -145,23 +152,22 @@ export class Journal {
       return;
     this.#gathering = newCommit();
     this.#commits++;
-    const parts = this.#parts;
+    const groups = groupsOf(this.#parts);
     this.#parts = [];
-    commit.parts = parts.length;
+    commit.parts = groups.length;
     this.#inFlight = 1;
-    if (parts.length === 0) queueMicrotask(() => this.#finish(commit));
-    for (const part of parts) this.#append(commit, part.chunk, part.from, part.to);
+    if (groups.length === 0) queueMicrotask(() => this.#finish(commit));
+    for (const group of groups) this.#append(commit, group);
   }
 
-  #append(commit: Commit, chunk: Chunk, from: number, to: number): void {
-    this.#log.append(chunk.bytes!.subarray(from, to)).then(
+  /** One append, so that a power loss keeps all of it or nothing, whatever chunks it is in. */
+  #append(commit: Commit, parts: readonly Written[]): void {
+    const bytes = parts.map(({ chunk, from, to }) => chunk.bytes!.subarray(from, to));
+    this.#log.append(bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes)).then(
       (position) => {
-        chunk.unsynced--;
-        chunk.batches.push(from, to, position);
-        this.#unsyncedBytes -= to - from;
         commit.at.first = Math.min(commit.at.first, position);
         commit.at.last = Math.max(commit.at.last, position);
-        this.#chunks.settle(chunk);
+        this.#placed(parts, position);
         if (--commit.parts === 0) this.#finish(commit);
       },
       (error: unknown) => {
@@ -169,6 +175,17 @@ export class Journal {
         commit.reject(this.#failure!);
       },
     );
+  }
+
+  #placed(parts: readonly Written[], position: Position): void {
+    let offset = 0;
+    for (const { chunk, from, to } of parts) {
+      chunk.unsynced--;
+      chunk.parts.push({ from, to, position, offset });
+      offset += to - from;
+      this.#unsyncedBytes -= to - from;
+      this.#chunks.settle(chunk);
+    }
   }
 
   #finish(commit: Commit): void {
@@ -212,6 +229,21 @@ export class Journal {
     this.#chunk = this.#chunks.make(bytes);
     return bytes;
   }
+}
+
+/** All parts in one group, but for a commit beyond what one append of a log may take. */
+function groupsOf(parts: readonly Written[]): Written[][] {
+  const groups: Written[][] = [];
+  let room = 0;
+  for (const part of parts) {
+    if (part.to - part.from > room) {
+      groups.push([]);
+      room = APPEND_BYTES_MAX;
+    }
+    groups.at(-1)!.push(part);
+    room -= part.to - part.from;
+  }
+  return groups;
 }
 
 const NO_BODY: Body = { headers: plainHeaders(undefined), payload: new Uint8Array(0) };

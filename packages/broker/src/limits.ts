@@ -19,14 +19,18 @@ export const RESULT_BYTES_MAX = 1024 * 1024;
 /** Items of one call, the engine's own bound. */
 export const BATCH_MAX = 10_000;
 
-/** Jobs of a batch that the engine is given at once: a millisecond's work with every option set. */
+/** Jobs of a batch that the engine is given at once: a few milliseconds' work, some megabytes. */
 export const ADD_SLICE = 1000;
+export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
 
 /** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
 export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
 
 /** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
 export const CHUNK_BYTES = 1024 * 1024;
+
+/** One commit in one append; twice what adds may leave unsynced, half of what a log may take. */
+export const APPEND_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Facts that are written and not yet durable: a second's work of a fast disk. */
 export const UNSYNCED_BYTES_MAX = 64 * 1024 * 1024;

@@ -90,7 +90,7 @@ export class Recovery {
     }
     this.#offset = this.#chunk.size;
     this.#chunk.size += sizeBytes;
-    this.#chunk.batches.push(this.#offset, this.#chunk.size, position);
+    this.#chunk.parts.push({ from: this.#offset, to: this.#chunk.size, position, offset: 0 });
   }
 
   #endChunk(): void {
