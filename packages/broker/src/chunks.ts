@@ -134,6 +134,17 @@ export class Chunks {
     }
   }
 
+  /** Bytes that live jobs need of what stands between two positions, about. */
+  liveIn(first: Position, end: Position): number {
+    let bytes = 0;
+    for (const { parts, liveBytes, size } of this.upTo(end)) {
+      for (const { from, to, position } of parts) {
+        if (position >= first && position < end) bytes += (liveBytes * (to - from)) / size;
+      }
+    }
+    return bytes;
+  }
+
   /** The log has forgotten what is before a position: no live job is there. */
   forget(before: Position): void {
     for (const chunk of [...this.upTo(before)]) {

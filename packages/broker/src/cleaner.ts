@@ -6,11 +6,14 @@ import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
 import type { Committed, Journal } from "./journal.ts";
 
-/** Jobs that are told again before the log has to catch up: a millisecond's work. */
-const MOVED_PER_STEP = 200;
+/** Jobs that are told again in one go: a millisecond's work. */
+const MOVED_PER_STEP = 500;
 
 /** What a pass may write ahead of the log: it must not keep others waiting for their sync. */
-const UNSYNCED_BYTES = 4 * 1024 * 1024;
+const UNSYNCED_BYTES = 8 * 1024 * 1024;
+
+/** Marks are close, so that a file of the log can be forgotten soon after the next one began. */
+const MARKS_PER_SEGMENT = 16;
 
 /** The log may be this many times as large as what lives in it, and a segment more. */
 const GARBAGE_FACTOR = 2;
@@ -32,8 +35,8 @@ export interface CleanerParts {
  * oldest part are told again at its end, and the oldest part is forgotten.
  *
  * A replay begins at a mark: the configuration told again, so that the facts behind it have their
- * queues. Marks are made every quarter of a segment. A pass moves the jobs before the first mark
- * that is behind the oldest segment, those told in one commit with the mark included, tells all the
+ * queues. There are sixteen to a segment. A pass moves the jobs before the first mark that is
+ * behind the oldest segment, those told in one commit with the mark included, tells all the
  * rest of the state again (a checkpoint), and only then trims the log up to the commit of that mark.
  * A crash at any point leaves a log that says the same.
  */
@@ -42,6 +45,8 @@ export class Cleaner {
   readonly #marks: Committed[];
   #markedBytes = 0;
   #markBytes = 0;
+  /** Bytes that the pass has written since it last waited for the log. */
+  #ownBytes = 0;
   #isRunning = false;
   #isStopped = false;
 
@@ -60,7 +65,7 @@ export class Cleaner {
     const { journal, segmentBytes } = this.#parts;
     if (this.#isStopped) return;
     // A large configuration is told less often: a mark must stay a small part of the log.
-    const everyBytes = Math.max(segmentBytes / 4, 8 * this.#markBytes);
+    const everyBytes = Math.max(segmentBytes / MARKS_PER_SEGMENT, 8 * this.#markBytes);
     if (journal.writtenBytes - this.#markedBytes > everyBytes) this.#mark();
     const target = this.#isRunning ? undefined : this.#target();
     if (target === undefined) return;
@@ -92,14 +97,16 @@ export class Cleaner {
   /** The mark up to which the log should be forgotten; undefined: it is small enough. */
   #target(): Committed | undefined {
     const { chunks, log, segmentBytes } = this.#parts;
-    // Half of the segment that it may be above: the rest is for what comes during a pass.
-    let excess = log.sizeBytes - GARBAGE_FACTOR * chunks.liveBytes - segmentBytes / 2;
-    if (excess <= 0) return undefined;
-    for (const { end, sizeBytes } of log.spans()) {
+    // A quarter of the segment that it may be above: the rest is for what comes during a pass.
+    let excess = log.sizeBytes - GARBAGE_FACTOR * chunks.liveBytes - segmentBytes / 4;
+    let target: Committed | undefined;
+    for (const { first, end, sizeBytes } of excess > 0 ? log.spans() : []) {
+      // Beyond what has to go, whatever is nearly dead goes along: it will never be cheaper.
+      if (excess <= 0 && chunks.liveIn(first, end) > sizeBytes / 8) break;
       excess -= sizeBytes;
-      if (excess <= 0) return this.#marks.find(({ first }) => first >= end);
+      target = this.#marks.find((mark) => mark.first >= end) ?? target;
     }
-    return this.#marks.at(-1);
+    return target;
   }
 
   async #clean({ first, last }: Committed): Promise<void> {
@@ -170,15 +177,17 @@ export class Cleaner {
     if (job === undefined) return false;
     job.body = bodyAt(bytes, at);
     journal.write({ at: now(), fact: "moved", job }, engine);
+    this.#ownBytes += job.sizeBytes;
     chunks.release(name, job.sizeBytes);
     return true;
   }
 
-  /** Lets others in, and the log catch up when it is far behind. */
+  /** Lets others in, and the log catch up with what the pass itself has written. */
   async #turn(): Promise<void> {
     const { journal, wake } = this.#parts;
     wake();
-    if (journal.unsyncedBytes > UNSYNCED_BYTES) await journal.durable();
-    else await new Promise(setImmediate);
+    if (this.#ownBytes < UNSYNCED_BYTES) return void (await new Promise(setImmediate));
+    this.#ownBytes = 0;
+    await journal.durable();
   }
 }

@@ -18,11 +18,16 @@ export interface OpenOptions {
   payloadMemoryBytes?: number | undefined;
   /** Facts that may be written before the log has them; then adds wait. Default 64 MiB. */
   unsyncedBytesMax?: number | undefined;
-  /** Size of the log's segments. Default 64 MiB. */
+  /** What the log may hold beyond twice what lives in it. Default 64 MiB. */
   segmentBytes?: number | undefined;
   /** Varies the jitter of retries. */
   seed?: number | undefined;
 }
+
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+const FILES_PER_SEGMENT = 4;
+/** The least that the log takes. */
+const FILE_BYTES_MIN = 1024;
 
 const KNOWN = [
   "dir",
@@ -57,7 +62,9 @@ export async function openLog({
   durability = "fsync",
   segmentBytes,
 }: OpenOptions): Promise<Log> {
-  const segments = segmentBytes === undefined ? {} : { segmentBytes };
+  // Smaller pieces can be forgotten sooner: what is dead in them is all that may be too much.
+  const pieceBytes = Math.ceil((segmentBytes ?? SEGMENT_BYTES) / FILES_PER_SEGMENT);
+  const segments = { segmentBytes: Math.max(pieceBytes, FILE_BYTES_MIN) };
   if (durability === "memory") return new MemoryLog(segments);
   return FileLog.open({ dir: dir as string, durability, ...segments });
 }
