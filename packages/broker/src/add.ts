@@ -44,16 +44,14 @@ export class Adder {
     jobs: readonly NewJob[],
     signal: AbortSignal | undefined,
   ): Promise<Outcome<Added>[]> {
-    await this.#logReady();
     // A queue that is not there has one answer for all.
     this.#runtime.call((engine) => engine.queueConfig(queue));
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
     for (const slice of slicesOf(jobs)) {
       // A large batch must hold up neither everybody else nor the log.
-      if (outcomes.length > 0) {
-        await new Promise(setImmediate);
-        await this.#logReady();
-      }
+      if (outcomes.length > 0) await new Promise(setImmediate);
+      // Asked again after every wait: of many who waited, the first may have filled it up.
+      while (!this.#isLogReady()) await this.#logReady();
       this.#addSlice(queue, slice, outcomes, signal);
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
@@ -110,17 +108,21 @@ export class Adder {
     return this.#runtime.engine.queueConfig(queue).onFull === "wait";
   }
 
+  #isLogReady(): boolean {
+    const { journal, options } = this.#runtime;
+    return journal.unsyncedBytes <= options.unsyncedBytesMax;
+  }
+
   /** Whoever adds faster than the log can follow waits for it, or is sent away. */
   async #logReady(): Promise<void> {
-    const { journal, options } = this.#runtime;
-    if (journal.unsyncedBytes <= options.unsyncedBytesMax) return;
+    const { journal } = this.#runtime;
     if (this.#waiting >= WAITING_ADDS_MAX) {
       const message = `the log is ${journal.unsyncedBytes} bytes behind`;
       throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
     }
     this.#waiting++;
     try {
-      while (journal.unsyncedBytes > options.unsyncedBytesMax) await journal.durable();
+      await journal.durable();
     } finally {
       this.#waiting--;
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Log, MemoryLog } from "@sluice/log";
-import { type BrokerEvent, SluiceError } from "@sluice/protocol";
+import { type BrokerEvent, type NewJob, SluiceError } from "@sluice/protocol";
 import { openBroker } from "./broker.ts";
 import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, bytes, job, open } from "./testing/opened.ts";
@@ -160,6 +160,30 @@ test("a payload that is damaged in the log is not served: the broker stops", asy
   const taking = broker.lease("q", { max: 1, waitMs: 1000 });
   assert.deepEqual(await taking, []);
   await assert.rejects(broker.add("q", [job("y")]), { code: "LOG_FAILED" });
+  await broker.close();
+});
+
+test("what is more than one append may take is whole after a restart", async () => {
+  const log = new MemoryLog();
+  const { broker, clock } = await open({}, { log });
+  const size = 100_000;
+  const jobOf = (n: number): NewJob => ({ payload: new Uint8Array(size).fill(n), group: "g" });
+  // A group is not taken apart: 70 MB in one go, and as much in many calls at once.
+  await broker.add(
+    "q",
+    Array.from({ length: 700 }, (_, n) => jobOf(n % 251)),
+  );
+  const small = Array.from({ length: 35 }, (_, n) => n);
+  await Promise.all(small.map(() => broker.add("q", small.slice(0, 20).map(jobOf))));
+  await broker.close();
+  const again = await openBroker({ log: new MemoryLog({ after: log }), clock });
+  const all = await again.lease("q", { max: 2000 });
+  assert.equal(all.length, 1400);
+  for (const { payload } of all) {
+    assert.equal(payload.length, size);
+    assert.equal(payload[0], payload[size - 1]);
+  }
+  await again.close();
 });
 
 test("a limit that cannot be is refused with its name and value", async () => {

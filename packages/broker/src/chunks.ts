@@ -1,4 +1,6 @@
+import type { Engine } from "@sluice/engine";
 import type { Log, Position } from "@sluice/log";
+import { SluiceError } from "@sluice/protocol";
 import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./bodies.ts";
 
 /**
@@ -52,8 +54,8 @@ export class Chunk {
   }
 }
 
-/** Offsets within a chunk: a body may follow another of 16 MiB in its fact, so 2^24 is too few. */
-const OFFSETS = 2 ** 26;
+/** Offsets within a chunk: a replay makes one of each batch, and 2^26 chunks are 64 TiB. */
+const OFFSETS = 2 ** 27;
 
 /** Beside its payload and headers a live job needs its fields in the log, about this much. */
 const RECORD_BYTES = 64;
@@ -91,6 +93,7 @@ export class Chunks {
 
   /** A job has the body at this place of a chunk: answers its name. */
   bind(chunk: Chunk, offset: number, sizeBytes: number): number {
+    if (offset >= OFFSETS) throw new SluiceError("INTERNAL", `a body at offset ${offset}`);
     chunk.live++;
     chunk.liveBytes += sizeBytes + RECORD_BYTES;
     this.liveBytes += sizeBytes + RECORD_BYTES;
@@ -158,7 +161,9 @@ export class Chunks {
   }
 
   #chunkOf(body: number): Chunk {
-    return this.#chunks.get(Math.floor(body / OFFSETS))!;
+    const chunk = this.#chunks.get(Math.floor(body / OFFSETS));
+    if (chunk === undefined) throw new SluiceError("INTERNAL", `body ${body} is gone`);
+    return chunk;
   }
 
   #drop(chunk: Chunk): void {
@@ -174,7 +179,8 @@ export class Chunks {
   }
 
   #readPaged(chunk: Chunk, offset: number): Body | Promise<Body> {
-    const part = chunk.parts.findLast((one) => one.from <= offset)!;
+    const part = chunk.parts.findLast((one) => one.from <= offset);
+    if (part === undefined) throw new SluiceError("INTERNAL", `offset ${offset} is forgotten`);
     const { position } = part;
     const from = offset - part.from + part.offset;
     const lengths = this.#log.read(position, from, LENGTHS_BYTES);
@@ -187,5 +193,29 @@ export class Chunks {
   #readRest(position: Position, from: number, lengths: Uint8Array): Body | Promise<Body> {
     const bytes = this.#log.read(position, from, bodyBytes(lengths));
     return bytes instanceof Promise ? bytes.then((read) => bodyAt(read, 0)) : bodyAt(bytes, 0);
+  }
+}
+
+/**
+ * The body of a job; undefined when the job is not known. While it is read the cleaner may put it
+ * elsewhere and have the log forget the place: then it is read from there.
+ */
+export function readBody(
+  engine: Engine,
+  chunks: Chunks,
+  id: number,
+): Body | Promise<Body> | undefined {
+  const name = engine.body(id);
+  if (typeof name !== "number") return undefined;
+  const again = (error: unknown): Body | Promise<Body> => {
+    const moved = engine.body(id) === name ? undefined : readBody(engine, chunks, id);
+    if (moved === undefined) throw error;
+    return moved;
+  };
+  try {
+    const read = chunks.read(name);
+    return read instanceof Promise ? read.catch(again) : read;
+  } catch (error) {
+    return again(error);
   }
 }

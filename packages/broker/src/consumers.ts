@@ -1,7 +1,7 @@
 import type { Engine, Lease } from "@sluice/engine";
 import type { ConsumeOptions, Consumer, Deliver, LeasedJob } from "@sluice/protocol";
 import type { Body } from "./bodies.ts";
-import type { Chunks } from "./chunks.ts";
+import { type Chunks, readBody } from "./chunks.ts";
 import type { Journal } from "./journal.ts";
 import { idOf, tokenOf } from "./tokens.ts";
 
@@ -173,7 +173,7 @@ export class Consumers {
     for (const lease of leases) this.#granted.push(lease);
   }
 
-  /** What was granted before went out with the commit before: it must not wait, nor this go early. */
+  /** What was granted before went out with the commit before; this must not go out with it. */
   #newCommit(): void {
     const granted: Lease[] = [];
     this.#granted = granted;
@@ -193,12 +193,22 @@ export class Consumers {
       for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) {
         const reading = this.#sendNow(next);
         if (reading === undefined) continue;
-        this.#sending = reading.then(() => this.#sendAll(), this.#onDamage);
+        this.#sending = reading.then(
+          () => this.#sendAll(),
+          (error: unknown) => this.#giveUp(error),
+        );
         return;
       }
     } catch (error) {
-      this.#onDamage(error);
+      this.#giveUp(error);
     }
+  }
+
+  /** A payload cannot be read: nothing is sent any more. */
+  #giveUp(error: unknown): void {
+    this.#sending = undefined;
+    this.#outbox.length = 0;
+    this.#onDamage(error);
   }
 
   /** Resolves when all that is durable was sent. */
@@ -211,8 +221,7 @@ export class Consumers {
     const bodies: (Body | Promise<Body> | undefined)[] = [];
     let isReading = false;
     for (const { id } of leases) {
-      const body = this.#engine.body(id);
-      const read = typeof body === "number" ? this.#chunks.read(body) : undefined;
+      const read = readBody(this.#engine, this.#chunks, id);
       if (read instanceof Promise) isReading = true;
       bodies.push(read);
     }

@@ -19,6 +19,7 @@ import {
   SluiceError,
   type Why,
 } from "@sluice/protocol";
+import { readBody } from "./chunks.ts";
 import { aborted } from "./ends.ts";
 import {
   CREDITS_MAX,
@@ -181,7 +182,9 @@ export class JobDesk {
       cursor = page.cursor;
       if (cursor !== 0 && views.length < limit) await new Promise(setImmediate);
     } while (cursor !== 0 && views.length < limit);
-    const items = await Promise.all(views.map((view) => this.#info(view)));
+    // One that was forgotten since is left out.
+    const known = views.filter(({ id }) => this.#runtime.engine.body(id) !== undefined);
+    const items = await Promise.all(known.map((view) => this.#info(view)));
     return cursor === 0 ? { items } : { items, cursor: String(cursor) };
   }
 
@@ -213,9 +216,12 @@ export class JobDesk {
   }
 
   async #info(view: JobView): Promise<JobInfo> {
-    const { id, lease: _, body, result, waited: __, ...rest } = view;
+    const { id, lease: _, body: ___, result, waited: __, ...rest } = view;
     const progress = this.#runtime.progress.get(id);
-    const { headers, payload } = await this.#runtime.chunks.read(body as number);
+    const { engine, chunks } = this.#runtime;
+    const read = await readBody(engine, chunks, id);
+    if (read === undefined) throw gone(id);
+    const { headers, payload } = read;
     return {
       ...rest,
       id: idOf(id),
@@ -225,6 +231,11 @@ export class JobDesk {
       ...(result === undefined ? {} : { result: result as Uint8Array }),
     };
   }
+}
+
+function gone(id: number): SluiceError {
+  const details = { field: "id", value: idOf(id) };
+  return new SluiceError("ALREADY_FINISHED", `job ${idOf(id)} is no longer kept`, details);
 }
 
 function checkResult(result: unknown): void {

@@ -29,11 +29,11 @@ export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
 /** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** One commit in one append; twice what adds may leave unsynced, half of what a log may take. */
-export const APPEND_BYTES_MAX = 128 * 1024 * 1024;
+/** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
+export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Facts that are written and not yet durable: a second's work of a fast disk. */
-export const UNSYNCED_BYTES_MAX = 64 * 1024 * 1024;
+export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Adds that wait because that much is not yet durable; what comes beyond is refused. */
 export const WAITING_ADDS_MAX = 10_000;

@@ -39,7 +39,7 @@ test("a whole log has no damage", async () => {
   assert.match(text, /10 batches, 1000 bytes of facts\nno damage$/);
 });
 
-test("a damaged log is told with file and offset, and changed by nothing but a repair", async () => {
+test("a damaged log is told with file and offset, and only a repair changes it", async () => {
   const dir = await log("damaged");
   await damage(dir);
   const before = await readdir(dir);
@@ -64,7 +64,7 @@ test("a repair of a whole log does nothing", async () => {
   assert.match(text, /nothing was done$/);
 });
 
-test("a call that makes no sense is answered with the usage and an exit code of its own", async () => {
+test("a call that makes no sense is answered with the usage and its own exit code", async () => {
   for (const args of [
     ["log"],
     ["log", "burn", "x"],

@@ -16,7 +16,7 @@ export interface OpenOptions {
   payloadBytesMax?: number | undefined;
   /** Memory for payloads; those beyond it are read back from the log. Default 256 MiB. */
   payloadMemoryBytes?: number | undefined;
-  /** Facts that may be written before the log has them; then adds wait. Default 64 MiB. */
+  /** Facts that may be written before the log has them; then adds wait. Default 32 MiB. */
   unsyncedBytesMax?: number | undefined;
   /** What the log may hold beyond twice what lives in it. Default 64 MiB. */
   segmentBytes?: number | undefined;

@@ -1,7 +1,7 @@
 import { openBroker, SystemClock } from "@sluice/broker";
 import { Sluice as Client } from "@sluice/client";
 import type { Log } from "@sluice/log";
-import type { Broker } from "@sluice/protocol";
+import type { Broker, SluiceError } from "@sluice/protocol";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
 
@@ -12,16 +12,23 @@ export class Sluice extends Client {
     checkOptions(options);
     const clock = options.clock ?? new SystemClock();
     const log = await openLog(options);
-    const port = await recover(log, { ...options, clock });
-    return new Sluice({ port, clock, failed: log.failed });
+    // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
+    const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
+    const port = await recover(log, { ...options, clock }, onFailure);
+    return new Sluice({ port, clock, failed });
   }
 }
 
-async function recover(log: Log, options: OpenOptions): Promise<Broker> {
+async function recover(
+  log: Log,
+  options: OpenOptions,
+  onFailure: (error: SluiceError) => void,
+): Promise<Broker> {
   const { dir: _dir, durability: _durability, ...limits } = options;
   const bar = new RecoveryBar(process.stderr);
   try {
-    return await openBroker({ ...said(limits), log, onProgress: (progress) => bar.show(progress) });
+    const onProgress = bar.show.bind(bar);
+    return await openBroker({ ...said(limits), log, onProgress, onFailure });
   } catch (error) {
     // Whoever could not open it must not keep others from trying.
     await log.close().catch(() => {});
