@@ -36,9 +36,9 @@ export interface CleanerParts {
  *
  * A replay begins at a mark: the configuration told again, so that the facts behind it have their
  * queues. There are sixteen to a segment. A pass moves the jobs before the first mark that is
- * behind the oldest segment, those told in one commit with the mark included, tells all the rest of
- * the state again (a checkpoint), and only then trims the log up to the commit of that mark. A crash
- * at any point leaves a log that says the same.
+ * behind the oldest segment, those told in one commit with the mark included, tells all the rest
+ * of the state again (a checkpoint), and only then trims the log up to the commit of that mark. A
+ * crash at any point leaves a log that says the same.
  */
 export class Cleaner {
   readonly #parts: CleanerParts;

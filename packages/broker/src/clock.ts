@@ -20,14 +20,22 @@ export class SystemClock implements Clock {
 
   at(time: number, callback: () => void): Timer {
     let timer: NodeJS.Timeout;
+    let isRef = true;
     const wait = (): void => {
       // Node's timers may fire a fraction of a millisecond early: then wait once more.
       const ms = Math.ceil(time - this.#offsetMs - performance.now());
       if (ms <= 0) callback();
-      else timer = setTimeout(wait, Math.min(ms, TIMER_MS_MAX));
+      else {
+        timer = setTimeout(wait, Math.min(ms, TIMER_MS_MAX));
+        if (!isRef) timer.unref();
+      }
     };
     const ms = Math.ceil(time - this.#offsetMs - performance.now());
     timer = setTimeout(wait, Math.max(0, Math.min(ms, TIMER_MS_MAX)));
-    return { cancel: () => clearTimeout(timer) };
+    const unref = (): void => {
+      isRef = false;
+      timer.unref();
+    };
+    return { cancel: () => clearTimeout(timer), unref };
   }
 }

@@ -5,6 +5,9 @@ import { type Chunks, readBody } from "./chunks.ts";
 import type { Journal } from "./journal.ts";
 import { idOf, tokenOf } from "./tokens.ts";
 
+/** Receivers that take longer than this block the process: a handler that does not await. */
+const HELD_UP_MS = 20;
+
 /** Leases that are given back in one go when the broker closes. */
 const HELD_PER_PAGE = 1000;
 
@@ -61,6 +64,7 @@ export class Consumers {
   readonly #now: () => number;
   readonly #wake: () => void;
   readonly #onDamage: (error: unknown) => void;
+  readonly #onHeldUp: () => void;
   readonly #seats = new Map<string, Map<string, Seat>>();
   /** Those whose credits the engine does not know yet. */
   readonly #changed = new Set<Seat>();
@@ -79,6 +83,8 @@ export class Consumers {
     now: () => number;
     wake: () => void;
     onDamage: (error: unknown) => void;
+    /** A receiver has kept the process busy. */
+    onHeldUp: () => void;
   }) {
     this.#engine = parts.engine;
     this.#journal = parts.journal;
@@ -86,6 +92,7 @@ export class Consumers {
     this.#now = parts.now;
     this.#wake = parts.wake;
     this.#onDamage = parts.onDamage;
+    this.#onHeldUp = parts.onHeldUp;
   }
 
   join(queue: string, options: ConsumeOptions, deliver: Deliver): Seat {
@@ -254,7 +261,9 @@ export class Consumers {
         else this.changed(creditBack(seat));
       }
     }
+    const from = performance.now();
     for (const [to, list] of deliveries) if (list.length > 0) deliver(to, list);
+    if (performance.now() - from > HELD_UP_MS) this.#onHeldUp();
   }
 
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {

@@ -1,5 +1,11 @@
 import type { Engine, Fact } from "@sluice/engine";
-import { type BrokerEvent, type EventFilter, type JobEnd, SluiceError } from "@sluice/protocol";
+import {
+  type BrokerEvent,
+  type EventFilter,
+  type GroupInfo,
+  type JobEnd,
+  SluiceError,
+} from "@sluice/protocol";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
 import { idOf } from "./tokens.ts";
 
@@ -124,7 +130,7 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     case "ended":
       return { event: "ended", ...endOf(fact, queue) };
     case "group-ended":
-      return { at, event: "group-ended", group: fact.name };
+      return { at, event: "group-ended", group: fact.name, members: membersOf(fact.name, engine) };
     case "queue":
       return { at, event: "queue", queue: fact.name };
     case "queue-deleted":
@@ -136,6 +142,12 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     default:
       return undefined;
   }
+}
+
+/** Told with the end: a group is not remembered for long after it. */
+function membersOf(group: string, engine: Engine): GroupInfo["members"] {
+  const members = engine.group(group)?.members ?? [];
+  return members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
 }
 
 /** How a job ended, as its fact tells it. */

@@ -31,6 +31,7 @@ export class Pump {
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  #givesWay = false;
 
   constructor(of: Pumped) {
     this.#of = of;
@@ -45,6 +46,14 @@ export class Pump {
     if (this.#state !== "idle") return;
     this.#state = "called";
     queueMicrotask(this.#run);
+  }
+
+  /**
+   * Somebody has held up this process: before leases run out those who hold them get a turn, to say
+   * that they are done or need longer.
+   */
+  giveWay(): void {
+    this.#givesWay = true;
   }
 
   /** Does now what a call would do at the end of this turn. */
@@ -68,6 +77,12 @@ export class Pump {
     const { journal } = this.#of;
     if (this.#isStopped) return journal.flush();
     if (journal.failure !== undefined) return;
+    if (this.#givesWay) {
+      this.#givesWay = false;
+      this.#state = "paused";
+      setImmediate(this.#run);
+      return journal.flush();
+    }
     this.#of.beforeDispatch();
     const isDone = this.#dispatch();
     journal.flush();
@@ -101,5 +116,7 @@ export class Pump {
       this.#timerAt = Number.POSITIVE_INFINITY;
       this.call();
     });
+    // Whoever waits for a job keeps the process alive; one that is only due later does not.
+    this.#timer.unref?.();
   }
 }

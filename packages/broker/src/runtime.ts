@@ -79,7 +79,15 @@ export class Runtime {
     this.ends = new Ends(engine, journal);
     this.room = new Room(engine, this.clock, wake);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
-    this.consumers = new Consumers({ engine, journal, chunks, now, wake, onDamage });
+    this.consumers = new Consumers({
+      engine,
+      journal,
+      chunks,
+      now,
+      wake,
+      onDamage,
+      onHeldUp: () => this.pump.giveWay(),
+    });
     this.pump = new Pump(this);
   }
 

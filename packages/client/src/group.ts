@@ -24,8 +24,7 @@ export class Group {
         first.catch(() => {});
         const info = await this.info();
         if (info.ended) return info;
-        await this.#heard(events, first);
-        return await this.info();
+        return await this.#heard(events, first);
       } catch (error) {
         // A reader that fell behind was cut off: it may have missed the end, so it asks again.
         if (!(error instanceof SluiceError) || error.code !== "RATE_LIMITED") throw error;
@@ -39,10 +38,12 @@ export class Group {
   async #heard(
     events: AsyncIterator<BrokerEvent>,
     first: Promise<IteratorResult<BrokerEvent>>,
-  ): Promise<void> {
+  ): Promise<GroupInfo> {
     for (let next = await first; ; next = await events.next()) {
       if (next.done) throw new SluiceError("CLOSED", `group ${this.id} had not ended at the close`);
-      if (next.value.event === "group-ended" && next.value.group === this.id) return;
+      const { value } = next;
+      if (value.event !== "group-ended" || value.group !== this.id) continue;
+      return { id: this.id, ended: true, members: value.members };
     }
   }
 }

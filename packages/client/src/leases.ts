@@ -115,6 +115,16 @@ export class Leases {
     this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered));
   }
 
+  /** Ends a job whose end was refused: left alone it would run again when its lease is over. */
+  failRefused(job: Delivery, refusal: ErrorJson): void {
+    const error = `${refusal.code}: ${refusal.message}`;
+    const item = { lease: job.lease, error, unrecoverable: true };
+    this.#nacks.add(
+      item,
+      this.#wait(job, () => {}),
+    );
+  }
+
   giveBack(job: Delivery, answered: Answered): void {
     if (this.#leave(job)) this.#gifts.add(job.lease, this.#wait(job, answered));
   }

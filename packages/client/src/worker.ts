@@ -203,8 +203,13 @@ export class Worker<Payload, Result>
 
   #refused(job: Delivery, refusal: ErrorJson): void {
     const error = SluiceError.fromJSON(refusal);
-    if (isLosing(refusal)) this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
-    else this.#tellError(error);
+    if (isLosing(refusal)) {
+      this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
+      return;
+    }
+    this.#tellError(error);
+    // What is wrong with the result or the failure is wrong each time.
+    if (!error.isRetryable && error.status < 500) this.#leases.failRefused(job, refusal);
   }
 
   #lost(job: Delivery, error: SluiceError): void {

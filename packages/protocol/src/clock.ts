@@ -10,4 +10,6 @@ export interface Clock {
 
 export interface Timer {
   cancel(): void;
+  /** From now on the timer alone does not keep the process alive. */
+  unref?(): void;
 }

@@ -1,5 +1,5 @@
 import type { ErrorJson } from "./errors.ts";
-import type { JobEnd } from "./job.ts";
+import type { GroupInfo, JobEnd } from "./job.ts";
 
 /** What happened, told once it is durable, in the order in which it happened. */
 export type BrokerEvent = { at: number } & (
@@ -10,7 +10,7 @@ export type BrokerEvent = { at: number } & (
   | { event: "dead"; queue: string; id: string; dlq: string; error?: string }
   | ({ event: "ended" } & JobEnd)
   | { event: "progress"; queue: string; id: string; progress: unknown }
-  | { event: "group-ended"; group: string }
+  | { event: "group-ended"; group: string; members: GroupInfo["members"] }
   | { event: "queue"; queue: string }
   | { event: "queue-deleted"; queue: string }
   | { event: "gate"; gate: string }

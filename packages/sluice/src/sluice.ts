@@ -1,6 +1,6 @@
 import { openBroker, SystemClock } from "@sluice/broker";
 import { Sluice as Client } from "@sluice/client";
-import type { Log } from "@sluice/log";
+import { FileLog, type Log } from "@sluice/log";
 import type { Broker, SluiceError } from "@sluice/protocol";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
@@ -12,11 +12,18 @@ export class Sluice extends Client {
     checkOptions(options);
     const clock = options.clock ?? new SystemClock();
     const log = await openLog(options);
+    if (log instanceof FileLog && log.tornBytes > 0) warnOfTornTail(log.tornBytes, options.dir!);
     // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
     const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
     const port = await recover(log, { ...options, clock }, onFailure);
     return new Sluice({ port, clock, failed });
   }
+}
+
+/** Nobody was promised what was cut off, but somebody may wonder. */
+function warnOfTornTail(tornBytes: number, dir: string): void {
+  const message = `${tornBytes} bytes that were never confirmed were cut off the log in ${dir}`;
+  process.emitWarning(message, { type: "SluiceWarning", code: "SLUICE_TORN_TAIL" });
 }
 
 async function recover(

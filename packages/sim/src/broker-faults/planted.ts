@@ -24,9 +24,9 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   "the log is trimmed before the checkpoint is durable": {
     file: "cleaner.ts",
-    within: "async #checkpoint",
-    find: "await this.#settled();",
-    put: "this.#parts.wake();",
+    within: "async #clean",
+    find: "await this.#checkpoint();",
+    put: "void this.#checkpoint();",
     seed: 63,
   },
   "the cleaner forgets to move a job": {
@@ -55,8 +55,8 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   "a body is read from the wrong place of its batch": {
     file: "chunks.ts",
     within: "#readPaged(",
-    find: "while (batches[at]! > offset) at -= 3;",
-    put: "while (at > 0 && batches[at]! > offset - 200) at -= 3;",
+    find: "chunk.parts.findLast((one) => one.from <= offset);",
+    put: "chunk.parts.findLast((one) => one.from <= Math.max(0, offset - 200));",
     seed: 1,
   },
   "time goes back to the clock after a restart": {
