@@ -100,6 +100,41 @@ test("a handler that blocks the event loop beyond its lease does not stop the wo
   assert.ok((await other.finished()) >= 0);
 });
 
+test("a handler that blocks longer than its lease costs no job an attempt", async () => {
+  const clock = new SystemClock();
+  const port = await openBroker({ log: new MemoryLog(), clock });
+  await using sluice = new Sluice({ port, clock });
+  const mail = await sluice.queue<string, number>("mail", { lease: 50, retry: { min: 0, max: 0 } });
+  mail.work(
+    ({ payload, attempt }) => {
+      const until = performance.now() + (payload === "block" ? 200 : 0);
+      while (performance.now() < until);
+      return attempt;
+    },
+    { concurrency: 5 },
+  );
+  const payloads = ["block", "a", "b", "c", "d"];
+  const jobs = await Promise.all(payloads.map((payload) => mail.add(payload)));
+  const attempts = await Promise.all(jobs.map((job) => job.finished()));
+  assert.deepEqual(attempts, [0, 0, 0, 0, 0]);
+});
+
+test("a result that the broker refuses fails its job at once, with the reason", async () => {
+  const clock = new FakeClock();
+  const port = await openBroker({ log: new MemoryLog(), clock });
+  await using sluice = new Sluice({ port, clock });
+  sluice.on("error", () => {});
+  const mail = await sluice.queue<number, string>("mail", { dlq: false });
+  let runs = 0;
+  mail.work(() => {
+    runs++;
+    return "x".repeat(2_000_000);
+  });
+  const job = await mail.add(1);
+  await assert.rejects(job.finished(), /PAYLOAD_TOO_LARGE/);
+  assert.equal(runs, 1);
+});
+
 test("without a word handlers have the usual time to end", async () => {
   const fake = new FakeClock();
   // A clock that the client does not know to be a fake.

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -140,4 +142,33 @@ test("a year of a daily job runs in a moment", async () => {
   await clock.advance("364d");
   assert.equal(days.length, 365);
   assert.deepEqual([days[0], days[31], days[364]], ["2031-01-01", "2031-02-01", "2031-12-31"]);
+});
+
+test("a tail that was never confirmed is cut off, and that is told", async (t) => {
+  const dir = folder(t);
+  const sluice = await Sluice.open({ dir, durability: "os" });
+  await (await sluice.queue("mail")).add(1);
+  await sluice.close();
+  const [segment] = readdirSync(dir).filter((name) => name.endsWith(".log"));
+  appendFileSync(join(dir, segment!), "half a frame");
+  const warned = once(process, "warning");
+  const again = await Sluice.open({ dir });
+  const [warning] = await warned;
+  assert.equal(warning.code, "SLUICE_TORN_TAIL");
+  assert.match(warning.message, /^12 bytes/);
+  await again.close();
+});
+
+test("an open queue with a job for later does not keep the process alive", async (t) => {
+  const script = `
+    import { Sluice } from "sluice";
+    const sluice = await Sluice.open({ dir: ${JSON.stringify(folder(t))} });
+    await (await sluice.queue("mail")).add(1, { delay: "1h" });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    cwd: import.meta.dirname,
+    stdio: "inherit",
+  });
+  const [code] = await once(child, "exit");
+  assert.equal(code, 0);
 });
