@@ -105,7 +105,8 @@ export class Adder {
   }
 
   #waitsForRoom(queue: string): boolean {
-    return this.#runtime.engine.queueConfig(queue).onFull === "wait";
+    const { engine, room } = this.#runtime;
+    return engine.queueConfig(queue).onFull === "wait" && !room.isFull;
   }
 
   #isLogReady(): boolean {

@@ -35,7 +35,7 @@ export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 /** Facts that are written and not yet durable: a second's work of a fast disk. */
 export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Adds that wait because that much is not yet durable; what comes beyond is refused. */
+/** Adds that wait for the log, or for room in a full queue; what comes beyond is refused. */
 export const WAITING_ADDS_MAX = 10_000;
 
 /** How long a caller that was refused for want of a faster log should stay away. */

@@ -2,6 +2,7 @@ import type { AddResult, Engine, JobSpec } from "@sluice/engine";
 import { Refusal } from "@sluice/engine";
 import type { Clock, SluiceError, Timer } from "@sluice/protocol";
 import { aborted } from "./ends.ts";
+import { WAITING_ADDS_MAX } from "./limits.ts";
 import { toPortError } from "./refuse.ts";
 
 interface Waiting {
@@ -24,6 +25,17 @@ export class Room {
     this.#engine = engine;
     this.#clock = clock;
     this.#wake = wake;
+  }
+
+  /** So many wait already that no more are let in. */
+  get isFull(): boolean {
+    return this.#count >= WAITING_ADDS_MAX;
+  }
+
+  get #count(): number {
+    let count = 0;
+    for (const list of this.#waiting.values()) count += list.size;
+    return count;
   }
 
   /** Adds a job now, or when there is room for it. */

@@ -22,13 +22,25 @@ export function roomFor(
   wanted: number,
   isDelayed: boolean,
 ): number {
+  const found = findRoom(core, queue, spec, wanted, isDelayed);
+  return typeof found === "number" ? found : refuse(queue, found);
+}
+
+/** The tier with room, or what is full. */
+function findRoom(
+  core: Core,
+  queue: Queue,
+  spec: JobSpec,
+  wanted: number,
+  isDelayed: boolean,
+): number | string {
   if (isDelayed) {
     if (queue.delayed < queue.config.capacity.delayed) return wanted;
-    return refuse(queue, `it holds ${queue.delayed} delayed jobs`);
+    return `it holds ${queue.delayed} delayed jobs`;
   }
   const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
   const full = whatIsFull(queue, spec.sizeBytes ?? 0) ?? fullLane(core, queue, key);
-  if (full !== undefined) return refuse(queue, full);
+  if (full !== undefined) return full;
   let tier = wanted;
   for (let i = 0; i < queue.config.tiers.length; i++) {
     if (hasTierRoom(queue, tier)) return tier;
@@ -37,24 +49,14 @@ export function roomFor(
     if (next >= queue.config.tiers.length) break;
     tier = next;
   }
-  return refuse(
-    queue,
-    `tier ${queue.config.tiers[wanted]!.name} holds ${queue.waitingAt[wanted]} jobs`,
-  );
+  return `tier ${queue.config.tiers[wanted]!.name} holds ${queue.waitingAt[wanted]} jobs`;
 }
 
-/** Whether an add would find room; unlike the add this counts nobody as rejected. */
+/** Whether an add would find room; unlike the add this counts and refuses nothing. */
 export function isRoomFor(core: Core, queue: Queue, spec: JobSpec, now: number): boolean {
-  const { rejected } = queue.counters;
   const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
-  try {
-    roomFor(core, queue, spec, tierOf(spec.priority, queue.config), dueAt > now);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    queue.counters.rejected = rejected;
-    return error.code !== "QUEUE_FULL";
-  }
+  const wanted = tierOf(spec.priority, queue.config);
+  return typeof findRoom(core, queue, spec, wanted, dueAt > now) === "number";
 }
 
 function hasTierRoom(queue: Queue, tier: number): boolean {

@@ -91,7 +91,7 @@ test("whether there is room is asked without being counted as rejected", () => {
   assert.equal(engine.hasRoom("q", {}, 0), false);
   assert.equal(engine.hasRoom("q", { delayMs: 5 }, 0), true);
   assert.equal(engine.hasRoom("q", { runAt: 5 }, 0), true);
-  assert.equal(engine.hasRoom("q", { priority: "none" }, 0), true, "the add says what is wrong");
+  assert.throws(() => engine.hasRoom("q", { priority: "none" }, 0), { code: "INVALID" });
   assert.equal(engine.queueStats("q").rejected, 0);
 });
 
