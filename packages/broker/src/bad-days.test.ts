@@ -233,3 +233,17 @@ test("a lease granted while the log syncs an earlier one waits for its own sync"
   assert.deepEqual(delivered, ["first", "second"]);
   await broker.close();
 });
+
+test("a poll whose job is cancelled on its way is answered with nothing", async () => {
+  const log = new HeldLog();
+  const { broker } = await open({}, { log });
+  const id = await add(broker, job("x"));
+  log.hold();
+  const polling = broker.lease("q", { max: 1 });
+  await turn();
+  const cancelling = broker.cancel([id]);
+  log.letGo();
+  assert.deepEqual(await polling, []);
+  assert.deepEqual(await cancelling, [{ ok: true }]);
+  await broker.close();
+});

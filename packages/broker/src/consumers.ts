@@ -24,6 +24,8 @@ class Seat implements Consumer {
   /** Jobs that went out to it and wait to be durable. */
   onTheWay = 0;
   isOver = false;
+  /** Told when what was on its way did not arrive and nothing else is. */
+  onNothing: () => void = () => {};
   readonly #owner: Consumers;
 
   constructor(owner: Consumers, queue: string, name: string, options: ConsumeOptions, to: Deliver) {
@@ -262,7 +264,10 @@ export class Consumers {
       }
     }
     const from = performance.now();
-    for (const [to, list] of deliveries) if (list.length > 0) deliver(to, list);
+    for (const [to, list] of deliveries) {
+      if (list.length > 0) deliver(to, list);
+      else if (to.onTheWay === 0) to.onNothing();
+    }
     if (performance.now() - from > HELD_UP_MS) this.#onHeldUp();
   }
 

@@ -59,7 +59,8 @@ export class JobDesk {
     );
     pump.runNow();
     const giveUp = (): void => {
-      // What is on its way still comes.
+      // What is on its way still comes, unless it is cancelled there.
+      seat.onNothing = () => resolve([]);
       if (seat.onTheWay === 0) resolve([]);
     };
     if (waitMs === 0) giveUp();
