@@ -17,7 +17,8 @@ export function lostWake(
   now: number,
   wakeAt: number,
 ): LedgerJob | undefined {
-  if (wakeAt <= now + SLACK_MS) return undefined;
+  // After a crash the clock may be behind the last fact, which the engine's own time never is.
+  if (wakeAt <= Math.max(now, ledger.now) + SLACK_MS) return undefined;
   const workable = new Map<string, boolean>();
   const flows: Flow[] = [];
   const all: Flow[] = [];
@@ -86,7 +87,7 @@ function isOpen(ledger: Ledger, { gates, head, tier }: Flow, now: number): boole
 
 // What falls due by itself must have been announced too.
 export function judgeTimers(ledger: Ledger, now: number, wakeAt: number): void {
-  if (wakeAt <= now) return;
+  if (wakeAt <= Math.max(now, ledger.now)) return;
   for (const job of ledger.jobs.values()) {
     const dueAt = job.state === "waiting" ? Infinity : job.time;
     const at = job.state === "leased" ? dueAt : Math.min(dueAt, job.deadline);
