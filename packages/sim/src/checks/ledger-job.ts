@@ -9,6 +9,8 @@ export interface Origin {
   readonly cost: number;
   readonly path: readonly string[];
   readonly maxWaitMs: number;
+  // What jobs had given its lane; 0: nothing.
+  readonly weight: number;
 }
 
 export interface LedgerJob {

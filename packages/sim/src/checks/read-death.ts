@@ -14,10 +14,13 @@ export function readDeath(ledger: Ledger, job: LedgerJob, fact: DeadFact): void 
   for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
   const { dlq } = ledger.queue(job.queue).config;
   demand(dlq !== false, "dead letters", () => `queue ${job.queue} has no place for ${job.id}`);
+  // A weight that jobs gave the lane goes along, one of the policy does not.
+  const laneWeight = ledger.shares.weightOf(job);
+  const weight = laneWeight === ledger.queue(job.queue).weightOf(job.path) ? 0 : laneWeight;
   ledger.takeOff(job);
   ledger.releaseNames(job, "dead");
   const { queue, tier, gates, cost, path, maxWaitMs } = job;
-  job.origin = { queue, tier, gates, cost, path, maxWaitMs };
+  job.origin = { queue, tier, gates, cost, path, maxWaitMs, weight };
   job.attempt += 1;
   job.queue = dlq as string;
   job.tier = 0;
@@ -40,6 +43,8 @@ export function readRedrive(ledger: Ledger, job: LedgerJob): void {
   job.maxWaitMs = origin!.maxWaitMs;
   job.path = queue.config.fairness ? origin!.path : [""];
   job.attempt = 0;
+  const { weight } = origin!;
+  if (weight !== 0) ledger.shares.setWeight(job.queue, job.tier, job.path, weight);
   job.origin = undefined;
   ledger.wait(job, false);
 }

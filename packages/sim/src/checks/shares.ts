@@ -118,10 +118,14 @@ export class Shares {
     ring.restart(member);
   }
 
-  // What a lane of another tier has, one that a job moves to gets too.
-  copyWeight({ queue, tier, path }: LedgerJob, toTier: number): void {
+  weightOf({ queue, tier, path }: LedgerJob): number {
     const ring = this.#ring(ringName(queue, tier, path, path.length - 1));
-    this.setWeight(queue, toTier, path, ring.member(path.at(-1)!).weight);
+    return ring.member(path.at(-1)!).weight;
+  }
+
+  // What a lane of another tier has, one that a job moves to gets too.
+  copyWeight(job: LedgerJob, toTier: number): void {
+    this.setWeight(job.queue, toTier, job.path, this.weightOf(job));
   }
 
   forget(queue: string): void {
