@@ -1,20 +1,7 @@
-// The saved seeds: what once broke runs again in every run. One seed a line, and what it showed
-// after a #.
-
-import { readFileSync } from "node:fs";
-
-const SAVED = new URL("../../seeds/sim.txt", import.meta.url);
+import { readSeeds } from "../saved/seeds.ts";
 
 export function savedSeeds(): number[] {
-  return readFileSync(SAVED, "utf8")
-    .split("\n")
-    .map((line) => line.replace(/#.*/, "").trim())
-    .filter((line) => line !== "")
-    .map((line) => {
-      const seed = Number(line);
-      if (!Number.isSafeInteger(seed)) throw new Error(`seeds/sim.txt: ${line} is no seed`);
-      return seed;
-    });
+  return readSeeds("sim.txt");
 }
 
 // Seeds that no run has had before, unless SIM_START says where to begin.

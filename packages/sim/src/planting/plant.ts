@@ -1,0 +1,57 @@
+// A package with a bug: a copy of its sources with one piece of text replaced. The package itself
+// has no switch for bugs and never gets one.
+
+import assert from "node:assert/strict";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export interface PlantedBug {
+  readonly file: string;
+  // The first `find` behind `within` becomes `put`.
+  readonly within: string;
+  readonly find: string;
+  readonly put: string;
+}
+
+// Answers the module; `uses` are the packages that it imports.
+export async function plant<Module>(
+  name: string,
+  uses: readonly string[],
+  bug: PlantedBug,
+): Promise<Module> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-planted-"));
+  try {
+    cpSync(join(packageOf(name), "src"), folder, { recursive: true });
+    // Outside of a package Node has to be told what kind of modules these are, and what they use.
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    mkdirSync(join(folder, "node_modules", "@sluice"), { recursive: true });
+    for (const used of uses) symlinkSync(packageOf(used), join(folder, "node_modules", used));
+    const file = join(folder, bug.file);
+    writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
+    return await import(pathToFileURL(join(folder, "index.ts")).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function packageOf(name: string): string {
+  return dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+}
+
+function replaceOnce(text: string, { file, within, find, put }: PlantedBug): string {
+  const from = text.indexOf(within);
+  assert.ok(from >= 0, `${file} has no ${within}`);
+  const at = text.indexOf(find, from);
+  assert.ok(at >= 0, `${file} has no ${find} behind ${within}`);
+  return text.slice(0, at) + put + text.slice(at + find.length);
+}
