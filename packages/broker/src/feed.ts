@@ -38,7 +38,8 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
   readonly #filter: EventFilter;
   readonly #left: () => void;
   readonly #waiting: BrokerEvent[] = [];
-  #next: PromiseWithResolvers<IteratorResult<BrokerEvent>> | undefined;
+  /** Calls of `next` that wait for an event, in their order. */
+  readonly #asking: PromiseWithResolvers<IteratorResult<BrokerEvent>>[] = [];
   #error: SluiceError | undefined;
   #isOver = false;
 
@@ -49,10 +50,9 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
 
   push(event: BrokerEvent): void {
     if (!passes(this.#filter, event)) return;
-    if (this.#next !== undefined) {
-      this.#next.resolve({ done: false, value: event });
-      this.#next = undefined;
-    } else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
+    const next = this.#asking.shift();
+    if (next !== undefined) next.resolve({ done: false, value: event });
+    else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
   }
 
   #cutOff(): void {
@@ -66,8 +66,7 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
   end(): void {
     this.#isOver = true;
     this.#left();
-    this.#next?.resolve({ done: true, value: undefined });
-    this.#next = undefined;
+    for (const next of this.#asking.splice(0)) next.resolve({ done: true, value: undefined });
   }
 
   next(): Promise<IteratorResult<BrokerEvent>> {
@@ -79,8 +78,9 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
       return Promise.reject(error);
     }
     if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
-    this.#next = Promise.withResolvers();
-    return this.#next.promise;
+    const next = Promise.withResolvers<IteratorResult<BrokerEvent>>();
+    this.#asking.push(next);
+    return next.promise;
   }
 
   return(): Promise<IteratorResult<BrokerEvent>> {

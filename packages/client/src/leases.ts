@@ -151,6 +151,20 @@ export class Leases {
     }
   }
 
+  /** Jobs that are gone, whatever the next heartbeat would say. */
+  loseAll(isGone: (job: Delivery) => boolean, why: string): void {
+    for (const job of this.#held) {
+      if (!isGone(job)) continue;
+      this.lose(job, new SluiceError("LEASE_LOST", `job ${job.id} ${why}`, { id: job.id }));
+    }
+  }
+
+  /** Extends all leases now: one that is over is noticed at once, not at its next heartbeat. */
+  beatNow(): void {
+    const now = this.#options.clock.now();
+    for (const job of this.#held) this.#extend(job, now);
+  }
+
   lose(job: Delivery, error: SluiceError): void {
     if (!job.leave("lost", error)) return;
     this.#held.delete(job);

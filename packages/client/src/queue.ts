@@ -12,7 +12,7 @@ import {
   type WorkerInfo,
 } from "@sluice/protocol";
 import { addAll } from "./bulk.ts";
-import { type Connection, one } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
@@ -136,9 +136,9 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.port.redrive(this.name, count === undefined ? {} : { count });
   }
 
-  /** Deletes the queue with all its jobs, for good. */
+  /** Deletes the queue with all its jobs, for good. Handlers that run here are aborted. */
   async delete(): Promise<void> {
-    await this.#connection.port.deleteQueue(this.name);
+    await this.#connection.deleteQueue(this.name);
   }
 
   /** The jobs of the queue, in pages as they are needed. */
@@ -171,9 +171,9 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.port.workers(this.name);
   }
 
-  /** Cancels the job that holds a dedupe key; false when none does. */
+  /** Cancels the job that holds a dedupe key; false when none does. Its handler is aborted. */
   async cancelByKey(key: string): Promise<boolean> {
-    return one(this.#connection.port.cancelByKey(this.name, [key]));
+    return this.#connection.cancelByKey(this.name, key);
   }
 
   #send(job: NewJob): Promise<Job<Output, Result>> {

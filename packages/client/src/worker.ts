@@ -18,6 +18,7 @@ import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
 import { willRetry } from "./failure.ts";
+import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
@@ -51,6 +52,7 @@ export class Worker<Payload, Result>
   readonly #run: RunOptions;
   readonly #release = keepAlive();
   readonly #watch = new Watch();
+  readonly #grace: Grace;
   readonly #consumer: Promise<Consumer | undefined>;
   #ready: Delivery[] = [];
   /** What the broker may still send. */
@@ -92,6 +94,7 @@ export class Worker<Payload, Result>
       },
       onError,
     };
+    this.#grace = new Grace(connection, () => this.#watch.look());
     this.#credits = this.#slots.count + work.prefetch;
     this.#consumer = this.#consume(this.#credits);
   }
@@ -106,9 +109,10 @@ export class Worker<Payload, Result>
     return this.#slots.count;
   }
 
+  /** Closing again waits for the first close; a shorter time shortens its time. */
   async close(options: CloseOptions = {}): Promise<void> {
-    const timeoutMs = parseClose(options);
-    this.#closing ??= this.#close(timeoutMs);
+    this.#grace.give(parseClose(options));
+    this.#closing ??= this.#close();
     await this.#closing;
   }
 
@@ -116,11 +120,12 @@ export class Worker<Payload, Result>
     await this.close();
   }
 
-  jobCancelled(id: string): void {
-    for (const job of this.#leases.held) {
-      if (job.id !== id) continue;
-      this.#leases.lose(job, new SluiceError("LEASE_LOST", `job ${id} was cancelled`, { id }));
-    }
+  jobsGone(isGone: (job: Delivery) => boolean, why: string): void {
+    this.#leases.loseAll(isGone, why);
+  }
+
+  checkLeases(queue: string): void {
+    if (queue === this.queue) this.#leases.beatNow();
   }
 
   async #consume(credits: number): Promise<Consumer | undefined> {
@@ -235,13 +240,14 @@ export class Worker<Payload, Result>
     this.#addCredits(wanted);
   }
 
-  async #close(timeoutMs: number | undefined): Promise<void> {
+  async #close(): Promise<void> {
     this.#state = "closing";
     this.#slots.stop();
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
     const consumer = await this.#consumer;
     await consumer?.stop().catch((error) => this.#tellError(error));
-    await this.#handlersEnded(timeoutMs);
+    await this.#watch.until(() => this.#grace.isOver || this.#slots.busy === 0);
+    this.#grace.end();
     for (const job of this.#leases.held) {
       job.abort(new SluiceError("ABORTED", `worker ${this.name} was closed`));
       this.#giveBack(job);
@@ -253,16 +259,6 @@ export class Worker<Payload, Result>
     this.#release();
     this.#options.connection.holders.delete(this);
     this.#emit("closed", { worker: this.name });
-  }
-
-  async #handlersEnded(timeoutMs: number | undefined): Promise<void> {
-    let isOverdue = false;
-    const timer = this.#options.connection.graceOver(timeoutMs, () => {
-      isOverdue = true;
-      this.#watch.look();
-    });
-    await this.#watch.until(() => isOverdue || this.#slots.busy === 0);
-    timer.cancel();
   }
 
   #tellError(thrown: unknown): void {
