@@ -130,7 +130,13 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     case "ended":
       return { event: "ended", ...endOf(fact, queue) };
     case "group-ended":
-      return { at, event: "group-ended", group: fact.name, members: membersOf(fact.name, engine) };
+      // Told with the end: a group is not remembered for long after it.
+      return {
+        at,
+        event: "group-ended",
+        group: fact.name,
+        members: groupInfo(fact.name, engine).members,
+      };
     case "queue":
       return { at, event: "queue", queue: fact.name };
     case "queue-deleted":
@@ -144,10 +150,14 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
   }
 }
 
-/** Told with the end: a group is not remembered for long after it. */
-function membersOf(group: string, engine: Engine): GroupInfo["members"] {
-  const members = engine.group(group)?.members ?? [];
-  return members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
+export function groupInfo(group: string, engine: Engine): GroupInfo {
+  const found = engine.group(group);
+  if (found === undefined) {
+    const message = `there is no group ${JSON.stringify(group)}`;
+    throw new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
+  }
+  const members = found.members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
+  return { id: group, ended: found.ended, members };
 }
 
 /** How a job ended, as its fact tells it. */

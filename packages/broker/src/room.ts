@@ -7,6 +7,7 @@ import { toPortError } from "./refuse.ts";
 
 interface Waiting {
   spec: JobSpec;
+  onAdded: (added: AddResult) => void;
   answer: PromiseWithResolvers<AddResult>;
   timer: Timer;
 }
@@ -38,12 +39,13 @@ export class Room {
     return count;
   }
 
-  /** Adds a job now, or when there is room for it. */
+  /** Adds a job when there is room for it. `onAdded` is told before anything else happens. */
   add(
     queue: string,
     spec: JobSpec,
     refusal: Refusal,
     signal: AbortSignal | undefined,
+    onAdded: (added: AddResult) => void,
   ): Promise<AddResult> {
     const { addTimeoutMs } = this.#engine.queueConfig(queue);
     const answer = Promise.withResolvers<AddResult>();
@@ -54,8 +56,11 @@ export class Room {
       answer.reject(error);
     };
     const until = this.#clock.now() + addTimeoutMs;
-    const timer = this.#clock.at(until, () => giveUp(toPortError(refusal)));
-    const waiting = { spec, answer, timer };
+    const timer = this.#clock.at(until, () => {
+      this.#engine.countRejected(queue);
+      giveUp(toPortError(refusal));
+    });
+    const waiting = { spec, answer, timer, onAdded };
     this.#waiting.set(queue, list.add(waiting));
     if (signal === undefined) return answer.promise;
     const abort = (): void => giveUp(aborted(signal));
@@ -76,7 +81,9 @@ export class Room {
     this.#waiting.get(queue)!.delete(waiting);
     waiting.timer.cancel();
     try {
-      waiting.answer.resolve(this.#engine.add(queue, waiting.spec, this.#clock.now()));
+      const added = this.#engine.add(queue, waiting.spec, this.#clock.now());
+      waiting.onAdded(added);
+      waiting.answer.resolve(added);
     } catch (error) {
       waiting.answer.reject(toPortError(error));
     }

@@ -35,14 +35,31 @@ export async function addAll(
   // What was added one by one before keeps its place before these.
   call.connection.addsTo(call.queue).flush();
   const answers: BulkAnswers = new Array(items.length);
-  let sent: Promise<void> = Promise.resolve();
-  for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
-    const batch = await makeReady(call.local, items, start, answers);
+  const held = new Set<string>();
+  try {
+    let sent: Promise<void> = Promise.resolve();
+    for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
+      const batch = await makeReady(call.local, items, start, answers);
+      await sent;
+      const isLast = start + BATCH_MAX >= items.length;
+      if (!isLast) for (const { group } of batch.jobs) if (group !== undefined) held.add(group);
+      if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers, !isLast);
+    }
     await sent;
-    if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers);
+  } finally {
+    await release(call.connection, [...held]);
   }
-  await sent;
   return answers;
+}
+
+/**
+ * A group must not end with the members of the first call while the next one is on its way, so each
+ * call but the last holds its groups. Should this fail, the broker releases them after a while.
+ */
+async function release({ port }: Connection, groups: readonly string[]): Promise<void> {
+  for (let start = 0; start < groups.length; start += BATCH_MAX) {
+    await port.releaseGroups(groups.slice(start, start + BATCH_MAX)).catch(() => {});
+  }
 }
 
 interface Batch {
@@ -82,8 +99,10 @@ function sendBatch(
   index: number,
   { jobs, places }: Batch,
   answers: BulkAnswers,
+  holdGroups: boolean,
 ): Promise<void> {
-  const call = connection.port.add(queue, jobs, callOptions(options, index)).then((outcomes) => {
+  const said = { ...callOptions(options, index), holdGroups };
+  const call = connection.port.add(queue, jobs, said).then((outcomes) => {
     for (let i = 0; i < places.length; i++) {
       const { ok, error } = outcomes[i]!;
       answers[places[i]!] = error === undefined ? ok : SluiceError.fromJSON(error);

@@ -19,6 +19,7 @@ import {
 } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
+import type { Answered } from "./operations.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
@@ -226,11 +227,22 @@ export class Engine extends Reader {
     return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
+  /** An add that waited for room under `onFull: "wait"` was refused in the end. */
+  countRejected(queue: string): void {
+    this.#core.queue(queue).counters.rejected++;
+  }
+
   /**
    * Adds a batch; each item has its own answer, and one refused item does not stop the others. It
-   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms.
+   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms. Groups that are
+   * held do not end before `releaseGroup`, for members that another call brings.
    */
-  addAll(queue: string, specs: readonly JobSpec[], now: number): (AddResult | Refusal)[] {
+  addAll(
+    queue: string,
+    specs: readonly JobSpec[],
+    now: number,
+    { holdGroups = false }: { holdGroups?: boolean } = {},
+  ): (AddResult | Refusal)[] {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
     if (!Array.isArray(specs)) throw invalid("jobs", "an array", specs);
@@ -246,9 +258,27 @@ export class Engine extends Reader {
         throw error;
       }
     });
-    for (const group of groups) this.#core.groups.close(group);
+    for (const name of groups) {
+      this.#core.groups.close(name);
+      if (holdGroups && this.#core.groups.hold(name)) {
+        this.#core.tell({ at, fact: "group-held", name });
+      }
+    }
     this.#core.lines.settle(at);
     return results;
+  }
+
+  /** No more members come to a group that `addAll` held: it ends when they all have. */
+  releaseGroup(name: string, now: number): void {
+    const at = this.#core.clock(now);
+    const known = this.#core.groups.release(name);
+    if (known === undefined) return;
+    this.#core.tell({ at, fact: "group-released", name });
+    if (known.isEnded) this.#core.tell({ at, fact: "group-ended", name });
+  }
+
+  heldGroups(): string[] {
+    return [...this.#core.groups.held()];
   }
 
   /** Sets how many jobs a worker would take now, and how long its leases last. */
@@ -422,6 +452,22 @@ export class Engine extends Reader {
   storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
     integer("limit", options.limit ?? 1, 1, SCAN_MAX);
     return this.#core.stores.scan(store, options);
+  }
+
+  // Operations
+
+  /** Remembers what items of a call were answered, for whoever makes the same call again. */
+  remember(operation: string, call: string, answers: readonly Answered[], now: number): void {
+    const at = this.#core.clock(now);
+    const since = this.#core.operations.recall(operation, at)?.since ?? at;
+    this.#core.operations.remember({ name: operation, call, since }, answers, at);
+    this.#core.tell({ at, fact: "answered", operation, call, since, answers });
+  }
+
+  /** What is known of an operation: what the call was, and the answers that it got. */
+  recall(operation: string, now: number): { call: string; answers: Answered[] } | undefined {
+    const known = this.#core.operations.recall(operation, this.#core.clock(now));
+    return known && { call: known.call, answers: [...known.answers.values()] };
   }
 
   // Remembering
