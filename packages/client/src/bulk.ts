@@ -2,10 +2,12 @@
 import {
   type Added,
   type CallOptions,
+  type ErrorJson,
   type NewJob,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
+import { asTyped } from "./as-typed.ts";
 import type { Connection } from "./connection.ts";
 import { invalid } from "./invalid.ts";
 import { BATCH_MAX } from "./limits.ts";
@@ -63,6 +65,7 @@ async function release({ port }: Connection, groups: readonly string[]): Promise
 }
 
 interface Batch {
+  readonly items: readonly BulkItem<unknown>[];
   readonly jobs: NewJob[];
   /** Where the answer to each job belongs. */
   readonly places: number[];
@@ -74,7 +77,7 @@ async function makeReady(
   start: number,
   answers: BulkAnswers,
 ): Promise<Batch> {
-  const batch: Batch = { jobs: [], places: [] };
+  const batch: Batch = { items, jobs: [], places: [] };
   const end = Math.min(start + BATCH_MAX, items.length);
   for (let i = start; i < end; i++) {
     try {
@@ -97,7 +100,7 @@ function isItem(item: unknown): item is BulkItem<unknown> {
 function sendBatch(
   { connection, queue, options }: BulkCall,
   index: number,
-  { jobs, places }: Batch,
+  { items, jobs, places }: Batch,
   answers: BulkAnswers,
   holdGroups: boolean,
 ): Promise<void> {
@@ -105,12 +108,17 @@ function sendBatch(
   const call = connection.port.add(queue, jobs, said).then((outcomes) => {
     for (let i = 0; i < places.length; i++) {
       const { ok, error } = outcomes[i]!;
-      answers[places[i]!] = error === undefined ? ok : SluiceError.fromJSON(error);
+      const place = places[i]!;
+      answers[place] = error === undefined ? ok : refusal(error, items[place]);
     }
   });
   // The next batch is still being made ready; whoever waits for this one hears of it then.
   call.catch(() => {});
   return call;
+}
+
+function refusal(error: ErrorJson, options: unknown): SluiceError {
+  return asTyped(SluiceError.fromJSON(error), { root: "job", options });
 }
 
 /** An operation id names one call, so each further call of the same operation gets its own. */

@@ -116,11 +116,9 @@ export class Leases {
   }
 
   /** Ends a job whose end was refused: left alone it would run again when its lease is over. */
-  failRefused(job: Delivery, refusal: ErrorJson): void {
-    const error = `${refusal.code}: ${refusal.message}`;
-    const item = { lease: job.lease, error, unrecoverable: true };
+  failRefused(job: Delivery, failure: Failure): void {
     this.#nacks.add(
-      item,
+      { lease: job.lease, ...failure },
       this.#wait(job, () => {}),
     );
   }

@@ -11,6 +11,7 @@ import {
   SluiceError,
   type WorkerInfo,
 } from "@sluice/protocol";
+import { asTyped } from "./as-typed.ts";
 import { addAll } from "./bulk.ts";
 import type { Connection } from "./connection.ts";
 import { Consumption } from "./consumption.ts";
@@ -53,7 +54,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   add(payload: Payload, options?: JobOptions): Promise<Job<Output, Result>> {
     try {
       const job = prepare(this.#local, payload, options);
-      return job instanceof Promise ? job.then((ready) => this.#send(ready)) : this.#send(job);
+      if (!(job instanceof Promise)) return this.#send(job, options);
+      return job.then((ready) => this.#send(ready, options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -68,7 +70,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
       connection: this.#connection,
       queue: this.name,
       local: this.#local,
-      options,
+      options: fieldsOf<CallOptions>("addBulk", options, ["operationId", "signal"]),
     };
     const answers = await addAll(call, items);
     return answers.map((answer) => (answer instanceof SluiceError ? answer : this.#handle(answer)));
@@ -176,11 +178,13 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.cancelByKey(this.name, key);
   }
 
-  #send(job: NewJob): Promise<Job<Output, Result>> {
+  #send(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
     return new Promise((resolve, reject) => {
       this.#connection.addsTo(this.name).add(job, {
         done: (added) => resolve(this.#handle(added)),
-        refused: (error) => reject(SluiceError.fromJSON(error)),
+        refused: (error) => {
+          reject(asTyped(SluiceError.fromJSON(error), { root: "job", options }));
+        },
       });
     });
   }

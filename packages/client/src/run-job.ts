@@ -1,8 +1,9 @@
 /** Runs one job through its handler; answers how it is to be ended. Never throws. */
 import type { Delivery, WorkContext } from "./delivery.ts";
-import { parseDuration } from "./duration.ts";
+import { type Duration, parseDuration } from "./duration.ts";
 import { textOf } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
+import { fieldsOf } from "./fields.ts";
 import { encodeJson } from "./json.ts";
 import type { LocalOptions, RetryRule } from "./parse-queue.ts";
 import { openPayload } from "./payload.ts";
@@ -87,5 +88,6 @@ function ruled(rule: RetryRule<unknown>, error: unknown, job: Delivery): Failure
   const decision = rule(error, job);
   if (decision === undefined) return {};
   if (decision === "dlq") return { unrecoverable: true };
-  return { delayMs: parseDuration("retry.delay", decision.delay) };
+  const { delay } = fieldsOf<{ delay: Duration }>("queue.retry's answer", decision, ["delay"]);
+  return { delayMs: parseDuration("queue.retry's answer.delay", delay) };
 }

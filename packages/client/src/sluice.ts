@@ -10,6 +10,7 @@ import type {
   Why,
 } from "@sluice/protocol";
 import { Activity } from "./activity.ts";
+import { typedAs } from "./as-typed.ts";
 import { Connection } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
@@ -17,6 +18,7 @@ import { FakeClock } from "./fake-clock.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
+import { parseFilter } from "./parse-filter.ts";
 import { parseQueue, type QueueOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
@@ -63,7 +65,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   ): Promise<Queue<Payload, Result>>;
   async queue(name: string, options: object = {}): Promise<Queue<never, never>> {
     const { port, local } = parseQueue(options);
-    const info = await this.#connection.port.setQueue(name, port);
+    const set = this.#connection.port.setQueue(name, port);
+    const info = await typedAs(set, { root: "queue", options });
     return new Queue(this.#connection, info, local, this);
   }
 
@@ -98,8 +101,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   }
 
   /** What happens in the broker from now on, in order, once it is durable. */
-  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    return this.#connection.port.events(filter);
+  events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
+    return this.#connection.port.events(parseFilter(filter));
   }
 
   /**

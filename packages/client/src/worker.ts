@@ -16,8 +16,9 @@ import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@slu
 import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
+import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
-import { willRetry } from "./failure.ts";
+import { plainly, willRetry } from "./failure.ts";
 import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
@@ -187,7 +188,7 @@ export class Worker<Payload, Result>
   }
 
   #answered(job: Delivery, end: RunEnd, refusal: ErrorJson | undefined): void {
-    if (refusal !== undefined) this.#refused(job, refusal);
+    if (refusal !== undefined) this.#refused(job, end, refusal);
     else this.#tellEnd(job as WorkJob<Payload>, end);
     // There may be room again, when too many ends were not confirmed.
     this.#refill();
@@ -206,15 +207,21 @@ export class Worker<Payload, Result>
     }
   }
 
-  #refused(job: Delivery, refusal: ErrorJson): void {
+  #refused(job: Delivery, { failure }: RunEnd, refusal: ErrorJson): void {
     const error = SluiceError.fromJSON(refusal);
     if (isLosing(refusal)) {
       this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
       return;
     }
     this.#tellError(error);
-    // What is wrong with the result or the failure is wrong each time.
-    if (!error.isRetryable && error.status < 500) this.#leases.failRefused(job, refusal);
+    if (error.isRetryable || error.status >= 500) return;
+    // What is wrong with a result is wrong each time; a failure may be told in plainer words.
+    this.#leases.failRefused(
+      job,
+      failure === undefined
+        ? { error: textOf(error), unrecoverable: true }
+        : plainly(failure, refusal),
+    );
   }
 
   #lost(job: Delivery, error: SluiceError): void {
