@@ -112,7 +112,7 @@ class Waiters<Key, Value> {
     return waiter.promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Those who wait for this stop waiting; the answer tells them all. Undefined: there is nobody. */
+  /** Takes those who wait for this off; the answer tells them. Undefined: there is nobody. */
   take(key: Key): ((value: Value) => void) | undefined {
     const waiters = this.#waiting.get(key);
     if (waiters === undefined) return undefined;

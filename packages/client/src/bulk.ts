@@ -14,6 +14,7 @@ import { BATCH_MAX } from "./limits.ts";
 import { prepare } from "./outgoing.ts";
 import type { BulkItem } from "./parse-job.ts";
 import type { LocalOptions } from "./parse-queue.ts";
+import type { Sending } from "./trace.ts";
 
 /** For each item what became of it. */
 export type BulkAnswers = (Added | SluiceError)[];
@@ -23,6 +24,7 @@ export interface BulkCall {
   readonly queue: string;
   readonly local: LocalOptions;
   readonly options: CallOptions;
+  readonly trace: Sending | undefined;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function addAll(
     let sent: Promise<void> = Promise.resolve();
     for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
       const batch = await makeReady(call.local, items, start, answers);
+      call.trace?.mark(batch.jobs);
       await sent;
       const isLast = start + BATCH_MAX >= items.length;
       if (!isLast) for (const { group } of batch.jobs) if (group !== undefined) held.add(group);

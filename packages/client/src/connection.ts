@@ -14,6 +14,7 @@ import { FakeClock } from "./fake-clock.ts";
 import { Gather } from "./gather.ts";
 import { CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { CloseOptions } from "./parse-work.ts";
+import type { Tracing } from "./trace.ts";
 
 /** A worker or a consumption: it holds leases, and lets go of them when it is closed. */
 export interface Holder {
@@ -30,6 +31,7 @@ const QUEUE_CHARS = 200;
 export class Connection {
   readonly port: Broker;
   readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
   readonly holders = new Set<Holder>();
   readonly #adds = new Map<string, Gather<NewJob, Added>>();
   readonly #activity: Activity;
@@ -37,7 +39,8 @@ export class Connection {
   #workers = 0;
   #isClosed = false;
 
-  constructor(port: Broker, clock: Clock, activity: Activity) {
+  constructor(port: Broker, clock: Clock, activity: Activity, tracing?: Tracing) {
+    this.tracing = tracing;
     this.port = activity.watch(port);
     this.clock = clock;
     this.#activity = activity;

@@ -38,7 +38,7 @@ test("waiting for a group can be given up, and is refused when there is none", a
   await assert.rejects(sluice.group("g").finished(unknown), { code: "INVALID" });
 });
 
-test("a group that is added with several calls ends once, with the last of all members", async () => {
+test("a group that takes several calls to add ends once, with the last member", async () => {
   const { sluice, broker } = await open();
   await using _ = sluice;
   const mail = await sluice.queue<number>("mail");

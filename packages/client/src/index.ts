@@ -26,5 +26,6 @@ export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } fro
 export type { Scaled } from "./slots.ts";
 export { Sluice, type SluiceParts } from "./sluice.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
+export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
 export type { WorkJob } from "./work-job.ts";
 export type { Worker } from "./worker.ts";

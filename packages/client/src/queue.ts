@@ -72,7 +72,9 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
       local: this.#local,
       options: fieldsOf<CallOptions>("addBulk", options, ["operationId", "signal"]),
     };
-    const answers = await addAll(call, items);
+    const trace = this.#connection.tracing?.sending(this.name, items.length);
+    const adding = addAll({ ...call, trace }, items);
+    const answers = await (trace === undefined ? adding : trace.over(adding));
     return answers.map((answer) => (answer instanceof SluiceError ? answer : this.#handle(answer)));
   }
 
@@ -179,6 +181,13 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   }
 
   #send(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
+    const trace = this.#connection.tracing?.sending(this.name, 1);
+    if (trace === undefined) return this.#gather(job, options);
+    trace.mark([job]);
+    return trace.over(this.#gather(job, options));
+  }
+
+  #gather(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
     return new Promise((resolve, reject) => {
       this.#connection.addsTo(this.name).add(job, {
         done: (added) => resolve(this.#handle(added)),

@@ -7,6 +7,7 @@ import { fieldsOf } from "./fields.ts";
 import { encodeJson } from "./json.ts";
 import type { LocalOptions, RetryRule } from "./parse-queue.ts";
 import { openPayload } from "./payload.ts";
+import type { Tracing } from "./trace.ts";
 import type { WorkJob } from "./work-job.ts";
 
 export type Handler<Payload, Result> = (
@@ -25,6 +26,7 @@ export interface RunEnd {
 export interface RunOptions {
   readonly local: LocalOptions;
   readonly handler: Handler<unknown, unknown>;
+  readonly tracing: Tracing | undefined;
   readonly onStarted: (job: Delivery) => void;
   /** The user's retry rule has failed itself. */
   readonly onError: (error: unknown) => void;
@@ -41,7 +43,10 @@ export async function runJob(job: Delivery, options: RunOptions): Promise<RunEnd
   options.onStarted(job);
   let result: unknown;
   try {
-    result = await options.handler(job, job);
+    const { handler, tracing } = options;
+    result = await (tracing === undefined
+      ? handler(job, job)
+      : tracing.run(job, () => handler(job, job)));
   } catch (error) {
     return failed(error, decide(error, job, options));
   }

@@ -24,12 +24,15 @@ import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
+import type { Tracing } from "./trace.ts";
 
 export interface SluiceParts {
   readonly port: Broker;
   readonly clock: Clock;
   /** Resolves when the port can confirm nothing more: told as an `error` event. */
   readonly failed?: Promise<SluiceError>;
+  /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements AsyncDisposable {
@@ -38,9 +41,9 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   readonly #detach: () => void;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor({ port, clock, failed }: SluiceParts) {
+  constructor({ port, clock, failed, tracing }: SluiceParts) {
     super();
-    this.#connection = new Connection(port, clock, this.#activity);
+    this.#connection = new Connection(port, clock, this.#activity, tracing);
     this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
     void failed?.then((error) =>
       emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),

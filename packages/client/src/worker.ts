@@ -89,6 +89,7 @@ export class Worker<Payload, Result>
     });
     this.#run = {
       local: options.local,
+      tracing: connection.tracing,
       handler: options.handler as Handler<unknown, unknown>,
       onStarted: (job) => {
         if (hears(this, "started")) this.#emit("started", { job: job as WorkJob<Payload> });

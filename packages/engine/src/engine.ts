@@ -9,14 +9,7 @@ import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
-import {
-  BATCH_JOBS_MAX,
-  LEASE_MS_MAX,
-  PAGE_MAX,
-  SCAN_MAX,
-  SLOTS_MAX,
-  WEIGHT_MAX,
-} from "./limits.ts";
+import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
 import type { Answered } from "./operations.ts";
@@ -27,13 +20,11 @@ import { parseQueueConfig } from "./parse-queue.ts";
 import { Reader } from "./reader.ts";
 import { apply } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
-import type { ScanOptions } from "./stores.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
   FairnessKey,
   GateConfig,
-  GateStats,
   JobSpec,
   LaneStats,
   Lease,
@@ -42,7 +33,7 @@ import type {
   QueueOptions,
   QueueStats,
 } from "./types.ts";
-import { gateStats, lanesOf, queueStats } from "./view.ts";
+import { lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
 import { workerOf } from "./workers.ts";
 
@@ -192,26 +183,6 @@ export class Engine extends Reader {
     this.#core.lines.settle(at);
   }
 
-  /** The limits set for a gate or a pattern itself; undefined: none are. */
-  gateConfig(key: string): GateConfig | undefined {
-    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
-  }
-
-  gateStats(key: string, now: number): GateStats {
-    const at = this.#core.clock(now);
-    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
-  }
-
-  /** The keys of all gates that are configured, used by a job or still remember something. */
-  gateKeys(): string[] {
-    const keys = new Set<string>();
-    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
-    for (const gate of this.#core.gates.all()) {
-      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
-    }
-    return [...keys].sort();
-  }
-
   // Jobs
 
   add(queue: string, spec: JobSpec, now: number): AddResult {
@@ -275,10 +246,6 @@ export class Engine extends Reader {
     if (known === undefined) return;
     this.#core.tell({ at, fact: "group-released", name });
     if (known.isEnded) this.#core.tell({ at, fact: "group-ended", name });
-  }
-
-  heldGroups(): string[] {
-    return [...this.#core.groups.held()];
   }
 
   /** Sets how many jobs a worker would take now, and how long its leases last. */
@@ -444,16 +411,6 @@ export class Engine extends Reader {
     return had;
   }
 
-  storeGet(store: string, key: string): unknown {
-    return this.#core.stores.get(store, key);
-  }
-
-  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
-  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
-    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
-    return this.#core.stores.scan(store, options);
-  }
-
   // Operations
 
   /** Remembers what items of a call were answered, for whoever makes the same call again. */
@@ -462,12 +419,6 @@ export class Engine extends Reader {
     const since = this.#core.operations.recall(operation, at)?.since ?? at;
     this.#core.operations.remember({ name: operation, call, since }, answers, at);
     this.#core.tell({ at, fact: "answered", operation, call, since, answers });
-  }
-
-  /** What is known of an operation: what the call was, and the answers that it got. */
-  recall(operation: string, now: number): { call: string; answers: Answered[] } | undefined {
-    const known = this.#core.operations.recall(operation, this.#core.clock(now));
-    return known && { call: known.call, answers: [...known.answers.values()] };
   }
 
   // Remembering

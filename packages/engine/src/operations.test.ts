@@ -36,7 +36,7 @@ test("of too many operations, or too many answers, the oldest are forgotten", ()
   assert.equal(engine.recall("large", 0)?.answers.length, many.length, "the latest is kept");
 });
 
-test("operations are rebuilt by their facts, a snapshot and a checkpoint, and said twice too", () => {
+test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice too", () => {
   const facts: Fact[] = [];
   const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
   engine.remember("a", "add q 2", [one(0)], 0);
