@@ -3,9 +3,11 @@ import type { Clock, Timer } from "@sluice/protocol";
 import { GROUP_HELD_MS } from "./limits.ts";
 
 /**
- * Releases groups whose members were to come with several calls when no such call has come for a
- * while: whoever waits for the end of a group must not wait for one who is gone. One timer serves
- * all of them.
+ * Groups that must not end yet, because not all of their members are there: others come with
+ * another call, or wait for room in their queue.
+ *
+ * When no other call has come for a while the group is released: whoever waits for its end must not
+ * wait for one who is gone. One timer serves all of them.
  */
 export class HeldGroups {
   readonly #engine: Engine;
@@ -13,6 +15,8 @@ export class HeldGroups {
   readonly #wake: () => void;
   /** When each is over, the next one first. */
   readonly #until = new Map<string, number>();
+  /** Members that wait for room. */
+  readonly #absent = new Map<string, number>();
   #timer: Timer | undefined;
 
   constructor(engine: Engine, clock: Clock, wake: () => void) {
@@ -34,14 +38,34 @@ export class HeldGroups {
   release(names: Iterable<string>): void {
     for (const name of names) {
       this.#until.delete(name);
-      this.#engine.releaseGroup(name, this.#clock.now());
+      if (!this.#absent.has(name)) this.#engine.releaseGroup(name, this.#clock.now());
     }
     this.#wake();
+  }
+
+  /** A member waits for room. */
+  await(name: string): void {
+    this.#absent.set(name, (this.#absent.get(name) ?? 0) + 1);
+    this.#engine.holdGroup(name, this.#clock.now());
+  }
+
+  /** A member that waited is in, or was refused. */
+  arrived(name: string): void {
+    const left = (this.#absent.get(name) ?? 1) - 1;
+    if (left > 0) {
+      this.#absent.set(name, left);
+      // With its first member there is a group to hold.
+      this.#engine.holdGroup(name, this.#clock.now());
+      return;
+    }
+    this.#absent.delete(name);
+    if (!this.#until.has(name)) this.release([name]);
   }
 
   stop(): void {
     this.#timer?.cancel();
     this.#until.clear();
+    this.#absent.clear();
   }
 
   #setTimer(): void {

@@ -2,6 +2,7 @@ import type { AddResult, Engine, JobSpec } from "@sluice/engine";
 import { Refusal } from "@sluice/engine";
 import type { Clock, SluiceError, Timer } from "@sluice/protocol";
 import { aborted } from "./ends.ts";
+import type { HeldGroups } from "./held-groups.ts";
 import { WAITING_ADDS_MAX } from "./limits.ts";
 import { toPortError } from "./refuse.ts";
 
@@ -19,11 +20,13 @@ interface Waiting {
 export class Room {
   readonly #engine: Engine;
   readonly #clock: Clock;
+  readonly #groups: HeldGroups;
   readonly #wake: () => void;
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  constructor(engine: Engine, clock: Clock, wake: () => void) {
+  constructor(engine: Engine, clock: Clock, groups: HeldGroups, wake: () => void) {
     this.#engine = engine;
+    this.#groups = groups;
     this.#clock = clock;
     this.#wake = wake;
   }
@@ -53,6 +56,7 @@ export class Room {
     const giveUp = (error: SluiceError): void => {
       list.delete(waiting);
       timer.cancel();
+      if (spec.group !== undefined) this.#groups.arrived(spec.group);
       answer.reject(error);
     };
     const until = this.#clock.now() + addTimeoutMs;
@@ -62,6 +66,7 @@ export class Room {
     });
     const waiting = { spec, answer, timer, onAdded };
     this.#waiting.set(queue, list.add(waiting));
+    if (spec.group !== undefined) this.#groups.await(spec.group);
     if (signal === undefined) return answer.promise;
     const abort = (): void => giveUp(aborted(signal));
     signal.addEventListener("abort", abort, { once: true });
@@ -87,6 +92,7 @@ export class Room {
     } catch (error) {
       waiting.answer.reject(toPortError(error));
     }
+    if (waiting.spec.group !== undefined) this.#groups.arrived(waiting.spec.group);
     this.#wake();
   }
 

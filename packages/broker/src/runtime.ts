@@ -81,9 +81,9 @@ export class Runtime {
     const wake = (): void => this.pump.call();
     const { engine, journal, chunks } = this;
     this.ends = new Ends(engine, journal);
-    this.room = new Room(engine, this.clock, wake);
-    this.operations = new Operations(engine, journal, now);
     this.heldGroups = new HeldGroups(engine, this.clock, wake);
+    this.room = new Room(engine, this.clock, this.heldGroups, wake);
+    this.operations = new Operations(engine, journal, now);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
     this.consumers = new Consumers({
       engine,

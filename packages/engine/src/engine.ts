@@ -231,15 +231,19 @@ export class Engine extends Reader {
     });
     for (const name of groups) {
       this.#core.groups.close(name);
-      if (holdGroups && this.#core.groups.hold(name)) {
-        this.#core.tell({ at, fact: "group-held", name });
-      }
+      if (holdGroups) this.holdGroup(name, at);
     }
     this.#core.lines.settle(at);
     return results;
   }
 
-  /** No more members come to a group that `addAll` held: it ends when they all have. */
+  /** More members come to a group that is there: it does not end before it is released. */
+  holdGroup(name: string, now: number): void {
+    const at = this.#core.clock(now);
+    if (this.#core.groups.hold(name)) this.#core.tell({ at, fact: "group-held", name });
+  }
+
+  /** No more members come to a group that was held: it ends when they all have. */
   releaseGroup(name: string, now: number): void {
     const at = this.#core.clock(now);
     const known = this.#core.groups.release(name);

@@ -64,11 +64,12 @@ export class Groups {
     return this.#finishIfOver(this.#keys.find(0, name), group);
   }
 
-  /** More members come with another call; false when there is no such group, or it has ended. */
+  /** More members come with another call; false when there is no such group, or it is held. */
   hold(name: string): boolean {
     const group = this.#findOpen(name);
-    if (group !== undefined) group.isHeld = true;
-    return group !== undefined;
+    if (group === undefined || group.isHeld) return false;
+    group.isHeld = true;
+    return true;
   }
 
   /** No more members come; undefined when nobody held the group. */

@@ -19,7 +19,7 @@ import {
   why,
 } from "./view.ts";
 
-/** What can be asked about jobs, groups, gates and stores: none of it changes what the scheduler will do. */
+/** What can be asked: none of it changes what the scheduler will do. */
 export class Reader {
   readonly #core: Core;
 

@@ -141,6 +141,36 @@ export const holding = cases("held groups", {
   },
 });
 
+export const waitingMembers = cases("groups in a full queue", {
+  "a group does not end while a member waits for room": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    const listener = await scene.listen({ events: ["group-ended"] });
+    const jobs = ["a", "b", "c"].map((payload) => ({ payload: bytes(payload), group: "g" }));
+    const add = scene.broker.add("q", jobs);
+    await scene.waits(add, "an add to a full queue");
+    for (let i = 0; i < 3; i++) {
+      equal(listener.names, [], "what was told of the end");
+      await scene.ack(await scene.takeOne());
+      await scene.settle();
+    }
+    await scene.atOnce(add, "the add");
+    await listener.hears("group-ended", "the end of the group");
+    equal(await endings(scene), ["finished", "finished", "finished"], "its members");
+    equal(listener.names.length, 1, "how often its end was told");
+  },
+
+  "a member that finds no room in its time does not keep its group open": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(4) });
+    const jobs = ["a", "b"].map((payload) => ({ payload: bytes(payload), group: "g" }));
+    const add = scene.broker.add("q", jobs);
+    await scene.waits(add, "an add to a full queue");
+    await scene.pass(5);
+    await scene.atOnce(add, "the add");
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, true, "whether the group has ended");
+  },
+});
+
 export const heldGroupsSurvive = durableCases("held groups survive", {
   "a held group is still held, and can be released": async (scene) => {
     await scene.queue();

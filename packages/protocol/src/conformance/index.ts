@@ -11,7 +11,7 @@ import { laning, sharing, tiers } from "./fairness.ts";
 import { extending, finishing, holding } from "./finish.ts";
 import { changing, cooling } from "./gate-changes.ts";
 import { parts, refusals, releases } from "./gates.ts";
-import { grouping, heldGroupsSurvive, holding as holdingGroups } from "./groups.ts";
+import { grouping, heldGroupsSurvive, holding as holdingGroups, waitingMembers } from "./groups.ts";
 import { inspecting, listing } from "./inspect.ts";
 import { bearing, placing, timing } from "./job-options.ts";
 import { leasing, polling } from "./lease.ts";
@@ -57,6 +57,7 @@ const CASES: readonly ConformanceCase[] = [
   ...explaining,
   ...grouping,
   ...holdingGroups,
+  ...waitingMembers,
   ...heldGroupsSurvive,
   ...queues,
   ...capacity,
