@@ -47,6 +47,9 @@ export const ERROR_BYTES_MAX = 8 * 1024;
 /** The name of an operation: a UUID, or what a caller makes of its own ids. */
 export const OPERATION_ID_BYTES_MAX = 255;
 
+/** A refused value that is remembered with the answer of its operation. */
+export const REFUSED_VALUE_CHARS_MAX = 256;
+
 /** Events that wait for one reader; beyond it the reader is cut off. */
 export const EVENTS_WAITING_MAX = 10_000;
 

@@ -1,7 +1,7 @@
 import type { Answered, Engine } from "@sluice/engine";
 import { type ErrorJson, type Outcome, SluiceError } from "@sluice/protocol";
 import type { Journal } from "./journal.ts";
-import { BATCH_MAX, OPERATION_ID_BYTES_MAX } from "./limits.ts";
+import { BATCH_MAX, OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
 import { idOf, parseId } from "./tokens.ts";
 
@@ -97,10 +97,18 @@ function pack(
 const NOT_FINAL: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "LOG_FAILED"]);
 
 function answerOf(outcome: Outcome<unknown>): Answer {
-  if (outcome.error !== undefined) return { error: outcome.error };
+  if (outcome.error !== undefined) return { error: brief(outcome.error) };
   const { id, tier, ...rest } = outcome.ok as { id?: string; tier?: number };
   if (id === undefined || tier === undefined || Object.keys(rest).length > 0) return outcome;
   return { id: parseId(id), tier };
+}
+
+/** What was refused may be as large as the caller made it: that is not told again. */
+function brief(error: ErrorJson): ErrorJson {
+  const value = error.details?.value;
+  if (value === undefined || JSON.stringify(value).length <= REFUSED_VALUE_CHARS_MAX) return error;
+  const { value: _, ...details } = error.details!;
+  return { ...error, details };
 }
 
 function goesOn({ answer, count }: Answered, next: Answer): boolean {

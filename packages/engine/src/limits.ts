@@ -101,4 +101,4 @@ export const SCAN_MAX = 10_000;
  */
 export const OPERATIONS_MAX = 10_000;
 export const OPERATION_MS = 10 * 60_000;
-export const OPERATION_ANSWERS_MAX = 100_000;
+export const OPERATION_ANSWERS_MAX = 50_000;
