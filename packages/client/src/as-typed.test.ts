@@ -72,6 +72,13 @@ test("a gate's refusals do too", async () => {
   assert.deepEqual(factors.given, ["gate.interval.factors[0]", -1]);
 });
 
+test("what a policy has set is named too", async () => {
+  await using sluice = await open();
+  const mail = await sluice.queue<number>("mail", { policy: { weight: () => 0 } });
+  assert.deepEqual((await refusal(mail.add(1))).given, ["job.weight", 0]);
+  assert.deepEqual((await refusal(mail.add(1, { cost: 2 }))).given, ["job.weight", 0]);
+});
+
 test("other errors pass as they are", async () => {
   await using sluice = await open();
   const mail = await sluice.queue<number>("mail", { capacity: { jobs: 1 } });

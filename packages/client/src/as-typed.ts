@@ -16,7 +16,8 @@ export function asTyped(error: SluiceError, { root, options }: Typed): SluiceErr
   const { field, value } = error.details;
   if (error.code !== "INVALID" || typeof field !== "string") return error;
   if (!field.startsWith(`${root}.`)) return error;
-  const found = lookUp(root, options, field.slice(root.length + 1));
+  // What a policy has set, the user did not give here: there the port's value stands.
+  const found = lookUp(root, options ?? {}, field.slice(root.length + 1));
   const given = found.value === undefined ? value : found.value;
   const at = error.message.lastIndexOf(", got ");
   const said = at === -1 ? error.message : error.message.slice(0, at);

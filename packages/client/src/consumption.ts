@@ -1,13 +1,6 @@
 /**
  * Jobs one by one for a `for await` loop. At most `prefetch` are held at once: each makes room for
  * the next when it is acked, nacked, given back or lost. Heartbeats keep all of them, taken or not.
- *
- * Leaving a `for await` loop, by `break`, `return` or a throw, stops the flow and gives back what
- * was not taken: no attempt is lost. The job in hand, which the loop's body was given last, has
- * failed when its body has not ended it: it is nacked at once, which counts an attempt, for a job
- * whose body throws each time must not come back for ever. Who leaves on purpose acks, nacks or
- * gives it back first. Jobs that were taken before it are left to their takers, who end them, until
- * everything is closed; so are all when the loop ends because of `return()` or `close()`.
  */
 import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
 import type { Connection, Holder } from "./connection.ts";
@@ -34,6 +27,14 @@ export interface ConsumptionOptions {
   readonly above: Emitter<Events>;
 }
 
+/**
+ * Leaving a `for await` loop, by `break`, `return` or a throw, stops the flow and gives back what
+ * was not taken: no attempt is lost. The job in hand, which the loop's body was given last, has
+ * failed when its body has not ended it: it is nacked at once, which counts an attempt, for a job
+ * whose body throws each time must not come back for ever. Who leaves on purpose acks, nacks or
+ * gives it back first. Jobs that were taken before it are left to their takers, who end them, until
+ * everything is closed; so are all when the loop ends because of `return()` or `close()`.
+ */
 export class Consumption<Payload, Result>
   implements AsyncIterableIterator<ConsumedJob<Payload, Result>, undefined>, Holder, AsyncDisposable
 {

@@ -96,7 +96,10 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     );
   }
 
-  /** Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. */
+  /**
+   * Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. Leaving the
+   * loop, by a throw too, fails the job in hand at once and gives the others back.
+   */
   consume(options: ConsumeOptions = {}): Consumption<Output, Result> {
     const work = parseConsume(options);
     return this.#connection.hold(
