@@ -44,9 +44,7 @@ export async function runJob(job: Delivery, options: RunOptions): Promise<RunEnd
   let result: unknown;
   try {
     const { handler, tracing } = options;
-    result = await (tracing === undefined
-      ? handler(job, job)
-      : tracing.run(job, () => handler(job, job)));
+    result = await (tracing === undefined ? handler(job, job) : tracing.run(job, handler));
   } catch (error) {
     return failed(error, decide(error, job, options));
   }

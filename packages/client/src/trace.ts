@@ -49,6 +49,10 @@ interface Span {
 }
 
 const TRACER = "sluice";
+const LOOKS_PER_SEARCH = 1_000;
+
+/** A handler: the job is its own context too. */
+type Run<J, T> = (job: J, context: J) => T | Promise<T>;
 
 /** What of a context travels. Baggage does not: it may be larger than a job's headers. */
 const CARRIED = ["traceparent", "tracestate"] as const;
@@ -58,7 +62,9 @@ const TRACESTATE_CHARS_MAX = 512;
 
 export class Tracing {
   readonly #api: OpenTelemetry;
+  #provider: TracerProvider | undefined = undefined;
   #tracer: Tracer | undefined = undefined;
+  #looks = 0;
 
   constructor(api: OpenTelemetry) {
     this.#api = api;
@@ -79,12 +85,16 @@ export class Tracing {
   }
 
   /** Runs a handler inside of a span that continues the trace of its job. */
-  run<T>(job: WorkJob<unknown>, handler: () => T | Promise<T>): T | Promise<T> {
+  run<J extends WorkJob<unknown>, T>(job: J, handler: Run<J, T>): T | Promise<T> {
     const tracer = this.#find();
-    return tracer === undefined ? handler() : this.#run(tracer, job, handler);
+    return tracer === undefined ? handler(job, job) : this.#run(tracer, job, handler);
   }
 
-  async #run<T>(tracer: Tracer, job: WorkJob<unknown>, handler: () => T | Promise<T>): Promise<T> {
+  async #run<J extends WorkJob<unknown>, T>(
+    tracer: Tracer,
+    job: J,
+    handler: Run<J, T>,
+  ): Promise<T> {
     const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.#api;
     const sent = propagation.extract(ROOT_CONTEXT, job.headers);
     const attributes = {
@@ -95,7 +105,7 @@ export class Tracing {
     const options = { kind: SpanKind.CONSUMER, attributes };
     const span = tracer.startSpan(`process ${job.queue}`, options, sent);
     try {
-      return await context.with(trace.setSpan(sent, span), handler);
+      return await context.with(trace.setSpan(sent, span), () => handler(job, job));
     } catch (error) {
       fail(this.#api, span, error);
       throw error;
@@ -104,10 +114,17 @@ export class Tracing {
     }
   }
 
-  /** The tracer, once there is one: a provider may be registered long after this was loaded. */
+  /**
+   * The tracer, once there is one: a provider may be registered long after this was loaded. The
+   * API's own provider passes on to it, so that is asked each time; finding it takes longer, and
+   * another one only comes with another copy of the API.
+   */
   #find(): Tracer | undefined {
     if (this.#tracer !== undefined) return this.#tracer;
-    const provider = this.#api.trace.getTracerProvider();
+    if (this.#looks++ % LOOKS_PER_SEARCH === 0) {
+      this.#provider = this.#api.trace.getTracerProvider();
+    }
+    const provider = this.#provider!;
     this.#tracer =
       provider.getDelegateTracer === undefined
         ? provider.getTracer(TRACER)
