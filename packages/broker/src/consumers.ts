@@ -263,12 +263,13 @@ export class Consumers {
         else this.changed(creditBack(seat));
       }
     }
-    const from = performance.now();
+    // By the clock it was given, so that a simulation does not depend on how fast it runs.
+    const from = this.#now();
     for (const [to, list] of deliveries) {
       if (list.length > 0) deliver(to, list);
       else if (to.onTheWay === 0) to.onNothing();
     }
-    if (performance.now() - from > HELD_UP_MS) this.#onHeldUp();
+    if (this.#now() - from > HELD_UP_MS) this.#onHeldUp();
   }
 
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {

@@ -3,6 +3,7 @@ export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
 export { ADD_CHUNK } from "./limits.ts";
+export type { Answered } from "./operations.ts";
 export type {
   AddResult,
   DedupeMode,
