@@ -110,20 +110,23 @@ export class Adder {
   }
 
   #isLogReady(): boolean {
-    const { journal, options } = this.#runtime;
-    return journal.unsyncedBytes <= options.unsyncedBytesMax;
+    const { isCleanerBehind, journal, options } = this.#runtime;
+    return journal.unsyncedBytes <= options.unsyncedBytesMax && !isCleanerBehind;
   }
 
   /** Whoever adds faster than the log can follow waits for it, or is sent away. */
   async #logReady(): Promise<void> {
-    const { journal } = this.#runtime;
+    const { journal, options } = this.#runtime;
+    const isUnsynced = journal.unsyncedBytes > options.unsyncedBytesMax;
     if (this.#waiting >= WAITING_ADDS_MAX) {
-      const message = `the log is ${journal.unsyncedBytes} bytes behind`;
+      const message = isUnsynced
+        ? `the log is ${journal.unsyncedBytes} bytes behind`
+        : "the log holds too much that is dead, and is being cleaned";
       throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
     }
     this.#waiting++;
     try {
-      await journal.durable();
+      await (isUnsynced ? journal.durable() : this.#runtime.cleanerProgress());
     } finally {
       this.#waiting--;
     }

@@ -26,8 +26,10 @@ export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
 /** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
 export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
 
-/** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
-export const CHUNK_BYTES = 1024 * 1024;
+/** Facts are gathered in chunks of at most this size; a larger fact gets a chunk of its own. */
+export const CHUNK_BYTES_MAX = 1024 * 1024;
+/** Smaller ones cost more than they hold. */
+export const CHUNK_BYTES_MIN = 1024;
 
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { Consumers } from "./consumers.ts";
 import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { Journal } from "./journal.ts";
-import type { BrokerOptions } from "./options.ts";
+import { type BrokerOptions, chunkBytesOf } from "./options.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
@@ -63,7 +63,7 @@ export class Runtime {
     this.log = log;
     this.options = options;
     this.clock = new AheadClock(clock);
-    this.chunks = new Chunks(log, options.payloadMemoryBytes);
+    this.chunks = new Chunks(log, options.payloadMemoryBytes, chunkBytesOf(options));
     this.engine = new Engine({
       seed: options.seed,
       reserve: options.reserve,
@@ -129,6 +129,15 @@ export class Runtime {
   /** What it does when a commit is durable. */
   afterCommit(): void {
     this.#cleaner?.look();
+  }
+
+  /** Adds have to wait until the cleaner has come further. */
+  get isCleanerBehind(): boolean {
+    return this.#cleaner?.isBehind ?? false;
+  }
+
+  async cleanerProgress(): Promise<void> {
+    await this.#cleaner?.progress();
   }
 
   /** Refuses a call that can have no answer any more. */
