@@ -69,14 +69,14 @@ export class Adder {
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
     signal: AbortSignal | undefined,
   ): void {
-    const { clock, options } = this.#runtime;
-    const wallAheadMs = clock.wallAheadMs();
+    const { options } = this.#runtime;
+    this.#runtime.lookAtWall();
     const specs: JobSpec[] = [];
     const places: number[] = [];
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
-        specs.push(specOf(job, options.payloadBytesMax, wallAheadMs));
+        specs.push(specOf(job, options.payloadBytesMax));
         places.push(place);
       } catch (error) {
         outcomes[place] = { error: errorJson(error) };

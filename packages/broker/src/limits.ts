@@ -43,6 +43,12 @@ export const WAITING_ADDS_MAX = 10_000;
 /** How long a caller that was refused for want of a faster log should stay away. */
 export const BUSY_RETRY_MS = 250;
 
+/** The wall clock runs a little faster or slower than ours; from this much on it has stepped. */
+export const WALL_STEP_MS = 10;
+
+/** How often a broker with nothing else to do looks whether the wall clock has stepped. */
+export const WALL_CHECK_MS = 1000;
+
 /** The error of a failed job: a message and the beginning of a stack. */
 export const ERROR_BYTES_MAX = 8 * 1024;
 

@@ -7,6 +7,7 @@ import { Consumers } from "./consumers.ts";
 import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { Journal } from "./journal.ts";
+import { WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { type BrokerOptions, chunkBytesOf } from "./options.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
@@ -30,9 +31,14 @@ class AheadClock implements Clock {
     return this.#clock.at(time - this.aheadMs, callback);
   }
 
-  /** How far the wall clock is ahead of this one. */
-  wallAheadMs(): number {
-    return (this.#clock.wall?.() ?? this.#clock.now()) - this.now();
+  /** The time on the wall. */
+  wall(): number {
+    return this.#clock.wall?.() ?? this.#clock.now();
+  }
+
+  /** Whether the time on the wall can step. */
+  get hasWall(): boolean {
+    return this.#clock.wall !== undefined;
   }
 }
 
@@ -116,12 +122,30 @@ export class Runtime {
       marks,
     );
     this.#cleaner.begin();
+    this.lookAtWall();
     this.pump.call();
     await this.journal.durable();
   }
 
+  /** Tells the engine when the wall clock has stepped: `runAt` and `deadline` go by it. */
+  lookAtWall(): void {
+    const { clock, engine } = this;
+    const aheadMs = Math.round(clock.wall() - clock.now());
+    if (Math.abs(aheadMs - engine.wallAheadMs) < WALL_STEP_MS) return;
+    engine.setWallAhead(aheadMs, clock.now());
+    this.pump.call();
+  }
+
+  /** When to look at the wall clock again, though nothing else is to be done. */
+  wallCheckAt(): number {
+    const { clock, engine } = this;
+    const isTimed = clock.hasWall && clock.wall() < engine.wallTimedUntil;
+    return isTimed ? clock.now() + WALL_CHECK_MS : Number.POSITIVE_INFINITY;
+  }
+
   /** What a run of the pump does before jobs go out. */
   beforeDispatch(): void {
+    this.lookAtWall();
     this.consumers.applyCredits();
     this.room.look();
   }

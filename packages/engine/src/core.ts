@@ -72,6 +72,10 @@ export class Core implements LineWorld, FlowOwner {
   /** Queues that are being purged. What a purge does is told job by job, so it is no chore. */
   readonly purging: Queue[] = [];
   now = 0;
+  /** How far the clock on the wall is ahead of this time. */
+  wallAheadMs = 0;
+  /** The latest time on the wall that a job was told; 0: none was. */
+  wallTimedUntil = 0;
   lastId = 0;
   /**
    * Counts the entries into flows, delays and ends, which orders them. A replay counts the same, be

@@ -43,6 +43,7 @@ import type {
 } from "./types.ts";
 import { gateStats, lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
+import { setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
 
 const { ENDED_JOB, LEASE, LEASED_JOB, TIME } = jobFields;
@@ -377,6 +378,23 @@ export class Engine extends Reader {
   }
 
   // Time
+
+  /** The clock on the wall has stepped: it is so far ahead of the engine's time now. */
+  setWallAhead(aheadMs: number, now: number): void {
+    const at = this.#core.clock(now);
+    if (!Number.isSafeInteger(aheadMs)) throw invalid("aheadMs", "whole milliseconds", aheadMs);
+    setWallAhead(this.#core, aheadMs);
+    this.#core.tell({ at, fact: "wall", aheadMs });
+  }
+
+  get wallAheadMs(): number {
+    return this.#core.wallAheadMs;
+  }
+
+  /** Until this time on the wall a step of it concerns a job that was told one; 0: none was. */
+  get wallTimedUntil(): number {
+    return this.#core.wallTimedUntil;
+  }
 
   /** Does what has fallen due. */
   tick(now: number): void {

@@ -45,6 +45,7 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   stored: 29,
   ids: 30,
   moved: 31,
+  wall: 32,
 };
 
 /** The kinds by their number; undefined where there is none. */

@@ -45,6 +45,7 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   "group-ended": "1c80c0a3b7a8330167",
   stored: "1d80c0a3b7a833010173016b",
   ids: "1e80c0a3b7a8330509",
+  wall: "2080c0a3b7a83380dddb01",
 };
 
 const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored"]);

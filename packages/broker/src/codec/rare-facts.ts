@@ -15,7 +15,7 @@ type RareKind =
   | ("queue" | "queue-deleted" | "purged" | "purge-ended")
   | ("weight" | "position" | "key-held" | "counters")
   | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
-  | ("group" | "group-ended" | "stored" | "ids");
+  | ("group" | "group-ended" | "stored" | "ids" | "wall");
 
 export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
   switch (fact.fact) {
@@ -51,6 +51,8 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
       return writeStored(writer, fact);
     case "ids":
       return writeIds(writer, fact);
+    case "wall":
+      return writeWall(writer, fact);
     default:
       return missing(fact);
   }
@@ -90,6 +92,8 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
       return readStored(reader, at);
     case "ids":
       return { at, fact: "ids", last: reader.number(), seq: reader.number() };
+    case "wall":
+      return { at, fact: "wall", aheadMs: reader.number() };
     default:
       return missing(kind);
   }
@@ -112,4 +116,9 @@ function writeIds(writer: ByteWriter, fact: Plain<"ids">): void {
   writer.head(FACT_TYPES.ids, fact.at);
   writer.number(fact.last);
   writer.number(fact.seq);
+}
+
+function writeWall(writer: ByteWriter, fact: Plain<"wall">): void {
+  writer.head(FACT_TYPES.wall, fact.at);
+  writer.number(fact.aheadMs);
 }

@@ -39,6 +39,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "group-ended":
       return readGroupEnd(ledger, fact.name);
     case "stored":
+    case "wall":
       return;
     case "moved":
     case "gate-state":
