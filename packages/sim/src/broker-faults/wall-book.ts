@@ -1,8 +1,5 @@
 // What the clock on the wall said when: `runAt` and `deadline` go by it, and it may step.
 
-// A broker may take a step as small as this for a clock that runs a little faster.
-const STEP_MS = 10;
-
 export class WallBook {
   // Each holds until the next.
   readonly #steps: { from: number; aheadMs: number }[] = [];
@@ -18,7 +15,7 @@ export class WallBook {
   firstAt(wallAt: number, since: number): number {
     for (const [index, { from, aheadMs }] of this.#steps.entries()) {
       const until = this.#steps[index + 1]?.from ?? Number.POSITIVE_INFINITY;
-      const at = Math.max(from, since, wallAt - aheadMs - STEP_MS);
+      const at = Math.max(from, since, wallAt - aheadMs);
       if (at <= until) return at;
     }
     return since;

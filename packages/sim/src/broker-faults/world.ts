@@ -143,7 +143,7 @@ class World {
       workload.step();
       await life.pause();
       if (random.chance(0.25)) await life.pass(random.below(3 * STEP_MS));
-      if (random.chance(0.03)) life.stepWall(random.between(-HOUR_MS, HOUR_MS));
+      if (random.chance(0.03)) life.stepWall(random.between(-3600, 3600) * STEP_MS);
       this.#check();
     }
   }
