@@ -107,7 +107,7 @@ test("whichever of the standing jobs go and are followed by others, the bound ho
     { numRuns: 8 },
   ));
 
-test("when nearly all ends at once, adds go on while the log is cleaned, and it becomes small", async () => {
+test("when nearly all ends at once, adds go on, and the log becomes small", async () => {
   const { broker } = await openWatched();
   const ids = await addStanding(broker, 6000);
   const gone = ids.filter((_, index) => index % 10 !== 0);

@@ -6,7 +6,7 @@ import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
 import type { Committed, Journal } from "./journal.ts";
 
-/** Facts that a pass reads in one go, and jobs that it tells again: a millisecond or two of work. */
+/** Facts that a pass reads in one go, and jobs that it tells again: a millisecond or two. */
 const READ_PER_STEP = 2000;
 const MOVED_PER_STEP = 500;
 
@@ -74,8 +74,8 @@ export interface CleanerParts {
  * **A pass.** A replay begins at a mark: the configuration told again, so that the facts behind it
  * have their queues. There are sixteen to a segment. A pass moves the jobs before the first mark
  * that is behind the oldest file, those told in one commit with the mark included, tells all the
- * rest of the state again (a checkpoint), and only then trims the log up to the commit of that mark.
- * A crash at any point leaves a log that says the same.
+ * rest of the state again (a checkpoint), and only then trims the log up to the commit of that
+ * mark. A crash at any point leaves a log that says the same.
  */
 export class Cleaner {
   readonly #parts: CleanerParts;

@@ -5,7 +5,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * Wall time at the start plus monotonic time since: a step of the wall clock moves only what was
- * told a time on the wall. After a restart time goes on from what the log says if the wall clock is behind that.
+ * told a time on the wall. After a restart time goes on from what the log says if the wall clock is
+ * behind that.
  */
 export class SystemClock implements Clock {
   #offsetMs = Date.now() - performance.now();

@@ -131,7 +131,7 @@ export class Runtime {
   lookAtWall(): void {
     const { clock, engine } = this;
     const aheadMs = Math.round(clock.wall() - clock.now());
-    if (Math.abs(aheadMs - engine.wallAheadMs) < WALL_STEP_MS) return;
+    if (Math.abs(aheadMs - engine.wall.aheadMs) < WALL_STEP_MS) return;
     engine.setWallAhead(aheadMs, clock.now());
     this.pump.call();
   }
@@ -139,7 +139,7 @@ export class Runtime {
   /** When to look at the wall clock again, though nothing else is to be done. */
   wallCheckAt(): number {
     const { clock, engine } = this;
-    const isTimed = clock.hasWall && clock.wall() < engine.wallTimedUntil;
+    const isTimed = clock.hasWall && clock.wall() < engine.wall.timedUntil;
     return isTimed ? clock.now() + WALL_CHECK_MS : Number.POSITIVE_INFINITY;
   }
 

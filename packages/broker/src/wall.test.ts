@@ -23,7 +23,7 @@ async function open(clock: WallClock, after?: MemoryLog) {
   return { broker, log };
 }
 
-test("a job runs when the wall says so, though nobody calls after the wall has stepped", async () => {
+test("a job runs when the wall says so, though nobody calls after its step", async () => {
   const clock = new WallClock();
   const { broker } = await open(clock);
   await add(broker, job("on the wall", { runAt: clock.wall() + HOUR_MS }));

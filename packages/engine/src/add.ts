@@ -169,7 +169,7 @@ function setExtra(core: Core, queue: Queue, row: number, spec: JobSpec, now: num
   extra.deadline = now + ttlMs;
   if (spec.deadline !== undefined) {
     extra.wallDeadline = spec.deadline;
-    extra.deadline = spec.deadline - core.wallAheadMs;
+    extra.deadline = spec.deadline - core.wall.aheadMs;
     noteWall(core, spec.deadline);
   }
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { add, watchWaits } from "./add.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { Core, type EngineOptions } from "./core.ts";
+import { Core, type EngineOptions, type Wall } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
@@ -387,13 +387,8 @@ export class Engine extends Reader {
     this.#core.tell({ at, fact: "wall", aheadMs });
   }
 
-  get wallAheadMs(): number {
-    return this.#core.wallAheadMs;
-  }
-
-  /** Until this time on the wall a step of it concerns a job that was told one; 0: none was. */
-  get wallTimedUntil(): number {
-    return this.#core.wallTimedUntil;
+  get wall(): Readonly<Wall> {
+    return this.#core.wall;
   }
 
   /** Does what has fallen due. */

@@ -14,27 +14,27 @@ import { setLater } from "./moves.ts";
 import type { JobSpec } from "./types.ts";
 import { walk } from "./walk.ts";
 
-/** Most jobs have no such times and are passed over in nanoseconds; a move takes half a microsecond. */
+/** Most jobs have no such times and are passed over; a move takes half a microsecond. */
 const ROWS_PER_STEP = 1000;
 
 /** When a new job falls due. */
 export function dueAtOf(core: Core, spec: JobSpec, now: number): number {
   if (spec.delayMs !== undefined) return now + spec.delayMs;
-  return spec.runAt === undefined ? now : spec.runAt - core.wallAheadMs;
+  return spec.runAt === undefined ? now : spec.runAt - core.wall.aheadMs;
 }
 
 /** Remembers a time on the wall: until then a step of it concerns somebody. */
 export function noteWall(core: Core, wallAt: number): void {
   if (wallAt !== Number.POSITIVE_INFINITY)
-    core.wallTimedUntil = Math.max(core.wallTimedUntil, wallAt);
+    core.wall.timedUntil = Math.max(core.wall.timedUntil, wallAt);
 }
 
 /** The clock on the wall is so far ahead now. */
 export function setWallAhead(core: Core, aheadMs: number): void {
   // A mark tells it again.
-  if (aheadMs === core.wallAheadMs) return;
-  core.wallAheadMs = aheadMs;
-  if (core.wallTimedUntil === 0) return;
+  if (aheadMs === core.wall.aheadMs) return;
+  core.wall.aheadMs = aheadMs;
+  if (core.wall.timedUntil === 0) return;
   core.chores.push(walk(core, core.jobs, (row) => void retime(core, row), ROWS_PER_STEP));
 }
 
@@ -44,13 +44,13 @@ export function retime(core: Core, row: number): boolean {
   const extra = jobs.extra(row);
   if (extra === undefined) return false;
   let isMoved = false;
-  const dueAt = extra.runAt - core.wallAheadMs;
+  const dueAt = extra.runAt - core.wall.aheadMs;
   if (jobs.state(row) === DELAYED_JOB && Number.isFinite(dueAt) && dueAt !== jobs.num(row, TIME)) {
     jobs.setNum(row, TIME, dueAt);
     core.timers.move(row, dueAt);
     isMoved = true;
   }
-  const deadline = extra.wallDeadline - core.wallAheadMs;
+  const deadline = extra.wallDeadline - core.wall.aheadMs;
   if (Number.isFinite(deadline) && deadline !== extra.deadline) {
     extra.deadline = deadline;
     if (core.later.has(row)) setLater(core, row, core.queueOf(row));
