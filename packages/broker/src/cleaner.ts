@@ -133,6 +133,7 @@ export class Cleaner {
     const target = this.#isRunning ? undefined : this.#target();
     if (target === undefined) return;
     this.#isRunning = true;
+    this.#allowedBytes = 0;
     this.#clean(target)
       .catch(this.#parts.onError)
       .finally(() => {
