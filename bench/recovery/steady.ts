@@ -2,6 +2,7 @@
 // wait are in the worker's queue, where they turn over. Once they are in a queue without a worker:
 // always the oldest part of the log, they never go by themselves and have to be carried along.
 
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "../embedded/load.ts";
 import { grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
@@ -40,6 +41,8 @@ interface Steady {
   readonly samples: readonly Sample[];
   readonly jobs: number;
   readonly seconds: number;
+  readonly cpuMicros: number;
+  readonly longestDelayMs: number;
 }
 
 export const steadyGroups: readonly Group[] = CASES.map((each) => ({
@@ -88,8 +91,11 @@ async function runSteadily(
     const boundBytes = 2 * (await liveBytes()) + SEGMENT_BYTES;
     samples.push({ ...logFilesOf(dir), boundBytes, rssBytes: process.memoryUsage.rss() });
   };
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  const cpu = process.cpuUsage();
   const from = performance.now();
   await look();
+  delays.enable();
   const timer = setInterval(() => void look(), LOOK_EVERY_MS);
   let jobs = 0;
   let seconds = 0;
@@ -100,7 +106,10 @@ async function runSteadily(
     seconds = (performance.now() - from) / 1000;
   }
   clearInterval(timer);
-  return { samples, jobs, seconds };
+  delays.disable();
+  const { user, system } = process.cpuUsage(cpu);
+  const longestDelayMs = delays.max / 1e6;
+  return { samples, jobs, seconds, cpuMicros: user + system, longestDelayMs };
 }
 
 function writtenBy({ samples }: Pick<Steady, "samples">): number {
@@ -108,7 +117,7 @@ function writtenBy({ samples }: Pick<Steady, "samples">): number {
 }
 
 function figuresOf(steady: Steady, name: string, conditions: Figure["conditions"]): Figure[] {
-  const { samples, jobs, seconds } = steady;
+  const { samples, jobs, seconds, cpuMicros, longestDelayMs } = steady;
   const worst = samples.reduce((a, b) => (shareOf(b) > shareOf(a) ? b : a));
   const beginRss = middleOf(samples, 0.1, 0.2);
   const endRss = middleOf(samples, 0.9, 1);
@@ -125,7 +134,13 @@ function figuresOf(steady: Steady, name: string, conditions: Figure["conditions"
     largestMb: megabytes(Math.max(...samples.map(({ diskBytes }) => diskBytes))),
   };
   const memory = { beginMb: megabytes(beginRss), endMb: megabytes(endRss) };
-  const speed = { jobs, seconds: rounded(seconds), writtenBytesPerJob: perJob };
+  const speed = {
+    jobs,
+    seconds: rounded(seconds),
+    writtenBytesPerJob: perJob,
+    cpuMicrosPerJob: rounded(cpuMicros / jobs),
+    longestDelayMs: rounded(longestDelayMs),
+  };
   return [
     figure("add + work + ack", jobs / seconds, "jobs/s", speed),
     {

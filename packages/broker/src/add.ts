@@ -74,15 +74,15 @@ export class Adder {
     { signal, holdGroups }: AddOptions,
     note: Note | undefined,
   ): void {
-    const { clock, heldGroups, options } = this.#runtime;
+    const { heldGroups, options } = this.#runtime;
     const first = outcomes.length;
-    const wallAheadMs = clock.wallAheadMs();
+    this.#runtime.lookAtWall();
     const specs: JobSpec[] = [];
     const places: number[] = [];
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
-        specs.push(specOf(job, options.payloadBytesMax, wallAheadMs));
+        specs.push(specOf(job, options.payloadBytesMax));
         places.push(place);
       } catch (error) {
         outcomes[place] = { error: errorJson(error) };
@@ -130,20 +130,23 @@ export class Adder {
   }
 
   #isLogReady(): boolean {
-    const { journal, options } = this.#runtime;
-    return journal.unsyncedBytes <= options.unsyncedBytesMax;
+    const { isCleanerBehind, journal, options } = this.#runtime;
+    return journal.unsyncedBytes <= options.unsyncedBytesMax && !isCleanerBehind;
   }
 
   /** Whoever adds faster than the log can follow waits for it, or is sent away. */
   async #logReady(): Promise<void> {
-    const { journal } = this.#runtime;
+    const { journal, options } = this.#runtime;
+    const isUnsynced = journal.unsyncedBytes > options.unsyncedBytesMax;
     if (this.#waiting >= WAITING_ADDS_MAX) {
-      const message = `the log is ${journal.unsyncedBytes} bytes behind`;
+      const message = isUnsynced
+        ? `the log is ${journal.unsyncedBytes} bytes behind`
+        : "the log holds too much that is dead, and is being cleaned";
       throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
     }
     this.#waiting++;
     try {
-      await journal.durable();
+      await (isUnsynced ? journal.durable() : this.#runtime.cleanerProgress());
     } finally {
       this.#waiting--;
     }

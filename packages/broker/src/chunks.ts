@@ -1,5 +1,5 @@
 import type { Engine } from "@sluice/engine";
-import type { Log, Position } from "@sluice/log";
+import type { Log, Position, Span } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./bodies.ts";
 
@@ -25,6 +25,13 @@ export interface Part {
   readonly offset: number;
 }
 
+/** A short run of the log, a chunk or so, and what lives in the chunks that begin there. */
+interface Stretch {
+  readonly first: Position;
+  sizeBytes: number;
+  liveBytes: number;
+}
+
 export class Chunk {
   readonly number: number;
   bytes: Uint8Array | undefined;
@@ -32,9 +39,15 @@ export class Chunk {
   size = 0;
   /** Its parts that are in the log, the oldest first. */
   readonly parts: Part[] = [];
-  /** Bodies that a job still has, and their bytes. */
+  /** Bodies that a job still has, and the bytes of the log that those jobs need. */
   live = 0;
   liveBytes = 0;
+  /** Payloads and headers of the live, and what all facts that brought a body took beside it. */
+  bodyBytes = 0;
+  bound = 0;
+  besideBytes = 0;
+  /** Where in the log it begins; undefined while none of it is there. */
+  stretch: Stretch | undefined = undefined;
   /** Parts that are on their way into the log. */
   unsynced = 0;
   isFilled = false;
@@ -57,23 +70,30 @@ export class Chunk {
 /** Offsets within a chunk: a replay makes one of each batch, and 2^26 chunks are 64 TiB. */
 const OFFSETS = 2 ** 27;
 
-/** Beside its payload and headers a live job needs its fields in the log, about this much. */
-const RECORD_BYTES = 64;
-
 export class Chunks {
   readonly #log: Log;
   readonly #memoryBytes: number;
+  /** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
+  readonly chunkBytes: number;
   readonly #chunks = new Map<number, Chunk>();
   /** Chunks whose bytes are in memory, the oldest first. */
   readonly #resident: Chunk[] = [];
   #residentBytes = 0;
   #last = 0;
-  /** Bytes in the log that live jobs need. */
-  liveBytes = 0;
+  /** The oldest first. */
+  #stretches: Stretch[] = [];
+  /** Bytes in the log that live jobs need, and how many of them are not in the log yet. */
+  #liveBytes = 0;
+  #unplacedBytes = 0;
 
-  constructor(log: Log, memoryBytes: number) {
+  constructor(log: Log, memoryBytes: number, chunkBytes: number) {
     this.#log = log;
     this.#memoryBytes = memoryBytes;
+    this.chunkBytes = chunkBytes;
+  }
+
+  get liveBytes(): number {
+    return this.#liveBytes;
   }
 
   get residentBytes(): number {
@@ -91,12 +111,14 @@ export class Chunks {
     return chunk;
   }
 
-  /** A job has the body at this place of a chunk: answers its name. */
-  bind(chunk: Chunk, offset: number, sizeBytes: number): number {
+  /** A job has the body at this place of a chunk, in a fact of this size: answers its name. */
+  bind(chunk: Chunk, offset: number, sizeBytes: number, factBytes: number): number {
     if (offset >= OFFSETS) throw new SluiceError("INTERNAL", `a body at offset ${offset}`);
     chunk.live++;
-    chunk.liveBytes += sizeBytes + RECORD_BYTES;
-    this.liveBytes += sizeBytes + RECORD_BYTES;
+    chunk.bound++;
+    chunk.bodyBytes += sizeBytes;
+    chunk.besideBytes += factBytes - sizeBytes;
+    this.#count(chunk);
     return chunk.number * OFFSETS + offset;
   }
 
@@ -104,9 +126,38 @@ export class Chunks {
   release(body: number, sizeBytes: number): void {
     const chunk = this.#chunkOf(body);
     chunk.live--;
-    chunk.liveBytes -= sizeBytes + RECORD_BYTES;
-    this.liveBytes -= sizeBytes + RECORD_BYTES;
+    chunk.bodyBytes -= sizeBytes;
+    this.#count(chunk);
     if (chunk.live === 0) this.settle(chunk);
+  }
+
+  /** What a job takes beside its body is not remembered: the mean of its chunk stands for it. */
+  #count(chunk: Chunk): void {
+    const besideBytes = Math.round((chunk.live * chunk.besideBytes) / chunk.bound);
+    const more = chunk.bodyBytes + besideBytes - chunk.liveBytes;
+    chunk.liveBytes += more;
+    this.#liveBytes += more;
+    if (chunk.stretch === undefined) this.#unplacedBytes += more;
+    else chunk.stretch.liveBytes += more;
+  }
+
+  /** A part of a chunk is in the log. Parts come in the order of their positions. */
+  place(chunk: Chunk, part: Part): void {
+    chunk.parts.push(part);
+    const last = this.#stretches.at(-1);
+    const isFull = last === undefined || last.sizeBytes >= this.chunkBytes;
+    const stretch = isFull ? { first: part.position, sizeBytes: 0, liveBytes: 0 } : last;
+    if (isFull) this.#stretches.push(stretch);
+    stretch.sizeBytes += part.to - part.from;
+    if (chunk.stretch === undefined) {
+      this.#unplacedBytes -= chunk.liveBytes;
+      this.#putInto(chunk, stretch);
+    }
+  }
+
+  #putInto(chunk: Chunk, stretch: Stretch): void {
+    chunk.stretch = stretch;
+    stretch.liveBytes += chunk.liveBytes;
   }
 
   /** Looks whether a chunk can be dropped, and whether the oldest have to be paged out. */
@@ -137,22 +188,33 @@ export class Chunks {
     }
   }
 
-  /** Bytes that live jobs need of what stands between two positions, about. */
-  liveIn(first: Position, end: Position): number {
-    let bytes = 0;
-    for (const { parts, liveBytes, size } of this.upTo(end)) {
-      for (const { from, to, position } of parts) {
-        if (position >= first && position < end) bytes += (liveBytes * (to - from)) / size;
+  /**
+   * Bytes that live jobs need of each of these parts of the log, and last of what is not in it yet.
+   * About: a chunk counts where it begins.
+   */
+  liveIn(spans: readonly Span[]): number[] {
+    const live: number[] = [];
+    let next = 0;
+    for (const { end } of spans) {
+      let bytes = 0;
+      for (; next < this.#stretches.length && this.#stretches[next]!.first < end; next++) {
+        bytes += this.#stretches[next]!.liveBytes;
       }
+      live.push(bytes);
     }
-    return bytes;
+    live.push(this.#unplacedBytes);
+    return live;
   }
 
   /** The log has forgotten what is before a position: no live job is there. */
   forget(before: Position): void {
+    const kept = this.#stretches.findLastIndex(({ first }) => first <= before);
+    if (kept > 0) this.#stretches.splice(0, kept);
     for (const chunk of [...this.upTo(before)]) {
-      const kept = chunk.parts.findIndex(({ position }) => position >= before);
-      chunk.parts.splice(0, kept === -1 ? chunk.parts.length : kept);
+      const parts = chunk.parts.findIndex(({ position }) => position >= before);
+      chunk.parts.splice(0, parts === -1 ? chunk.parts.length : parts);
+      if (chunk.stretch!.first < this.#stretches[0]!.first)
+        this.#putInto(chunk, this.#stretches[0]!);
     }
   }
 

@@ -4,8 +4,9 @@ import type { Clock, Timer } from "@sluice/protocol";
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Wall time at the start plus monotonic time since: a step of the wall clock moves nothing. After
- * a restart time goes on from what the log says if the wall clock is behind that.
+ * Wall time at the start plus monotonic time since: a step of the wall clock moves only what was
+ * told a time on the wall. After a restart time goes on from what the log says if the wall clock is
+ * behind that.
  */
 export class SystemClock implements Clock {
   #offsetMs = Date.now() - performance.now();

@@ -5,7 +5,7 @@ import { type Body, plainHeaders, writeBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
-import { APPEND_BYTES_MAX, CHUNK_BYTES } from "./limits.ts";
+import { APPEND_BYTES_MAX } from "./limits.ts";
 
 /** Where a commit stands in the log: the positions of its first and of its last part. */
 export interface Committed {
@@ -111,7 +111,7 @@ export class Journal {
     if (fact.fact !== "job" && fact.fact !== "moved") return;
     const { id, sizeBytes } = fact.job;
     const offset = writer.start + this.#bodyAt;
-    engine.setBody(id, this.#chunks.bind(this.#chunk!, offset, sizeBytes));
+    engine.setBody(id, this.#chunks.bind(this.#chunk!, offset, sizeBytes, size));
   }
 
   readonly #writeBody = (writer: ByteWriter, body: unknown): void => {
@@ -181,7 +181,7 @@ export class Journal {
     let offset = 0;
     for (const { chunk, from, to } of parts) {
       chunk.unsynced--;
-      chunk.parts.push({ from, to, position, offset });
+      this.#chunks.place(chunk, { from, to, position, offset });
       offset += to - from;
       this.#unsyncedBytes -= to - from;
       this.#chunks.settle(chunk);
@@ -225,7 +225,7 @@ export class Journal {
       this.#chunks.settle(full);
     }
     this.#flushed = 0;
-    const bytes = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, needBytes));
+    const bytes = Buffer.allocUnsafeSlow(Math.max(this.#chunks.chunkBytes, needBytes));
     this.#chunk = this.#chunks.make(bytes);
     return bytes;
   }

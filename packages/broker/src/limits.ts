@@ -26,8 +26,10 @@ export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
 /** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
 export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
 
-/** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
-export const CHUNK_BYTES = 1024 * 1024;
+/** Facts are gathered in chunks of at most this size; a larger fact gets a chunk of its own. */
+export const CHUNK_BYTES_MAX = 1024 * 1024;
+/** Smaller ones cost more than they hold. */
+export const CHUNK_BYTES_MIN = 1024;
 
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
@@ -40,6 +42,12 @@ export const WAITING_ADDS_MAX = 10_000;
 
 /** How long a caller that was refused for want of a faster log should stay away. */
 export const BUSY_RETRY_MS = 250;
+
+/** The wall clock runs a little faster or slower than ours; from this much on it has stepped. */
+export const WALL_STEP_MS = 10;
+
+/** How often a broker with nothing else to do looks whether the wall clock has stepped. */
+export const WALL_CHECK_MS = 1000;
 
 /** The error of a failed job: a message and the beginning of a stack. */
 export const ERROR_BYTES_MAX = 8 * 1024;

@@ -5,7 +5,7 @@ import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
 
 /** What the engine is told of a new job: it judges all but the payload and the headers. */
-export function specOf(job: NewJob, payloadBytesMax: number, wallAheadMs: number): JobSpec {
+export function specOf(job: NewJob, payloadBytesMax: number): JobSpec {
   if (typeof job !== "object" || job === null) throw invalid("job", "an object", job);
   const { payload } = job;
   if (!(payload instanceof Uint8Array)) throw invalid("job.payload", "bytes", payload);
@@ -20,9 +20,9 @@ export function specOf(job: NewJob, payloadBytesMax: number, wallAheadMs: number
     gates: job.gates,
     cost: job.cost,
     delayMs: job.delayMs,
-    runAt: job.runAt === undefined ? undefined : job.runAt - wallAheadMs,
+    runAt: job.runAt,
     ttlMs: job.ttlMs,
-    deadline: job.deadline === undefined ? undefined : job.deadline - wallAheadMs,
+    deadline: job.deadline,
     maxWaitMs: job.maxWaitMs,
     dedupe: job.dedupe,
     group: job.group,

@@ -1,6 +1,8 @@
 import type { Log } from "@sluice/log";
 import type { Clock, SluiceError } from "@sluice/protocol";
 import {
+  CHUNK_BYTES_MAX,
+  CHUNK_BYTES_MIN,
   PAYLOAD_BYTES_DEFAULT,
   PAYLOAD_BYTES_MAX,
   PAYLOAD_MEMORY_BYTES_DEFAULT,
@@ -14,7 +16,7 @@ export interface OpenOptions {
   /** Where facts go; it must not have been replayed. */
   log: Log;
   clock?: Clock;
-  /** What the log forgets at once: how much it may hold beyond twice the live data. */
+  /** How much the log may hold beyond twice the live data: eight of its files. */
   segmentBytes?: number;
   payloadBytesMax?: number;
   /** Memory for payloads; those beyond it are read back from the log when their job goes out. */
@@ -63,6 +65,11 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     onProgress: options.onProgress,
     onFailure: options.onFailure,
   };
+}
+
+/** A chunk is counted where it begins: it must be a small part of a segment. */
+export function chunkBytesOf({ segmentBytes }: BrokerOptions): number {
+  return Math.min(CHUNK_BYTES_MAX, Math.max(CHUNK_BYTES_MIN, Math.ceil(segmentBytes / 64)));
 }
 
 function bytes(

@@ -14,6 +14,8 @@ export interface Pumped {
   readonly clock: Clock;
   readonly consumers: Consumers;
   beforeDispatch(): void;
+  /** When to look again though the engine needs no wake; Infinity: never. */
+  wallCheckAt(): number;
   afterCommit(): void;
 }
 
@@ -105,7 +107,13 @@ export class Pump {
 
   #setTimer(): void {
     const { clock, engine } = this.#of;
-    const wake = engine.nextWake(clock.now());
+    let wake = engine.nextWake(clock.now());
+    const checkAt = this.#of.wallCheckAt();
+    if (checkAt < wake) {
+      // A timer that fires before that does as well: no new one with every run.
+      if (this.#timer !== undefined && this.#timerAt <= checkAt) return;
+      wake = checkAt;
+    }
     if (wake === this.#timerAt && this.#timer !== undefined) return;
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -5,7 +5,6 @@ import { bodyAt, skipBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
-import { CHUNK_BYTES } from "./limits.ts";
 
 /** How far a recovery has come, for a progress bar. */
 export interface RecoveryProgress {
@@ -34,6 +33,8 @@ export class Recovery {
   #reader: ByteReader = new ByteReader(new Uint8Array(0));
   /** Where the batch begins in its chunk. */
   #offset = 0;
+  /** Where the fact that is read begins in the batch. */
+  #factAt = 0;
   /** Where the last two bodies that were stepped over begin in the batch. */
   #bodyAt = 0;
   #followUpAt = 0;
@@ -62,6 +63,7 @@ export class Recovery {
     this.#placeBatch(position, facts.length);
     this.#reader = new ByteReader(facts);
     while (!this.#reader.isAtEnd) {
+      this.#factAt = this.#reader.at;
       const fact = this.#decode(position);
       if (fact.fact === "ids") this.#result.marks.push(position);
       if (this.#result.marks.length === 0) continue;
@@ -84,13 +86,14 @@ export class Recovery {
 
   /** A batch belongs to a chunk as a whole, so that its bodies have names. */
   #placeBatch(position: number, sizeBytes: number): void {
-    if (this.#chunk === undefined || this.#chunk.size + sizeBytes > CHUNK_BYTES) {
+    if (this.#chunk === undefined || this.#chunk.size + sizeBytes > this.#chunks.chunkBytes) {
       this.#endChunk();
       this.#chunk = this.#chunks.make(undefined);
     }
     this.#offset = this.#chunk.size;
     this.#chunk.size += sizeBytes;
-    this.#chunk.parts.push({ from: this.#offset, to: this.#chunk.size, position, offset: 0 });
+    const part = { from: this.#offset, to: this.#chunk.size, position, offset: 0 };
+    this.#chunks.place(this.#chunk, part);
   }
 
   #endChunk(): void {
@@ -116,7 +119,8 @@ export class Recovery {
   }
 
   #name(sizeBytes: number): number {
-    return this.#chunks.bind(this.#chunk!, this.#offset + this.#bodyAt, sizeBytes);
+    const factBytes = this.#reader.at - this.#factAt;
+    return this.#chunks.bind(this.#chunk!, this.#offset + this.#bodyAt, sizeBytes, factBytes);
   }
 
   #load(spec: JobSpec, bytes: Uint8Array, at: number): void {

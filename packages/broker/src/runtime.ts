@@ -8,8 +8,9 @@ import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
+import { WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
-import type { BrokerOptions } from "./options.ts";
+import { type BrokerOptions, chunkBytesOf } from "./options.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
@@ -32,9 +33,14 @@ class AheadClock implements Clock {
     return this.#clock.at(time - this.aheadMs, callback);
   }
 
-  /** How far the wall clock is ahead of this one. */
-  wallAheadMs(): number {
-    return (this.#clock.wall?.() ?? this.#clock.now()) - this.now();
+  /** The time on the wall. */
+  wall(): number {
+    return this.#clock.wall?.() ?? this.#clock.now();
+  }
+
+  /** Whether the time on the wall can step. */
+  get hasWall(): boolean {
+    return this.#clock.wall !== undefined;
   }
 }
 
@@ -67,7 +73,7 @@ export class Runtime {
     this.log = log;
     this.options = options;
     this.clock = new AheadClock(clock);
-    this.chunks = new Chunks(log, options.payloadMemoryBytes);
+    this.chunks = new Chunks(log, options.payloadMemoryBytes, chunkBytesOf(options));
     this.engine = new Engine({
       seed: options.seed,
       reserve: options.reserve,
@@ -123,12 +129,30 @@ export class Runtime {
     );
     this.#cleaner.begin();
     this.heldGroups.hold(engine.heldGroups());
+    this.lookAtWall();
     this.pump.call();
     await this.journal.durable();
   }
 
+  /** Tells the engine when the wall clock has stepped: `runAt` and `deadline` go by it. */
+  lookAtWall(): void {
+    const { clock, engine } = this;
+    const aheadMs = Math.round(clock.wall() - clock.now());
+    if (Math.abs(aheadMs - engine.wall.aheadMs) < WALL_STEP_MS) return;
+    engine.setWallAhead(aheadMs, clock.now());
+    this.pump.call();
+  }
+
+  /** When to look at the wall clock again, though nothing else is to be done. */
+  wallCheckAt(): number {
+    const { clock, engine } = this;
+    const isTimed = clock.hasWall && clock.wall() < engine.wall.timedUntil;
+    return isTimed ? clock.now() + WALL_CHECK_MS : Number.POSITIVE_INFINITY;
+  }
+
   /** What a run of the pump does before jobs go out. */
   beforeDispatch(): void {
+    this.lookAtWall();
     this.consumers.applyCredits();
     this.room.look();
   }
@@ -136,6 +160,15 @@ export class Runtime {
   /** What it does when a commit is durable. */
   afterCommit(): void {
     this.#cleaner?.look();
+  }
+
+  /** Adds have to wait until the cleaner has come further. */
+  get isCleanerBehind(): boolean {
+    return this.#cleaner?.isBehind ?? false;
+  }
+
+  async cleanerProgress(): Promise<void> {
+    await this.#cleaner?.progress();
   }
 
   /** Refuses a call that can have no answer any more. */

@@ -12,6 +12,7 @@ import { checkJob } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import { recordOf } from "./record.ts";
 import type { AddResult, JobSpec } from "./types.ts";
+import { dueAtOf, noteWall } from "./wall.ts";
 
 const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_FLOW, JOB_INTS, LEASED_JOB, META } = jobFields;
 const { SIZE, WAITING_JOB } = jobFields;
@@ -29,7 +30,7 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
   if (spec.maxWaitMs !== undefined) checkWait(set, spec, spec.maxWaitMs, wanted, now);
-  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  const dueAt = dueAtOf(core, spec, now);
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
@@ -52,8 +53,13 @@ function begin(
 ): number {
   const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
-  if (dueAt > now) delay(core, row, dueAt);
-  else start(core, row, now);
+  if (dueAt > now) {
+    if (spec.runAt !== undefined) {
+      core.jobs.needExtra(row).runAt = spec.runAt;
+      noteWall(core, spec.runAt);
+    }
+    delay(core, row, dueAt);
+  } else start(core, row, now);
   if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
   return core.jobs.num(row, ID);
 }
@@ -64,7 +70,7 @@ function begin(
  */
 export function addFollowUp(core: Core, queue: Queue, spec: JobSpec, now: number): void {
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
-  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  const dueAt = dueAtOf(core, spec, now);
   begin(core, queue, spec, tier, dueAt, now);
 }
 
@@ -160,7 +166,12 @@ function setExtra(core: Core, queue: Queue, row: number, spec: JobSpec, now: num
   const extra = core.jobs.needExtra(row);
   const id = core.jobs.num(row, ID);
   const ttlMs = spec.ttlMs ?? queue.config.ttlMs ?? Number.POSITIVE_INFINITY;
-  extra.deadline = spec.deadline ?? now + ttlMs;
+  extra.deadline = now + ttlMs;
+  if (spec.deadline !== undefined) {
+    extra.wallDeadline = spec.deadline;
+    extra.deadline = spec.deadline - core.wall.aheadMs;
+    noteWall(core, spec.deadline);
+  }
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
   extra.leaseMs = spec.leaseMs ?? 0;
   extra.backoff = spec.backoff;

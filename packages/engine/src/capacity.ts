@@ -5,6 +5,7 @@ import * as nodeFields from "./nodes.ts";
 import { tierOf } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
 import type { FairnessKey, JobSpec } from "./types.ts";
+import { dueAtOf } from "./wall.ts";
 
 const { WAITING } = nodeFields;
 
@@ -54,7 +55,7 @@ function findRoom(
 
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */
 export function isRoomFor(core: Core, queue: Queue, spec: JobSpec, now: number): boolean {
-  const dueAt = spec.delayMs === undefined ? (spec.runAt ?? now) : now + spec.delayMs;
+  const dueAt = dueAtOf(core, spec, now);
   const wanted = tierOf(spec.priority, queue.config);
   return typeof findRoom(core, queue, spec, wanted, dueAt > now) === "number";
 }

@@ -38,6 +38,7 @@ function* inSteps(facts: Iterable<Fact>): Generator<Fact[]> {
 export function* openings(core: Core): Generator<Fact> {
   const at = core.now;
   yield { at, fact: "ids", last: core.lastId, seq: core.lastSeq };
+  if (core.wall.aheadMs !== 0) yield { at, fact: "wall", aheadMs: core.wall.aheadMs };
   for (const { name, config } of core.byName.values()) yield { at, fact: "queue", name, config };
   for (const { pattern, config } of core.gates.patterns.values()) {
     yield { at, fact: "gate", key: pattern, config };

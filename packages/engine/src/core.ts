@@ -36,6 +36,14 @@ export interface EngineOptions {
 /** Hears of a body that no job has any more: it was replaced, or its job is forgotten. */
 export type BodySink = (body: unknown, sizeBytes: number) => void;
 
+/** How the clock on the wall stands to the engine's time. */
+export interface Wall {
+  /** How far it is ahead. */
+  aheadMs: number;
+  /** The latest time on it that a job was told, until which a step matters; 0: none was. */
+  timedUntil: number;
+}
+
 /** A piece of work that is spread over calls: answers true when it is done. */
 export type Chore = (now: number) => boolean;
 
@@ -74,6 +82,7 @@ export class Core implements LineWorld, FlowOwner {
   /** Queues that are being purged. What a purge does is told job by job, so it is no chore. */
   readonly purging: Queue[] = [];
   now = 0;
+  readonly wall: Wall = { aheadMs: 0, timedUntil: 0 };
   lastId = 0;
   /**
    * Counts the entries into flows, delays and ends, which orders them. A replay counts the same, be

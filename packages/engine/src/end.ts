@@ -172,7 +172,7 @@ export function applyRevive(core: Core, row: number, now: number): void {
     unkeep(core, row, core.queueOf(row));
     core.jobs.setEnding(row, undefined);
     const extra = core.jobs.extra(row);
-    if (extra !== undefined) extra.deadline = Number.POSITIVE_INFINITY;
+    if (extra !== undefined) extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
     core.jobs.setInt(row, ATTEMPTS, core.jobs.int(row, ATTEMPTS) & ~0xffff);
   }
   start(core, row, now);

@@ -1,7 +1,7 @@
 import { add, watchWaits } from "./add.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { Core, type EngineOptions } from "./core.ts";
+import { Core, type EngineOptions, type Wall } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
@@ -35,6 +35,7 @@ import type {
 } from "./types.ts";
 import { lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
+import { setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
 
 const { ENDED_JOB, LEASE, LEASED_JOB, TIME } = jobFields;
@@ -378,6 +379,18 @@ export class Engine extends Reader {
   }
 
   // Time
+
+  /** The clock on the wall has stepped: it is so far ahead of the engine's time now. */
+  setWallAhead(aheadMs: number, now: number): void {
+    const at = this.#core.clock(now);
+    if (!Number.isSafeInteger(aheadMs)) throw invalid("aheadMs", "whole milliseconds", aheadMs);
+    setWallAhead(this.#core, aheadMs);
+    this.#core.tell({ at, fact: "wall", aheadMs });
+  }
+
+  get wall(): Readonly<Wall> {
+    return this.#core.wall;
+  }
 
   /** Does what has fallen due. */
   tick(now: number): void {

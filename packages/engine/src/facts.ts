@@ -61,6 +61,8 @@ export type Fact = { at: number } & (
       answers: readonly Answered[];
     }
   | { fact: "ids"; last: number; seq: number }
+  /** How far the clock on the wall is ahead of `at`. */
+  | { fact: "wall"; aheadMs: number }
 );
 
 interface RetriedFact {
@@ -123,6 +125,9 @@ export interface JobRecord {
 /** The rarer part of a record; absent fields are at their default. */
 export interface ExtraRecord {
   deadline?: number;
+  /** On the wall; what `deadline` and the record's `time` say follows from them. */
+  wallDeadline?: number;
+  runAt?: number;
   maxWaitMs?: number;
   dedupe?: { key: string; mode: NonNullable<JobSpec["dedupe"]>["mode"]; until?: number };
   followUp?: JobSpec;

@@ -180,7 +180,7 @@ export function applyDeath(
   jobs.setInt(row, ATTEMPTS, (jobs.int(row, ATTEMPTS) & ~0xffff) | attempt);
   unhold(core, row, now);
   releaseNames(core, row, "dead");
-  extra.deadline = Number.POSITIVE_INFINITY;
+  extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
   extra.maxWaitMs = Number.POSITIVE_INFINITY;
   const key = target.config.fairness ? core.lanes.keyOf(core.laneOf(row)) : "";
   const lane = core.lanes.laneOf(target.tiers[0]!, key);

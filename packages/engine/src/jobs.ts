@@ -6,6 +6,9 @@ const { HAS_EXTRA, IN_FLOW, JOB_INTS, META } = jobFields;
 
 export interface Extra {
   deadline: number;
+  /** Times on the wall: of the deadline, and of the delay that the job is in. Infinity: neither. */
+  wallDeadline: number;
+  runAt: number;
   maxWaitMs: number;
   dedupe: number;
   dedupeMode: DedupeMode | undefined;
@@ -29,6 +32,8 @@ export interface Extra {
 function newExtra(): Extra {
   return {
     deadline: Number.POSITIVE_INFINITY,
+    wallDeadline: Number.POSITIVE_INFINITY,
+    runAt: Number.POSITIVE_INFINITY,
     maxWaitMs: Number.POSITIVE_INFINITY,
     dedupe: 0,
     dedupeMode: undefined,

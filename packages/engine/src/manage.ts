@@ -1,4 +1,4 @@
-import type { Chore, Core } from "./core.ts";
+import type { Core } from "./core.ts";
 import { nextDead } from "./dead-letters.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
@@ -8,13 +8,11 @@ import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
-import type { Table } from "./table.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
+import { ROWS_PER_STEP, walk } from "./walk.ts";
 import { ruleOf, weightOf } from "./weights.ts";
 import { forgetIdle } from "./workers.ts";
 
-/** Rows looked at by one step of a walk over all jobs. */
-const ROWS_PER_STEP = 250;
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
 /** Dead jobs put back in one call: callers repeat it until nothing is left. */
@@ -101,17 +99,6 @@ export function deleteQueue(core: Core, queue: Queue): void {
     walk(core, nodes, (node) => dropLane(core, node, queue)),
     () => dropQueue(core, queue),
   );
-}
-
-/** Calls `visit` for every row of a table, a step at a time. */
-function walk(core: Core, table: Table, visit: (row: number, now: number) => void): Chore {
-  let row = 1;
-  return (now) => {
-    const end = Math.min(row + ROWS_PER_STEP, table.end);
-    core.rings.steps += end - row;
-    for (; row < end; row++) visit(row, now);
-    return row >= table.end;
-  };
 }
 
 function dropJob(core: Core, row: number, queue: Queue, now: number): void {

@@ -185,6 +185,8 @@ export function delay(core: Core, row: number, until: number, seq = 0): void {
 
 export function undelay(core: Core, row: number): void {
   core.timers.remove(row);
+  const extra = core.jobs.extra(row);
+  if (extra !== undefined) extra.runAt = Number.POSITIVE_INFINITY;
   const queue = core.queueOf(row);
   queue.delayed--;
   if (queue.isDlq) leaveDead(core, queue, row);

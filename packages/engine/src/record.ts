@@ -66,6 +66,8 @@ function stateOf(state: number): JobRecord["state"] {
 function extraOf(core: Core, extra: Extra, id: number): ExtraRecord {
   const record: ExtraRecord = {};
   if (extra.deadline !== Number.POSITIVE_INFINITY) record.deadline = extra.deadline;
+  if (extra.wallDeadline !== Number.POSITIVE_INFINITY) record.wallDeadline = extra.wallDeadline;
+  if (extra.runAt !== Number.POSITIVE_INFINITY) record.runAt = extra.runAt;
   if (extra.maxWaitMs !== Number.POSITIVE_INFINITY) record.maxWaitMs = extra.maxWaitMs;
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
   // The row may be another job's by now: a window ends before its job does.

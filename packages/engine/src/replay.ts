@@ -9,6 +9,7 @@ import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
 import { applyDue, promote } from "./tick.ts";
+import { noteWall, retime, setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
 
 /** Puts a fact into effect. It was decided when it was told; here it only happens. */
@@ -48,6 +49,8 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       core.lastId = Math.max(core.lastId, fact.last);
       core.lastSeq = Math.max(core.lastSeq, fact.seq);
       return;
+    case "wall":
+      return setWallAhead(core, fact.aheadMs);
     case "counters":
       Object.assign(core.queue(fact.queue).counters, fact.counters);
       core.queue(fact.queue).isDlq = fact.isDlq;
@@ -206,6 +209,8 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
   if (isNew) queue.counters.added++;
   if (record.extra?.origin !== undefined) queue.isDlq = true;
   placeJob(core, row, record, flow);
+  // It may have been told while a walk was on its way to it.
+  retime(core, row);
   core.lastSeq = Math.max(core.lastSeq, record.seq);
 }
 
@@ -238,6 +243,10 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
   const extra = core.jobs.needExtra(row);
   const id = core.jobs.num(row, ID);
   extra.deadline = record.deadline ?? Number.POSITIVE_INFINITY;
+  extra.wallDeadline = record.wallDeadline ?? Number.POSITIVE_INFINITY;
+  extra.runAt = record.runAt ?? Number.POSITIVE_INFINITY;
+  noteWall(core, extra.wallDeadline);
+  noteWall(core, extra.runAt);
   extra.maxWaitMs = record.maxWaitMs ?? Number.POSITIVE_INFINITY;
   extra.followUp = record.followUp;
   extra.leaseMs = record.leaseMs ?? 0;

@@ -8,6 +8,7 @@ import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
+import { retime } from "./wall.ts";
 
 /** Things that have fallen due and are done in one call; the rest is done by the next. */
 const DUE_PER_CALL = 1000;
@@ -88,6 +89,7 @@ export function nextWake(core: Core, now: number): number {
 function fallDue(core: Core, row: number, now: number): void {
   const queue = core.queueOf(row);
   if (isPurged(core, row)) return endPurged(core, row, now);
+  if (retime(core, row)) return;
   const id = core.jobs.num(row, ID);
   if (core.jobs.int(row, LEASE) === 0 && !hasRoom(core, queue, row)) {
     const until = now + queue.config.fullRetryMs;
@@ -120,6 +122,7 @@ function forgetOld(core: Core, queue: Queue, most: number, now: number): number 
 function laterDue(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
   if (isPurged(core, row)) return endPurged(core, row, now);
+  if (retime(core, row)) return;
   const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
   if (deadline > now && core.queueOf(row).config.promoteAfterMs === undefined) {
     // Promotion was switched off meanwhile.

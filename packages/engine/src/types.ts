@@ -134,6 +134,7 @@ export interface JobSpec {
   gates?: readonly string[] | undefined;
   cost?: number | undefined;
   delayMs?: number | undefined;
+  /** As the clock on the wall shows it; so is the deadline. */
   runAt?: number | undefined;
   ttlMs?: number | undefined;
   deadline?: number | undefined;

@@ -10,6 +10,7 @@ import { type FileLogOptions, parseOptions } from "./options.ts";
 import { type Recovered, recover, type Segment } from "./recover.ts";
 import { checkNoRepair } from "./repair-note.ts";
 import { replaySegments } from "./replay.ts";
+import { noteSeal } from "./seal-note.ts";
 import { HEADER_BYTES, segmentName } from "./segment.ts";
 import { SegmentFiles } from "./segment-files.ts";
 import { Writer } from "./writer.ts";
@@ -169,14 +170,17 @@ export class FileLog implements Log {
   }
 
   async #close(): Promise<void> {
+    const { disk, dir } = this.#settings;
     this.#life.close();
     await this.#trimming;
     try {
-      await this.#writer.close();
+      const sealed = await this.#writer.close();
+      if (sealed !== undefined) await noteSeal(disk, dir, sealed);
+    } catch (error) {
+      throw this.#writer.stop(failed("closing the log", dir, error));
+    } finally {
       await this.#files.close();
       await this.#lock.release();
-    } catch (error) {
-      throw failed("closing the log", this.#settings.dir, error);
     }
   }
 }

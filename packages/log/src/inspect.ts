@@ -3,7 +3,8 @@ import type { Disk, DiskFile } from "./disk.ts";
 import { describeFlaw, newerVersion } from "./errors.ts";
 import { FACTS, getPosition, TRIM, viewOf } from "./frame.ts";
 import type { Batch, Position } from "./log.ts";
-import { findHead, wasSynced } from "./search.ts";
+import { findSeal, type Sealed } from "./seal-note.ts";
+import { findHead, type Place, wasSynced } from "./search.ts";
 import { baseOf, HEADER_BYTES, type SegmentHeader, segmentName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
 
@@ -58,6 +59,8 @@ class Inspection {
   #batches = 0;
   #factsBytes = 0;
   #tornBytes = 0;
+  /** The last orderly end: before it nothing can be torn. */
+  #sealed: Sealed | undefined = undefined;
   /** Segments whose files hold something else. */
   readonly #replaced: { readonly base: Position; readonly sizeBytes: number }[] = [];
   /** Checksum of the last frame, when nothing is wrong with it. */
@@ -70,7 +73,10 @@ class Inspection {
   }
 
   async run(): Promise<LogReport> {
-    const parts = this.#dropCopies(await this.#readParts());
+    const names = (await this.#disk.list(this.#dir)).sort();
+    const sealed = findSeal(names);
+    this.#sealed = sealed;
+    const parts = this.#dropCopies(await this.#readParts(names));
     const trimmed = await this.#findTrimmed(parts);
     const kept = parts.filter(({ base }) => base >= trimmed);
     const totalBytes = kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -92,11 +98,15 @@ class Inspection {
     for (const { base, sizeBytes } of lost) {
       this.#tell(segmentName(base), 0, sizeBytes, "the newest segment is missing");
     }
+    if (sealed !== undefined && end < sealed.end && lost.length === 0) {
+      const base = kept.length === 0 ? sealed.base : end;
+      this.#tell(segmentName(base), 0, sealed.end - base, "the newest segment is missing");
+    }
     return {
       segments: this.#segments,
       batches: this.#batches,
       factsBytes: this.#factsBytes,
-      end,
+      end: Math.max(end, sealed?.end ?? 0),
       tornBytes: this.#tornBytes,
       damages: this.#damages,
     };
@@ -107,9 +117,9 @@ class Inspection {
   }
 
   /** The segments in the order of what is in them, whatever their names say. */
-  async #readParts(): Promise<Part[]> {
+  async #readParts(names: readonly string[]): Promise<Part[]> {
     const parts: Part[] = [];
-    for (const file of (await this.#disk.list(this.#dir)).sort()) {
+    for (const file of names) {
       const named = baseOf(file);
       if (named === undefined) continue;
       parts.push(
@@ -165,12 +175,13 @@ class Inspection {
   /** Answers the offset at which the segment ends, or should end. */
   async #walk(file: DiskFile, part: Part, next: Position | undefined): Promise<number> {
     const { base, header } = part;
-    const wanted = next === undefined ? part.sizeBytes : next - base;
+    const sealedBytes = this.#sealed?.base === base ? this.#sealed.end - base : 0;
+    const wanted = next === undefined ? Math.max(part.sizeBytes, sealedBytes) : next - base;
     const sizeBytes = Math.min(part.sizeBytes, wanted);
     const place = { file, base, sizeBytes };
     if (part.sizeBytes > wanted) this.#tell(part.file, wanted, 0, "bytes behind its end");
     if (header === "broken") {
-      if (next === undefined && !(await wasSynced(place, 0))) return this.#tear(part, 0);
+      if (next === undefined && !(await this.#wasSynced(place, 0))) return this.#tear(part, 0);
       this.#tell(part.file, 0, Math.min(HEADER_BYTES, wanted), "the header is broken");
     } else if (this.#link !== undefined && header.link !== this.#link) {
       this.#tell(part.file, 0, 0, "the segment does not follow the one before it");
@@ -182,7 +193,8 @@ class Inspection {
       const { offset, flaw } = reader;
       const path = join(this.#dir, part.file);
       if (flaw === "version") throw newerVersion(path, offset);
-      if (next === undefined && !(await wasSynced(place, offset))) return this.#tear(part, offset);
+      const isTorn = next === undefined && !(await this.#wasSynced(place, offset));
+      if (isTorn) return this.#tear(part, offset);
       const resumed = await this.#resume(reader, place);
       this.#tell(part.file, offset, (resumed ?? wanted) - offset, describeFlaw(flaw));
       if (resumed === undefined) return wanted;
@@ -192,6 +204,10 @@ class Inspection {
     const missing = wanted - reader.offset;
     if (missing > 0) this.#tell(part.file, reader.offset, missing, "the segment ends too early");
     return wanted;
+  }
+
+  async #wasSynced(place: Place, offset: number): Promise<boolean> {
+    return place.base + offset < (this.#sealed?.end ?? 0) || wasSynced(place, offset);
   }
 
   #tear({ sizeBytes }: Part, offset: number): number {

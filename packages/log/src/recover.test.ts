@@ -7,6 +7,7 @@ import { crc32 } from "node:zlib";
 import { checkLog } from "./check.ts";
 import { FileLog } from "./file-log.ts";
 import type { Position } from "./log.ts";
+import { repairLog } from "./repair.ts";
 
 const SEGMENT_BYTES = 4096;
 const FACTS_BYTES = 300;
@@ -177,4 +178,63 @@ test("a segment that was not begun is begun anew", async () => {
   await using log = await FileLog.open({ dir });
   for await (const _batch of log.replay());
   assert.equal(await log.append(Buffer.alloc(1)), next + 32);
+});
+
+/** The same log, closed in order. */
+async function closedCopy(): Promise<{ dir: string; newest: string; bytes: Buffer }> {
+  const { dir, segments } = await copyOf();
+  await replay(dir);
+  const newest = segments.at(-1)!;
+  return { dir, newest, bytes: await readFile(join(dir, newest)) };
+}
+
+test("a log that was closed in order and cut later is damaged, wherever it was cut", async () => {
+  const frame = FACTS_BYTES + 36;
+  for (const missingBytes of [1, 32, 33, 32 + frame, 32 + 2 * frame + 5]) {
+    const { dir, newest, bytes } = await closedCopy();
+    await truncate(join(dir, newest), bytes.length - missingBytes);
+    // What is whole ends with a frame: the seal takes 32 bytes.
+    const framesLost = Math.max(0, Math.ceil((missingBytes - 32) / frame));
+    const offset = bytes.length - 32 - framesLost * frame;
+    await refused(dir, "LOG_DAMAGED", newest, offset);
+    const { damages } = await checkLog(dir);
+    assert.deepEqual(
+      damages.map(({ file, offset: at, lengthBytes }) => [file, at, lengthBytes]),
+      [[join(dir, newest), offset, bytes.length - offset]],
+    );
+  }
+});
+
+test("a log that was closed in order and lost whole files is damaged", async () => {
+  const { dir, newest } = await closedCopy();
+  await rm(join(dir, newest));
+  await refused(dir, "LOG_DAMAGED", newest, 0);
+  assert.equal((await checkLog(dir)).damages[0]?.file, join(dir, newest));
+  for (const name of await readdir(dir)) if (name.endsWith(".log")) await rm(join(dir, name));
+  await refused(dir, "LOG_DAMAGED", newest, 0);
+  assert.equal((await checkLog(dir)).damages[0]?.file, join(dir, newest));
+});
+
+test("after a repair a log that was cut opens, and its end is noted anew", async () => {
+  const { dir, newest, bytes } = await closedCopy();
+  await truncate(join(dir, newest), bytes.length - 40);
+  const { lost, aside } = await repairLog(dir);
+  assert.equal(lost.length, 1);
+  assert.equal((await readdir(aside!)).filter((name) => name.endsWith(".end")).length, 1);
+  await using log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES });
+  let count = 0;
+  for await (const _batch of log.replay()) count++;
+  assert.equal(count, 44);
+});
+
+test("a log that goes on after an orderly end may be torn behind it, and only there", async () => {
+  const { dir, newest, bytes } = await closedCopy();
+  const kept = join(root, `copy-${copies++}`);
+  const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES });
+  for await (const _batch of log.replay());
+  await log.append(Buffer.alloc(FACTS_BYTES, 45));
+  await cp(dir, kept, { recursive: true, filter: (path) => !path.includes("lock.") });
+  await log.close();
+  await truncate(join(kept, newest), bytes.length + 100);
+  assert.deepEqual(await replay(kept), { count: 45, tornBytes: 100 });
 });

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { SluiceError } from "@sluice/protocol";
 import { type Disk, type DiskFile, readAll, writeAll } from "./disk.ts";
 import { damaged, flawed, newerVersion } from "./errors.ts";
 import { getPosition, type Kind, SEAL, TRIM, viewOf } from "./frame.ts";
 import { CHUNK_BYTES } from "./limits.ts";
 import type { Position } from "./log.ts";
+import { findSeal, type Sealed } from "./seal-note.ts";
 import { wasSynced } from "./search.ts";
 import { baseOf, type SegmentHeader, segmentName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
@@ -55,15 +57,19 @@ interface Scan extends Tail {
 }
 
 export async function recover(disk: Disk, dir: string, first: Position): Promise<Recovered> {
-  const parts = await readParts(disk, dir);
+  const names = await disk.list(dir);
+  const sealed = findSeal(names);
+  const parts = await readParts(disk, dir, names);
   const newest = parts.at(-1);
   if (newest === undefined) {
+    if (sealed !== undefined) throw missing(dir, sealed.base);
     const tail = { base: undefined, end: first, link: 0, trimmed: first, isSealed: false };
     return { segments: [], tail, tornBytes: 0 };
   }
   const scan = await scanTail(disk, parts);
   const kept = parts.filter(({ base }) => base >= scan.trimmed);
   checkChain(dir, kept, scan);
+  if (sealed !== undefined) checkSealed(dir, newest, scan, sealed);
   await heal(disk, newest, scan);
   // The leftovers go when it is durable that they were trimmed.
   await disk.syncDir(dir);
@@ -76,8 +82,8 @@ export async function recover(disk: Disk, dir: string, first: Position): Promise
   return { segments, tail: scan, tornBytes: scan.tornBytes };
 }
 
-async function readParts(disk: Disk, dir: string): Promise<Part[]> {
-  const bases = (await disk.list(dir)).map(baseOf).filter((base) => base !== undefined);
+async function readParts(disk: Disk, dir: string, names: readonly string[]): Promise<Part[]> {
+  const bases = names.map(baseOf).filter((base) => base !== undefined);
   const parts: Part[] = [];
   for (const base of bases.sort((a, b) => a - b)) {
     const path = join(dir, segmentName(base));
@@ -149,9 +155,7 @@ function checkHeader({ path, base, header }: Part): SegmentHeader {
 }
 
 function checkChain(dir: string, kept: readonly Part[], { trimmed, end }: Scan): void {
-  if (kept[0]?.base !== trimmed) {
-    throw damaged(join(dir, segmentName(trimmed)), 0, "the segment is missing");
-  }
+  if (kept[0]?.base !== trimmed) throw missing(dir, trimmed);
   for (const [index, part] of kept.entries()) {
     const next = kept[index + 1];
     if (part.base < end) checkHeader(part);
@@ -159,6 +163,18 @@ function checkChain(dir: string, kept: readonly Part[], { trimmed, end }: Scan):
     const what = `the segment should end at byte ${next.base - part.base}, or one is missing`;
     throw damaged(part.path, Math.min(part.sizeBytes, next.base - part.base), what);
   }
+}
+
+/** All that was there when the log was closed in order had been synced: it cannot end before. */
+function checkSealed(dir: string, newest: Part, { end }: Scan, sealed: Sealed): void {
+  if (end >= sealed.end) return;
+  if (newest.base < sealed.base) throw missing(dir, sealed.base);
+  const what = `the log was closed in order at byte ${sealed.end - newest.base}, and is not there`;
+  throw damaged(newest.path, end - newest.base, what);
+}
+
+function missing(dir: string, base: Position): SluiceError {
+  return damaged(join(dir, segmentName(base)), 0, "the segment is missing");
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Position } from "./log.ts";
 import { type Processes, realProcesses } from "./processes.ts";
 import { realDisk } from "./real-disk.ts";
 import { REPAIR_NOTE } from "./repair-note.ts";
+import { isSealNote } from "./seal-note.ts";
 import { baseOf } from "./segment.ts";
 
 export interface RepairReport {
@@ -48,7 +49,7 @@ export async function repairLog(dir: string, options: CheckOptions = {}): Promis
     const found = await inspect(disk, path, onProgress === undefined ? {} : { onProgress });
     if (found.damages.length === 0) return { found, lost: [], aside: undefined };
     const aside = freeName(names);
-    const originals = names.filter((name) => baseOf(name) !== undefined);
+    const originals = names.filter(isOfLog);
     const first = firstFree([found.end, ...originals.map((name) => baseOf(name) ?? 0)]);
     const intact = { dir: join(path, aside, "intact"), disk, processes };
     const repaired = await copyIntact(path, intact, first);
@@ -85,7 +86,12 @@ async function copyIntact(
   } finally {
     await log.close();
   }
-  return (await disk.list(to.dir)).filter((name) => baseOf(name) !== undefined);
+  return (await disk.list(to.dir)).filter(isOfLog);
+}
+
+/** A segment, or the note of its end. */
+function isOfLog(name: string): boolean {
+  return baseOf(name) !== undefined || isSealNote(name);
 }
 
 /** Moves what is not moved yet. */

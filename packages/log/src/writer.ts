@@ -6,6 +6,7 @@ import { FACTS, frameBytes, type Kind, putPosition, SEAL, TRIM, viewOf } from ".
 import { Group } from "./group.ts";
 import type { Position } from "./log.ts";
 import type { Tail } from "./recover.ts";
+import type { Sealed } from "./seal-note.ts";
 import { HEADER_BYTES, segmentName } from "./segment.ts";
 
 export type Durability = "fsync" | "os";
@@ -97,8 +98,11 @@ export class Writer {
     return this.#append(TRIM, body);
   }
 
-  /** Writes what waits and, as the last frame, that all before it is whole. */
-  async close(): Promise<void> {
+  /**
+   * Writes what waits and, as the last frame, that all before it is whole. Answers where that is;
+   * undefined when nothing was ever written, or the log has failed.
+   */
+  async close(): Promise<Sealed | undefined> {
     try {
       const isBegun = this.#base !== undefined;
       if (isBegun && !this.#isSealed) await this.#append(SEAL, NO_FACTS);
@@ -108,6 +112,8 @@ export class Writer {
       await this.#file?.close();
       this.#file = undefined;
     }
+    if (this.#base === undefined || this.#error !== undefined) return undefined;
+    return { base: this.#base, end: this.#confirmed };
   }
 
   /** Ends the writing for a reason that lies outside; answers the error that everybody gets. */

@@ -25,7 +25,7 @@ export interface OpenOptions {
 }
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
-const FILES_PER_SEGMENT = 4;
+const FILES_PER_SEGMENT = 8;
 /** The least that the log takes. */
 const FILE_BYTES_MIN = 1024;
 

@@ -30,6 +30,8 @@ const HAS: Flags<ExtraRecord> = {
   followUp: 1 << 9,
   origin: 1 << 10,
   waited: 1 << 11,
+  wallDeadline: 1 << 12,
+  runAt: 1 << 13,
 };
 const KNOWN = allOf(HAS);
 const FIELDS = Object.keys(HAS) as (keyof ExtraRecord)[];
@@ -49,6 +51,8 @@ export function writeExtra(writer: ByteWriter, extra: ExtraRecord, writeBody: Wr
   if (extra.waited !== undefined) writeWaited(writer, extra.waited);
   if (extra.followUp !== undefined) writeSpec(writer, extra.followUp, writeBody);
   if (extra.origin !== undefined) writeOrigin(writer, extra.origin, writeBody);
+  if (extra.wallDeadline !== undefined) writer.number(extra.wallDeadline);
+  if (extra.runAt !== undefined) writer.number(extra.runAt);
 }
 
 function flagsOf(extra: ExtraRecord): number {
@@ -75,6 +79,8 @@ export function readExtra(reader: ByteReader, readBody: ReadBody): ExtraRecord {
   if ((flags & HAS.waited) !== 0) extra.waited = readWaited(reader);
   if ((flags & HAS.followUp) !== 0) extra.followUp = readSpec(reader, readBody);
   if ((flags & HAS.origin) !== 0) extra.origin = readOrigin(reader, readBody);
+  if ((flags & HAS.wallDeadline) !== 0) extra.wallDeadline = reader.number();
+  if ((flags & HAS.runAt) !== 0) extra.runAt = reader.number();
   return extra;
 }
 

@@ -48,6 +48,7 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   "group-held": 32,
   "group-released": 33,
   answered: 34,
+  wall: 35,
 };
 
 /** The kinds by their number; undefined where there is none. */

@@ -89,6 +89,8 @@ const waited = record({ gate: text, waitMs: time, maxWaitMs: time });
 const extra = record(
   {
     deadline: time,
+    wallDeadline: time,
+    runAt: time,
     maxWaitMs: time,
     dedupe: record({ key: text, mode, until: time }, { requiredKeys: ["key", "mode"] }),
     followUp: spec,
@@ -212,6 +214,7 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
   "group-ended": named,
   stored: record({ store: text, key: text, value: fc.option(json, { nil: undefined }) }),
   ids: record({ last: whole, seq: whole }),
+  wall: record({ aheadMs: fc.integer() }),
 };
 
 const facts = Object.entries(FIELDS).map(([fact, fields]) =>

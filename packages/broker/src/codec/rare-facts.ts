@@ -17,7 +17,7 @@ type RareKind =
   | ("weight" | "position" | "key-held" | "counters")
   | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
   | ("group" | "group-ended" | "group-held" | "group-released")
-  | ("stored" | "answered" | "ids");
+  | ("stored" | "answered" | "ids" | "wall");
 
 export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
   switch (fact.fact) {
@@ -57,6 +57,8 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
       return writeAnswered(writer, fact);
     case "ids":
       return writeIds(writer, fact);
+    case "wall":
+      return writeWall(writer, fact);
     default:
       return missing(fact);
   }
@@ -100,6 +102,8 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
       return readAnswered(reader, at);
     case "ids":
       return { at, fact: "ids", last: reader.number(), seq: reader.number() };
+    case "wall":
+      return { at, fact: "wall", aheadMs: reader.number() };
     default:
       return missing(kind);
   }
@@ -123,4 +127,9 @@ function writeIds(writer: ByteWriter, fact: Plain<"ids">): void {
   writer.head(FACT_TYPES.ids, fact.at);
   writer.number(fact.last);
   writer.number(fact.seq);
+}
+
+function writeWall(writer: ByteWriter, fact: Plain<"wall">): void {
+  writer.head(FACT_TYPES.wall, fact.at);
+  writer.number(fact.aheadMs);
 }

@@ -279,6 +279,10 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at, fact: "stored", store: "s", key: "k", value: undefined },
     ],
     ids: [{ at, fact: "ids", last: 5, seq: 9 }],
+    wall: [
+      { at, fact: "wall", aheadMs: 3_600_000 },
+      { at, fact: "wall", aheadMs: -1500 },
+    ],
   };
 
 /** All of them in one list. */

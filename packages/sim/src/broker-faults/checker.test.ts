@@ -26,6 +26,10 @@ class Story {
     return n;
   }
 
+  wall(wallAheadMs: number): this {
+    return this.take({ is: "wall", at: this.at, wallAheadMs });
+  }
+
   // A call and its answer.
   done(call: PortCall, ...items: ItemAnswer[]): this {
     return this.take({ is: "answer", n: this.call(call), at: this.at, items });
@@ -223,6 +227,11 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
   ["attempts", "a first one fails", (s) => s.add(1).deliver(1, 1, { attempt: 1 })],
   ["never early", "a delay is cut", (s) => s.add(1, { delayMs: 50 }).pass(49).deliver(1)],
   ["never early", "a runAt is", (s) => s.add(1, { runAt: 1_050 }).pass(49).deliver(1)],
+  [
+    "never early",
+    "the wall was set back before its time came",
+    (s) => s.add(1, { runAt: 1_050 }).pass(10).wall(-100).pass(50).deliver(1),
+  ],
   ["ids", "one is given twice", (s) => s.add(1).add(2, {}, { id: "a1" })],
   ["ids", "a later one is lower", (s) => s.add(2).add(1)],
   [

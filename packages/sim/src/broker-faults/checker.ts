@@ -13,6 +13,7 @@ import type { OpenCall } from "./known-job.ts";
 import { QueueBook } from "./queue-book.ts";
 import type { HistoryRecord, ItemAnswer, PortCall, Seen } from "./record.ts";
 import { StoreBook } from "./store-book.ts";
+import { WallBook } from "./wall-book.ts";
 
 export interface Totals {
   records: number;
@@ -31,6 +32,7 @@ export class Checker {
   readonly #dedupes = new DedupeBook(this.jobs);
   readonly #queues = new QueueBook();
   readonly #stores = new StoreBook();
+  readonly #wall = new WallBook();
   readonly #open = new Map<number, OpenCall>();
   // No fact that is certainly there is later than this, and none at all later than that.
   #certainAt = 0;
@@ -42,7 +44,9 @@ export class Checker {
 
   take(record: HistoryRecord): void {
     this.totals.records++;
-    if (record.is === "call") this.#called(record);
+    if ("wallAheadMs" in record) this.#wall.note(record.at, record.wallAheadMs);
+    if (record.is === "wall") return;
+    if (record.is === "call") this.#called({ ...record, wall: this.#wall });
     else if (record.is === "answer") this.#answered(record.n, record.at, record.items);
     else if (record.is === "delivery") this.#delivered(record);
     else if (record.is === "event") this.#told(record);

@@ -66,7 +66,10 @@ export class JobBook {
     }
     // A debounce starts the delay anew, be it shorter than that of a retry.
     if (mode === "debounce") {
-      for (const other of others) other.notBefore = Math.min(other.notBefore, job.notBefore);
+      for (const other of others) {
+        const before = other.notBefore;
+        other.notBefore = () => Math.min(before(), job.notBefore());
+      }
     }
     this.#byKey.set(`${queue}\n${key}`, [...others, job]);
   }
@@ -182,7 +185,7 @@ export class JobBook {
     job.hasLostKey = true;
     job.purgedAt = Number.POSITIVE_INFINITY;
     job.attemptMin = 0;
-    job.notBefore = 0;
+    job.notBefore = () => 0;
     this.#live.add(job);
   }
 
@@ -215,8 +218,8 @@ export class JobBook {
     job.hasLostKey = true;
     job.attemptMin = 0;
     job.attemptMax = Number.POSITIVE_INFINITY;
-    job.deadline = Number.POSITIVE_INFINITY;
-    job.notBefore = 0;
+    job.deadline = () => Number.POSITIVE_INFINITY;
+    job.notBefore = () => 0;
   }
 
   // An event says that a job has ended.

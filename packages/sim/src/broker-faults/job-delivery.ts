@@ -57,8 +57,8 @@ function judgeLease(job: KnownJob, token: string, count: number, at: number): vo
 }
 
 function judgeTimes(job: KnownJob, at: number): void {
-  demand(at >= job.notBefore, "never early", () => {
-    return `job ${job.id} may go out at ${job.notBefore}, and goes at ${at}`;
+  demand(at >= job.notBefore(), "never early", () => {
+    return `job ${job.id} may go out at ${job.notBefore()}, and goes at ${at}`;
   });
 }
 

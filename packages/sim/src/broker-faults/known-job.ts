@@ -2,6 +2,7 @@
 // may have happened.
 
 import type { JobNote, PortCall } from "./record.ts";
+import type { WallBook } from "./wall-book.ts";
 
 export interface KnownLease {
   // Counts the deliveries of the job.
@@ -23,7 +24,7 @@ export interface KnownLease {
 export interface OpenCall {
   readonly n: number;
   readonly at: number;
-  readonly wallAheadMs: number;
+  readonly wall: WallBook;
   readonly call: PortCall;
 }
 
@@ -36,7 +37,7 @@ export interface KnownJob {
   // The last id that was known then: its own comes later.
   readonly idAfter: string;
   // The earliest time at which it may be overdue.
-  deadline: number;
+  deadline: () => number;
   id: string | undefined;
   // It is there, or was: an answer, a delivery or a look has shown it.
   isCertain: boolean;
@@ -53,7 +54,7 @@ export interface KnownJob {
   // Calls that may change it and have no answer, by the number of the call.
   readonly open: Map<number, OpenCall>;
   // Not to be delivered before.
-  notBefore: number;
+  notBefore: () => number;
   // Restarts since its last delivery: each may have lost one that nobody saw.
   restarts: number;
   // It was dead, run again or redriven: its place, key and deadline are no longer those it had.
@@ -77,18 +78,18 @@ export interface KnownJob {
 export function makeJob(
   note: JobNote,
   home: string,
-  { at: calledAt, wallAheadMs }: OpenCall,
+  { at: calledAt, wall }: OpenCall,
   idAfter: string,
 ): KnownJob {
-  const { number, delayMs, runAt, ttlMs, deadline = Number.POSITIVE_INFINITY } = note;
-  const due = delayMs === undefined ? (runAt ?? 0) - wallAheadMs : calledAt + delayMs;
+  const { number, delayMs = 0, runAt, ttlMs = Number.POSITIVE_INFINITY, deadline } = note;
+  const isOnWall = (wallAt: number) => () => wall.firstAt(wallAt, calledAt);
   return {
     number,
     note,
     home,
     calledAt,
     idAfter,
-    deadline: ttlMs === undefined ? deadline - wallAheadMs : calledAt + ttlMs,
+    deadline: deadline === undefined ? () => calledAt + ttlMs : isOnWall(deadline),
     id: undefined,
     isCertain: false,
     knownSince: Number.POSITIVE_INFINITY,
@@ -98,7 +99,7 @@ export function makeJob(
     attemptMax: 0,
     ended: undefined,
     open: new Map(),
-    notBefore: due,
+    notBefore: runAt === undefined ? () => calledAt + delayMs : isOnWall(runAt),
     restarts: 0,
     isSecondLife: false,
     hasLostKey: false,
@@ -141,7 +142,7 @@ export function causeOf(job: KnownJob, at: number): string | undefined {
     }
   }
   if (job.mayBePurged) return "purge";
-  if (at >= job.deadline) return "deadline";
+  if (at >= job.deadline()) return "deadline";
   if (job.note.maxWaitMs !== undefined && job.note.gates !== undefined) return "maxWait";
   return mayBeDead(job, at) ? "attempts" : undefined;
 }

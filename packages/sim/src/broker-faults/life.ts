@@ -181,6 +181,7 @@ export class Life {
     this.#aheadMs = at - clockAt;
     const seen = await this.observe();
     if (this.#isOver) await new Promise(() => {});
+    write({ is: "wall", at, wallAheadMs: this.clock.wall() - at });
     write({ is: "state", at, clockAt, openMs: 0, seen });
     this.#recorder = new Recorder({
       broker,
@@ -194,6 +195,13 @@ export class Life {
       this.#strange ??= new Broken("errors", `${call.call} threw ${stack}`);
     };
     this.#recorder.listen().catch(() => {});
+  }
+
+  // The clock on the wall steps: it is so far ahead of the other one now.
+  stepWall(aheadMs: number): void {
+    this.clock.wallAheadMs = aheadMs;
+    const wallAheadMs = this.clock.wall() - this.now();
+    if (this.#recorder !== undefined) this.#of.write({ is: "wall", at: this.now(), wallAheadMs });
   }
 
   observe(): Promise<Seen> {

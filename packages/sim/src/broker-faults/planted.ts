@@ -20,7 +20,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     within: "  whenDurable(",
     find: "this.#gathering.done.push(callback);",
     put: "queueMicrotask(() => callback(0));",
-    seed: 11,
+    seed: 13,
   },
   "the log is trimmed before the checkpoint is durable": {
     file: "cleaner.ts",
@@ -64,14 +64,14 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     within: "async recover()",
     find: "Math.max(0, lastAt - this.clock.now())",
     put: "0",
-    seed: 2,
+    seed: 5,
   },
   "calls are answered when the log fails": {
     file: "journal.ts",
     within: "this.fail(toSluiceError(error));",
     find: "commit.reject(this.#failure!);",
     put: "commit.resolve();",
-    seed: 15,
+    seed: 82,
   },
   "nobody is told that the log has failed": {
     file: "runtime.ts",

@@ -82,6 +82,8 @@ export interface Seen {
 export type HistoryRecord =
   // `wallAheadMs` is how far the clock on the wall is ahead: what `runAt` and `deadline` go by.
   | { is: "call"; n: number; at: number; wallAheadMs: number; call: PortCall }
+  // The clock on the wall has stepped, or a broker has begun to go by it.
+  | { is: "wall"; at: number; wallAheadMs: number }
   | { is: "answer"; n: number; at: number; items: readonly ItemAnswer[] }
   | { is: "delivery"; at: number; to: string; leaseMs: number; jobs: readonly Delivered[] }
   | { is: "event"; event: BrokerEvent }

@@ -143,7 +143,7 @@ class World {
       workload.step();
       await life.pause();
       if (random.chance(0.25)) await life.pass(random.below(3 * STEP_MS));
-      if (random.chance(0.03)) life.clock.wallAheadMs = random.between(-HOUR_MS, HOUR_MS);
+      if (random.chance(0.03)) life.stepWall(random.between(-3600, 3600) * STEP_MS);
       this.#check();
     }
   }
@@ -169,6 +169,8 @@ class World {
     const { recorder } = life;
     const workload = this.#workload(life);
     workload.isDraining = true;
+    // Whatever is to run at a time on the wall runs now.
+    life.stepWall(24 * HOUR_MS);
     for (const gate of this.#plan.gates) {
       void recorder.call({ call: "clearCooldown", gate });
       void recorder.call({ call: "deleteGate", gate });

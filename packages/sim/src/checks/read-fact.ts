@@ -42,6 +42,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "answered":
     case "group-held":
     case "group-released":
+    case "wall":
       return;
     case "moved":
     case "gate-state":

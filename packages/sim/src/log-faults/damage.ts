@@ -66,8 +66,9 @@ export async function damageOnce(
   const random = new Random(seed);
   const disk = healthy.disk.copy();
   const { what, isNewest, until } = damage(disk, random);
-  // Without its witness a confirmed batch cannot be told from one that was never whole.
-  const isCut = isNewest && until >= healthy.witnessAt;
+  // Without its witness a confirmed batch cannot be told from one that was never whole, unless the
+  // log was closed in order: its end is noted.
+  const isCut = !healthy.isSealed && isNewest && until >= healthy.witnessAt;
   const before = disk.files(DIR);
   try {
     return await judge(module, healthy, disk, before, isCut);

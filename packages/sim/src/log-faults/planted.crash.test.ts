@@ -15,7 +15,8 @@ const SEEDS_MAX = 200;
 const HUNTS: Record<Planted["shownBy"], (module: LogModule, seed: number) => Promise<unknown>> = {
   powerLoss: losePower,
   ioErrors: failOnce,
-  damage: async (module, seed) => damageOnce(module, await makeHealthy(module, seed), seed),
+  // Another seed for the harm: else it is drawn by the same luck as what is harmed.
+  damage: async (module, seed) => damageOnce(module, await makeHealthy(module, seed), -seed),
   lockRace: raceForLock,
 };
 

@@ -98,6 +98,13 @@ export const PLANTED: Record<string, Planted> = {
     find: "kept[0]?.base !== trimmed",
     put: "kept[0] === undefined",
   },
+  "a log that was cut after its orderly end opens": {
+    shownBy: "damage",
+    file: "recover.ts",
+    within: "function checkSealed",
+    find: "end >= sealed.end",
+    put: "end >= 0",
+  },
   "a lock of a running process is taken": {
     shownBy: "lockRace",
     file: "lock.ts",

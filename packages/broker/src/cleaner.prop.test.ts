@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryLog, type Position } from "@sluice/log";
+import fc from "fast-check";
+import { type LocalBroker, openBroker } from "./broker.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { idOfAdded, job } from "./testing/opened.ts";
+
+const SEGMENT_BYTES = 512 * 1024;
+const PAYLOAD = "x".repeat(500);
+const BATCH = 20;
+
+/** A log that looks at its own size after every append. */
+class WatchedLog extends MemoryLog {
+  onAppend: () => void = () => {};
+
+  override append(facts: Uint8Array): Promise<Position> {
+    const appended = super.append(facts);
+    this.onAppend();
+    return appended;
+  }
+}
+
+interface Watched {
+  broker: LocalBroker;
+  /** The most that the log has held beyond twice the live data, in segments. */
+  worst: () => number;
+}
+
+async function openWatched(): Promise<Watched> {
+  const log = new WatchedLog({ segmentBytes: SEGMENT_BYTES / 8 });
+  const clock = new ManualClock();
+  const broker = await openBroker({ log, clock, segmentBytes: SEGMENT_BYTES });
+  let worstBytes = 0;
+  log.onAppend = () => {
+    const { liveBytes } = broker.sizes();
+    worstBytes = Math.max(worstBytes, log.sizeBytes - 2 * liveBytes);
+  };
+  await broker.setQueue("standing", { paused: true });
+  await broker.setQueue("churn", { results: { jobs: 0 } });
+  return { broker, worst: () => worstBytes / SEGMENT_BYTES };
+}
+
+const jobs = (count: number): ReturnType<typeof job>[] =>
+  Array.from({ length: count }, () => job(PAYLOAD));
+
+async function addStanding(broker: LocalBroker, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const answers = await broker.add("standing", jobs(BATCH));
+    ids.push(...answers.map((answer) => idOfAdded([answer])));
+  }
+  return ids;
+}
+
+async function churn(broker: LocalBroker): Promise<void> {
+  await broker.add("churn", jobs(BATCH));
+  const taken = await broker.lease("churn", { max: BATCH });
+  await broker.ack(taken.map(({ lease }) => ({ lease })));
+}
+
+for (const standing of [0, 200, 1000, 6000]) {
+  test(`beside ${standing} standing jobs the log is never above its bound`, async () => {
+    const { broker, worst } = await openWatched();
+    await addStanding(broker, standing);
+    for (let round = 0; round < 800; round++) await churn(broker);
+    assert.ok(worst() <= 1, `${worst()} segments above twice the live data`);
+    await broker.close();
+  });
+}
+
+test("many who add at once wait for the cleaner before the bound breaks", async () => {
+  const { broker, worst } = await openWatched();
+  await addStanding(broker, 3000);
+  const loop = async (): Promise<void> => {
+    for (let round = 0; round < 200; round++) await churn(broker);
+  };
+  await Promise.all([loop(), loop(), loop(), loop()]);
+  assert.ok(worst() <= 1, `${worst()} segments above twice the live data`);
+  await broker.close();
+});
+
+test("whichever of the standing jobs go and are followed by others, the bound holds", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({ from: fc.double({ min: 0, max: 1, noNaN: true }), rounds: fc.nat(20) }),
+        {
+          minLength: 30,
+          maxLength: 60,
+        },
+      ),
+      async (steps) => {
+        const { broker, worst } = await openWatched();
+        const ids = await addStanding(broker, 2000);
+        for (const { from, rounds } of steps) {
+          // Neighbours go together: that makes stretches that are dense and others that are empty.
+          const gone = ids.splice(Math.floor(from * (ids.length - BATCH)), BATCH);
+          ids.push(...(await addStanding(broker, gone.length)));
+          await broker.cancel(gone);
+          for (let round = 0; round < rounds; round++) await churn(broker);
+        }
+        await broker.close();
+        assert.ok(worst() <= 1, `${worst()} segments above twice the live data`);
+      },
+    ),
+    { numRuns: 8 },
+  ));
+
+test("when nearly all ends at once, adds go on, and the log becomes small", async () => {
+  const { broker } = await openWatched();
+  const ids = await addStanding(broker, 6000);
+  const gone = ids.filter((_, index) => index % 10 !== 0);
+  for (let i = 0; i < gone.length; i += 1000) await broker.cancel(gone.slice(i, i + 1000));
+  for (let round = 0; round < 200; round++) await churn(broker);
+  const { logBytes, liveBytes } = broker.sizes();
+  assert.ok(logBytes <= 2 * liveBytes + SEGMENT_BYTES, `${logBytes} bytes, ${liveBytes} live`);
+  await broker.close();
+});

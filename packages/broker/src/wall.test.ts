@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryLog } from "@sluice/log";
+import { openBroker } from "./broker.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { add, job, take, text } from "./testing/opened.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A clock on the wall that steps when it is told to. */
+class WallClock extends ManualClock {
+  wallAheadMs = 0;
+
+  wall(): number {
+    return this.now() + this.wallAheadMs;
+  }
+}
+
+async function open(clock: WallClock, after?: MemoryLog) {
+  const log = new MemoryLog(after === undefined ? {} : { after });
+  const broker = await openBroker({ log, clock });
+  await broker.setQueue("q", {});
+  return { broker, log };
+}
+
+test("a job runs when the wall says so, though nobody calls after its step", async () => {
+  const clock = new WallClock();
+  const { broker } = await open(clock);
+  await add(broker, job("on the wall", { runAt: clock.wall() + HOUR_MS }));
+  await add(broker, job("delayed", { delayMs: HOUR_MS }));
+  const got: string[] = [];
+  await broker.consume("q", { worker: "w", credits: 9 }, (jobs) => {
+    got.push(...jobs.map(({ payload }) => text(payload)));
+  });
+  await clock.advance(10_000);
+  clock.wallAheadMs = HOUR_MS - 15_000;
+  await clock.advance(4000);
+  assert.deepEqual(got, []);
+  await clock.advance(1500);
+  assert.deepEqual(got, ["on the wall"]);
+  await broker.close();
+});
+
+test("a wall that is set back holds the job back, and a deadline with it", async () => {
+  const clock = new WallClock();
+  const { broker } = await open(clock);
+  await add(broker, job("later", { runAt: clock.wall() + 5000 }));
+  const id = await add(broker, job("short", { deadline: clock.wall() + 8000 }));
+  clock.wallAheadMs = -HOUR_MS;
+  await clock.advance(10_000);
+  assert.deepEqual(
+    (await take(broker, 9)).map(({ payload }) => text(payload)),
+    ["short"],
+  );
+  assert.equal((await broker.job(id)).state, "leased");
+  await clock.advance(HOUR_MS);
+  assert.ok((await take(broker, 9)).some(({ payload }) => text(payload) === "later"));
+  await broker.close();
+});
+
+test("what the wall said before a restart holds after it", async () => {
+  const clock = new WallClock();
+  const first = await open(clock);
+  const runAt = clock.wall() + 2 * HOUR_MS;
+  await add(first.broker, job("on the wall", { runAt }));
+  clock.wallAheadMs = HOUR_MS;
+  await clock.advance(2000);
+  await first.broker.close();
+  // A new process begins with the time on the wall.
+  const next = new WallClock();
+  await next.advance(clock.wall() - next.now());
+  const { broker } = await open(next, first.log);
+  await next.advance(runAt - next.wall() - 1);
+  assert.equal((await take(broker)).length, 0);
+  await next.advance(1);
+  assert.equal((await take(broker)).length, 1);
+  await broker.close();
+});

@@ -1,0 +1,23 @@
+// What the clock on the wall said when: `runAt` and `deadline` go by it, and it may step.
+
+export class WallBook {
+  // Each holds until the next.
+  readonly #steps: { from: number; aheadMs: number }[] = [];
+
+  // From now on the wall is so far ahead of the broker's time.
+  note(at: number, aheadMs: number): void {
+    if (this.#steps.at(-1)?.aheadMs === aheadMs) return;
+    this.#steps.push({ from: this.#steps.length === 0 ? 0 : at, aheadMs });
+  }
+
+  // The first time, of the broker, from `since` on, at which the wall showed this time or a later
+  // one; as far as the steps are known.
+  firstAt(wallAt: number, since: number): number {
+    for (const [index, { from, aheadMs }] of this.#steps.entries()) {
+      const until = this.#steps[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+      const at = Math.max(from, since, wallAt - aheadMs);
+      if (at <= until) return at;
+    }
+    return since;
+  }
+}
