@@ -53,6 +53,7 @@ export class Adder {
       // Asked again after every wait: of many who waited, the first may have filled it up.
       while (!this.#isLogReady()) await this.#logReady();
       this.#addSlice(queue, slice, outcomes, signal);
+      if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)

@@ -29,6 +29,9 @@ export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
 /** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
 export const CHUNK_BYTES = 1024 * 1024;
 
+/** What comes in one turn shares a commit up to here: about as long in the making as a sync. */
+export const COMMIT_BYTES_MIN = 256 * 1024;
+
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 

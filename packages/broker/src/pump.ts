@@ -61,6 +61,7 @@ export class Pump {
     if (!this.#isStopped && this.#of.journal.failure === undefined) {
       this.#of.beforeDispatch();
       this.#dispatch();
+      this.#of.journal.flush();
     }
     this.call();
   }
