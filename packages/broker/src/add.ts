@@ -57,6 +57,7 @@ export class Adder {
       // Asked again after every wait: of many who waited, the first may have filled it up.
       while (!this.#isLogReady()) await this.#logReady();
       this.#addSlice(queue, slice, outcomes, options, note);
+      if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
@@ -162,16 +163,18 @@ function groupsOf(specs: readonly JobSpec[]): Set<string> {
 /** The call that adds the last member of a group closes it: members are not taken apart. */
 function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
   if (jobs.some((job) => job?.group !== undefined)) return [jobs];
-  const slices: NewJob[][] = [[]];
+  const slices: (readonly NewJob[])[] = [];
+  let from = 0;
   let bytes = 0;
-  for (const job of jobs) {
-    bytes += job?.payload?.length ?? 0;
-    if (slices.at(-1)!.length === ADD_SLICE || bytes > ADD_SLICE_BYTES) {
-      slices.push([]);
-      bytes = job?.payload?.length ?? 0;
-    }
-    slices.at(-1)!.push(job);
+  for (let i = 0; i < jobs.length; i++) {
+    const jobBytes = jobs[i]?.payload?.length ?? 0;
+    bytes += jobBytes;
+    if (i === from || (i - from < ADD_SLICE && bytes <= ADD_SLICE_BYTES)) continue;
+    slices.push(jobs.slice(from, i));
+    from = i;
+    bytes = jobBytes;
   }
+  slices.push(from === 0 ? jobs : jobs.slice(from));
   return slices;
 }
 

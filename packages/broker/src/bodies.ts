@@ -39,7 +39,7 @@ export function bodyAt(bytes: Uint8Array, at: number): Body {
   const headersEnd = at + LENGTHS_BYTES + lengthAt(bytes, at);
   const end = headersEnd + lengthAt(bytes, at + 4);
   return {
-    headers: decodeHeaders(bytes.subarray(at + LENGTHS_BYTES, headersEnd)),
+    headers: decodeHeaders(bytes, at + LENGTHS_BYTES, headersEnd),
     payload: bytes.subarray(headersEnd, end),
   };
 }
@@ -52,8 +52,12 @@ function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
   return headers === NO_HEADERS ? NO_BYTES : encoder.encode(JSON.stringify(headers));
 }
 
-function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
-  return bytes.length === 0 ? NO_HEADERS : JSON.parse(decoder.decode(bytes));
+function decodeHeaders(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+): Readonly<Record<string, string>> {
+  return from === end ? NO_HEADERS : JSON.parse(decoder.decode(bytes.subarray(from, end)));
 }
 
 /** Headers in the form that bodies have; none is always the same object. */

@@ -52,10 +52,10 @@ export class Ends {
     return end;
   }
 
-  hear(fact: Fact, queue: string): void {
-    if (this.#jobs.isEmpty) return;
-    if (fact.fact === "ended") this.#end(fact.id, endOf(fact, queue));
-    if (fact.fact !== "dead") return;
+  hear(fact: Fact): void {
+    if (this.#jobs.isEmpty || (fact.fact !== "ended" && fact.fact !== "dead")) return;
+    const queue = this.#engine.queueOf(fact.id) ?? "";
+    if (fact.fact === "ended") return this.#end(fact.id, endOf(fact, queue));
     const error = fact.error ?? fact.reason;
     this.#end(fact.id, { id: idOf(fact.id), queue, ending: "dead", at: fact.at, error });
   }

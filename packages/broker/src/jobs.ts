@@ -32,7 +32,7 @@ import {
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
 import { checkBatch } from "./operations.ts";
-import { invalid, outcomeOf } from "./refuse.ts";
+import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf, parseId, parseToken } from "./tokens.ts";
 
@@ -233,7 +233,13 @@ export class JobDesk {
     const { engine, journal, pump } = this.#runtime;
     const now = this.#runtime.now();
     const outcomes: Outcome<T>[] = [];
-    for (const item of items) outcomes.push(outcomeOf(() => call(item, engine, now)));
+    for (const item of items) {
+      try {
+        outcomes.push(okOf(call(item, engine, now)));
+      } catch (error) {
+        outcomes.push({ error: errorJson(error) });
+      }
+    }
     note?.(outcomes);
     pump.call();
     await journal.durable();

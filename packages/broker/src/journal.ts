@@ -5,7 +5,7 @@ import { type Body, plainHeaders, writeBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
-import { APPEND_BYTES_MAX } from "./limits.ts";
+import { APPEND_BYTES_MAX, COMMIT_BYTES_MIN } from "./limits.ts";
 
 /** Where a commit stands in the log: the positions of its first and of its last part. */
 export interface Committed {
@@ -22,6 +22,7 @@ interface Written {
 
 /** What is promised once all facts written so far are durable. */
 interface Commit {
+  bytes: number;
   /** Parts of it that are not yet in the log. */
   parts: number;
   readonly at: Committed;
@@ -52,6 +53,8 @@ export class Journal {
   #writtenBytes = 0;
   /** Where the body of the fact being written begins, from the fact's own beginning. */
   #bodyAt = 0;
+  /** Bytes that the next commit waits for, at most until the end of this turn. */
+  #enoughBytes = 0;
   #failure: SluiceError | undefined;
   readonly #onFailure: (error: SluiceError) => void;
   /** Called when a commit is durable, after its callers were told. */
@@ -72,6 +75,13 @@ export class Journal {
   /** Bytes that are written and not yet durable. */
   get unsyncedBytes(): number {
     return this.#unsyncedBytes;
+  }
+
+  /** What the next commit waited for has come: whoever adds much need not wait for others. */
+  get isDue(): boolean {
+    return (
+      this.#inFlight === 0 && this.#enoughBytes > 0 && this.#unsyncedBytes >= this.#enoughBytes
+    );
   }
 
   /** Bytes written by this process. */
@@ -143,9 +153,10 @@ export class Journal {
     this.#gathering.done.push(callback);
   }
 
-  /** Hands what is written to the log, unless a commit is on its way. */
+  /** Hands what is written to the log, unless a commit is on its way or more is about to come. */
   flush(): void {
     if (this.#inFlight > 0 || this.#failure !== undefined) return;
+    if (this.#unsyncedBytes < this.#enoughBytes) return;
     this.#cut(this.#writer.at);
     const commit = this.#gathering;
     if (this.#parts.length === 0 && commit.promise === undefined && commit.done.length === 0)
@@ -155,6 +166,7 @@ export class Journal {
     const groups = groupsOf(this.#parts);
     this.#parts = [];
     commit.parts = groups.length;
+    commit.bytes = this.#unsyncedBytes;
     this.#inFlight = 1;
     if (groups.length === 0) queueMicrotask(() => this.#finish(commit));
     for (const group of groups) this.#append(commit, group);
@@ -191,9 +203,24 @@ export class Journal {
   #finish(commit: Commit): void {
     this.#inFlight = 0;
     if (this.#failure !== undefined) return commit.reject(this.#failure);
+    this.#hold(commit.bytes);
+    this.flush();
     commit.resolve();
     for (const callback of commit.done) callback(commit.at);
     this.onCommit();
+  }
+
+  /**
+   * Those who waited for a commit go on in this turn, one after the other. The next commit takes
+   * what half of them bring, so that two of the same size take turns, one being written while the
+   * other gathers: else the first of them would have a commit alone, and all others wait for it.
+   */
+  #hold(bytes: number): void {
+    this.#enoughBytes = Math.max(bytes / 2, COMMIT_BYTES_MIN);
+    setImmediate(() => {
+      this.#enoughBytes = 0;
+      this.flush();
+    });
   }
 
   /** Nothing is confirmed from now on. */
@@ -252,6 +279,7 @@ const DONE = Promise.resolve();
 
 function newCommit(): Commit {
   return {
+    bytes: 0,
     parts: 0,
     at: { first: Number.POSITIVE_INFINITY, last: 0 },
     done: [],

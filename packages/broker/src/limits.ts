@@ -31,6 +31,9 @@ export const CHUNK_BYTES_MAX = 1024 * 1024;
 /** Smaller ones cost more than they hold. */
 export const CHUNK_BYTES_MIN = 1024;
 
+/** What comes in one turn shares a commit up to here: about as long in the making as a sync. */
+export const COMMIT_BYTES_MIN = 256 * 1024;
+
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -63,6 +63,7 @@ export class Pump {
     if (!this.#isStopped && this.#of.journal.failure === undefined) {
       this.#of.beforeDispatch();
       this.#dispatch();
+      this.#of.journal.flush();
     }
     this.call();
   }

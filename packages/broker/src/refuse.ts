@@ -20,10 +20,17 @@ export function errorJson(error: unknown): ErrorJson {
   return toPortError(error).toJSON();
 }
 
+const DONE: Outcome<true> = Object.freeze({ ok: true });
+
+/** Most answers say no more than that it is done: they are one and the same. */
+export function okOf<T>(ok: T): Outcome<T> {
+  return ok === true ? (DONE as Outcome<T>) : { ok };
+}
+
 /** The answer for one item of a batch: what `call` answers, or why it was refused. */
 export function outcomeOf<T>(call: () => T): Outcome<T> {
   try {
-    return { ok: call() };
+    return okOf(call());
   } catch (error) {
     return { error: errorJson(error) };
   }

@@ -229,8 +229,7 @@ export class Runtime {
     this.journal.write(fact, this.engine);
     if (fact.fact === "ended" || fact.fact === "dead" || fact.fact === "retried") {
       if (this.progress.size > 0) this.progress.delete(fact.id);
-      const queue = this.engine.queueOf(fact.id) ?? "";
-      this.ends.hear(fact, queue);
+      this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     if (this.feed.isHeard) this.#tellEvent(fact);
   }

@@ -4,6 +4,9 @@ import { idOf, parseId, parseToken, tokenOf } from "./tokens.ts";
 
 const NUMBERS = [1, 35, 36, 1295, 1296, 10 ** 6, 2 ** 32, Number.MAX_SAFE_INTEGER];
 
+/** One more than what a number holds exactly. */
+const BEYOND = idOf(2 ** 53);
+
 test("an id is short, and ids sort as text in the order in which they were given", () => {
   const ids = NUMBERS.map(idOf);
   assert.deepEqual([...ids].sort(), ids);
@@ -19,10 +22,23 @@ test("a token names the job and the delivery", () => {
 });
 
 test("what is no id is a job that does not exist, what is no token is refused", () => {
-  for (const id of ["", "a", "a0", "b1", "a11", "A1", "a-", "constructor", " a1", 1, null]) {
+  for (const id of [
+    "",
+    "a",
+    "a0",
+    "b1",
+    "a11",
+    "A1",
+    "a-",
+    "constructor",
+    " a1",
+    BEYOND,
+    1,
+    null,
+  ]) {
     assert.throws(() => parseId(id), { code: "JOB_NOT_FOUND" });
   }
-  for (const token of ["", "a1", "a1.", ".1", "a1.0", "a1.1.1", "a1.01", "b1.1", 5, undefined]) {
+  for (const token of ["", "a1", "a1.", ".1", "a1.0", "a1.1.1", "a1.01", "a1.A", "b1.1", 5]) {
     assert.throws(() => parseToken(token), {
       code: "INVALID",
       details: { field: "lease", value: token },

@@ -6,6 +6,9 @@ import { SluiceError } from "@sluice/protocol";
  * the job's id and the number of the delivery.
  */
 const BASE = 36;
+const DIGITS_MAX = Number.MAX_SAFE_INTEGER.toString(BASE).length;
+const ZERO = "0".charCodeAt(0);
+const LETTER_A = "a".charCodeAt(0);
 
 export function idOf(job: number): string {
   const digits = job.toString(BASE);
@@ -13,7 +16,7 @@ export function idOf(job: number): string {
 }
 
 export function parseId(id: unknown): number {
-  const job = typeof id === "string" ? jobOf(id) : 0;
+  const job = typeof id === "string" ? jobOf(id, id.length) : 0;
   if (job !== 0) return job;
   throw new SluiceError("JOB_NOT_FOUND", `there is no job ${show(id)}`, { field: "id", value: id });
 }
@@ -30,25 +33,34 @@ export interface Token {
 export function parseToken(token: unknown): Token {
   if (typeof token === "string") {
     const dot = token.indexOf(".");
-    const job = dot === -1 ? 0 : jobOf(token.slice(0, dot));
-    const lease = dot === -1 ? 0 : numberOf(token.slice(dot + 1));
+    const job = dot === -1 ? 0 : jobOf(token, dot);
+    const lease = dot === -1 ? 0 : numberOf(token, dot + 1, token.length);
     if (job !== 0 && lease !== 0) return { job, lease };
   }
   const message = `lease must be the token of a lease, got ${show(token)}`;
   throw new SluiceError("INVALID", message, { field: "lease", value: token });
 }
 
-/** 0 when it is no id: ids begin with 1. */
-function jobOf(id: string): number {
-  const length = id.charCodeAt(0) - 96;
-  return length === id.length - 1 ? numberOf(id.slice(1)) : 0;
+/** The job whose id ends before `end`; 0 when it is no id: ids begin with 1. */
+function jobOf(id: string, end: number): number {
+  return id.charCodeAt(0) - 96 === end - 1 ? numberOf(id, 1, end) : 0;
 }
 
-/** 0 when it is not how a number is written here. */
-function numberOf(digits: string): number {
-  const value = Number.parseInt(digits, BASE);
-  const isExact = Number.isSafeInteger(value) && value > 0 && value.toString(BASE) === digits;
-  return isExact ? value : 0;
+/** 0 when it is not how a number is written here: in full, and with no zero before it. */
+function numberOf(text: string, from: number, end: number): number {
+  if (end - from > DIGITS_MAX || text.charCodeAt(from) === ZERO) return 0;
+  let value = 0;
+  for (let i = from; i < end; i++) {
+    const digit = digitOf(text.charCodeAt(i));
+    if (digit === -1) return 0;
+    value = value * BASE + digit;
+  }
+  return value <= Number.MAX_SAFE_INTEGER ? value : 0;
+}
+
+function digitOf(code: number): number {
+  if (code >= ZERO && code <= ZERO + 9) return code - ZERO;
+  return code >= LETTER_A && code < LETTER_A + 26 ? code - LETTER_A + 10 : -1;
 }
 
 function show(value: unknown): string {

@@ -155,27 +155,34 @@ export class Worker<Payload, Result>
     this.#credits -= jobs.length;
     for (const job of this.#leases.take(jobs)) {
       if (this.#state !== "running") this.#giveBack(job);
-      else if (this.#slots.busy < this.#slots.count) void this.#start(job);
+      else if (this.#slots.busy < this.#slots.count) this.#start(job);
       else if (this.#ready.length < this.#options.work.prefetch) this.#ready.push(job);
       // There are fewer slots since the credit was given, and others may have a free one.
       else this.#giveBack(job);
     }
   }
 
-  async #start(job: Delivery): Promise<void> {
+  #start(job: Delivery): void {
     this.#slots.take();
-    const end = await runJob(job, this.#run);
+    const end = runJob(job, this.#run);
+    if (!(end instanceof Promise)) return this.#ended(job, end);
+    void end.then((ended) => {
+      this.#ended(job, ended);
+      this.#startReady();
+    });
+  }
+
+  #ended(job: Delivery, end: RunEnd): void {
     this.#slots.release();
     if (job.state === "held") this.#finish(job, end);
     else this.#refill();
-    this.#startReady();
     this.#watch.look();
   }
 
   #startReady(): void {
     while (this.#ready.length > 0 && this.#slots.busy < this.#slots.count) {
       const job = this.#ready.shift()!;
-      if (job.state === "held") void this.#start(job);
+      if (job.state === "held") this.#start(job);
     }
   }
 

@@ -2,11 +2,14 @@ import { addFollowUp, start } from "./add.ts";
 import { refuseRevival } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
+import type { Fact } from "./facts.ts";
 import * as jobFields from "./job-fields.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
+
+type EndedFact = Extract<Fact, { fact: "ended" }>;
 
 const { GATES } = nodeFields;
 const { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, LEASED_JOB, SEQ, WAITING_JOB } = jobFields;
@@ -33,8 +36,7 @@ export function endJob(
   const queue = core.queueOf(row);
   const id = core.jobs.num(row, ID);
   count(queue, ending);
-  if (core.tells && details.isSilent !== true)
-    core.tell({ at: now, fact: "ended", id, ending, ...told(details) });
+  if (core.tells && details.isSilent !== true) core.tell(factOf(id, ending, details, now));
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
   if (had !== undefined) releaseNames(core, row, ending);
@@ -50,20 +52,16 @@ export function endJob(
     addFollowUp(core, queue, followUp, now);
 }
 
-function told(details: EndDetails): {
-  blame: readonly string[];
-  error?: string;
-  result?: unknown;
-  waited?: NonNullable<EndDetails["waited"]>;
-} {
-  const { error, result, waited } = details;
-  return {
-    blame: details.blame ?? [],
-    ...(error === undefined ? {} : { error }),
-    ...(result === undefined ? {} : { result }),
-    ...(waited === undefined ? {} : { waited }),
-  };
+function factOf(id: number, ending: Ending, details: EndDetails, at: number): EndedFact {
+  const { error, result, blame, waited } = details;
+  const fact: EndedFact = { at, fact: "ended", id, ending, blame: blame ?? NOBODY };
+  if (error !== undefined) fact.error = error;
+  if (result !== undefined) fact.result = result;
+  if (waited !== undefined) fact.waited = waited;
+  return fact;
 }
+
+const NOBODY: readonly string[] = Object.freeze([]);
 
 function count(queue: Queue, ending: Ending): void {
   const { counters } = queue;

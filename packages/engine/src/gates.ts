@@ -62,8 +62,15 @@ export class GateLine extends Gate {
 export interface GateSet {
   readonly id: number;
   readonly gates: readonly GateLine[];
+  /** The names of the gates, sorted: what is told of each job of theirs. */
+  readonly keys: readonly string[];
   entry: number;
   users: number;
+}
+
+function newSet(id: number, gates: readonly GateLine[], entry: number): GateSet {
+  const keys = Object.freeze(gates.map(({ key }) => key).sort());
+  return { id, gates, keys, entry, users: id === 0 ? 1 : 0 };
 }
 
 /** All gates, by key; the sets of gates that jobs name; the timers of those that will open. */
@@ -74,7 +81,7 @@ export class Gates {
   readonly #rows = new Table(2);
   readonly wakes = new Timers(this.#rows, 1);
   readonly #gates: (GateLine | undefined)[] = [undefined];
-  readonly #sets: (GateSet | undefined)[] = [{ id: 0, gates: [], entry: 0, users: 1 }];
+  readonly #sets: (GateSet | undefined)[] = [newSet(0, [], 0)];
   readonly #freeSets: number[] = [];
   #idleHead: GateLine | undefined = undefined;
   #idleTail: GateLine | undefined = undefined;
@@ -195,7 +202,7 @@ export class Gates {
 
   #makeSet(gates: readonly GateLine[], entry: number): GateSet {
     const id = this.#freeSets.pop() ?? this.#sets.length;
-    const set = { id, gates, entry, users: 0 };
+    const set = newSet(id, gates, entry);
     this.#sets[id] = set;
     if (entry !== 0) {
       this.#setKeys.setValue(entry, id);

@@ -52,9 +52,8 @@ export function recordOf(core: Core, row: number): JobRecord {
   return record;
 }
 
-export function gateKeys(core: Core, row: number): string[] {
-  const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
-  return set.gates.map((gate) => gate.key).sort();
+export function gateKeys(core: Core, row: number): readonly string[] {
+  return core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES)).keys;
 }
 
 function stateOf(state: number): JobRecord["state"] {

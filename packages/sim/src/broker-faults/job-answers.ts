@@ -3,7 +3,7 @@
 import type { Added, Nack } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
-import { causeOf, isHeld, type KnownJob, mayBeDead, type OpenCall } from "./known-job.ts";
+import { causeOf, isHeld, isOpen, type KnownJob, mayBeDead, type OpenCall } from "./known-job.ts";
 import type { ItemAnswer } from "./record.ts";
 
 export function applyAnswer(
@@ -137,13 +137,12 @@ function onJob(book: JobBook, job: KnownJob, { n, at, call }: OpenCall, item: It
     });
     return book.end(job, "cancelled");
   }
-  demand(
-    job.ended !== undefined || causeOf(job, at) !== undefined,
-    "nothing ends by itself",
-    () => {
-      return `job ${job.id} had ended when it was cancelled`;
-    },
-  );
+  // A retry may have brought it back since, and its delivery come before both answers.
+  const isBack = isOpen(job, "retry") && job.lease !== undefined && job.lease.afterCall >= n;
+  const mayHaveEnded = isBack || job.ended !== undefined || causeOf(job, at) !== undefined;
+  demand(mayHaveEnded, "nothing ends by itself", () => {
+    return `job ${job.id} had ended when it was cancelled`;
+  });
 }
 
 function onQueue(
