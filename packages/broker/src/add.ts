@@ -4,12 +4,16 @@ import {
   type CallOptions,
   type NewJob,
   type Outcome,
+  type QueueConfig,
   SluiceError,
 } from "@sluice/protocol";
+import type { Body } from "./bodies.ts";
 import { aborted } from "./ends.ts";
 import { ADD_SLICE, ADD_SLICE_BYTES, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, Operations } from "./operations.ts";
+import type { Answer, Question } from "./policy/lua/batch.ts";
+import { Turns } from "./policy/turns.ts";
 import { errorJson, toPortError } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf } from "./tokens.ts";
@@ -18,6 +22,7 @@ import { idOf } from "./tokens.ts";
 export class Adder {
   readonly #runtime: Runtime;
   readonly #operations = new Operations();
+  readonly #turns = new Turns();
   /** Adds that wait for the log to catch up. */
   #waiting = 0;
 
@@ -52,7 +57,9 @@ export class Adder {
       if (outcomes.length > 0) await new Promise(setImmediate);
       // Asked again after every wait: of many who waited, the first may have filled it up.
       while (!this.#isLogReady()) await this.#logReady();
-      this.#addSlice(queue, slice, outcomes, signal);
+      const waiting = this.#addSlice(queue, slice, outcomes, signal);
+      // Nobody waits where no script is asked.
+      if (waiting !== undefined) await waiting;
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
@@ -63,12 +70,13 @@ export class Adder {
     return answers;
   }
 
+  /** Answers a promise when the script of the queue is to be asked first. */
   #addSlice(
     queue: string,
     jobs: readonly NewJob[],
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
     signal: AbortSignal | undefined,
-  ): void {
+  ): Promise<void> | undefined {
     const { clock, options } = this.#runtime;
     const wallAheadMs = clock.wallAheadMs();
     const specs: JobSpec[] = [];
@@ -82,10 +90,37 @@ export class Adder {
         outcomes[place] = { error: errorJson(error) };
       }
     }
-    const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now));
-    for (let i = 0; i < results.length; i++) {
-      outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!, signal);
+    const addNow = (answers: readonly Answer[]): void => {
+      if (signal?.aborted === true) throw aborted(signal);
+      const results = this.#addSpecs(queue, specs, answers);
+      for (let i = 0; i < results.length; i++) {
+        outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!, signal);
+      }
+    };
+    const { policies } = this.#runtime;
+    const script = this.#runtime.call(() => policies.asks(queue, "enqueue"));
+    if (script === undefined && !this.#turns.isTaken(queue)) {
+      addNow([]);
+      return undefined;
     }
+    policies.refuseIfFull();
+    const asking =
+      script === undefined
+        ? Promise.resolve([])
+        : policies.ask(script, "enqueue", specs.map(questionOf));
+    return this.#turns.take(queue, asking, addNow);
+  }
+
+  /** Lets the policy fill in what is open, and tells the engine. */
+  #addSpecs(queue: string, specs: readonly JobSpec[], answers: readonly Answer[]) {
+    return this.#runtime.call((engine, now) => {
+      const policy = this.#runtime.policies.of(queue);
+      if (policy !== undefined) {
+        const config = engine.queueConfig(queue) as QueueConfig;
+        for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
+      }
+      return engine.addAll(queue, specs, now);
+    });
   }
 
   #outcome(
@@ -144,6 +179,12 @@ function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
     slices.at(-1)!.push(job);
   }
   return slices;
+}
+
+/** What a script is asked about a new job. */
+function questionOf({ body }: JobSpec): Question {
+  const { headers, payload } = body as Body;
+  return { headers, payloadBytes: payload.length };
 }
 
 const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };

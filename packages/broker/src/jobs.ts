@@ -30,6 +30,7 @@ import {
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
 import { checkBatch } from "./operations.ts";
+import { judge } from "./policy/proposal.ts";
 import { invalid, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf, parseId, parseToken } from "./tokens.ts";
@@ -86,11 +87,19 @@ export class JobDesk {
     });
   }
 
-  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+  async nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+    checkBatch("items", items);
+    this.#runtime.check();
+    // Nobody waits where no script is asked.
+    const asking = this.#runtime.judge.nacks(items);
+    const verdicts = asking === undefined ? [] : await asking;
+    let next = 0;
     return this.#each("items", items, ({ lease, error, ...options }, engine, now) => {
+      const verdict = verdicts[next++];
       const token = parseToken(lease);
       const text = error === undefined ? undefined : shorten(error);
-      engine.nack(token.job, token.lease, now, { ...options, error: text });
+      const said = { ...options, error: text };
+      engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
       return true;
     });
   }

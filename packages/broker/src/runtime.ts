@@ -8,6 +8,8 @@ import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { Journal } from "./journal.ts";
 import type { BrokerOptions } from "./options.ts";
+import { Judge } from "./policy/judge.ts";
+import { Policies } from "./policy/policies.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
@@ -50,6 +52,8 @@ export class Runtime {
   readonly feed = new Feed();
   readonly ends: Ends;
   readonly room: Room;
+  readonly policies: Policies;
+  readonly judge: Judge;
   readonly options: BrokerOptions;
   readonly log: Log;
   /** What workers say of jobs they hold: shown, not kept over a restart. */
@@ -71,6 +75,7 @@ export class Runtime {
       onBodyGone: (body, sizeBytes) => {
         if (typeof body === "number") this.chunks.release(body, sizeBytes);
       },
+      onLeaseOver: (id, lease, queue) => this.judge.leaseOver(id, lease, queue),
     });
     this.journal = new Journal(log, this.chunks, (error) => this.#failed(error));
     const now = (): number => this.clock.now();
@@ -88,6 +93,10 @@ export class Runtime {
       onDamage,
       onHeldUp: () => this.pump.giveWay(),
     });
+    this.policies = new Policies(engine, now, (queue, error) => {
+      this.feed.tell({ at: now(), event: "policy-failed", queue, error });
+    });
+    this.judge = new Judge(this);
     this.pump = new Pump(this);
   }
 
@@ -164,6 +173,7 @@ export class Runtime {
 
   async #close(): Promise<void> {
     this.#isClosed = true;
+    this.policies.close();
     this.#cleaner?.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.consumers.leaveAll();
@@ -191,6 +201,7 @@ export class Runtime {
       const queue = this.engine.queueOf(fact.id) ?? "";
       this.ends.hear(fact, queue);
     }
+    if (fact.fact === "stored") this.policies.stored(fact.store);
     if (this.feed.isHeard) this.#tellEvent(fact);
   }
 
@@ -201,6 +212,7 @@ export class Runtime {
 
   #failed(error: SluiceError): void {
     this.pump.stop();
+    this.policies.close();
     this.#cleaner?.stop();
     this.ends.failAll(error);
     this.room.failAll(error);
