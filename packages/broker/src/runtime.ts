@@ -75,7 +75,7 @@ export class Runtime {
       onBodyGone: (body, sizeBytes) => {
         if (typeof body === "number") this.chunks.release(body, sizeBytes);
       },
-      onLeaseOver: (id, lease, queue) => this.judge.leaseOver(id, lease, queue),
+      onLeaseOver: (id, lease, queue, now) => this.judge.leaseOver(id, lease, queue, now),
     });
     this.journal = new Journal(log, this.chunks, (error) => this.#failed(error));
     const now = (): number => this.clock.now();

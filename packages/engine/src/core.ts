@@ -40,7 +40,7 @@ export type BodySink = (body: unknown, sizeBytes: number) => void;
  * Asked when a lease has run out: for how much longer the job is held, because somebody decides
  * how it goes on and will call `expire`. 0: it has failed, and goes on as its queue says.
  */
-export type LeaseJudge = (id: number, lease: number, queue: string) => number;
+export type LeaseJudge = (id: number, lease: number, queue: string, now: number) => number;
 
 /** A piece of work that is spread over calls: answers true when it is done. */
 export type Chore = (now: number) => boolean;

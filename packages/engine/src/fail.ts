@@ -40,7 +40,7 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
 export function leaseOver(core: Core, row: number, now: number): void {
   const { jobs, onLeaseOver } = core;
   const lease = jobs.int(row, LEASE);
-  const ms = onLeaseOver?.(jobs.num(row, ID), lease, core.queueOf(row).name) ?? 0;
+  const ms = onLeaseOver?.(jobs.num(row, ID), lease, core.queueOf(row).name, now) ?? 0;
   if (ms > 0) extendLease(core, row, now + ms, now);
   else expireLease(core, row, {}, now);
 }

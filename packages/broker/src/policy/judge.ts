@@ -27,6 +27,11 @@ interface Case {
   readonly error: string;
 }
 
+/** A lease that has run out, and until when it is held on. */
+interface Overdue extends Case {
+  readonly until: number;
+}
+
 /**
  * Asks the scripts of queues how failures go on, before the engine is told of them.
  *
@@ -38,7 +43,7 @@ export class Judge {
   readonly #of: Court;
   /** Leases that are being judged, by their job; true: held on beyond their end already. */
   readonly #held = new Map<number, { readonly lease: number; isOver: boolean }>();
-  #overdue: Case[] = [];
+  #overdue: Overdue[] = [];
 
   constructor(of: Court) {
     this.#of = of;
@@ -57,7 +62,7 @@ export class Judge {
   }
 
   /** The engine asks when a lease has run out: for how long the job is held on. */
-  leaseOver(id: number, lease: number, queue: string): number {
+  leaseOver(id: number, lease: number, queue: string, now: number): number {
     const held = this.#held.get(id);
     if (held?.lease === lease) {
       const isLate = held.isOver;
@@ -67,7 +72,8 @@ export class Judge {
     const script = this.#of.policies.asks(queue, "failure");
     if (script === undefined || !this.#hasAttempts(id)) return 0;
     this.#held.set(id, { lease, isOver: true });
-    this.#overdue.push({ id, lease, script, error: "the lease expired" });
+    const until = now + JUDGE_MS;
+    this.#overdue.push({ id, lease, script, error: "the lease expired", until });
     if (this.#overdue.length === 1) queueMicrotask(() => void this.#expireAll());
     return JUDGE_MS;
   }
@@ -76,13 +82,11 @@ export class Judge {
     const { engine } = this.#of;
     const cases = this.#overdue;
     this.#overdue = [];
-    const until = cases.map(({ id, lease }) => engine.held(id, lease)?.expiresAt);
     const answers = await this.#askAll(cases);
-    for (const [i, { id, lease }] of cases.entries()) {
+    for (const [i, { id, lease, until }] of cases.entries()) {
       this.#held.delete(id);
-      const expiresAt = engine.held(id, lease)?.expiresAt;
       // Else it was acked, it failed because this came too late, or its worker lives after all.
-      const isStillOver = expiresAt !== undefined && expiresAt === until[i];
+      const isStillOver = engine.held(id, lease)?.expiresAt === until;
       if (isStillOver && this.#isOpen()) {
         engine.expire(id, lease, this.#of.now(), judge({}, answers[i] ?? {}));
       }

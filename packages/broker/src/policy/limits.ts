@@ -35,6 +35,9 @@ export const LUA_MEMORY_BYTES = 8 * 1024 * 1024;
 export const SOFT_LIMIT_MS = 5;
 export const HARD_LIMIT_MS = 50;
 
+/** The hard limit is one of processor time; on a machine that gives none, this ends it as well. */
+export const HARD_WALL_MS = 500;
+
 /** How often a thread that works is looked at. */
 export const WATCH_MS = 10;
 

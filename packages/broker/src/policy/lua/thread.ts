@@ -1,11 +1,13 @@
 import { Worker } from "node:worker_threads";
-import { HARD_LIMIT_MS, WATCH_MS } from "../limits.ts";
+import { HARD_LIMIT_MS, HARD_WALL_MS, WATCH_MS } from "../limits.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
 /** Lua lives outside of the heap; what is left is small. */
 const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "main.ts" : "main.js", import.meta.url);
+
+const TOO_LONG = `a call took longer than ${HARD_LIMIT_MS} ms: its thread was ended`;
 
 /**
  * A thread for scripts, with one message in it at a time. While it works it is watched: when a call
@@ -26,6 +28,8 @@ export class Thread {
   #watch: NodeJS.Timeout | undefined;
   #seen = 0;
   #seenAt = 0;
+  /** The thread's own time at the first look since the last progress. */
+  #ownFromMs: number | undefined;
   /** Scripts that it has the source of, and the configuration that it has. */
   readonly scripts = new Set<number>();
   config = -1;
@@ -92,6 +96,7 @@ export class Thread {
     clearInterval(this.#watch);
     this.#seen = Atomics.load(this.#progress, 0);
     this.#seenAt = performance.now();
+    this.#ownFromMs = undefined;
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
   }
 
@@ -101,8 +106,16 @@ export class Thread {
     if (progress !== this.#seen) {
       this.#seen = progress;
       this.#seenAt = now;
-    } else if (now - this.#seenAt >= HARD_LIMIT_MS) {
-      this.end(`a call took longer than ${HARD_LIMIT_MS} ms: its thread was ended`);
-    }
+      this.#ownFromMs = undefined;
+    } else if (now - this.#seenAt >= HARD_WALL_MS) this.end(TOO_LONG);
+    else this.#worker.cpuUsage().then(this.#judge, () => {});
   }
+
+  /** A thread that had no processor has used no time: what counts is its own. */
+  readonly #judge = ({ user, system }: NodeJS.CpuUsage): void => {
+    if (!this.isBusy || Atomics.load(this.#progress, 0) !== this.#seen) return;
+    const ownMs = (user + system) / 1000;
+    this.#ownFromMs ??= ownMs;
+    if (ownMs - this.#ownFromMs >= HARD_LIMIT_MS - WATCH_MS) this.end(TOO_LONG);
+  };
 }
