@@ -61,7 +61,7 @@ export const QUESTIONS_MAX = 100_000;
 export const FAILURES_MAX = 3;
 export const REST_MS = 10_000;
 
-/** The configuration that scripts read: what is beyond it, in the order of its keys, is not seen. */
+/** The configuration that scripts read: what lies beyond, in the order of its keys, is not seen. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 export const CONFIG_DEPTH_MAX = 16;
 

@@ -27,7 +27,7 @@ test("a script sees headers, size and queue, and sets what a job is told", async
   await broker.close();
 });
 
-test("what the producer says stays, and what the script leaves open the templates say", async () => {
+test("what the producer says stays, and what nobody says the templates do", async () => {
   const { broker } = await openScript("function on_enqueue() return { weight = 3 } end", {
     policy: { gates: ["template"], weight: 9 },
   });

@@ -97,7 +97,7 @@ function program(pick: (below: number) => number): string {
   return pieces.join(" ");
 }
 
-test(`${PROGRAMS} programs of random pieces: each is refused or run, and no job is lost`, async () => {
+test(`${PROGRAMS} programs of random pieces: each is refused or run, no job is lost`, async () => {
   const { broker, clock } = await open();
   const pick = random(7);
   let taken = 0;
@@ -117,7 +117,7 @@ test(`${PROGRAMS} programs of random pieces: each is refused or run, and no job 
   await broker.close();
 });
 
-test(`${ROUNDS * TABLES * ANSWERS} random answers: each job is taken, whatever is said`, async () => {
+test(`${ROUNDS * TABLES * ANSWERS} random answers: each job is taken all the same`, async () => {
   const { broker, clock } = await open();
   const pick = random(11);
   const ask = async (): Promise<void> => {
