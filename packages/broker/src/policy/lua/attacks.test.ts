@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { LocalBroker } from "../../broker.ts";
-import { loopDelayP99Ms } from "../../testing/loop-delay.ts";
+import { loopBusyP99Ms } from "../../testing/loop-busy.ts";
 import { job, open } from "../../testing/opened.ts";
 import { addOne, nextEvent } from "../../testing/scripts.ts";
 
-const DELAY_P99_MS_MAX = 20;
+const BUSY_P99_MS_MAX = 20;
 
 /** What a script tries to do to the broker; each is asked for one job, and the job must go on. */
 const ATTACKS: Readonly<Record<string, string>> = {
@@ -138,10 +138,10 @@ test("a thread that is ended takes only its own batch along", async () => {
 });
 
 test("the event loop goes on turning during all of them", async () => {
-  const p99 = await loopDelayP99Ms(DELAY_P99_MS_MAX, async () => {
+  const p99 = await loopBusyP99Ms(async () => {
     const { broker: own } = await open();
     for (const [i, body] of Object.values(ATTACKS).entries()) await attack(own, `a${i}`, body);
     await own.close();
   });
-  assert.ok(p99 < DELAY_P99_MS_MAX, `p99 of the event loop's delay: ${p99} ms`);
+  assert.ok(p99 < BUSY_P99_MS_MAX, `p99 of what holds the event loop up: ${p99} ms`);
 });

@@ -11,9 +11,17 @@ const BUSY_RETRY_MS = 250;
 /** Nobody was asked, or nobody answered: the queue goes on with what it has besides. */
 const NOTHING: Answer = Object.freeze({});
 
+/** What one caller asks, and the answers that it has so far. */
+interface Ask {
+  readonly answers: Answer[];
+  readonly count: number;
+  readonly resolve: (answers: Answer[]) => void;
+}
+
+/** A question and who asks it; those of one caller are answered in order. */
 interface Waiting {
   readonly question: Question;
-  readonly settle: (answer: Answer) => void;
+  readonly ask: Ask;
 }
 
 /** What waits for one hook of one script; one batch of it is under way at a time. */
@@ -74,18 +82,17 @@ export class Pool {
 
   /** Asks a script about jobs. It always answers: with nothing when it cannot. */
   ask(script: Script, hook: Hook, questions: readonly Question[]): Promise<Answer[]> {
-    if (this.#isClosed) return Promise.resolve(questions.map(() => NOTHING));
+    if (this.#isClosed || questions.length === 0) {
+      return Promise.resolve(questions.map(() => NOTHING));
+    }
+    const { promise, resolve } = Promise.withResolvers<Answer[]>();
+    const ask: Ask = { answers: [], count: questions.length, resolve };
     const line = this.#lineOf(script, hook);
-    const answers = questions.map(
-      (question) =>
-        new Promise<Answer>((settle) => {
-          line.waiting.push({ question, settle });
-        }),
-    );
+    for (const question of questions) line.waiting.push({ question, ask });
     this.#count += questions.length;
     this.#takeTurn(line);
     this.#next();
-    return Promise.all(answers);
+    return promise;
   }
 
   forget(script: Script): void {
@@ -187,10 +194,11 @@ export class Pool {
   #settle(line: Line, count: number, answers: readonly Answer[]): void {
     const settled = line.waiting.splice(0, count);
     this.#count -= settled.length;
-    for (const [i, { settle }] of settled.entries()) {
+    for (const [i, { ask }] of settled.entries()) {
       const answer = answers[i];
       if (answer !== undefined) line.script.hear(answer);
-      settle(answer === undefined || answer.problem !== undefined ? NOTHING : answer);
+      ask.answers.push(answer === undefined || answer.problem !== undefined ? NOTHING : answer);
+      if (ask.answers.length === ask.count) ask.resolve(ask.answers);
     }
   }
 }

@@ -8,8 +8,8 @@
  */
 export const SANDBOX = `
 local mark, queue, FAILURES_MAX = ...
-local error, load, next, pcall, rawget, rawlen, select, tonumber, type =
-  error, load, next, pcall, rawget, rawlen, select, tonumber, type
+local error, load, next, pcall, rawget, tonumber, type =
+  error, load, next, pcall, rawget, tonumber, type
 local getmetatable, setmetatable = getmetatable, setmetatable
 local pack, unpack, sub, concat = string.pack, string.unpack, string.sub, table.concat
 
@@ -111,45 +111,82 @@ local function message(data, pos, is_failure)
   return msg, pos
 end
 
+-- What goes out is gathered in pieces, which are put together once for a batch. Lengths and numbers
+-- come again and again: they are packed once.
 local TEXT_MAX = 4096
-local function short(value) return type(value) == "string" and #value <= TEXT_MAX end
+local lengths = {}
+for length = 0, 255 do lengths[length] = pack("<I2", length) end
+local function length(text) return lengths[#text] or pack("<I2", #text) end
 
--- The texts of a list, or of one text; nil when something else is among them.
-local function texts(value, max)
-  if short(value) then return pack("<Bs2", 1, value) end
-  if type(value) ~= "table" then return nil end
-  local count = rawlen(value)
-  if count == 0 or count > max then return nil end
-  local parts = { pack("B", count) }
-  for i = 1, count do
-    local item = rawget(value, i)
-    if not short(item) then return nil end
-    parts[i + 1] = pack("<s2", item)
+local numbers, numbers_left = {}, 1000
+local function number(value)
+  local packed = numbers[value]
+  if packed == nil then
+    packed = pack("<d", value)
+    if numbers_left > 0 and value == value then
+      numbers[value], numbers_left = packed, numbers_left - 1
+    end
   end
-  return concat(parts)
+  return packed
 end
 
-local function field(tag, body) return body and (tag .. body) or "" end
-local function number(tag, value)
-  return type(value) == "number" and (tag .. pack("<d", value)) or ""
+local function is_text(value) return type(value) == "string" and #value <= TEXT_MAX end
+
+-- A text, or a list of up to max of them; when something else is among them, nothing.
+local function put_texts(out, at, tag, value, max)
+  if is_text(value) then
+    out[at + 1] = tag .. "\\1" .. length(value) .. value
+    return at + 1
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then return at end
+  local count = #value
+  if count == 0 or count > max then return at end
+  for i = 1, count do
+    if not is_text(value[i]) then return at end
+  end
+  out[at + 1] = pack("<c1B", tag, count)
+  for i = 1, count do out[at + 1 + i] = length(value[i]) .. value[i] end
+  return at + 1 + count
 end
 
-local function proposal(said)
-  if type(said) ~= "table" then return ";" end
-  local tier = rawget(said, "priority")
-  return field("k", texts(rawget(said, "fairness_key"), 4))
-    .. number("w", rawget(said, "weight"))
-    .. field("g", texts(rawget(said, "throttle_keys"), 16))
-    .. field("g", texts(rawget(said, "gates"), 16))
-    .. (short(tier) and pack("<c1s2", "n", tier) or number("p", tier))
-    .. number("d", rawget(said, "delay_ms")) .. ";"
+local function put_number(out, at, tag, value)
+  if type(value) ~= "number" then return at end
+  out[at + 1] = tag .. number(value)
+  return at + 1
 end
 
-local function verdict(said)
-  if type(said) ~= "table" then return ";" end
-  local action = rawget(said, "action")
-  return (short(action) and pack("<c1s2", "a", action) or "")
-    .. number("d", rawget(said, "delay_ms")) .. ";"
+local function put_text(out, at, tag, value)
+  if not is_text(value) then return at end
+  out[at + 1] = tag .. length(value) .. value
+  return at + 1
+end
+
+local FIELDS =
+  { "fairness_key", "weight", "throttle_keys", "gates", "priority", "delay_ms", "action" }
+
+-- What was said, without anything that could answer for it.
+local function plain(said)
+  if type(said) ~= "table" then return {} end
+  if getmetatable(said) == nil then return said end
+  local fields = {}
+  for _, name in next, FIELDS do fields[name] = rawget(said, name) end
+  return fields
+end
+
+local function put_proposal(out, at, said)
+  local priority = said.priority
+  at = put_texts(out, at, "k", said.fairness_key, 4)
+  at = put_number(out, at, "w", said.weight)
+  at = put_texts(out, at, "g", said.throttle_keys, 16)
+  at = put_texts(out, at, "g", said.gates, 16)
+  at = put_number(out, at, "p", priority)
+  at = put_text(out, at, "n", priority)
+  return put_number(out, at, "d", said.delay_ms)
+end
+
+local function put_verdict(out, at, said)
+  at = put_text(out, at, "a", said.action)
+  return put_number(out, at, "d", said.delay_ms)
 end
 
 function load_script(source)
@@ -171,8 +208,8 @@ function run(data)
   local kind, count, failures, pos = unpack("<BI4I4", data)
   local is_failure = kind == 1
   local hook = rawget(globals, is_failure and "on_failure" or "on_enqueue")
-  local encode = is_failure and verdict or proposal
-  local answers = {}
+  local put = is_failure and put_verdict or put_proposal
+  local out, at = {}, 0
   for i = 1, count do
     local msg
     msg, pos = message(data, pos, is_failure)
@@ -181,14 +218,16 @@ function run(data)
     if next(env) ~= nil then clear() end
     if ok then
       failures = 0
-      answers[i] = encode(said)
+      at = put(out, at, plain(said)) + 1
+      out[at] = ";"
     else
       failures = failures + 1
-      answers[i] = pack("<c1s2c1", "!", text(said), ";")
+      at = put_text(out, at, "!", text(said)) + 1
+      out[at] = ";"
       if failures >= FAILURES_MAX then break end
     end
   end
-  return concat(answers)
+  return concat(out)
 end
 
 function set_config(data)
