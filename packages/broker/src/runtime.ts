@@ -173,7 +173,7 @@ export class Runtime {
 
   async #close(): Promise<void> {
     this.#isClosed = true;
-    this.policies.close();
+    const scriptsOver = this.policies.close();
     this.#cleaner?.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.consumers.leaveAll();
@@ -185,6 +185,7 @@ export class Runtime {
     await this.#flushed();
     this.ends.failAll(closed);
     this.feed.close();
+    await scriptsOver;
     await this.log.close();
   }
 
@@ -212,7 +213,7 @@ export class Runtime {
 
   #failed(error: SluiceError): void {
     this.pump.stop();
-    this.policies.close();
+    void this.policies.close();
     this.#cleaner?.stop();
     this.ends.failAll(error);
     this.room.failAll(error);

@@ -1,6 +1,7 @@
 import type { Engine } from "@sluice/engine";
 import type { Nack } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
+import { ERROR_BYTES_MAX } from "../limits.ts";
 import type { Pump } from "../pump.ts";
 import { idOf, parseToken } from "../tokens.ts";
 import { JUDGE_MS } from "./limits.ts";
@@ -114,7 +115,7 @@ export class Judge {
         return undefined;
       const script = policies.asks(queue, "failure");
       if (script === undefined || !this.#hasAttempts(token.job)) return undefined;
-      return { id: token.job, lease: token.lease, script, error: String(error ?? "") };
+      return { id: token.job, lease: token.lease, script, error: shown(error) };
     } catch {
       // The call itself says what is wrong with the item.
       return undefined;
@@ -156,4 +157,9 @@ export class Judge {
     };
     return { headers: body?.headers ?? {}, payloadBytes: body?.payload.length ?? 0, failure };
   }
+}
+
+/** The beginning of what a worker said: the script gets no more than the job keeps. */
+function shown(error: unknown): string {
+  return String(error ?? "").slice(0, ERROR_BYTES_MAX);
 }

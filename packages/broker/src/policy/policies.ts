@@ -128,7 +128,8 @@ export class Policies {
     this.#known.delete(queue);
   }
 
-  close(): void {
-    this.#pool.close();
+  /** Whoever waits for a script goes on without it; resolves when no thread is left. */
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 }

@@ -22,9 +22,6 @@ export interface Answer {
   action?: string;
 }
 
-/** A header may be as long as all headers of a job together, and an error somewhat longer. */
-const HEADER_BYTES_MAX = 0xffff;
-
 /** An upper bound of the bytes that a question takes. */
 export function questionBytes({ headers, failure }: Question): number {
   let bytes = 10;
@@ -99,9 +96,10 @@ class Writer {
     this.at += 8;
   }
 
+  /** All headers of a job together are far shorter than two bytes can say. */
   text2(text: string): void {
     const length = this.#bytes.write(text, this.at + 2);
-    this.setU16(this.at, Math.min(length, HEADER_BYTES_MAX));
+    this.setU16(this.at, length);
     this.at += 2 + length;
   }
 

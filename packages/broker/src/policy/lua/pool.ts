@@ -74,6 +74,7 @@ export class Pool {
 
   /** Runs a program once; answers what hooks it has, or rejects with what is wrong with it. */
   check(script: Script): Promise<string> {
+    if (this.#isClosed) return Promise.reject(closed());
     const answer = Promise.withResolvers<string>();
     this.#checks.push({ script, answer });
     this.#next();
@@ -100,13 +101,13 @@ export class Pool {
     for (const hook of ["enqueue", "failure"] as const) this.#lines.delete(keyOf(script, hook));
   }
 
-  close(): void {
+  /** Resolves when all threads are gone. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const thread of this.#threads) thread.end("the broker is closed");
+    const ends = [...this.#threads].map((thread) => thread.end("the broker is closed"));
     for (const line of this.#turns.splice(0)) this.#settle(line, line.waiting.length, []);
-    for (const { answer } of this.#checks.splice(0)) {
-      answer.reject(new SluiceError("CLOSED", "the broker is closed"));
-    }
+    for (const { answer } of this.#checks.splice(0)) answer.reject(closed());
+    await Promise.all(ends);
   }
 
   #lineOf(script: Script, hook: Hook): Line {
@@ -151,7 +152,7 @@ export class Pool {
       if (reply.kind === "checked" && reply.problem === undefined) answer.resolve(reply.hooks);
       else answer.reject(new Error((reply as { problem: string }).problem));
     } catch (error) {
-      answer.reject(error);
+      answer.reject(this.#isClosed ? closed() : error);
     }
     this.#next();
   }
@@ -201,6 +202,10 @@ export class Pool {
       if (ask.answers.length === ask.count) ask.resolve(ask.answers);
     }
   }
+}
+
+function closed(): SluiceError {
+  return new SluiceError("CLOSED", "the broker is closed");
 }
 
 function keyOf(script: Script, hook: Hook): string {

@@ -7,6 +7,9 @@ const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSi
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "main.ts" : "main.js", import.meta.url);
 
+/** Node has it since 24.6; before, time on the wall has to do. */
+const CAN_ASK_FOR_OWN_TIME = "cpuUsage" in Worker.prototype;
+
 const TOO_LONG = `a call took longer than ${HARD_LIMIT_MS} ms: its thread was ended`;
 
 /**
@@ -45,8 +48,8 @@ export class Thread {
       stderr: true,
     });
     this.#worker.on("message", (message: FromThread) => this.#hear(message));
-    this.#worker.on("error", (error) => this.end(error.message));
-    this.#worker.on("exit", () => this.end("the thread ended"));
+    this.#worker.on("error", (error) => void this.end(error.message));
+    this.#worker.on("exit", () => void this.end("the thread ended"));
     this.#worker.unref();
   }
 
@@ -68,14 +71,16 @@ export class Thread {
     this.#worker.postMessage({ kind: "forget", id: script } satisfies ToThread);
   }
 
-  end(reason: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    clearInterval(this.#watch);
-    void this.#worker.terminate();
-    this.#answer?.reject(new Error(reason));
-    this.#answer = undefined;
-    this.#onOver();
+  /** Resolves when the thread is gone. */
+  async end(reason: string): Promise<void> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      clearInterval(this.#watch);
+      this.#answer?.reject(new Error(reason));
+      this.#answer = undefined;
+      this.#onOver();
+    }
+    await this.#worker.terminate();
   }
 
   #hear(message: FromThread): void {
@@ -107,8 +112,12 @@ export class Thread {
       this.#seen = progress;
       this.#seenAt = now;
       this.#ownFromMs = undefined;
-    } else if (now - this.#seenAt >= HARD_WALL_MS) this.end(TOO_LONG);
-    else this.#worker.cpuUsage().then(this.#judge, () => {});
+      return;
+    }
+    const waitedMs = now - this.#seenAt;
+    if (waitedMs >= HARD_WALL_MS) void this.end(TOO_LONG);
+    else if (CAN_ASK_FOR_OWN_TIME) this.#worker.cpuUsage().then(this.#judge, () => {});
+    else if (waitedMs >= HARD_LIMIT_MS) void this.end(TOO_LONG);
   }
 
   /** A thread that had no processor has used no time: what counts is its own. */
@@ -116,6 +125,6 @@ export class Thread {
     if (!this.isBusy || Atomics.load(this.#progress, 0) !== this.#seen) return;
     const ownMs = (user + system) / 1000;
     this.#ownFromMs ??= ownMs;
-    if (ownMs - this.#ownFromMs >= HARD_LIMIT_MS - WATCH_MS) this.end(TOO_LONG);
+    if (ownMs - this.#ownFromMs >= HARD_LIMIT_MS - WATCH_MS) void this.end(TOO_LONG);
   };
 }
