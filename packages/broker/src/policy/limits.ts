@@ -62,7 +62,7 @@ export const FAILURES_MAX = 3;
 export const REST_MS = 10_000;
 
 /** The configuration that scripts read: what lies beyond, in the order of its keys, is not seen. */
-export const CONFIG_BYTES_MAX = 1024 * 1024;
+export const CONFIG_BYTES_MAX = 256 * 1024;
 export const CONFIG_DEPTH_MAX = 16;
 
 /** How long a lease is held beyond its end while a script decides on the failure. */

@@ -27,6 +27,7 @@ export class Config implements ConfigSource {
     let count = 0;
     let left = CONFIG_BYTES_MAX;
     for (const [key, value] of this.#entries()) {
+      if (value === null) continue;
       const part = Buffer.concat([encode(key, 0), encode(value, 0)]);
       left -= part.length;
       if (left < 0) break;
@@ -47,7 +48,7 @@ export class Config implements ConfigSource {
   }
 }
 
-/** What Lua has no value for, and what lies too deep, is left out as the word false. */
+/** What lies too deep is false. */
 function encode(value: unknown, depth: number): Buffer {
   if (typeof value === "string") return text(value);
   if (typeof value === "number") return number(value);

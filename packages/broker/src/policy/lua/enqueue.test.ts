@@ -140,6 +140,25 @@ test("scripts read the key-value configuration, and see a change at once", async
   await broker.close();
 });
 
+test("a large configuration is read up to its limit", async () => {
+  const { broker } = await openScript(`
+    function on_enqueue(msg)
+      local list = sluice.get("a")
+      return { weight = list and #list, fairness_key = tostring(sluice.get(msg.headers.key)) }
+    end`);
+  const small = Array.from({ length: 9_000 }, (_, i) => {
+    return { key: `b${String(i).padStart(4, "0")}`, value: "x".repeat(20) };
+  });
+  await broker.storeWrite("config", [
+    { key: "a", value: Array.from({ length: 5_000 }, (_, i) => i) },
+    ...small,
+  ]);
+  const first = await addOne(broker, { key: "b0000" });
+  assert.deepEqual([first.weight, first.fairnessKey], [5_000, "x".repeat(20)]);
+  assert.equal((await addOne(broker, { key: "b8999" })).fairnessKey, "nil");
+  await broker.close();
+});
+
 test("after a restart the script runs again, and no fact depends on it", async () => {
   const log = new MemoryLog();
   const broker = await openBroker({ log });

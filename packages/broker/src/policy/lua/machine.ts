@@ -109,7 +109,6 @@ export class Machine {
   /** A batch begins: the time that it may take is counted from here. */
   beginBatch(): void {
     this.#batchEnd = performance.now() + BATCH_MS;
-    this.#startCall();
   }
 
   /** Whether the state has asked for more memory than it may have, since it was asked last. */
@@ -149,7 +148,9 @@ export class Machine {
 
   /** Calls what lies below `args` arguments; answers what went wrong. */
   call(lua: number, args: number, results: number): string | undefined {
-    this.#startCall();
+    // What is ours may take its time: the loop marks where a script begins.
+    this.#deadline = Number.POSITIVE_INFINITY;
+    this.#progress[0]!++;
     if (this.#lua._lua_pcallk(lua, args, results, 0, 0, 0) === 0) return undefined;
     const problem = Buffer.from(this.bytes(lua, -1)).toString();
     this.pop(lua, 1);
@@ -192,16 +193,13 @@ export class Machine {
     return at;
   }
 
-  #startCall(): void {
-    this.#deadline = performance.now() + SOFT_LIMIT_MS;
-    this.#ownFrom = -1;
-    this.#progress[0]!++;
-  }
-
   /** Before each call: tells the script's loop whether the batch has had its time. */
   readonly #begin = (lua?: number): number => {
-    this.#startCall();
-    this.#lua._lua_pushboolean(lua!, this.#deadline - SOFT_LIMIT_MS > this.#batchEnd ? 1 : 0);
+    const now = performance.now();
+    this.#deadline = now + SOFT_LIMIT_MS;
+    this.#ownFrom = -1;
+    this.#progress[0]!++;
+    this.#lua._lua_pushboolean(lua!, now > this.#batchEnd ? 1 : 0);
     return 1;
   };
 

@@ -64,11 +64,7 @@ local behind = { __index = base, __metatable = false }
 local env = setmetatable({}, behind)
 
 local function clear()
-  local key = next(env)
-  while key ~= nil do
-    env[key] = nil
-    key = next(env)
-  end
+  for key in next, env do env[key] = nil end
 end
 
 local function text(err)
@@ -88,7 +84,9 @@ local function read(data, pos)
   local count, key, value
   count, pos = unpack("<I4", data, pos + 1)
   local list = {}
-  for _ = 1, count do
+  for i = 1, count do
+    -- It is long, but it is not stuck.
+    if i % 100 == 0 then mark() end
     key, pos = read(data, pos)
     value, pos = read(data, pos)
     list[key] = value
@@ -231,6 +229,7 @@ function run(data)
 end
 
 function set_config(data)
+  mark()
   config = data == "" and {} or read(data, 1)
 end
 `;
