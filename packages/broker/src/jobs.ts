@@ -30,6 +30,7 @@ import {
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
 import { checkBatch } from "./operations.ts";
+import type { Answer } from "./policy/lua/batch.ts";
 import { judge } from "./policy/proposal.ts";
 import { invalid, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
@@ -87,12 +88,17 @@ export class JobDesk {
     });
   }
 
-  async nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
-    checkBatch("items", items);
-    this.#runtime.check();
-    // Nobody waits where no script is asked.
+  /** Where no script is asked nobody waits, so that answers keep the order of the calls. */
+  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
     const asking = this.#runtime.judge.nacks(items);
-    const verdicts = asking === undefined ? [] : await asking;
+    if (asking === undefined) return this.#nackAll(items, []);
+    return asking.then((verdicts) => this.#nackAll(items, verdicts));
+  }
+
+  #nackAll(
+    items: readonly Nack[],
+    verdicts: readonly (Answer | undefined)[],
+  ): Promise<Outcome<true>[]> {
     let next = 0;
     return this.#each("items", items, ({ lease, error, ...options }, engine, now) => {
       const verdict = verdicts[next++];

@@ -1,7 +1,7 @@
 import type { Engine } from "@sluice/engine";
 import type { Nack } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
-import { ERROR_BYTES_MAX } from "../limits.ts";
+import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
 import type { Pump } from "../pump.ts";
 import { idOf, parseToken } from "../tokens.ts";
 import { JUDGE_MS } from "./limits.ts";
@@ -52,6 +52,8 @@ export class Judge {
 
   /** Asks about the nacks that scripts decide on; undefined when there are none. */
   nacks(items: readonly Nack[]): Promise<(Answer | undefined)[]> | undefined {
+    // What is no batch the call itself refuses.
+    if (!Array.isArray(items) || items.length > BATCH_MAX) return undefined;
     const cases = items.map((item) => this.#caseOfNack(item));
     if (cases.every((one) => one === undefined)) return undefined;
     for (const one of cases) {
@@ -105,10 +107,11 @@ export class Judge {
   }
 
   /** What a worker has decided itself is not asked about: a cooldown, or that it is hopeless. */
-  #caseOfNack({ lease, error, cooldown, unrecoverable }: Nack): Case | undefined {
-    if (cooldown !== undefined || unrecoverable === true) return undefined;
+  #caseOfNack(nack: Nack): Case | undefined {
     const { engine, policies } = this.#of;
     try {
+      const { lease, error, cooldown, unrecoverable } = nack;
+      if (cooldown !== undefined || unrecoverable === true) return undefined;
       const token = parseToken(lease);
       const queue = engine.queueOf(token.job);
       if (queue === undefined || engine.held(token.job, token.lease) === undefined)
