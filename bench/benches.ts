@@ -1,6 +1,7 @@
 import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
+import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 
-export const BENCHES: readonly Bench[] = [engineBench, embeddedBench, recoveryBench];
+export const BENCHES: readonly Bench[] = [engineBench, embeddedBench, policyBench, recoveryBench];

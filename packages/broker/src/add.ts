@@ -4,12 +4,16 @@ import {
   type AddOptions,
   type NewJob,
   type Outcome,
+  type QueueConfig,
   SluiceError,
 } from "@sluice/protocol";
+import type { Body } from "./bodies.ts";
 import { aborted } from "./ends.ts";
 import { ADD_SLICE, ADD_SLICE_BYTES, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
+import type { Answer, Question } from "./policy/lua/batch.ts";
+import { Turns } from "./policy/turns.ts";
 import { errorJson, toPortError } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf } from "./tokens.ts";
@@ -17,6 +21,7 @@ import { idOf } from "./tokens.ts";
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
 export class Adder {
   readonly #runtime: Runtime;
+  readonly #turns = new Turns();
   /** Adds that wait for the log to catch up. */
   #waiting = 0;
 
@@ -56,7 +61,9 @@ export class Adder {
       if (outcomes.length > 0) await new Promise(setImmediate);
       // Asked again after every wait: of many who waited, the first may have filled it up.
       while (!this.#isLogReady()) await this.#logReady();
-      this.#addSlice(queue, slice, outcomes, options, note);
+      const waiting = this.#addSlice(queue, slice, outcomes, options, note);
+      // Nobody waits where no script is asked.
+      if (waiting !== undefined) await waiting;
       if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
@@ -68,14 +75,15 @@ export class Adder {
     return answers;
   }
 
+  /** Answers a promise when the script of the queue is to be asked first. */
   #addSlice(
     queue: string,
     jobs: readonly NewJob[],
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
     { signal, holdGroups }: AddOptions,
     note: Note | undefined,
-  ): void {
-    const { heldGroups, options } = this.#runtime;
+  ): Promise<void> | undefined {
+    const { options, policies } = this.#runtime;
     const first = outcomes.length;
     this.#runtime.lookAtWall();
     const specs: JobSpec[] = [];
@@ -89,18 +97,50 @@ export class Adder {
         outcomes[place] = { error: errorJson(error) };
       }
     }
-    const groups = { holdGroups: holdGroups === true };
-    const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now, groups));
-    for (let i = 0; i < results.length; i++) {
-      const place = places[i]!;
-      const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
-      outcomes[place] = this.#outcome(queue, specs[i]!, results[i]!, signal, later);
+    const addNow = (answers: readonly Answer[]): void => {
+      if (signal?.aborted === true) throw aborted(signal);
+      const results = this.#addSpecs(queue, specs, answers, holdGroups === true);
+      for (let i = 0; i < results.length; i++) {
+        const place = places[i]!;
+        const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
+        outcomes[place] = this.#outcome(queue, specs[i]!, results[i]!, signal, later);
+      }
+      note?.(
+        first,
+        outcomes.slice(first).map((outcome) => (outcome instanceof Promise ? undefined : outcome)),
+      );
+    };
+    const script = this.#runtime.call(() => policies.asks(queue, "enqueue"));
+    if (script === undefined && !this.#turns.isTaken(queue)) {
+      addNow([]);
+      return undefined;
     }
-    if (holdGroups === true) heldGroups.hold(groupsOf(specs));
-    note?.(
-      first,
-      outcomes.slice(first).map((outcome) => (outcome instanceof Promise ? undefined : outcome)),
-    );
+    policies.refuseIfFull();
+    const asking =
+      script === undefined
+        ? Promise.resolve([])
+        : policies.ask(script, "enqueue", specs.map(questionOf));
+    return this.#turns.take(queue, asking, addNow);
+  }
+
+  /** Lets the policy fill in what is open, and tells the engine. */
+  #addSpecs(
+    queue: string,
+    specs: readonly JobSpec[],
+    answers: readonly Answer[],
+    holdGroups: boolean,
+  ): (AddResult | Refusal)[] {
+    const { heldGroups, policies } = this.#runtime;
+    const results = this.#runtime.call((engine, now) => {
+      const policy = policies.of(queue);
+      if (policy !== undefined) {
+        const config = engine.queueConfig(queue) as QueueConfig;
+        for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
+      }
+      return engine.addAll(queue, specs, now, { holdGroups });
+    });
+    if (holdGroups) heldGroups.hold(groupsOf(specs));
+    return results;
   }
 
   #outcome(
@@ -176,6 +216,12 @@ function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
   }
   slices.push(from === 0 ? jobs : jobs.slice(from));
   return slices;
+}
+
+/** What a script is asked about a new job. */
+function questionOf({ body }: JobSpec): Question {
+  const { headers, payload } = body as Body;
+  return { headers, payloadBytes: payload.length };
 }
 
 const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };

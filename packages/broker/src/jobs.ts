@@ -32,6 +32,8 @@ import {
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
 import { checkBatch } from "./operations.ts";
+import type { Answer } from "./policy/lua/batch.ts";
+import { judge } from "./policy/proposal.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf, parseId, parseToken } from "./tokens.ts";
@@ -88,11 +90,27 @@ export class JobDesk {
     });
   }
 
-  nack(items: readonly Nack[], { operationId }: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#once("nack", operationId, items, ({ lease, error, ...options }, engine, now) => {
+  /** Where no script is asked nobody waits, so that answers keep the order of the calls. */
+  nack(items: readonly Nack[], options: OperationOptions): Promise<Outcome<true>[]> {
+    const asking = this.#runtime.judge.nacks(items);
+    if (asking === undefined) return this.#nackAll(items, [], options);
+    return asking.then((verdicts) => this.#nackAll(items, verdicts, options));
+  }
+
+  #nackAll(
+    items: readonly Nack[],
+    verdicts: readonly (Answer | undefined)[],
+    { operationId }: OperationOptions,
+  ): Promise<Outcome<true>[]> {
+    const verdictOf =
+      verdicts.length === 0 ? undefined : new Map(items.map((item, i) => [item, verdicts[i]]));
+    return this.#once("nack", operationId, items, (item, engine, now) => {
+      const { lease, error, ...options } = item;
+      const verdict = verdictOf?.get(item);
       const token = parseToken(lease);
       const text = error === undefined ? undefined : shorten(error);
-      engine.nack(token.job, token.lease, now, { ...options, error: text });
+      const said = { ...options, error: text };
+      engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
       return true;
     });
   }

@@ -6,6 +6,7 @@ import type {
   LaneStats,
   Page,
   PageOptions,
+  QueueConfig,
   QueueInfo,
   QueueOptions,
   ScanOptions,
@@ -27,7 +28,14 @@ export class Office {
   }
 
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    await this.#runtime.change((engine, now) => engine.setQueue(queue, options, now));
+    const { policies } = this.#runtime;
+    this.#runtime.check();
+    const policy = options?.policy;
+    const checked =
+      policy === undefined || policy === null
+        ? options
+        : { ...options, policy: await policies.check(queue, policy) };
+    await this.#runtime.change((engine, now) => engine.setQueue(queue, checked, now));
     return this.queue(queue);
   }
 
@@ -37,13 +45,14 @@ export class Office {
       this.#runtime.ends.queueGone(queue, now);
       engine.deleteQueue(queue, now);
       this.#runtime.consumers.queueGone(queue);
+      this.#runtime.policies.forget(queue);
     });
   }
 
   async queue(queue: string): Promise<QueueInfo> {
     return this.#runtime.call((engine) => ({
       name: queue,
-      config: engine.queueConfig(queue),
+      config: engine.queueConfig(queue) as QueueConfig,
       stats: engine.queueStats(queue),
     }));
   }

@@ -11,6 +11,8 @@ import { Journal } from "./journal.ts";
 import { WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf } from "./options.ts";
+import { Judge } from "./policy/judge.ts";
+import { Policies } from "./policy/policies.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
@@ -60,6 +62,8 @@ export class Runtime {
   readonly room: Room;
   readonly operations: Operations;
   readonly heldGroups: HeldGroups;
+  readonly policies: Policies;
+  readonly judge: Judge;
   readonly options: BrokerOptions;
   readonly log: Log;
   /** What workers say of jobs they hold: shown, not kept over a restart. */
@@ -81,6 +85,7 @@ export class Runtime {
       onBodyGone: (body, sizeBytes) => {
         if (typeof body === "number") this.chunks.release(body, sizeBytes);
       },
+      onLeaseOver: (id, lease, queue, now) => this.judge.leaseOver(id, lease, queue, now),
     });
     this.journal = new Journal(log, this.chunks, (error) => this.#failed(error));
     const now = (): number => this.clock.now();
@@ -100,6 +105,10 @@ export class Runtime {
       onDamage,
       onHeldUp: () => this.pump.giveWay(),
     });
+    this.policies = new Policies(engine, now, (queue, error) => {
+      this.feed.tell({ at: now(), event: "policy-failed", queue, error });
+    });
+    this.judge = new Judge(this);
     this.pump = new Pump(this);
   }
 
@@ -204,6 +213,7 @@ export class Runtime {
 
   async #close(): Promise<void> {
     this.#isClosed = true;
+    const scriptsOver = this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
@@ -216,6 +226,7 @@ export class Runtime {
     await this.#flushed();
     this.ends.failAll(closed);
     this.feed.close();
+    await scriptsOver;
     await this.log.close();
   }
 
@@ -231,6 +242,7 @@ export class Runtime {
       if (this.progress.size > 0) this.progress.delete(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
+    else if (fact.fact === "stored") this.policies.stored(fact.store);
     if (this.feed.isHeard) this.#tellEvent(fact);
   }
 
@@ -241,6 +253,7 @@ export class Runtime {
 
   #failed(error: SluiceError): void {
     this.pump.stop();
+    void this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();
     this.ends.failAll(error);

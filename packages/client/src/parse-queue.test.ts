@@ -73,6 +73,31 @@ test("what is code stays with the handle", () => {
   assert.equal(parseQueue({}).local.codec, "json");
 });
 
+test("what of a policy is data reaches the broker, in its words", () => {
+  const key = (): string => "acme";
+  const { port, local } = parseQueue({
+    policy: {
+      fairnessKey: key,
+      weight: { by: "{headers.plan}", values: { gold: 5 }, default: 1 },
+      gates: ["provider:{headers.provider}"],
+      delay: "5s",
+      ttl: { by: "{headers.kind}", values: { "one-time": "1m" }, default: "1h" },
+      lease: "{headers.lease}",
+      lua: "function on_enqueue() end",
+    },
+  });
+  assert.deepEqual(port.policy, {
+    weight: { by: "{headers.plan}", values: { gold: 5 }, default: 1 },
+    gates: ["provider:{headers.provider}"],
+    delayMs: 5_000,
+    ttlMs: { by: "{headers.kind}", values: { "one-time": 60_000 }, default: 3_600_000 },
+    leaseMs: "{headers.lease}",
+    lua: "function on_enqueue() end",
+  });
+  assert.deepEqual(local.policy, { fairnessKey: key });
+  assert.deepEqual(parseQueue({ policy: null }).port, { policy: null });
+});
+
 test("a bad option is refused by its name", () => {
   assert.equal(refused(null), "queue");
   assert.equal(refused("mail"), "queue");
@@ -88,6 +113,10 @@ test("a bad option is refused by its name", () => {
   assert.equal(refused({ schema: {} }), "queue.schema");
   assert.equal(refused({ schema: null }), "queue.schema");
   assert.equal(refused({ codec: "xml" }), "queue.codec");
-  assert.equal(refused({ policy: { weight: 2 } }), "queue.policy.weight");
+  assert.equal(refused({ policy: { weight: true } }), "queue.policy.weight");
+  assert.equal(refused({ policy: { group: "x" } }), "queue.policy.group");
+  assert.equal(refused({ policy: { delay: "soon" } }), "queue.policy.delay");
+  assert.equal(refused({ policy: { ttl: { by: "x", values: 5 } } }), "queue.policy.ttl.values");
+  assert.equal(refused({ policy: { lua: () => 5 } }), "queue.policy.lua");
   assert.equal(refused({ policy: { wait: () => 2 } }), "queue.policy.wait");
 });

@@ -1,14 +1,14 @@
 /**
- * What a queue is told, from the user's words to the port's. What is code (schema, policy, retry
- * as a function) cannot be stored: it stays with the handle, and a process that adds or works says
- * it anew.
+ * What a queue is told, from the user's words to the port's. What is code (schema, functions of a
+ * policy, retry as a function) cannot be stored: it stays with the handle, and a process that adds
+ * or works says it anew.
  */
 import type { OnFull, QueueOptions as PortOptions, TierConfig } from "@sluice/protocol";
 import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 import { parseRetry, RETRY_FIELDS, type RetryOptions } from "./parse-retry.ts";
-import { type Policy, parsePolicy } from "./policy.ts";
+import { type Policy, type PolicyFunctions, parsePolicy } from "./policy.ts";
 import { isSchema, type StandardSchema } from "./schema.ts";
 import type { WorkJob } from "./work-job.ts";
 
@@ -65,8 +65,11 @@ export interface QueueOptions<Payload = unknown> {
   results?: { jobs?: number | undefined; ttl?: Duration | undefined } | undefined;
   ttl?: Duration | undefined;
   paused?: boolean | undefined;
-  /** What jobs are told when their producer does not say. */
-  policy?: Policy<Payload> | undefined;
+  /**
+   * What jobs are told when their producer does not say: templates, values, choices and Lua, which
+   * are stored with the queue, or functions, which stay here. Null takes away what is stored.
+   */
+  policy?: Policy<Payload> | null | undefined;
   /** Any Standard Schema: payloads are checked when they are added and when they are handed out. */
   schema?: StandardSchema | undefined;
   /** Default `json`. */
@@ -75,7 +78,7 @@ export interface QueueOptions<Payload = unknown> {
 
 /** The part of the options that is code, or says how to read bytes: it lives in this process. */
 export interface LocalOptions {
-  readonly policy: Policy<unknown> | undefined;
+  readonly policy: PolicyFunctions | undefined;
   readonly schema: StandardSchema | undefined;
   readonly codec: Codec;
   readonly retry: RetryRule<unknown> | undefined;
@@ -120,7 +123,12 @@ const PASSED = [
 
 export function parseQueue(value: unknown): { port: PortOptions; local: LocalOptions } {
   const options = fieldsOf<QueueOptions>("queue", value, KNOWN);
-  return { port: parsePort(options), local: parseLocal(options) };
+  const { policy } = options;
+  const none = { functions: undefined, rules: undefined };
+  const { functions, rules } = policy === undefined || policy === null ? none : parsePolicy(policy);
+  const port = parsePort(options);
+  if (rules !== undefined || policy === null) port.policy = rules ?? null;
+  return { port, local: parseLocal(options, functions) };
 }
 
 function parsePort(options: QueueOptions): PortOptions {
@@ -166,7 +174,10 @@ function parseResults(value: unknown): NonNullable<PortOptions["results"]> {
   };
 }
 
-function parseLocal({ policy, schema, codec = "json", retry }: QueueOptions): LocalOptions {
+function parseLocal(
+  { schema, codec = "json", retry }: QueueOptions,
+  policy: PolicyFunctions | undefined,
+): LocalOptions {
   if (schema !== undefined && !isSchema(schema)) {
     throw invalid("queue.schema", "a Standard Schema (with a `~standard` property)", schema);
   }
@@ -174,7 +185,7 @@ function parseLocal({ policy, schema, codec = "json", retry }: QueueOptions): Lo
     throw invalid("queue.codec", '"json" or "bytes"', codec);
   }
   return {
-    policy: policy === undefined ? undefined : parsePolicy(policy),
+    policy,
     schema,
     codec,
     retry: parseRule(retry),

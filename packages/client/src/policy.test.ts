@@ -6,7 +6,7 @@ interface Mail {
   tenant: string;
 }
 
-const policy = parsePolicy({
+const { functions: policy = {} } = parsePolicy({
   fairnessKey: (payload: Mail) => payload.tenant,
   gates: (_: Mail, headers: Record<string, string>) => [`provider:${headers.provider ?? "none"}`],
   delay: () => "5s",

@@ -52,7 +52,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
 
   /**
    * Makes a queue, or changes one in place: its jobs stay, and what is not mentioned keeps its
-   * value. Schema, policy, codec and a retry function belong to the handle and are not stored.
+   * value. Schema, codec and functions (of a policy, or for retries) belong to the handle and are
+   * not stored.
    */
   queue<S extends StandardSchema, Result = unknown>(
     name: string,

@@ -31,6 +31,7 @@ export interface EngineOptions {
   /** Reserve address space for millions of jobs and lanes now rather than when they come. */
   reserve?: boolean;
   onBodyGone?: BodySink;
+  onLeaseOver?: LeaseJudge;
 }
 
 /** Hears of a body that no job has any more: it was replaced, or its job is forgotten. */
@@ -43,6 +44,11 @@ export interface Wall {
   /** The latest time on it that a job was told, until which a step matters; 0: none was. */
   timedUntil: number;
 }
+/**
+ * Asked when a lease has run out: for how much longer the job is held, because somebody decides
+ * how it goes on and will call `expire`. 0: it has failed, and goes on as its queue says.
+ */
+export type LeaseJudge = (id: number, lease: number, queue: string, now: number) => number;
 
 /** A piece of work that is spread over calls: answers true when it is done. */
 export type Chore = (now: number) => boolean;
@@ -99,14 +105,17 @@ export class Core implements LineWorld, FlowOwner {
   endWait: (row: number, gate: GateLine) => void = () => {};
   /** Hears of bodies that no job has any more. */
   readonly onBodyGone: BodySink | undefined;
+  readonly onLeaseOver: LeaseJudge | undefined;
   readonly #sink: FactSink | undefined;
   #serial = 0;
   #lastQueue: Queue | undefined = undefined;
 
-  constructor({ seed = 0, facts, reserve = false, onBodyGone }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { seed = 0, facts, reserve = false, onBodyGone, onLeaseOver } = options;
     this.seed = seed;
     this.#sink = facts;
     this.onBodyGone = onBodyGone;
+    this.onLeaseOver = onLeaseOver;
     this.rings = new Rings(reserve);
     this.jobs = new Jobs(reserve);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);

@@ -6,7 +6,7 @@ import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
-import { nack, report } from "./fail.ts";
+import { expireLease, extendLease, nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
@@ -38,7 +38,7 @@ import { endWait } from "./wait.ts";
 import { setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
 
-const { ENDED_JOB, LEASE, LEASED_JOB, TIME } = jobFields;
+const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
@@ -329,11 +329,16 @@ export class Engine extends Reader {
     const at = this.#core.clock(now);
     integer("ms", ms, 1, LEASE_MS_MAX);
     const row = this.#leased(id, lease);
-    const until = at + ms;
-    this.#core.jobs.setNum(row, TIME, until);
-    this.#core.timers.move(row, until);
-    this.#core.tell({ at, fact: "extended", id, until });
-    return until;
+    extendLease(this.#core, row, at + ms, at);
+    return at + ms;
+  }
+
+  /** A lease that had run out and was held on for a decision: the job has failed, in this way. */
+  expire(id: number, lease: number, now: number, options: NackOptions = {}): void {
+    const at = this.#core.clock(now);
+    checkNack(options);
+    expireLease(this.#core, this.#leased(id, lease), options, at);
+    this.#core.lines.settle(at);
   }
 
   /** Cancels a job wherever it is; false when it had ended. */

@@ -2,7 +2,7 @@ import { addFollowUp, start } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
 import { endJob, releaseNames } from "./end.ts";
-import { ATTEMPTS, COST, ID, IN_FLOW } from "./job-fields.ts";
+import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, TIME } from "./job-fields.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
@@ -36,9 +36,24 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   retry(core, row, "retried", attempt, now + delayMs, options.error, blame, now);
 }
 
-/** The lease ran out: the worker is taken to be dead, and the attempt counts. */
-export function expireLease(core: Core, row: number, now: number): void {
-  fail(core, row, "expired", { error: "the lease expired" }, [], now);
+/** The lease has run out; whoever decides on failures may want to be asked before it counts. */
+export function leaseOver(core: Core, row: number, now: number): void {
+  const { jobs, onLeaseOver } = core;
+  const lease = jobs.int(row, LEASE);
+  const ms = onLeaseOver?.(jobs.num(row, ID), lease, core.queueOf(row).name, now) ?? 0;
+  if (ms > 0) extendLease(core, row, now + ms, now);
+  else expireLease(core, row, {}, now);
+}
+
+/** The worker is taken to be dead, and the attempt counts. */
+export function expireLease(core: Core, row: number, options: NackOptions, now: number): void {
+  fail(core, row, "expired", { ...options, error: "the lease expired" }, [], now);
+}
+
+export function extendLease(core: Core, row: number, until: number, now: number): void {
+  core.jobs.setNum(row, TIME, until);
+  core.timers.move(row, until);
+  core.tell({ at: now, fact: "extended", id: core.jobs.num(row, ID), until });
 }
 
 function fail(

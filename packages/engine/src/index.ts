@@ -1,4 +1,4 @@
-export type { BodySink, EngineOptions } from "./core.ts";
+export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";

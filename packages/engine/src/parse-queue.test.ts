@@ -247,3 +247,13 @@ test("a name has up to 255 bytes, with room for the suffix unless the dlq is nam
   assert.equal(refused({ dlq: false }, `${long}n`), "queue.name");
   assert.equal(refused({}, ""), "queue.name");
 });
+
+test("a policy is carried as it is: replaced as a whole, and taken away by null", () => {
+  const policy = { fairnessKey: "{headers.tenant}" };
+  const base = parse({ policy });
+  assert.equal(base.policy, policy);
+  assert.equal(parseQueueConfig("q", { paused: true }, base).policy, policy);
+  assert.deepEqual(parseQueueConfig("q", { policy: { weight: 2 } }, base).policy, { weight: 2 });
+  assert.equal(parseQueueConfig("q", { policy: null }, base).policy, undefined);
+  assert.equal(refused({ policy: "x" }), "queue.policy");
+});

@@ -38,6 +38,7 @@ const QUEUE = [
   "results",
   "ttlMs",
   "paused",
+  "policy",
 ] as const;
 const TIER = ["name", "capacity", "perLane", "spillTo"] as const;
 const CAPACITY = ["jobs", "bytes", "perLane", "delayed", "leased"] as const;
@@ -87,6 +88,7 @@ export function parseQueueConfig(name: string, options: unknown, base?: QueueCon
     results: parseResults(fields.sub("results", RESULTS), from.results),
     ttlMs: fields.integerOrOff("ttlMs", from.ttlMs, 1, DURATION_MS_MAX),
     paused: fields.flag("paused", from.paused),
+    policy: parsePolicy(fields, from.policy),
   };
 }
 
@@ -193,6 +195,13 @@ function defaultDlq(name: string): string | false {
   const dlq = name + DLQ_SUFFIX;
   if (dlq.length <= NAME_BYTES_MAX) return dlq;
   throw invalid("queue.dlq", `given, since ${NAME_BYTES_MAX} bytes cannot hold its default`, dlq);
+}
+
+/** Whoever runs it has checked it: here it is carried, so that it changes with the queue. */
+function parsePolicy(fields: Fields, absent: QueueConfig["policy"]): QueueConfig["policy"] {
+  const policy = fields.get("policy");
+  if (policy === null) return undefined;
+  return policy === undefined ? absent : asObject("queue.policy", policy);
 }
 
 function parseResults(fields: Fields, absent: QueueConfig["results"]): QueueConfig["results"] {

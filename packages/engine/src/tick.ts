@@ -2,7 +2,7 @@ import { start } from "./add.ts";
 import { hasRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
-import { expireLease } from "./fail.ts";
+import { leaseOver } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./job-fields.ts";
 import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
@@ -23,7 +23,7 @@ export function tick(core: Core, now: number): void {
     left--;
     const row = core.timers.peek();
     if (core.queueOf(row).deleted) drop(core, row, now);
-    else if (core.jobs.state(row) === LEASED_JOB) expireLease(core, row, now);
+    else if (core.jobs.state(row) === LEASED_JOB) leaseOver(core, row, now);
     else fallDue(core, row, now);
   }
   while (left > 0 && core.later.peekTime() <= now) {

@@ -79,6 +79,8 @@ export interface QueueConfig {
   results: { jobs: number; ms: number };
   ttlMs?: number | undefined;
   paused: boolean;
+  /** What fills in the options of jobs before they are added: carried for those who do. */
+  policy?: object | undefined;
 }
 
 /** What an operator says of a queue; what is absent keeps its value, or the default. */
@@ -100,6 +102,8 @@ export type QueueOptions = {
   results?: Partial<QueueConfig["results"]>;
   ttlMs?: number;
   paused?: boolean;
+  /** `null` takes it away. */
+  policy?: object | null;
 };
 
 export interface GateConfig {

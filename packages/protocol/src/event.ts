@@ -12,6 +12,8 @@ export type BrokerEvent = { at: number } & (
   | { event: "progress"; queue: string; id: string; progress: unknown }
   | { event: "group-ended"; group: string; members: GroupInfo["members"] }
   | { event: "queue"; queue: string }
+  /** The script of a queue's policy failed; told once a second at most. */
+  | { event: "policy-failed"; queue: string; error: string }
   | { event: "queue-deleted"; queue: string }
   | { event: "gate"; gate: string }
   | { event: "cooled"; gate: string; until: number; reason: string }
@@ -34,6 +36,7 @@ const NAMES: Readonly<Record<BrokerEvent["event"], true>> = {
   gate: true,
   cooled: true,
   failed: true,
+  "policy-failed": true,
 };
 
 export const EVENT_NAMES = Object.keys(NAMES) as readonly BrokerEvent["event"][];

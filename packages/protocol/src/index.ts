@@ -10,5 +10,6 @@ export {
 export * from "./event.ts";
 export type * from "./gate.ts";
 export type * from "./job.ts";
+export type * from "./policy.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";

@@ -1,4 +1,5 @@
 import type { FairnessKey, RetryPolicy } from "./job.ts";
+import type { QueuePolicy } from "./policy.ts";
 
 export type OnFull = "reject" | "drop" | "spill" | "wait";
 
@@ -45,6 +46,8 @@ export interface QueueOptions {
   results?: { jobs?: number; ms?: number };
   ttlMs?: number;
   paused?: boolean;
+  /** What jobs are told when their producer does not say; replaced as a whole, null: none. */
+  policy?: QueuePolicy | null;
 }
 
 /** A queue's options with every default filled in. */
@@ -72,6 +75,7 @@ export interface QueueConfig {
   results: { jobs: number; ms: number };
   ttlMs?: number | undefined;
   paused: boolean;
+  policy?: QueuePolicy | undefined;
 }
 
 export interface QueueStats {

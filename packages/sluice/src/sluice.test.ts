@@ -44,6 +44,32 @@ for (const durability of ["fsync", "os"] as const satisfies Durability[]) {
   });
 }
 
+test("a policy is kept with its queue, functions stay with the handle", async (t) => {
+  const dir = folder(t);
+  const lua = `
+    function on_enqueue(msg) return { weight = sluice.get("weight:" .. msg.headers.tenant) } end
+    function on_failure(msg) return { action = msg.error:find("hopeless") and "dlq" } end`;
+  {
+    await using sluice = await Sluice.open({ dir });
+    await sluice.store("config").put("weight:acme", 4);
+    await sluice.queue("mail", { policy: { fairnessKey: "{headers.tenant}", ttl: "1h", lua } });
+  }
+  await using sluice = await Sluice.open({ dir });
+  const mail = await sluice.queue<string>("mail", { policy: { gates: (name) => [`to:${name}`] } });
+  const { policy } = (await mail.info()).config;
+  assert.deepEqual(policy, { fairnessKey: "{headers.tenant}", ttlMs: 3_600_000, lua });
+  const job = await mail.add("ann", { headers: { tenant: "acme" } });
+  const { fairnessKey, weight, gates, deadline, addedAt } = await job.info();
+  assert.deepEqual([fairnessKey, weight, gates], ["acme", 4, ["to:ann"]]);
+  assert.equal(deadline! - addedAt, 3_600_000);
+  mail.work(() => {
+    throw new Error("hopeless");
+  });
+  await assert.rejects(job.finished(), /hopeless/);
+  const { queue, attempt } = await job.info();
+  assert.deepEqual([queue, attempt], ["mail.dlq", 1]);
+});
+
 test("a directory that somebody holds is refused, and free after the close", async (t) => {
   const dir = folder(t);
   const first = await Sluice.open({ dir });

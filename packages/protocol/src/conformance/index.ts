@@ -17,6 +17,7 @@ import { bearing, placing, timing } from "./job-options.ts";
 import { leasing, polling } from "./lease.ts";
 import { limits } from "./limits.ts";
 import type { Open } from "./opened.ts";
+import { policies, policiesSurvive } from "./policies.ts";
 import { queues } from "./queues.ts";
 import { redriving, retrying } from "./redrive.ts";
 import { changesSurvive } from "./reopen-changes.ts";
@@ -60,6 +61,7 @@ const CASES: readonly ConformanceCase[] = [
   ...waitingMembers,
   ...heldGroupsSurvive,
   ...queues,
+  ...policies,
   ...capacity,
   ...admission,
   ...results,
@@ -81,6 +83,7 @@ const CASES: readonly ConformanceCase[] = [
   ...consumersCrash,
   ...gatesSurvive,
   ...queuesSurvive,
+  ...policiesSurvive,
   ...storesSurvive,
 ];
 

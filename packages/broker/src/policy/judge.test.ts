@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "@sluice/engine";
+import { tokenOf } from "../tokens.ts";
+import { Judge } from "./judge.ts";
+import { JUDGE_MS } from "./limits.ts";
+import type { Answer } from "./lua/batch.ts";
+
+const LEASE_MS = 1000;
+const RETRY = { attempts: 5, minMs: 300, maxMs: 300, factor: 1, jitter: 0 };
+
+/** A judge over a real engine with one leased job, whose script answers when the test says so. */
+function court() {
+  const said = Promise.withResolvers<Answer[]>();
+  const clock = { now: 0 };
+  const script = {} as never;
+  let asked = 0;
+  const policies = {
+    asks: () => script,
+    ask: () => {
+      asked++;
+      return said.promise;
+    },
+  };
+  const engine: Engine = new Engine({
+    onLeaseOver: (id, lease, queue, now) => judge.leaseOver(id, lease, queue, now),
+  });
+  const judge: Judge = new Judge({
+    engine,
+    chunks: undefined as never,
+    policies: policies as never,
+    pump: { call: () => {} } as never,
+    now: () => clock.now,
+    check: () => {},
+  });
+  engine.setQueue("q", { leaseMs: LEASE_MS, retry: RETRY }, 0);
+  const { id } = engine.add("q", {}, 0);
+  const { lease } = engine.lease("q", 1, 0)[0]!;
+  const tick = (now: number): void => {
+    clock.now = now;
+    engine.tick(now);
+  };
+  const answer = async (answer: Answer): Promise<void> => {
+    said.resolve([answer]);
+    await new Promise(setImmediate);
+  };
+  return { engine, judge, id, lease, tick, answer, clock, asked: () => asked };
+}
+
+test("a lease that has run out fails as the script says, when it says so", async () => {
+  const { engine, id, tick, answer, clock } = court();
+  tick(LEASE_MS);
+  assert.equal(engine.job(id)!.state, "leased");
+  clock.now = LEASE_MS + 5;
+  await answer({ action: "retry", delayMs: 40 });
+  const { state, attempt, at } = engine.job(id)!;
+  assert.deepEqual([state, attempt, at], ["delayed", 1, LEASE_MS + 45]);
+});
+
+test("a script that is late finds the job failed as its queue says", async () => {
+  const { engine, id, tick, answer, asked } = court();
+  tick(LEASE_MS);
+  tick(LEASE_MS + JUDGE_MS);
+  const { state, at } = engine.job(id)!;
+  assert.deepEqual([state, at], ["delayed", LEASE_MS + JUDGE_MS + RETRY.minMs]);
+  await answer({ action: "dlq" });
+  assert.deepEqual([engine.job(id)!.queue, engine.job(id)!.attempt, asked()], ["q", 1, 1]);
+});
+
+test("a worker that extends its lease while the script thinks keeps it", async () => {
+  const { engine, id, lease, tick, answer } = court();
+  tick(LEASE_MS);
+  engine.extend(id, lease, 5000, LEASE_MS);
+  await answer({ action: "dlq" });
+  assert.equal(engine.job(id)!.state, "leased");
+  engine.ack(id, lease, LEASE_MS + 1);
+});
+
+test("a worker that acks while the script thinks is done", async () => {
+  const { engine, id, lease, tick, answer } = court();
+  tick(LEASE_MS);
+  engine.ack(id, lease, LEASE_MS);
+  await answer({ action: "dlq" });
+  assert.equal(engine.job(id)!.ending, "finished");
+});
+
+test("a nack that is being judged does not lose its lease, and not for ever", async () => {
+  const { engine, judge, id, lease, tick, answer } = court();
+  const verdicts = judge.nacks([{ lease: tokenOf(id, lease), error: "boom" }]);
+  tick(LEASE_MS);
+  assert.equal(engine.job(id)!.state, "leased");
+  tick(LEASE_MS + JUDGE_MS);
+  assert.equal(engine.job(id)!.state, "delayed");
+  await answer({ action: "dlq" });
+  assert.deepEqual(await verdicts, [{ action: "dlq" }]);
+});
+
+test("items that mean nothing are left to the call itself", () => {
+  const { judge, id, lease } = court();
+  assert.equal(judge.nacks([{ lease: "nonsense" }, { lease: tokenOf(id, lease + 1) }]), undefined);
+  assert.equal(judge.nacks([{ lease: tokenOf(id, lease), unrecoverable: true }]), undefined);
+});

@@ -1,0 +1,168 @@
+import type { Engine } from "@sluice/engine";
+import type { Nack } from "@sluice/protocol";
+import { type Chunks, readBody } from "../chunks.ts";
+import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
+import type { Pump } from "../pump.ts";
+import { idOf, parseToken } from "../tokens.ts";
+import { JUDGE_MS } from "./limits.ts";
+import type { Answer, Question } from "./lua/batch.ts";
+import type { Script } from "./lua/script.ts";
+import type { Policies } from "./policies.ts";
+import { judge } from "./proposal.ts";
+
+/** What the judge works on. */
+interface Court {
+  readonly engine: Engine;
+  readonly chunks: Chunks;
+  readonly policies: Policies;
+  readonly pump: Pump;
+  now(): number;
+  check(): void;
+}
+
+/** A failure that a script is asked about. */
+interface Case {
+  readonly id: number;
+  readonly lease: number;
+  readonly script: Script;
+  readonly error: string;
+}
+
+/** A lease that has run out, and until when it is held on. */
+interface Overdue extends Case {
+  readonly until: number;
+}
+
+/**
+ * Asks the scripts of queues how failures go on, before the engine is told of them.
+ *
+ * A lease that runs out is held on for a moment, and fails with what the script says; when the
+ * script is late it fails as the queue says. A worker that extends its lease in that moment keeps
+ * it. One whose nack is being judged does not lose its lease meanwhile.
+ */
+export class Judge {
+  readonly #of: Court;
+  /** Leases that are being judged, by their job; true: held on beyond their end already. */
+  readonly #held = new Map<number, { readonly lease: number; isOver: boolean }>();
+  #overdue: Overdue[] = [];
+
+  constructor(of: Court) {
+    this.#of = of;
+  }
+
+  /** Asks about the nacks that scripts decide on; undefined when there are none. */
+  nacks(items: readonly Nack[]): Promise<(Answer | undefined)[]> | undefined {
+    // What is no batch the call itself refuses.
+    if (!Array.isArray(items) || items.length > BATCH_MAX) return undefined;
+    const cases = items.map((item) => this.#caseOfNack(item));
+    if (cases.every((one) => one === undefined)) return undefined;
+    for (const one of cases) {
+      if (one !== undefined) this.#held.set(one.id, { lease: one.lease, isOver: false });
+    }
+    return this.#askAll(cases).finally(() => {
+      for (const one of cases) if (one !== undefined) this.#held.delete(one.id);
+    });
+  }
+
+  /** The engine asks when a lease has run out: for how long the job is held on. */
+  leaseOver(id: number, lease: number, queue: string, now: number): number {
+    const held = this.#held.get(id);
+    if (held?.lease === lease) {
+      const isLate = held.isOver;
+      held.isOver = true;
+      return isLate ? 0 : JUDGE_MS;
+    }
+    const script = this.#of.policies.asks(queue, "failure");
+    if (script === undefined || !this.#hasAttempts(id)) return 0;
+    this.#held.set(id, { lease, isOver: true });
+    const until = now + JUDGE_MS;
+    this.#overdue.push({ id, lease, script, error: "the lease expired", until });
+    if (this.#overdue.length === 1) queueMicrotask(() => void this.#expireAll());
+    return JUDGE_MS;
+  }
+
+  async #expireAll(): Promise<void> {
+    const { engine } = this.#of;
+    const cases = this.#overdue;
+    this.#overdue = [];
+    const answers = await this.#askAll(cases);
+    for (const [i, { id, lease, until }] of cases.entries()) {
+      this.#held.delete(id);
+      // Else it was acked, it failed because this came too late, or its worker lives after all.
+      const isStillOver = engine.held(id, lease)?.expiresAt === until;
+      if (isStillOver && this.#isOpen()) {
+        engine.expire(id, lease, this.#of.now(), judge({}, answers[i] ?? {}));
+      }
+    }
+    this.#of.pump.call();
+  }
+
+  #isOpen(): boolean {
+    try {
+      this.#of.check();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What a worker has decided itself is not asked about: a cooldown, or that it is hopeless. */
+  #caseOfNack(nack: Nack): Case | undefined {
+    const { engine, policies } = this.#of;
+    try {
+      const { lease, error, cooldown, unrecoverable } = nack;
+      if (cooldown !== undefined || unrecoverable === true) return undefined;
+      const token = parseToken(lease);
+      const queue = engine.queueOf(token.job);
+      if (queue === undefined || engine.held(token.job, token.lease) === undefined)
+        return undefined;
+      const script = policies.asks(queue, "failure");
+      if (script === undefined || !this.#hasAttempts(token.job)) return undefined;
+      return { id: token.job, lease: token.lease, script, error: shown(error) };
+    } catch {
+      // The call itself says what is wrong with the item.
+      return undefined;
+    }
+  }
+
+  /** Without another attempt there is nothing to decide: the job is dead. */
+  #hasAttempts(id: number): boolean {
+    const view = this.#of.engine.job(id);
+    return view !== undefined && view.attempt + 1 < view.attempts;
+  }
+
+  /** The answers, place by place; scripts are asked side by side, each once. */
+  async #askAll(cases: readonly (Case | undefined)[]): Promise<(Answer | undefined)[]> {
+    const answers: (Answer | undefined)[] = cases.map(() => undefined);
+    const byScript = new Map<Script, number[]>();
+    for (const [i, one] of cases.entries()) {
+      if (one === undefined) continue;
+      byScript.set(one.script, [...(byScript.get(one.script) ?? []), i]);
+    }
+    const asks = [...byScript].map(async ([script, places]) => {
+      const questions = await Promise.all(places.map((i) => this.#question(cases[i]!)));
+      const said = await this.#of.policies.ask(script, "failure", questions);
+      for (const [n, i] of places.entries()) answers[i] = said[n];
+    });
+    await Promise.all(asks);
+    return answers;
+  }
+
+  async #question({ id, error }: Case): Promise<Question> {
+    const { engine, chunks } = this.#of;
+    const body = await readBody(engine, chunks, id);
+    const view = engine.job(id);
+    const failure = {
+      id: idOf(id),
+      attempts: (view?.attempt ?? 0) + 1,
+      attemptsMax: view?.attempts ?? 0,
+      error,
+    };
+    return { headers: body?.headers ?? {}, payloadBytes: body?.payload.length ?? 0, failure };
+  }
+}
+
+/** The beginning of what a worker said: the script gets no more than the job keeps. */
+function shown(error: unknown): string {
+  return String(error ?? "").slice(0, ERROR_BYTES_MAX);
+}

@@ -1,0 +1,44 @@
+import type { JobSpec, NackOptions } from "@sluice/engine";
+import type { QueueConfig } from "@sluice/protocol";
+import { DURATION_MS_MAX, GATES_MAX, WEIGHT_MAX } from "./limits.ts";
+import type { Answer } from "./lua/batch.ts";
+import { asKey, asName } from "./names.ts";
+import { tierOf } from "./rules.ts";
+import { integerReader } from "./values.ts";
+
+/**
+ * What a script says, judged field by field: a field that cannot be is as if it were not there, and
+ * what the producer said stays.
+ */
+export function propose(spec: JobSpec, answer: Answer, config: QueueConfig): void {
+  spec.fairnessKey ??= keyOf(answer.fairnessKey);
+  spec.gates ??= gatesOf(answer.gates);
+  spec.weight ??= readWeight(answer.weight);
+  if (answer.priority !== undefined) spec.priority ??= tierOf(answer.priority, config);
+  if (spec.runAt === undefined) spec.delayMs ??= readDelay(answer.delayMs);
+}
+
+const readWeight = integerReader(1, WEIGHT_MAX);
+
+function keyOf(key: Answer["fairnessKey"]): string | string[] | undefined {
+  return typeof key === "object" ? key.map(asKey) : key === undefined ? key : asKey(key);
+}
+
+function gatesOf(gates: readonly string[] | undefined): string[] | undefined {
+  const names = [...new Set(gates?.map(asName))];
+  const isFine = names.length > 0 && names.length <= GATES_MAX && !names.includes("");
+  return isFine ? names : undefined;
+}
+
+/** Whole milliseconds: a script may well multiply by 1.5. */
+function readDelay(delayMs: number | undefined): number | undefined {
+  const isFine = delayMs !== undefined && delayMs >= 0 && delayMs <= DURATION_MS_MAX;
+  return isFine ? Math.ceil(delayMs) : undefined;
+}
+
+/** How a failure goes on; what the worker said stays. */
+export function judge(said: NackOptions, { action, delayMs }: Answer): NackOptions {
+  if (action === "dlq") return { ...said, unrecoverable: true };
+  const delay = said.delayMs ?? readDelay(delayMs);
+  return delay === undefined ? said : { ...said, delayMs: delay };
+}

@@ -1,0 +1,139 @@
+import type { JobSpec } from "@sluice/engine";
+import type { QueueConfig, QueuePolicy } from "@sluice/protocol";
+import { invalid } from "../refuse.ts";
+import * as limits from "./limits.ts";
+import { asKey, asName } from "./names.ts";
+import { type Headers, Template } from "./template.ts";
+import { integerReader, parseRule, type Reader, type Rule } from "./values.ts";
+
+/** Options that are numbers, and their bounds. */
+const NUMBERS = {
+  weight: [1, limits.WEIGHT_MAX],
+  cost: [1, limits.COST_MAX],
+  delayMs: [0, limits.DURATION_MS_MAX],
+  ttlMs: [1, limits.DURATION_MS_MAX],
+  maxWaitMs: [0, limits.DURATION_MS_MAX],
+  attempts: [1, limits.ATTEMPTS_MAX],
+  leaseMs: [1, limits.LEASE_MS_MAX],
+} as const;
+
+type NumberOption = keyof typeof NUMBERS;
+
+const KNOWN: readonly string[] = ["fairnessKey", "gates", "priority", "lua", ...keysOf(NUMBERS)];
+
+/** Fills in an option of a job that its producer has left open. */
+type Fill = (spec: JobSpec, headers: Headers, queue: string, config: QueueConfig) => void;
+
+/**
+ * The templates of one queue, taken apart once. For each job they fill in what its producer and
+ * the script have left open; what a template makes that cannot be is left open too.
+ */
+export class Rules {
+  readonly #fills: readonly Fill[];
+
+  /** Refuses what a policy cannot say, by the name of the field. */
+  constructor(policy: QueuePolicy) {
+    const fields = asPolicy(policy);
+    const { fairnessKey, gates, priority } = fields;
+    const fills: Fill[] = [];
+    if (fairnessKey !== undefined) fills.push(keyFill(fairnessKey));
+    if (gates !== undefined) fills.push(gatesFill(gates));
+    if (priority !== undefined) fills.push(priorityFill(priority));
+    for (const name of keysOf(NUMBERS)) {
+      if (fields[name] !== undefined) fills.push(numberFill(name, fields[name]));
+    }
+    this.#fills = fills;
+  }
+
+  fill(spec: JobSpec, headers: Headers, queue: string, config: QueueConfig): void {
+    for (const fill of this.#fills) fill(spec, headers, queue, config);
+  }
+}
+
+function asPolicy(policy: unknown): QueuePolicy {
+  if (typeof policy !== "object" || policy === null || Array.isArray(policy)) {
+    throw invalid("queue.policy", "an object, or null for none", policy);
+  }
+  for (const [name, value] of Object.entries(policy)) {
+    if (KNOWN.includes(name)) continue;
+    throw invalid(`queue.policy.${name}`, `absent: a policy has ${KNOWN.join(", ")}`, value);
+  }
+  return policy;
+}
+
+function keyFill(value: string | readonly string[]): Fill {
+  const levels = Array.isArray(value)
+    ? parseList("queue.policy.fairnessKey", value, limits.PATH_LEVELS_MAX)
+    : [Template.parse("queue.policy.fairnessKey", value)];
+  return (spec, headers, queue) => {
+    if (spec.fairnessKey !== undefined) return;
+    const keys = levels.map((level) => asKey(level.render(headers, queue) ?? ""));
+    if (keys.some((key) => key !== "")) spec.fairnessKey = keys.length === 1 ? keys[0]! : keys;
+  };
+}
+
+function gatesFill(value: readonly string[]): Fill {
+  const templates = parseList("queue.policy.gates", value, limits.GATES_MAX);
+  return (spec, headers, queue) => {
+    if (spec.gates !== undefined) return;
+    const gates: string[] = [];
+    for (const template of templates) {
+      const gate = template.render(headers, queue);
+      if (gate !== undefined) gates.push(asName(gate));
+    }
+    if (gates.length > 0) spec.gates = gates;
+  };
+}
+
+function parseList(field: string, value: unknown, max: number): Template[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > max) {
+    throw invalid(field, `an array of 1 to ${max} templates`, value);
+  }
+  return value.map((one, i) => Template.parse(`${field}[${i}]`, one));
+}
+
+const readTier = integerReader(0, limits.TIERS_MAX - 1);
+
+/** A tier by index or name; whether the queue has it is for later, since its tiers may change. */
+const readPriority: Reader<number | string> = (value) => {
+  if (typeof value !== "string") return readTier(value);
+  return value === "" ? undefined : value;
+};
+
+function priorityFill(value: NonNullable<QueuePolicy["priority"]>): Fill {
+  const wanted = "the index or the name of a tier";
+  const rule = parseRule("queue.policy.priority", value, readPriority, wanted);
+  return (spec, headers, queue, config) => {
+    if (spec.priority !== undefined) return;
+    const priority = rule(headers, queue);
+    if (priority !== undefined) spec.priority = tierOf(priority, config);
+  };
+}
+
+/** The tier of a queue by its name, else by its index; undefined when it has no such tier. */
+export function tierOf(priority: number | string, { tiers }: QueueConfig): number | undefined {
+  const named = tiers.findIndex(({ name }) => name === priority);
+  const tier = named === -1 ? readTier(priority) : named;
+  return tier !== undefined && tier < tiers.length ? tier : undefined;
+}
+
+function numberFill(name: NumberOption, value: unknown): Fill {
+  const [min, max] = NUMBERS[name];
+  const wanted = `an integer from ${min} to ${max}, a template or a choice`;
+  const rule: Rule<number> = parseRule(
+    `queue.policy.${name}`,
+    value,
+    integerReader(min, max),
+    wanted,
+  );
+  // `runAt` says what `delayMs` says, and `deadline` what `ttlMs` says: one of each is enough.
+  const other = name === "delayMs" ? "runAt" : name === "ttlMs" ? "deadline" : name;
+  return (spec, headers, queue) => {
+    if (spec[name] !== undefined || spec[other] !== undefined) return;
+    spec[name] = rule(headers, queue);
+  };
+}
+
+function keysOf<T extends object>(of: T): (keyof T & string)[] {
+  return Object.keys(of) as (keyof T & string)[];
+}
