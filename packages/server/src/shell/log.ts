@@ -29,7 +29,7 @@ export function openLog({ level = "info", to }: LogOptions = {}): Logger {
   const options = {
     level,
     redact: { paths: PATHS, censor: "[secret]" },
-    base: undefined,
+    base: null,
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: () => `,"at":"${new Date().toISOString()}"`,
   };
