@@ -1,15 +1,12 @@
 /** The broker on the network: every call of the port over HTTP, for those who may make it. */
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import { admit } from "./admission.ts";
-import { Bucket } from "./bucket.ts";
-import { brokerReadiness, healthRoutes, type RecoveryProgress, recovering } from "./health.ts";
+import { Desk } from "./desk.ts";
+import { healthRoutes, type RecoveryProgress } from "./health.ts";
 import { guard } from "./keys/guard.ts";
-import { type CreatedKey, KeyRing } from "./keys/key-ring.ts";
-import { ANYONE, type Principal } from "./keys/principal.ts";
-import { CLOSE_TIMEOUT_MS, ROOT_KEY_CHARS_MIN } from "./limits.ts";
+import type { CreatedKey } from "./keys/key-ring.ts";
+import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
@@ -27,6 +24,7 @@ import { laneRoutes } from "./routes/lanes.ts";
 import { leaseRoutes } from "./routes/leases.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
 
@@ -52,15 +50,25 @@ export interface StreamDoor {
   readonly closing: AbortSignal;
 }
 
-export interface RunningServer {
-  /** Such as `http://127.0.0.1:7070`. */
-  readonly address: string;
-  readonly port: number;
+export interface RunningServer extends Running {
   /** The first key, when there was none: shown this once. */
   readonly firstKey: Promise<CreatedKey | undefined>;
   readonly stream: StreamDoor;
-  close(): Promise<void>;
 }
+
+const ROUTES = [
+  queueRoutes,
+  operateRoutes,
+  laneRoutes,
+  addRoutes,
+  jobRoutes,
+  leaseRoutes,
+  heldRoutes,
+  gateRoutes,
+  configRoutes,
+  keyRoutes,
+  eventRoutes,
+];
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const rootKey = typeof options.keys === "object" ? options.keys.rootKey : undefined;
@@ -72,80 +80,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkAddress(options, hasKeys);
   const desk = new Desk(options, hasKeys, rootKey);
   const shell = newShell(options, desk);
-  try {
-    await addAll(shell, desk, options);
-    await shell.app.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
-  } catch (error) {
-    await shell.close();
-    throw error;
-  }
-  return running(shell, desk, options);
+  const running = await listen(shell, options, () => furnish(shell, desk, options));
+  const firstKey = desk.firstKey();
+  firstKey.catch(() => {});
+  return { ...running, firstKey, stream: streamDoor(shell, desk) };
 }
 
-/** Who stands between the network and the broker: knows the keys, and whether there is a broker. */
-class Desk {
-  readonly hasKeys: boolean;
-  readonly #adds: Bucket | undefined;
-  readonly opened: Promise<void>;
-  /** Behind the limit on adds. */
-  broker: Broker | undefined;
-  ring: KeyRing | undefined;
-  failure: SluiceError | undefined;
-
-  constructor(options: ServeOptions, hasKeys: boolean, rootKey: string | undefined) {
-    this.hasKeys = hasKeys;
-    const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
-    this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
-    this.opened = this.#open(options.broker, { rootKey, requestsPerSecond });
-    this.opened.catch(() => {});
-  }
-
-  async #open(
-    opening: Broker | Promise<Broker>,
-    options: { rootKey: string | undefined; requestsPerSecond: number | undefined },
-  ): Promise<void> {
-    try {
-      const broker = await opening;
-      if (this.hasKeys) this.ring = await KeyRing.open(broker, options);
-      this.broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
-    } catch (error) {
-      this.failure = new SluiceError("CLOSED", "the broker could not be opened");
-      throw error;
-    }
-  }
-
-  addsWaitMs(): number {
-    return this.#adds?.waitMs() ?? 0;
-  }
-
-  ready(): Broker {
-    if (this.broker !== undefined) return this.broker;
-    throw (
-      this.failure ??
-      new SluiceError("RECOVERING", "the log is being read", { retryAfterMs: 1_000 })
-    );
-  }
-
-  verify(key: string | undefined): Principal {
-    if (!this.hasKeys) return ANYONE;
-    this.ready();
-    return this.ring!.verify(key);
-  }
-
-  keys(): KeyRing {
-    this.ready();
-    if (this.ring !== undefined) return this.ring;
-    throw new SluiceError("CONFLICT", "this server asks for no keys: start it with keys first");
-  }
-
-  async firstKey(): Promise<CreatedKey | undefined> {
-    await this.opened;
-    if (this.ring === undefined || !this.ring.isEmpty) return undefined;
-    return this.ring.create({ name: "first", grants: [{ action: "admin", on: "*" }] }, ANYONE);
-  }
+function streamDoor({ app, checkOrigin, closing }: Shell, desk: Desk): StreamDoor {
+  const open = async (apiKey: string | undefined): Promise<Broker> =>
+    guard(desk.ready(), desk.verify(apiKey));
+  return { server: app.server, checkOrigin, open, closing };
 }
 
-async function addAll(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {
+async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {
   const { app, closing, limits } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
   await describe(app, { title: "Sluice", description });
@@ -155,55 +102,14 @@ async function addAll(shell: Shell, desk: Desk, options: ServeOptions): Promise<
     limits,
     closing,
   };
-  const groups = [queueRoutes, operateRoutes, laneRoutes, addRoutes, jobRoutes, leaseRoutes];
-  const others = [heldRoutes, gateRoutes, configRoutes, keyRoutes, eventRoutes];
-  for (const add of [...groups, ...others]) add(app, context);
+  for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
   appRoutes(app, options.pages ?? []);
+  healthRoutes(app, () => desk.readiness());
   const registry = newRegistry(app);
   const readings = new Readings(registry);
   metricRoutes(app, registry, async () => {
     readings.clear();
     await readBroker(desk.ready(), readings);
   });
-  healthRoutes(app, async () =>
-    desk.broker === undefined && desk.failure === undefined
-      ? recovering(options.recovery?.())
-      : brokerReadiness(desk.broker ?? closedBroker(desk)),
-  );
   await options.routes?.(app);
-}
-
-/** One that answers only why it is not there. */
-function closedBroker(desk: Desk): Broker {
-  return { stats: () => Promise.reject(desk.failure) } as unknown as Broker;
-}
-
-function running(shell: Shell, desk: Desk, options: ServeOptions): RunningServer {
-  const { app } = shell;
-  const { address, port, family } = app.server.address() as AddressInfo;
-  const host = family === "IPv6" ? `[${address}]` : address;
-  const firstKey = desk.firstKey();
-  firstKey.catch(() => {});
-  return {
-    address: `${options.tls === undefined ? "http" : "https"}://${host}:${port}`,
-    port,
-    firstKey,
-    stream: {
-      server: app.server,
-      checkOrigin: shell.checkOrigin,
-      open: async (apiKey) => guard(desk.ready(), desk.verify(apiKey)),
-      closing: shell.closing,
-    },
-    close: () => closeWithin(shell, CLOSE_TIMEOUT_MS),
-  };
-}
-
-/** What is under way may end; after a while it is cut off. */
-export async function closeWithin(shell: Shell, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => shell.app.server.closeAllConnections(), timeoutMs);
-  try {
-    await shell.close();
-  } finally {
-    clearTimeout(timer);
-  }
 }

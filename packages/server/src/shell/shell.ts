@@ -55,7 +55,6 @@ export interface Shell {
   readonly closing: AbortSignal;
   /** Refuses with FORBIDDEN what a stranger's page may have sent: for upgrades. */
   checkOrigin(request: IncomingMessage): void;
-  close(): Promise<void>;
 }
 
 export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
@@ -77,7 +76,6 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
     limits,
     closing: closing.signal,
     checkOrigin: (request) => checkOrigin(request, rules),
-    close: () => app.close(),
   };
 }
 

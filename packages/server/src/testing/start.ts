@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import { LocalBroker, openBroker } from "@sluice/broker";
+import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type RunningServer, type ServeOptions, serve } from "../serve.ts";
 
@@ -24,10 +24,7 @@ export interface Started {
 }
 
 /** A real server on a free port, over a broker in memory; both go with the test. */
-export async function start(
-  t: TestContext,
-  options: Partial<ServeOptions> = {},
-): Promise<Started> {
+export async function start(t: TestContext, options: Partial<ServeOptions> = {}): Promise<Started> {
   const broker = await openBroker({ log: new MemoryLog() });
   const server = await serve({ broker, log: "silent", ...options });
   t.after(async () => {
