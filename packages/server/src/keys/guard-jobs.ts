@@ -23,8 +23,9 @@ import type {
   Progress,
   Why,
 } from "@sluice/protocol";
+import { forAllowed } from "../batch.ts";
 import { type Action, forbidden } from "./grant.ts";
-import { forAllowed, type Permit } from "./permit.ts";
+import type { Permit } from "./permit.ts";
 
 /** Whoever may add jobs, or take them, may ask how they are getting on. */
 const EITHER: readonly Action[] = ["produce", "consume"];

@@ -1,4 +1,3 @@
-import type { Outcome } from "@sluice/protocol";
 import { type Action, allows, allowsAll, allowsAny, forbidden } from "./grant.ts";
 import type { Principal } from "./principal.ts";
 
@@ -58,16 +57,4 @@ export class Permit {
       return false;
     }
   }
-}
-
-/** A call for those items of a batch that may go through; the others are answered here. */
-export async function forAllowed<I, T>(
-  items: readonly I[],
-  refusals: readonly (Outcome<T> | undefined)[],
-  call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
-): Promise<Outcome<T>[]> {
-  const allowed = items.filter((_, i) => refusals[i] === undefined);
-  const answers = allowed.length === 0 ? [] : await call(allowed);
-  let next = 0;
-  return items.map((_, i) => refusals[i] ?? answers[next++]!);
 }

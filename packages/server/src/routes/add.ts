@@ -1,5 +1,6 @@
 import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { forReadable } from "../batch.ts";
 import { BATCH_MAX } from "../limits.ts";
 import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
@@ -47,11 +48,9 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
     config: { isAdd: true },
     handler: async (request, reply) => {
       const { jobs, ...one } = request.body;
+      if (jobs !== undefined) checkAlone(one);
       const outcomes = await add(context, request, jobs ?? [one]);
-      if (jobs !== undefined) {
-        checkAlone(one);
-        return { results: outcomes.map(itemOf) };
-      }
+      if (jobs !== undefined) return { results: outcomes.map(itemOf) };
       return answerOne(reply, outcomes[0]!);
     },
   });
@@ -72,9 +71,12 @@ async function add(
   const broker = context.broker(request);
   const { "idempotency-key": operationId, traceparent } = request.headers;
   const trace = typeof traceparent === "string" ? traceparent : undefined;
-  const jobs = bodies.map((body) => jobOf(body, trace));
   const options = typeof operationId === "string" ? { operationId } : {};
-  return broker.add(request.params.queue, jobs, options);
+  return forReadable(
+    bodies,
+    (body) => jobOf(body, trace),
+    (jobs) => broker.add(request.params.queue, jobs, options),
+  );
 }
 
 function jobOf(body: JobBody, traceparent: string | undefined): NewJob {

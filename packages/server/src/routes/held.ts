@@ -8,6 +8,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { forReadable } from "../batch.ts";
 import { BATCH_MAX, JSON_DEPTH_MAX } from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
 import type { RouteContext } from "./context.ts";
@@ -67,8 +68,9 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/ack",
     schema: schemaOf("ackJobs", "Jobs are done", { result: ANYTHING, resultBase64: BASE64 }),
     handler: async (request) => {
-      const acks = request.body.items.map(ackOf);
-      return { results: (await context.broker(request).ack(acks)).map(outcomeJson) };
+      const broker = context.broker(request);
+      const outcomes = await forReadable(request.body.items, ackOf, (acks) => broker.ack(acks));
+      return { results: outcomes.map(outcomeJson) };
     },
   });
   app.route<Items<Nack>>({
@@ -116,9 +118,15 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/progress",
     schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
-      const { items } = request.body;
-      for (const { progress } of items) checkDepth("progress", progress);
-      return { results: (await context.broker(request).progress(items)).map(outcomeJson) };
+      const broker = context.broker(request);
+      const read = (item: Progress): Progress => {
+        checkDepth("progress", item.progress);
+        return item;
+      };
+      const outcomes = await forReadable(request.body.items, read, (items) =>
+        broker.progress(items),
+      );
+      return { results: outcomes.map(outcomeJson) };
     },
   });
 }
