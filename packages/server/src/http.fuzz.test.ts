@@ -19,7 +19,7 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-test("whatever request comes is answered as described: no crash, no 500, no long stall", async (t) => {
+test("whatever request comes is answered: no crash, no 500, no long stall", async (t) => {
   let app: FastifyInstance | undefined;
   const { broker } = await start(t, {
     routes: (made) => {
