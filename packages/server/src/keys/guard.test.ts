@@ -227,7 +227,7 @@ test("an operation's name is its caller's own", async (t) => {
   assert.notDeepEqual((await add("produce *"))[0], first);
 });
 
-test("closing a guarded broker closes nothing, and its stats are of what one may see", async (t) => {
+test("closing a guarded broker closes nothing; stats are of what one may see", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("consume orders"));
   const { queues } = await guarded.stats({ queues: ["orders", "payments"] });
