@@ -1,4 +1,4 @@
-import { type AddResult, type JobSpec, Refusal } from "@sluice/engine";
+import { type AddResult, type JobSpec, Refusal, Times } from "@sluice/engine";
 import {
   type Added,
   type AddOptions,
@@ -21,6 +21,8 @@ import { idOf } from "./tokens.ts";
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
 export class Adder {
   readonly #runtime: Runtime;
+  /** How long calls took that were answered. */
+  readonly times = new Times();
   readonly #turns = new Turns();
   /** Adds that wait for the log to catch up. */
   #waiting = 0;
@@ -38,6 +40,18 @@ export class Adder {
     const { operationId, signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#runtime.check();
+    const from = performance.now();
+    const answer = await this.#once(queue, jobs, options, operationId);
+    this.times.count(performance.now() - from);
+    return answer;
+  }
+
+  #once(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: AddOptions,
+    operationId: string | undefined,
+  ): Promise<Outcome<Added>[]> {
     if (operationId === undefined) return this.#add(queue, jobs, options);
     const operation = { operationId, call: `add ${queue}`, items: jobs.length };
     return this.#runtime.operations.once<Added>(operation, (missing, note) => {

@@ -49,6 +49,7 @@ export class Journal {
   #gathering: Commit = newCommit();
   #commits = 0;
   #inFlight = 0;
+  #flushedAt = 0;
   #unsyncedBytes = 0;
   #writtenBytes = 0;
   /** Where the body of the fact being written begins, from the fact's own beginning. */
@@ -82,6 +83,11 @@ export class Journal {
     return (
       this.#inFlight === 0 && this.#enoughBytes > 0 && this.#unsyncedBytes >= this.#enoughBytes
     );
+  }
+
+  /** How long the commit has been on its way that is on its way now. */
+  get unsyncedMs(): number {
+    return this.#inFlight === 0 ? 0 : performance.now() - this.#flushedAt;
   }
 
   /** Bytes written by this process. */
@@ -168,6 +174,7 @@ export class Journal {
     commit.parts = groups.length;
     commit.bytes = this.#unsyncedBytes;
     this.#inFlight = 1;
+    this.#flushedAt = performance.now();
     if (groups.length === 0) queueMicrotask(() => this.#finish(commit));
     for (const group of groups) this.#append(commit, group);
   }

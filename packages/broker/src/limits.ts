@@ -78,3 +78,6 @@ export const PAGE_MAX = 1000;
 
 /** A group that is held for members that never come, because whoever held it is gone. */
 export const GROUP_HELD_MS = 60_000;
+
+/** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
+export const SURVEYS_MAX = 16;

@@ -13,3 +13,4 @@ export type * from "./job.ts";
 export type * from "./policy.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
+export type * from "./stats.ts";
