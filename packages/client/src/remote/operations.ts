@@ -14,9 +14,11 @@ import {
 export interface Ask<T> {
   readonly kind: number;
   readonly write: (writer: FrameWriter) => void;
-  /** `isRepeated`: the operation was sent twice, and may have been done the first time. */
-  readonly read: (reader: FrameReader, isRepeated: boolean) => T;
-  /** Whether doing it twice is like doing it once. */
+  readonly read: (reader: FrameReader) => T;
+  /**
+   * Whether doing it twice is like doing it once. An ack that had arrived is answered with
+   * `ALREADY_FINISHED` the second time: the job is over, and nobody can say any more by whom.
+   */
   readonly isRepeatable: boolean;
 }
 
@@ -27,7 +29,6 @@ interface Pending {
   readonly fail: (error: SluiceError) => void;
   /** The server may have seen it. */
   isSent: boolean;
-  isRepeated: boolean;
 }
 
 export class Operations {
@@ -72,7 +73,6 @@ export class Operations {
       done: resolve,
       fail: reject,
       isSent: this.#channel.isAttached,
-      isRepeated: false,
     });
     return promise;
   }
@@ -93,7 +93,7 @@ export class Operations {
     if (pending === undefined) return false;
     this.#remove(reader.operation, pending);
     if (reader.kind === KIND.error) pending.fail(this.#refusal(reader));
-    else pending.done(pending.ask.read(reader, pending.isRepeated) as never);
+    else pending.done(pending.ask.read(reader) as never);
     return true;
   }
 
@@ -116,7 +116,6 @@ export class Operations {
         pending.fail(interrupted());
         continue;
       }
-      pending.isRepeated ||= pending.isSent;
       pending.isSent = true;
       this.#channel.repeat(pending.frame);
     }

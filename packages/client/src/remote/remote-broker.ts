@@ -129,7 +129,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("items", KIND.ack, items, writeAcks, finished);
+    return this.#endJobs("items", KIND.ack, items, writeAcks);
   }
 
   nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
@@ -258,17 +258,15 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     kind: number,
     items: readonly I[],
     write: (writer: FrameWriter, items: readonly I[]) => void,
-    repeated: (outcomes: Outcome<true>[]) => Outcome<true>[] = (outcomes) => outcomes,
   ): Promise<Outcome<true>[]> {
     checkBatch(field, items);
     this.#check();
     return this.#operations.ask({
       kind,
       write: (writer) => write(writer, items),
-      read: (reader, isRepeated) => {
+      read: (reader) => {
         if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
-        const outcomes = readOutcomes(reader) as Outcome<true>[];
-        return isRepeated ? repeated(outcomes) : outcomes;
+        return readOutcomes(reader) as Outcome<true>[];
       },
       isRepeatable: true,
     });
@@ -325,14 +323,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       signal.removeEventListener("abort", abort);
     }
   }
-}
-
-/**
- * An ack was sent twice because a server died before its answer. Its lease was ours alone, so that
- * the job is finished says that the first one arrived.
- */
-function finished(outcomes: Outcome<true>[]): Outcome<true>[] {
-  return outcomes.map((outcome) => (outcome.error?.code === "ALREADY_FINISHED" ? DONE : outcome));
 }
 
 function aborted(signal: AbortSignal): SluiceError {
