@@ -91,6 +91,8 @@ class World {
   async run(): Promise<void> {
     for (let step = 0; step < STEPS; step++) {
       for (const client of this.#clients.slice(0, PRODUCERS)) this.#add(client);
+      // So that what is cut off is somewhere between the first byte and the answer.
+      await this.#pass(this.#random.between(0, 80));
       if (this.#random.chance(0.35)) this.#net.cutSome(0.5);
       if (this.#random.chance(0.05)) this.#net.isDown = true;
       else if (this.#random.chance(0.3)) this.#net.isDown = false;
