@@ -1,4 +1,4 @@
-/** The broker on the network: every call of the port over HTTP, for those who may make it. */
+/** The broker on the network: every call of the port over HTTP and the stream, for those who may. */
 import type { IncomingMessage, Server } from "node:http";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
@@ -27,6 +27,7 @@ import { queueRoutes } from "./routes/queues.ts";
 import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
+import { serveStream } from "./stream/serve-stream.ts";
 
 export interface ServeOptions extends ShellOptions {
   /** It stays the caller's: closing the server does not close it. A promise while it recovers. */
@@ -42,8 +43,8 @@ export interface ServeOptions extends ShellOptions {
 /** What the stream, and whoever else upgrades a connection, needs of the server. */
 export interface StreamDoor {
   readonly server: Server;
-  /** Refuses with FORBIDDEN an upgrade that a stranger's page may have asked for. */
-  checkOrigin(request: IncomingMessage): void;
+  /** Whether an upgrade is to be refused: a stranger's page may have asked for it. */
+  refuse(request: IncomingMessage): { status: number; message: string } | undefined;
   /** The broker as the holder of this key may use it, checked on every call. */
   open(apiKey: string | undefined): Promise<Broker>;
   /** Aborted when the server begins to close. */
@@ -83,13 +84,21 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const running = await listen(shell, options, () => furnish(shell, desk, options));
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
-  return { ...running, firstKey, stream: streamDoor(shell, desk) };
+  const stream = streamDoor(shell, desk);
+  openStream(stream);
+  return { ...running, firstKey, stream };
 }
 
-function streamDoor({ app, checkOrigin, closing }: Shell, desk: Desk): StreamDoor {
+function openStream({ server, refuse, open, closing }: StreamDoor): void {
+  const stream = serveStream(server, { open, refuse });
+  closing.addEventListener("abort", () => stream.close(), { once: true });
+}
+
+/** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
+function streamDoor({ app, refuse, closing }: Shell, desk: Desk): StreamDoor {
   const open = async (apiKey: string | undefined): Promise<Broker> =>
     guard(desk.ready(), desk.verify(apiKey));
-  return { server: app.server, checkOrigin, open, closing };
+  return { server: app.server, refuse, open, closing };
 }
 
 async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
+import { HEARTBEAT_MS } from "../limits.ts";
 import { start } from "../testing/start.ts";
 
 const payload = new TextEncoder().encode("1");
@@ -48,6 +49,21 @@ test("an unknown kind of event is refused", async (t) => {
   const { call } = await start(t);
   const { status, body } = await call("GET /v1/events?events=added,nothing");
   assert.deepEqual([status, body.error.code], [400, "INVALID"]);
+});
+
+test("an idle stream says that it is alive", async (t) => {
+  const { server } = await start(t);
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  while (!text.includes(": open")) await once(socket, "data");
+  t.mock.timers.tick(HEARTBEAT_MS);
+  while (!text.includes(": alive")) await once(socket, "data");
+  socket.destroy();
 });
 
 test("a server that closes ends its streams, and so does the broker", async (t) => {

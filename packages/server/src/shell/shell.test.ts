@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { LIMITS } from "../limits.ts";
 import { serve } from "../serve.ts";
-import { start } from "../testing/start.ts";
+import { call, start } from "../testing/start.ts";
 
 /** Sends text as it is and answers all that comes back. */
 async function raw(port: number, text: string): Promise<string> {
@@ -74,6 +75,20 @@ test("without keys there are none to manage, and a stranger's page gets nothing"
   assert.match(rebound, /^HTTP\/1.1 403/);
   const none = await raw(server.port, "GET /v1/queues HTTP/1.1\r\n\r\n");
   assert.match(none, /^HTTP\/1.1 403/);
+});
+
+test("what upgrades a connection asks the same questions", async (t) => {
+  const { server } = await start(t, { keys: true });
+  const ask = (headers: Record<string, string>) =>
+    server.stream.refuse({ headers } as unknown as IncomingMessage);
+  assert.equal(ask({ host: "localhost:7070" }), undefined);
+  assert.equal(ask({ host: "localhost", origin: "http://evil.example" })?.status, 403);
+  const { key, id } = (await server.firstKey)!;
+  const broker = await server.stream.open(key);
+  await broker.setQueue("q", {});
+  await assert.rejects(server.stream.open(undefined), { code: "UNAUTHORIZED" });
+  await call(server.address, `DELETE /v1/keys/${id}`, { key });
+  await assert.rejects(broker.queue("q"), { code: "UNAUTHORIZED" }, "revoked while it is open");
 });
 
 test("an origin that is listed may call, and its browser is told so", async (t) => {
@@ -208,7 +223,7 @@ test("a key that asks too often is told when to come back", async (t) => {
   assert.equal((await call("GET /v1/queues", { key })).status, 200, "others are not concerned");
 });
 
-test("more adds than the server was told to take are refused, and the rest goes through", async (t) => {
+test("more adds than the server is to take are refused, and the rest goes through", async (t) => {
   const { broker, call, server } = await start(t, { limits: { addsPerSecond: 100 } });
   await broker.setQueue("q", {});
   const jobs = Array.from({ length: 50 }, () => ({ payload: 1 }));
