@@ -47,14 +47,14 @@ export class GuardedJobs implements JobCalls {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.add(queue, jobs, this.#own(queue, options));
+    return this.#broker.add(queue, jobs, this.#own(options));
   }
 
   /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
-  #own<O extends OperationOptions>(queue: string, options: O): O {
+  #own<O extends OperationOptions>(options: O): O {
     const { operationId } = options;
     if (typeof operationId !== "string" || operationId === "") return options;
-    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0${queue}\0`);
+    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0`);
     return { ...options, operationId: hash.update(operationId).digest("base64url") };
   }
 
@@ -83,13 +83,13 @@ export class GuardedJobs implements JobCalls {
   }
 
   async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#own("", options);
+    const own = this.#own(options);
     return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
   }
 
   /** A failure may cool down or blame a gate: the job's own, unless one may consume everything. */
   async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#own("", options);
+    const own = this.#own(options);
     return this.#held(items, tokenOf, async (allowed) => {
       if (this.#permit.canAll("consume")) return this.#broker.nack(allowed, own);
       const refusals = await Promise.all(allowed.map((item) => this.#refuseGates(item)));
