@@ -1,5 +1,5 @@
-// The four figures that Fila, a broker with fairness keys, publishes of itself, measured here: its own
-// were taken on another machine, so each stands in the conditions and not beside the value.
+// The four figures that Fila, a broker with fairness keys, publishes of itself, measured here. Its
+// own were taken on another machine: each stands in the conditions and not beside the value.
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded } from "../spread.ts";

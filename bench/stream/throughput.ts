@@ -1,5 +1,5 @@
-// Add + work + ack over the network: in batches, one by one, and how long a job takes at half of the
-// load that one by one can carry.
+// Add + work + ack over the network: in batches, one by one, and how long a job takes at half of
+// the load that one by one can carry.
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";

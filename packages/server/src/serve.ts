@@ -1,4 +1,4 @@
-/** The broker on the network: every call of the port over HTTP and the stream, for those who may. */
+/** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";

@@ -7,8 +7,8 @@ import { WebSocket } from "ws";
  * does, and says why a connection could not be made.
  *
  * Browsers must mask what they send, so that a page cannot make a proxy take it for HTTP. A program
- * that owns its socket can write whatever it likes anyway: it uses a mask of zeros, and both ends are
- * spared a pass over every byte.
+ * that owns its socket can write whatever it likes anyway: it uses a mask of zeros, and both ends
+ * are spared a pass over every byte.
  */
 export const dialWs: Dial = (url) => {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();

@@ -30,7 +30,7 @@ export const dialWebSocket: Dial = (url) => {
 };
 
 /** The connection, once it is there. */
-export function opened(ws: WebSocketLike, url: string): Promise<Socket> {
+function opened(ws: WebSocketLike, url: string): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   ws.binaryType = "arraybuffer";
   let isClosed = false;

@@ -1,10 +1,11 @@
 /**
  * One end of a session, which may outlive its connection.
  *
- * Frames of one turn of the event loop gather and leave as one message. Each end counts the messages
- * of the session that have come, and tells the other now and then. Whoever has sent a message keeps
- * it until then, so that a session can go on over another connection where the first one broke off:
- * both say how many messages they have, and send what the other lacks, each once and in order.
+ * Frames of one turn of the event loop gather and leave as one message. Each end counts the
+ * messages of the session that have come, and tells the other now and then. Whoever has sent a
+ * message keeps it until then, so that a session can go on over another connection where the first
+ * one broke off: both say how many messages they have, and send what the other lacks, each once and
+ * in order.
  */
 import { readCount } from "./hello.ts";
 import { KIND } from "./kinds.ts";

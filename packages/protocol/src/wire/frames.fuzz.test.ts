@@ -1,5 +1,5 @@
-// Bytes of no sense, and frames with some bytes changed, cut off, doubled or put in: each is read, or
-// refused with INVALID. Nothing else may be thrown, and nothing may take long.
+// Bytes of no sense, and frames with some bytes changed, cut off, doubled or put in: each is read,
+// or refused with INVALID. Nothing else may be thrown, and nothing may take long.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -41,7 +41,7 @@ import {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-export const NEW_JOBS: readonly NewJob[] = [
+const NEW_JOBS: readonly NewJob[] = [
   { payload: new Uint8Array(0) },
   { payload: bytes("x"), fairnessKey: "acme", gates: ["smtp", "tenant:acme"], weight: 2.5 },
   { payload: bytes("yy"), fairnessKey: ["acme", "ü-\ud800"], priority: 3, headers: { a: "ä" } },
@@ -64,7 +64,7 @@ const LEASED: LeasedJob = {
   payload: bytes("payload"),
 };
 
-export const LEASED_JOBS: readonly LeasedJob[] = [
+const LEASED_JOBS: readonly LeasedJob[] = [
   LEASED,
   { ...LEASED, fairnessKey: ["a", "b"], headers: JSON.parse('{ "__proto__": "1", "b": "2" }') },
 ];

@@ -6,8 +6,8 @@
  *
  * The encodings, which the reader shares:
  *
- * text    a u16 of the bytes and UTF-8; or 0xffff, a u16 of the units and UTF-16 for half a surrogate
- *         pair, which UTF-8 cannot hold and a key may
+ * text    a u16 of the bytes and UTF-8; or 0xffff, a u16 of the units and UTF-16 for half a
+ *         surrogate pair, which UTF-8 cannot hold and a key may
  * short   the same with a u8 for the bytes, and 0xff before a text: ids and tokens of leases
  * blob    a u32 of the bytes, and the bytes
  * json    a blob of JSON as UTF-8

@@ -55,7 +55,7 @@ async function consume(client: Broker, credits = 10): Promise<Inbox> {
 
 const leased = async (broker: Broker): Promise<number> => (await broker.queue("q")).stats.leased;
 
-test("a session goes on after a cut: leases stay, and are acked over the new connection", async (t) => {
+test("a session goes on after a cut: leases stay, and are acked over the new one", async (t) => {
   const { broker, client, cutter } = await scene(t);
   const inbox = await consume(client);
   await client.add("q", [job("a"), job("b")]);
@@ -82,7 +82,7 @@ test("adds that were under way when the connection was cut are answered, none tw
   assert.equal((await broker.queue("q")).stats.added, 200);
 });
 
-test("a worker that does not come back loses its leases after resumeMs, and an attempt", async (t) => {
+test("a worker that does not come back loses its leases and an attempt", async (t) => {
   const { broker, served, client, cutter, clock } = await scene(t);
   const inbox = await consume(client);
   await client.add("q", [job("a")]);
@@ -142,7 +142,7 @@ test("a worker that leaves gives its leases back at once and loses no attempt", 
   assert.equal(served.stream.sessions, 0);
 });
 
-test("a server that closes leaves leases alone; the worker ends its jobs when it is back", async (t) => {
+test("a server that closes leaves leases alone, for when it is back", async (t) => {
   const { broker, served, client, cutter } = await scene(t);
   const inbox = await consume(client);
   await client.add("q", [job("a")]);

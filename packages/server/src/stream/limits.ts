@@ -1,4 +1,7 @@
-/** Every bound of the stream's server end, each with its reason. Those that are options have their default here. */
+/**
+ * Every bound of the stream's server end, each with its reason. Those that are options have their
+ * default here.
+ */
 
 /** A worker whose connection dropped may come back in this time and keep its leases. */
 export const RESUME_MS = 2000;

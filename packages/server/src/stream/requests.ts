@@ -1,6 +1,6 @@
 /**
- * What a client asks for: reads a frame, makes the call of the port, writes the answer. Answers come
- * in the order in which the broker gives them, each under the number of its operation.
+ * What a client asks for: reads a frame, makes the call of the port, writes the answer. Answers
+ * come in the order in which the broker gives them, each under the number of its operation.
  */
 import {
   type Ack,

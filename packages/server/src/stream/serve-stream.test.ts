@@ -91,7 +91,7 @@ test("what is no greeting is refused", async (t) => {
   }
 });
 
-test("text, and frames of no sense after the greeting, end the connection with an error", async (t) => {
+test("text, and frames of no sense, end the connection with an error", async (t) => {
   const served = await open(t);
   const text = await raw(served);
   text.send("hello");

@@ -3,10 +3,10 @@
  * is in one of three states.
  *
  * attached  it has a connection: frames come, answers and jobs go
- * away      its connection was lost. Answers are kept, consumers rest, leases stay. The client comes
- *           back within `resumeMs` (attached), or not (over)
- * over      the client left, and its leases went back at once without losing an attempt; or it did not
- *           come back, and they went back as if they had run out
+ * away      its connection was lost. Answers are kept, consumers rest, leases stay. The client
+ *           comes back within `resumeMs` (attached), or not (over)
+ * over      the client left, and its leases went back at once without losing an attempt; or it did
+ *           not come back, and they went back as if they had run out
  */
 import { randomBytes } from "node:crypto";
 import type { Broker, Clock, SluiceError, Timer } from "@sluice/protocol";

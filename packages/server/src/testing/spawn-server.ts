@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-const PROGRAM = join(import.meta.dirname, "child-server.ts");
+const PROGRAM = join(import.meta.dirname, "child", "main.ts");
 
 export interface Spawned {
   readonly port: number;

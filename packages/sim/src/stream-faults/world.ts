@@ -1,6 +1,6 @@
-// Clients and a server over a network that is cut again and again. Each producer adds jobs and notes
-// what was confirmed; each consumer ends what it gets, holds it for a while, or forgets it. In the end
-// the network is left alone until all jobs are finished, and the history is judged.
+// Clients and a server over a network that is cut again and again. Each producer adds jobs and
+// notes what was confirmed; each consumer ends what it gets, holds it for a while, or forgets it.
+// In the end the network is left alone until all jobs are finished, and the history is judged.
 
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { connectBroker as connect } from "@sluice/client/remote";

@@ -1,11 +1,11 @@
-// A server in a process of its own, for tests that kill it: node child-server.ts DIR PORT KEY
+// A server in a process of its own, for tests that kill it: node child/main.ts DIR PORT KEY
 //
 // Prints its port when it listens. It ends when its parent does.
 
 import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
-import { serve } from "./stream-server.ts";
+import { serve } from "../stream-server.ts";
 
 const [dir, port, key] = process.argv.slice(2);
 const log = await FileLog.open({ dir: dir!, durability: "os" });
