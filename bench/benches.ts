@@ -3,5 +3,12 @@ import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
 import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
+import { streamBench } from "./stream/bench.ts";
 
-export const BENCHES: readonly Bench[] = [engineBench, embeddedBench, policyBench, recoveryBench];
+export const BENCHES: readonly Bench[] = [
+  engineBench,
+  embeddedBench,
+  policyBench,
+  recoveryBench,
+  streamBench,
+];

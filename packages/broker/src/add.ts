@@ -37,21 +37,17 @@ export class Adder {
     options: AddOptions,
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
-    const { operationId, signal } = options;
+    const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#runtime.check();
     const from = performance.now();
-    const answer = await this.#once(queue, jobs, options, operationId);
+    const answer = await this.#once(queue, jobs, options);
     this.times.count(performance.now() - from);
     return answer;
   }
 
-  #once(
-    queue: string,
-    jobs: readonly NewJob[],
-    options: AddOptions,
-    operationId: string | undefined,
-  ): Promise<Outcome<Added>[]> {
+  #once(queue: string, jobs: readonly NewJob[], options: AddOptions): Promise<Outcome<Added>[]> {
+    const { operationId } = options;
     if (operationId === undefined) return this.#add(queue, jobs, options);
     const operation = { operationId, call: `add ${queue}`, items: jobs.length };
     return this.#runtime.operations.once<Added>(operation, (missing, note) => {

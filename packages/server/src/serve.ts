@@ -1,4 +1,4 @@
-/** The broker on the network: every call of the port over HTTP, for those who may make it. */
+/** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
@@ -27,6 +27,7 @@ import { queueRoutes } from "./routes/queues.ts";
 import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
+import { serveStream } from "./stream/serve-stream.ts";
 
 export interface ServeOptions extends ShellOptions {
   /** It stays the caller's: closing the server does not close it. A promise while it recovers. */
@@ -83,7 +84,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const running = await listen(shell, options, () => furnish(shell, desk, options));
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
-  return { ...running, firstKey, stream: streamDoor(shell, desk) };
+  const stream = streamDoor(shell, desk);
+  openStream(stream);
+  return { ...running, firstKey, stream };
+}
+
+function openStream({ server, refuse, open, closing }: StreamDoor): void {
+  const stream = serveStream(server, { open, refuse });
+  closing.addEventListener("abort", () => stream.close(), { once: true });
 }
 
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */

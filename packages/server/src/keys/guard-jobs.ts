@@ -1,29 +1,28 @@
 import { createHash } from "node:crypto";
-import {
-  type Ack,
-  type Added,
-  type AddOptions,
-  type Broker,
-  type ConsumeOptions,
-  type Consumer,
-  type Deliver,
-  type Extend,
-  type GroupInfo,
-  type HistoryEntry,
-  type JobCalls,
-  type JobEnd,
-  type JobInfo,
-  type JobsOptions,
-  type LeasedJob,
-  type LeaseOptions,
-  type Nack,
-  type NewJob,
-  type OperationOptions,
-  type Outcome,
-  type Page,
-  type Progress,
-  toSluiceError,
-  type Why,
+import type {
+  Ack,
+  Added,
+  AddOptions,
+  Broker,
+  ConsumeOptions,
+  Consumer,
+  Deliver,
+  Extend,
+  GroupInfo,
+  HistoryEntry,
+  JobCalls,
+  JobEnd,
+  JobInfo,
+  JobsOptions,
+  LeasedJob,
+  LeaseOptions,
+  Nack,
+  NewJob,
+  OperationOptions,
+  Outcome,
+  Page,
+  Progress,
+  Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
 import { type Action, forbidden } from "./grant.ts";
@@ -48,14 +47,14 @@ export class GuardedJobs implements JobCalls {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.add(queue, jobs, this.#own(queue, options));
+    return this.#broker.add(queue, jobs, this.#own(options));
   }
 
   /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
-  #own<Options extends OperationOptions>(queue: string, options: Options): Options {
+  #own<O extends OperationOptions>(options: O): O {
     const { operationId } = options;
     if (typeof operationId !== "string" || operationId === "") return options;
-    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0${queue}\0`);
+    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0`);
     return { ...options, operationId: hash.update(operationId).digest("base64url") };
   }
 
@@ -84,13 +83,13 @@ export class GuardedJobs implements JobCalls {
   }
 
   async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#own("", options);
+    const own = this.#own(options);
     return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
   }
 
   /** A failure may cool down or blame a gate: the job's own, unless one may consume everything. */
   async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#own("", options);
+    const own = this.#own(options);
     return this.#held(items, tokenOf, async (allowed) => {
       if (this.#permit.canAll("consume")) return this.#broker.nack(allowed, own);
       const refusals = await Promise.all(allowed.map((item) => this.#refuseGates(item)));
@@ -215,22 +214,25 @@ export class GuardedJobs implements JobCalls {
     return info;
   }
 
-  async groupEnded(group: string, options?: { signal?: AbortSignal }): Promise<GroupInfo> {
+  async groupEnded(
+    group: string,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<GroupInfo> {
     await this.group(group);
-    await this.#broker.groupEnded(group, options);
-    // Members may have come while one waited.
-    return this.group(group);
+    return this.#broker.groupEnded(group, options);
   }
 
-  /** A group that is not there any more needs no release. */
   async releaseGroups(groups: readonly string[]): Promise<void> {
     this.#permit.enterValid();
-    for (const group of groups) {
-      await this.group(group).catch((error) => {
-        if (toSluiceError(error).code !== "GROUP_NOT_FOUND") throw error;
-      });
-    }
-    await this.#broker.releaseGroups(groups);
+    if (!this.#permit.canAll("produce")) for (const group of groups) await this.#known(group);
+    return this.#broker.releaseGroups(groups);
+  }
+
+  /** A group that nobody knows can be released by anybody: that does nothing. */
+  async #known(group: string): Promise<void> {
+    await this.group(group).catch((error) => {
+      if (error?.code !== "GROUP_NOT_FOUND") throw error;
+    });
   }
 }
 

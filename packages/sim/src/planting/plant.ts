@@ -23,11 +23,12 @@ export interface PlantedBug {
   readonly put: string;
 }
 
-// Answers the module; `uses` are the packages that it imports.
+// Answers the module at `entry`; `uses` are the packages that it imports.
 export async function plant<Module>(
   name: string,
   uses: readonly string[],
   bug: PlantedBug,
+  entry = "index.ts",
 ): Promise<Module> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-planted-"));
   try {
@@ -38,7 +39,7 @@ export async function plant<Module>(
     for (const used of uses) symlinkSync(packageOf(used), join(folder, "node_modules", used));
     const file = join(folder, bug.file);
     writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
-    return await import(pathToFileURL(join(folder, "index.ts")).href);
+    return await import(pathToFileURL(join(folder, entry)).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
