@@ -3,7 +3,7 @@ import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions } from "./core.ts";
 import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
-import { cancel, endJob, reportSuccess, revive } from "./end.ts";
+import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
@@ -480,5 +480,3 @@ export class Engine extends Reader {
     return row;
   }
 }
-
-const NOTHING = {};
