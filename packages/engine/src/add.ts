@@ -22,9 +22,7 @@ const { GATES } = nodeFields;
 export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddResult {
   const wanted = checkJob(spec, queue.config);
   if (spec.dedupe !== undefined) {
-    dropPurged(core, core.dedupes.find(queue.serial, spec.dedupe.key, now), now);
-    const held = core.dedupes.find(queue.serial, spec.dedupe.key, now);
-    const known = held === undefined ? undefined : answerHeld(core, held, spec, wanted, now);
+    const known = knownBy(core, queue, spec.dedupe.key, spec, wanted, now);
     if (known !== undefined) return known;
   }
   const set = core.gates.setOf(spec.gates, now);
@@ -35,6 +33,20 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
   return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+}
+
+/** The answer with the job that holds a dedupe key; undefined: the add makes one of its own. */
+function knownBy(
+  core: Core,
+  queue: Queue,
+  key: string,
+  spec: JobSpec,
+  wanted: number,
+  now: number,
+): AddResult | undefined {
+  dropPurged(core, core.dedupes.find(queue.serial, key, now), now);
+  const held = core.dedupes.find(queue.serial, key, now);
+  return held === undefined ? undefined : answerHeld(core, held, spec, wanted, now);
 }
 
 function dropped(queue: Queue, tier: number): AddResult {

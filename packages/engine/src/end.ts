@@ -23,6 +23,9 @@ export interface EndDetails {
   isSilent?: boolean;
 }
 
+/** What there is to say of nearly every end. */
+export const NOTHING: EndDetails = Object.freeze({});
+
 /**
  * Ends a job that is off its flow, its timers and its lease. It is kept for a while, or forgotten.
  */
@@ -31,7 +34,7 @@ export function endJob(
   row: number,
   ending: Ending,
   now: number,
-  details: EndDetails = {},
+  details: EndDetails = NOTHING,
 ): void {
   const queue = core.queueOf(row);
   const id = core.jobs.num(row, ID);
@@ -40,16 +43,19 @@ export function endJob(
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
   if (had !== undefined) releaseNames(core, row, ending);
-  if (details.error !== undefined || details.result !== undefined || details.waited !== undefined) {
-    const extra = core.jobs.needExtra(row);
-    extra.error = details.error ?? extra.error;
-    extra.result = details.result;
-    extra.waited = details.waited;
-  }
+  if (details !== NOTHING) keepDetails(core, row, details);
   core.jobs.setEnding(row, ending);
   retain(core, row, queue, now);
   if (followUp !== undefined && !core.isReplaying && !queue.deleted)
     addFollowUp(core, queue, followUp, now);
+}
+
+function keepDetails(core: Core, row: number, { error, result, waited }: EndDetails): void {
+  if (error === undefined && result === undefined && waited === undefined) return;
+  const extra = core.jobs.needExtra(row);
+  extra.error = error ?? extra.error;
+  extra.result = result;
+  extra.waited = waited;
 }
 
 function factOf(id: number, ending: Ending, details: EndDetails, at: number): EndedFact {

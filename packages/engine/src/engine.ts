@@ -3,7 +3,7 @@ import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions, type Wall } from "./core.ts";
 import { countRun, dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
-import { cancel, endJob, reportSuccess, revive } from "./end.ts";
+import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import { expireLease, extendLease, nack, report } from "./fail.ts";
@@ -501,5 +501,3 @@ export class Engine extends Reader {
     return row;
   }
 }
-
-const NOTHING = {};

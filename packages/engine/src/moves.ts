@@ -37,15 +37,12 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   const queue = core.queues[meta >>> 8]!;
   ints[at + META] = (meta & ~15) | WAITING_JOB;
   doubles[(at >>> 1) + TIME] = now;
+  const place = seq === 0 ? ++core.lastSeq : seq;
   // A job that comes back while its queue is purged was not waiting when the purge was called for.
   const toFront = atFront && queue.purgeUpTo === 0;
-  const place = seq === 0 ? ++core.lastSeq : seq;
   if (!toFront) doubles[(at >>> 1) + SEQ] = place;
   const flow = ints[at + IN_FLOW]!;
-  let isHead: boolean;
-  if (toFront) isHead = insert(core, flow, row, placeGivenBack(core, flow, row));
-  else if (seq === 0) isHead = append(core, flow, row);
-  else isHead = insert(core, flow, row, placeInOrder(core, flow, seq));
+  const isHead = toFront || seq !== 0 ? putBack(core, flow, row, toFront) : append(core, flow, row);
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
@@ -56,6 +53,12 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
     setLater(core, row, queue);
   }
   if (isHead) core.lines.headChanged(flow, now);
+}
+
+/** Puts a job that was in its flow before where it belongs; answers whether it is the head. */
+function putBack(core: Core, flow: number, row: number, toFront: boolean): boolean {
+  if (toFront) return insert(core, flow, row, placeGivenBack(core, flow, row));
+  return insert(core, flow, row, placeInOrder(core, flow, core.jobs.num(row, SEQ)));
 }
 
 /** Puts a job at the back of its flow; answers whether it is the head. */
