@@ -15,6 +15,7 @@ export type { RetryOptions } from "./parse-retry.ts";
 export type { CloseOptions, ConsumeOptions, Elastic, WorkOptions } from "./parse-work.ts";
 export type { Policy } from "./policy.ts";
 export type { Queue } from "./queue.ts";
+export type { ConnectOptions } from "./remote/connect.ts";
 export type { Handler } from "./run-job.ts";
 export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
 export type { Scaled } from "./slots.ts";

@@ -9,6 +9,7 @@ import type {
   SluiceError,
   Why,
 } from "@sluice/protocol";
+import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
@@ -20,6 +21,7 @@ import { Job } from "./job.ts";
 import { parseQueue, type QueueOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
+import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
 
@@ -43,6 +45,15 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     void failed?.then((error) =>
       emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),
     );
+  }
+
+  /**
+   * The queues of a server, as if they were here; resolves when the server has welcomed us. The
+   * connection is made again whenever it is lost, and what was not answered is said again.
+   */
+  static async connect(url: string, options: ConnectOptions = {}): Promise<Sluice> {
+    const port = await connectBroker(url, options);
+    return new Sluice({ port, clock: STEADY_CLOCK, failed: port.failure });
   }
 
   /**

@@ -1,11 +1,13 @@
 import { openBroker, SystemClock } from "@sluice/broker";
-import { Sluice as Client } from "@sluice/client";
+import { Sluice as Client, type ConnectOptions } from "@sluice/client";
+import { connectBroker } from "@sluice/client/remote";
 import { FileLog, type Log } from "@sluice/log";
 import type { Broker, SluiceError } from "@sluice/protocol";
+import { dialWs } from "./dial-ws.ts";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
 
-/** A durable job queue in this process. */
+/** A durable job queue, in this process or on a server. */
 export class Sluice extends Client {
   /** Opens a directory, or a queue in memory; what the log holds is there when it resolves. */
   static async open(options: OpenOptions = {}): Promise<Sluice> {
@@ -17,6 +19,15 @@ export class Sluice extends Client {
     const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
     const port = await recover(log, { ...options, clock }, onFailure);
     return new Sluice({ port, clock, failed });
+  }
+
+  /**
+   * The queues of a server, as if they were here; resolves when the server has welcomed us. The
+   * connection is made again whenever it is lost, and what was not answered is said again.
+   */
+  static override async connect(url: string, options: ConnectOptions = {}): Promise<Sluice> {
+    const port = await connectBroker(url, { ...options, dial: dialWs });
+    return new Sluice({ port, clock: new SystemClock(), failed: port.failure });
   }
 }
 

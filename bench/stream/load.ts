@@ -1,0 +1,98 @@
+// What the processes of one measurement share, and how they are started.
+
+import { Scratch } from "../scratch.ts";
+import { Process } from "./process.ts";
+
+export const BATCH_JOBS = 1000;
+// Some gather while a sync carries the others.
+export const BULKS_IN_FLIGHT = 8;
+
+export const QUEUE = {
+  codec: "bytes",
+  capacity: { jobs: 100_000_000, bytes: 1e12 },
+  lease: "1h",
+} as const;
+
+export interface LoadOptions {
+  readonly payloadBytes: number;
+  readonly lanes: number;
+  readonly durability?: "fsync" | "os";
+  // False: nobody takes the jobs.
+  readonly works?: boolean;
+}
+
+export class Load implements AsyncDisposable {
+  readonly server = new Process("server");
+  readonly producer = new Process("producer");
+  readonly consumer = new Process("consumer");
+  readonly #scratch = new Scratch();
+  readonly #options: LoadOptions;
+  // Processor time of each process for a job, over the last run.
+  cpuMicrosPerJob = { server: 0, producer: 0, consumer: 0 };
+
+  private constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: LoadOptions): Promise<Load> {
+    const { payloadBytes, lanes, durability = "fsync", works = true } = options;
+    const load = new Load(options);
+    const url = await load.server.ask<string>("open", load.#scratch.fresh(), durability);
+    await load.producer.ask("open", url, payloadBytes, lanes);
+    await load.consumer.ask("open", url, works);
+    return load;
+  }
+
+  get conditions() {
+    const { payloadBytes, lanes, durability = "fsync" } = this.#options;
+    return {
+      durability,
+      disk: this.#scratch.disk,
+      payload: `${payloadBytes} bytes`,
+      lanes,
+      processes: "producer, server and consumer, one each, over loopback",
+    };
+  }
+
+  bulk(jobs: number): Promise<number> {
+    return this.#timed(jobs, "bulk", jobs);
+  }
+
+  singles(jobs: number, inFlight: number): Promise<number> {
+    return this.#timed(jobs, "singles", jobs, inFlight);
+  }
+
+  // Percentiles of the time from when an add was due to the begin of its handler.
+  async latencies(jobs: number, perSecond: number, shares: readonly number[]): Promise<number[]> {
+    const finished = this.consumer.ask<number[]>("finishTimed", jobs, shares);
+    await this.producer.ask("openLoop", jobs, perSecond);
+    return finished;
+  }
+
+  async #timed(jobs: number, question: string, ...args: number[]): Promise<number> {
+    await this.#cpu();
+    const finished = this.consumer.ask("finish", jobs);
+    const from = performance.now();
+    await Promise.all([this.producer.ask(question, ...args), finished]);
+    const ms = performance.now() - from;
+    const [server = 0, producer = 0, consumer = 0] = await this.#cpu();
+    this.cpuMicrosPerJob = {
+      server: server / jobs,
+      producer: producer / jobs,
+      consumer: consumer / jobs,
+    };
+    return (jobs * 1000) / ms;
+  }
+
+  #cpu(): Promise<number[]> {
+    const all = [this.server, this.producer, this.consumer];
+    return Promise.all(all.map((one) => one.ask<number>("cpuMicros")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.producer[Symbol.asyncDispose]();
+    await this.consumer[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
+    this.#scratch[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,48 @@
+// A process of its own that does what it is asked to, one question after the other.
+
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+
+export type Roles = "server" | "producer" | "consumer";
+
+interface Answer {
+  readonly answer?: unknown;
+  readonly error?: string;
+}
+
+export class Process implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #name: Roles;
+  readonly #kill = (): void => void this.#child.kill("SIGKILL");
+
+  constructor(name: Roles) {
+    this.#name = name;
+    const program = join(import.meta.dirname, `${name}.ts`);
+    this.#child = fork(program, [], { execArgv: ["--expose-gc"], stdio: ["ignore", 2, 2, "ipc"] });
+    process.on("exit", this.#kill);
+  }
+
+  ask<T>(question: string, ...args: readonly unknown[]): Promise<T> {
+    this.#child.send({ question, args });
+    return this.answer();
+  }
+
+  // The next answer, to a question that has several.
+  answer<T>(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const gone = (code: number | null): void =>
+        reject(new Error(`the ${this.#name} ended with ${code} before its answer`));
+      this.#child.once("exit", gone);
+      this.#child.once("message", ({ answer, error }: Answer) => {
+        this.#child.off("exit", gone);
+        if (error === undefined) resolve(answer as T);
+        else reject(new Error(`the ${this.#name}: ${error}`));
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off("exit", this.#kill);
+    this.#kill();
+  }
+}

@@ -1,0 +1,75 @@
+// Adds jobs to a server from a process of its own.
+
+import { type BulkItem, type Queue, Sluice, SluiceError } from "sluice";
+import { keepInFlight } from "../embedded/load.ts";
+import { answer } from "./answer.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
+
+// Coprime to the powers of ten that count the lanes, and too long a step to be guessed.
+const STRIDE = 618_033_987;
+
+let queue: Queue<Uint8Array>;
+let payloads: Uint8Array[] = [];
+let keys: string[] = [];
+let at = 0;
+
+function item(): BulkItem<Uint8Array> {
+  at = (at + 1) % (payloads.length * keys.length);
+  const payload = payloads[at % payloads.length]!;
+  return { payload, fairnessKey: keys[(at * STRIDE) % keys.length]! };
+}
+
+async function addBatch(count: number): Promise<void> {
+  const answers = await queue.addBulk(Array.from({ length: count }, item));
+  for (const outcome of answers) if (outcome instanceof SluiceError) throw outcome;
+}
+
+// Nobody waits for an add before the next one is due; a job carries the time at which it was.
+async function openLoop(jobs: number, perSecond: number): Promise<void> {
+  const gapMs = 1000 / perSecond;
+  const beginAt = performance.now() + gapMs;
+  const adds: Promise<unknown>[] = [];
+  for (let sent = 0; sent < jobs; ) {
+    const due = Math.min(jobs, Math.floor((performance.now() - beginAt) / gapMs) + 1);
+    for (; sent < due; sent++) {
+      const payload = Buffer.from(payloads[sent % payloads.length]!);
+      payload.writeDoubleLE(performance.timeOrigin + beginAt + sent * gapMs, 0);
+      adds.push(queue.add(payload, { fairnessKey: keys[sent % keys.length]! }));
+    }
+    await new Promise(setImmediate);
+  }
+  await Promise.all(adds);
+}
+
+answer({
+  async open(url: string, payloadBytes: number, lanes: number) {
+    const sluice = await Sluice.connect(url, { client: "producer" });
+    queue = await sluice.queue<Uint8Array>("jobs", QUEUE);
+    payloads = Array.from({ length: 1000 }, (_, index) => Buffer.alloc(payloadBytes, index));
+    keys = Array.from({ length: lanes }, (_, lane) => `t${String(lane).padStart(7, "0")}`);
+  },
+
+  bulk: (jobs: number) =>
+    keepInFlight(BULKS_IN_FLIGHT, jobs / BATCH_JOBS, () => addBatch(BATCH_JOBS)),
+
+  singles: (jobs: number, inFlight: number) =>
+    keepInFlight(inFlight, jobs, async () => {
+      const { payload, ...options } = item();
+      await queue.add(payload, options);
+    }),
+
+  openLoop,
+
+  // So many jobs of each of so many tenants, all with the lane as their payload.
+  async backlog(tenants: number, jobsEach: number) {
+    for (let tenant = 0; tenant < tenants; tenant++) {
+      const payload = Buffer.from(`tenant ${tenant}`);
+      const job = { payload, fairnessKey: `tenant ${tenant}` };
+      await queue.addBulk(Array.from({ length: jobsEach }, () => job));
+    }
+  },
+
+  async newcomer() {
+    await queue.add(Buffer.from("newcomer"), { fairnessKey: "newcomer" });
+  },
+});

@@ -1,0 +1,31 @@
+// A server with one broker, as `sluice serve` runs it.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { openBroker } from "@sluice/broker";
+import { FileLog } from "@sluice/log";
+import { serveStream } from "@sluice/server/stream";
+import { answer } from "./answer.ts";
+
+// As the library opens it: a quarter of what may be held beyond twice the live data.
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+
+answer({
+  async open(dir: string, durability: "fsync" | "os") {
+    const log = await FileLog.open({ dir, durability, segmentBytes: SEGMENT_BYTES });
+    const broker = await openBroker({ log });
+    const http = createServer();
+    serveStream(http, { open: async () => broker });
+    http.listen(0, "127.0.0.1");
+    await once(http, "listening");
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  },
+
+  // What the process holds when all that can be freed is.
+  memoryBytes() {
+    globalThis.gc?.();
+    globalThis.gc?.();
+    return process.memoryUsage().rss;
+  },
+});

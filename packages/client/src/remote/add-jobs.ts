@@ -1,0 +1,126 @@
+/** Adds a batch of jobs: in one frame, or one after the other when it is too large for one. */
+import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
+import { FRAME_BYTES_MAX, KIND, readAdded, writeNewJob } from "@sluice/protocol/wire";
+import {
+  BUSY_RETRY_MS,
+  JOB_BYTES_SLACK,
+  PAYLOAD_BYTES_MAX,
+  PENDING_BYTES_MAX,
+  WAITING_ADDS_MAX,
+} from "./limits.ts";
+import type { Operations } from "./operations.ts";
+
+export interface AddCall {
+  readonly operations: Operations;
+  readonly queue: string;
+  readonly jobs: readonly NewJob[];
+  readonly operationId: string;
+  readonly signal: AbortSignal | undefined;
+  /** Throws when the connection is over. */
+  readonly check: () => void;
+}
+
+export async function addInParts(call: AddCall): Promise<Outcome<Added>[]> {
+  const { jobs, operations, check } = call;
+  while (operations.bytes >= PENDING_BYTES_MAX) {
+    await waitForRoom(operations);
+    check();
+  }
+  const parts = partsOf(jobs);
+  if (parts.length === 1) return send(call, jobs, call.operationId);
+  // The call that adds the last member of a group closes it, so members are not taken apart.
+  if (jobs.some((job) => job?.group !== undefined)) throw tooLarge(FRAME_BYTES_MAX + 1);
+  const outcomes: Outcome<Added>[] = [];
+  for (const [index, part] of parts.entries()) {
+    check();
+    const operationId = index === 0 ? call.operationId : `${call.operationId}.${index}`;
+    for (const outcome of await send(call, part, operationId)) outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+/** Whoever adds faster than the server confirms waits for it, or is sent away. */
+async function waitForRoom(operations: Operations): Promise<void> {
+  if (operations.waiting >= WAITING_ADDS_MAX) {
+    const message = `${operations.bytes} bytes wait to be confirmed by the server`;
+    throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
+  }
+  await operations.room();
+}
+
+function partsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
+  const parts: NewJob[][] = [[]];
+  let bytes = JOB_BYTES_SLACK;
+  for (const job of jobs) {
+    const size = sizeOf(job);
+    if (bytes + size > FRAME_BYTES_MAX && parts.at(-1)!.length > 0) {
+      parts.push([]);
+      bytes = JOB_BYTES_SLACK;
+    }
+    bytes += size;
+    parts.at(-1)!.push(job);
+  }
+  return parts.length === 1 ? [jobs] : parts;
+}
+
+/** About the bytes that a job takes; one with headers or other options is taken to be larger. */
+function sizeOf(job: NewJob): number {
+  const payload = isTooLarge(job) ? 0 : (job?.payload?.length ?? 0);
+  return payload + 100 + (job?.headers === undefined ? 0 : 1000);
+}
+
+function send(
+  { operations, queue, signal }: AddCall,
+  jobs: readonly NewJob[],
+  operationId: string,
+): Promise<Outcome<Added>[]> {
+  const operation = operations.number();
+  const cancel = (): void => operations.cancel(operation);
+  const answer = operations.ask(
+    {
+      kind: KIND.add,
+      write: (writer) => {
+        writer.text(queue);
+        writer.text(operationId);
+        writer.u32(jobs.length);
+        for (let i = 0; i < jobs.length; i++) writeNewJob(writer, sendable(jobs[i]!));
+        if (writer.frameSize > FRAME_BYTES_MAX) throw tooLarge(writer.frameSize);
+      },
+      read: (reader) => {
+        const outcomes = readAdded(reader);
+        return jobs.some(isTooLarge) ? withRefused(jobs, outcomes) : outcomes;
+      },
+      isRepeatable: true,
+    },
+    operation,
+  );
+  if (signal === undefined) return answer;
+  signal.addEventListener("abort", cancel, { once: true });
+  return answer.finally(() => signal.removeEventListener("abort", cancel));
+}
+
+function isTooLarge(job: NewJob): boolean {
+  return job?.payload?.length > PAYLOAD_BYTES_MAX;
+}
+
+/** A payload that no broker takes is not sent: the job goes without it and is refused. */
+function sendable(job: NewJob): NewJob {
+  return isTooLarge(job) ? { ...job, payload: undefined as unknown as Uint8Array } : job;
+}
+
+function withRefused(jobs: readonly NewJob[], outcomes: Outcome<Added>[]): Outcome<Added>[] {
+  return outcomes.map((outcome, i) => {
+    const job = jobs[i]!;
+    return isTooLarge(job) ? { error: payloadTooLarge(job.payload.length).toJSON() } : outcome;
+  });
+}
+
+function payloadTooLarge(bytes: number): SluiceError {
+  const message = `payload must have at most ${PAYLOAD_BYTES_MAX} bytes, got ${bytes}`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "payload", value: bytes });
+}
+
+function tooLarge(bytes: number): SluiceError {
+  const message = `jobs must have at most ${FRAME_BYTES_MAX} bytes together, got ${bytes}`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "jobs", value: bytes });
+}

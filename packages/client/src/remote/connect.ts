@@ -1,0 +1,62 @@
+import type { Clock } from "@sluice/protocol";
+import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import { invalid, unknownField } from "../invalid.ts";
+import { type Dial, dialWebSocket } from "./dial.ts";
+import { RemoteBroker } from "./remote-broker.ts";
+import { streamUrl } from "./stream-url.ts";
+
+export interface ConnectOptions {
+  /** The key of this program, when the server asks for keys. */
+  apiKey?: string | undefined;
+  /** How this program is called where connections are shown. */
+  client?: string | undefined;
+}
+
+/** What only the library itself and its tests choose. */
+export interface ConnectParts extends ConnectOptions {
+  dial?: Dial | undefined;
+  clock?: Clock | undefined;
+  random?: (() => number) | undefined;
+  defer?: ((callback: () => void) => void) | undefined;
+}
+
+const KNOWN = ["apiKey", "client", "dial", "clock", "random", "defer"];
+
+/** The port of the server at `url`; resolves when the server has welcomed us. */
+export async function connectBroker(url: string, parts: ConnectParts = {}): Promise<RemoteBroker> {
+  for (const [name, value] of Object.entries(parts)) {
+    if (!KNOWN.includes(name)) throw unknownField(`connect.${name}`, KNOWN.slice(0, 2), value);
+  }
+  const { apiKey, client = "sluice", clock = STEADY_CLOCK } = parts;
+  checkText("connect.apiKey", apiKey);
+  checkText("connect.client", client);
+  return RemoteBroker.open({
+    url: streamUrl(url),
+    apiKey,
+    client,
+    clock,
+    dial: parts.dial ?? dialWebSocket,
+    random: parts.random ?? randomly,
+    defer: parts.defer ?? endOfTurn,
+  });
+}
+
+const TEXT_CHARS_MAX = 1000;
+
+/** The key is a secret: the refusal does not repeat it. */
+function checkText(field: string, text: unknown): void {
+  if (text === undefined || (typeof text === "string" && text.length <= TEXT_CHARS_MAX)) return;
+  throw invalid(field, `a text of at most ${TEXT_CHARS_MAX} characters`, typeof text);
+}
+
+/** Names of operations must not be guessed by another client, nor met by chance. */
+function randomly(): number {
+  const { crypto } = globalThis;
+  return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
+}
+
+/** When all that is read in this turn of the event loop was handled; browsers have no such time. */
+function endOfTurn(callback: () => void): void {
+  if (typeof setImmediate === "function") setImmediate(callback);
+  else queueMicrotask(callback);
+}

@@ -1,0 +1,232 @@
+/**
+ * The client's end of a session, over one connection after the other. It is in one of these states.
+ *
+ * connecting  a connection is dialled, or waits for the server's welcome
+ * up          frames go and come
+ * waiting     the connection was lost, and the next try is due after a while
+ * closed      by the user, or because the server refused us in a way that no retry can mend
+ *
+ * From `up` to `up` the session either went on, and nothing was lost, or it is a new one: then the
+ * owner says again what was not answered.
+ */
+import { type Clock, SluiceError, type Timer, toSluiceError } from "@sluice/protocol";
+import {
+  Channel,
+  FrameReader,
+  FrameWriter,
+  KIND,
+  readError,
+  readWelcome,
+  type Socket,
+  type Welcome,
+  WIRE_VERSION,
+  writeHello,
+} from "@sluice/protocol/wire";
+import { type Dial, unreachable } from "./dial.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS } from "./limits.ts";
+
+export interface LinkOptions {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly client: string;
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly defer: (callback: () => void) => void;
+}
+
+export interface LinkOwner {
+  receive(reader: FrameReader): void;
+  /** The session goes on, or is a new one that knows of nothing. */
+  up(isResumed: boolean): void;
+  /** It will never be up again. */
+  failed(error: SluiceError): void;
+}
+
+/** No retry can mend these. */
+const FATAL: ReadonlySet<string> = new Set(["UNAUTHORIZED", "FORBIDDEN", "INVALID"]);
+
+/** Missed heartbeats after which the other end is taken to be gone. */
+const SILENCES_MAX = 2;
+
+export class Link {
+  readonly channel: Channel;
+  readonly #options: LinkOptions;
+  readonly #owner: LinkOwner;
+  #state: "connecting" | "up" | "waiting" | "closed" = "connecting";
+  #socket: Socket | undefined = undefined;
+  #session = "";
+  #retry: Timer | undefined = undefined;
+  #beat: Timer | undefined = undefined;
+  #heardAt = 0;
+  #tries = 0;
+
+  constructor(options: LinkOptions, owner: LinkOwner) {
+    this.#options = options;
+    this.#owner = owner;
+    this.channel = new Channel({ defer: options.defer, isResumable: true });
+  }
+
+  get isUp(): boolean {
+    return this.#state === "up";
+  }
+
+  /** Resolves when the server has welcomed us; one try. */
+  async open(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#state = "closed";
+    this.#retry?.cancel();
+    this.#beat?.cancel();
+    this.channel.detach();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close(1000, "closed");
+  }
+
+  async #connect(): Promise<void> {
+    const { clock, dial, url } = this.#options;
+    this.#state = "connecting";
+    const { promise, resolve, reject } = Promise.withResolvers<Welcome>();
+    const late = clock.at(clock.now() + CONNECT_MS, () =>
+      reject(unreachable(url, `no welcome within ${CONNECT_MS} ms`)),
+    );
+    const dialled = dial(url);
+    dialled.then((socket) => this.#greet(socket, resolve, reject), reject);
+    try {
+      const welcome = await promise;
+      this.#start(await dialled, welcome);
+    } catch (error) {
+      // A connection that comes too late is not left open either.
+      dialled.then((socket) => socket.close(1000, "no welcome")).catch(() => {});
+      throw error;
+    } finally {
+      late.cancel();
+    }
+  }
+
+  #greet(
+    socket: Socket,
+    welcomed: (welcome: Welcome) => void,
+    refused: (error: unknown) => void,
+  ): void {
+    const { url, apiKey, client } = this.#options;
+    socket.onclose = (reason) => refused(unreachable(url, reason));
+    socket.onmessage = (message) => {
+      try {
+        const reader = new FrameReader(message);
+        const welcome = reader.next() ? welcomeOf(reader) : undefined;
+        if (welcome === undefined) throw unreachable(url, "what answers is no Sluice server");
+        socket.onmessage = (next) => this.#early.push(next);
+        welcomed(welcome);
+      } catch (error) {
+        refused(error);
+      }
+    };
+    const writer = new FrameWriter();
+    writeHello(writer, {
+      version: WIRE_VERSION,
+      apiKey,
+      client,
+      session: this.#session,
+      received: this.channel.received,
+      isResumable: true,
+    });
+    socket.send(writer.take());
+  }
+
+  /** Messages that came right behind the welcome. */
+  #early: Uint8Array[] = [];
+
+  #start(socket: Socket, welcome: Welcome): void {
+    const early = this.#early;
+    this.#early = [];
+    if (this.#state === "closed") return socket.close(1000, "closed");
+    const { session, isResumed, received, heartbeatMs } = welcome;
+    if (!isResumed) this.channel.reset();
+    this.channel.attach(socket, isResumed ? received : 0);
+    this.#session = session;
+    this.#socket = socket;
+    this.#state = "up";
+    this.#tries = 0;
+    socket.onmessage = (message) => this.#receive(message);
+    socket.onclose = (reason) => this.#lost(socket, reason);
+    this.#heardAt = this.#options.clock.now();
+    this.#beatIn(heartbeatMs);
+    this.#owner.up(isResumed);
+    for (const message of early) this.#receive(message);
+  }
+
+  #receive(message: Uint8Array): void {
+    const socket = this.#socket;
+    if (socket === undefined) return;
+    this.#heardAt = this.#options.clock.now();
+    try {
+      this.channel.count(message);
+      const reader = new FrameReader(message);
+      while (reader.next()) this.#handle(reader);
+    } catch (error) {
+      // Nobody knows what else was in it: the session is given up.
+      this.#session = "";
+      socket.close(1000, "malformed");
+      this.#lost(socket, toSluiceError(error).message);
+    }
+  }
+
+  #handle(reader: FrameReader): void {
+    if (reader.kind === KIND.received) this.channel.hear(reader);
+    else if (reader.kind === KIND.error && reader.operation === 0) {
+      throw SluiceError.fromJSON(readError(reader));
+    } else if (reader.kind !== KIND.pong) this.#owner.receive(reader);
+  }
+
+  #lost(socket: Socket, reason: string): void {
+    if (this.#socket !== socket) return;
+    this.#socket = undefined;
+    this.#beat?.cancel();
+    this.channel.detach();
+    this.#wait(unreachable(this.#options.url, reason));
+  }
+
+  /** The next try: soon at first, then less and less often, and not all clients at once. */
+  #wait(error: SluiceError): void {
+    if (FATAL.has(error.code)) {
+      this.close();
+      return this.#owner.failed(error);
+    }
+    this.#state = "waiting";
+    const { clock, random } = this.#options;
+    const most = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** this.#tries++);
+    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => {
+      this.#connect().catch((failure) => {
+        if (this.#state !== "closed") this.#wait(toSluiceError(failure));
+      });
+    });
+  }
+
+  #beatIn(heartbeatMs: number): void {
+    const { clock } = this.#options;
+    this.#beat = clock.at(clock.now() + heartbeatMs / 2, () => {
+      const socket = this.#socket;
+      if (socket === undefined) return;
+      if (clock.now() - this.#heardAt > heartbeatMs * SILENCES_MAX) {
+        socket.close(1000, "silent");
+        return this.#lost(socket, "the server is silent");
+      }
+      this.channel.frame(KIND.ping, 0, () => {});
+      this.#beatIn(heartbeatMs);
+    });
+  }
+}
+
+function welcomeOf(reader: FrameReader): Welcome | undefined {
+  if (reader.kind === KIND.error) throw SluiceError.fromJSON(readError(reader));
+  return reader.kind === KIND.welcome ? readWelcome(reader) : undefined;
+}

@@ -1,0 +1,141 @@
+/**
+ * What was asked for and is not answered. Each operation keeps its frame: when the session is lost
+ * with the server that held it, what can be said twice is said again, under the same number.
+ */
+import { SluiceError } from "@sluice/protocol";
+import {
+  type Channel,
+  type FrameReader,
+  type FrameWriter,
+  KIND,
+  readError,
+} from "@sluice/protocol/wire";
+
+export interface Ask<T> {
+  readonly kind: number;
+  readonly write: (writer: FrameWriter) => void;
+  readonly read: (reader: FrameReader) => T;
+  /**
+   * Whether doing it twice is like doing it once. An ack that had arrived is answered with
+   * `ALREADY_FINISHED` the second time: the job is over, and nobody can say any more by whom.
+   */
+  readonly isRepeatable: boolean;
+}
+
+interface Pending {
+  readonly frame: Uint8Array;
+  readonly ask: Ask<unknown>;
+  readonly done: (answer: never) => void;
+  readonly fail: (error: SluiceError) => void;
+  /** The server may have seen it. */
+  isSent: boolean;
+}
+
+export class Operations {
+  readonly #channel: Channel;
+  readonly #isTaken: (operation: number) => boolean;
+  readonly #pending = new Map<number, Pending>();
+  readonly #waiting: (() => void)[] = [];
+  /** What is told to those who are still waiting when we leave. */
+  leaving: SluiceError | undefined = undefined;
+  #last = 0;
+  #bytes = 0;
+
+  /** `isTaken`: numbers of operations that are not kept here. */
+  constructor(channel: Channel, isTaken: (operation: number) => boolean) {
+    this.#channel = channel;
+    this.#isTaken = isTaken;
+  }
+
+  /** Bytes of requests that are not answered. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** A number that no operation under way has; 0 is the connection's own. */
+  number(): number {
+    do this.#last = (this.#last + 1) >>> 0;
+    while (this.#last === 0 || this.#pending.has(this.#last) || this.#isTaken(this.#last));
+    return this.#last;
+  }
+
+  ask<T>(ask: Ask<T>, operation = this.number()): Promise<T> {
+    const frame = this.#channel.frame(ask.kind, operation, ask.write);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#bytes += frame.length;
+    this.#pending.set(operation, {
+      frame,
+      ask,
+      done: resolve,
+      fail: reject,
+      isSent: this.#channel.isAttached,
+    });
+    return promise;
+  }
+
+  /** Tells the server that nobody waits for the answer any more; it comes all the same. */
+  cancel(operation: number): void {
+    if (this.#pending.has(operation)) this.#channel.frame(KIND.cancel, operation, () => {});
+  }
+
+  /** Resolves when something was answered. */
+  async room(): Promise<void> {
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** True when the frame was the answer to an operation. */
+  answer(reader: FrameReader): boolean {
+    const pending = this.#pending.get(reader.operation);
+    if (pending === undefined) return false;
+    this.#remove(reader.operation, pending);
+    if (reader.kind === KIND.error) pending.fail(this.#refusal(reader));
+    else pending.done(pending.ask.read(reader) as never);
+    return true;
+  }
+
+  #refusal(reader: FrameReader): SluiceError {
+    const error = SluiceError.fromJSON(readError(reader));
+    // The server gives up what waits when we leave; our caller did not.
+    return error.code === "ABORTED" && this.leaving !== undefined ? this.leaving : error;
+  }
+
+  /** The session went on: what was made meanwhile was sent with the rest. */
+  resumed(): void {
+    for (const pending of this.#pending.values()) pending.isSent = true;
+  }
+
+  /** The session is a new one, in which nothing was said yet. */
+  repeat(): void {
+    for (const [operation, pending] of this.#pending) {
+      if (pending.isSent && !pending.ask.isRepeatable) {
+        this.#remove(operation, pending);
+        pending.fail(interrupted());
+        continue;
+      }
+      pending.isSent = true;
+      this.#channel.repeat(pending.frame);
+    }
+  }
+
+  failAll(error: SluiceError): void {
+    for (const [operation, pending] of this.#pending) {
+      this.#remove(operation, pending);
+      pending.fail(error);
+    }
+  }
+
+  #remove(operation: number, { frame }: Pending): void {
+    this.#pending.delete(operation);
+    this.#bytes -= frame.length;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+export function interrupted(): SluiceError {
+  const message = "the connection was lost before the answer: it may have been done, or not";
+  return new SluiceError("DISCONNECTED", message);
+}

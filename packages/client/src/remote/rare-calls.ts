@@ -1,0 +1,165 @@
+/** The calls of the port that travel by their name. */
+import type {
+  Broker,
+  FairnessKey,
+  GateConfig,
+  GateInfo,
+  GroupInfo,
+  HistoryEntry,
+  JobInfo,
+  JobsOptions,
+  LaneStats,
+  Outcome,
+  Page,
+  PageOptions,
+  Progress,
+  QueueInfo,
+  QueueOptions,
+  ScanOptions,
+  StoreEntry,
+  Why,
+  WorkerInfo,
+} from "@sluice/protocol";
+import { type CallName, KIND, readAnswer, writeCall } from "@sluice/protocol/wire";
+import type { Ask } from "./operations.ts";
+
+/** Done twice, these are not as if done once. */
+const ONCE: ReadonlySet<CallName> = new Set([
+  "cancelByKey",
+  "deleteQueue",
+  "purge",
+  "redrive",
+  "reportGate",
+  "retry",
+  "storeWrite",
+]);
+
+type Rare = Pick<Broker, Exclude<CallName, "ended"> & keyof Broker>;
+
+export abstract class RareCalls implements Rare {
+  protected abstract call<T>(name: CallName, args: readonly unknown[]): Promise<T>;
+
+  protected ask<T>(name: CallName, args: readonly unknown[]): Ask<T> {
+    return {
+      kind: KIND.call,
+      write: (writer) => writeCall(writer, name, args),
+      read: (reader) => readAnswer(reader, name) as T,
+      isRepeatable: !ONCE.has(name),
+    };
+  }
+
+  async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
+    return this.call("progress", [items]);
+  }
+
+  async cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.call("cancel", [ids]);
+  }
+
+  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.call("cancelByKey", [queue, keys]);
+  }
+
+  async retry(ids: readonly string[]): Promise<Outcome<true>[]> {
+    return this.call("retry", [ids]);
+  }
+
+  async job(id: string): Promise<JobInfo> {
+    return this.call("job", [id]);
+  }
+
+  async why(id: string): Promise<Why> {
+    return this.call("why", [id]);
+  }
+
+  async history(id: string): Promise<readonly HistoryEntry[]> {
+    return this.call("history", [id]);
+  }
+
+  async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
+    return this.call("jobs", [queue, options]);
+  }
+
+  async group(group: string): Promise<GroupInfo> {
+    return this.call("group", [group]);
+  }
+
+  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    return this.call("setQueue", [queue, options]);
+  }
+
+  async deleteQueue(queue: string): Promise<void> {
+    await this.call("deleteQueue", [queue]);
+  }
+
+  async queue(queue: string): Promise<QueueInfo> {
+    return this.call("queue", [queue]);
+  }
+
+  async queues(): Promise<readonly QueueInfo[]> {
+    return this.call("queues", []);
+  }
+
+  async purge(queue: string): Promise<void> {
+    await this.call("purge", [queue]);
+  }
+
+  async redrive(queue: string, options?: { count?: number }): Promise<number> {
+    return this.call("redrive", [queue, options]);
+  }
+
+  async lanes(
+    queue: string,
+    options?: PageOptions & { search?: string },
+  ): Promise<Page<LaneStats>> {
+    return this.call("lanes", [queue, options]);
+  }
+
+  async setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    await this.call("setLaneWeight", [queue, key, weight]);
+  }
+
+  async workers(queue: string): Promise<readonly WorkerInfo[]> {
+    return this.call("workers", [queue]);
+  }
+
+  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    return this.call("setGate", [key, config]);
+  }
+
+  async deleteGate(key: string): Promise<void> {
+    await this.call("deleteGate", [key]);
+  }
+
+  async gate(key: string): Promise<GateInfo> {
+    return this.call("gate", [key]);
+  }
+
+  async gates(): Promise<readonly GateInfo[]> {
+    return this.call("gates", []);
+  }
+
+  async cooldown(key: string, ms: number, reason?: string): Promise<void> {
+    await this.call("cooldown", [key, ms, reason]);
+  }
+
+  async clearCooldown(key: string): Promise<void> {
+    await this.call("clearCooldown", [key]);
+  }
+
+  async reportGate(key: string, ok: boolean): Promise<void> {
+    await this.call("reportGate", [key, ok]);
+  }
+
+  async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    return this.call("storeGet", [store, keys]);
+  }
+
+  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+    await this.call("storeWrite", [store, entries]);
+  }
+
+  async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
+    return this.call("storeScan", [store, options]);
+  }
+}

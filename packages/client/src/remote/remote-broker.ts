@@ -1,0 +1,336 @@
+/** The Broker port of a server, over a stream: each call is an operation with an answer. */
+import {
+  type Ack,
+  type Added,
+  type Broker,
+  type BrokerEvent,
+  type CallOptions,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type EventFilter,
+  type Extend,
+  type JobEnd,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type NewJob,
+  type Outcome,
+  SluiceError,
+} from "@sluice/protocol";
+import {
+  type FrameReader,
+  type FrameWriter,
+  ITEMS_MAX,
+  KIND,
+  readError,
+  readEvents,
+  readLeasedJobs,
+  readOutcomes,
+  writeAcks,
+  writeExtends,
+  writeLease,
+  writeNacks,
+  writeTokens,
+} from "@sluice/protocol/wire";
+import { invalid } from "../invalid.ts";
+import { addInParts } from "./add-jobs.ts";
+import { LEAVE_MS } from "./limits.ts";
+import { Link, type LinkOptions, type LinkOwner } from "./link.ts";
+import { interrupted, Operations } from "./operations.ts";
+import { RareCalls } from "./rare-calls.ts";
+import { RemoteConsumer } from "./remote-consumer.ts";
+import { RemoteEvents } from "./remote-events.ts";
+
+const DONE: Outcome<true> = Object.freeze({ ok: true });
+
+export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
+  readonly #options: LinkOptions;
+  readonly #link: Link;
+  readonly #operations: Operations;
+  readonly #consumers = new Map<number, RemoteConsumer>();
+  readonly #events = new Map<number, RemoteEvents>();
+  readonly #failed = Promise.withResolvers<SluiceError>();
+  readonly #mark: string;
+  #adds = 0;
+  /** Why every later call is refused. */
+  #end: SluiceError | undefined = undefined;
+  #closing: Promise<void> | undefined = undefined;
+  #left: (() => void) | undefined = undefined;
+
+  private constructor(options: LinkOptions) {
+    super();
+    this.#options = options;
+    this.#link = new Link(options, this);
+    const isTaken = (operation: number): boolean =>
+      this.#consumers.has(operation) || this.#events.has(operation);
+    this.#operations = new Operations(this.#link.channel, isTaken);
+    this.#mark = Array.from({ length: 4 }, () => options.random().toString(36).slice(2, 7)).join(
+      "",
+    );
+  }
+
+  /** Answers when the server has welcomed us. */
+  static async open(options: LinkOptions): Promise<RemoteBroker> {
+    const broker = new RemoteBroker(options);
+    await broker.#link.open();
+    return broker;
+  }
+
+  /** Resolves when the server refuses us for good. */
+  get failure(): Promise<SluiceError> {
+    return this.#failed.promise;
+  }
+
+  async add(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: CallOptions = {},
+  ): Promise<Outcome<Added>[]> {
+    checkBatch("jobs", jobs);
+    const { signal, operationId = `${this.#mark}.${++this.#adds}` } = options;
+    if (signal?.aborted === true) throw aborted(signal);
+    this.#check();
+    const operations = this.#operations;
+    return addInParts({ operations, queue, jobs, operationId, signal, check: () => this.#check() });
+  }
+
+  async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    const { signal } = options;
+    if (signal?.aborted === true) throw aborted(signal);
+    this.#check();
+    const operation = this.#operations.number();
+    const answer = this.#operations.ask(
+      {
+        kind: KIND.lease,
+        write: (writer) => writeLease(writer, queue, options),
+        read: (reader) => readLeasedJobs(reader, queue),
+        isRepeatable: true,
+      },
+      operation,
+    );
+    return this.#orAborted(operation, answer, signal, (jobs) => this.#return(jobs));
+  }
+
+  async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    this.#check();
+    const consumer = new RemoteConsumer({
+      channel: this.#link.channel,
+      operation: this.#operations.number(),
+      queue,
+      options,
+      deliver,
+      stop: (one) => this.#stop(one),
+    });
+    this.#consumers.set(consumer.operation, consumer);
+    consumer.join();
+    await consumer.joined.promise;
+    return consumer;
+  }
+
+  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
+    return this.#endJobs("items", KIND.ack, items, writeAcks);
+  }
+
+  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+    return this.#endJobs("items", KIND.nack, items, writeNacks);
+  }
+
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#endJobs("leases", KIND.giveBack, leases, writeTokens);
+  }
+
+  async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+    checkBatch("items", items);
+    this.#check();
+    return this.#operations.ask({
+      kind: KIND.extend,
+      write: (writer) => writeExtends(writer, items),
+      read: (reader) => readOutcomes(reader) as Outcome<number>[],
+      isRepeatable: true,
+    });
+  }
+
+  async ended(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<JobEnd> {
+    if (signal?.aborted === true) throw aborted(signal);
+    this.#check();
+    const operation = this.#operations.number();
+    const answer = this.call<JobEnd>("ended", [id], operation);
+    return this.#orAborted(operation, answer, signal, () => {});
+  }
+
+  events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
+    this.#check();
+    const operation = this.#operations.number();
+    const { channel } = this.#link;
+    const events = new RemoteEvents(() => {
+      this.#events.delete(operation);
+      channel.frame(KIND.cancel, operation, () => {});
+    });
+    this.#events.set(operation, events);
+    channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+    return events;
+  }
+
+  /** Leaves, so that leases go back at once; a second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  protected override call<T>(
+    name: Parameters<RareCalls["ask"]>[0],
+    args: readonly unknown[],
+    operation?: number,
+  ): Promise<T> {
+    this.#check();
+    return this.#operations.ask(this.ask<T>(name, args), operation);
+  }
+
+  // What the link tells
+
+  receive(reader: FrameReader): void {
+    const { kind, operation } = reader;
+    if (kind === KIND.deliver) return this.#deliver(reader);
+    if (kind === KIND.left) return this.#left?.();
+    if (this.#operations.answer(reader)) return;
+    const consumer = this.#consumers.get(operation);
+    if (consumer !== undefined) return this.#answerConsumer(consumer, reader);
+    const events = this.#events.get(operation);
+    if (events === undefined) return;
+    if (kind === KIND.happened) return events.tell(readEvents(reader));
+    this.#events.delete(operation);
+    events.end(kind === KIND.error ? SluiceError.fromJSON(readError(reader)) : undefined);
+  }
+
+  up(isResumed: boolean): void {
+    if (isResumed) return this.#operations.resumed();
+    for (const consumer of this.#consumers.values()) consumer.join();
+    this.#operations.repeat();
+    // Nobody knows what happened meanwhile, so the reader must hear that something is missing.
+    for (const events of this.#events.values()) events.end(interrupted());
+    this.#events.clear();
+  }
+
+  failed(error: SluiceError): void {
+    this.#over(error);
+    this.#failed.resolve(error);
+  }
+
+  async #close(): Promise<void> {
+    const end = new SluiceError("CLOSED", "the connection is closed");
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#operations.leaving = end;
+    if (this.#link.isUp) await this.#leave();
+    this.#link.close();
+    this.#over(end);
+  }
+
+  /** Until the server has said farewell, or has not for long. */
+  async #leave(): Promise<void> {
+    const { clock } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#left = resolve;
+    const timer = clock.at(clock.now() + LEAVE_MS, resolve);
+    this.#link.channel.frame(KIND.leave, 0, () => {});
+    await promise;
+    timer.cancel();
+  }
+
+  #over(error: SluiceError): void {
+    this.#end ??= error;
+    this.#left?.();
+    this.#operations.failAll(error);
+    for (const consumer of this.#consumers.values()) consumer.end();
+    this.#consumers.clear();
+    const isClosed = error.code === "CLOSED";
+    for (const events of this.#events.values()) events.end(isClosed ? undefined : error);
+    this.#events.clear();
+  }
+
+  #check(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
+  async #endJobs<I>(
+    field: string,
+    kind: number,
+    items: readonly I[],
+    write: (writer: FrameWriter, items: readonly I[]) => void,
+  ): Promise<Outcome<true>[]> {
+    checkBatch(field, items);
+    this.#check();
+    return this.#operations.ask({
+      kind,
+      write: (writer) => write(writer, items),
+      read: (reader) => {
+        if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
+        return readOutcomes(reader) as Outcome<true>[];
+      },
+      isRepeatable: true,
+    });
+  }
+
+  #deliver(reader: FrameReader): void {
+    const consumer = this.#consumers.get(reader.operation);
+    const jobs = readLeasedJobs(reader, consumer?.queue ?? "");
+    if (consumer?.receive(jobs) !== true) this.#return(jobs);
+  }
+
+  /** Jobs that came for somebody who is gone. */
+  #return(jobs: readonly LeasedJob[]): void {
+    if (jobs.length === 0 || this.#end !== undefined) return;
+    this.giveBack(jobs.map(({ lease }) => lease)).catch(() => {});
+  }
+
+  #answerConsumer(consumer: RemoteConsumer, reader: FrameReader): void {
+    if (reader.kind === KIND.consuming) return consumer.joined.resolve();
+    this.#consumers.delete(consumer.operation);
+    const isError = reader.kind === KIND.error || (reader.kind === KIND.over && reader.u8() === 1);
+    consumer.end(isError ? SluiceError.fromJSON(readError(reader)) : undefined);
+  }
+
+  async #stop(consumer: RemoteConsumer): Promise<void> {
+    await this.#operations.ask({
+      kind: KIND.stop,
+      write: (writer) => writer.u32(consumer.operation),
+      read: () => {},
+      isRepeatable: true,
+    });
+    this.#consumers.delete(consumer.operation);
+    consumer.end();
+  }
+
+  /** Rejects at once when the caller gives up; what comes after that goes to `late`. */
+  async #orAborted<T>(
+    operation: number,
+    answer: Promise<T>,
+    signal: AbortSignal | undefined,
+    late: (answer: T) => void,
+  ): Promise<T> {
+    if (signal === undefined) return answer;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const abort = (): void => {
+      reject(aborted(signal));
+      answer.then(late, () => {});
+      this.#operations.cancel(operation);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      return await Promise.race([answer, promise]);
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): SluiceError {
+  return new SluiceError("ABORTED", "the caller gave up", {}, { cause: signal.reason });
+}
+
+function checkBatch(field: string, items: unknown): void {
+  if (!Array.isArray(items)) throw invalid(field, "an array", items);
+  if (items.length > ITEMS_MAX)
+    throw invalid(`${field}.length`, `at most ${ITEMS_MAX}`, items.length);
+}

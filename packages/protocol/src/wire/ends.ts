@@ -1,0 +1,117 @@
+/** What a worker says of the jobs that it holds: batches of tokens, and what goes with each. */
+import type { Ack, Extend, Nack } from "../job.ts";
+import { ITEMS_MAX } from "./limits.ts";
+import type { FrameReader } from "./reader.ts";
+import type { FrameWriter } from "./writer.ts";
+
+const RESULTS = 1;
+
+/** Before a result: there is none. */
+const NO_RESULT = 0xffff_ffff;
+
+export function writeAcks(writer: FrameWriter, items: readonly Ack[]): void {
+  const hasResults = items.some((item) => item?.result !== undefined);
+  writer.u8(hasResults ? RESULTS : 0);
+  writer.u32(items.length);
+  for (const item of items) {
+    writer.short(tokenOf(item));
+    if (!hasResults) continue;
+    if (item.result instanceof Uint8Array) writer.blob(item.result);
+    else writer.u32(NO_RESULT);
+  }
+}
+
+export function readAcks(reader: FrameReader): Ack[] {
+  const hasResults = reader.flags(RESULTS) !== 0;
+  const count = reader.count(ITEMS_MAX, 1);
+  const items: Ack[] = [];
+  for (let i = 0; i < count; i++) {
+    const lease = reader.short();
+    const length = hasResults ? reader.u32() : NO_RESULT;
+    items.push(length === NO_RESULT ? { lease } : { lease, result: reader.raw(length) });
+  }
+  return items;
+}
+
+const ERROR = 1;
+const DELAY = 2;
+const UNRECOVERABLE = 4;
+const REST = 8;
+
+export function writeNacks(writer: FrameWriter, items: readonly Nack[]): void {
+  writer.u32(items.length);
+  for (const item of items) writeNack(writer, item);
+}
+
+function writeNack(writer: FrameWriter, item: Nack): void {
+  const { lease: _, error, delayMs, unrecoverable, ...rest } = item ?? {};
+  const other = rest as Record<string, unknown>;
+  const isError = typeof error === "string";
+  const isDelay = typeof delayMs === "number";
+  const isFinal = unrecoverable === true;
+  if (error !== undefined && !isError) other.error = error;
+  if (delayMs !== undefined && !isDelay) other.delayMs = delayMs;
+  if (unrecoverable !== undefined && !isFinal) other.unrecoverable = unrecoverable;
+  const hasRest = Object.values(other).some((value) => value !== undefined);
+  writer.short(tokenOf(item));
+  writer.u8(
+    (isError ? ERROR : 0) |
+      (isDelay ? DELAY : 0) |
+      (isFinal ? UNRECOVERABLE : 0) |
+      (hasRest ? REST : 0),
+  );
+  if (isError) writer.text(error.slice(0, ERROR_CHARS_MAX));
+  if (isDelay) writer.f64(delayMs);
+  if (hasRest) writer.json(other);
+}
+
+/** More than a broker keeps of an error, and less than a text can hold. */
+const ERROR_CHARS_MAX = 10_000;
+
+export function readNacks(reader: FrameReader): Nack[] {
+  const count = reader.count(ITEMS_MAX, 2);
+  const items: Nack[] = [];
+  for (let i = 0; i < count; i++) {
+    const lease = reader.short();
+    const flags = reader.flags(ERROR | DELAY | UNRECOVERABLE | REST);
+    const item: Nack = { lease };
+    if ((flags & ERROR) !== 0) item.error = reader.text();
+    if ((flags & DELAY) !== 0) item.delayMs = reader.f64();
+    if ((flags & UNRECOVERABLE) !== 0) item.unrecoverable = true;
+    items.push((flags & REST) === 0 ? item : { ...reader.object(), ...item });
+  }
+  return items;
+}
+
+export function writeTokens(writer: FrameWriter, leases: readonly string[]): void {
+  writer.u32(leases.length);
+  for (const lease of leases) writer.short(typeof lease === "string" ? lease : "");
+}
+
+export function readTokens(reader: FrameReader): string[] {
+  const count = reader.count(ITEMS_MAX, 1);
+  const leases: string[] = [];
+  for (let i = 0; i < count; i++) leases.push(reader.short());
+  return leases;
+}
+
+export function writeExtends(writer: FrameWriter, items: readonly Extend[]): void {
+  writer.u32(items.length);
+  for (const item of items) {
+    writer.short(tokenOf(item));
+    writer.f64(item?.leaseMs);
+  }
+}
+
+export function readExtends(reader: FrameReader): Extend[] {
+  const count = reader.count(ITEMS_MAX, 9);
+  const items: Extend[] = [];
+  for (let i = 0; i < count; i++) items.push({ lease: reader.short(), leaseMs: reader.f64() });
+  return items;
+}
+
+/** What is no token is told as an empty one, which the broker refuses. */
+function tokenOf(item: { lease: string } | undefined | null): string {
+  const lease: unknown = item?.lease;
+  return typeof lease === "string" ? lease : "";
+}

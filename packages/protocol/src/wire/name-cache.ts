@@ -1,0 +1,40 @@
+/**
+ * Texts that were read lately, found by their bytes. Lanes, gates and headers are named in millions
+ * of jobs: finding one is faster than making it anew, and whoever looks it up then compares
+ * pointers. Each text has one place, by its hash; another with the same place puts it out.
+ */
+const PLACES = 1024;
+
+/** Longer ones take longer to find than to make. */
+const CHARS_MAX = 24;
+
+export class NameCache {
+  readonly #names: string[] = new Array<string>(PLACES).fill("");
+
+  find(bytes: Uint8Array, at: number, length: number): string | undefined {
+    if (length > CHARS_MAX) return undefined;
+    let hash = length;
+    for (let i = at; i < at + length; i++) hash = Math.imul(hash, 31) + bytes[i]!;
+    const name = this.#names[placeOf(hash)]!;
+    if (name.length !== length) return undefined;
+    for (let i = 0; i < length; i++) if (name.charCodeAt(i) !== bytes[at + i]) return undefined;
+    return name;
+  }
+
+  /** Only ASCII: its characters are its bytes. */
+  keep(name: string): string {
+    if (name.length > CHARS_MAX) return name;
+    let hash = name.length;
+    for (let i = 0; i < name.length; i++) {
+      const code = name.charCodeAt(i);
+      if (code > 0x7f) return name;
+      hash = Math.imul(hash, 31) + code;
+    }
+    this.#names[placeOf(hash)] = name;
+    return name;
+  }
+}
+
+function placeOf(hash: number): number {
+  return (hash ^ (hash >>> 10)) & (PLACES - 1);
+}

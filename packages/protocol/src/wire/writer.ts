@@ -1,0 +1,199 @@
+/**
+ * Writes frames one after the other into messages. All numbers are little-endian.
+ *
+ * A message is a view of a block that is never written again, so whoever sends it need not copy;
+ * the next message goes on behind it in the same block.
+ *
+ * The encodings, which the reader shares:
+ *
+ * text    a u16 of the bytes and UTF-8; or 0xffff, a u16 of the units and UTF-16 for half a surrogate
+ *         pair, which UTF-8 cannot hold and a key may
+ * short   the same with a u8 for the bytes, and 0xff before a text: ids and tokens of leases
+ * blob    a u32 of the bytes, and the bytes
+ * json    a blob of JSON as UTF-8
+ */
+import { SluiceError } from "../errors.ts";
+
+export const UTF16 = 0xffff;
+export const LONG = 0xff;
+
+/** A kind, the operation and the number of bytes that follow. */
+export const HEAD_BYTES = 9;
+
+const BLOCK_BYTES = 256 * 1024;
+
+/** Characters that are copied one by one; beyond it the native encoder is faster. */
+const COPIED_CHARS_MAX = 40;
+
+const utf8 = new TextEncoder();
+
+export class FrameWriter {
+  #bytes = new Uint8Array(0);
+  #view = new DataView(this.#bytes.buffer);
+  #at = 0;
+  /** Where the message begins, and the frame in it. */
+  #message = 0;
+  #frame = 0;
+
+  /** Bytes of the message so far. */
+  get size(): number {
+    return this.#at - this.#message;
+  }
+
+  /** Bytes of the frame so far, its head included. */
+  get frameSize(): number {
+    return this.#at - this.#frame;
+  }
+
+  begin(kind: number, operation: number): void {
+    this.room(HEAD_BYTES);
+    this.#frame = this.#at;
+    this.#bytes[this.#at] = kind;
+    this.#view.setUint32(this.#at + 1, operation, true);
+    this.#at += HEAD_BYTES;
+  }
+
+  end(): void {
+    this.#view.setUint32(this.#frame + 5, this.#at - this.#frame - HEAD_BYTES, true);
+  }
+
+  /** Forgets the frame that was begun. */
+  drop(): void {
+    this.#at = this.#frame;
+  }
+
+  /** A frame that was written before, as it is. */
+  copy(frame: Uint8Array): void {
+    this.#frame = this.#at;
+    this.raw(frame);
+  }
+
+  /** The frame that was ended last: a view. */
+  frame(): Uint8Array {
+    return this.#bytes.subarray(this.#frame, this.#at);
+  }
+
+  /** The message: a view. The next one begins behind it. */
+  take(): Uint8Array<ArrayBuffer> {
+    const message = this.#bytes.subarray(this.#message, this.#at);
+    this.#message = this.#at;
+    return message;
+  }
+
+  u8(value: number): void {
+    this.room(1);
+    this.#bytes[this.#at++] = value;
+  }
+
+  u16(value: number): void {
+    this.room(2);
+    this.#view.setUint16(this.#at, value, true);
+    this.#at += 2;
+  }
+
+  u32(value: number): void {
+    this.room(4);
+    this.#view.setUint32(this.#at, value, true);
+    this.#at += 4;
+  }
+
+  f64(value: number): void {
+    this.room(8);
+    this.#view.setFloat64(this.#at, value, true);
+    this.#at += 8;
+  }
+
+  /** Where a number stands that is known later. */
+  place(): number {
+    this.u32(0);
+    return this.#at - 4 - this.#frame;
+  }
+
+  setPlace(place: number, value: number): void {
+    this.#view.setUint32(this.#frame + place, value, true);
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.room(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  blob(bytes: Uint8Array): void {
+    this.u32(bytes.length);
+    this.raw(bytes);
+  }
+
+  text(text: string): void {
+    const { length } = text;
+    if (length <= COPIED_CHARS_MAX) {
+      this.room(2 + length);
+      if (this.#ascii(text, this.#at + 2)) {
+        this.#view.setUint16(this.#at - length - 2, length, true);
+        return;
+      }
+    }
+    if (text.isWellFormed()) this.#utf8(text);
+    else this.#utf16(text);
+  }
+
+  short(text: string): void {
+    const { length } = text;
+    this.room(1 + length);
+    if (length < LONG && this.#ascii(text, this.#at + 1)) {
+      this.#bytes[this.#at - length - 1] = length;
+      return;
+    }
+    this.u8(LONG);
+    this.text(text);
+  }
+
+  json(value: unknown): void {
+    this.blob(utf8.encode(JSON.stringify(value)));
+  }
+
+  /** Copies a text to `at` and stands behind it; false when it is not ASCII. */
+  #ascii(text: string, at: number): boolean {
+    const bytes = this.#bytes;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      bytes[at + i] = code;
+    }
+    this.#at = at + text.length;
+    return true;
+  }
+
+  #utf8(text: string): void {
+    const bytes = utf8.encode(text);
+    if (bytes.length >= UTF16) throw tooLong(bytes.length);
+    this.u16(bytes.length);
+    this.raw(bytes);
+  }
+
+  #utf16(text: string): void {
+    if (text.length > 0xffff) throw tooLong(text.length * 2);
+    this.u16(UTF16);
+    this.u16(text.length);
+    for (let i = 0; i < text.length; i++) this.u16(text.charCodeAt(i));
+  }
+
+  /** Goes on in a new block when this one lacks room, with the message so far. */
+  room(bytes: number): void {
+    if (this.#bytes.length - this.#at >= bytes) return;
+    const written = this.#bytes.subarray(this.#message, this.#at);
+    const size = Math.max(BLOCK_BYTES, 2 * (written.length + bytes));
+    const next = new Uint8Array(size);
+    next.set(written, 0);
+    this.#frame -= this.#message;
+    this.#at = written.length;
+    this.#message = 0;
+    this.#bytes = next;
+    this.#view = new DataView(next.buffer);
+  }
+}
+
+function tooLong(bytes: number): SluiceError {
+  const message = `a text must have fewer than ${UTF16} bytes, got ${bytes}`;
+  return new SluiceError("INVALID", message, { field: "text", value: bytes });
+}

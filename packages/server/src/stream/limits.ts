@@ -1,0 +1,50 @@
+/** Every bound of the stream's server end, each with its reason. Those that are options have their default here. */
+
+/** A worker whose connection dropped may come back in this time and keep its leases. */
+export const RESUME_MS = 2000;
+
+/** A client says something this often; one that is silent for twice as long is taken to be gone. */
+export const HEARTBEAT_MS = 10_000;
+export const SILENCES_MAX = 2;
+
+/** From the connection to the greeting: a program sends it at once, a slow attacker does not. */
+export const HANDSHAKE_MS = 10_000;
+
+/** Connections in all and from one address: each costs a socket and some kilobytes. */
+export const CONNECTIONS_MAX = 10_000;
+export const CONNECTIONS_PER_ADDRESS_MAX = 1000;
+
+/** Bytes that wait in a socket: above it no more jobs are asked for and nothing more is read. */
+export const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Payloads that may be on their way to one consumer before its socket is looked at again. */
+export const WINDOW_BYTES = 4 * 1024 * 1024;
+
+/** Jobs of that window: few until their size is known, many when they turn out to be small. */
+export const WINDOW_JOBS_FIRST = 64;
+export const WINDOW_JOBS_MAX = 4000;
+
+/** Credits of one consumer, the broker's own bound. */
+export const CREDITS_MAX = 100_000;
+
+/** What was sent and the client has not told of: one that never tells is not kept on for ever. */
+export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Requests that are read and not answered: above it nothing more is read. */
+export const REQUESTS_BYTES_MAX = 32 * 1024 * 1024;
+export const REQUESTS_MAX = 10_000;
+
+/** Polls, readers and those who wait for the end of a job, of one session. */
+export const WAITING_MAX = 10_000;
+
+/** Consumers of one session. */
+export const CONSUMERS_MAX = 1000;
+
+/** Leases that are told at once that their worker is gone. */
+export const RETURNED_AT_ONCE = 1000;
+
+/** Leases noted for a session before those that ran out are looked for. */
+export const HELD_FIRST_LOOK = 10_000;
+
+/** Events that travel together. */
+export const EVENTS_AT_ONCE = 256;

@@ -1,0 +1,276 @@
+/**
+ * What a client asks for: reads a frame, makes the call of the port, writes the answer. Answers come
+ * in the order in which the broker gives them, each under the number of its operation.
+ */
+import {
+  type Broker,
+  type Extend,
+  type Outcome,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
+import {
+  type Call,
+  type CallName,
+  type ConsumeRequest,
+  FRAME_BYTES_MAX,
+  type FrameReader,
+  type FrameWriter,
+  KIND,
+  readAcks,
+  readCall,
+  readConsume,
+  readExtends,
+  readLease,
+  readNacks,
+  readNewJobs,
+  readTokens,
+  writeAdded,
+  writeAnswer,
+  writeError,
+  writeLeasedJob,
+  writeOutcomes,
+} from "@sluice/protocol/wire";
+import { writeDeliveries } from "./deliveries.ts";
+import { tellEvents } from "./event-feed.ts";
+import { CONSUMERS_MAX, REQUESTS_BYTES_MAX, REQUESTS_MAX, WAITING_MAX } from "./limits.ts";
+import type { Session } from "./session.ts";
+import { Subscription } from "./subscription.ts";
+
+export class Requests {
+  readonly #session: Session;
+  /** Operations that can be given up. */
+  readonly #waiting = new Map<number, AbortController>();
+  #bytes = 0;
+  #count = 0;
+  #nobody: (() => void) | undefined = undefined;
+  #isGivenUp = false;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** So much is not answered yet that no more should be read. */
+  get isFull(): boolean {
+    return this.#bytes >= REQUESTS_BYTES_MAX || this.#count >= REQUESTS_MAX;
+  }
+
+  take(reader: FrameReader): void {
+    const { kind, operation } = reader;
+    if (kind === KIND.cancel) return this.#cancel(operation);
+    if (kind === KIND.credits) return this.#credits(operation, reader.f64());
+    if (operation === 0) reader.fail("an operation without a number");
+    const bytes = reader.frameBytes;
+    const answer = this.#start(reader);
+    this.#bytes += bytes;
+    this.#count++;
+    void this.#answer(operation, answer, bytes);
+  }
+
+  /** Resolves when nothing is left to be answered. */
+  async answered(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#nobody = resolve));
+  }
+
+  /** Nobody waits any more: what could go on for ever ends now. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    for (const controller of this.#waiting.values()) controller.abort();
+  }
+
+  async #answer(operation: number, answer: Promise<Write>, bytes: number): Promise<void> {
+    try {
+      (await answer)(operation);
+    } catch (error) {
+      this.#refuse(operation, toSluiceError(error));
+    }
+    this.#bytes -= bytes;
+    if (--this.#count === 0) this.#nobody?.();
+    this.#session.look();
+  }
+
+  #refuse(operation: number, error: SluiceError): void {
+    this.#session.channel.frame(KIND.error, operation, (writer) =>
+      writeError(writer, error.toJSON()),
+    );
+  }
+
+  /** Reads the frame to its end at once; what it says is done by and by. */
+  #start(reader: FrameReader): Promise<Write> {
+    switch (reader.kind) {
+      case KIND.add:
+        return this.#add(reader);
+      case KIND.ack:
+        return this.#ended(readAcks(reader), (items) => this.#broker.ack(items));
+      case KIND.nack:
+        return this.#ended(readNacks(reader), (items) => this.#broker.nack(items));
+      case KIND.giveBack:
+        return this.#ended(readTokens(reader), (items) => this.#broker.giveBack(items));
+      case KIND.extend:
+        return this.#extend(readExtends(reader));
+      case KIND.lease:
+        return this.#lease(reader);
+      case KIND.consume:
+        return this.#consume(reader.operation, readConsume(reader));
+      case KIND.stop:
+        return this.#stop(reader.u32());
+      case KIND.call:
+        return this.#call(reader.operation, readCall(reader));
+      case KIND.events:
+        return this.#events(reader);
+      default:
+        return reader.fail(`an unknown kind of frame ${reader.kind}`);
+    }
+  }
+
+  get #broker(): Broker {
+    return this.#session.broker;
+  }
+
+  #add(reader: FrameReader): Promise<Write> {
+    const { operation } = reader;
+    const queue = reader.name();
+    const operationId = reader.text();
+    const jobs = readNewJobs(reader);
+    return this.#untilGivenUp(operation, async (signal) => {
+      const options = operationId === "" ? { signal } : { operationId, signal };
+      const outcomes = await this.#broker.add(queue, jobs, options);
+      return this.#frame(KIND.added, (writer) => writeAdded(writer, outcomes));
+    });
+  }
+
+  async #ended<I extends { lease: string } | string>(
+    items: I[],
+    call: (items: I[]) => Promise<Outcome<true>[]>,
+  ): Promise<Write> {
+    const outcomes = await call(items);
+    this.#session.held.ended(items, outcomes);
+    if (outcomes.every(({ error }) => error === undefined)) {
+      return this.#frame(KIND.done, (writer) => writer.u32(outcomes.length));
+    }
+    return this.#frame(KIND.outcomes, (writer) => writeOutcomes(writer, outcomes));
+  }
+
+  async #extend(items: Extend[]): Promise<Write> {
+    const outcomes = await this.#broker.extend(items);
+    this.#session.held.extended(items, outcomes);
+    return this.#frame(KIND.outcomes, (writer) => writeOutcomes(writer, outcomes));
+  }
+
+  /** Leases of a poll belong to whoever asked, connected or not, until they run out. */
+  #lease(reader: FrameReader): Promise<Write> {
+    const { queue, options } = readLease(reader);
+    return this.#untilGivenUp(reader.operation, async (signal) => {
+      const jobs = await this.#broker.lease(queue, { ...options, signal });
+      return this.#frame(KIND.leased, (writer) => {
+        writer.u32(jobs.length);
+        for (const job of jobs) writeLeasedJob(writer, job);
+      });
+    });
+  }
+
+  async #consume(operation: number, { queue, options }: ConsumeRequest): Promise<Write> {
+    const session = this.#session;
+    const { subscriptions, channel, held } = session;
+    if (subscriptions.has(operation)) throw repeated(operation);
+    if (subscriptions.size >= CONSUMERS_MAX) throw tooMany("consumers", CONSUMERS_MAX);
+    const subscription = new Subscription({
+      broker: session.broker,
+      queue,
+      options,
+      deliver: (jobs) => {
+        held.take(jobs);
+        writeDeliveries(channel, operation, jobs);
+      },
+      onOver: () => session.endSubscription(operation),
+      bufferedBytes: () => session.bufferedBytes,
+    });
+    subscriptions.set(operation, subscription);
+    try {
+      await subscription.join();
+    } catch (error) {
+      subscriptions.delete(operation);
+      throw error;
+    }
+    return this.#frame(KIND.consuming, () => {});
+  }
+
+  async #stop(consumer: number): Promise<Write> {
+    const { subscriptions } = this.#session;
+    const subscription = subscriptions.get(consumer);
+    subscriptions.delete(consumer);
+    await subscription?.stop();
+    return this.#frame(KIND.done, (writer) => writer.u32(0));
+  }
+
+  #credits(consumer: number, count: number): void {
+    this.#session.subscriptions.get(consumer)?.addCredits(count);
+  }
+
+  async #call(operation: number, { name, args }: Call): Promise<Write> {
+    if (name !== "ended") return this.#answerOf(name, args);
+    return this.#untilGivenUp(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
+  }
+
+  async #answerOf(name: CallName, args: readonly unknown[]): Promise<Write> {
+    const broker = this.#broker as unknown as Record<string, (...args: unknown[]) => unknown>;
+    const answer = await broker[name]!(...args);
+    return this.#frame(KIND.answer, (writer) => writeAnswer(writer, name, answer));
+  }
+
+  #events(reader: FrameReader): Promise<Write> {
+    const { operation } = reader;
+    const filter = reader.object();
+    return this.#untilGivenUp(operation, async (signal) => {
+      await tellEvents(this.#session, operation, filter, signal);
+      return this.#frame(KIND.over, (writer) => writer.u8(0));
+    });
+  }
+
+  async #untilGivenUp(
+    operation: number,
+    call: (signal: AbortSignal) => Promise<Write>,
+  ): Promise<Write> {
+    if (this.#waiting.size >= WAITING_MAX) throw tooMany("operations that wait", WAITING_MAX);
+    const controller = new AbortController();
+    if (this.#isGivenUp) controller.abort();
+    this.#waiting.set(operation, controller);
+    try {
+      return await call(controller.signal);
+    } finally {
+      if (this.#waiting.get(operation) === controller) this.#waiting.delete(operation);
+    }
+  }
+
+  #cancel(operation: number): void {
+    this.#waiting.get(operation)?.abort();
+  }
+
+  /** An answer too large for a frame is an error of its own. */
+  #frame(kind: number, write: (writer: FrameWriter) => void): Write {
+    return (operation) => {
+      this.#session.channel.frame(kind, operation, (writer) => {
+        write(writer);
+        if (writer.frameSize > FRAME_BYTES_MAX) throw tooLarge(writer.frameSize);
+      });
+    };
+  }
+}
+
+type Write = (operation: number) => void;
+
+function repeated(operation: number): SluiceError {
+  const message = `operation must be a number not in use, got ${operation}`;
+  return new SluiceError("INVALID", message, { field: "operation", value: operation });
+}
+
+function tooMany(what: string, max: number): SluiceError {
+  return new SluiceError("RATE_LIMITED", `at most ${max} ${what} in one session`, {
+    retryAfterMs: 1000,
+  });
+}
+
+function tooLarge(bytes: number): SluiceError {
+  const message = `the answer has ${bytes} bytes, more than the ${FRAME_BYTES_MAX} of a frame`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "limit", value: bytes });
+}

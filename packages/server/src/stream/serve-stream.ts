@@ -1,0 +1,182 @@
+/** The stream on an HTTP server: connections in, within bounds, each to its session. */
+import type { Server as HttpServer, IncomingMessage } from "node:http";
+import type { Server as HttpsServer } from "node:https";
+import type { Duplex } from "node:stream";
+import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
+import { FRAME_BYTES_MAX, STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type WebSocket, WebSocketServer } from "ws";
+import {
+  CONNECTIONS_MAX,
+  CONNECTIONS_PER_ADDRESS_MAX,
+  HANDSHAKE_MS,
+  HEARTBEAT_MS,
+  RESUME_MS,
+  SILENCES_MAX,
+} from "./limits.ts";
+import { Sessions } from "./sessions.ts";
+import { WsSocket } from "./ws-socket.ts";
+
+export interface StreamOptions {
+  /** Answers the port as the owner of this key may use it, or throws `UNAUTHORIZED`. */
+  open(apiKey: string | undefined, request: IncomingMessage): Promise<Broker>;
+  /** Refuses an upgrade before it happens: a status and a sentence. Default: by `Origin`. */
+  refuse?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
+  /** Default `/v1/stream`. */
+  path?: string | undefined;
+  /** How the server calls itself. */
+  server?: string | undefined;
+  /** How long the leases of a lost connection wait for it to come back. Default 2,000. */
+  resumeMs?: number | undefined;
+  heartbeatMs?: number | undefined;
+  handshakeMs?: number | undefined;
+  connectionsMax?: number | undefined;
+  connectionsPerAddressMax?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+export interface Refusal {
+  status: number;
+  message: string;
+}
+
+export interface StreamServer {
+  readonly connections: number;
+  /** Sessions with a connection, and those that wait for theirs to come back. */
+  readonly sessions: number;
+  /** Cuts all connections and takes no more. Leases stay for workers that come back. */
+  close(): void;
+}
+
+export function serveStream(
+  httpServer: HttpServer | HttpsServer,
+  options: StreamOptions,
+): StreamServer {
+  const stream = new Stream(options);
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    stream.upgrade(request, socket, head);
+  httpServer.on("upgrade", upgrade);
+  return {
+    get connections() {
+      return stream.connections;
+    },
+    get sessions() {
+      return stream.sessions;
+    },
+    close: () => {
+      httpServer.off("upgrade", upgrade);
+      stream.close();
+    },
+  };
+}
+
+class Stream {
+  readonly #options: StreamOptions;
+  readonly #sessions: Sessions<IncomingMessage>;
+  readonly #perAddress = new Map<string, number>();
+  readonly #webSockets: WebSocketServer;
+  readonly #silenceMs: number;
+  #isClosed = false;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    const { heartbeatMs = HEARTBEAT_MS } = options;
+    this.#silenceMs = heartbeatMs * SILENCES_MAX;
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      // A kilobyte that becomes a megabyte when it is unpacked is not let in.
+      perMessageDeflate: false,
+      maxPayload: FRAME_BYTES_MAX,
+      clientTracking: true,
+    });
+    this.#sessions = new Sessions({
+      open: (apiKey, request) => options.open(apiKey, request),
+      server: options.server ?? "sluice",
+      resumeMs: options.resumeMs ?? RESUME_MS,
+      heartbeatMs,
+      handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
+      clock: options.clock ?? STEADY_CLOCK,
+      defer: setImmediate,
+    });
+  }
+
+  get connections(): number {
+    return this.#webSockets.clients.size;
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const path = (request.url ?? "").replace(/\?.*/s, "");
+    // Another path may be somebody else's; the HTTP server answers it if nobody listens.
+    if (path !== (this.#options.path ?? "/v1/stream")) return;
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) return refuseUpgrade(socket, refusal);
+    this.#webSockets.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, request));
+  }
+
+  #refusal(request: IncomingMessage): Refusal | undefined {
+    const { connectionsMax = CONNECTIONS_MAX, refuse = refuseOtherOrigin } = this.#options;
+    const { connectionsPerAddressMax = CONNECTIONS_PER_ADDRESS_MAX } = this.#options;
+    if (this.#isClosed) return { status: 503, message: "the server is closing" };
+    if (this.connections >= connectionsMax) {
+      return { status: 503, message: `all ${connectionsMax} connections are in use` };
+    }
+    if ((this.#perAddress.get(addressOf(request)) ?? 0) >= connectionsPerAddressMax) {
+      const message = `all ${connectionsPerAddressMax} connections of one address are in use`;
+      return { status: 429, message };
+    }
+    return refuse(request);
+  }
+
+  #accept(ws: WebSocket, request: IncomingMessage): void {
+    const address = addressOf(request);
+    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    const silence = setTimeout(() => ws.terminate(), this.#silenceMs);
+    ws.on("close", () => {
+      clearTimeout(silence);
+      const left = this.#perAddress.get(address)! - 1;
+      if (left === 0) this.#perAddress.delete(address);
+      else this.#perAddress.set(address, left);
+    });
+    const socket = new WsSocket(ws);
+    socket.onheard = () => silence.refresh();
+    this.#sessions.accept(socket, request);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#sessions.close();
+    for (const ws of this.#webSockets.clients) ws.close(1001, "the server is closing");
+    this.#webSockets.close();
+  }
+}
+
+function addressOf(request: IncomingMessage): string {
+  return request.socket.remoteAddress ?? "";
+}
+
+/** A web page may open a stream only to the server that it came from. */
+function refuseOtherOrigin({ headers }: IncomingMessage): Refusal | undefined {
+  const { origin, host } = headers;
+  if (origin === undefined || hostOf(origin) === host) return undefined;
+  return { status: 403, message: "the page comes from another origin" };
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
+  const code = status === 403 ? "FORBIDDEN" : status === 429 ? "RATE_LIMITED" : "CLOSED";
+  const body = JSON.stringify({ error: new SluiceError(code, message).toJSON() });
+  const head = [
+    `HTTP/1.1 ${status} Refused`,
+    "Connection: close",
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.on("error", () => {});
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

@@ -1,0 +1,126 @@
+/** The sessions of one server, and how a connection gets one: greeting, key, session. */
+import type { Broker, Clock, SluiceError } from "@sluice/protocol";
+import { toSluiceError } from "@sluice/protocol";
+import {
+  FrameReader,
+  FrameWriter,
+  type Hello,
+  KIND,
+  readHello,
+  WIRE_VERSION,
+  writeError,
+  writeWelcome,
+} from "@sluice/protocol/wire";
+import { type ServerSocket, Session } from "./session.ts";
+
+export interface SessionsOptions<Request> {
+  /** Answers the port as the owner of this key may use it, or throws `UNAUTHORIZED`. */
+  readonly open: (apiKey: string | undefined, request: Request) => Promise<Broker>;
+  readonly server: string;
+  readonly resumeMs: number;
+  readonly heartbeatMs: number;
+  readonly handshakeMs: number;
+  readonly clock: Clock;
+  readonly defer: (callback: () => void) => void;
+}
+
+export class Sessions<Request> {
+  readonly #options: SessionsOptions<Request>;
+  readonly #sessions = new Map<string, Session>();
+  #isClosed = false;
+
+  constructor(options: SessionsOptions<Request>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Takes a connection that was just made; the first message must be a greeting. */
+  accept(socket: ServerSocket, request: Request): void {
+    const { clock, handshakeMs } = this.#options;
+    const timer = clock.at(clock.now() + handshakeMs, () => {
+      socket.onmessage = () => {};
+      socket.close(1008, `no greeting within ${handshakeMs} ms`);
+    });
+    socket.onclose = () => timer.cancel();
+    socket.onmessage = (message) => {
+      timer.cancel();
+      void this.#greet(socket, message, request);
+    };
+  }
+
+  async #greet(socket: ServerSocket, message: Uint8Array, request: Request): Promise<void> {
+    // Nothing may be sent before the answer to the greeting.
+    let isGone = false;
+    const refuse = (error: unknown): void => refuseGreeting(socket, toSluiceError(error));
+    socket.onmessage = () => refuse(new Error("a message before the welcome"));
+    socket.onclose = () => {
+      isGone = true;
+    };
+    try {
+      const hello = helloOf(message);
+      const broker = await this.#options.open(hello.apiKey, request);
+      if (!isGone && !this.#isClosed) this.#welcome(socket, hello, broker);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  #welcome(socket: ServerSocket, hello: Hello, broker: Broker): void {
+    const known = this.#sessions.get(hello.session);
+    const isKnown = known?.isResumable === true && known.apiKey === hello.apiKey;
+    const session = isKnown ? known : this.#open(hello, broker);
+    const { server, resumeMs, heartbeatMs } = this.#options;
+    const writer = new FrameWriter();
+    writeWelcome(writer, {
+      version: WIRE_VERSION,
+      server,
+      session: session.id,
+      isResumed: isKnown,
+      received: session.channel.received,
+      resumeMs,
+      heartbeatMs,
+    });
+    socket.send(writer.take());
+    session.attach(socket, isKnown ? hello.received : 0);
+  }
+
+  #open({ apiKey, isResumable }: Hello, broker: Broker): Session {
+    const { resumeMs, clock, defer } = this.#options;
+    const session = new Session({
+      broker,
+      apiKey,
+      isResumable,
+      resumeMs,
+      clock,
+      defer,
+      onOver: ({ id }) => this.#sessions.delete(id),
+    });
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  /** Cuts all connections. Leases stay: workers may end their jobs when the server is back. */
+  close(): void {
+    this.#isClosed = true;
+    for (const session of [...this.#sessions.values()]) session.suspend();
+  }
+}
+
+function helloOf(message: Uint8Array): Hello {
+  const reader = new FrameReader(message);
+  reader.next();
+  return readHello(reader);
+}
+
+function refuseGreeting(socket: ServerSocket, error: SluiceError): void {
+  const writer = new FrameWriter();
+  writer.begin(KIND.error, 0);
+  writeError(writer, error.toJSON());
+  writer.end();
+  socket.onmessage = () => {};
+  socket.send(writer.take());
+  socket.close(1008, error.message.slice(0, 100));
+}

@@ -1,0 +1,208 @@
+// Clients and a server over a network that is cut again and again. Each producer adds jobs and notes
+// what was confirmed; each consumer ends what it gets, holds it for a while, or forgets it. In the end
+// the network is left alone until all jobs are finished, and the history is judged.
+
+import { type LocalBroker, openBroker } from "@sluice/broker";
+import { connectBroker as connect } from "@sluice/client/remote";
+import { MemoryLog } from "@sluice/log";
+import type { Broker, Consumer, LeasedJob } from "@sluice/protocol";
+import { Sessions as ServerSessions } from "@sluice/server/stream";
+import { SimClock } from "../broker-faults/sim-clock.ts";
+import { Random } from "../worlds/random.ts";
+import { History } from "./history.ts";
+import { SimNet } from "./sim-net.ts";
+
+const START = 1_700_000_000_000;
+const STEPS = 25;
+const STEP_MS = 400;
+const PRODUCERS = 2;
+const CONSUMERS = 3;
+const CREDITS = 8;
+const TURNS = 4;
+// Leases outlive short cuts, and those that were forgotten come back before the end.
+const QUEUE = {
+  leaseMs: 20_000,
+  retry: { attempts: 1000, minMs: 10, maxMs: 50 },
+  results: { jobs: 100_000, ms: 3_600_000 },
+} as const;
+const QUIET_STEPS_MAX = 2000;
+
+// The two ends, which a planted bug replaces.
+export interface Ends {
+  readonly connectBroker: typeof connect;
+  readonly Sessions: typeof ServerSessions;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly crashes?: boolean;
+  readonly ends?: Partial<Ends>;
+}
+
+export async function runWorld(options: WorldOptions): Promise<History> {
+  const world = new World(options);
+  await world.open();
+  await world.run();
+  return world.history;
+}
+
+class World {
+  readonly history: History;
+  readonly #options: WorldOptions;
+  readonly #random: Random;
+  readonly #clock = new SimClock(START);
+  readonly #net: SimNet;
+  readonly #ends: Ends;
+  readonly #clients: Broker[] = [];
+  #log = new MemoryLog();
+  #broker: LocalBroker | undefined;
+  #sessions: ServerSessions<undefined> | undefined;
+  #payloads = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#ends = { connectBroker: connect, Sessions: ServerSessions, ...options.ends };
+    this.history = new History(options.seed);
+    this.#net = new SimNet(this.#clock, this.#random, (socket) =>
+      this.#sessions!.accept(socket, undefined),
+    );
+  }
+
+  async open(): Promise<void> {
+    await this.#start();
+    await this.#broker!.setQueue("q", QUEUE);
+    for (let i = 0; i < PRODUCERS + CONSUMERS; i++) {
+      const client = this.#during(
+        this.#ends.connectBroker("http://sim", {
+          dial: this.#net.dial,
+          clock: this.#clock,
+          random: () => this.#random.between(0, 2 ** 30) / 2 ** 30,
+          defer: setImmediate,
+        }),
+      );
+      this.#clients.push(await client);
+    }
+    for (const [i, client] of this.#clients.slice(PRODUCERS).entries()) {
+      await this.#during(this.#consume(client, `w${i}`));
+    }
+  }
+
+  async run(): Promise<void> {
+    for (let step = 0; step < STEPS; step++) {
+      for (const client of this.#clients.slice(0, PRODUCERS)) this.#add(client);
+      if (this.#random.chance(0.35)) this.#net.cutSome(0.5);
+      if (this.#random.chance(0.05)) this.#net.isDown = true;
+      else if (this.#random.chance(0.3)) this.#net.isDown = false;
+      if (this.#options.crashes === true && this.#random.chance(0.06)) await this.#crash();
+      await this.#pass(this.#random.between(1, STEP_MS));
+    }
+    this.#net.isDown = false;
+    for (let step = 0; step < QUIET_STEPS_MAX && !this.history.isSettled; step++) {
+      await this.#pass(STEP_MS);
+    }
+    const { stats } = await this.#broker!.queue("q");
+    this.history.judge(stats);
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    for (const client of this.#clients) await this.#during(client.close());
+    this.#sessions!.close();
+    await this.#broker!.close();
+  }
+
+  async #start(): Promise<void> {
+    const broker = await openBroker({ log: this.#log, clock: this.#clock });
+    this.#broker = broker;
+    this.#sessions = new this.#ends.Sessions<undefined>({
+      open: async () => broker,
+      server: "sim",
+      resumeMs: 2000,
+      heartbeatMs: 3000,
+      handshakeMs: 5000,
+      clock: this.#clock,
+      defer: setImmediate,
+    });
+  }
+
+  // The process ends without a word; another one opens the same log.
+  async #crash(): Promise<void> {
+    await this.#log.close();
+    this.#net.cutSome(1);
+    this.#sessions!.close();
+    await turns();
+    this.#log = new MemoryLog({ after: this.#log });
+    await this.#start();
+  }
+
+  #add(client: Broker): void {
+    const count = this.#random.between(0, 4);
+    if (count === 0) return;
+    const names = Array.from({ length: count }, () => `p${this.#payloads++}`);
+    const jobs = names.map((name) => ({ payload: new TextEncoder().encode(name) }));
+    this.history.adding(count);
+    client.add("q", jobs).then(
+      (outcomes) => this.history.added(names, outcomes),
+      (error) => this.history.fail(`an add was refused: ${error}`),
+    );
+  }
+
+  async #consume(client: Broker, worker: string): Promise<void> {
+    let granted = CREDITS;
+    let consumer: Consumer | undefined;
+    const options = { worker, credits: CREDITS };
+    consumer = await client.consume("q", options, (jobs) => {
+      granted -= jobs.length;
+      if (granted < 0) this.history.fail(`${worker} got ${-granted} jobs beyond its credits`);
+      for (const job of jobs) this.#work(client, job);
+      // Each job that was taken makes room for another, some time later.
+      this.#clock.at(this.#clock.now() + this.#random.between(1, 300), () => {
+        granted += jobs.length;
+        consumer?.addCredits(jobs.length);
+      });
+    });
+    void consumer.over.then(() => this.history.ended(worker));
+  }
+
+  #work(client: Broker, job: LeasedJob): void {
+    this.history.delivered(job);
+    if (this.#random.chance(0.05)) return;
+    const isAck = this.#random.chance(0.8);
+    this.#clock.at(this.#clock.now() + this.#random.between(0, 1500), () => {
+      const { lease } = job;
+      const end = isAck ? client.ack([{ lease }]) : client.nack([{ lease, error: "no" }]);
+      end.then(
+        ([outcome]) => {
+          if (outcome?.error?.code === "ALREADY_FINISHED") this.history.over(job);
+          else if (isAck && outcome?.ok === true) this.history.finished(job);
+        },
+        (error) => this.history.fail(`an end was refused: ${error}`),
+      );
+    });
+  }
+
+  async #pass(ms: number): Promise<void> {
+    let left = ms;
+    await turns();
+    while (left > 0) {
+      left = this.#clock.step(left);
+      await turns();
+    }
+  }
+
+  // Lets time pass until a call is answered.
+  async #during<T>(call: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    call.then(done, done);
+    for (let i = 0; i < QUIET_STEPS_MAX && !isDone; i++) await this.#pass(10);
+    return call;
+  }
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < TURNS; i++) await new Promise(setImmediate);
+}
