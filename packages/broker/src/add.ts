@@ -1,7 +1,7 @@
 import { type AddResult, type JobSpec, Refusal, Times } from "@sluice/engine";
 import {
   type Added,
-  type CallOptions,
+  type AddOptions,
   type NewJob,
   type Outcome,
   SluiceError,
@@ -9,7 +9,7 @@ import {
 import { aborted } from "./ends.ts";
 import { ADD_SLICE, ADD_SLICE_BYTES, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
-import { checkBatch, Operations } from "./operations.ts";
+import { checkBatch, type Note } from "./operations.ts";
 import { errorJson, toPortError } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf } from "./tokens.ts";
@@ -19,7 +19,6 @@ export class Adder {
   readonly #runtime: Runtime;
   /** How long calls took that were answered. */
   readonly times = new Times();
-  readonly #operations = new Operations();
   /** Adds that wait for the log to catch up. */
   #waiting = 0;
 
@@ -30,25 +29,35 @@ export class Adder {
   async add(
     queue: string,
     jobs: readonly NewJob[],
-    options: CallOptions,
+    options: AddOptions,
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
-    const { operationId, signal } = options;
+    const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#runtime.check();
     const from = performance.now();
-    const answer = await this.#operations.once(operationId, this.#runtime.now(), () =>
-      this.#add(queue, jobs, signal),
-    );
+    const answer = await this.#once(queue, jobs, options);
     this.times.count(performance.now() - from);
     return answer;
+  }
+
+  #once(queue: string, jobs: readonly NewJob[], options: AddOptions): Promise<Outcome<Added>[]> {
+    const { operationId } = options;
+    if (operationId === undefined) return this.#add(queue, jobs, options);
+    const operation = { operationId, call: `add ${queue}`, items: jobs.length };
+    return this.#runtime.operations.once<Added>(operation, (missing, note) => {
+      const rest = missing.map((item) => jobs[item]!);
+      return this.#add(queue, rest, options, note);
+    });
   }
 
   async #add(
     queue: string,
     jobs: readonly NewJob[],
-    signal: AbortSignal | undefined,
+    options: AddOptions,
+    note?: Note,
   ): Promise<Outcome<Added>[]> {
+    const { signal } = options;
     // A queue that is not there has one answer for all.
     this.#runtime.call((engine) => engine.queueConfig(queue));
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
@@ -57,7 +66,7 @@ export class Adder {
       if (outcomes.length > 0) await new Promise(setImmediate);
       // Asked again after every wait: of many who waited, the first may have filled it up.
       while (!this.#isLogReady()) await this.#logReady();
-      this.#addSlice(queue, slice, outcomes, signal);
+      this.#addSlice(queue, slice, outcomes, options, note);
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
@@ -72,9 +81,11 @@ export class Adder {
     queue: string,
     jobs: readonly NewJob[],
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
-    signal: AbortSignal | undefined,
+    { signal, holdGroups }: AddOptions,
+    note: Note | undefined,
   ): void {
-    const { clock, options } = this.#runtime;
+    const { clock, heldGroups, options } = this.#runtime;
+    const first = outcomes.length;
     const wallAheadMs = clock.wallAheadMs();
     const specs: JobSpec[] = [];
     const places: number[] = [];
@@ -87,10 +98,18 @@ export class Adder {
         outcomes[place] = { error: errorJson(error) };
       }
     }
-    const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now));
+    const groups = { holdGroups: holdGroups === true };
+    const results = this.#runtime.call((engine, now) => engine.addAll(queue, specs, now, groups));
     for (let i = 0; i < results.length; i++) {
-      outcomes[places[i]!] = this.#outcome(queue, specs[i]!, results[i]!, signal);
+      const place = places[i]!;
+      const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
+      outcomes[place] = this.#outcome(queue, specs[i]!, results[i]!, signal, later);
     }
+    if (holdGroups === true) heldGroups.hold(groupsOf(specs));
+    note?.(
+      first,
+      outcomes.slice(first).map((outcome) => (outcome instanceof Promise ? undefined : outcome)),
+    );
   }
 
   #outcome(
@@ -98,20 +117,26 @@ export class Adder {
     spec: JobSpec,
     result: AddResult | Refusal,
     signal: AbortSignal | undefined,
+    note: ((outcome: Outcome<Added>) => void) | undefined,
   ): Outcome<Added> | Promise<Outcome<Added>> {
     if (!(result instanceof Refusal)) return { ok: addedOf(result) };
-    if (result.code === "QUEUE_FULL" && this.#waitsForRoom(queue)) {
-      return this.#runtime.room.add(queue, spec, result, signal).then(
+    const { engine, room } = this.#runtime;
+    if (result.code === "QUEUE_FULL" && engine.queueConfig(queue).onFull === "wait") {
+      if (room.isFull) {
+        engine.countRejected(queue);
+        return { error: toPortError(result).toJSON() };
+      }
+      const onAdded = (added: AddResult): void => note?.({ ok: addedOf(added) });
+      return room.add(queue, spec, result, signal, onAdded).then(
         (added) => ({ ok: addedOf(added) }),
-        (error: unknown) => ({ error: errorJson(error) }),
+        (thrown: unknown) => {
+          const error = errorJson(thrown);
+          note?.({ error });
+          return { error };
+        },
       );
     }
     return { error: toPortError(result).toJSON() };
-  }
-
-  #waitsForRoom(queue: string): boolean {
-    const { engine, room } = this.#runtime;
-    return engine.queueConfig(queue).onFull === "wait" && !room.isFull;
   }
 
   #isLogReady(): boolean {
@@ -133,6 +158,12 @@ export class Adder {
       this.#waiting--;
     }
   }
+}
+
+function groupsOf(specs: readonly JobSpec[]): Set<string> {
+  const names = new Set<string>();
+  for (const { group } of specs) if (typeof group === "string") names.add(group);
+  return names;
 }
 
 /** The call that adds the last member of a group closes it: members are not taken apart. */

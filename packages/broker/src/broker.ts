@@ -1,10 +1,10 @@
 import type {
   Ack,
   Added,
+  AddOptions,
   Broker,
   BrokerEvent,
   BrokerStats,
-  CallOptions,
   ConsumeOptions,
   Consumer,
   Deliver,
@@ -24,6 +24,7 @@ import type {
   LeaseOptions,
   Nack,
   NewJob,
+  OperationOptions,
   Outcome,
   Page,
   Progress,
@@ -88,7 +89,7 @@ export class LocalBroker implements Broker {
     return this.#runtime.close();
   }
 
-  add(queue: string, jobs: readonly NewJob[], options?: CallOptions): Promise<Outcome<Added>[]> {
+  add(queue: string, jobs: readonly NewJob[], options?: AddOptions): Promise<Outcome<Added>[]> {
     return this.#adder.add(queue, jobs, options ?? {});
   }
 
@@ -100,12 +101,12 @@ export class LocalBroker implements Broker {
     return this.#desk.consume(queue, options, deliver);
   }
 
-  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
-    return this.#desk.ack(items);
+  ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    return this.#desk.ack(items, options);
   }
 
-  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
-    return this.#desk.nack(items);
+  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    return this.#desk.nack(items, options);
   }
 
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
@@ -158,6 +159,17 @@ export class LocalBroker implements Broker {
 
   group(group: string): Promise<GroupInfo> {
     return this.#desk.group(group);
+  }
+
+  groupEnded(
+    group: string,
+    options: { signal?: AbortSignal | undefined } = {},
+  ): Promise<GroupInfo> {
+    return this.#desk.groupEnded(group, options.signal);
+  }
+
+  releaseGroups(groups: readonly string[]): Promise<void> {
+    return this.#desk.releaseGroups(groups);
   }
 
   setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {

@@ -1,16 +1,15 @@
 import type { Engine, Fact } from "@sluice/engine";
-import { type JobEnd, SluiceError } from "@sluice/protocol";
-import { endOf } from "./feed.ts";
+import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
+import { endOf, groupInfo } from "./feed.ts";
 import type { Journal } from "./journal.ts";
 import { idOf } from "./tokens.ts";
 
-type Waiter = PromiseWithResolvers<JobEnd>;
-
-/** Those who wait for the end of a job. They are told once it is durable. */
+/** Those who wait for the end of a job or of a group. They are told once it is durable. */
 export class Ends {
   readonly #engine: Engine;
   readonly #journal: Journal;
-  readonly #waiters = new Map<number, Set<Waiter>>();
+  readonly #jobs = new Waiters<number, JobEnd>();
+  readonly #groups = new Waiters<string, GroupInfo>();
 
   constructor(engine: Engine, journal: Journal) {
     this.#engine = engine;
@@ -21,17 +20,14 @@ export class Ends {
     if (signal?.aborted === true) return Promise.reject(aborted(signal));
     const ended = this.#known(job);
     if (ended !== undefined) return this.#journal.durable().then(() => ended);
-    const waiter: Waiter = Promise.withResolvers();
-    const waiters = this.#waiters.get(job) ?? new Set();
-    this.#waiters.set(job, waiters.add(waiter));
-    if (signal === undefined) return waiter.promise;
-    const abort = (): void => {
-      waiters.delete(waiter);
-      if (waiters.size === 0) this.#waiters.delete(job);
-      waiter.reject(aborted(signal));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    return waiter.promise.finally(() => signal.removeEventListener("abort", abort));
+    return this.#jobs.wait(job, signal);
+  }
+
+  waitGroup(name: string, signal: AbortSignal | undefined): Promise<GroupInfo> {
+    if (signal?.aborted === true) return Promise.reject(aborted(signal));
+    const info = groupInfo(name, this.#engine);
+    if (info.ended) return this.#journal.durable().then(() => info);
+    return this.#groups.wait(name, signal);
   }
 
   /** A job that has ended and is kept, or is in a dead letter queue. */
@@ -57,33 +53,78 @@ export class Ends {
   }
 
   hear(fact: Fact, queue: string): void {
-    if (this.#waiters.size === 0) return;
+    if (this.#jobs.isEmpty) return;
     if (fact.fact === "ended") this.#end(fact.id, endOf(fact, queue));
     if (fact.fact !== "dead") return;
     const error = fact.error ?? fact.reason;
     this.#end(fact.id, { id: idOf(fact.id), queue, ending: "dead", at: fact.at, error });
   }
 
+  hearGroup(name: string): void {
+    const told = this.#groups.take(name);
+    if (told === undefined) return;
+    const info = groupInfo(name, this.#engine);
+    this.#journal.whenDurable(() => told(info));
+  }
+
   /** The jobs of a queue that is about to be deleted end with it. */
   queueGone(queue: string, at: number): void {
-    for (const job of this.#waiters.keys()) {
+    for (const job of this.#jobs.keys()) {
       if (this.#engine.queueOf(job) !== queue) continue;
       this.#end(job, { id: idOf(job), queue, ending: "cancelled", at });
     }
   }
 
   failAll(error: SluiceError): void {
-    for (const waiters of this.#waiters.values()) for (const { reject } of waiters) reject(error);
-    this.#waiters.clear();
+    this.#jobs.failAll(error);
+    this.#groups.failAll(error);
   }
 
   #end(job: number, end: JobEnd): void {
-    const waiters = this.#waiters.get(job);
-    if (waiters === undefined) return;
-    this.#waiters.delete(job);
-    this.#journal.whenDurable(() => {
-      for (const { resolve } of waiters) resolve(end);
-    });
+    const told = this.#jobs.take(job);
+    if (told !== undefined) this.#journal.whenDurable(() => told(end));
+  }
+}
+
+/** Those who wait, by what they wait for: telling them costs as much as there are of them. */
+class Waiters<Key, Value> {
+  readonly #waiting = new Map<Key, Set<PromiseWithResolvers<Value>>>();
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  keys(): Iterable<Key> {
+    return this.#waiting.keys();
+  }
+
+  wait(key: Key, signal: AbortSignal | undefined): Promise<Value> {
+    const waiter = Promise.withResolvers<Value>();
+    const waiters = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiters.add(waiter));
+    if (signal === undefined) return waiter.promise;
+    const abort = (): void => {
+      waiters.delete(waiter);
+      if (waiters.size === 0 && this.#waiting.get(key) === waiters) this.#waiting.delete(key);
+      waiter.reject(aborted(signal));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    return waiter.promise.finally(() => signal.removeEventListener("abort", abort));
+  }
+
+  /** Takes those who wait for this off; the answer tells them. Undefined: there is nobody. */
+  take(key: Key): ((value: Value) => void) | undefined {
+    const waiters = this.#waiting.get(key);
+    if (waiters === undefined) return undefined;
+    this.#waiting.delete(key);
+    return (value) => {
+      for (const { resolve } of waiters) resolve(value);
+    };
+  }
+
+  failAll(error: SluiceError): void {
+    for (const waiters of this.#waiting.values()) for (const { reject } of waiters) reject(error);
+    this.#waiting.clear();
   }
 }
 

@@ -38,7 +38,8 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
   readonly #filter: EventFilter;
   readonly #left: () => void;
   readonly #waiting: BrokerEvent[] = [];
-  #next: PromiseWithResolvers<IteratorResult<BrokerEvent>> | undefined;
+  /** Calls of `next` that wait for an event, in their order. */
+  readonly #asking: PromiseWithResolvers<IteratorResult<BrokerEvent>>[] = [];
   #error: SluiceError | undefined;
   #isOver = false;
 
@@ -49,10 +50,9 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
 
   push(event: BrokerEvent): void {
     if (!passes(this.#filter, event)) return;
-    if (this.#next !== undefined) {
-      this.#next.resolve({ done: false, value: event });
-      this.#next = undefined;
-    } else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
+    const next = this.#asking.shift();
+    if (next !== undefined) next.resolve({ done: false, value: event });
+    else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
   }
 
   #cutOff(): void {
@@ -66,8 +66,7 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
   end(): void {
     this.#isOver = true;
     this.#left();
-    this.#next?.resolve({ done: true, value: undefined });
-    this.#next = undefined;
+    for (const next of this.#asking.splice(0)) next.resolve({ done: true, value: undefined });
   }
 
   next(): Promise<IteratorResult<BrokerEvent>> {
@@ -79,8 +78,9 @@ class Reader implements AsyncIterableIterator<BrokerEvent> {
       return Promise.reject(error);
     }
     if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
-    this.#next = Promise.withResolvers();
-    return this.#next.promise;
+    const next = Promise.withResolvers<IteratorResult<BrokerEvent>>();
+    this.#asking.push(next);
+    return next.promise;
   }
 
   return(): Promise<IteratorResult<BrokerEvent>> {
@@ -130,7 +130,13 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     case "ended":
       return { event: "ended", ...endOf(fact, queue) };
     case "group-ended":
-      return { at, event: "group-ended", group: fact.name, members: membersOf(fact.name, engine) };
+      // Told with the end: a group is not remembered for long after it.
+      return {
+        at,
+        event: "group-ended",
+        group: fact.name,
+        members: groupInfo(fact.name, engine).members,
+      };
     case "queue":
       return { at, event: "queue", queue: fact.name };
     case "queue-deleted":
@@ -144,10 +150,14 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
   }
 }
 
-/** Told with the end: a group is not remembered for long after it. */
-function membersOf(group: string, engine: Engine): GroupInfo["members"] {
-  const members = engine.group(group)?.members ?? [];
-  return members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
+export function groupInfo(group: string, engine: Engine): GroupInfo {
+  const found = engine.group(group);
+  if (found === undefined) {
+    const message = `there is no group ${JSON.stringify(group)}`;
+    throw new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
+  }
+  const members = found.members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
+  return { id: group, ended: found.ended, members };
 }
 
 /** How a job ended, as its fact tells it. */

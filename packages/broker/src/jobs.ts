@@ -13,6 +13,7 @@ import {
   type LeasedJob,
   type LeaseOptions,
   type Nack,
+  type OperationOptions,
   type Outcome,
   type Page,
   type Progress,
@@ -21,6 +22,7 @@ import {
 } from "@sluice/protocol";
 import { readBody } from "./chunks.ts";
 import { aborted } from "./ends.ts";
+import { groupInfo } from "./feed.ts";
 import {
   CREDITS_MAX,
   ERROR_BYTES_MAX,
@@ -77,8 +79,8 @@ export class JobDesk {
     }
   }
 
-  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
-    return this.#each("items", items, ({ lease, result }, engine, now) => {
+  ack(items: readonly Ack[], { operationId }: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#once("ack", operationId, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
       const token = parseToken(lease);
       engine.ack(token.job, token.lease, now, result);
@@ -86,8 +88,8 @@ export class JobDesk {
     });
   }
 
-  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
-    return this.#each("items", items, ({ lease, error, ...options }, engine, now) => {
+  nack(items: readonly Nack[], { operationId }: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#once("nack", operationId, items, ({ lease, error, ...options }, engine, now) => {
       const token = parseToken(lease);
       const text = error === undefined ? undefined : shorten(error);
       engine.nack(token.job, token.lease, now, { ...options, error: text });
@@ -195,13 +197,33 @@ export class JobDesk {
   }
 
   async group(group: string): Promise<GroupInfo> {
-    const found = this.#runtime.call((engine) => engine.group(group));
-    if (found === undefined) {
-      const message = `there is no group ${JSON.stringify(group)}`;
-      throw new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
-    }
-    const members = found.members.map(({ id, ...rest }) => ({ id: idOf(id), ...rest }));
-    return { id: group, ended: found.ended, members };
+    return this.#runtime.call((engine) => groupInfo(group, engine));
+  }
+
+  async groupEnded(group: string, signal: AbortSignal | undefined): Promise<GroupInfo> {
+    return this.#runtime.call(() => this.#runtime.ends.waitGroup(group, signal));
+  }
+
+  async releaseGroups(groups: readonly string[]): Promise<void> {
+    checkBatch("groups", groups);
+    await this.#runtime.change(() => this.#runtime.heldGroups.release(groups));
+  }
+
+  /** The same as `#each`, unless this operation was answered before. */
+  async #once<I, T>(
+    name: string,
+    operationId: string | undefined,
+    items: readonly I[],
+    call: (item: I, engine: Engine, now: number) => T,
+  ): Promise<Outcome<T>[]> {
+    if (operationId === undefined) return this.#each("items", items, call);
+    checkBatch("items", items);
+    this.#runtime.check();
+    const operation = { operationId, call: name, items: items.length };
+    return this.#runtime.operations.once<T>(operation, (missing, note) => {
+      const rest = missing.map((item) => items[item]!);
+      return this.#each("items", rest, call, (outcomes) => note(0, outcomes));
+    });
   }
 
   /** Makes a call for each item; answers when all of them are durable. */
@@ -209,6 +231,7 @@ export class JobDesk {
     field: string,
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
+    note?: (outcomes: readonly Outcome<T>[]) => void,
   ): Promise<Outcome<T>[]> {
     checkBatch(field, items);
     this.#runtime.check();
@@ -216,6 +239,7 @@ export class JobDesk {
     const now = this.#runtime.now();
     const outcomes: Outcome<T>[] = [];
     for (const item of items) outcomes.push(outcomeOf(() => call(item, engine, now)));
+    note?.(outcomes);
     pump.call();
     await journal.durable();
     return outcomes;

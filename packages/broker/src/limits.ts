@@ -44,10 +44,11 @@ export const BUSY_RETRY_MS = 250;
 /** The error of a failed job: a message and the beginning of a stack. */
 export const ERROR_BYTES_MAX = 8 * 1024;
 
-/** Names of operations that are remembered for those who ask again, and for how long. */
-export const OPERATIONS_MAX = 10_000;
-export const OPERATION_MS = 10 * 60_000;
+/** The name of an operation: a UUID, or what a caller makes of its own ids. */
 export const OPERATION_ID_BYTES_MAX = 255;
+
+/** A refused value that is remembered with the answer of its operation. */
+export const REFUSED_VALUE_CHARS_MAX = 256;
 
 /** Events that wait for one reader; beyond it the reader is cut off. */
 export const EVENTS_WAITING_MAX = 10_000;
@@ -66,3 +67,6 @@ export const PAGE_MAX = 1000;
 
 /** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
 export const SURVEYS_MAX = 16;
+
+/** A group that is held for members that never come, because whoever held it is gone. */
+export const GROUP_HELD_MS = 60_000;

@@ -1,33 +1,142 @@
-import { BATCH_MAX, OPERATION_ID_BYTES_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
+import type { Answered, Engine } from "@sluice/engine";
+import { type ErrorJson, type Outcome, SluiceError } from "@sluice/protocol";
+import type { Journal } from "./journal.ts";
+import { BATCH_MAX, OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
+import { idOf, parseId } from "./tokens.ts";
 
-/** Answers that are remembered for those who ask again under the same name. */
+/** One call: its name, what it is, and how many items it has. */
+export interface Call {
+  readonly operationId: string;
+  readonly call: string;
+  readonly items: number;
+}
+
+/** Tells what some of the missing items were answered, from the one at `first` on. */
+export type Note = (first: number, outcomes: readonly (Outcome<unknown> | undefined)[]) => void;
+
+/** Makes a call for the items that have no answer yet, and notes each answer as it is decided. */
+export type Perform<T> = (missing: readonly number[], note: Note) => Promise<Outcome<T>[]>;
+
+/**
+ * Answers calls that are made again under the same operation id with their first answer. What is
+ * noted goes into the log with the facts of the call itself, so that after a crash an item that
+ * came through has its answer, and one that did not is taken in now.
+ */
 export class Operations {
-  readonly #known = new Map<string, { at: number; answer: Promise<unknown> }>();
+  readonly #engine: Engine;
+  readonly #journal: Journal;
+  readonly #now: () => number;
+  readonly #underWay = new Map<string, { call: string; answer: Promise<unknown> }>();
 
-  /** The first answer of this operation, or the one that `call` gives now. */
-  once<T>(id: string | undefined, now: number, call: () => Promise<T>): Promise<T> {
-    if (id === undefined) return call();
-    if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_BYTES_MAX) {
-      const wanted = `a string of 1 to ${OPERATION_ID_BYTES_MAX} characters`;
-      throw invalid("operationId", wanted, id);
-    }
-    this.#forget(now);
-    const known = this.#known.get(id);
-    if (known !== undefined) return known.answer as Promise<T>;
-    const answer = call();
-    this.#known.set(id, { at: now, answer });
-    // A call that had no answer may be made again.
-    answer.catch(() => this.#known.delete(id));
+  constructor(engine: Engine, journal: Journal, now: () => number) {
+    this.#engine = engine;
+    this.#journal = journal;
+    this.#now = now;
+  }
+
+  once<T>({ operationId, call, items }: Call, perform: Perform<T>): Promise<Outcome<T>[]> {
+    checkId(operationId);
+    const title = `${call} ${items}`;
+    const underWay = this.#underWay.get(operationId);
+    const known = underWay ?? this.#engine.recall(operationId, this.#now());
+    if (known !== undefined && known.call !== title) throw conflict(operationId, known.call);
+    if (underWay !== undefined) return underWay.answer as Promise<Outcome<T>[]>;
+    const answer = this.#perform(operationId, title, items, perform);
+    this.#underWay.set(operationId, { call: title, answer });
+    const over = (): void => void this.#underWay.delete(operationId);
+    answer.then(over, over);
     return answer;
   }
 
-  #forget(now: number): void {
-    for (const [id, { at }] of this.#known) {
-      if (at + OPERATION_MS > now && this.#known.size < OPERATIONS_MAX) return;
-      this.#known.delete(id);
+  async #perform<T>(
+    id: string,
+    call: string,
+    items: number,
+    perform: Perform<T>,
+  ): Promise<Outcome<T>[]> {
+    const outcomes: Outcome<T>[] = [];
+    const known = this.#engine.recall(id, this.#now())?.answers ?? [];
+    for (const answered of known) unpack(answered, outcomes as Outcome<unknown>[]);
+    const missing: number[] = [];
+    for (let item = 0; item < items; item++) if (outcomes[item] === undefined) missing.push(item);
+    if (missing.length === 0) {
+      await this.#journal.durable();
+      return outcomes;
     }
+    const note: Note = (first, some) => {
+      const answers = pack(missing.slice(first, first + some.length), some);
+      if (answers.length > 0) this.#engine.remember(id, call, answers, this.#now());
+    };
+    const rest = await perform(missing, note);
+    for (const [i, item] of missing.entries()) outcomes[item] = rest[i]!;
+    return outcomes;
   }
+}
+
+/** New jobs have ids one after the other, and most answers are alike: they are told as one. */
+type Answer = { id: number; tier: number } | { ok: unknown } | { error: ErrorJson };
+
+function pack(
+  items: readonly number[],
+  outcomes: readonly (Outcome<unknown> | undefined)[],
+): Answered[] {
+  const packed: Answered[] = [];
+  for (const [i, item] of items.entries()) {
+    const outcome = outcomes[i];
+    // Not answered yet, or given up: the same call may still be made.
+    if (outcome === undefined || NOT_FINAL.has(outcome.error?.code ?? "")) continue;
+    const answer = answerOf(outcome);
+    const last = packed.at(-1);
+    if (last !== undefined && item === last.item + last.count && goesOn(last, answer)) last.count++;
+    else packed.push({ item, count: 1, answer });
+  }
+  return packed;
+}
+
+const NOT_FINAL: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "LOG_FAILED"]);
+
+function answerOf(outcome: Outcome<unknown>): Answer {
+  if (outcome.error !== undefined) return { error: brief(outcome.error) };
+  const { id, tier, ...rest } = outcome.ok as { id?: string; tier?: number };
+  if (id === undefined || tier === undefined || Object.keys(rest).length > 0) return outcome;
+  return { id: parseId(id), tier };
+}
+
+/** What was refused may be as large as the caller made it: that is not told again. */
+function brief(error: ErrorJson): ErrorJson {
+  const value = error.details?.value;
+  if (value === undefined || JSON.stringify(value).length <= REFUSED_VALUE_CHARS_MAX) return error;
+  const { value: _, ...details } = error.details!;
+  return { ...error, details };
+}
+
+function goesOn({ answer, count }: Answered, next: Answer): boolean {
+  const first = answer as Answer;
+  if ("id" in first && "id" in next) {
+    return next.id === first.id + count && next.tier === first.tier;
+  }
+  return "ok" in first && "ok" in next && first.ok === true && next.ok === true;
+}
+
+function unpack({ item, count, answer }: Answered, outcomes: Outcome<unknown>[]): void {
+  const first = answer as Answer;
+  for (let i = 0; i < count; i++) {
+    outcomes[item + i] =
+      "id" in first
+        ? { ok: { id: idOf(first.id + i), tier: first.tier } }
+        : (first as Outcome<unknown>);
+  }
+}
+
+function checkId(id: unknown): void {
+  if (typeof id === "string" && id !== "" && id.length <= OPERATION_ID_BYTES_MAX) return;
+  throw invalid("operationId", `a string of 1 to ${OPERATION_ID_BYTES_MAX} characters`, id);
+}
+
+function conflict(id: string, call: string): SluiceError {
+  const message = `operation ${JSON.stringify(id)} was another call: ${call} items`;
+  return new SluiceError("CONFLICT", message, { field: "operationId", value: id });
 }
 
 export function checkBatch(field: string, items: unknown): void {

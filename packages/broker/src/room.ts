@@ -2,11 +2,13 @@ import type { AddResult, Engine, JobSpec } from "@sluice/engine";
 import { Refusal } from "@sluice/engine";
 import type { Clock, SluiceError, Timer } from "@sluice/protocol";
 import { aborted } from "./ends.ts";
+import type { HeldGroups } from "./held-groups.ts";
 import { WAITING_ADDS_MAX } from "./limits.ts";
 import { toPortError } from "./refuse.ts";
 
 interface Waiting {
   spec: JobSpec;
+  onAdded: (added: AddResult) => void;
   answer: PromiseWithResolvers<AddResult>;
   timer: Timer;
 }
@@ -18,11 +20,13 @@ interface Waiting {
 export class Room {
   readonly #engine: Engine;
   readonly #clock: Clock;
+  readonly #groups: HeldGroups;
   readonly #wake: () => void;
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  constructor(engine: Engine, clock: Clock, wake: () => void) {
+  constructor(engine: Engine, clock: Clock, groups: HeldGroups, wake: () => void) {
     this.#engine = engine;
+    this.#groups = groups;
     this.#clock = clock;
     this.#wake = wake;
   }
@@ -38,12 +42,13 @@ export class Room {
     return count;
   }
 
-  /** Adds a job now, or when there is room for it. */
+  /** Adds a job when there is room for it. `onAdded` is told before anything else happens. */
   add(
     queue: string,
     spec: JobSpec,
     refusal: Refusal,
     signal: AbortSignal | undefined,
+    onAdded: (added: AddResult) => void,
   ): Promise<AddResult> {
     const { addTimeoutMs } = this.#engine.queueConfig(queue);
     const answer = Promise.withResolvers<AddResult>();
@@ -51,12 +56,17 @@ export class Room {
     const giveUp = (error: SluiceError): void => {
       list.delete(waiting);
       timer.cancel();
+      if (spec.group !== undefined) this.#groups.arrived(spec.group);
       answer.reject(error);
     };
     const until = this.#clock.now() + addTimeoutMs;
-    const timer = this.#clock.at(until, () => giveUp(toPortError(refusal)));
-    const waiting = { spec, answer, timer };
+    const timer = this.#clock.at(until, () => {
+      this.#engine.countRejected(queue);
+      giveUp(toPortError(refusal));
+    });
+    const waiting = { spec, answer, timer, onAdded };
     this.#waiting.set(queue, list.add(waiting));
+    if (spec.group !== undefined) this.#groups.await(spec.group);
     if (signal === undefined) return answer.promise;
     const abort = (): void => giveUp(aborted(signal));
     signal.addEventListener("abort", abort, { once: true });
@@ -76,10 +86,13 @@ export class Room {
     this.#waiting.get(queue)!.delete(waiting);
     waiting.timer.cancel();
     try {
-      waiting.answer.resolve(this.#engine.add(queue, waiting.spec, this.#clock.now()));
+      const added = this.#engine.add(queue, waiting.spec, this.#clock.now());
+      waiting.onAdded(added);
+      waiting.answer.resolve(added);
     } catch (error) {
       waiting.answer.reject(toPortError(error));
     }
+    if (waiting.spec.group !== undefined) this.#groups.arrived(waiting.spec.group);
     this.#wake();
   }
 

@@ -6,7 +6,9 @@ import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
 import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
+import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
+import { Operations } from "./operations.ts";
 import type { BrokerOptions } from "./options.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
@@ -50,6 +52,8 @@ export class Runtime {
   readonly feed = new Feed();
   readonly ends: Ends;
   readonly room: Room;
+  readonly operations: Operations;
+  readonly heldGroups: HeldGroups;
   readonly options: BrokerOptions;
   readonly log: Log;
   /** What workers say of jobs they hold: shown, not kept over a restart. */
@@ -77,7 +81,9 @@ export class Runtime {
     const wake = (): void => this.pump.call();
     const { engine, journal, chunks } = this;
     this.ends = new Ends(engine, journal);
-    this.room = new Room(engine, this.clock, wake);
+    this.heldGroups = new HeldGroups(engine, this.clock, wake);
+    this.room = new Room(engine, this.clock, this.heldGroups, wake);
+    this.operations = new Operations(engine, journal, now);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
     this.consumers = new Consumers({
       engine,
@@ -116,6 +122,7 @@ export class Runtime {
       marks,
     );
     this.#cleaner.begin();
+    this.heldGroups.hold(engine.heldGroups());
     this.pump.call();
     await this.journal.durable();
   }
@@ -165,6 +172,7 @@ export class Runtime {
   async #close(): Promise<void> {
     this.#isClosed = true;
     this.#cleaner?.stop();
+    this.heldGroups.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.consumers.leaveAll();
     this.room.failAll(closed);
@@ -190,7 +198,7 @@ export class Runtime {
       if (this.progress.size > 0) this.progress.delete(fact.id);
       const queue = this.engine.queueOf(fact.id) ?? "";
       this.ends.hear(fact, queue);
-    }
+    } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     if (this.feed.isHeard) this.#tellEvent(fact);
   }
 
@@ -202,6 +210,7 @@ export class Runtime {
   #failed(error: SluiceError): void {
     this.pump.stop();
     this.#cleaner?.stop();
+    this.heldGroups.stop();
     this.ends.failAll(error);
     this.room.failAll(error);
     this.consumers.endAll();

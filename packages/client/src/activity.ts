@@ -8,7 +8,13 @@
 import type { Broker } from "@sluice/protocol";
 
 /** Calls that wait for something outside, so that waiting for them could take for ever. */
-const OPEN_ENDED: ReadonlySet<PropertyKey> = new Set(["ended", "lease", "events", "close"]);
+const OPEN_ENDED: ReadonlySet<PropertyKey> = new Set([
+  "ended",
+  "groupEnded",
+  "lease",
+  "events",
+  "close",
+]);
 
 /**
  * Turns of the event loop without any movement after which everything is taken to stand still. A

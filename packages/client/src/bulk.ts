@@ -2,16 +2,19 @@
 import {
   type Added,
   type CallOptions,
+  type ErrorJson,
   type NewJob,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
+import { asTyped } from "./as-typed.ts";
 import type { Connection } from "./connection.ts";
 import { invalid } from "./invalid.ts";
 import { BATCH_MAX } from "./limits.ts";
 import { prepare } from "./outgoing.ts";
 import type { BulkItem } from "./parse-job.ts";
 import type { LocalOptions } from "./parse-queue.ts";
+import type { Sending } from "./trace.ts";
 
 /** For each item what became of it. */
 export type BulkAnswers = (Added | SluiceError)[];
@@ -21,6 +24,7 @@ export interface BulkCall {
   readonly queue: string;
   readonly local: LocalOptions;
   readonly options: CallOptions;
+  readonly trace: Sending | undefined;
 }
 
 /**
@@ -35,17 +39,36 @@ export async function addAll(
   // What was added one by one before keeps its place before these.
   call.connection.addsTo(call.queue).flush();
   const answers: BulkAnswers = new Array(items.length);
-  let sent: Promise<void> = Promise.resolve();
-  for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
-    const batch = await makeReady(call.local, items, start, answers);
+  const held = new Set<string>();
+  try {
+    let sent: Promise<void> = Promise.resolve();
+    for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
+      const batch = await makeReady(call.local, items, start, answers);
+      call.trace?.mark(batch.jobs);
+      await sent;
+      const isLast = start + BATCH_MAX >= items.length;
+      if (!isLast) for (const { group } of batch.jobs) if (group !== undefined) held.add(group);
+      if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers, !isLast);
+    }
     await sent;
-    if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers);
+  } finally {
+    await release(call.connection, [...held]);
   }
-  await sent;
   return answers;
 }
 
+/**
+ * A group must not end with the members of the first call while the next one is on its way, so each
+ * call but the last holds its groups. Should this fail, the broker releases them after a while.
+ */
+async function release({ port }: Connection, groups: readonly string[]): Promise<void> {
+  for (let start = 0; start < groups.length; start += BATCH_MAX) {
+    await port.releaseGroups(groups.slice(start, start + BATCH_MAX)).catch(() => {});
+  }
+}
+
 interface Batch {
+  readonly items: readonly BulkItem<unknown>[];
   readonly jobs: NewJob[];
   /** Where the answer to each job belongs. */
   readonly places: number[];
@@ -57,7 +80,7 @@ async function makeReady(
   start: number,
   answers: BulkAnswers,
 ): Promise<Batch> {
-  const batch: Batch = { jobs: [], places: [] };
+  const batch: Batch = { items, jobs: [], places: [] };
   const end = Math.min(start + BATCH_MAX, items.length);
   for (let i = start; i < end; i++) {
     try {
@@ -80,18 +103,25 @@ function isItem(item: unknown): item is BulkItem<unknown> {
 function sendBatch(
   { connection, queue, options }: BulkCall,
   index: number,
-  { jobs, places }: Batch,
+  { items, jobs, places }: Batch,
   answers: BulkAnswers,
+  holdGroups: boolean,
 ): Promise<void> {
-  const call = connection.port.add(queue, jobs, callOptions(options, index)).then((outcomes) => {
+  const said = { ...callOptions(options, index), holdGroups };
+  const call = connection.port.add(queue, jobs, said).then((outcomes) => {
     for (let i = 0; i < places.length; i++) {
       const { ok, error } = outcomes[i]!;
-      answers[places[i]!] = error === undefined ? ok : SluiceError.fromJSON(error);
+      const place = places[i]!;
+      answers[place] = error === undefined ? ok : refusal(error, items[place]);
     }
   });
   // The next batch is still being made ready; whoever waits for this one hears of it then.
   call.catch(() => {});
   return call;
+}
+
+function refusal(error: ErrorJson, options: unknown): SluiceError {
+  return asTyped(SluiceError.fromJSON(error), { root: "job", options });
 }
 
 /** An operation id names one call, so each further call of the same operation gets its own. */

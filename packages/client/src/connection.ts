@@ -9,16 +9,20 @@ import {
   type Timer,
 } from "@sluice/protocol";
 import type { Activity } from "./activity.ts";
+import type { Delivery } from "./delivery.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { Gather } from "./gather.ts";
 import { CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { CloseOptions } from "./parse-work.ts";
+import type { Tracing } from "./trace.ts";
 
 /** A worker or a consumption: it holds leases, and lets go of them when it is closed. */
 export interface Holder {
   close(options?: CloseOptions): Promise<void>;
-  /** A job was cancelled from here, so there is no need to wait for the broker to say so. */
-  jobCancelled(id: string): void;
+  /** Jobs were ended from here, so there is no need to wait for the broker to say so. */
+  jobsGone(isGone: (job: Delivery) => boolean, why: string): void;
+  /** A job of this queue was ended from here, and only the broker knows which. */
+  checkLeases(queue: string): void;
 }
 
 /** What a worker's name takes of its queue's: names have at most 255 bytes. */
@@ -27,6 +31,7 @@ const QUEUE_CHARS = 200;
 export class Connection {
   readonly port: Broker;
   readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
   readonly holders = new Set<Holder>();
   readonly #adds = new Map<string, Gather<NewJob, Added>>();
   readonly #activity: Activity;
@@ -34,7 +39,8 @@ export class Connection {
   #workers = 0;
   #isClosed = false;
 
-  constructor(port: Broker, clock: Clock, activity: Activity) {
+  constructor(port: Broker, clock: Clock, activity: Activity, tracing?: Tracing) {
+    this.tracing = tracing;
     this.port = activity.watch(port);
     this.clock = clock;
     this.#activity = activity;
@@ -52,8 +58,23 @@ export class Connection {
 
   async cancel(id: string): Promise<boolean> {
     const isCancelled = await one(this.port.cancel([id]));
-    if (isCancelled) for (const holder of this.holders) holder.jobCancelled(id);
+    if (isCancelled) this.#gone((job) => job.id === id, "was cancelled");
     return isCancelled;
+  }
+
+  async cancelByKey(queue: string, key: string): Promise<boolean> {
+    const isCancelled = await one(this.port.cancelByKey(queue, [key]));
+    if (isCancelled) for (const holder of this.holders) holder.checkLeases(queue);
+    return isCancelled;
+  }
+
+  async deleteQueue(queue: string): Promise<void> {
+    await this.port.deleteQueue(queue);
+    this.#gone((job) => job.queue === queue, "went with its queue, which was deleted");
+  }
+
+  #gone(isGone: (job: Delivery) => boolean, why: string): void {
+    for (const holder of this.holders) holder.jobsGone(isGone, why);
   }
 
   /** Refuses what comes after the end, before it can start anything that nobody would close. */
@@ -87,8 +108,13 @@ export class Connection {
   async close(options: CloseOptions): Promise<void> {
     this.#isClosed = true;
     for (const gather of this.#adds.values()) gather.flush();
-    await Promise.all([...this.holders].map((holder) => holder.close(options)));
+    await this.closeHolders(options);
     await this.port.close();
+  }
+
+  /** Called again while they close, it may shorten the time that they have. */
+  async closeHolders(options: CloseOptions): Promise<void> {
+    await Promise.all([...this.holders].map((holder) => holder.close(options)));
   }
 }
 

@@ -101,6 +101,58 @@ test("leaving the loop gives back what was not taken", async () => {
   assert.deepEqual([leased, waiting, finished], [0, 4, 1]);
 });
 
+test("a throw inside of the loop fails the job in hand at once, and no other", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail", { retry: { min: "1m", jitter: 0 } });
+  const jobs = await mail.addBulk(numbers(3));
+  const signals: AbortSignal[] = [];
+  const looping = async (): Promise<void> => {
+    for await (const job of mail.consume({ prefetch: 3 })) {
+      signals.push(job.signal);
+      throw new Error("boom");
+    }
+  };
+  await assert.rejects(looping(), /boom/);
+  const [first, second] = jobs;
+  assert.ok(first !== undefined && !(first instanceof Error));
+  assert.ok(second !== undefined && !(second instanceof Error));
+  const { state, attempt, error } = await first.info();
+  assert.deepEqual([state, attempt], ["delayed", 1]);
+  assert.match(error ?? "", /loop was left/);
+  assert.equal(signals[0]?.aborted, true);
+  const other = await second.info();
+  assert.deepEqual([other.state, other.attempt], ["waiting", 0], "it was not started");
+});
+
+test("who breaks out of the loop may give the job in hand back first", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const job = await mail.add(1);
+  for await (const taken of mail.consume()) {
+    await taken.giveBack();
+    break;
+  }
+  const { state, attempt } = await job.info();
+  assert.deepEqual([state, attempt], ["waiting", 0]);
+});
+
+test("a loop that ends by a call leaves jobs to their takers", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  await mail.addBulk(numbers(2));
+  const consumption = mail.consume();
+  const taken = [];
+  for await (const job of consumption) {
+    taken.push(job);
+    if (taken.length === 2) await consumption.return();
+  }
+  for (const job of taken) await job.ack();
+  assert.equal((await mail.stats()).finished, 2);
+});
+
 test("a job that was taken can still be ended after the loop", async () => {
   const { sluice } = await open();
   await using _ = sluice;
@@ -182,4 +234,18 @@ test("closing a Sluice ends a loop and gives its jobs back", async () => {
   const closed = sluice.close();
   await closed;
   assert.deepEqual(await jobs.next(), { done: true, value: undefined });
+});
+
+test("a shorter time at a second close is the one that counts", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  await mail.add(1);
+  const jobs = mail.consume();
+  await jobs.next();
+  const closed = jobs.close({ timeoutMs: 60_000 });
+  const again = jobs.close({ timeoutMs: 1_000 });
+  await clock.advance("1s");
+  await Promise.all([closed, again]);
+  assert.equal((await mail.stats()).waiting, 1);
 });

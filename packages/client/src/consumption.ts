@@ -1,9 +1,6 @@
 /**
  * Jobs one by one for a `for await` loop. At most `prefetch` are held at once: each makes room for
  * the next when it is acked, nacked, given back or lost. Heartbeats keep all of them, taken or not.
- *
- * Leaving the loop stops the flow and gives back what was not taken. A job that was taken stays
- * with its taker, who ends it, until everything is closed.
  */
 import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
 import type { Connection, Holder } from "./connection.ts";
@@ -11,6 +8,7 @@ import type { ConsumedJob, Delivery } from "./delivery.ts";
 import { type Emitter, emit } from "./emitter.ts";
 import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
+import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
 import type { LocalOptions } from "./parse-queue.ts";
@@ -29,13 +27,22 @@ export interface ConsumptionOptions {
   readonly above: Emitter<Events>;
 }
 
+/**
+ * Leaving a `for await` loop, by `break`, `return` or a throw, stops the flow and gives back what
+ * was not taken: no attempt is lost. The job in hand, which the loop's body was given last, has
+ * failed when its body has not ended it: it is nacked at once, which counts an attempt, for a job
+ * whose body throws each time must not come back for ever. Who leaves on purpose acks, nacks or
+ * gives it back first. Jobs that were taken before it are left to their takers, who end them, until
+ * everything is closed; so are all when the loop ends because of `return()` or `close()`.
+ */
 export class Consumption<Payload, Result>
-  implements AsyncIterableIterator<ConsumedJob<Payload, Result>>, Holder, AsyncDisposable
+  implements AsyncIterableIterator<ConsumedJob<Payload, Result>, undefined>, Holder, AsyncDisposable
 {
   readonly #options: ConsumptionOptions;
   readonly #leases: Leases;
   readonly #release = keepAlive();
   readonly #watch = new Watch();
+  readonly #grace: Grace;
   readonly #consumer: Promise<Consumer | undefined>;
   #ready: Delivery[] = [];
   /** What the broker may still send. */
@@ -57,14 +64,17 @@ export class Consumption<Payload, Result>
       onLost: (job, error) => this.#lost(job, error),
       onError: (error) => this.#tell("error", { error, worker: options.name }),
     });
+    this.#grace = new Grace(options.connection, () => this.#watch.look());
     this.#credits = options.work.prefetch;
     this.#consumer = this.#consume();
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  /** For a loop: unlike the calls below, leaving it fails the job in hand. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<ConsumedJob<Payload, Result>, undefined> {
+    return new Loop(this, (job) => this.#drop(job as Delivery));
   }
 
+  /** The next job; whoever takes it also ends it. */
   async next(): Promise<IteratorResult<ConsumedJob<Payload, Result>, undefined>> {
     for (;;) {
       const job = this.#ready.shift();
@@ -74,7 +84,7 @@ export class Consumption<Payload, Result>
     }
   }
 
-  /** The loop is left: no more jobs come, and those not taken go back. */
+  /** No more jobs come, and those not taken go back; taken ones stay with their takers. */
   async return(): Promise<IteratorResult<ConsumedJob<Payload, Result>, undefined>> {
     this.#stopping ??= this.#stop();
     await this.#stopping;
@@ -83,15 +93,10 @@ export class Consumption<Payload, Result>
 
   /** Leaves the loop; jobs that were taken may be ended until the timeout, then they go back. */
   async close(options: CloseOptions = {}): Promise<void> {
-    const timeoutMs = parseClose(options);
+    this.#grace.give(parseClose(options));
     await this.return();
-    let isOverdue = false;
-    const timer = this.#options.connection.graceOver(timeoutMs, () => {
-      isOverdue = true;
-      this.#watch.look();
-    });
-    await this.#watch.until(() => isOverdue || this.#leases.size === 0);
-    timer.cancel();
+    await this.#watch.until(() => this.#grace.isOver || this.#leases.size === 0);
+    this.#grace.end();
     for (const job of this.#leases.held) {
       job.abort(new SluiceError("ABORTED", `consumer ${this.#options.name} was closed`));
       this.#giveBack(job);
@@ -104,11 +109,12 @@ export class Consumption<Payload, Result>
     await this.close();
   }
 
-  jobCancelled(id: string): void {
-    for (const job of this.#leases.held) {
-      if (job.id !== id) continue;
-      this.#leases.lose(job, new SluiceError("LEASE_LOST", `job ${id} was cancelled`, { id }));
-    }
+  jobsGone(isGone: (job: Delivery) => boolean, why: string): void {
+    this.#leases.loseAll(isGone, why);
+  }
+
+  checkLeases(queue: string): void {
+    if (queue === this.#options.queue) this.#leases.beatNow();
   }
 
   async #consume(): Promise<Consumer | undefined> {
@@ -184,6 +190,13 @@ export class Consumption<Payload, Result>
     this.#leases.giveBack(job, (_, refusal) => this.#answered(refusal));
   }
 
+  /** The body of the loop was left without a word about its job. */
+  #drop(job: Delivery): void {
+    if (job.state !== "held") return;
+    job.abort(new SluiceError("ABORTED", `the loop was left before job ${job.id} was ended`));
+    this.#leases.nack(job, { error: LEFT }, (_, refusal) => this.#answered(refusal));
+  }
+
   #answered(refusal: ErrorJson | undefined): void {
     if (refusal === undefined || isLosing(refusal)) return;
     const { name } = this.#options;
@@ -206,5 +219,37 @@ export class Consumption<Payload, Result>
 
   #tell<N extends keyof Events>(name: N, event: Events[N]): void {
     emit<Events, N>(this.#options.above, name, event);
+  }
+}
+
+/** The error of a job whose loop was left: what its body threw, nobody tells the iterator. */
+const LEFT = "the consuming loop was left before the job was ended";
+
+/** One `for await` loop. It knows which job its body was given last. */
+class Loop<Job> implements AsyncIterableIterator<Job, undefined> {
+  readonly #jobs: AsyncIterator<Job, undefined>;
+  readonly #drop: (job: Job) => void;
+  #inHand: Job | undefined = undefined;
+
+  constructor(jobs: AsyncIterator<Job, undefined>, drop: (job: Job) => void) {
+    this.#jobs = jobs;
+    this.#drop = drop;
+  }
+
+  async next(): Promise<IteratorResult<Job, undefined>> {
+    this.#inHand = undefined;
+    const next = await this.#jobs.next();
+    if (next.done !== true) this.#inHand = next.value;
+    return next;
+  }
+
+  async return(): Promise<IteratorResult<Job, undefined>> {
+    if (this.#inHand !== undefined) this.#drop(this.#inHand);
+    await this.#jobs.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 }

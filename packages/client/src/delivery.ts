@@ -9,12 +9,11 @@
  * by a cancel from here. Both are final: what else is asked of the job is refused with LEASE_LOST.
  */
 import { type FairnessKey, type LeasedJob, SluiceError } from "@sluice/protocol";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
 import { checkJson, encodeJson } from "./json.ts";
 import type { Answered, Leases } from "./leases.ts";
-import { LEASE_MS_MAX } from "./limits.ts";
 import type { WorkJob } from "./work-job.ts";
 
 /** What a handler gets beside its job. The functions may be taken out of the object. */
@@ -110,7 +109,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   }
 
   async #extend(duration: Duration): Promise<number> {
-    const leaseMs = parseDuration("extend", duration, LEASE_MS_MAX);
+    const leaseMs = parseLease("extend", duration);
     this.#demandHeld();
     return this.#leases.extend(this, leaseMs);
   }

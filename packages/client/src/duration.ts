@@ -3,7 +3,7 @@
  * are whole milliseconds, as the port wants them.
  */
 import { invalid } from "./invalid.ts";
-import { DURATION_MS_MAX, TIME_MS_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, LEASE_MS_MAX, TIME_MS_MAX } from "./limits.ts";
 
 type Unit = "ms" | "s" | "m" | "h" | "d";
 
@@ -23,12 +23,23 @@ const MS: Readonly<Record<string, number>> = {
 
 const A_DURATION = 'milliseconds or a string such as "250ms", "30s", "5m", "1h" or "2d"';
 
-export function parseDuration(field: string, value: unknown, max = DURATION_MS_MAX): number {
-  const ms = typeof value === "string" ? parseText(value) : value;
-  // The comparisons are false for NaN and for what is no number, so they are refused too.
-  if (typeof ms === "number" && ms >= 0 && ms <= max) return Math.round(ms);
-  const bound = typeof ms === "number" && ms > max ? ` of at most ${max} ms` : "";
+export function parseDuration(
+  field: string,
+  value: unknown,
+  max = DURATION_MS_MAX,
+  min = 0,
+): number {
+  const said = typeof value === "string" ? parseText(value) : value;
+  const ms = typeof said === "number" ? Math.round(said) : Number.NaN;
+  // Both are false for NaN, and fractions below zero are no duration either.
+  if (ms >= min && ms <= max && !Object.is(ms, -0)) return ms;
+  const bound = ms > max ? ` of at most ${max} ms` : ms >= 0 ? ` of at least ${min} ms` : "";
   throw invalid(field, `${A_DURATION}${bound}`, value);
+}
+
+/** How long a job may be held without a sign of life. */
+export function parseLease(field: string, value: unknown): number {
+  return parseDuration(field, value, LEASE_MS_MAX, 1);
 }
 
 function parseText(text: string): number {

@@ -1,7 +1,9 @@
 /** What a handler throws to say more than "it failed", and what a caller gets for a failed job. */
 import { type Ending, type JobEnd, SluiceError } from "@sluice/protocol";
-import { type Duration, parseDuration } from "./duration.ts";
-import { ERROR_TEXT_MAX } from "./limits.ts";
+import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
+import { fieldsOf } from "./fields.ts";
+import { invalid } from "./invalid.ts";
+import { DURATION_MS_MAX, ERROR_TEXT_MAX } from "./limits.ts";
 
 export interface RetryAfterOptions {
   /** The gate that cools down: no job that names it is handed out before. */
@@ -9,23 +11,75 @@ export interface RetryAfterOptions {
   reason?: string;
 }
 
+export interface HeaderOptions extends RetryAfterOptions {
+  /** What a date is counted from. Default: the time of this machine. */
+  now?: Time;
+  /** For a header that is not there or says nothing. Default 30 s. */
+  fallback?: Duration;
+}
+
 /**
  * The other side asked for time, as with HTTP's `Retry-After`. With a gate, the gate cools down and
  * the job has used no attempt. Without one, only this job waits, and the attempt counts.
+ *
+ * The duration is milliseconds or a number with a unit, as everywhere. What a header says is in
+ * seconds, or a date: that is for `RetryAfter.fromHeader`.
  */
 export class RetryAfter extends Error {
   readonly delayMs: number;
   readonly gate: string | undefined;
   readonly reason: string | undefined;
 
-  constructor(duration: Duration, { gate, reason }: RetryAfterOptions = {}) {
-    const delayMs = parseDuration("RetryAfter", duration);
+  constructor(duration: Duration, options: RetryAfterOptions = {}) {
+    const { gate, reason } = fieldsOf<RetryAfterOptions>("RetryAfter", options, FIELDS);
+    const delayMs = delayOf(duration);
+    if (gate !== undefined && !(typeof gate === "string" && NAME.test(gate))) {
+      throw invalid("RetryAfter.gate", A_NAME, gate);
+    }
+    if (reason !== undefined && typeof reason !== "string") {
+      throw invalid("RetryAfter.reason", "a string", reason);
+    }
     super(reason ?? `retry after ${delayMs} ms`);
     this.name = "RetryAfter";
     this.delayMs = delayMs;
     this.gate = gate;
     this.reason = reason;
   }
+
+  /**
+   * What the header `Retry-After` of an answer says: seconds, or a date. One that has passed is no
+   * wait; `null`, as `headers.get` answers, is the fallback, and so is what nobody can read.
+   */
+  static fromHeader(value: string | null | undefined, options: HeaderOptions = {}): RetryAfter {
+    const fields = [...FIELDS, "now", "fallback"];
+    const known = fieldsOf<HeaderOptions>("RetryAfter.fromHeader", options, fields);
+    const { now = Date.now(), fallback = "30s", ...rest } = known;
+    const from = parseTime("RetryAfter.fromHeader.now", now);
+    const ms = waitOf(value?.trim() ?? "", from);
+    const otherwise = parseDuration("RetryAfter.fromHeader.fallback", fallback);
+    return new RetryAfter(Number.isNaN(ms) ? otherwise : ms, rest);
+  }
+}
+
+const FIELDS = ["gate", "reason"];
+const NAME = /^[A-Za-z0-9._:-]{1,255}$/;
+const A_NAME = "the name of a gate: 1 to 255 of A-Z a-z 0-9 . _ : -";
+
+function delayOf(duration: unknown): number {
+  if (typeof duration !== "string" || !/^\d+$/.test(duration)) {
+    return parseDuration("RetryAfter", duration);
+  }
+  const wanted = `milliseconds or a string with a unit, such as "${duration}s"`;
+  throw invalid("RetryAfter", `${wanted} (RetryAfter.fromHeader reads HTTP's header)`, duration);
+}
+
+/** Milliseconds from now; NaN when the text is neither seconds nor a date of HTTP. */
+function waitOf(text: string, now: number): number {
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, DURATION_MS_MAX);
+  // Other texts, such as "1.5", would be dates to JavaScript. The oldest form has no zone.
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return Number.NaN;
+  const time = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Math.min(Math.max(time - now, 0), DURATION_MS_MAX);
 }
 
 /** Trying again is of no use: the job goes to the dead letter queue at once. */
@@ -73,8 +127,12 @@ export function endingError(end: JobEnd & { ending: Exclude<Ending, "finished"> 
 
 /** The text of an error that travels with its job: `TypeError: x is not a function`. */
 export function textOf(error: unknown): string {
-  const text = error instanceof Error ? `${nameOf(error)}: ${error.message}` : saying(error);
-  return text.length > ERROR_TEXT_MAX ? `${text.slice(0, ERROR_TEXT_MAX - 3)}...` : text;
+  return shorten(error instanceof Error ? `${nameOf(error)}: ${error.message}` : saying(error));
+}
+
+/** A text has an end: what travels with a job is a message, not a response body. */
+export function shorten(text: string, max = ERROR_TEXT_MAX): string {
+  return text.length > max ? `${text.slice(0, max - 3)}...` : text;
 }
 
 /** The code of our own errors says more than their name, which is always the same. */

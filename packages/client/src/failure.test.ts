@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
 import { endingError, JobFailed, RetryAfter, textOf, Unrecoverable } from "./errors.ts";
 import { failureOf, willRetry } from "./failure.ts";
-import { ERROR_TEXT_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, ERROR_TEXT_MAX, REASON_TEXT_MAX } from "./limits.ts";
 
 test("an error travels as its name and message", () => {
   assert.deepEqual(failureOf(new TypeError("x is not a function")), {
@@ -36,6 +36,43 @@ test("RetryAfter without a gate delays the job alone", () => {
     delayMs: 60_000,
   });
   assert.throws(() => new RetryAfter("soon" as "1s"), { code: "INVALID" });
+});
+
+test("RetryAfter refuses what it would misread, and a gate that cannot be", () => {
+  const digits = "120" as "120s";
+  assert.throws(() => new RetryAfter(digits), { code: "INVALID", message: /fromHeader.*"120"/ });
+  for (const gate of ["", "two words", "x".repeat(256), 5 as unknown as string]) {
+    assert.throws(
+      () => new RetryAfter("1s", { gate }),
+      (error) => error instanceof SluiceError && error.details.field === "RetryAfter.gate",
+    );
+  }
+  const typo = { gates: "smtp" } as object;
+  assert.throws(() => new RetryAfter("1s", typo), { code: "INVALID", message: /RetryAfter.gates/ });
+});
+
+test("RetryAfter reads the header of HTTP in all of its forms", () => {
+  const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+  const read = (value: string | null | undefined): number =>
+    RetryAfter.fromHeader(value, { now, fallback: "7s" }).delayMs;
+  assert.equal(read("120"), 120_000);
+  assert.equal(read(" 0 "), 0);
+  assert.equal(read("Sun, 06 Nov 1994 08:49:37 GMT"), 30_000);
+  assert.equal(read("Sunday, 06-Nov-94 08:49:37 GMT"), 30_000);
+  assert.equal(read("Sun Nov  6 08:49:37 1994"), 30_000);
+  assert.equal(read("Sat, 05 Nov 1994 08:49:37 GMT"), 0, "it has passed");
+  assert.equal(read("9".repeat(400)), DURATION_MS_MAX, "the longest that there is");
+  for (const nothing of [null, undefined, "", "soon", "1.5", "-5", "Sun"]) {
+    assert.equal(read(nothing), 7_000, String(nothing));
+  }
+  const { delayMs, gate, reason } = RetryAfter.fromHeader(null, { gate: "smtp", reason: "429" });
+  assert.deepEqual([delayMs, gate, reason], [30_000, "smtp", "429"]);
+});
+
+test("a long reason loses its end", () => {
+  const failure = failureOf(new RetryAfter("1s", { gate: "smtp", reason: "x".repeat(5_000) }));
+  assert.equal(failure.cooldown?.reason?.length, REASON_TEXT_MAX);
+  assert.equal(failure.error?.length, ERROR_TEXT_MAX);
 });
 
 test("Unrecoverable is not retried", () => {

@@ -1,6 +1,7 @@
 /** What a thrown error means for its job, in the port's words. */
-import type { Nack } from "@sluice/protocol";
-import { RetryAfter, textOf, Unrecoverable } from "./errors.ts";
+import type { ErrorJson, Nack } from "@sluice/protocol";
+import { RetryAfter, shorten, textOf, Unrecoverable } from "./errors.ts";
+import { REASON_TEXT_MAX } from "./limits.ts";
 
 /** A nack without the lease that it is for. */
 export type Failure = Omit<Nack, "lease">;
@@ -12,8 +13,16 @@ export function failureOf(error: unknown): Failure {
 }
 
 function waiting({ delayMs, gate, reason, message }: RetryAfter): Failure {
-  if (gate === undefined) return { error: message, delayMs };
-  return { error: message, cooldown: { gate, ms: delayMs, ...(reason && { reason }) } };
+  const error = shorten(message);
+  if (gate === undefined) return { error, delayMs };
+  const why = reason ? { reason: shorten(reason, REASON_TEXT_MAX) } : {};
+  return { error, cooldown: { gate, ms: delayMs, ...why } };
+}
+
+/** What the broker is told when it has refused a failure: only that the job has failed. */
+export function plainly(failure: Failure, { code, message }: ErrorJson): Failure {
+  const error = shorten(`${failure.error ?? ""} (${code}: ${message})`.trim());
+  return failure.unrecoverable === true ? { error, unrecoverable: true } : { error };
 }
 
 /** Whether the job runs again; `attempt` is 0 on the first delivery. */

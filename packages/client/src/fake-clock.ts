@@ -5,6 +5,7 @@
  */
 import type { Clock, Timer } from "@sluice/protocol";
 import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
+import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 
 /** Something whose work is let run before time goes on: a Sluice. */
@@ -27,7 +28,8 @@ export class FakeClock implements Clock {
   readonly #drained = new Set<Drained>();
 
   constructor(options: { now?: Time } = {}) {
-    this.#now = options.now === undefined ? START : parseTime("clock.now", options.now);
+    const { now = START } = fieldsOf<{ now?: Time }>("clock", options, ["now"]);
+    this.#now = parseTime("clock.now", now);
   }
 
   now(): number {

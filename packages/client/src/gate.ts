@@ -1,4 +1,5 @@
 import type { Broker, GateInfo } from "@sluice/protocol";
+import { typedAs } from "./as-typed.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { type GateOptions, parseGate } from "./parse-gate.ts";
 
@@ -14,7 +15,8 @@ export class Gate {
 
   /** Replaces its limits; the levels stay. */
   async set(options: GateOptions): Promise<GateInfo> {
-    return this.#port.setGate(this.key, parseGate(options));
+    const config = parseGate(options);
+    return typedAs(this.#port.setGate(this.key, config), { root: "gate", options });
   }
 
   /** Shuts it for a while. A cooldown that lasts longer already stays as it is. */

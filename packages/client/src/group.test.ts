@@ -2,75 +2,73 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
-import { type Broker, type BrokerEvent, SluiceError } from "@sluice/protocol";
-import { FakeClock } from "./fake-clock.ts";
-import { Group } from "./group.ts";
+import { type Broker, SluiceError } from "@sluice/protocol";
+import { FakeClock, Sluice } from "./index.ts";
+import { BATCH_MAX } from "./limits.ts";
 
-/** A broker with a group of one job, and a port to it on which some calls are others. */
-async function open(
-  instead: (broker: Broker, end: () => Promise<unknown>) => Partial<Broker>,
-): Promise<{ group: Group; end: () => Promise<unknown>; broker: Broker }> {
-  const broker = await openBroker({ log: new MemoryLog(), clock: new FakeClock() });
-  await broker.setQueue("mail", {});
-  const [added] = await broker.add("mail", [{ payload: new Uint8Array(1), group: "g" }]);
-  const end = (): Promise<unknown> => broker.cancel([added?.ok?.id ?? ""]);
-  const own = instead(broker, end);
-  const port: Broker = new Proxy<Broker>(broker, {
-    get(target, name) {
-      if (name in own) return Reflect.get(own, name);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  return { group: new Group(port, "g"), end, broker };
+async function open(): Promise<{ sluice: Sluice; broker: Broker }> {
+  const clock = new FakeClock();
+  const broker = await openBroker({ log: new MemoryLog(), clock });
+  return { sluice: new Sluice({ port: broker, clock }), broker };
 }
 
-test("an end between the question and the listening is not missed", async () => {
-  const { group, broker } = await open((broker, end) => ({
-    // A port that begins to listen when it is first read.
-    async *events(filter) {
-      yield* broker.events(filter);
-    },
-    group: async (id) => {
-      const info = await broker.group(id);
-      if (!info.ended) await end();
-      return info;
-    },
-  }));
-  const { ended, members } = await group.finished();
-  assert.deepEqual([ended, members[0]?.ending], [true, "cancelled"]);
-  await broker.close();
+test("whoever waits for a group is told when its last member has ended", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  await mail.addBulk([1, 2].map((payload) => ({ payload, group: "g" })));
+  const waiting = sluice.group("g").finished();
+  mail.work(() => {});
+  const { ended, members } = await waiting;
+  assert.deepEqual([ended, members.map(({ ending }) => ending)], [true, ["finished", "finished"]]);
+  assert.deepEqual(await sluice.group("g").finished(), await waiting, "also afterwards");
 });
 
-test("a group that has ended is answered at once, whatever the listening does", async () => {
-  const { group, end, broker } = await open(() => ({
-    async *events(): AsyncGenerator<BrokerEvent> {
-      await new Promise(() => {});
-    },
-  }));
-  await end();
-  assert.equal((await group.finished()).ended, true);
-  await broker.close();
+test("waiting for a group can be given up, and is refused when there is none", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  await mail.add(1, { group: "g" });
+  const giveUp = new AbortController();
+  const waiting = sluice.group("g").finished({ signal: giveUp.signal });
+  giveUp.abort();
+  await assert.rejects(waiting, { code: "ABORTED" });
+  await assert.rejects(sluice.group("none").finished(), { code: "GROUP_NOT_FOUND" });
+  const unknown = { timeout: 5 } as object;
+  await assert.rejects(sluice.group("g").finished(unknown), { code: "INVALID" });
 });
 
-test("a reader that is cut off asks again", async () => {
-  let readings = 0;
-  const { group, end, broker } = await open((broker, end) => ({
-    events: (filter) => {
-      readings++;
-      const events = broker.events(filter);
-      if (readings > 1) return events;
-      events.next = async () => {
-        // The question is answered by then.
-        await new Promise(setImmediate);
-        await end();
-        throw new SluiceError("RATE_LIMITED", "events were not read");
-      };
-      return events;
-    },
-  }));
-  assert.equal((await group.finished()).ended, true);
-  assert.equal(readings, 2);
-  await end();
-  await broker.close();
+test("a group that takes several calls to add ends once, with the last member", async () => {
+  const { sluice, broker } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const listening = broker.events({ events: ["group-ended"] });
+  const ends: number[] = [];
+  void (async () => {
+    for await (const event of listening) {
+      if (event.event === "group-ended") ends.push(event.members.length);
+    }
+  })();
+  mail.work(() => {}, { concurrency: 1000 });
+  const count = BATCH_MAX + 5;
+  const items = Array.from({ length: count }, (_, payload) => ({ payload, group: "g" }));
+  await mail.addBulk(items);
+  await sluice.drain();
+  assert.deepEqual(ends, [count]);
+});
+
+test("a call that fails in between leaves no group open for ever", async () => {
+  const { sluice, broker } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail", { policy: { group: () => "g" } });
+  const add = broker.add.bind(broker);
+  let calls = 0;
+  broker.add = (...args) => {
+    if (++calls === 2) return Promise.reject(new SluiceError("DISCONNECTED", "gone"));
+    return add(...args);
+  };
+  mail.work(() => {}, { concurrency: 1000 });
+  const items = Array.from({ length: BATCH_MAX + 1 }, (_, payload) => ({ payload }));
+  await assert.rejects(mail.addBulk(items), { code: "DISCONNECTED" });
+  assert.equal((await sluice.group("g").finished()).members.length, BATCH_MAX);
 });

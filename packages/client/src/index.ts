@@ -2,7 +2,13 @@ export type { Consumption } from "./consumption.ts";
 export type { ConsumedJob, WorkContext } from "./delivery.ts";
 export type { Duration, Time } from "./duration.ts";
 export type { Listener } from "./emitter.ts";
-export { JobFailed, RetryAfter, type RetryAfterOptions, Unrecoverable } from "./errors.ts";
+export {
+  type HeaderOptions,
+  JobFailed,
+  RetryAfter,
+  type RetryAfterOptions,
+  Unrecoverable,
+} from "./errors.ts";
 export type { WorkEvents } from "./events.ts";
 export { FakeClock } from "./fake-clock.ts";
 export type { Gate } from "./gate.ts";
@@ -10,7 +16,7 @@ export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";
 export type { GateOptions, IntervalOptions } from "./parse-gate.ts";
 export type { BulkItem, JobOptions } from "./parse-job.ts";
-export type { Codec, QueueOptions, RetryRule } from "./parse-queue.ts";
+export type { Codec, QueueOptions, RetryRule, RuledRetry } from "./parse-queue.ts";
 export type { RetryOptions } from "./parse-retry.ts";
 export type { CloseOptions, ConsumeOptions, Elastic, WorkOptions } from "./parse-work.ts";
 export type { Policy } from "./policy.ts";
@@ -21,5 +27,6 @@ export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } fro
 export type { Scaled } from "./slots.ts";
 export { Sluice, type SluiceParts } from "./sluice.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
+export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
 export type { WorkJob } from "./work-job.ts";
 export type { Worker } from "./worker.ts";

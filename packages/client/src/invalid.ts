@@ -4,7 +4,7 @@ import { SluiceError } from "@sluice/protocol";
 export function invalid(field: string, wanted: string, value: unknown): SluiceError {
   return new SluiceError("INVALID", `${field} must be ${wanted}, got ${show(value)}`, {
     field,
-    value: isPlain(value) ? value : show(value),
+    value: plain(value),
   });
 }
 
@@ -13,7 +13,7 @@ export function unknownField(field: string, known: readonly string[], value: unk
   const message = `${field} is not a known field; known are ${known.join(", ")}`;
   return new SluiceError("INVALID", message, {
     field,
-    value: isPlain(value) ? value : show(value),
+    value: plain(value),
   });
 }
 
@@ -28,6 +28,7 @@ export function show(value: unknown): string {
 }
 
 /** Details travel as JSON, so they carry only what JSON can. */
-function isPlain(value: unknown): boolean {
-  return value === null || typeof value === "string" || Number.isFinite(value) || value === !!value;
+export function plain(value: unknown): unknown {
+  const isPlain = value === null || Number.isFinite(value) || value === !!value;
+  return isPlain || typeof value === "string" ? value : show(value);
 }

@@ -9,6 +9,7 @@ import {
 } from "@sluice/protocol";
 import { type Connection, one } from "./connection.ts";
 import { endingError } from "./errors.ts";
+import { fieldsOf } from "./fields.ts";
 import { decodeLeniently } from "./json.ts";
 import type { Codec } from "./parse-queue.ts";
 import { decodeResult, showPayload } from "./payload.ts";
@@ -54,7 +55,8 @@ export class Job<Payload = unknown, Result = unknown> {
   /** Its result, when it has finished; rejects when it ended in any other way. */
   async finished(options: { signal?: AbortSignal | undefined } = {}): Promise<Result> {
     this.#demandExists();
-    const end = await this.#connection.port.ended(this.id, options);
+    const { signal } = fieldsOf<typeof options>("finished", options, ["signal"]);
+    const end = await this.#connection.port.ended(this.id, { signal });
     if (isFailure(end)) throw endingError(end);
     return decodeResult(end.result) as Result;
   }

@@ -116,11 +116,9 @@ export class Leases {
   }
 
   /** Ends a job whose end was refused: left alone it would run again when its lease is over. */
-  failRefused(job: Delivery, refusal: ErrorJson): void {
-    const error = `${refusal.code}: ${refusal.message}`;
-    const item = { lease: job.lease, error, unrecoverable: true };
+  failRefused(job: Delivery, failure: Failure): void {
     this.#nacks.add(
-      item,
+      { lease: job.lease, ...failure },
       this.#wait(job, () => {}),
     );
   }
@@ -149,6 +147,20 @@ export class Leases {
       if (error instanceof SluiceError && isLosing(error)) this.lose(job, error);
       throw error;
     }
+  }
+
+  /** Jobs that are gone, whatever the next heartbeat would say. */
+  loseAll(isGone: (job: Delivery) => boolean, why: string): void {
+    for (const job of this.#held) {
+      if (!isGone(job)) continue;
+      this.lose(job, new SluiceError("LEASE_LOST", `job ${job.id} ${why}`, { id: job.id }));
+    }
+  }
+
+  /** Extends all leases now: one that is over is noticed at once, not at its next heartbeat. */
+  beatNow(): void {
+    const now = this.#options.clock.now();
+    for (const job of this.#held) this.#extend(job, now);
   }
 
   lose(job: Delivery, error: SluiceError): void {

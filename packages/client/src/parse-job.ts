@@ -3,10 +3,9 @@
  * through the options that are there and makes one object of one shape.
  */
 import type { DedupeMode, FairnessKey, NewJob, RetryPolicy } from "@sluice/protocol";
-import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
+import { type Duration, parseDuration, parseLease, parseTime, type Time } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { unknownField } from "./invalid.ts";
-import { LEASE_MS_MAX } from "./limits.ts";
 import { parseRetry, type RetryOptions } from "./parse-retry.ts";
 
 export interface JobOptions {
@@ -45,7 +44,8 @@ export interface BulkItem<Payload> extends JobOptions {
   payload: Payload;
 }
 
-const KNOWN = [
+/** All that a job can be told, in the order in which a policy is asked. */
+export const JOB_FIELDS = [
   "fairnessKey",
   "weight",
   "priority",
@@ -135,7 +135,7 @@ function readTime(job: OutgoingJob, key: string, value: unknown): void {
       job.maxWaitMs = parseDuration("job.maxWait", value);
       return;
     case "lease":
-      job.leaseMs = parseDuration("job.lease", value, LEASE_MS_MAX);
+      job.leaseMs = parseLease("job.lease", value);
       return;
     case "backoff":
       job.backoff = parseRetry("job.backoff", value);
@@ -144,7 +144,7 @@ function readTime(job: OutgoingJob, key: string, value: unknown): void {
       job.dedupe = readDedupe(value);
       return;
     default:
-      throw unknownField(`job.${key}`, KNOWN, value);
+      throw unknownField(`job.${key}`, JOB_FIELDS, value);
   }
 }
 

@@ -82,6 +82,7 @@ test("a bad option is refused by its name", () => {
   assert.equal(refused({ promoteAfter: "x" }), "queue.promoteAfter");
   assert.equal(refused({ retry: 5 }), "queue.retry");
   assert.equal(refused({ retry: { tries: 5 } }), "queue.retry.tries");
+  assert.equal(refused({ retry: { attempts: 5, rule: "never" } }), "queue.retry.rule");
   assert.equal(refused({ results: { ttl: "x" } }), "queue.results.ttl");
   assert.equal(refused({ results: { ms: 5 } }), "queue.results.ms");
   assert.equal(refused({ schema: {} }), "queue.schema");

@@ -4,11 +4,10 @@
  * it anew.
  */
 import type { OnFull, QueueOptions as PortOptions, TierConfig } from "@sluice/protocol";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
-import { LEASE_MS_MAX } from "./limits.ts";
-import { parseRetry, type RetryOptions } from "./parse-retry.ts";
+import { parseRetry, RETRY_FIELDS, type RetryOptions } from "./parse-retry.ts";
 import { type Policy, parsePolicy } from "./policy.ts";
 import { isSchema, type StandardSchema } from "./schema.ts";
 import type { WorkJob } from "./work-job.ts";
@@ -16,11 +15,19 @@ import type { WorkJob } from "./work-job.ts";
 /** How payloads and results are written: as JSON, or payloads as the bytes they are. */
 export type Codec = "json" | "bytes";
 
-/** Decides on a failed job; `undefined` leaves it to the queue's own retry policy. */
+/**
+ * Decides on a failed job; `undefined` leaves it to the queue's own retry policy. It is asked after
+ * every failure that does not speak for itself (as `RetryAfter` and `Unrecoverable` do), and only
+ * decides when: a job that has used up its attempts is dead, whatever the rule says.
+ */
 export type RetryRule<Payload> = (
   error: unknown,
   job: WorkJob<Payload>,
 ) => { delay: Duration } | "dlq" | undefined;
+
+export interface RuledRetry<Payload> extends RetryOptions {
+  rule: RetryRule<Payload> | undefined;
+}
 
 /** What a queue can be told; what is absent keeps its value, or the default. */
 export interface QueueOptions<Payload = unknown> {
@@ -47,8 +54,11 @@ export interface QueueOptions<Payload = unknown> {
   admission?: PortOptions["admission"] | undefined;
   /** How long a job may be held without a sign of life. Default 30 s. */
   lease?: Duration | undefined;
-  /** The policy, or a function that decides on each failure. */
-  retry?: RetryOptions | RetryRule<Payload> | undefined;
+  /**
+   * The policy, which may have a rule that decides on each failure. A function alone is such a
+   * rule, and the rest of the policy keeps its value. The rule stays with this handle.
+   */
+  retry?: RetryOptions | RuledRetry<Payload> | RetryRule<Payload> | undefined;
   /** Name of the dead letter queue; false: drop and count. Default `<queue>.dlq`. */
   dlq?: string | false | undefined;
   /** Ended jobs that are kept with their results. Default 1,000 jobs for 10 min. */
@@ -117,20 +127,32 @@ function parsePort(options: QueueOptions): PortOptions {
   const { promoteAfter, addTimeout, fullRetry, lease, retry, results, ttl } = options;
   const port: Record<string, unknown> = {};
   for (const name of PASSED) if (options[name] !== undefined) port[name] = options[name];
-  const time = (name: string, at: string, duration: unknown, max?: number): void => {
-    if (duration !== undefined) port[at] = parseDuration(`queue.${name}`, duration, max);
+  const time = (name: string, at: string, duration: unknown, parse = parseDuration): void => {
+    if (duration !== undefined) port[at] = parse(`queue.${name}`, duration);
   };
   if (promoteAfter === null) port.promoteAfterMs = null;
   else time("promoteAfter", "promoteAfterMs", promoteAfter);
   time("addTimeout", "addTimeoutMs", addTimeout);
   time("fullRetry", "fullRetryMs", fullRetry);
-  time("lease", "leaseMs", lease, LEASE_MS_MAX);
+  time("lease", "leaseMs", lease, parseLease);
   time("ttl", "ttlMs", ttl);
   if (retry !== undefined && typeof retry !== "function") {
-    port.retry = parseRetry("queue.retry", retry);
+    const { rule: _, ...policy } = retryOf(retry);
+    port.retry = parseRetry("queue.retry", policy);
   }
   if (results !== undefined) port.results = parseResults(results);
   return port as PortOptions;
+}
+
+function retryOf(retry: unknown): Partial<RuledRetry<unknown>> {
+  if (typeof retry === "function") return { rule: retry as RetryRule<unknown> };
+  return fieldsOf<RuledRetry<unknown>>("queue.retry", retry, [...RETRY_FIELDS, "rule"]);
+}
+
+function parseRule(retry: unknown): RetryRule<unknown> | undefined {
+  const { rule } = retry === undefined ? {} : retryOf(retry);
+  if (rule === undefined || typeof rule === "function") return rule;
+  throw invalid("queue.retry.rule", "a function of the error and the job", rule);
 }
 
 function parseResults(value: unknown): NonNullable<PortOptions["results"]> {
@@ -155,6 +177,6 @@ function parseLocal({ policy, schema, codec = "json", retry }: QueueOptions): Lo
     policy: policy === undefined ? undefined : parsePolicy(policy),
     schema,
     codec,
-    retry: typeof retry === "function" ? (retry as RetryRule<unknown>) : undefined,
+    retry: parseRule(retry),
   };
 }

@@ -16,10 +16,10 @@ export interface RetryOptions {
   jitter?: number | undefined;
 }
 
-const KNOWN = ["attempts", "min", "max", "factor", "jitter"] as const;
+export const RETRY_FIELDS = ["attempts", "min", "max", "factor", "jitter"] as const;
 
 export function parseRetry(field: string, value: unknown): Partial<RetryPolicy> {
-  const { attempts, min, max, factor, jitter } = fieldsOf<RetryOptions>(field, value, KNOWN);
+  const { attempts, min, max, factor, jitter } = fieldsOf<RetryOptions>(field, value, RETRY_FIELDS);
   const retry: Partial<RetryPolicy> = {};
   if (attempts !== undefined) retry.attempts = attempts;
   if (min !== undefined) retry.minMs = parseDuration(`${field}.min`, min);

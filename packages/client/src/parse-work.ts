@@ -1,8 +1,8 @@
 /** What a worker, a consumption and their closing are told. */
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
-import { CONCURRENCY_MAX, LEASE_MS_MAX } from "./limits.ts";
+import { CONCURRENCY_MAX } from "./limits.ts";
 
 /** As many handlers as the load asks for; the rule is told in `slots.ts`. */
 export interface Elastic {
@@ -68,7 +68,7 @@ export function parseWork(value: unknown): Work {
   return {
     elastic: parseConcurrency(concurrency),
     prefetch: integer("work.prefetch", prefetch, 0),
-    leaseMs: parseLease("work.lease", lease),
+    leaseMs: lease === undefined ? undefined : parseLease("work.lease", lease),
     name: parseName("work.name", name),
   };
 }
@@ -82,7 +82,7 @@ export function parseConsume(value: unknown): Omit<Work, "elastic"> {
   } = fieldsOf<ConsumeOptions>("consume", value, fields);
   return {
     prefetch: integer("consume.prefetch", prefetch, 1),
-    leaseMs: parseLease("consume.lease", lease),
+    leaseMs: lease === undefined ? undefined : parseLease("consume.lease", lease),
     name: parseName("consume.name", name),
   };
 }
@@ -115,10 +115,6 @@ function parseConcurrency(value: unknown): ElasticRule {
     throw invalid(`${field}.load`, "a function", load);
   }
   return { min, max, scaleUpAt, scaleDownAt, load };
-}
-
-function parseLease(field: string, value: unknown): number | undefined {
-  return value === undefined ? undefined : parseDuration(field, value, LEASE_MS_MAX);
 }
 
 function parseName(field: string, value: unknown): string | undefined {

@@ -5,7 +5,7 @@
 import { SluiceError } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
-import type { JobOptions } from "./parse-job.ts";
+import { JOB_FIELDS, type JobOptions } from "./parse-job.ts";
 
 /** The options that a policy may set; headers are what it reads. */
 type PolicyField = Exclude<keyof JobOptions, "headers">;
@@ -17,23 +17,7 @@ export type Policy<Payload> = {
   ) => JobOptions[F];
 };
 
-const FIELDS: readonly PolicyField[] = [
-  "fairnessKey",
-  "weight",
-  "priority",
-  "gates",
-  "cost",
-  "delay",
-  "runAt",
-  "ttl",
-  "deadline",
-  "maxWait",
-  "dedupe",
-  "group",
-  "attempts",
-  "backoff",
-  "lease",
-];
+const FIELDS = JOB_FIELDS.filter((field): field is PolicyField => field !== "headers");
 
 const NO_HEADERS = Object.freeze({});
 

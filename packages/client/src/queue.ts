@@ -11,8 +11,9 @@ import {
   SluiceError,
   type WorkerInfo,
 } from "@sluice/protocol";
+import { asTyped } from "./as-typed.ts";
 import { addAll } from "./bulk.ts";
-import { type Connection, one } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
@@ -53,7 +54,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   add(payload: Payload, options?: JobOptions): Promise<Job<Output, Result>> {
     try {
       const job = prepare(this.#local, payload, options);
-      return job instanceof Promise ? job.then((ready) => this.#send(ready)) : this.#send(job);
+      if (!(job instanceof Promise)) return this.#send(job, options);
+      return job.then((ready) => this.#send(ready, options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -68,9 +70,11 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
       connection: this.#connection,
       queue: this.name,
       local: this.#local,
-      options,
+      options: fieldsOf<CallOptions>("addBulk", options, ["operationId", "signal"]),
     };
-    const answers = await addAll(call, items);
+    const trace = this.#connection.tracing?.sending(this.name, items.length);
+    const adding = addAll({ ...call, trace }, items);
+    const answers = await (trace === undefined ? adding : trace.over(adding));
     return answers.map((answer) => (answer instanceof SluiceError ? answer : this.#handle(answer)));
   }
 
@@ -92,7 +96,10 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     );
   }
 
-  /** Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. */
+  /**
+   * Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. Leaving the
+   * loop, by a throw too, fails the job in hand at once and gives the others back.
+   */
   consume(options: ConsumeOptions = {}): Consumption<Output, Result> {
     const work = parseConsume(options);
     return this.#connection.hold(
@@ -136,9 +143,9 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.port.redrive(this.name, count === undefined ? {} : { count });
   }
 
-  /** Deletes the queue with all its jobs, for good. */
+  /** Deletes the queue with all its jobs, for good. Handlers that run here are aborted. */
   async delete(): Promise<void> {
-    await this.#connection.port.deleteQueue(this.name);
+    await this.#connection.deleteQueue(this.name);
   }
 
   /** The jobs of the queue, in pages as they are needed. */
@@ -171,16 +178,25 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.port.workers(this.name);
   }
 
-  /** Cancels the job that holds a dedupe key; false when none does. */
+  /** Cancels the job that holds a dedupe key; false when none does. Its handler is aborted. */
   async cancelByKey(key: string): Promise<boolean> {
-    return one(this.#connection.port.cancelByKey(this.name, [key]));
+    return this.#connection.cancelByKey(this.name, key);
   }
 
-  #send(job: NewJob): Promise<Job<Output, Result>> {
+  #send(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
+    const trace = this.#connection.tracing?.sending(this.name, 1);
+    if (trace === undefined) return this.#gather(job, options);
+    trace.mark([job]);
+    return trace.over(this.#gather(job, options));
+  }
+
+  #gather(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
     return new Promise((resolve, reject) => {
       this.#connection.addsTo(this.name).add(job, {
         done: (added) => resolve(this.#handle(added)),
-        refused: (error) => reject(SluiceError.fromJSON(error)),
+        refused: (error) => {
+          reject(asTyped(SluiceError.fromJSON(error), { root: "job", options }));
+        },
       });
     });
   }

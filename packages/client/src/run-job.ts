@@ -1,11 +1,13 @@
 /** Runs one job through its handler; answers how it is to be ended. Never throws. */
 import type { Delivery, WorkContext } from "./delivery.ts";
-import { parseDuration } from "./duration.ts";
+import { type Duration, parseDuration } from "./duration.ts";
 import { textOf } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
+import { fieldsOf } from "./fields.ts";
 import { encodeJson } from "./json.ts";
 import type { LocalOptions, RetryRule } from "./parse-queue.ts";
 import { openPayload } from "./payload.ts";
+import type { Tracing } from "./trace.ts";
 import type { WorkJob } from "./work-job.ts";
 
 export type Handler<Payload, Result> = (
@@ -24,6 +26,7 @@ export interface RunEnd {
 export interface RunOptions {
   readonly local: LocalOptions;
   readonly handler: Handler<unknown, unknown>;
+  readonly tracing: Tracing | undefined;
   readonly onStarted: (job: Delivery) => void;
   /** The user's retry rule has failed itself. */
   readonly onError: (error: unknown) => void;
@@ -40,7 +43,8 @@ export async function runJob(job: Delivery, options: RunOptions): Promise<RunEnd
   options.onStarted(job);
   let result: unknown;
   try {
-    result = await options.handler(job, job);
+    const { handler, tracing } = options;
+    result = await (tracing === undefined ? handler(job, job) : tracing.run(job, handler));
   } catch (error) {
     return failed(error, decide(error, job, options));
   }
@@ -87,5 +91,6 @@ function ruled(rule: RetryRule<unknown>, error: unknown, job: Delivery): Failure
   const decision = rule(error, job);
   if (decision === undefined) return {};
   if (decision === "dlq") return { unrecoverable: true };
-  return { delayMs: parseDuration("retry.delay", decision.delay) };
+  const { delay } = fieldsOf<{ delay: Duration }>("queue.retry's answer", decision, ["delay"]);
+  return { delayMs: parseDuration("queue.retry's answer.delay", delay) };
 }

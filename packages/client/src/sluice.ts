@@ -11,6 +11,7 @@ import type {
 } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { Activity } from "./activity.ts";
+import { typedAs } from "./as-typed.ts";
 import { Connection } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
@@ -18,18 +19,22 @@ import { FakeClock } from "./fake-clock.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
+import { parseFilter } from "./parse-filter.ts";
 import { parseQueue, type QueueOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
+import type { Tracing } from "./trace.ts";
 
 export interface SluiceParts {
   readonly port: Broker;
   readonly clock: Clock;
   /** Resolves when the port can confirm nothing more: told as an `error` event. */
   readonly failed?: Promise<SluiceError>;
+  /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements AsyncDisposable {
@@ -38,9 +43,9 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   readonly #detach: () => void;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor({ port, clock, failed }: SluiceParts) {
+  constructor({ port, clock, failed, tracing }: SluiceParts) {
     super();
-    this.#connection = new Connection(port, clock, this.#activity);
+    this.#connection = new Connection(port, clock, this.#activity, tracing);
     this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
     void failed?.then((error) =>
       emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),
@@ -74,7 +79,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   ): Promise<Queue<Payload, Result>>;
   async queue(name: string, options: object = {}): Promise<Queue<never, never>> {
     const { port, local } = parseQueue(options);
-    const info = await this.#connection.port.setQueue(name, port);
+    const set = this.#connection.port.setQueue(name, port);
+    const info = await typedAs(set, { root: "queue", options });
     return new Queue(this.#connection, info, local, this);
   }
 
@@ -114,8 +120,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   }
 
   /** What happens in the broker from now on, in order, once it is durable. */
-  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    return this.#connection.port.events(filter);
+  events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
+    return this.#connection.port.events(parseFilter(filter));
   }
 
   /**
@@ -126,10 +132,15 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     await this.#activity.settled();
   }
 
-  /** Closes all workers and consumers, then the broker's port. */
+  /**
+   * Closes all workers and consumers, then the broker's port. Closing again waits for the first
+   * close; a shorter time shortens its time.
+   */
   async close(options: CloseOptions = {}): Promise<void> {
     parseClose(options);
-    this.#closing ??= this.#connection.close(options).finally(this.#detach);
+    if (this.#closing === undefined) {
+      this.#closing = this.#connection.close(options).finally(this.#detach);
+    } else void this.#connection.closeHolders(options);
     await this.#closing;
   }
 

@@ -1,4 +1,5 @@
 import type { Broker, StoreEntry } from "@sluice/protocol";
+import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 import { checkJson } from "./json.ts";
 import { PAGE_ITEMS } from "./limits.ts";
@@ -51,7 +52,7 @@ export class Store<Value = unknown> {
 
   /** All entries whose key begins with the prefix, in the order of their keys. */
   scan(options: { prefix?: string | undefined } = {}): AsyncIterableIterator<StoreItem<Value>> {
-    const { prefix } = options;
+    const { prefix } = fieldsOf<typeof options>("scan", options, ["prefix"]);
     return walkPages(async (cursor) => {
       const page = await this.#port.storeScan(this.name, {
         limit: PAGE_ITEMS,

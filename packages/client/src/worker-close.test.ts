@@ -95,6 +95,38 @@ test("closing twice is closing once", async () => {
   await assert.rejects(worker.close({ timeoutMs: -1 }), { code: "INVALID" });
 });
 
+test("a second close may shorten the time of the first, and never lengthens it", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const signals: AbortSignal[] = [];
+  const worker = mail.work((_, { signal }) => {
+    signals.push(signal);
+    return never();
+  });
+  await mail.add(1);
+  await sluice.drain();
+  const closes = [worker.close({ timeoutMs: 60_000 }), worker.close({ timeoutMs: 90_000 })];
+  closes.push(worker.close(), worker.close({ timeoutMs: 5_000 }));
+  await clock.advance(4_999);
+  assert.equal(signals[0]?.aborted, false);
+  await clock.advance(1);
+  await Promise.all(closes);
+  assert.equal(signals[0]?.aborted, true);
+});
+
+test("closing a Sluice again may shorten the time of its workers", async () => {
+  const { sluice, clock } = await open();
+  const mail = await sluice.queue<number>("mail");
+  mail.work(never);
+  await mail.add(1);
+  await sluice.drain();
+  const closed = sluice.close({ timeoutMs: 60_000 });
+  const again = sluice.close({ timeoutMs: 1_000 });
+  await clock.advance("1s");
+  await Promise.all([closed, again]);
+});
+
 test("await using closes a worker", async () => {
   const { sluice } = await open();
   await using _ = sluice;
@@ -115,6 +147,32 @@ test("a worker of a deleted queue closes by itself", async () => {
   await sluice.drain();
   await mail.delete();
   await closed.promise;
+});
+
+test("a handler is aborted when its queue is deleted, or its job cancelled by key", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  for (const end of ["delete", "cancelByKey"] as const) {
+    const mail = await sluice.queue<number>(`mail-${end}`);
+    const signals: AbortSignal[] = [];
+    const lost: string[] = [];
+    const worker = mail.work(
+      (_, { signal }) => {
+        signals.push(signal);
+        return never();
+      },
+      { concurrency: 2 },
+    );
+    worker.on("lease-lost", ({ job }) => lost.push(job.id));
+    const job = await mail.add(1, { dedupe: { key: "k" } });
+    await mail.add(2);
+    await sluice.drain();
+    await (end === "delete" ? mail.delete() : mail.cancelByKey("k"));
+    await sluice.drain();
+    const aborted = signals.map((signal) => signal.aborted);
+    assert.deepEqual(aborted, [true, end === "delete"], end);
+    assert.equal(lost[0], job.id);
+  }
 });
 
 test("a worker of a queue that is not there tells the error and closes", async () => {

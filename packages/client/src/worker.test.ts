@@ -114,6 +114,60 @@ test("RetryAfter cools its gate down and uses no attempt", async () => {
   assert.equal(await job.finished(), 0);
 });
 
+test("a rule beside a policy decides when, and the attempts how often", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  const start = clock.now();
+  const mail = await sluice.queue<number>("mail", {
+    retry: { attempts: 3, rule: (_, { attempt }) => ({ delay: `${attempt + 1}m` }) },
+  });
+  const runs: number[] = [];
+  mail.work(() => {
+    runs.push(clock.now() - start);
+    throw new Error("no");
+  });
+  const job = await mail.add(1);
+  await clock.advance("1h");
+  assert.deepEqual(runs, [0, 60_000, 180_000]);
+  await assert.rejects(job.finished(), { ending: "dead" });
+  assert.equal((await mail.info()).config.retry.attempts, 3);
+});
+
+test("a rule that answers nonsense is told, and the policy decides", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const errors: string[] = [];
+  sluice.on("error", ({ error }) => errors.push(error.message));
+  for (const [i, answer] of [true, { dealy: "1s" }, { delay: "soon" }].entries()) {
+    const mail = await sluice.queue<number>(`mail-${i}`, { retry: () => answer as never });
+    mail.work(() => Promise.reject(new Error("no")));
+    const job = await mail.add(1);
+    await sluice.drain();
+    assert.equal((await job.info()).state, "delayed");
+    assert.match(errors[i] ?? "", /^queue\.retry's answer/);
+  }
+});
+
+test("a failure that cannot be told in full is told plainly, and the job is retried", async () => {
+  const { sluice, clock } = await open();
+  await using _ = sluice;
+  sluice.on("error", () => {});
+  const mail = await sluice.queue<number, string>("mail");
+  mail.work(({ attempt }) => {
+    if (attempt > 0) return "done";
+    const error = new RetryAfter("1s", { gate: "smtp" });
+    // What no constructor lets through, a later version of the broker may still refuse.
+    throw Object.assign(error, { gate: "two words" });
+  });
+  const job = await mail.add(1);
+  await sluice.drain();
+  const { state, attempt, error } = await job.info();
+  assert.deepEqual([state, attempt], ["delayed", 1]);
+  assert.match(error ?? "", /^retry after 1000 ms \(INVALID: .*two words/);
+  await clock.advance("1m");
+  assert.equal(await job.finished(), "done");
+});
+
 test("a retry function decides by the error, and may leave it to the queue", async () => {
   const { sluice, clock } = await open();
   await using _ = sluice;

@@ -16,8 +16,10 @@ import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@slu
 import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
+import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
-import { willRetry } from "./failure.ts";
+import { plainly, willRetry } from "./failure.ts";
+import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
@@ -51,6 +53,7 @@ export class Worker<Payload, Result>
   readonly #run: RunOptions;
   readonly #release = keepAlive();
   readonly #watch = new Watch();
+  readonly #grace: Grace;
   readonly #consumer: Promise<Consumer | undefined>;
   #ready: Delivery[] = [];
   /** What the broker may still send. */
@@ -86,12 +89,14 @@ export class Worker<Payload, Result>
     });
     this.#run = {
       local: options.local,
+      tracing: connection.tracing,
       handler: options.handler as Handler<unknown, unknown>,
       onStarted: (job) => {
         if (hears(this, "started")) this.#emit("started", { job: job as WorkJob<Payload> });
       },
       onError,
     };
+    this.#grace = new Grace(connection, () => this.#watch.look());
     this.#credits = this.#slots.count + work.prefetch;
     this.#consumer = this.#consume(this.#credits);
   }
@@ -106,9 +111,10 @@ export class Worker<Payload, Result>
     return this.#slots.count;
   }
 
+  /** Closing again waits for the first close; a shorter time shortens its time. */
   async close(options: CloseOptions = {}): Promise<void> {
-    const timeoutMs = parseClose(options);
-    this.#closing ??= this.#close(timeoutMs);
+    this.#grace.give(parseClose(options));
+    this.#closing ??= this.#close();
     await this.#closing;
   }
 
@@ -116,11 +122,12 @@ export class Worker<Payload, Result>
     await this.close();
   }
 
-  jobCancelled(id: string): void {
-    for (const job of this.#leases.held) {
-      if (job.id !== id) continue;
-      this.#leases.lose(job, new SluiceError("LEASE_LOST", `job ${id} was cancelled`, { id }));
-    }
+  jobsGone(isGone: (job: Delivery) => boolean, why: string): void {
+    this.#leases.loseAll(isGone, why);
+  }
+
+  checkLeases(queue: string): void {
+    if (queue === this.queue) this.#leases.beatNow();
   }
 
   async #consume(credits: number): Promise<Consumer | undefined> {
@@ -182,7 +189,7 @@ export class Worker<Payload, Result>
   }
 
   #answered(job: Delivery, end: RunEnd, refusal: ErrorJson | undefined): void {
-    if (refusal !== undefined) this.#refused(job, refusal);
+    if (refusal !== undefined) this.#refused(job, end, refusal);
     else this.#tellEnd(job as WorkJob<Payload>, end);
     // There may be room again, when too many ends were not confirmed.
     this.#refill();
@@ -201,15 +208,21 @@ export class Worker<Payload, Result>
     }
   }
 
-  #refused(job: Delivery, refusal: ErrorJson): void {
+  #refused(job: Delivery, { failure }: RunEnd, refusal: ErrorJson): void {
     const error = SluiceError.fromJSON(refusal);
     if (isLosing(refusal)) {
       this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
       return;
     }
     this.#tellError(error);
-    // What is wrong with the result or the failure is wrong each time.
-    if (!error.isRetryable && error.status < 500) this.#leases.failRefused(job, refusal);
+    if (error.isRetryable || error.status >= 500) return;
+    // What is wrong with a result is wrong each time; a failure may be told in plainer words.
+    this.#leases.failRefused(
+      job,
+      failure === undefined
+        ? { error: textOf(error), unrecoverable: true }
+        : plainly(failure, refusal),
+    );
   }
 
   #lost(job: Delivery, error: SluiceError): void {
@@ -235,13 +248,14 @@ export class Worker<Payload, Result>
     this.#addCredits(wanted);
   }
 
-  async #close(timeoutMs: number | undefined): Promise<void> {
+  async #close(): Promise<void> {
     this.#state = "closing";
     this.#slots.stop();
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
     const consumer = await this.#consumer;
     await consumer?.stop().catch((error) => this.#tellError(error));
-    await this.#handlersEnded(timeoutMs);
+    await this.#watch.until(() => this.#grace.isOver || this.#slots.busy === 0);
+    this.#grace.end();
     for (const job of this.#leases.held) {
       job.abort(new SluiceError("ABORTED", `worker ${this.name} was closed`));
       this.#giveBack(job);
@@ -253,16 +267,6 @@ export class Worker<Payload, Result>
     this.#release();
     this.#options.connection.holders.delete(this);
     this.#emit("closed", { worker: this.name });
-  }
-
-  async #handlersEnded(timeoutMs: number | undefined): Promise<void> {
-    let isOverdue = false;
-    const timer = this.#options.connection.graceOver(timeoutMs, () => {
-      isOverdue = true;
-      this.#watch.look();
-    });
-    await this.#watch.until(() => isOverdue || this.#slots.busy === 0);
-    timer.cancel();
   }
 
   #tellError(thrown: unknown): void {

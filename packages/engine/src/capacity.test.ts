@@ -22,7 +22,9 @@ test("a full queue refuses, counts it, and takes jobs again when there is room",
     fill(engine, 2);
     assert.throws(() => engine.add("q", {}, 0), FULL);
     assert.equal(engine.queueStats("q").waiting, 2);
-    assert.equal(engine.queueStats("q").rejected, 1);
+    assert.equal(engine.queueStats("q").rejected, onFull === "wait" ? 0 : 1);
+    if (onFull === "wait") engine.countRejected("q");
+    assert.equal(engine.queueStats("q").rejected, 1, "who waits says when it was in vain");
     engine.cancel(1, 0);
     assert.equal(engine.add("q", {}, 0).id, 3, "no id was used up");
   }

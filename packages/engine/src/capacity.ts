@@ -134,7 +134,8 @@ export function roomToReplace(core: Core, queue: Queue, row: number, spec: JobSp
 
 function refuse(queue: Queue, why: string): number {
   if (queue.config.onFull === "drop") return -1;
-  queue.counters.rejected++;
+  // Whoever adds may wait for room: it says so when that was in vain.
+  if (queue.config.onFull !== "wait") queue.counters.rejected++;
   throw fullError(queue, why);
 }
 

@@ -17,6 +17,7 @@ export function* checkpoint(core: Core): Generator<Fact[]> {
   yield* inSteps(positions(core));
   yield* inSteps(heldKeys(core));
   yield* inSteps(storeFacts(core));
+  yield* inSteps(answers(core));
   yield* inSteps(counters(core));
 }
 
@@ -57,6 +58,13 @@ export function* gateStates(core: Core): Generator<Fact> {
 export function* storeFacts(core: Core): Generator<Fact> {
   for (const { store, key, value } of core.stores.entries()) {
     yield { at: core.now, fact: "stored", store, key, value };
+  }
+}
+
+export function* answers(core: Core): Generator<Fact> {
+  for (const { name, call, since, answers } of core.operations.all(core.now)) {
+    const told = { operation: name, call, since, answers: [...answers.values()] };
+    yield { at: core.now, fact: "answered", ...told };
   }
 }
 

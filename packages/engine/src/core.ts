@@ -10,6 +10,7 @@ import { KeyTable } from "./keys.ts";
 import { type FlowOwner, Lanes } from "./lanes.ts";
 import { Lines, type LineWorld } from "./line.ts";
 import * as nodeFields from "./nodes.ts";
+import { Operations } from "./operations.ts";
 import { Queue, type Worker } from "./queue.ts";
 import { Rings } from "./ring.ts";
 import { Seats } from "./seats.ts";
@@ -63,6 +64,7 @@ export class Core implements LineWorld, FlowOwner {
   readonly keeping = new Timers(this.#queueRows, 1);
   readonly dedupes: Dedupes;
   readonly groups: Groups;
+  readonly operations = new Operations();
   readonly stores = new Stores();
   readonly workers: (Worker | undefined)[] = [undefined];
   readonly freeWorkers: number[] = [];

@@ -9,16 +9,10 @@ import type { Fact } from "./facts.ts";
 import { nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
-import {
-  BATCH_JOBS_MAX,
-  LEASE_MS_MAX,
-  PAGE_MAX,
-  SCAN_MAX,
-  SLOTS_MAX,
-  WEIGHT_MAX,
-} from "./limits.ts";
+import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
+import type { Answered } from "./operations.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
@@ -26,13 +20,11 @@ import { parseQueueConfig } from "./parse-queue.ts";
 import { Reader } from "./reader.ts";
 import { apply } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
-import type { ScanOptions } from "./stores.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
   FairnessKey,
   GateConfig,
-  GateStats,
   JobSpec,
   LaneStats,
   Lease,
@@ -41,7 +33,7 @@ import type {
   QueueOptions,
   QueueStats,
 } from "./types.ts";
-import { gateStats, lanesOf, queueStats } from "./view.ts";
+import { lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
 import { workerOf } from "./workers.ts";
 
@@ -191,26 +183,6 @@ export class Engine extends Reader {
     this.#core.lines.settle(at);
   }
 
-  /** The limits set for a gate or a pattern itself; undefined: none are. */
-  gateConfig(key: string): GateConfig | undefined {
-    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
-  }
-
-  gateStats(key: string, now: number): GateStats {
-    const at = this.#core.clock(now);
-    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
-  }
-
-  /** The keys of all gates that are configured, used by a job or still remember something. */
-  gateKeys(): string[] {
-    const keys = new Set<string>();
-    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
-    for (const gate of this.#core.gates.all()) {
-      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
-    }
-    return [...keys].sort();
-  }
-
   // Jobs
 
   add(queue: string, spec: JobSpec, now: number): AddResult {
@@ -226,11 +198,22 @@ export class Engine extends Reader {
     return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
+  /** An add that waited for room under `onFull: "wait"` was refused in the end. */
+  countRejected(queue: string): void {
+    this.#core.queue(queue).counters.rejected++;
+  }
+
   /**
    * Adds a batch; each item has its own answer, and one refused item does not stop the others. It
-   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms.
+   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms. Groups that are
+   * held do not end before `releaseGroup`, for members that another call brings.
    */
-  addAll(queue: string, specs: readonly JobSpec[], now: number): (AddResult | Refusal)[] {
+  addAll(
+    queue: string,
+    specs: readonly JobSpec[],
+    now: number,
+    { holdGroups = false }: { holdGroups?: boolean } = {},
+  ): (AddResult | Refusal)[] {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
     if (!Array.isArray(specs)) throw invalid("jobs", "an array", specs);
@@ -246,9 +229,27 @@ export class Engine extends Reader {
         throw error;
       }
     });
-    for (const group of groups) this.#core.groups.close(group);
+    for (const name of groups) {
+      this.#core.groups.close(name);
+      if (holdGroups) this.holdGroup(name, at);
+    }
     this.#core.lines.settle(at);
     return results;
+  }
+
+  /** More members come to a group that is there: it does not end before it is released. */
+  holdGroup(name: string, now: number): void {
+    const at = this.#core.clock(now);
+    if (this.#core.groups.hold(name)) this.#core.tell({ at, fact: "group-held", name });
+  }
+
+  /** No more members come to a group that was held: it ends when they all have. */
+  releaseGroup(name: string, now: number): void {
+    const at = this.#core.clock(now);
+    const known = this.#core.groups.release(name);
+    if (known === undefined) return;
+    this.#core.tell({ at, fact: "group-released", name });
+    if (known.isEnded) this.#core.tell({ at, fact: "group-ended", name });
   }
 
   /** Sets how many jobs a worker would take now, and how long its leases last. */
@@ -416,14 +417,14 @@ export class Engine extends Reader {
     return had;
   }
 
-  storeGet(store: string, key: string): unknown {
-    return this.#core.stores.get(store, key);
-  }
+  // Operations
 
-  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
-  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
-    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
-    return this.#core.stores.scan(store, options);
+  /** Remembers what items of a call were answered, for whoever makes the same call again. */
+  remember(operation: string, call: string, answers: readonly Answered[], now: number): void {
+    const at = this.#core.clock(now);
+    const since = this.#core.operations.recall(operation, at)?.since ?? at;
+    this.#core.operations.remember({ name: operation, call, since }, answers, at);
+    this.#core.tell({ at, fact: "answered", operation, call, since, answers });
   }
 
   // Remembering

@@ -1,4 +1,5 @@
 import type { GateSave } from "./gate.ts";
+import type { Answered } from "./operations.ts";
 import type { Counters } from "./queue.ts";
 import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./types.ts";
 
@@ -45,8 +46,20 @@ export type Fact = { at: number } & (
       name: string;
       members: readonly (readonly [number, Ending | undefined])[];
       ended: boolean;
+      held: boolean;
     }
   | { fact: "group-ended"; name: string }
+  /** More members come with another call. */
+  | { fact: "group-held"; name: string }
+  | { fact: "group-released"; name: string }
+  /** What a call was answered under this name, first at `since`. */
+  | {
+      fact: "answered";
+      operation: string;
+      call: string;
+      since: number;
+      answers: readonly Answered[];
+    }
   | { fact: "ids"; last: number; seq: number }
 );
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "./engine.ts";
+import type { Fact } from "./facts.ts";
 import { Groups } from "./group.ts";
 import type { JobSpec, QueueOptions } from "./types.ts";
 
@@ -133,4 +134,53 @@ test("a follow-up is in no group: the group ends with its members", () => {
   assert.deepEqual(engine.group("g"), { ended: true, members: [{ id: 1, ending: "finished" }] });
   const [second] = engine.lease("q", 1, 0);
   assert.equal(engine.job(second!.id)?.group, undefined);
+});
+
+test("a held group ends when it is released and its members have ended, in either order", () => {
+  const facts: string[] = [];
+  const engine = new Engine({ facts: ({ fact }) => facts.push(fact) });
+  engine.setQueue("q", {}, 0);
+  for (const isReleasedFirst of [true, false]) {
+    engine.addAll("q", [{ group: "g" }], 0, { holdGroups: true });
+    engine.addAll("q", [{ group: "g" }], 0);
+    assert.deepEqual(engine.heldGroups(), ["g"], "another add does not release it");
+    if (isReleasedFirst) engine.releaseGroup("g", 0);
+    for (const { id, lease } of engine.lease("q", 2, 0)) engine.ack(id, lease, 0);
+    assert.equal(engine.group("g")?.ended, isReleasedFirst);
+    if (!isReleasedFirst) engine.releaseGroup("g", 0);
+    assert.equal(engine.group("g")?.ended, true);
+    assert.deepEqual(engine.heldGroups(), []);
+  }
+  engine.releaseGroup("g", 0);
+  engine.releaseGroup("unknown", 0);
+  assert.equal(facts.filter((fact) => fact === "group-ended").length, 2);
+  assert.equal(facts.filter((fact) => fact === "group-released").length, 2);
+});
+
+test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoint", () => {
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  engine.setQueue("q", {}, 0);
+  engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
+  const [a, b] = engine.lease("q", 2, 0);
+  engine.ack(a!.id, a!.lease, 0);
+  engine.ack(b!.id, b!.lease, 0);
+  const told = {
+    facts: [...facts],
+    snapshot: structuredClone([...engine.snapshot()]),
+    checkpoint: structuredClone([...engine.checkpoint()].flat()),
+  };
+  for (const [what, list] of Object.entries(told)) {
+    const again = new Engine();
+    for (const fact of list) again.apply(fact);
+    again.endReplay();
+    assert.deepEqual(again.heldGroups(), ["g"], what);
+    assert.equal(again.group("g")?.ended, false, what);
+    again.releaseGroup("g", 1);
+    assert.equal(again.group("g")?.ended, true, what);
+  }
+  engine.releaseGroup("g", 1);
+  const after = new Engine();
+  for (const fact of facts) after.apply(fact);
+  assert.deepEqual(after.group("g"), engine.group("g"));
 });

@@ -6,8 +6,10 @@ import type { Ending } from "./types.ts";
 export interface Group {
   readonly name: string;
   open: number;
-  /** No more members come: the group ends with its last member. */
+  /** The call that added its members is over: the group ends with its last member. */
   isClosed: boolean;
+  /** More members come with another call: the group does not end before it is released. */
+  isHeld: boolean;
   members: Map<number, Ending | undefined>;
 }
 
@@ -32,7 +34,7 @@ export class Groups {
     const entry = this.#keys.intern(0, name);
     let group = this.#groups.get(entry);
     if (group === undefined) {
-      group = { name, open: 0, isClosed: false, members: new Map() };
+      group = { name, open: 0, isClosed: false, isHeld: false, members: new Map() };
       this.#groups.set(entry, group);
       this.#open.add(group);
     }
@@ -51,16 +53,46 @@ export class Groups {
     const group = this.#groups.get(entry)!;
     group.open--;
     group.members.set(id, ending);
-    return group.isClosed && group.open === 0 ? this.#finish(entry, group) : undefined;
+    return this.#finishIfOver(entry, group);
   }
 
-  /** The call that added the last members is over. */
+  /** The call that added members is over. */
   close(name: string): Group | undefined {
-    const entry = this.#keys.find(0, name);
-    const group = entry === 0 ? undefined : this.#groups.get(entry);
+    const group = this.#findOpen(name);
     if (group === undefined) return undefined;
     group.isClosed = true;
-    return group.open === 0 ? this.#finish(entry, group) : undefined;
+    return this.#finishIfOver(this.#keys.find(0, name), group);
+  }
+
+  /** More members come with another call; false when there is no such group, or it is held. */
+  hold(name: string): boolean {
+    const group = this.#findOpen(name);
+    if (group === undefined || group.isHeld) return false;
+    group.isHeld = true;
+    return true;
+  }
+
+  /** No more members come; undefined when nobody held the group. */
+  release(name: string): { isEnded: boolean } | undefined {
+    const group = this.#findOpen(name);
+    if (group?.isHeld !== true) return undefined;
+    group.isHeld = false;
+    return { isEnded: this.close(name) !== undefined };
+  }
+
+  /** Names of the groups that are held. */
+  *held(): Generator<string> {
+    for (const { name, isHeld } of this.#open) if (isHeld) yield name;
+  }
+
+  #findOpen(name: string): Group | undefined {
+    const entry = this.#keys.find(0, name);
+    return entry === 0 ? undefined : this.#groups.get(entry);
+  }
+
+  #finishIfOver(entry: number, group: Group): Group | undefined {
+    const isOver = group.isClosed && !group.isHeld && group.open === 0;
+    return isOver ? this.#finish(entry, group) : undefined;
   }
 
   #finish(entry: number, group: Group): Group {
@@ -83,11 +115,12 @@ export class Groups {
     name: string,
     members: readonly (readonly [number, Ending | undefined])[],
     ended: boolean,
+    isHeld = false,
   ): void {
     const had = this.#keys.find(0, name);
     const known = had === 0 ? undefined : this.#groups.get(had);
     const open = members.filter(([, ending]) => ending === undefined).length;
-    const group = { name, open, isClosed: true, members: new Map(members.map(pair)) };
+    const group = { name, open, isClosed: true, isHeld, members: new Map(members.map(pair)) };
     if (ended) return this.#restoreEnded(group);
     const entry = this.#keys.intern(0, name);
     for (const [id, ending] of members) {
@@ -127,8 +160,7 @@ export class Groups {
 
   /** A group that is open, or one that ended lately. */
   find(name: string): { group: Group; isEnded: boolean } | undefined {
-    const entry = this.#keys.find(0, name);
-    const open = entry === 0 ? undefined : this.#groups.get(entry);
+    const open = this.#findOpen(name);
     if (open !== undefined) return { group: open, isEnded: false };
     const ended = this.#ended.findLast((group) => group.name === name);
     return ended === undefined ? undefined : { group: ended, isEnded: true };

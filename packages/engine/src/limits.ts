@@ -94,3 +94,11 @@ export const PAGE_MAX = 100_000;
 
 /** Entries of a store in one scan: a page of them is copied in about a millisecond. */
 export const SCAN_MAX = 10_000;
+
+/**
+ * Operations that are remembered for those who call again, for how long, and their answers in all:
+ * a batch of new jobs is one answer. Ten minutes outlast any reconnection, and memory stays small.
+ */
+export const OPERATIONS_MAX = 10_000;
+export const OPERATION_MS = 10 * 60_000;
+export const OPERATION_ANSWERS_MAX = 50_000;

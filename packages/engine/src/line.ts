@@ -216,7 +216,7 @@ export class Lines {
   }
 
   #offer(gate: GateLine, flow: number, now: number): void {
-    if (this.#isPlenty(gate, now)) return this.#letGo(gate);
+    if (this.#isPlenty(gate, now)) return this.#release(gate);
     gate.offer = flow;
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
@@ -225,7 +225,7 @@ export class Lines {
   }
 
   /** There is room for all that waits: the line dissolves, and the ring alone decides again. */
-  #letGo(gate: GateLine): void {
+  #release(gate: GateLine): void {
     for (let i = 0; i < LET_GO; i++) {
       const flow = this.#top(gate);
       if (flow === 0) return;

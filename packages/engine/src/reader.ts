@@ -3,11 +3,23 @@ import { Refusal } from "./errors.ts";
 import type { JobRecord } from "./facts.ts";
 import { integer } from "./fields.ts";
 import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
-import { PAGE_MAX } from "./limits.ts";
+import { PAGE_MAX, SCAN_MAX } from "./limits.ts";
+import type { Answered } from "./operations.ts";
+import { parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { recordOf } from "./record.ts";
+import type { ScanOptions } from "./stores.ts";
 import type { TimeCounts } from "./times.ts";
-import type { Ending, HistoryEntry, JobView, Why } from "./types.ts";
-import { type Held, heldOf, historyOf, type JobQuery, jobsOf, viewOf, why } from "./view.ts";
+import type { Ending, GateConfig, GateStats, HistoryEntry, JobView, Why } from "./types.ts";
+import {
+  gateStats,
+  type Held,
+  heldOf,
+  historyOf,
+  type JobQuery,
+  jobsOf,
+  viewOf,
+  why,
+} from "./view.ts";
 
 /** What can be asked: none of it changes what the scheduler will do. */
 export class Reader {
@@ -104,5 +116,45 @@ export class Reader {
       ending === undefined ? { id } : { id, ending },
     );
     return { ended: found.isEnded, members };
+  }
+
+  heldGroups(): string[] {
+    return [...this.#core.groups.held()];
+  }
+
+  /** What is known of an operation: what the call was, and the answers that it got. */
+  recall(operation: string, now: number): { call: string; answers: Answered[] } | undefined {
+    const known = this.#core.operations.recall(operation, this.#core.clock(now));
+    return known && { call: known.call, answers: [...known.answers.values()] };
+  }
+
+  /** The limits set for a gate or a pattern itself; undefined: none are. */
+  gateConfig(key: string): GateConfig | undefined {
+    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
+  }
+
+  gateStats(key: string, now: number): GateStats {
+    const at = this.#core.clock(now);
+    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
+  }
+
+  /** The keys of all gates that are configured, used by a job or still remember something. */
+  gateKeys(): string[] {
+    const keys = new Set<string>();
+    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
+    for (const gate of this.#core.gates.all()) {
+      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
+    }
+    return [...keys].sort();
+  }
+
+  storeGet(store: string, key: string): unknown {
+    return this.#core.stores.get(store, key);
+  }
+
+  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
+  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
+    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
+    return this.#core.stores.scan(store, options);
   }
 }

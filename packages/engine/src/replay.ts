@@ -55,7 +55,15 @@ function switchFact(core: Core, fact: Fact, now: number): void {
     case "group-ended":
       return core.groups.endAllAwaited(fact.name);
     case "group":
-      return core.groups.restore(fact.name, fact.members, fact.ended);
+      return core.groups.restore(fact.name, fact.members, fact.ended, fact.held);
+    case "answered":
+      return core.operations.remember({ ...fact, name: fact.operation }, fact.answers, now);
+    case "group-held":
+      core.groups.hold(fact.name);
+      return;
+    case "group-released":
+      core.groups.release(fact.name);
+      return;
     case "position":
       return restorePosition(core, fact);
     case "key-held":

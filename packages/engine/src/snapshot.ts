@@ -1,4 +1,4 @@
-import { counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
+import { answers, counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
 import type { Core } from "./core.ts";
 import type { Fact } from "./facts.ts";
 import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "./job-fields.ts";
@@ -24,6 +24,7 @@ export function* snapshot(core: Core): Generator<Fact> {
   yield* positions(core);
   yield* heldKeys(core);
   yield* storeFacts(core);
+  yield* answers(core);
   yield* counters(core);
 }
 
@@ -69,8 +70,9 @@ export function* groupFacts(core: Core): Generator<Fact> {
         return [id, row !== 0 && core.queueOf(row).deleted ? "cancelled" : ending];
       },
     );
-    const isOver = members.every(([, ending]) => ending !== undefined);
-    yield { at: core.now, fact: "group", name: group.name, members, ended: ended || isOver };
+    const { name, isHeld: held } = group;
+    const isOver = !held && members.every(([, ending]) => ending !== undefined);
+    yield { at: core.now, fact: "group", name, members, ended: ended || isOver, held };
   }
 }
 

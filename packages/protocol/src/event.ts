@@ -19,6 +19,25 @@ export type BrokerEvent = { at: number } & (
   | { event: "failed"; error: ErrorJson }
 );
 
+/** A name that is missing here does not compile. */
+const NAMES: Readonly<Record<BrokerEvent["event"], true>> = {
+  added: true,
+  leased: true,
+  retried: true,
+  returned: true,
+  dead: true,
+  ended: true,
+  progress: true,
+  "group-ended": true,
+  queue: true,
+  "queue-deleted": true,
+  gate: true,
+  cooled: true,
+  failed: true,
+};
+
+export const EVENT_NAMES = Object.keys(NAMES) as readonly BrokerEvent["event"][];
+
 export interface EventFilter {
   queue?: string;
   events?: readonly BrokerEvent["event"][];

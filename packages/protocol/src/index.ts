@@ -7,7 +7,7 @@ export {
   SluiceError,
   toSluiceError,
 } from "./errors.ts";
-export type * from "./event.ts";
+export * from "./event.ts";
 export type * from "./gate.ts";
 export type * from "./job.ts";
 export type * from "./port.ts";

@@ -45,7 +45,7 @@ export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
 }
 
 export interface JobCalls {
-  add(queue: string, jobs: readonly NewJob[], options?: CallOptions): Promise<Outcome<Added>[]>;
+  add(queue: string, jobs: readonly NewJob[], options?: AddOptions): Promise<Outcome<Added>[]>;
 
   /** Takes jobs now, or waits up to `waitMs` for the first; an empty array when there was none. */
   lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]>;
@@ -53,8 +53,8 @@ export interface JobCalls {
   /** Has jobs delivered as they can run, never more at once than the consumer has credits. */
   consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer>;
 
-  ack(items: readonly Ack[]): Promise<Outcome<true>[]>;
-  nack(items: readonly Nack[]): Promise<Outcome<true>[]>;
+  ack(items: readonly Ack[], options?: OperationOptions): Promise<Outcome<true>[]>;
+  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true>[]>;
   /** The job was not started: it goes to the front of its flow and no attempt is lost. */
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]>;
   /** Answers when the lease ends now. */
@@ -77,6 +77,10 @@ export interface JobCalls {
   ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd>;
   jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>>;
   group(group: string): Promise<GroupInfo>;
+  /** Answers when the group has ended; at once when it has and is still known. */
+  groupEnded(group: string, options?: { signal?: AbortSignal | undefined }): Promise<GroupInfo>;
+  /** No more members come to groups that adds have held: they end when their members have. */
+  releaseGroups(groups: readonly string[]): Promise<void>;
 }
 
 export interface QueueCalls {
@@ -142,10 +146,25 @@ export interface JobsOptions extends PageOptions {
   lane?: FairnessKey;
 }
 
-export interface CallOptions {
-  /** The same call made again with the same id gets the first answer again. */
+export interface OperationOptions {
+  /**
+   * The same call made again with the same id gets the first answer again, after a restart too. It
+   * is remembered for ten minutes, unless ten thousand others have come since. Another call under
+   * the same id is refused with `CONFLICT`.
+   */
   operationId?: string | undefined;
+}
+
+export interface CallOptions extends OperationOptions {
   signal?: AbortSignal | undefined;
+}
+
+export interface AddOptions extends CallOptions {
+  /**
+   * More members of the groups that these jobs name come with another call: those groups do not
+   * end before they are released. Whoever goes away without a word releases them after a minute.
+   */
+  holdGroups?: boolean | undefined;
 }
 
 export interface LeaseOptions {

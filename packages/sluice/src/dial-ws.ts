@@ -42,13 +42,20 @@ export const dialWs: Dial = (url) => {
     if (!isOver) socket.onmessage(isBinary ? data : new Uint8Array(0));
   });
   ws.on("unexpected-response", (_request, response) => {
-    over(`what answers there is no Sluice server, it says ${response.statusCode}`);
+    over(refusalOf(response.statusCode ?? 0));
     ws.terminate();
   });
   ws.on("error", (error: NodeJS.ErrnoException) => over(reasonOf(error)));
   ws.on("close", (code, reason) => over(`${code} ${reason.toString()}`.trim()));
   return promise;
 };
+
+/** A server of ours refuses with these; what else answers is something else. */
+function refusalOf(status: number): string {
+  const isOurs = status === 403 || status === 429 || status === 503;
+  if (isOurs) return `the server refuses the connection with ${status}`;
+  return `what answers there is no Sluice server, it says ${status}`;
+}
 
 function reasonOf(error: NodeJS.ErrnoException): string {
   return error.code === "ECONNREFUSED" ? "nothing listens there" : error.message;

@@ -40,13 +40,34 @@ const KNOWN = [
   "seed",
 ] as const satisfies readonly (keyof OpenOptions)[];
 
+const BYTES = [
+  "payloadBytesMax",
+  "payloadMemoryBytes",
+  "unsyncedBytesMax",
+  "segmentBytes",
+] as const satisfies readonly (keyof OpenOptions)[];
+
 export function checkOptions(options: OpenOptions): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw invalid("open", `an object with ${KNOWN.join(", ")}`, options);
+  }
   for (const [name, value] of Object.entries(options)) {
     if ((KNOWN as readonly string[]).includes(name)) continue;
     const message = `open.${name} is not a known field; known are ${KNOWN.join(", ")}`;
     throw new SluiceError("INVALID", message, { field: `open.${name}`, value: String(value) });
   }
-  const { dir, durability = "fsync" } = options;
+  const { dir, durability = "fsync", clock, seed } = options;
+  if (clock !== undefined && !isClock(clock)) {
+    throw invalid("open.clock", "a Clock, with the functions now and at", clock);
+  }
+  if (seed !== undefined && !Number.isSafeInteger(seed)) {
+    throw invalid("open.seed", "an integer", seed);
+  }
+  for (const name of BYTES) {
+    const bytes = options[name];
+    if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes > 0)) continue;
+    throw invalid(`open.${name}`, "a number of bytes of at least 1", bytes);
+  }
   if (durability !== "fsync" && durability !== "os" && durability !== "memory") {
     throw invalid("open.durability", '"fsync", "os" or "memory"', durability);
   }
@@ -69,9 +90,21 @@ export async function openLog({
   return FileLog.open({ dir: dir as string, durability, ...segments });
 }
 
+function isClock(value: unknown): value is Clock {
+  const { now, at } = (value ?? {}) as Partial<Clock>;
+  return typeof now === "function" && typeof at === "function";
+}
+
 function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${String(value)}`, {
+  const shown = show(value);
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, {
     field,
-    value: String(value),
+    value: shown,
   });
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }

@@ -65,6 +65,12 @@ test("options are checked before anything is opened", async () => {
     ["open.dir", { dir: "x", durability: "memory" }],
     ["open.durability", { dir: "x", durability: "none" }],
     ["open.directory", { directory: "x" }],
+    ["open", null as unknown as object],
+    ["open", [] as object],
+    ["open.clock", { durability: "memory", clock: {} }],
+    ["open.clock", { durability: "memory", clock: null }],
+    ["open.seed", { durability: "memory", seed: "x" }],
+    ["open.segmentBytes", { durability: "memory", segmentBytes: "64 MiB" }],
   ];
   for (const [field, options] of refused) {
     await assert.rejects(

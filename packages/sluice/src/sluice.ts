@@ -1,5 +1,5 @@
 import { openBroker, SystemClock } from "@sluice/broker";
-import { Sluice as Client, type ConnectOptions } from "@sluice/client";
+import { Sluice as Client, type ConnectOptions, loadTracing } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { FileLog, type Log } from "@sluice/log";
 import type { Broker, SluiceError } from "@sluice/protocol";
@@ -13,12 +13,12 @@ export class Sluice extends Client {
   static async open(options: OpenOptions = {}): Promise<Sluice> {
     checkOptions(options);
     const clock = options.clock ?? new SystemClock();
-    const log = await openLog(options);
+    const [log, tracing] = await Promise.all([openLog(options), loadTracing()]);
     if (log instanceof FileLog && log.tornBytes > 0) warnOfTornTail(log.tornBytes, options.dir!);
     // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
     const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
     const port = await recover(log, { ...options, clock }, onFailure);
-    return new Sluice({ port, clock, failed });
+    return new Sluice({ port, clock, failed, tracing });
   }
 
   /**

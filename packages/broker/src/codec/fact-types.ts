@@ -45,6 +45,9 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   stored: 29,
   ids: 30,
   moved: 31,
+  "group-held": 32,
+  "group-released": 33,
+  answered: 34,
 };
 
 /** The kinds by their number; undefined where there is none. */

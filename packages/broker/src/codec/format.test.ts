@@ -43,11 +43,14 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   "gate-state": "1a80c0a3b7a83304736d7470",
   group: "1b80c0a3b7a8330001670201000205",
   "group-ended": "1c80c0a3b7a8330167",
+  "group-held": "2080c0a3b7a8330167",
+  "group-released": "2180c0a3b7a8330167",
+  answered: "2280c0a3b7a833016f0761646420712032",
   stored: "1d80c0a3b7a833010173016b",
   ids: "1e80c0a3b7a8330509",
 };
 
-const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored"]);
+const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored", "answered"]);
 
 for (const [kind, [fact]] of Object.entries(SAMPLES)) {
   test(`"${kind}" has the bytes on disk that it always had`, () => {

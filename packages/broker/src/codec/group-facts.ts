@@ -5,12 +5,15 @@ import { ENDINGS } from "./codes.ts";
 import type { Plain } from "./fact-fields.ts";
 import { FACT_TYPES } from "./fact-types.ts";
 
+const ENDED = 1;
+const HELD = 2;
+
 /** Instead of an ending, for a member that has none yet. */
 const OPEN = 0;
 
 export function writeGroup(writer: ByteWriter, fact: Plain<"group">): void {
   writer.head(FACT_TYPES.group, fact.at);
-  writer.u8(fact.ended ? 1 : 0);
+  writer.u8((fact.ended ? ENDED : 0) | (fact.held ? HELD : 0));
   writer.text(fact.name);
   writer.varint(fact.members.length);
   for (const [id, ending] of fact.members) {
@@ -20,7 +23,7 @@ export function writeGroup(writer: ByteWriter, fact: Plain<"group">): void {
 }
 
 export function readGroup(reader: ByteReader, at: number): Plain<"group"> {
-  const ended = reader.isTrue();
+  const flags = reader.flags(ENDED | HELD);
   const name = reader.name();
   const members: Plain<"group">["members"][number][] = [];
   const count = reader.varint();
@@ -29,5 +32,6 @@ export function readGroup(reader: ByteReader, at: number): Plain<"group"> {
     const code = reader.u8();
     members.push([id, code === OPEN ? undefined : ENDINGS.word(code, reader)]);
   }
-  return { at, fact: "group", name, members, ended };
+  const ended = (flags & ENDED) !== 0;
+  return { at, fact: "group", name, members, ended, held: (flags & HELD) !== 0 };
 }

@@ -7,6 +7,7 @@ import type { Plain } from "./fact-fields.ts";
 import { FACT_TYPES } from "./fact-types.ts";
 import * as gate from "./gate-facts.ts";
 import * as group from "./group-facts.ts";
+import { readAnswered, writeAnswered } from "./operation-facts.ts";
 import * as queue from "./queue-facts.ts";
 import { readStored, writeStored } from "./store-facts.ts";
 
@@ -15,7 +16,8 @@ type RareKind =
   | ("queue" | "queue-deleted" | "purged" | "purge-ended")
   | ("weight" | "position" | "key-held" | "counters")
   | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
-  | ("group" | "group-ended" | "stored" | "ids");
+  | ("group" | "group-ended" | "group-held" | "group-released")
+  | ("stored" | "answered" | "ids");
 
 export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
   switch (fact.fact) {
@@ -24,6 +26,8 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
     case "queue-deleted":
     case "purge-ended":
     case "group-ended":
+    case "group-held":
+    case "group-released":
       return writeNamed(writer, fact);
     case "purged":
       return queue.writePurged(writer, fact);
@@ -49,6 +53,8 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
       return group.writeGroup(writer, fact);
     case "stored":
       return writeStored(writer, fact);
+    case "answered":
+      return writeAnswered(writer, fact);
     case "ids":
       return writeIds(writer, fact);
     default:
@@ -63,6 +69,8 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
     case "queue-deleted":
     case "purge-ended":
     case "group-ended":
+    case "group-held":
+    case "group-released":
       return { at, fact: kind, name: reader.name() };
     case "purged":
       return queue.readPurged(reader, at);
@@ -88,6 +96,8 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
       return group.readGroup(reader, at);
     case "stored":
       return readStored(reader, at);
+    case "answered":
+      return readAnswered(reader, at);
     case "ids":
       return { at, fact: "ids", last: reader.number(), seq: reader.number() };
     default:
@@ -100,10 +110,11 @@ function missing(fact: never): never {
   assert.fail(`no codec for ${JSON.stringify(fact)}`);
 }
 
-function writeNamed(
-  writer: ByteWriter,
-  fact: Plain<"queue-deleted"> | Plain<"purge-ended"> | Plain<"group-ended">,
-): void {
+type NamedKind =
+  | ("queue-deleted" | "purge-ended")
+  | ("group-ended" | "group-held" | "group-released");
+
+function writeNamed(writer: ByteWriter, fact: Plain<NamedKind>): void {
   writer.head(FACT_TYPES[fact.fact], fact.at);
   writer.text(fact.name);
 }

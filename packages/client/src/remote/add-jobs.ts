@@ -1,6 +1,6 @@
 /** Adds a batch of jobs: in one frame, or one after the other when it is too large for one. */
 import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
-import { FRAME_BYTES_MAX, KIND, readAdded, writeNewJob } from "@sluice/protocol/wire";
+import { FRAME_BYTES_MAX, HOLD_GROUPS, KIND, readAdded, writeNewJob } from "@sluice/protocol/wire";
 import {
   BUSY_RETRY_MS,
   JOB_BYTES_SLACK,
@@ -16,6 +16,7 @@ export interface AddCall {
   readonly jobs: readonly NewJob[];
   readonly operationId: string;
   readonly signal: AbortSignal | undefined;
+  readonly holdGroups: boolean;
   /** Throws when the connection is over. */
   readonly check: () => void;
 }
@@ -70,7 +71,7 @@ function sizeOf(job: NewJob): number {
 }
 
 function send(
-  { operations, queue, signal }: AddCall,
+  { operations, queue, signal, holdGroups }: AddCall,
   jobs: readonly NewJob[],
   operationId: string,
 ): Promise<Outcome<Added>[]> {
@@ -82,6 +83,7 @@ function send(
       write: (writer) => {
         writer.text(queue);
         writer.text(operationId);
+        writer.u8(holdGroups ? HOLD_GROUPS : 0);
         writer.u32(jobs.length);
         for (let i = 0; i < jobs.length; i++) writeNewJob(writer, sendable(jobs[i]!));
         if (writer.frameSize > FRAME_BYTES_MAX) throw tooLarge(writer.frameSize);

@@ -15,10 +15,7 @@ export interface Ask<T> {
   readonly kind: number;
   readonly write: (writer: FrameWriter) => void;
   readonly read: (reader: FrameReader) => T;
-  /**
-   * Whether doing it twice is like doing it once. An ack that had arrived is answered with
-   * `ALREADY_FINISHED` the second time: the job is over, and nobody can say any more by whom.
-   */
+  /** Whether doing it twice is like doing it once, or has a name by which the broker knows it. */
   readonly isRepeatable: boolean;
 }
 

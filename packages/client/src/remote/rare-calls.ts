@@ -1,6 +1,7 @@
 /** The calls of the port that travel by their name. */
 import type {
   Broker,
+  BrokerStats,
   FairnessKey,
   GateConfig,
   GateInfo,
@@ -9,9 +10,9 @@ import type {
   JobInfo,
   JobsOptions,
   LaneStats,
+  LanesOptions,
   Outcome,
   Page,
-  PageOptions,
   Progress,
   QueueInfo,
   QueueOptions,
@@ -34,7 +35,7 @@ const ONCE: ReadonlySet<CallName> = new Set([
   "storeWrite",
 ]);
 
-type Rare = Pick<Broker, Exclude<CallName, "ended"> & keyof Broker>;
+type Rare = Pick<Broker, Exclude<CallName, "ended" | "groupEnded"> & keyof Broker>;
 
 export abstract class RareCalls implements Rare {
   protected abstract call<T>(name: CallName, args: readonly unknown[]): Promise<T>;
@@ -80,6 +81,18 @@ export abstract class RareCalls implements Rare {
     return this.call("jobs", [queue, options]);
   }
 
+  async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
+    return this.call("queuesOf", [ids]);
+  }
+
+  async releaseGroups(groups: readonly string[]): Promise<void> {
+    await this.call("releaseGroups", [groups]);
+  }
+
+  async stats(options?: { queues?: readonly string[] }): Promise<BrokerStats> {
+    return this.call("stats", [options]);
+  }
+
   async group(group: string): Promise<GroupInfo> {
     return this.call("group", [group]);
   }
@@ -108,10 +121,7 @@ export abstract class RareCalls implements Rare {
     return this.call("redrive", [queue, options]);
   }
 
-  async lanes(
-    queue: string,
-    options?: PageOptions & { search?: string },
-  ): Promise<Page<LaneStats>> {
+  async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
     return this.call("lanes", [queue, options]);
   }
 

@@ -2,23 +2,26 @@
 import {
   type Ack,
   type Added,
+  type AddOptions,
   type Broker,
   type BrokerEvent,
-  type CallOptions,
   type ConsumeOptions,
   type Consumer,
   type Deliver,
   type EventFilter,
   type Extend,
+  type GroupInfo,
   type JobEnd,
   type LeasedJob,
   type LeaseOptions,
   type Nack,
   type NewJob,
+  type OperationOptions,
   type Outcome,
   SluiceError,
 } from "@sluice/protocol";
 import {
+  type CallName,
   type FrameReader,
   type FrameWriter,
   ITEMS_MAX,
@@ -42,6 +45,10 @@ import { RareCalls } from "./rare-calls.ts";
 import { RemoteConsumer } from "./remote-consumer.ts";
 import { RemoteEvents } from "./remote-events.ts";
 
+interface Signalled {
+  signal?: AbortSignal | undefined;
+}
+
 const DONE: Outcome<true> = Object.freeze({ ok: true });
 
 export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
@@ -52,7 +59,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   readonly #events = new Map<number, RemoteEvents>();
   readonly #failed = Promise.withResolvers<SluiceError>();
   readonly #mark: string;
-  #adds = 0;
+  #named = 0;
   /** Why every later call is refused. */
   #end: SluiceError | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
@@ -85,14 +92,20 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   async add(
     queue: string,
     jobs: readonly NewJob[],
-    options: CallOptions = {},
+    options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
-    const { signal, operationId = `${this.#mark}.${++this.#adds}` } = options;
+    const { signal, holdGroups = false, operationId = this.#operationId() } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#check();
     const operations = this.#operations;
-    return addInParts({ operations, queue, jobs, operationId, signal, check: () => this.#check() });
+    const check = (): void => this.#check();
+    return addInParts({ operations, queue, jobs, operationId, signal, holdGroups, check });
+  }
+
+  /** A name for a call that nobody else gives, so that it can be made again after a crash. */
+  #operationId(): string {
+    return `${this.#mark}.${++this.#named}`;
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
@@ -128,16 +141,24 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     return consumer;
   }
 
-  ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("items", KIND.ack, items, writeAcks);
+  ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const { operationId = this.#operationId() } = options;
+    return this.#endJobs("items", KIND.ack, items, (writer) => {
+      writer.text(operationId);
+      writeAcks(writer, items);
+    });
   }
 
-  nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("items", KIND.nack, items, writeNacks);
+  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const { operationId = this.#operationId() } = options;
+    return this.#endJobs("items", KIND.nack, items, (writer) => {
+      writer.text(operationId);
+      writeNacks(writer, items);
+    });
   }
 
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("leases", KIND.giveBack, leases, writeTokens);
+    return this.#endJobs("leases", KIND.giveBack, leases, (writer) => writeTokens(writer, leases));
   }
 
   async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
@@ -151,11 +172,19 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     });
   }
 
-  async ended(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<JobEnd> {
+  ended(id: string, options: Signalled = {}): Promise<JobEnd> {
+    return this.#waitFor("ended", id, options);
+  }
+
+  groupEnded(group: string, options: Signalled = {}): Promise<GroupInfo> {
+    return this.#waitFor("groupEnded", group, options);
+  }
+
+  async #waitFor<T>(name: CallName, id: string, { signal }: Signalled): Promise<T> {
     if (signal?.aborted === true) throw aborted(signal);
     this.#check();
     const operation = this.#operations.number();
-    const answer = this.call<JobEnd>("ended", [id], operation);
+    const answer = this.call<T>(name, [id], operation);
     return this.#orAborted(operation, answer, signal, () => {});
   }
 
@@ -179,7 +208,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   protected override call<T>(
-    name: Parameters<RareCalls["ask"]>[0],
+    name: CallName,
     args: readonly unknown[],
     operation?: number,
   ): Promise<T> {
@@ -253,17 +282,17 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     if (this.#end !== undefined) throw this.#end;
   }
 
-  async #endJobs<I>(
+  async #endJobs(
     field: string,
     kind: number,
-    items: readonly I[],
-    write: (writer: FrameWriter, items: readonly I[]) => void,
+    items: readonly unknown[],
+    write: (writer: FrameWriter) => void,
   ): Promise<Outcome<true>[]> {
     checkBatch(field, items);
     this.#check();
     return this.#operations.ask({
       kind,
-      write: (writer) => write(writer, items),
+      write,
       read: (reader) => {
         if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
         return readOutcomes(reader) as Outcome<true>[];

@@ -1,6 +1,8 @@
 import { type BrokerEvent, SluiceError } from "@sluice/protocol";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
 
+type Next = IteratorResult<BrokerEvent, undefined>;
+
 /** What a server tells, for one reader. */
 export class RemoteEvents implements AsyncIterableIterator<BrokerEvent> {
   readonly #leave: () => void;
@@ -8,7 +10,8 @@ export class RemoteEvents implements AsyncIterableIterator<BrokerEvent> {
   #at = 0;
   #isOver = false;
   #error: SluiceError | undefined = undefined;
-  #wake: (() => void) | undefined = undefined;
+  /** Those who ask for the next one, in the order in which they did. */
+  readonly #asking: PromiseWithResolvers<Next>[] = [];
 
   constructor(leave: () => void) {
     this.#leave = leave;
@@ -18,20 +21,16 @@ export class RemoteEvents implements AsyncIterableIterator<BrokerEvent> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<BrokerEvent, undefined>> {
-    for (;;) {
-      const value = this.#shift();
-      if (value !== undefined) return { done: false, value };
-      if (this.#isOver) break;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-    const error = this.#error;
-    this.#error = undefined;
-    if (error !== undefined) throw error;
-    return { done: true, value: undefined };
+  async next(): Promise<Next> {
+    const value = this.#asking.length === 0 ? this.#shift() : undefined;
+    if (value !== undefined) return { done: false, value };
+    if (this.#isOver) return this.#last();
+    const asking = Promise.withResolvers<Next>();
+    this.#asking.push(asking);
+    return asking.promise;
   }
 
-  async return(): Promise<IteratorResult<BrokerEvent, undefined>> {
+  async return(): Promise<Next> {
     if (!this.#isOver) this.#leave();
     this.#events = [];
     this.#at = 0;
@@ -47,14 +46,31 @@ export class RemoteEvents implements AsyncIterableIterator<BrokerEvent> {
       const message = `more than ${EVENTS_WAITING_MAX} events wait for their reader`;
       this.end(new SluiceError("RATE_LIMITED", message));
     }
-    this.#wake?.();
+    this.#answer();
   }
 
   end(error?: SluiceError): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#error = error;
-    this.#wake?.();
+    this.#answer();
+    for (const { resolve } of this.#asking.splice(0)) resolve(this.#last());
+  }
+
+  #answer(): void {
+    while (this.#asking.length > 0) {
+      const value = this.#shift();
+      if (value === undefined) return;
+      this.#asking.shift()!.resolve({ done: false, value });
+    }
+  }
+
+  /** The first to ask after the end hears why, the others only that it is over. */
+  async #last(): Promise<Next> {
+    const error = this.#error;
+    this.#error = undefined;
+    if (error !== undefined) throw error;
+    return { done: true, value: undefined };
   }
 
   #shift(): BrokerEvent | undefined {

@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, durableCases } from "./case.ts";
 import {
   accepted,
   bytes,
@@ -10,6 +10,7 @@ import {
   rejects,
   textOf,
 } from "./check.ts";
+import { PROMPT } from "./scene.ts";
 
 const MIB = 1024 * 1024;
 
@@ -140,5 +141,90 @@ export const repeating = cases("operation ids", {
       await scene.broker.add("q", [{ payload: bytes(operationId) }], { operationId });
     }
     await scene.expect(["one", "two"], "the jobs that there are");
+  },
+
+  "an operation id under which another call was made is refused": async (scene) => {
+    await scene.queue();
+    await scene.queue({}, "other");
+    const job = { payload: bytes("a") };
+    await scene.broker.add("q", [job], { operationId: "once" });
+    const calls = {
+      "an add of more jobs": scene.broker.add("q", [job, job], { operationId: "once" }),
+      "an add to another queue": scene.broker.add("other", [job], { operationId: "once" }),
+      "an ack": scene.broker.ack([{ lease: "a1.1" }], { operationId: "once" }),
+    };
+    for (const [what, call] of Object.entries(calls)) await rejects(call, "CONFLICT", what);
+    await scene.expect(["a"], "the jobs that there are");
+  },
+
+  "an ack or a nack repeated with its operation id gets the first answer again": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    await scene.addAll(["a", "b"]);
+    const [a, b] = await scene.take(2);
+    const acks = [{ lease: a!.lease }, { lease: "a1.zz" }];
+    const acked = await scene.broker.ack(acks, { operationId: "ack" });
+    accepted(acked[0], "the first ack");
+    equal(await scene.broker.ack(acks, { operationId: "ack" }), acked, "the answer again");
+    const nacks = [{ lease: b!.lease, error: "boom" }];
+    const nacked = await scene.broker.nack(nacks, { operationId: "nack" });
+    accepted(nacked[0], "the first nack");
+    equal(await scene.broker.nack(nacks, { operationId: "nack" }), nacked, "the answer again");
+    const [again] = await scene.expect(["b"], "the jobs that there are");
+    equal(again?.attempt, 1, "its attempt");
+  },
+
+  "jobs that waited for room are added once": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    const jobs = [{ payload: bytes("a") }, { payload: bytes("b") }];
+    const first = scene.broker.add("q", jobs, { operationId: "once" });
+    await scene.waits(first, "an add to a full queue");
+    await scene.takeOne();
+    const answer = await scene.atOnce(first, "the add when there is room");
+    equal(await scene.broker.add("q", jobs, { operationId: "once" }), answer, "the answer again");
+    await scene.expect(["b"], "the jobs that there are");
+  },
+});
+
+export const repeatingSurvives = durableCases("operation ids survive", {
+  "an add repeated afterwards gets its first answer again": async (scene) => {
+    await scene.queue();
+    const dedupe = { key: "k", mode: "pending" as const };
+    const jobs = ["a", "b", "c", "d"].map((payload) => ({ payload: bytes(payload) }));
+    const mixed = [...jobs, { payload: bytes("bad"), weight: 0 }];
+    mixed.push({ ...jobs[0]!, dedupe } as never, { ...jobs[0]!, dedupe } as never);
+    const first = await scene.broker.add("q", mixed, { operationId: "once" });
+    await scene.reopen();
+    equal(await scene.broker.add("q", mixed, { operationId: "once" }), first, "the answer again");
+    await scene.expect(["a", "b", "c", "d", "a"], "the jobs that there are");
+  },
+
+  "an ack and a nack repeated afterwards get their first answers again": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    await scene.addAll(["a", "b"]);
+    const [a, b] = await scene.take(2);
+    const acks = [{ lease: a!.lease }];
+    const nacks = [{ lease: b!.lease, error: "boom" }];
+    await scene.broker.ack(acks, { operationId: "ack" });
+    await scene.broker.nack(nacks, { operationId: "nack" });
+    await scene.reopen();
+    accepted((await scene.broker.ack(acks, { operationId: "ack" }))[0], "the ack again");
+    accepted((await scene.broker.nack(nacks, { operationId: "nack" }))[0], "the nack again");
+    refused((await scene.broker.ack(acks))[0], "ALREADY_FINISHED", "the ack without its name");
+    const [again] = await scene.expect(["b"], "the jobs that there are");
+    equal(again?.attempt, 1, "its attempt");
+  },
+
+  "an add that was cut off in the middle goes on where it stopped": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(500) });
+    const jobs = [{ payload: bytes("a") }, { payload: bytes("b") }];
+    const first = scene.broker.add("q", jobs, { operationId: "once" });
+    first.catch(() => {});
+    await scene.waits(first, "an add to a full queue");
+    await scene.reopen();
+    const again = scene.broker.add("q", jobs, { operationId: "once" });
+    await scene.waits(again, "the add made again");
+    equal(textOf(await scene.takeOne()), "a", "the job that was added before");
+    for (const outcome of await scene.atOnce(again, "the add")) accepted(outcome, "each job");
+    await scene.expect(["b"], "the jobs that there are besides");
   },
 });

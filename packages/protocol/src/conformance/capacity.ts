@@ -124,6 +124,7 @@ export const capacity = cases("capacity", {
     await scene.takeOne();
     accepted(await scene.atOnce(add, "the add when there is room"), "the add");
     await scene.expect(["b"], "the jobs that there are");
+    equal((await scene.broker.queue("q")).stats.rejected, 0, "the adds that were refused");
   },
 
   "wait: the add is refused when there was no room for its time": async (scene) => {
@@ -134,6 +135,7 @@ export const capacity = cases("capacity", {
     await scene.waits(add, "the add before its time is over");
     await scene.pass(2);
     refused(await scene.atOnce(add, "the add"), "QUEUE_FULL", "the add after its time");
+    equal((await scene.broker.queue("q")).stats.rejected, 1, "the adds that were refused");
     await scene.takeOne();
     await scene.expect([], "what there is besides");
   },

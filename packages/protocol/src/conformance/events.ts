@@ -3,6 +3,20 @@ import { bytes, check, equal, matches } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 export const telling = cases("events", {
+  "two who ask for the next event at once get one each, in order": async (scene) => {
+    const events = scene.broker.events({ events: ["queue"] });
+    const asked = [events.next(), events.next(), events.next()];
+    await scene.queue({}, "one");
+    await scene.queue({}, "two");
+    for (const [i, queue] of ["one", "two"].entries()) {
+      const next = await scene.atOnce(asked[i]!, `event ${i}`);
+      equal(next.value?.event === "queue" && next.value.queue, queue, `event ${i}`);
+    }
+    await events.return?.();
+    const last = await scene.atOnce(asked[2]!, "the one who still waits");
+    equal(last.done, true, "whether it is over for the one who still waits");
+  },
+
   "the life of a job is told in order": async (scene) => {
     await scene.queue({ retry: PROMPT });
     const listener = await scene.listen({ queue: "q" });

@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, durableCases } from "./case.ts";
 import { bytes, equal, inOrder, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
@@ -75,5 +75,121 @@ export const grouping = cases("groups", {
 
   "a group that nobody named is not found": async (scene) => {
     await rejects(scene.broker.group("nobody"), "GROUP_NOT_FOUND", "the call");
+    await rejects(scene.broker.groupEnded("nobody"), "GROUP_NOT_FOUND", "waiting for its end");
+  },
+
+  "everybody who waits for the end of a group is answered with it": async (scene) => {
+    await scene.queue();
+    const [id] = await scene.addAll(["a"], { group: "g" });
+    const waiting = [scene.broker.groupEnded("g"), scene.broker.groupEnded("g")];
+    await scene.waits(Promise.race(waiting), "waiting for a group whose member is open");
+    await scene.ack(await scene.takeOne());
+    const end = { id: "g", ended: true, members: [{ id, ending: "finished" }] };
+    for (const call of waiting) equal(await scene.atOnce(call, "waiting"), end, "the answer");
+    equal(await scene.atOnce(scene.broker.groupEnded("g"), "asking later"), end, "the answer");
+  },
+
+  "waiting for the end of a group can be given up": async (scene) => {
+    await scene.queue();
+    await scene.addAll(["a"], { group: "g" });
+    const giveUp = new AbortController();
+    const waiting = scene.broker.groupEnded("g", { signal: giveUp.signal });
+    await scene.waits(waiting, "waiting for a group whose member is open");
+    giveUp.abort();
+    await rejects(scene.atOnce(waiting, "waiting"), "ABORTED", "waiting");
+    const late = scene.broker.groupEnded("g", { signal: AbortSignal.abort() });
+    await rejects(late, "ABORTED", "waiting with a signal that was aborted before");
+  },
+
+  "the members of a queue that is deleted end their group": async (scene) => {
+    await scene.queue();
+    await scene.addAll(["a"], { group: "g" });
+    const waiting = scene.broker.groupEnded("g");
+    await scene.waits(waiting, "waiting for a group whose member is open");
+    await scene.broker.deleteQueue("q");
+    equal((await scene.atOnce(waiting, "waiting")).ended, true, "whether it has ended");
+  },
+});
+
+const add = (scene: Scene, payload: string, holdGroups: boolean) =>
+  scene.broker.add("q", [{ payload: bytes(payload), group: "g" }], { holdGroups });
+
+export const holding = cases("held groups", {
+  "a held group does not end before it is released": async (scene) => {
+    await scene.queue();
+    const listener = await scene.listen({ events: ["group-ended"] });
+    await add(scene, "a", true);
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, false, "whether it has ended while it is held");
+    await add(scene, "b", false);
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, false, "whether another add has released it");
+    await scene.broker.releaseGroups(["g", "nobody"]);
+    await listener.hears("group-ended", "the end of the group");
+    equal(await endings(scene), ["finished", "finished"], "its members");
+    await scene.settle();
+    equal(listener.names.length, 1, "how often its end was told");
+  },
+
+  "a group that is released while members are open ends with them": async (scene) => {
+    await scene.queue();
+    await add(scene, "a", true);
+    await scene.broker.releaseGroups(["g"]);
+    equal((await scene.broker.group("g")).ended, false, "whether it has ended with the release");
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, true, "whether it has ended with the ack");
+  },
+});
+
+export const waitingMembers = cases("groups in a full queue", {
+  "a group does not end while a member waits for room": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    const listener = await scene.listen({ events: ["group-ended"] });
+    const jobs = ["a", "b", "c"].map((payload) => ({ payload: bytes(payload), group: "g" }));
+    const add = scene.broker.add("q", jobs);
+    await scene.waits(add, "an add to a full queue");
+    for (let i = 0; i < 3; i++) {
+      equal(listener.names, [], "what was told of the end");
+      await scene.ack(await scene.takeOne());
+      await scene.settle();
+    }
+    await scene.atOnce(add, "the add");
+    await listener.hears("group-ended", "the end of the group");
+    equal(await endings(scene), ["finished", "finished", "finished"], "its members");
+    equal(listener.names.length, 1, "how often its end was told");
+  },
+
+  "a member that finds no room in its time does not keep its group open": async (scene) => {
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(4) });
+    const jobs = ["a", "b"].map((payload) => ({ payload: bytes(payload), group: "g" }));
+    const add = scene.broker.add("q", jobs);
+    await scene.waits(add, "an add to a full queue");
+    await scene.pass(5);
+    await scene.atOnce(add, "the add");
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, true, "whether the group has ended");
+  },
+});
+
+export const heldGroupsSurvive = durableCases("held groups survive", {
+  "a held group is still held, and can be released": async (scene) => {
+    await scene.queue();
+    await add(scene, "a", true);
+    await scene.ack(await scene.takeOne());
+    await scene.reopen();
+    equal((await scene.broker.group("g")).ended, false, "whether it has ended");
+    const waiting = scene.broker.groupEnded("g");
+    await scene.waits(waiting, "waiting for a held group");
+    await scene.broker.releaseGroups(["g"]);
+    equal((await scene.atOnce(waiting, "waiting")).ended, true, "whether it has ended");
+  },
+
+  "a released group stays released": async (scene) => {
+    await scene.queue();
+    await add(scene, "a", true);
+    await scene.broker.releaseGroups(["g"]);
+    await scene.reopen();
+    await scene.ack(await scene.takeOne());
+    equal((await scene.broker.group("g")).ended, true, "whether it has ended");
   },
 });

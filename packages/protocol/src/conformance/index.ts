@@ -1,4 +1,4 @@
-import { adding, repeating } from "./add.ts";
+import { adding, repeating, repeatingSurvives } from "./add.ts";
 import { cancelling } from "./cancel.ts";
 import { admission, capacity, results } from "./capacity.ts";
 import type { ConformanceCase } from "./case.ts";
@@ -11,7 +11,7 @@ import { laning, sharing, tiers } from "./fairness.ts";
 import { extending, finishing, holding } from "./finish.ts";
 import { changing, cooling } from "./gate-changes.ts";
 import { parts, refusals, releases } from "./gates.ts";
-import { grouping } from "./groups.ts";
+import { grouping, heldGroupsSurvive, holding as holdingGroups, waitingMembers } from "./groups.ts";
 import { inspecting, listing } from "./inspect.ts";
 import { bearing, placing, timing } from "./job-options.ts";
 import { leasing, polling } from "./lease.ts";
@@ -33,6 +33,7 @@ export type { HowItEnds, Open, Opened } from "./opened.ts";
 const CASES: readonly ConformanceCase[] = [
   ...adding,
   ...repeating,
+  ...repeatingSurvives,
   ...placing,
   ...timing,
   ...bearing,
@@ -55,6 +56,9 @@ const CASES: readonly ConformanceCase[] = [
   ...listing,
   ...explaining,
   ...grouping,
+  ...holdingGroups,
+  ...waitingMembers,
+  ...heldGroupsSurvive,
   ...queues,
   ...capacity,
   ...admission,

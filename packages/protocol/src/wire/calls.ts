@@ -16,9 +16,12 @@ const CALLS = {
   job: "one",
   why: "none",
   history: "none",
+  queuesOf: "holes",
   ended: "one",
   jobs: "items",
   group: "none",
+  groupEnded: "none",
+  releaseGroups: "none",
   setQueue: "none",
   deleteQueue: "none",
   queue: "none",
@@ -38,6 +41,7 @@ const CALLS = {
   storeGet: "holes",
   storeWrite: "none",
   storeScan: "none",
+  stats: "none",
 } as const;
 
 export type CallName = keyof typeof CALLS;

@@ -13,7 +13,7 @@ export const FRAME_BYTES_MAX = 24 * 1024 * 1024;
 export const FRAME_BYTES_AIM = 2 * 1024 * 1024;
 
 /** Frames of one turn of the event loop travel as one message up to about this size. */
-export const MESSAGE_BYTES_AIM = 512 * 1024;
+export const MESSAGE_BYTES_AIM = 256 * 1024;
 
 /** Items of one batch: as many as the port takes. */
 export const ITEMS_MAX = 10_000;

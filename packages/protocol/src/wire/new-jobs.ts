@@ -18,6 +18,9 @@ const REST = 64;
 /** There is no payload, which the broker will refuse. */
 const NO_PAYLOAD = 128;
 
+/** Of the whole batch: more members of its groups come with another call. */
+export const HOLD_GROUPS = 1;
+
 /** The flags, and the number of bytes of the payload. */
 const JOB_BYTES_MIN = 5;
 

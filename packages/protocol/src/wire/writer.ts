@@ -20,7 +20,7 @@ export const LONG = 0xff;
 /** A kind, the operation and the number of bytes that follow. */
 export const HEAD_BYTES = 9;
 
-const BLOCK_BYTES = 256 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
 /** Characters that are copied one by one; beyond it the native encoder is faster. */
 const COPIED_CHARS_MAX = 40;

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type {
   Ack,
   Added,
+  AddOptions,
   Broker,
-  CallOptions,
   ConsumeOptions,
   Consumer,
   Deliver,
@@ -18,6 +18,7 @@ import type {
   LeaseOptions,
   Nack,
   NewJob,
+  OperationOptions,
   Outcome,
   Page,
   Progress,
@@ -43,14 +44,14 @@ export class GuardedJobs implements JobCalls {
   async add(
     queue: string,
     jobs: readonly NewJob[],
-    options: CallOptions = {},
+    options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
     return this.#broker.add(queue, jobs, this.#own(queue, options));
   }
 
   /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
-  #own(queue: string, options: CallOptions): CallOptions {
+  #own<O extends OperationOptions>(queue: string, options: O): O {
     const { operationId } = options;
     if (typeof operationId !== "string" || operationId === "") return options;
     const hash = createHash("sha256").update(`${this.#permit.principal.id}\0${queue}\0`);
@@ -81,16 +82,18 @@ export class GuardedJobs implements JobCalls {
     return { addCredits, stop: () => consumer.stop(), over: consumer.over };
   }
 
-  async ack(items: readonly Ack[]): Promise<Outcome<true>[]> {
-    return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed));
+  async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const own = this.#own("", options);
+    return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
   }
 
   /** A failure may cool down or blame a gate: the job's own, unless one may consume everything. */
-  async nack(items: readonly Nack[]): Promise<Outcome<true>[]> {
+  async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const own = this.#own("", options);
     return this.#held(items, tokenOf, async (allowed) => {
-      if (this.#permit.canAll("consume")) return this.#broker.nack(allowed);
+      if (this.#permit.canAll("consume")) return this.#broker.nack(allowed, own);
       const refusals = await Promise.all(allowed.map((item) => this.#refuseGates(item)));
-      return forAllowed(allowed, refusals, (rest) => this.#broker.nack(rest));
+      return forAllowed(allowed, refusals, (rest) => this.#broker.nack(rest, own));
     });
   }
 
@@ -209,6 +212,27 @@ export class GuardedJobs implements JobCalls {
     const hidden = queues.find((queue) => queue !== undefined && !this.#permit.sees(queue));
     if (hidden !== undefined) throw forbidden(EITHER, hidden);
     return info;
+  }
+
+  async groupEnded(
+    group: string,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<GroupInfo> {
+    await this.group(group);
+    return this.#broker.groupEnded(group, options);
+  }
+
+  async releaseGroups(groups: readonly string[]): Promise<void> {
+    this.#permit.enterValid();
+    if (!this.#permit.canAll("produce")) for (const group of groups) await this.#known(group);
+    return this.#broker.releaseGroups(groups);
+  }
+
+  /** A group that nobody knows can be released by anybody: that does nothing. */
+  async #known(group: string): Promise<void> {
+    await this.group(group).catch((error) => {
+      if (error?.code !== "GROUP_NOT_FOUND") throw error;
+    });
   }
 }
 

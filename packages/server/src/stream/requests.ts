@@ -3,8 +3,11 @@
  * in the order in which the broker gives them, each under the number of its operation.
  */
 import {
+  type Ack,
   type Broker,
   type Extend,
+  type Nack,
+  type OperationOptions,
   type Outcome,
   SluiceError,
   toSluiceError,
@@ -16,6 +19,7 @@ import {
   FRAME_BYTES_MAX,
   type FrameReader,
   type FrameWriter,
+  HOLD_GROUPS,
   KIND,
   readAcks,
   readCall,
@@ -101,9 +105,9 @@ export class Requests {
       case KIND.add:
         return this.#add(reader);
       case KIND.ack:
-        return this.#ended(readAcks(reader), (items) => this.#broker.ack(items));
+        return this.#ack(operationOf(reader), readAcks(reader));
       case KIND.nack:
-        return this.#ended(readNacks(reader), (items) => this.#broker.nack(items));
+        return this.#nack(operationOf(reader), readNacks(reader));
       case KIND.giveBack:
         return this.#ended(readTokens(reader), (items) => this.#broker.giveBack(items));
       case KIND.extend:
@@ -130,13 +134,21 @@ export class Requests {
   #add(reader: FrameReader): Promise<Write> {
     const { operation } = reader;
     const queue = reader.name();
-    const operationId = reader.text();
+    const named = operationOf(reader);
+    const holdGroups = reader.flags(HOLD_GROUPS) !== 0;
     const jobs = readNewJobs(reader);
     return this.#untilGivenUp(operation, async (signal) => {
-      const options = operationId === "" ? { signal } : { operationId, signal };
-      const outcomes = await this.#broker.add(queue, jobs, options);
+      const outcomes = await this.#broker.add(queue, jobs, { ...named, signal, holdGroups });
       return this.#frame(KIND.added, (writer) => writeAdded(writer, outcomes));
     });
+  }
+
+  #ack(named: OperationOptions, items: Ack[]): Promise<Write> {
+    return this.#ended(items, () => this.#broker.ack(items, named));
+  }
+
+  #nack(named: OperationOptions, items: Nack[]): Promise<Write> {
+    return this.#ended(items, () => this.#broker.nack(items, named));
   }
 
   async #ended<I extends { lease: string } | string>(
@@ -208,7 +220,7 @@ export class Requests {
   }
 
   async #call(operation: number, { name, args }: Call): Promise<Write> {
-    if (name !== "ended") return this.#answerOf(name, args);
+    if (name !== "ended" && name !== "groupEnded") return this.#answerOf(name, args);
     return this.#untilGivenUp(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
   }
 
@@ -255,6 +267,12 @@ export class Requests {
       });
     };
   }
+}
+
+/** The name under which a call may be made again, after the end of this server too. */
+function operationOf(reader: FrameReader): OperationOptions {
+  const operationId = reader.text();
+  return operationId === "" ? {} : { operationId };
 }
 
 type Write = (operation: number) => void;

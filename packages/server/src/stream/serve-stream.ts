@@ -52,8 +52,12 @@ export function serveStream(
   options: StreamOptions,
 ): StreamServer {
   const stream = new Stream(options);
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    stream.upgrade(request, socket, head);
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (stream.upgrade(request, socket, head)) return;
+    // Another path may be somebody else's; when there is nobody else it is refused.
+    if (httpServer.listenerCount("upgrade") > 1) return;
+    refuseUpgrade(socket, { status: 404, message: "there is no stream at this path" });
+  };
   httpServer.on("upgrade", upgrade);
   return {
     get connections() {
@@ -107,13 +111,16 @@ class Stream {
     return this.#sessions.size;
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  /** False when the path is not the stream's. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const path = (request.url ?? "").replace(/\?.*/s, "");
-    // Another path may be somebody else's; the HTTP server answers it if nobody listens.
-    if (path !== (this.#options.path ?? "/v1/stream")) return;
+    if (path !== (this.#options.path ?? "/v1/stream")) return false;
     const refusal = this.#refusal(request);
-    if (refusal !== undefined) return refuseUpgrade(socket, refusal);
-    this.#webSockets.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, request));
+    if (refusal !== undefined) refuseUpgrade(socket, refusal);
+    else {
+      this.#webSockets.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, request));
+    }
+    return true;
   }
 
   #refusal(request: IncomingMessage): Refusal | undefined {

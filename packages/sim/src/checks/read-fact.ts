@@ -39,6 +39,9 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "group-ended":
       return readGroupEnd(ledger, fact.name);
     case "stored":
+    case "answered":
+    case "group-held":
+    case "group-released":
       return;
     case "moved":
     case "gate-state":

@@ -31,8 +31,10 @@ export function add(
   }
   const isAccepted = refusals.isOptional && outcome.ok;
   if (!isAccepted && isRefused(outcome, refusals.codes)) {
-    const isForLackOfRoom = !outcome.ok && /FULL|LIMITED/.test(outcome.code);
-    if (isForLackOfRoom) queue.counts.rejected += 1;
+    const isLimited = !outcome.ok && outcome.code === "RATE_LIMITED";
+    const isFull = !outcome.ok && outcome.code === "QUEUE_FULL";
+    // Whoever may wait for room counts for itself.
+    if (isLimited || (isFull && queue.config.onFull !== "wait")) queue.counts.rejected += 1;
     return;
   }
   const answer = answerOf(outcome);

@@ -50,7 +50,7 @@ function hasRoomToReplace(queue: ModelQueue, job: ModelJob, spec: JobSpec): bool
 function isFull(queue: ModelQueue, outcome: Outcome<AddResult>): void {
   if (queue.config.onFull !== "drop") {
     isRefused(outcome, ["QUEUE_FULL"]);
-    queue.counts.rejected += 1;
+    if (queue.config.onFull !== "wait") queue.counts.rejected += 1;
     return;
   }
   isRefused(outcome, []);

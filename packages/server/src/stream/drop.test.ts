@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type LocalBroker, openBroker } from "@sluice/broker";
+import { connectBroker } from "@sluice/client/remote";
+import { MemoryLog } from "@sluice/log";
+import type { Broker, LeasedJob } from "@sluice/protocol";
+import { Cutter } from "../testing/cutter.ts";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { type Served, serve } from "../testing/stream-server.ts";
+
+interface Scene {
+  readonly broker: LocalBroker;
+  readonly served: Served;
+  readonly cutter: Cutter;
+  readonly client: Broker;
+  /** The time by which the server lets sessions end. */
+  readonly clock: FakeClock;
+}
+
+const PROMPT = { retry: { attempts: 3, minMs: 0, maxMs: 0, jitter: 0 } } as const;
+
+async function scene(t: TestContext): Promise<Scene> {
+  const clock = new FakeClock(() => turns(3));
+  const broker = await openBroker({ log: new MemoryLog() });
+  await broker.setQueue("q", PROMPT);
+  const served = await serve(broker, { clock });
+  const cutter = await Cutter.open(served.port);
+  const client = await connectBroker(cutter.url);
+  t.after(async () => {
+    await client.close();
+    await cutter[Symbol.asyncDispose]();
+    await served.close();
+    await broker.close();
+  });
+  return { broker, served, cutter, client, clock };
+}
+
+const job = (text: string) => ({ payload: new TextEncoder().encode(text) });
+
+/** Resolves when it is so, however long the event loop takes. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await turns(1);
+}
+
+interface Inbox {
+  readonly jobs: LeasedJob[];
+  holds(count: number): Promise<void>;
+}
+
+async function consume(client: Broker, credits = 10): Promise<Inbox> {
+  const jobs: LeasedJob[] = [];
+  await client.consume("q", { worker: "w", credits }, (more) => jobs.push(...more));
+  return { jobs, holds: (count) => until(() => jobs.length >= count) };
+}
+
+const leased = async (broker: Broker): Promise<number> => (await broker.queue("q")).stats.leased;
+
+test("a session goes on after a cut: leases stay, and are acked over the new connection", async (t) => {
+  const { broker, client, cutter } = await scene(t);
+  const inbox = await consume(client);
+  await client.add("q", [job("a"), job("b")]);
+  await inbox.holds(2);
+  cutter.cut();
+  const [first, second] = inbox.jobs;
+  const outcomes = await client.ack([{ lease: first!.lease }, { lease: second!.lease }]);
+  assert.deepEqual(outcomes, [{ ok: true }, { ok: true }]);
+  const { stats } = await broker.queue("q");
+  assert.deepEqual([stats.finished, stats.retried, stats.added], [2, 0, 2]);
+  await client.add("q", [job("c")]);
+  await inbox.holds(3);
+});
+
+test("adds that were under way when the connection was cut are answered, none twice", async (t) => {
+  const { broker, client, cutter } = await scene(t);
+  const adds: Promise<unknown>[] = [];
+  for (let i = 0; i < 200; i++) {
+    adds.push(client.add("q", [job(`${i}`)]));
+    if (i % 20 === 7) cutter.cut();
+    await turns(1);
+  }
+  await Promise.all(adds);
+  assert.equal((await broker.queue("q")).stats.added, 200);
+});
+
+test("a worker that does not come back loses its leases after resumeMs, and an attempt", async (t) => {
+  const { broker, served, client, cutter, clock } = await scene(t);
+  const inbox = await consume(client);
+  await client.add("q", [job("a")]);
+  await inbox.holds(1);
+  cutter.isOpen = false;
+  cutter.cut();
+  await until(() => served.stream.connections === 0);
+  await clock.advance(1999);
+  assert.equal(await leased(broker), 1, "while it may come back");
+  await clock.advance(1);
+  await until(async () => (await leased(broker)) === 0);
+  const [again] = await broker.lease("q", { max: 1, waitMs: 1000 });
+  assert.equal(again?.attempt, 1);
+  assert.equal(served.stream.sessions, 0);
+  cutter.isOpen = true;
+  const [late] = await client.ack([{ lease: inbox.jobs[0]!.lease }]);
+  assert.equal(late?.error?.code, "LEASE_LOST");
+});
+
+test("a job whose workers die again and again ends in the dead letter queue", async (t) => {
+  const { broker, served, cutter, client, clock } = await scene(t);
+  await broker.add("q", [job("killer")]);
+  const inbox = await consume(client);
+  for (let death = 1; death <= 3; death++) {
+    await inbox.holds(death);
+    cutter.isOpen = false;
+    cutter.cut();
+    await until(() => served.stream.connections === 0);
+    await clock.advance(2000);
+    await until(async () => (await leased(broker)) === 0);
+    cutter.isOpen = true;
+  }
+  const dead = (await broker.jobs("q.dlq")).items[0];
+  assert.equal(dead?.error, "the connection to the worker was lost");
+});
+
+test("no job goes to a worker that is away", async (t) => {
+  const { broker, served, client, cutter } = await scene(t);
+  const inbox = await consume(client);
+  cutter.isOpen = false;
+  cutter.cut();
+  await until(() => served.stream.connections === 0);
+  await broker.add("q", [job("a")]);
+  const [taken] = await broker.lease("q", { max: 1 });
+  assert.equal(taken?.attempt, 0);
+  assert.equal(inbox.jobs.length, 0);
+});
+
+test("a worker that leaves gives its leases back at once and loses no attempt", async (t) => {
+  const { broker, served, client } = await scene(t);
+  const inbox = await consume(client);
+  await client.add("q", [job("a")]);
+  await inbox.holds(1);
+  await client.close();
+  const [again] = await broker.lease("q", { max: 1 });
+  assert.equal(again?.attempt, 0);
+  assert.equal(served.stream.sessions, 0);
+});
+
+test("a server that closes leaves leases alone; the worker ends its jobs when it is back", async (t) => {
+  const { broker, served, client, cutter } = await scene(t);
+  const inbox = await consume(client);
+  await client.add("q", [job("a")]);
+  await inbox.holds(1);
+  await served.close();
+  assert.equal(await leased(broker), 1);
+  const again = await serve(broker);
+  t.after(() => again.close());
+  cutter.target = again.port;
+  assert.deepEqual(await client.ack([{ lease: inbox.jobs[0]!.lease }]), [{ ok: true }]);
+  await client.add("q", [job("b")]);
+  await inbox.holds(2);
+});
+
+test("what cannot be said twice is refused when nobody knows whether it was done", async (t) => {
+  const { broker, served, client, cutter } = await scene(t);
+  // The broker answers when the connection is long gone.
+  const { promise, resolve } = Promise.withResolvers<number>();
+  broker.redrive = () => promise;
+  const redrive = assert.rejects(client.redrive("q"), { code: "DISCONNECTED" });
+  await until(() => served.stream.connections === 1);
+  await client.queues();
+  await served.close();
+  const again = await serve(broker);
+  t.after(() => again.close());
+  cutter.target = again.port;
+  await redrive;
+  resolve(0);
+});
+
+test("a reader of events is told that something may be missing", async (t) => {
+  const { broker, served, client, cutter } = await scene(t);
+  const events = client.events();
+  const first = events.next();
+  await client.queues();
+  await client.add("q", [job("a")]);
+  assert.equal((await first).value?.event, "added");
+  await served.close();
+  const again = await serve(broker);
+  t.after(() => again.close());
+  cutter.target = again.port;
+  await assert.rejects(events.next(), { code: "DISCONNECTED" });
+});
