@@ -16,9 +16,3 @@ export {
 } from "./serve-app.ts";
 export type { TlsOptions } from "./shell/listener.ts";
 export type { LogLevel, LogOptions } from "./shell/log.ts";
-export {
-  type Refusal,
-  type StreamOptions,
-  type StreamServer,
-  serveStream,
-} from "./stream/serve-stream.ts";

@@ -7,11 +7,10 @@ import {
   type CreatedKey,
   type LogLevel,
   type RunningServer,
-  type StreamServer,
   serve,
-  serveStream,
   type TlsOptions,
 } from "@sluice/server";
+import { type StreamServer, serveStream } from "@sluice/server/stream";
 import type { ServeSettings } from "./settings.ts";
 
 export interface Served {

@@ -196,7 +196,7 @@ test("jobs that are on their way when a key is revoked go back", async (t) => {
   assert.equal((await broker.job(id)).attempt, 0);
 });
 
-test("events are those of queues that one may see, and end with the right to see them", async (t) => {
+test("events are those that one may see, and end with the right to see them", async (t) => {
   const broker = await place(t);
   const who = principal("produce orders");
   const events = guard(broker, who).events();
@@ -227,7 +227,7 @@ test("an operation's name is its caller's own", async (t) => {
   assert.notDeepEqual((await add("produce *"))[0], first);
 });
 
-test("a guarded broker does not close what it guards, and shows stats of what one may see", async (t) => {
+test("closing a guarded broker closes nothing, and its stats are of what one may see", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("consume orders"));
   const { queues } = await guarded.stats({ queues: ["orders", "payments"] });

@@ -19,7 +19,7 @@ async function open(t: TestContext, options: KeyRingOptions = {}) {
 
 const refused = { code: "UNAUTHORIZED" };
 
-test("a key opens what it was made for, also after a restart, and its secret is nowhere", async (t) => {
+test("a key opens what it was made for, after a restart too; its secret is nowhere", async (t) => {
   const { broker, ring } = await open(t);
   assert.ok(ring.isEmpty);
   const { key, id } = await ring.create({ name: "ops", grants: ALL }, ANYONE);

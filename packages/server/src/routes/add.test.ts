@@ -37,7 +37,7 @@ test("an Idempotency-Key gets the first answer again", async (t) => {
   assert.equal((await broker.queue("q")).stats.waiting, 2);
 });
 
-test("a duplicate is 200, a dropped job has no id, a full queue says when to come back", async (t) => {
+test("a duplicate is 200, a dropped job has no id, a full queue says when to return", async (t) => {
   const { broker, call } = await start(t);
   const add = (queue: string, options = {}) =>
     call(`POST /v1/queues/${queue}/jobs`, { body: { payload: 1, ...options } });
@@ -93,7 +93,7 @@ test("a trace goes on from the producer to the worker", async (t) => {
   assert.deepEqual(traces, [{ traceparent }, { traceparent: "own" }]);
 });
 
-test("a payload as large as the broker takes goes in and out, and a larger one is refused", async (t) => {
+test("a payload as large as allowed goes in and out, and a larger one is refused", async (t) => {
   const { broker, call } = await start(t);
   await broker.setQueue("q", {});
   const payloadOf = (bytes: number) => "x".repeat(bytes - 2);

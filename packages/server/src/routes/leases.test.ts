@@ -88,7 +88,7 @@ test("one answer carries a bounded amount; the rest stays in the queue", async (
   assert.deepEqual([stats.leased, stats.waiting], [16, 4]);
 });
 
-test("a second ack, an old lease and an unknown job are refused with different codes", async (t) => {
+test("a second ack, an old lease and an unknown job each have a code of their own", async (t) => {
   const { broker, call } = await start(t);
   await broker.setQueue("q", { retry: { minMs: 0, maxMs: 0 } });
   await broker.add("q", [{ payload }, { payload }]);

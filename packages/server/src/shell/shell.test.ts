@@ -208,7 +208,7 @@ test("a key that asks too often is told when to come back", async (t) => {
   assert.equal((await call("GET /v1/queues", { key })).status, 200, "others are not concerned");
 });
 
-test("more adds than the server was told to take are refused, and the rest goes through", async (t) => {
+test("more adds than the server is to take are refused, and the rest goes through", async (t) => {
   const { broker, call, server } = await start(t, { limits: { addsPerSecond: 100 } });
   await broker.setQueue("q", {});
   const jobs = Array.from({ length: 50 }, () => ({ payload: 1 }));
