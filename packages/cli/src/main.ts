@@ -1,19 +1,34 @@
 import { SluiceError } from "@sluice/protocol";
+import { EXIT } from "./command.ts";
 import { run } from "./run.ts";
 
-const EXIT_UNEXPECTED = 70;
+/** The first signal lets a command end in order, the second ends it at once. */
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
+    stop.abort();
+  });
+}
+// Whoever reads our output may have seen enough, as `head` has.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? EXIT.well : EXIT.unexpected);
+});
 
 try {
   process.exitCode = await run(process.argv.slice(2), {
-    out: (text) => console.log(text),
-    progress: process.stderr,
+    env: process.env,
+    input: process.stdin,
+    output: { out: (text) => console.log(text), progress: process.stderr },
+    stop: stop.signal,
   });
 } catch (error) {
-  if (error instanceof SluiceError) {
-    console.error(`${error.code}: ${error.message}`);
-    process.exitCode = 1;
-  } else {
-    console.error(error);
-    process.exitCode = EXIT_UNEXPECTED;
-  }
+  process.exitCode = codeOf(error);
+  const isKnown = process.exitCode !== EXIT.unexpected;
+  console.error(isKnown ? (error as Error).message : error);
+}
+
+function codeOf(error: unknown): number {
+  if (!(error instanceof SluiceError)) return EXIT.unexpected;
+  return error.code === "DISCONNECTED" ? EXIT.unreachable : EXIT.wrong;
 }

@@ -1,59 +1,105 @@
+/** Finds the command that the words name, and runs it. */
 import { parseArgs } from "node:util";
-import { checkCommand, repairCommand } from "./log.ts";
+import { type Call, type Command, EXIT, Misuse, type Options } from "./command.ts";
+import { COMMANDS } from "./commands/index.ts";
 
-/** Where a command writes. */
-export interface Output {
-  /** One line, or several. */
-  out(text: string): void;
-  /** For progress bars: standard error, so that the output stays clean. */
-  readonly progress: { readonly isTTY?: boolean | undefined; write(text: string): unknown };
-}
-
-export interface Call {
-  readonly dir: string;
-  readonly isJson: boolean;
-  readonly output: Output;
-}
-
-const USAGE = `sluice log check DIR     reads a log that nobody has open and tells what is wrong with it
-sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it
-
-  --json                 one JSON object, for scripts
-  --help                 this text`;
-
-const COMMANDS: Readonly<Record<string, (call: Call) => Promise<number>>> = {
-  "log check": checkCommand,
-  "log repair": repairCommand,
+const COMMON: Options = {
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
 };
 
-/** Exit codes: 0 all is well, 1 something is wrong, 2 the call makes no sense. */
-export async function run(args: readonly string[], output: Output): Promise<number> {
-  const parsed = parse(args);
-  if (typeof parsed === "string") {
-    output.out(`${parsed}\n\n${USAGE}`);
-    return 2;
+const COMMON_USAGE = `  --json                 for scripts: one JSON value, or one on each line
+  --help                 this text`;
+
+export type Surroundings = Pick<Call, "env" | "input" | "output" | "stop">;
+
+export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+  const { out } = around.output;
+  const [name, ...rest] = args;
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    const wanted = COMMANDS.find((command) => command.name === rest[0]);
+    out(wanted === undefined ? overview() : usageOf(wanted));
+    return EXIT.well;
   }
-  const { values, positionals } = parsed;
-  if (values.help === true || positionals.length === 0) {
-    output.out(USAGE);
-    return 0;
+  const command = COMMANDS.find((known) => known.name === name);
+  if (command === undefined) {
+    out(`there is no command "${name}"${nearest(name)}\n\n${overview()}`);
+    return EXIT.misuse;
   }
-  const name = positionals.slice(0, 2).join(" ");
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  const [dir, ...rest] = positionals.slice(2);
-  if (command === undefined || dir === undefined || rest.length > 0) {
-    const what = command === undefined ? `there is no command "${name}"` : `${name} takes one DIR`;
-    output.out(`${what}\n\n${USAGE}`);
-    return 2;
+  // An app reads its own words.
+  if (command.options === undefined) return command.run({ ...bare(rest), ...around });
+  try {
+    const call = { ...parse(rest, command), ...around };
+    if (call.values.help !== true) return await command.run(call);
+    out(usageOf(command));
+    return EXIT.well;
+  } catch (error) {
+    if (!(error instanceof Misuse)) throw error;
+    out(`${error.message}\n\n${usageOf(command)}`);
+    return EXIT.misuse;
   }
-  return command({ dir, isJson: values.json === true, output });
 }
 
-function parse(args: readonly string[]) {
-  const options = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+type Words = Omit<Call, keyof Surroundings>;
+
+function bare(words: readonly string[]): Words {
+  return { words, after: [], values: {}, isJson: false };
+}
+
+function parse(args: readonly string[], { options }: Command): Words {
+  const cut = args.indexOf("--");
+  const own = cut === -1 ? args : args.slice(0, cut);
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...own],
+      options: { ...COMMON, ...options },
+      allowPositionals: true,
+      allowNegative: true,
+    });
+    return {
+      words: positionals,
+      after: cut === -1 ? [] : args.slice(cut + 1),
+      values: values as Call["values"],
+      isJson: values.json === true,
+    };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    throw new Misuse((error as Error).message);
   }
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  sluice ${name.padEnd(width)}  ${summary}`);
+  return `Sluice: a durable job queue that decides at dispatch time.
+
+${lines.join("\n")}
+
+sluice COMMAND --help tells more of each. Exit codes: 0 all is well, 1 something is wrong,
+2 the call makes no sense, 3 the server cannot be reached, 70 a bug.`;
+}
+
+function usageOf({ usage, options }: Command): string {
+  return options === undefined ? usage : `${usage}\n${COMMON_USAGE}`;
+}
+
+/** A slip of the fingers is worth a hint. */
+function nearest(name: string): string {
+  const found = COMMANDS.map((command) => command.name)
+    .map((known) => ({ known, distance: distanceOf(name, known) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  return found !== undefined && found.distance <= 2 ? `, did you mean "${found.known}"?` : "";
+}
+
+/** Letters to change, add or remove: one row of the usual table at a time. */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
 }

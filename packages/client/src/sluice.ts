@@ -85,6 +85,11 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     return new Queue(this.#connection, info, local, this);
   }
 
+  /** The port beneath, for tools that look at everything. */
+  get broker(): Broker {
+    return this.#connection.port;
+  }
+
   async queues(): Promise<readonly QueueInfo[]> {
     return this.#connection.port.queues();
   }

@@ -1,18 +1,36 @@
 import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } from "@sluice/log";
-import type { Call, Output } from "./run.ts";
+import { type Call, type Command, EXIT, Misuse, type Output, wordsOf } from "../command.ts";
 
 const WIDTH = 24;
 
-export async function checkCommand({ dir, isJson, output }: Call): Promise<number> {
+const VERBS = ["check", "repair"];
+
+export const logCommand: Command = {
+  name: "log",
+  summary: "the files of a log that nobody has open: check, repair",
+  verbs: VERBS,
+  usage: `sluice log check DIR     reads it and tells what is wrong with it
+sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it
+`,
+  options: {},
+  run: (call) => {
+    const [verb, ...rest] = call.words;
+    if (verb !== "check" && verb !== "repair") throw new Misuse("check or repair is needed");
+    const [dir] = wordsOf(rest, "DIR");
+    return verb === "check" ? check(call, dir) : repair(call, dir);
+  },
+};
+
+async function check({ isJson, output }: Call, dir: string): Promise<number> {
   const report = await withBar(output, "checking", (onProgress) => checkLog(dir, { onProgress }));
   output.out(isJson ? JSON.stringify(report) : describe(dir, report));
-  return report.damages.length === 0 ? 0 : 1;
+  return report.damages.length === 0 ? EXIT.well : EXIT.wrong;
 }
 
-export async function repairCommand({ dir, isJson, output }: Call): Promise<number> {
+async function repair({ isJson, output }: Call, dir: string): Promise<number> {
   const report = await withBar(output, "reading", (onProgress) => repairLog(dir, { onProgress }));
   output.out(isJson ? JSON.stringify(report) : describeRepair(dir, report));
-  return 0;
+  return EXIT.well;
 }
 
 /** Runs something long with a bar on a terminal, and leaves the line as it was. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { FileLog } from "@sluice/log";
-import { run } from "./run.ts";
+import { run } from "../run.ts";
 
 const root = await mkdtemp(join(tmpdir(), "sluice-cli-"));
 after(() => rm(root, { recursive: true }));
@@ -22,7 +22,12 @@ async function log(name: string): Promise<string> {
 async function sluice(...args: string[]): Promise<{ code: number; text: string }> {
   const lines: string[] = [];
   const progress = { isTTY: false, write: () => true };
-  const code = await run(args, { out: (text) => lines.push(text), progress });
+  const code = await run(args, {
+    env: {},
+    input: (async function* () {})(),
+    output: { out: (text) => lines.push(text), progress },
+    stop: new AbortController().signal,
+  });
   return { code, text: lines.join("\n") };
 }
 

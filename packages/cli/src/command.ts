@@ -1,0 +1,97 @@
+/** What a command is, and what it is given. */
+import type { ParseArgsConfig } from "node:util";
+
+/** Where a command writes. */
+export interface Output {
+  /** One line, or several. */
+  out(text: string): void;
+  /** For progress bars and remarks: standard error, so that the output stays clean. */
+  readonly progress: {
+    readonly isTTY?: boolean | undefined;
+    readonly columns?: number | undefined;
+    write(text: string): unknown;
+  };
+}
+
+export type Options = NonNullable<ParseArgsConfig["options"]>;
+
+export interface Call {
+  /** The words after the command's name. */
+  readonly words: readonly string[];
+  /** What stands after `--`. */
+  readonly after: readonly string[];
+  readonly values: Readonly<
+    Record<string, string | boolean | readonly (string | boolean)[] | undefined>
+  >;
+  readonly isJson: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly input: AsyncIterable<string | Uint8Array>;
+  readonly output: Output;
+  /** Aborted when somebody presses Ctrl-C, or the process is told to end. */
+  readonly stop: AbortSignal;
+}
+
+export interface Command {
+  readonly name: string;
+  /** One line of the overview. */
+  readonly summary: string;
+  /** The lines of its own help, without the options that all commands have. */
+  readonly usage: string;
+  readonly options?: Options;
+  /** Words that may come second, for completions. */
+  readonly verbs?: readonly string[];
+  /** Answers the exit code. */
+  run(call: Call): Promise<number>;
+}
+
+/** The call makes no sense: exit code 2, with the command's help. */
+export class Misuse extends Error {
+  override readonly name = "Misuse";
+}
+
+/** Exit codes, as documented. */
+export const EXIT = {
+  well: 0,
+  wrong: 1,
+  misuse: 2,
+  unreachable: 3,
+  unexpected: 70,
+} as const;
+
+export function textOf(call: Call, name: string): string | undefined {
+  const value = call.values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function textsOf(call: Call, name: string): readonly string[] {
+  const value = call.values[name];
+  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
+}
+
+export function numberOf(call: Call, name: string, min = 0): number | undefined {
+  const text = textOf(call, name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() !== "" && Number.isFinite(number) && number >= min) return number;
+  throw new Misuse(`--${name} must be a number of at least ${min}, got ${JSON.stringify(text)}`);
+}
+
+export function wholeOf(call: Call, name: string, min = 0): number | undefined {
+  const number = numberOf(call, name, min);
+  if (number === undefined || Number.isSafeInteger(number)) return number;
+  throw new Misuse(`--${name} must be a whole number, got ${number}`);
+}
+
+/** The words by name; too few or too many of them make no sense. */
+export function wordsOf<Names extends readonly string[]>(
+  words: readonly string[],
+  ...names: Names
+): { [Index in keyof Names]: string } {
+  if (words.length === names.length) return words as never;
+  const given = words.length === 0 ? "nothing" : words.join(" ");
+  throw new Misuse(
+    names.length === 0
+      ? `no more words are taken, got ${given}`
+      : `${names.join(" ")} is needed, got ${given}`,
+  );
+}

@@ -1,0 +1,47 @@
+import { type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { looseValue } from "../settings.ts";
+import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+
+/** The store that policies read. */
+const STORE = "config";
+const VERBS = ["list", "get", "set", "delete"];
+
+export const configCommand: Command = {
+  name: "config",
+  summary: "what policies read: list, get, set, delete",
+  verbs: VERBS,
+  usage: `sluice config [list]
+sluice config get KEY
+sluice config set KEY VALUE    JSON, or a text
+sluice config delete KEY
+
+${TARGET_USAGE}`,
+  options: TARGET,
+  run: (call) =>
+    connected(call, async ({ sluice }) => {
+      const store = sluice.store(STORE);
+      const [verb = "list", ...rest] = call.words;
+      const { out } = call.output;
+      switch (verb) {
+        case "list":
+          for await (const { key, value } of store.scan()) out(`${key}=${JSON.stringify(value)}`);
+          return EXIT.well;
+        case "get": {
+          const [key] = wordsOf(rest, "KEY");
+          const value = await store.get(key);
+          if (value !== undefined) out(JSON.stringify(value));
+          return value === undefined ? EXIT.wrong : EXIT.well;
+        }
+        case "set": {
+          const [key, text] = wordsOf(rest, "KEY", "VALUE");
+          await store.put(key, looseValue(text));
+          return EXIT.well;
+        }
+        case "delete":
+          await store.delete(wordsOf(rest, "KEY")[0]);
+          return EXIT.well;
+        default:
+          throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+      }
+    }),
+};

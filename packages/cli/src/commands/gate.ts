@@ -1,0 +1,109 @@
+import type { Broker, GateInfo } from "@sluice/protocol";
+import type { Duration, GateOptions, Sluice } from "sluice";
+import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { settingsOf } from "../settings.ts";
+import { count, duration, printable, table, time } from "../show.ts";
+import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+
+const VERBS = ["list", "show", "set", "delete", "cooldown", "clear"];
+
+export const gateCommand: Command = {
+  name: "gate",
+  summary: "limits: list, show, set, delete, cooldown, clear",
+  verbs: VERBS,
+  usage: `sluice gate [list]                  all gates, with what is left of them
+sluice gate show KEY
+sluice gate set KEY name=value ...  rate=50 burst=100 concurrency=4 interval.every=2s
+                                    windows='[{"limit":100,"per":"1h"}]'; KEY may be a pattern, api:*
+sluice gate delete KEY              what waited for it goes on
+sluice gate cooldown KEY TIME [REASON]
+sluice gate clear KEY               ends its cooldown
+
+${TARGET_USAGE}`,
+  options: TARGET,
+  run: (call) => connected(call, ({ broker, sluice }) => act(call, broker, sluice)),
+};
+
+async function act(call: Call, broker: Broker, sluice: Sluice): Promise<number> {
+  const [verb = "list", ...rest] = call.words;
+  switch (verb) {
+    case "list":
+      return show(call, await broker.gates());
+    case "show":
+      return show(call, [await broker.gate(wordsOf(rest, "KEY")[0])]);
+    case "set":
+      return set(call, sluice, rest);
+    case "delete":
+      await broker.deleteGate(wordsOf(rest, "KEY")[0]);
+      return done(call, `${rest[0]} has no limits any more`);
+    case "clear":
+      await broker.clearCooldown(wordsOf(rest, "KEY")[0]);
+      return done(call, `${rest[0]} is not cooling down`);
+    case "cooldown":
+      return cool(call, sluice, rest);
+    default:
+      throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+  }
+}
+
+async function set(call: Call, sluice: Sluice, rest: readonly string[]): Promise<number> {
+  const [name, ...pairs] = rest;
+  if (name === undefined || pairs.length === 0) throw new Misuse("KEY and name=value are needed");
+  // Fields and durations are checked where everybody's are.
+  return show(call, [await sluice.gate(name).set(settingsOf(pairs) as GateOptions)]);
+}
+
+async function cool(call: Call, sluice: Sluice, rest: readonly string[]): Promise<number> {
+  const [name, length, ...reason] = rest;
+  if (name === undefined || length === undefined) throw new Misuse("KEY and TIME are needed");
+  await sluice.gate(name).cooldown(length as Duration, reason.join(" ") || undefined);
+  return show(call, [await sluice.gate(name).info()]);
+}
+
+function done({ isJson, output }: Call, text: string): number {
+  output.out(isJson ? JSON.stringify({ ok: true }) : text);
+  return EXIT.well;
+}
+
+function show({ isJson, output }: Call, gates: readonly GateInfo[]): number {
+  if (isJson) output.out(JSON.stringify(gates));
+  else if (gates.length === 0) output.out("no gates yet: sluice gate set smtp rate=50 burst=100");
+  else {
+    const columns = [
+      { title: "gate" },
+      { title: "limits" },
+      { title: "tokens", isRight: true },
+      { title: "in flight", isRight: true },
+      { title: "lanes wait", isRight: true },
+      { title: "cooldown" },
+    ];
+    output.out(table(columns, gates.map(rowOf)));
+  }
+  return EXIT.well;
+}
+
+function rowOf(gate: GateInfo): string[] {
+  const { cooldown, tokens } = gate;
+  const cooling =
+    cooldown === undefined ? "" : `until ${time(cooldown.until)} ${printable(cooldown.reason, 60)}`;
+  return [
+    gate.key,
+    limitsOf(gate),
+    tokens === undefined ? "" : tokens.toFixed(1),
+    count(gate.inFlight),
+    count(gate.waitingLanes),
+    cooling.trimEnd(),
+  ];
+}
+
+export function limitsOf({ config, windows, ladderStep }: GateInfo): string {
+  const { rate, burst, interval, concurrency } = config ?? {};
+  const parts = [
+    rate === undefined ? "" : `${rate}/s${burst === undefined ? "" : `, burst ${burst}`}`,
+    interval === undefined ? "" : `every ${duration(interval.ms)}`,
+    ...windows.map(({ limit, perMs, used }) => `${used} of ${limit} per ${duration(perMs)}`),
+    concurrency === undefined ? "" : `${concurrency} at once`,
+    ladderStep === 0 ? "" : `step ${ladderStep}`,
+  ];
+  return parts.filter((part) => part !== "").join("; ") || "none";
+}

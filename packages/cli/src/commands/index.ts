@@ -1,0 +1,32 @@
+/** The commands, in the order in which they are told. */
+import type { Command } from "../command.ts";
+import { addCommand } from "./add.ts";
+import { benchCommand } from "./bench.ts";
+import { completionCommand } from "./completion.ts";
+import { configCommand } from "./config.ts";
+import { consumeCommand } from "./consume.ts";
+import { gateCommand } from "./gate.ts";
+import { jobCommand, whyCommand } from "./job.ts";
+import { keysCommand } from "./keys.ts";
+import { logCommand } from "./log.ts";
+import { queueCommand } from "./queue.ts";
+import { redriveCommand } from "./redrive.ts";
+import { serveCommand } from "./serve.ts";
+import { topCommand } from "./top.ts";
+
+export const COMMANDS: readonly Command[] = [
+  serveCommand,
+  queueCommand,
+  addCommand,
+  consumeCommand,
+  jobCommand,
+  whyCommand,
+  gateCommand,
+  redriveCommand,
+  topCommand,
+  benchCommand,
+  logCommand,
+  keysCommand,
+  configCommand,
+  completionCommand,
+];

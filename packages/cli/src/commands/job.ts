@@ -1,0 +1,110 @@
+import type { Broker, JobInfo, Outcome } from "@sluice/protocol";
+import { SluiceError } from "@sluice/protocol";
+import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { duration, facts, key, printable, table, time } from "../show.ts";
+import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+
+const VERBS = ["show", "history", "cancel", "retry"];
+
+export const jobCommand: Command = {
+  name: "job",
+  summary: "one job: show, history, cancel, retry",
+  verbs: VERBS,
+  usage: `sluice job show ID       all that is known of it
+sluice job history ID    its life, step by step
+sluice job cancel ID     a handler that runs is told
+sluice job retry ID      runs it again while it is kept, or a delayed one at once
+
+${TARGET_USAGE}`,
+  options: TARGET,
+  run: (call) => connected(call, ({ broker }) => act(call, broker)),
+};
+
+export const whyCommand: Command = {
+  name: "why",
+  summary: "why a job is not running, in a sentence",
+  usage: `sluice why ID            its state, what blocks it and until when
+
+${TARGET_USAGE}`,
+  options: TARGET,
+  run: (call) => {
+    const [id] = wordsOf(call.words, "ID");
+    return connected(call, async ({ broker }) => {
+      const why = await broker.why(id);
+      call.output.out(call.isJson ? JSON.stringify(why) : why.text);
+      return EXIT.well;
+    });
+  },
+};
+
+async function act(call: Call, broker: Broker): Promise<number> {
+  const [verb = "show", ...rest] = call.words;
+  if (!VERBS.includes(verb)) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+  const [id] = wordsOf(rest, "ID");
+  switch (verb) {
+    case "history":
+      return history(call, broker, id);
+    case "cancel": {
+      const isCancelled = only(await broker.cancel([id]));
+      return tell(call, { id, cancelled: isCancelled }, isCancelled ? "cancelled" : "it had ended");
+    }
+    case "retry":
+      only(await broker.retry([id]));
+      return tell(call, { id, retried: true }, "it runs again");
+    default:
+      return show(call, await broker.job(id));
+  }
+}
+
+function only<T>([outcome]: readonly Outcome<T>[]): T {
+  if (outcome?.error !== undefined) throw SluiceError.fromJSON(outcome.error);
+  return outcome!.ok as T;
+}
+
+function tell({ isJson, output }: Call, json: object, text: string): number {
+  output.out(isJson ? JSON.stringify(json) : text);
+  return EXIT.well;
+}
+
+async function history({ isJson, output }: Call, broker: Broker, id: string): Promise<number> {
+  const steps = await broker.history(id);
+  if (isJson) {
+    output.out(JSON.stringify(steps));
+    return EXIT.well;
+  }
+  const rows = steps.map(({ at, event, detail }, i) => {
+    const before = steps[i - 1];
+    const after = before === undefined ? "" : `+ ${duration(at - before.at)}`;
+    return [time(at), after, event, printable(detail ?? "")];
+  });
+  const columns = ["at", "after", "what", ""].map((title) => ({ title }));
+  output.out(table(columns, rows));
+  return EXIT.well;
+}
+
+function show({ isJson, output }: Call, { payload, result, ...info }: JobInfo): number {
+  const body = Buffer.from(payload).toString();
+  const answer = result === undefined ? undefined : Buffer.from(result).toString();
+  if (isJson) {
+    output.out(JSON.stringify({ ...info, payload: body, result: answer }));
+    return EXIT.well;
+  }
+  const headers = Object.entries(info.headers).map(([name, value]) => `${name}=${value}`);
+  const pairs: [string, string | undefined][] = [
+    ["job", `${info.id} of ${info.queue}`],
+    ["state", info.ending ?? info.state],
+    ["lane", `${key(info.fairnessKey)}, weight ${info.weight}, tier ${info.tier}`],
+    ["gates", info.gates.join(", ") || undefined],
+    ["attempt", `${info.attempt} of ${info.attempts}`],
+    ["added", time(info.addedAt)],
+    ["at", info.at === undefined ? undefined : time(info.at)],
+    ["worker", info.worker],
+    ["error", info.error],
+    ["headers", headers.join(", ") || undefined],
+    ["payload", body],
+    ["result", answer],
+  ];
+  const known = pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+  output.out(facts(known.map(([name, value]) => [name, printable(value, 1000)])));
+  return EXIT.well;
+}

@@ -1,0 +1,83 @@
+import { type Call, type Command, EXIT, Misuse, textOf, textsOf, wordsOf } from "../command.ts";
+import { printable, table, time } from "../show.ts";
+import { http, TARGET, TARGET_USAGE } from "../target.ts";
+
+interface KeyInfo {
+  readonly id: string;
+  readonly name?: string;
+  readonly grants: readonly { action: string; on: string }[];
+  readonly expiresAt?: number;
+  readonly createdAt: number;
+}
+
+const VERBS = ["list", "create", "revoke"];
+
+export const keysCommand: Command = {
+  name: "keys",
+  summary: "API keys: list, create, revoke",
+  verbs: VERBS,
+  usage: `sluice keys [list]
+sluice keys create --grant ACTION:QUEUE ...   shown this once
+sluice keys revoke ID                         its next request is refused
+
+  --grant ACTION:QUEUE   produce, consume or admin; a queue, a prefix* or * (repeat)
+  --name TEXT            for people
+  --expires DATE         2027-01-31, or with a time: 2027-01-31T12:00:00Z
+${TARGET_USAGE}`,
+  options: {
+    ...TARGET,
+    grant: { type: "string", multiple: true },
+    name: { type: "string" },
+    expires: { type: "string" },
+  },
+  run: async (call) => {
+    const [verb = "list", ...rest] = call.words;
+    if (verb === "list") return list(call);
+    if (verb === "create") return create(call);
+    if (verb !== "revoke") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+    const [id] = wordsOf(rest, "ID");
+    await http(call, `DELETE /v1/keys/${encodeURIComponent(id)}`);
+    call.output.out(call.isJson ? JSON.stringify({ revoked: id }) : `${id} is revoked`);
+    return EXIT.well;
+  },
+};
+
+async function list(call: Call): Promise<number> {
+  const { keys } = await http<{ keys: readonly KeyInfo[] }>(call, "GET /v1/keys");
+  if (call.isJson) call.output.out(JSON.stringify(keys));
+  else {
+    const columns = ["key", "name", "may", "made", "expires"].map((title) => ({ title }));
+    const rows = keys.map(({ id, name, grants, createdAt, expiresAt }) => [
+      id,
+      printable(name ?? ""),
+      grants.map(({ action, on }) => `${action}:${on}`).join(" "),
+      time(createdAt),
+      expiresAt === undefined ? "never" : time(expiresAt),
+    ]);
+    call.output.out(table(columns, rows));
+  }
+  return EXIT.well;
+}
+
+async function create(call: Call): Promise<number> {
+  const grants = textsOf(call, "grant").map(grantOf);
+  if (grants.length === 0) throw new Misuse("--grant is needed, such as --grant produce:mail");
+  const name = textOf(call, "name");
+  const expires = textOf(call, "expires");
+  const expiresAt = expires === undefined ? undefined : Date.parse(expires);
+  if (Number.isNaN(expiresAt)) throw new Misuse(`--expires must be a date, got ${expires}`);
+  const created = await http<KeyInfo & { key: string }>(call, "POST /v1/keys", {
+    grants,
+    ...(name === undefined ? {} : { name }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  });
+  call.output.out(call.isJson ? JSON.stringify(created) : created.key);
+  if (!call.isJson) call.output.progress.write(`key ${created.id}: it is not shown again\n`);
+  return EXIT.well;
+}
+
+function grantOf(text: string): { action: string; on: string } {
+  const cut = text.indexOf(":");
+  if (cut < 1) throw new Misuse(`--grant must be ACTION:QUEUE, got ${JSON.stringify(text)}`);
+  return { action: text.slice(0, cut), on: text.slice(cut + 1) };
+}

@@ -1,0 +1,234 @@
+import { type Broker, type QueueInfo, type QueueOptions, SluiceError } from "@sluice/protocol";
+import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
+import { settingsOf } from "../settings.ts";
+import { count, duration, facts, key, percent, printable, table, time } from "../show.ts";
+import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+
+const VERBS = [
+  "list",
+  "show",
+  "set",
+  "delete",
+  "pause",
+  "resume",
+  "purge",
+  "lanes",
+  "workers",
+  "jobs",
+];
+const PAGE = 20;
+
+export const queueCommand: Command = {
+  name: "queue",
+  summary: "queues: list, show, make or change, pause, purge, lanes, workers, jobs",
+  verbs: VERBS,
+  usage: `sluice queue [list]               all queues, with what waits and what runs
+sluice queue show QUEUE           its figures and how it is configured
+sluice queue set QUEUE name=value ...
+                                  makes it, or changes what is named:
+                                  leaseMs=60000 retry.attempts=3 tiers='["fast","slow"]'
+sluice queue delete QUEUE --yes   with all its jobs, for good
+sluice queue pause | resume QUEUE
+sluice queue purge QUEUE --yes    removes what waits
+sluice queue lanes QUEUE          shares owed and received, the fullest first
+sluice queue workers QUEUE        who would take jobs, and who holds some
+sluice queue jobs QUEUE           its jobs
+
+  --state STATE          jobs: waiting, delayed, leased, finished or failed
+  --search TEXT          lanes: those whose key has it
+  --limit N              lanes and jobs: how many (default ${PAGE})
+  --yes                  do it without asking
+${TARGET_USAGE}`,
+  options: {
+    ...TARGET,
+    state: { type: "string" },
+    search: { type: "string" },
+    limit: { type: "string" },
+    yes: { type: "boolean", short: "y" },
+  },
+  run: (call) => connected(call, ({ broker }) => act(call, broker)),
+};
+
+async function act(call: Call, broker: Broker): Promise<number> {
+  const [verb = "list", ...rest] = call.words;
+  switch (verb) {
+    case "list":
+      return list(call, broker);
+    case "set":
+      return set(call, broker, rest);
+    case "show":
+      return show(call, await broker.queue(wordsOf(rest, "QUEUE")[0]));
+    case "lanes":
+      return lanes(call, broker, wordsOf(rest, "QUEUE")[0]);
+    case "workers":
+      return workers(call, broker, wordsOf(rest, "QUEUE")[0]);
+    case "jobs":
+      return jobs(call, broker, wordsOf(rest, "QUEUE")[0]);
+    default:
+      return operate(call, broker, verb, rest);
+  }
+}
+
+async function operate(
+  call: Call,
+  broker: Broker,
+  verb: string,
+  rest: readonly string[],
+): Promise<number> {
+  const acts: Readonly<Record<string, (queue: string) => Promise<unknown>>> = {
+    delete: (queue) => broker.deleteQueue(queue),
+    purge: (queue) => broker.purge(queue),
+    pause: (queue) => broker.setQueue(queue, { paused: true }),
+    resume: (queue) => broker.setQueue(queue, { paused: false }),
+  };
+  const does = Object.hasOwn(acts, verb) ? acts[verb] : undefined;
+  if (does === undefined) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+  const [queue] = wordsOf(rest, "QUEUE");
+  if ((verb === "delete" || verb === "purge") && call.values.yes !== true) {
+    throw new Misuse(`${verb} takes jobs away for good: say --yes if that is meant`);
+  }
+  // Pausing what is not there would make it.
+  await broker.queue(queue);
+  await does(queue);
+  call.output.out(call.isJson ? JSON.stringify({ queue, done: verb }) : `${queue}: ${verb} done`);
+  return EXIT.well;
+}
+
+async function list({ isJson, output }: Call, broker: Broker): Promise<number> {
+  const queues = await broker.queues();
+  if (isJson) output.out(JSON.stringify(queues));
+  else if (queues.length === 0) output.out('no queues yet: sluice add QUEUE \'{"hello":"world"}\'');
+  else output.out(table(COLUMNS, queues.map(rowOf)));
+  return EXIT.well;
+}
+
+const COLUMNS = [
+  { title: "queue" },
+  ...["waiting", "delayed", "leased", "finished", "failed", "dead", "lanes", "free workers"].map(
+    (title) => ({ title, isRight: true }),
+  ),
+  { title: "" },
+];
+
+function rowOf({ name, stats }: QueueInfo): string[] {
+  const { waiting, delayed, leased, finished, failed, dead, lanes, freeWorkers, paused } = stats;
+  const figures = [waiting, delayed, leased, finished, failed, dead, lanes, freeWorkers];
+  return [name, ...figures.map(count), paused ? "paused" : ""];
+}
+
+function show({ isJson, output }: Call, info: QueueInfo): number {
+  if (isJson) {
+    output.out(JSON.stringify(info));
+    return EXIT.well;
+  }
+  const { config, stats } = info;
+  const { retry, capacity } = config;
+  const tiers = stats.perTier.map(({ name, waiting }) => `${name} ${count(waiting)}`).join(", ");
+  output.out(table(COLUMNS, [rowOf(info)]));
+  output.out(
+    `\n${facts([
+      ["waiting by tier", tiers],
+      ["payload bytes", count(stats.bytes)],
+      [
+        "capacity",
+        `${count(capacity.jobs)} jobs, ${count(capacity.bytes)} bytes, ${config.onFull}`,
+      ],
+      ["lease", duration(config.leaseMs)],
+      ["retry", `${retry.attempts} attempts, ${duration(retry.minMs)} to ${duration(retry.maxMs)}`],
+      ["dead letters", config.dlq === false ? "dropped" : config.dlq],
+      ["results kept", `${count(config.results.jobs)} jobs, ${duration(config.results.ms)}`],
+    ])}`,
+  );
+  return EXIT.well;
+}
+
+async function set(call: Call, broker: Broker, rest: readonly string[]): Promise<number> {
+  const [queue, ...pairs] = rest;
+  if (queue === undefined) throw new Misuse("QUEUE is needed");
+  const info = await broker.setQueue(queue, settingsOf(pairs) as QueueOptions);
+  return show(call, info);
+}
+
+async function lanes(call: Call, broker: Broker, queue: string): Promise<number> {
+  const search = textOf(call, "search");
+  const limit = wholeOf(call, "limit", 1) ?? PAGE;
+  const { items } = await broker.lanes(queue, {
+    limit,
+    sort: "waiting",
+    ...(search === undefined ? {} : { search }),
+  });
+  if (call.isJson) {
+    call.output.out(JSON.stringify(items));
+    return EXIT.well;
+  }
+  const right = (title: string) => ({ title, isRight: true });
+  const columns = [
+    { title: "lane" },
+    ...["tier", "weight", "waiting", "leased", "received", "owed", "got"].map(right),
+  ];
+  const rows = items.map((lane) => [
+    key(lane.key),
+    String(lane.tier),
+    String(lane.weight),
+    count(lane.waiting),
+    count(lane.leased),
+    count(lane.received),
+    percent(lane.shareOwed),
+    percent(lane.shareReceived),
+  ]);
+  call.output.out(table(columns, rows));
+  return EXIT.well;
+}
+
+async function workers({ isJson, output }: Call, broker: Broker, queue: string): Promise<number> {
+  const found = await broker.workers(queue);
+  if (isJson) output.out(JSON.stringify(found));
+  else {
+    const columns = [
+      { title: "worker" },
+      { title: "free", isRight: true },
+      { title: "holds", isRight: true },
+    ];
+    output.out(
+      table(
+        columns,
+        found.map(({ name, free, leased }) => [printable(name), count(free), count(leased)]),
+      ),
+    );
+  }
+  return EXIT.well;
+}
+
+const STATES = ["waiting", "delayed", "leased", "finished", "failed"] as const;
+
+async function jobs(call: Call, broker: Broker, queue: string): Promise<number> {
+  const text = textOf(call, "state");
+  const state = STATES.find((known) => known === text);
+  if (text !== undefined && state === undefined) {
+    throw new SluiceError("INVALID", `--state must be one of ${STATES.join(", ")}, got ${text}`);
+  }
+  const limit = wholeOf(call, "limit", 1) ?? PAGE;
+  const { items } = await broker.jobs(queue, { limit, ...(state === undefined ? {} : { state }) });
+  const shown = items.map(({ payload, result, ...job }) => ({
+    ...job,
+    payload: Buffer.from(payload).toString(),
+    ...(result === undefined ? {} : { result: Buffer.from(result).toString() }),
+  }));
+  if (call.isJson) {
+    for (const job of shown) call.output.out(JSON.stringify(job));
+    return EXIT.well;
+  }
+  const columns = ["job", "state", "lane", "attempt", "added", "payload"].map((title) => ({
+    title,
+  }));
+  const rows = shown.map((job) => [
+    job.id,
+    job.ending ?? job.state,
+    key(job.fairnessKey),
+    `${job.attempt} of ${job.attempts}`,
+    time(job.addedAt),
+    printable(job.payload, 60),
+  ]);
+  call.output.out(table(columns, rows));
+  return EXIT.well;
+}

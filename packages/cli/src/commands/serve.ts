@@ -1,0 +1,57 @@
+import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
+import { feed } from "../serve/demo.ts";
+import { type Served, startServer } from "../serve/server.ts";
+import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
+
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "run a server; no configuration is needed",
+  usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
+
+${SERVE_USAGE}
+  --demo                  feed it: a noisy tenant, a quiet one, two throttled providers`,
+  options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
+  run: async (call) => {
+    wordsOf(call.words);
+    const served = await startServer(serveSettings(call));
+    return run(call, served);
+  },
+};
+
+async function run(call: Call, served: Served): Promise<number> {
+  const { out, progress } = call.output;
+  const stopped = new Promise<undefined>((resolve) => {
+    call.stop.addEventListener("abort", () => resolve(undefined), { once: true });
+    if (call.stop.aborted) resolve(undefined);
+  });
+  try {
+    const broker = await Promise.race([served.broker, stopped]);
+    if (broker === undefined) return EXIT.well;
+    out(call.isJson ? JSON.stringify({ address: served.address, dir: served.dir }) : greet(served));
+    const key = await served.firstKey;
+    if (key !== undefined) out(`\nThe first API key, shown this once: ${key.key}`);
+    await using demo = call.values.demo === true ? await feed(broker) : undefined;
+    if (demo !== undefined) out(`\n${demo.text}`);
+    const error = await Promise.race([stopped, served.failed]);
+    if (error === undefined) return EXIT.well;
+    progress.write(`${error.message}: nothing more is confirmed, so the server stops\n`);
+    return EXIT.wrong;
+  } finally {
+    await served.close();
+  }
+}
+
+function greet({ address, dir }: Served): string {
+  return `Sluice is up.
+
+  API        ${address}/v1   (described at ${address}/openapi.json)
+  stream     ${address.replace(/^http/, "ws")}/v1/stream
+  metrics    ${address}/metrics
+  data       ${dir}
+
+The first job:
+
+  sluice add mail '{"to":"a@b.c"}' --lane acme
+  sluice consume mail --count 1
+  sluice top`;
+}

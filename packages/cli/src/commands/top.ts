@@ -1,0 +1,50 @@
+import { setTimeout } from "node:timers/promises";
+import type { Broker } from "@sluice/protocol";
+import { type Call, type Command, EXIT, numberOf, wordsOf } from "../command.ts";
+import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+import { drawTop } from "../top/draw.ts";
+import { readTop, type TopView } from "../top/view.ts";
+
+const EVERY_S = 1;
+const ENTER = "\x1b[?1049h\x1b[?25l";
+const LEAVE = "\x1b[?25h\x1b[?1049l";
+const HOME = "\x1b[H\x1b[J";
+
+export const topCommand: Command = {
+  name: "top",
+  summary: "a live view: queues, lanes with their shares, gates with their levels",
+  usage: `sluice top               looks every second until Ctrl-C
+
+  --every SECONDS        how often (default ${EVERY_S})
+  --once                 once, without taking over the screen
+${TARGET_USAGE}`,
+  options: { ...TARGET, every: { type: "string" }, once: { type: "boolean" } },
+  run: async (call) => {
+    wordsOf(call.words);
+    const everyMs = (numberOf(call, "every", 0.1) ?? EVERY_S) * 1000;
+    return connected(call, ({ broker }) => watch(call, broker, everyMs));
+  },
+};
+
+async function watch(call: Call, broker: Broker, everyMs: number): Promise<number> {
+  const { output, stop, isJson } = call;
+  const isLive = output.progress.isTTY === true && call.values.once !== true && !isJson;
+  const width = output.progress.columns ?? 100;
+  let before: TopView | undefined;
+  if (isLive) output.progress.write(ENTER);
+  try {
+    for (;;) {
+      const view = await readTop(broker, before);
+      if (isJson) output.out(JSON.stringify(view));
+      else if (isLive) output.progress.write(HOME + drawTop(view, width));
+      else output.out(drawTop(view, width));
+      before = view;
+      // Rates need two looks.
+      if (call.values.once === true || (!isLive && !isJson)) return EXIT.well;
+      await setTimeout(everyMs, undefined, { signal: stop }).catch(() => undefined);
+      if (stop.aborted) return EXIT.well;
+    }
+  } finally {
+    if (isLive) output.progress.write(LEAVE);
+  }
+}

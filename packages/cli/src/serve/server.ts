@@ -1,0 +1,139 @@
+/** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
+import { readFileSync } from "node:fs";
+import { type LocalBroker, openBroker, SystemClock } from "@sluice/broker";
+import { FileLog, type Log, MemoryLog } from "@sluice/log";
+import { SluiceError } from "@sluice/protocol";
+import {
+  type CreatedKey,
+  type LogLevel,
+  type RunningServer,
+  serve,
+  type TlsOptions,
+} from "@sluice/server";
+import { type StreamServer, serveStream } from "@sluice/server/stream";
+import type { ServeSettings } from "./settings.ts";
+
+export interface Served {
+  readonly address: string;
+  readonly dir: string;
+  /** Ready for calls; rejects when the log cannot be recovered. */
+  readonly broker: Promise<LocalBroker>;
+  /** The first key, when keys are on and there was none. */
+  readonly firstKey: Promise<CreatedKey | undefined>;
+  /** Resolves when the log can confirm nothing more. */
+  readonly failed: Promise<SluiceError>;
+  close(): Promise<void>;
+}
+
+const PORT = 7070;
+const DIR = "./data";
+
+export async function startServer(settings: ServeSettings): Promise<Served> {
+  const { dir = DIR, durability = "fsync" } = settings;
+  const tls = tlsOf(settings);
+  const log = await openLog(dir, durability);
+  const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
+  let progress = { doneBytes: 0, totalBytes: 0 };
+  const broker = openBroker({
+    log,
+    clock: new SystemClock(),
+    onFailure,
+    onProgress: (now) => {
+      progress = now;
+    },
+    ...(settings["payload-memory"] === undefined
+      ? {}
+      : { payloadMemoryBytes: settings["payload-memory"] }),
+  });
+  broker.catch(() => {});
+  let running: RunningServer;
+  try {
+    running = await listen(settings, tls, broker, () => progress);
+  } catch (error) {
+    await broker.then((opened) => opened.close()).catch(() => log.close());
+    throw error;
+  }
+  const stream = openStream(running, settings);
+  const close = async (): Promise<void> => {
+    stream.close();
+    await running.close();
+    await (await broker).close();
+  };
+  const { address, firstKey } = running;
+  return {
+    address,
+    dir: durability === "memory" ? "memory" : dir,
+    broker,
+    firstKey,
+    failed,
+    close,
+  };
+}
+
+async function openLog(dir: string, durability: string): Promise<Log> {
+  if (durability === "memory") return new MemoryLog();
+  if (durability === "fsync" || durability === "os") return FileLog.open({ dir, durability });
+  const message = `durability must be fsync, os or memory, got ${JSON.stringify(durability)}`;
+  throw new SluiceError("INVALID", message, { field: "durability", value: durability });
+}
+
+function listen(
+  settings: ServeSettings,
+  tls: TlsOptions | undefined,
+  broker: Promise<LocalBroker>,
+  recovery: () => { doneBytes: number; totalBytes: number },
+): Promise<RunningServer> {
+  const rootKey = settings["root-key"];
+  return serve({
+    broker,
+    recovery,
+    host: settings.host,
+    port: settings.port ?? PORT,
+    tls,
+    insecure: settings.insecure,
+    keys: rootKey === undefined ? settings.keys === true : { rootKey },
+    hosts: settings["allow-host"],
+    origins: settings["allow-origin"],
+    log: (settings["log-level"] ?? "info") as LogLevel,
+    limits: {
+      addsPerSecond: settings["adds-per-second"],
+      requestsPerSecond: settings["requests-per-second"],
+    },
+  });
+}
+
+function openStream({ stream }: RunningServer, settings: ServeSettings): StreamServer {
+  return serveStream(stream.server, {
+    open: (apiKey) => stream.open(apiKey),
+    resumeMs: settings["resume-ms"],
+    refuse: (request) => {
+      try {
+        stream.checkOrigin(request);
+        return undefined;
+      } catch (error) {
+        return { status: 403, message: (error as Error).message };
+      }
+    },
+  });
+}
+
+function tlsOf(settings: ServeSettings): TlsOptions | undefined {
+  const { "tls-cert": cert, "tls-key": key, "tls-ca": ca } = settings;
+  if (cert === undefined && key === undefined && ca === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw new SluiceError("INVALID", "tls-cert and tls-key belong together");
+  }
+  return {
+    cert: readPem("tls-cert", cert),
+    key: readPem("tls-key", key),
+    ...(ca === undefined ? {} : { ca: readPem("tls-ca", ca) }),
+  };
+}
+
+function readPem(field: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new SluiceError("INVALID", `${field}: ${(error as Error).message}`, { field });
+  }
+}

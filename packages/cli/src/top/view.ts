@@ -1,0 +1,86 @@
+/** What `sluice top` shows: read through the port, with rates from the look before. */
+import type { Broker, GateInfo, LaneStats, QueueInfo } from "@sluice/protocol";
+
+export interface QueueLine {
+  readonly name: string;
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly leased: number;
+  readonly added: number;
+  readonly finished: number;
+  readonly dead: number;
+  readonly freeWorkers: number;
+  readonly paused: boolean;
+  /** Per second; undefined at the first look. */
+  readonly inRate: number | undefined;
+  readonly outRate: number | undefined;
+  readonly lanes: readonly LaneStats[];
+}
+
+export interface TopView {
+  readonly at: number;
+  readonly queues: readonly QueueLine[];
+  readonly gates: readonly GateInfo[];
+}
+
+/** A terminal has so many lines: the busiest are what one looks for. */
+const QUEUES_SHOWN = 15;
+const LANES_SHOWN = 8;
+const LANES_QUEUES = 3;
+const GATES_SHOWN = 12;
+
+export async function readTop(broker: Broker, before: TopView | undefined): Promise<TopView> {
+  const [queues, gates] = await Promise.all([broker.queues(), broker.gates()]);
+  const at = Date.now();
+  const busiest = [...queues].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, QUEUES_SHOWN);
+  const lines = busiest.map(async (queue, index) => {
+    const isLooked = index < LANES_QUEUES && queue.stats.lanes > 0;
+    const lanes = isLooked ? await lanesOf(broker, queue.name) : [];
+    return lineOf(queue, lanes, at, before);
+  });
+  return {
+    at,
+    queues: await Promise.all(lines),
+    gates: [...gates].sort((a, b) => b.waitingLanes - a.waitingLanes).slice(0, GATES_SHOWN),
+  };
+}
+
+function weightOf({ stats }: QueueInfo): number {
+  return stats.waiting + stats.leased + stats.delayed;
+}
+
+/** A queue may be deleted while one looks. */
+async function lanesOf(broker: Broker, queue: string): Promise<readonly LaneStats[]> {
+  try {
+    return (await broker.lanes(queue, { limit: LANES_SHOWN, sort: "waiting" })).items;
+  } catch {
+    return [];
+  }
+}
+
+function lineOf(
+  { name, stats }: QueueInfo,
+  lanes: readonly LaneStats[],
+  at: number,
+  before: TopView | undefined,
+): QueueLine {
+  const { waiting, delayed, leased, added, finished, dead, freeWorkers, paused } = stats;
+  const last = before?.queues.find((queue) => queue.name === name);
+  const seconds = before === undefined ? 0 : (at - before.at) / 1000;
+  const rate = (now: number, then: number | undefined): number | undefined =>
+    then === undefined || seconds === 0 ? undefined : Math.max(0, (now - then) / seconds);
+  return {
+    name,
+    waiting,
+    delayed,
+    leased,
+    added,
+    finished,
+    dead,
+    freeWorkers,
+    paused,
+    inRate: rate(added, last?.added),
+    outRate: rate(finished, last?.finished),
+    lanes,
+  };
+}
