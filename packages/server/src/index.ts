@@ -1,1 +1,2 @@
 export type * from "./app-page.ts";
+export * from "./outgoing/index.ts";
