@@ -1,0 +1,77 @@
+/** A job as it is submitted, and as it lies in the queue. */
+import { IDEMPOTENCY_KEY_BYTES_MAX, TIMEOUT_SECONDS_MAX, WORKER_ID_BYTES_MAX } from "./limits.ts";
+
+export interface Submission {
+  readonly type: string;
+  readonly workerId?: string | undefined;
+  readonly arguments?: unknown;
+  readonly timeoutMs: number;
+}
+
+export interface Submitted {
+  readonly submission: Submission;
+  readonly idempotencyKey: string | undefined;
+}
+
+export class BadSubmission extends Error {
+  override readonly name = "BadSubmission";
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(`${field} ${message}`);
+    this.field = field;
+  }
+}
+
+const FIELDS = ["type", "worker_id", "arguments", "timeout_seconds", "idempotency_key"];
+
+export function parseSubmission(
+  body: unknown,
+  types: ReadonlySet<string>,
+  timeoutMs: number,
+): Submitted {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new BadSubmission("body", "must be a JSON object");
+  }
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    throw new BadSubmission(unknown, `is not a known field; known are ${FIELDS.join(", ")}`);
+  }
+  const fields = body as Readonly<Record<string, unknown>>;
+  return {
+    submission: {
+      type: parseType(fields.type, types),
+      workerId: parseText("worker_id", fields.worker_id, WORKER_ID_BYTES_MAX),
+      arguments: fields.arguments,
+      timeoutMs: parseTimeout(fields.timeout_seconds) ?? timeoutMs,
+    },
+    idempotencyKey: parseText("idempotency_key", fields.idempotency_key, IDEMPOTENCY_KEY_BYTES_MAX),
+  };
+}
+
+function parseType(type: unknown, types: ReadonlySet<string>): string {
+  if (typeof type === "string" && types.has(type)) return type;
+  throw new BadSubmission("type", `must be one of ${[...types].join(", ")}, got ${show(type)}`);
+}
+
+function parseText(field: string, value: unknown, bytesMax: number): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && value !== "" && Buffer.byteLength(value) <= bytesMax) {
+    return value;
+  }
+  throw new BadSubmission(field, `must be a string of 1 to ${bytesMax} bytes, got ${show(value)}`);
+}
+
+function parseTimeout(seconds: unknown): number | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  if (typeof seconds === "number" && seconds > 0 && seconds <= TIMEOUT_SECONDS_MAX) {
+    return Math.ceil(seconds * 1000);
+  }
+  const wanted = `must be a number above 0, at most ${TIMEOUT_SECONDS_MAX}`;
+  throw new BadSubmission("timeout_seconds", `${wanted}, got ${show(seconds)}`);
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text;
+}
