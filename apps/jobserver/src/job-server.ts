@@ -142,6 +142,11 @@ export class JobServer implements AsyncDisposable {
     return isCancelled;
   }
 
+  /** Fits the sizes of the tiers to the load; done by itself under `auto`. */
+  resize(): Promise<void> {
+    return this.#sizing.adjust();
+  }
+
   submitters(): ReturnType<Queue<Submission>["lanes"]> {
     return this.#queue.lanes();
   }

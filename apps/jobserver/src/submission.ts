@@ -1,4 +1,5 @@
 /** A job as it is submitted, and as it lies in the queue. */
+import { SluiceError } from "sluice";
 import { IDEMPOTENCY_KEY_BYTES_MAX, TIMEOUT_SECONDS_MAX, WORKER_ID_BYTES_MAX } from "./limits.ts";
 
 export interface Submission {
@@ -13,16 +14,6 @@ export interface Submitted {
   readonly idempotencyKey: string | undefined;
 }
 
-export class BadSubmission extends Error {
-  override readonly name = "BadSubmission";
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(`${field} ${message}`);
-    this.field = field;
-  }
-}
-
 const FIELDS = ["type", "worker_id", "arguments", "timeout_seconds", "idempotency_key"];
 
 export function parseSubmission(
@@ -31,13 +22,13 @@ export function parseSubmission(
   timeoutMs: number,
 ): Submitted {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new BadSubmission("body", "must be a JSON object");
-  }
-  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) {
-    throw new BadSubmission(unknown, `is not a known field; known are ${FIELDS.join(", ")}`);
+    throw invalid("body", "must be a JSON object", body);
   }
   const fields = body as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(unknown, `is not a known field (${FIELDS.join(", ")})`, fields[unknown]);
+  }
   return {
     submission: {
       type: parseType(fields.type, types),
@@ -51,7 +42,7 @@ export function parseSubmission(
 
 function parseType(type: unknown, types: ReadonlySet<string>): string {
   if (typeof type === "string" && types.has(type)) return type;
-  throw new BadSubmission("type", `must be one of ${[...types].join(", ")}, got ${show(type)}`);
+  throw invalid("type", `must be one of ${[...types].join(", ")}`, type);
 }
 
 function parseText(field: string, value: unknown, bytesMax: number): string | undefined {
@@ -59,7 +50,7 @@ function parseText(field: string, value: unknown, bytesMax: number): string | un
   if (typeof value === "string" && value !== "" && Buffer.byteLength(value) <= bytesMax) {
     return value;
   }
-  throw new BadSubmission(field, `must be a string of 1 to ${bytesMax} bytes, got ${show(value)}`);
+  throw invalid(field, `must be a string of 1 to ${bytesMax} bytes`, value);
 }
 
 function parseTimeout(seconds: unknown): number | undefined {
@@ -68,7 +59,12 @@ function parseTimeout(seconds: unknown): number | undefined {
     return Math.ceil(seconds * 1000);
   }
   const wanted = `must be a number above 0, at most ${TIMEOUT_SECONDS_MAX}`;
-  throw new BadSubmission("timeout_seconds", `${wanted}, got ${show(seconds)}`);
+  throw invalid("timeout_seconds", wanted, seconds);
+}
+
+function invalid(field: string, wanted: string, value: unknown): SluiceError {
+  const message = `${field} ${wanted}, got ${show(value)}`;
+  return new SluiceError("INVALID", message, { field, value: show(value) });
 }
 
 function show(value: unknown): string {
