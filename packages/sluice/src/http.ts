@@ -1,11 +1,26 @@
 /** What an app needs to be reached over HTTP, to reach others, and to be shown on the dashboard. */
-export type { AppAction, AppPage, AppSection, AppTone, AppView } from "@sluice/server";
 export {
+  type AppAction,
+  type AppPage,
+  type AppParts,
+  type AppSection,
+  type AppTone,
+  type AppView,
   type Chooser,
   callOutside,
+  FixedKeys,
+  type HttpApp,
   isPublicAddress,
+  type Limits,
+  type LogLevel,
+  type LogOptions,
   type OutgoingAnswer,
   OutgoingError,
   type OutgoingOptions,
   type OutgoingReason,
+  type Readiness,
+  type RunningApp,
+  type ServeAppOptions,
+  serveApp,
+  type TlsOptions,
 } from "@sluice/server";
