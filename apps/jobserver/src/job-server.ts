@@ -3,6 +3,7 @@
  * and whose lanes are the submitters. Only jobs that are durably queued have an id.
  */
 import { type Queue, Sluice, SluiceError, type Worker } from "sluice";
+import type { Readiness } from "sluice/http";
 import type { Config, TierSize } from "./config.ts";
 import type { JobHandlers } from "./handlers/handler.ts";
 import type { Log } from "./log.ts";
@@ -17,6 +18,8 @@ import { Submitters } from "./submitters.ts";
 
 const QUEUE = "jobs";
 const STORE = "jobserver";
+/** A log that takes longer to write a few bytes is of no use. */
+const READY_MS = 2_000;
 
 export interface JobAdded {
   readonly uid: string;
@@ -145,6 +148,20 @@ export class JobServer implements AsyncDisposable {
   /** Fits the sizes of the tiers to the load; done by itself under `auto`. */
   resize(): Promise<void> {
     return this.#sizing.adjust();
+  }
+
+  /** Ready while the log takes what it is given; failing jobs are not the server's failure. */
+  async readiness(): Promise<Readiness> {
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`no answer within ${READY_MS} ms`);
+      setTimeout(reject, READY_MS, error).unref();
+    });
+    try {
+      await Promise.race([this.#sluice.store(STORE).put("alive", Date.now()), late]);
+      return { isReady: true, text: "ready" };
+    } catch (error) {
+      return { isReady: false, text: `the log takes nothing: ${(error as Error).message}` };
+    }
   }
 
   submitters(): ReturnType<Queue<Submission>["lanes"]> {
