@@ -1,6 +1,12 @@
 import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
+import { jobserverBench } from "./jobserver/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 
-export const BENCHES: readonly Bench[] = [engineBench, embeddedBench, recoveryBench];
+export const BENCHES: readonly Bench[] = [
+  engineBench,
+  embeddedBench,
+  recoveryBench,
+  jobserverBench,
+];

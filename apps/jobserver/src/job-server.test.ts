@@ -70,7 +70,7 @@ test("a fast job submitted last runs first", async (t) => {
   assert.deepEqual(ran, ["fast", "slow"]);
 });
 
-test("a full fast tier spills, and what finds no room at all is refused and not stored", async (t) => {
+test("a full fast tier spills, and what finds no room at all is not stored", async (t) => {
   const { server, add } = await open(t, {
     FAST_QUEUE_SIZE: "4",
     SLOW_QUEUE_SIZE: "3",
@@ -90,7 +90,7 @@ test("a full fast tier spills, and what finds no room at all is refused and not 
   assert.equal(report.tiers.slow?.rejected, 1);
 });
 
-test("a greedy submitter is refused alone, and delays another by no more than a turn", async (t) => {
+test("a greedy submitter is refused alone, and delays another by a turn at most", async (t) => {
   const { server, ran, add, release } = await open(t, { SLOW_QUEUE_SIZE: "10" });
   await add("hold");
   for (let i = 0; i < 5; i++) await add("note", "greedy", { arguments: "greedy" });

@@ -1,4 +1,4 @@
-/** Runs a job within its time: when that is over its signal aborts and the job ends as timed out. */
+/** Runs a job within its time; when that is over its signal aborts, and the job has timed out. */
 import { type Handler, Unrecoverable } from "sluice";
 import type { JobHandlers } from "./handlers/handler.ts";
 import type { Submission } from "./submission.ts";

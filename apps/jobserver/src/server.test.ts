@@ -45,7 +45,7 @@ test("a job's life over HTTP, from its submission to its result", async (t) => {
   assert.equal(stats.enabled, true);
 });
 
-test("a failed job is no failed request, a pending one is found, an unknown one is not", async (t) => {
+test("a failed job is no failed request, and a pending one is not unknown", async (t) => {
   const server = await spawned(t, { RESULT_CACHE_MAX_SIZE: "1" });
   const failed = await server.add("fail");
   assert.equal((await server.result(failed.body.uid)).status, "failed");
@@ -88,7 +88,7 @@ test("fast first, the 1001st spills, and when both are full: 429 and nothing sto
   assert.deepEqual(new Set(ran.slice(0, 1000)), new Set(["fast"]));
 });
 
-test("2,500 jobs of one submitter delay another by a turn, and the 2,501st is refused", async (t) => {
+test("2,500 jobs of one delay another by a turn, and the 2,501st is refused", async (t) => {
   const server = await spawned(t);
   await server.add("hold");
   await many(2500, async () => {
