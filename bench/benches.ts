@@ -1,6 +1,7 @@
 import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
+import { jobserverBench } from "./jobserver/bench.ts";
 import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
@@ -11,4 +12,5 @@ export const BENCHES: readonly Bench[] = [
   policyBench,
   recoveryBench,
   streamBench,
+  jobserverBench,
 ];

@@ -6,6 +6,7 @@ export { guard } from "./keys/guard.ts";
 export type { CreatedKey, KeyInfo } from "./keys/key-ring.ts";
 export type { Principal } from "./keys/principal.ts";
 export type { Limits } from "./limits.ts";
+export * from "./outgoing/index.ts";
 export { type RunningServer, type ServeOptions, type StreamDoor, serve } from "./serve.ts";
 export {
   type AppParts,

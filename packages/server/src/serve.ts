@@ -36,6 +36,8 @@ export interface ServeOptions extends ShellOptions {
   recovery?: (() => RecoveryProgress | undefined) | undefined;
   /** Ask every caller for a key; with `rootKey`, one that may do everything and is not stored. */
   keys?: boolean | { rootKey?: string | undefined } | undefined;
+  /** How long the leases of a lost worker wait for it to come back. Default 2,000. */
+  resumeMs?: number | undefined;
   /** Routes of one's own beside those of the broker, such as the dashboard's files. */
   routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
 }
@@ -85,12 +87,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, desk);
-  openStream(stream);
+  openStream(stream, options.resumeMs);
   return { ...running, firstKey, stream };
 }
 
-function openStream({ server, refuse, open, closing }: StreamDoor): void {
-  const stream = serveStream(server, { open, refuse });
+function openStream(
+  { server, refuse, open, closing }: StreamDoor,
+  resumeMs: number | undefined,
+): void {
+  const stream = serveStream(server, { open, refuse, resumeMs });
   closing.addEventListener("abort", () => stream.close(), { once: true });
 }
 

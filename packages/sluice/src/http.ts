@@ -1,4 +1,4 @@
-/** What an app needs to be reached over HTTP and to be shown on the dashboard. */
+/** What an app needs to be reached over HTTP, to reach others, and to be shown on the dashboard. */
 export {
   type AppAction,
   type AppPage,
@@ -6,11 +6,18 @@ export {
   type AppSection,
   type AppTone,
   type AppView,
+  type Chooser,
+  callOutside,
   FixedKeys,
   type HttpApp,
+  isPublicAddress,
   type Limits,
   type LogLevel,
   type LogOptions,
+  type OutgoingAnswer,
+  OutgoingError,
+  type OutgoingOptions,
+  type OutgoingReason,
   type Readiness,
   type RunningApp,
   type ServeAppOptions,

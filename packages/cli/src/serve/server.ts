@@ -10,7 +10,6 @@ import {
   serve,
   type TlsOptions,
 } from "@sluice/server";
-import { type StreamServer, serveStream } from "@sluice/server/stream";
 import type { ServeSettings } from "./settings.ts";
 
 export interface Served {
@@ -53,9 +52,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
     await broker.then((opened) => opened.close()).catch(() => log.close());
     throw error;
   }
-  const stream = openStream(running, settings);
   const close = async (): Promise<void> => {
-    stream.close();
     await running.close();
     await (await broker).close();
   };
@@ -92,27 +89,13 @@ function listen(
     tls,
     insecure: settings.insecure,
     keys: rootKey === undefined ? settings.keys === true : { rootKey },
+    resumeMs: settings["resume-ms"],
     hosts: settings["allow-host"],
     origins: settings["allow-origin"],
     log: (settings["log-level"] ?? "info") as LogLevel,
     limits: {
       addsPerSecond: settings["adds-per-second"],
       requestsPerSecond: settings["requests-per-second"],
-    },
-  });
-}
-
-function openStream({ stream }: RunningServer, settings: ServeSettings): StreamServer {
-  return serveStream(stream.server, {
-    open: (apiKey) => stream.open(apiKey),
-    resumeMs: settings["resume-ms"],
-    refuse: (request) => {
-      try {
-        stream.checkOrigin(request);
-        return undefined;
-      } catch (error) {
-        return { status: 403, message: (error as Error).message };
-      }
     },
   });
 }

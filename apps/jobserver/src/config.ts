@@ -1,0 +1,118 @@
+/** What the job server is told, by variables whose names and defaults are documented. */
+import {
+  addressOf,
+  BadVariable,
+  choiceOf,
+  type Environment,
+  flagOf,
+  listOf,
+  pairsOf,
+  shareOf,
+  textOf,
+  wholeOf,
+} from "./environment.ts";
+import { TIERS_MAX, TIMEOUT_SECONDS_MAX } from "./limits.ts";
+
+export interface TierSize {
+  readonly name: string;
+  readonly capacity: number;
+}
+
+export interface Config {
+  readonly isPriorityOn: boolean;
+  /** The most urgent first. */
+  readonly tiers: readonly TierSize[];
+  readonly sizing: "fixed" | "auto";
+  readonly endpoint: URL | undefined;
+  readonly refreshMs: number;
+  readonly workerIds: readonly string[] | undefined;
+  readonly hasDummyData: boolean;
+  readonly match: "exact" | "host";
+  /** Part of the dispatches that is kept for all tiers but the first. */
+  readonly slowShare: number;
+  /** A job moves up a tier after this long; 0: never. */
+  readonly maxWaitMs: number;
+  readonly submitterShare: number;
+  readonly workers: { readonly min: number; readonly max: number };
+  readonly typeLimits: readonly (readonly [type: string, count: number])[];
+  readonly timeoutMs: number;
+  readonly results: { readonly jobs: number; readonly ms: number };
+  readonly dir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey: string | undefined;
+  readonly logLevel: LogLevel;
+}
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const QUEUE_SIZE_MAX = 10_000_000;
+const WORKERS_MAX = 10_000;
+const YEAR_S = 365 * 24 * 3600;
+
+/** Everything by its name; throws `BadVariable` for the first value that cannot be. */
+export function readConfig(env: Environment): Config {
+  const isPriorityOn = flagOf(env, "ENABLE_PRIORITY_QUEUE", true);
+  const workers = wholeOf(env, "MAX_JOBS", 10, 1, WORKERS_MAX);
+  const seconds = (name: string, absent: number, min: number, max: number): number =>
+    wholeOf(env, name, absent, min, max) * 1000;
+  return {
+    isPriorityOn,
+    tiers: tiersOf(env, isPriorityOn),
+    sizing: choiceOf(env, "QUEUE_SIZING", "fixed", ["fixed", "auto"]),
+    endpoint: endpointOf(env),
+    refreshMs: seconds("PRIORITY_REFRESH_INTERVAL_SECONDS", 900, 1, YEAR_S),
+    workerIds: listOf(env, "PRIORITY_WORKER_IDS"),
+    hasDummyData: flagOf(env, "PRIORITY_DUMMY_DATA", false),
+    match: choiceOf(env, "PRIORITY_MATCH", "exact", ["exact", "host"]),
+    slowShare: shareOf(env, "PRIORITY_SLOW_SHARE", 0),
+    maxWaitMs: seconds("PRIORITY_MAX_WAIT_SECONDS", 0, 0, YEAR_S),
+    submitterShare: shareOf(env, "PRIORITY_SUBMITTER_SHARE", 0.5),
+    workers: { min: workers, max: ceilingOf(env, workers) },
+    typeLimits: pairsOf(env, "JOB_TYPE_LIMITS", WORKERS_MAX) ?? [],
+    timeoutMs: seconds("JOB_TIMEOUT_SECONDS", 300, 1, TIMEOUT_SECONDS_MAX),
+    results: {
+      jobs: wholeOf(env, "RESULT_CACHE_MAX_SIZE", 1000, 0, QUEUE_SIZE_MAX),
+      ms: seconds("RESULT_CACHE_MAX_AGE_SECONDS", 600, 1, YEAR_S),
+    },
+    dir: textOf(env, "DATA_DIR") ?? "./data",
+    ...addressOf(env, "LISTEN_ADDRESS", { host: "127.0.0.1", port: 8080 }),
+    apiKey: textOf(env, "API_KEY"),
+    logLevel: choiceOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
+  };
+}
+
+function tiersOf(env: Environment, isPriorityOn: boolean): readonly TierSize[] {
+  const pairs = pairsOf(env, "PRIORITY_TIERS", QUEUE_SIZE_MAX);
+  const given = ["FAST_QUEUE_SIZE", "SLOW_QUEUE_SIZE"].find((name) => textOf(env, name));
+  if (pairs !== undefined && given !== undefined) {
+    throw new BadVariable("PRIORITY_TIERS", `unset where ${given} is set`, env.PRIORITY_TIERS!);
+  }
+  if (pairs !== undefined && pairs.length > TIERS_MAX) {
+    throw new BadVariable("PRIORITY_TIERS", `at most ${TIERS_MAX} tiers`, env.PRIORITY_TIERS!);
+  }
+  const tiers = pairs?.map(([name, capacity]) => ({ name, capacity })) ?? [
+    { name: "fast", capacity: wholeOf(env, "FAST_QUEUE_SIZE", 1000, 1, QUEUE_SIZE_MAX) },
+    { name: "slow", capacity: wholeOf(env, "SLOW_QUEUE_SIZE", 5000, 1, QUEUE_SIZE_MAX) },
+  ];
+  if (isPriorityOn) return tiers;
+  // The legacy mode has one tier, as large as all of them were.
+  const capacity = tiers.reduce((sum, tier) => sum + tier.capacity, 0);
+  return [{ name: tiers.at(-1)!.name, capacity }];
+}
+
+function endpointOf(env: Environment): URL | undefined {
+  const name = "EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT";
+  const value = textOf(env, name);
+  if (value === undefined) return undefined;
+  const url = URL.parse(value);
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new BadVariable(name, "an http or https URL", value);
+}
+
+function ceilingOf(env: Environment, workers: number): number {
+  const max = wholeOf(env, "MAX_JOBS_MAX", workers, 1, WORKERS_MAX);
+  if (max >= workers) return max;
+  throw new BadVariable("MAX_JOBS_MAX", `at least MAX_JOBS (${workers})`, String(max));
+}

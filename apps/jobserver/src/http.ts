@@ -1,0 +1,72 @@
+/** The server's HTTP: what it answers, and how an end without a result is told. */
+import type { FastifyReply } from "fastify";
+import { SluiceError } from "sluice";
+import type { HttpApp } from "sluice/http";
+import type { JobServer } from "./job-server.ts";
+import { WAIT_SECONDS_MAX } from "./limits.ts";
+
+interface OfJob {
+  Params: { uid: string };
+}
+
+interface OfResult extends OfJob {
+  Querystring: { wait_seconds?: number };
+}
+
+export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): void {
+  app.post("/job/add", { schema: about("addJob", "Submit a job") }, async (request, reply) => {
+    return reply.code(201).send(await server.add(request.body));
+  });
+  app.get<OfJob>(
+    "/job/status/:uid",
+    { schema: about("getJobStatus", "How a job stands") },
+    ({ params }, reply) => orGone(reply, () => server.status(params.uid)),
+  );
+  app.get<OfResult>(
+    "/job/result/:uid",
+    { schema: { ...about("getJobResult", "A job's result"), querystring: WAIT } },
+    async ({ params, query, raw }, reply) => {
+      const left = new AbortController();
+      raw.socket.once("close", () => left.abort());
+      const waitMs = (query.wait_seconds ?? 0) * 1000;
+      const waiting = AbortSignal.any([AbortSignal.timeout(waitMs), left.signal, closing]);
+      return orGone(reply, () => server.result(params.uid, waitMs === 0 ? NO_WAIT : waiting));
+    },
+  );
+  app.delete<OfJob>(
+    "/job/:uid",
+    { schema: about("cancelJob", "Cancel a job") },
+    ({ params }, reply) =>
+      orGone(reply, async () => ({ uid: params.uid, cancelled: await server.cancel(params.uid) })),
+  );
+  app.get("/job/queue/stats", { schema: about("getQueueStats", "Depths and counts") }, () =>
+    server.stats.report(),
+  );
+}
+
+const NO_WAIT = AbortSignal.abort();
+
+const WAIT = {
+  type: "object",
+  properties: {
+    wait_seconds: { type: "number", minimum: 0, maximum: WAIT_SECONDS_MAX },
+  },
+};
+
+function about(operationId: string, summary: string): object {
+  return { operationId, summary, tags: ["jobs"] };
+}
+
+/** A job that was there and is no longer kept is gone, which is not the same as unknown. */
+async function orGone<Answer>(
+  reply: FastifyReply,
+  answer: () => Promise<Answer>,
+): Promise<Answer | FastifyReply> {
+  try {
+    return await answer();
+  } catch (error) {
+    const isGone = error instanceof SluiceError && error.code === "ALREADY_FINISHED";
+    if (!isGone) throw error;
+    return reply.code(410).send({ error: error.toJSON() });
+  }
+}

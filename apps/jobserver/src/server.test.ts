@@ -1,0 +1,241 @@
+// The rows of the documentation against a real server process, over real HTTP.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { Spawned } from "./testing/spawn.ts";
+
+const spawned = (t: TestContext, env: Record<string, string> = {}): Promise<Spawned> =>
+  new Spawned(t, env).start();
+
+async function many(count: number, one: (index: number) => Promise<unknown>): Promise<void> {
+  const WIDTH = 50;
+  for (let done = 0; done < count; done += WIDTH) {
+    const size = Math.min(WIDTH, count - done);
+    await Promise.all(Array.from({ length: size }, (_, i) => one(done + i)));
+  }
+}
+
+test("a job's life over HTTP, from its submission to its result", async (t) => {
+  const server = await spawned(t);
+  const added = await server.add("echo", "me", { arguments: { hello: "world" } });
+  assert.equal(added.status, 201);
+  const { uid, queue } = added.body;
+  assert.equal(queue, "slow");
+  assert.deepEqual(await server.result(uid), {
+    status: "succeeded",
+    data: { hello: "world" },
+    error: null,
+  });
+  const { body } = await server.call(`GET /job/status/${uid}`);
+  assert.equal(body.status, "succeeded");
+  assert.equal(body.attempts, 1);
+  for (const field of ["queued_at", "started_at", "finished_at"]) {
+    assert.match(body[field], /^\d{4}-\d\d-\d\dT.*Z$/, field);
+  }
+  const stats = await server.stats();
+  const { fast_queue_depth, slow_queue_depth, fast_processed, slow_processed } = stats;
+  assert.deepEqual(
+    [fast_queue_depth, slow_queue_depth, fast_processed, slow_processed],
+    [0, 0, 0, 1],
+  );
+  assert.match(stats.last_update, /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.equal(stats.enabled, true);
+});
+
+test("a failed job is no failed request, and a pending one is not unknown", async (t) => {
+  const server = await spawned(t, { RESULT_CACHE_MAX_SIZE: "1" });
+  const failed = await server.add("fail");
+  assert.equal((await server.result(failed.body.uid)).status, "failed");
+  await server.add("hold");
+  const pending = await server.add("note");
+  const { status, body } = await server.call(`GET /job/result/${pending.body.uid}`);
+  assert.deepEqual([status, body.status], [200, "queued"]);
+  assert.equal((await server.call(`GET /job/status/${pending.body.uid}`)).body.position, 1);
+  assert.equal((await server.call("GET /job/status/zzzz")).status, 404);
+  server.release();
+  await server.result(pending.body.uid);
+  assert.equal((await server.call(`GET /job/result/${failed.body.uid}`)).status, 410);
+});
+
+test("fast first, the 1001st spills, and when both are full: 429 and nothing stored", async (t) => {
+  const server = await spawned(t, {
+    PRIORITY_WORKER_IDS: "vip-1,vip-2,vip-3",
+    SLOW_QUEUE_SIZE: "5",
+    PRIORITY_SUBMITTER_SHARE: "0.5",
+  });
+  await server.add("hold");
+  await server.add("note", "other", { arguments: "slow" });
+  await many(1000, async (i) => {
+    const { body } = await server.add("note", `vip-${(i % 2) + 1}`, { arguments: "fast" });
+    assert.equal(body.queue, "fast");
+  });
+  const spilled = await server.add("note", "vip-3", { arguments: "spilled" });
+  assert.equal(spilled.body.queue, "slow");
+  for (const id of ["a", "b", "c"]) await server.add("note", id, { arguments: id });
+  const full = await server.add("note", "d");
+  assert.equal(full.status, 429);
+  assert.equal(full.body.error.code, "QUEUE_FULL");
+  assert.equal(full.body.uid, undefined);
+  assert.ok(Number(full.headers.get("retry-after")) >= 1);
+  const { fast_queue_depth, slow_queue_depth } = await server.stats();
+  assert.deepEqual([fast_queue_depth, slow_queue_depth], [1000, 5]);
+  server.release();
+  await server.result(spilled.body.uid);
+  const { ran } = server;
+  assert.deepEqual(new Set(ran.slice(0, 1000)), new Set(["fast"]));
+});
+
+test("2,500 jobs of one delay another by a turn, and the 2,501st is refused", async (t) => {
+  const server = await spawned(t);
+  await server.add("hold");
+  await many(2500, async () => {
+    assert.equal((await server.add("note", "greedy", { arguments: "greedy" })).status, 201);
+  });
+  assert.equal((await server.add("note", "greedy")).status, 429);
+  const modest = await server.add("note", "modest", { arguments: "modest" });
+  assert.equal(modest.status, 201);
+  server.release();
+  await server.result(modest.body.uid);
+  assert.ok(server.ran.indexOf("modest") <= 1);
+});
+
+test("legacy mode: a single tier, the same calls", async (t) => {
+  const server = await spawned(t, { ENABLE_PRIORITY_QUEUE: "false", PRIORITY_WORKER_IDS: "vip" });
+  const { body } = await server.add("echo", "vip", { arguments: 1 });
+  assert.equal(body.queue, "slow");
+  assert.equal((await server.stats()).enabled, false);
+});
+
+test("more tiers: the list says who goes where", async (t) => {
+  const list = createServer((_request, response) => {
+    response.end(JSON.stringify({ workers: ["usual", { id: "best", tier: "vip" }] }));
+  }).listen(0, "127.0.0.1");
+  await once(list, "listening");
+  t.after(() => list.close());
+  const server = await spawned(t, {
+    PRIORITY_TIERS: "vip:5,fast:10,slow:50",
+    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: `http://127.0.0.1:${(list.address() as AddressInfo).port}`,
+  });
+  while ((await server.stats()).priority_list.last_refresh === null);
+  await server.add("hold");
+  for (const [id, tier] of [
+    ["best", "vip"],
+    ["usual", "fast"],
+    ["other", "slow"],
+  ]) {
+    assert.equal((await server.add("note", id)).body.queue, tier);
+  }
+  const stats = await server.stats();
+  assert.deepEqual(
+    [stats.vip_queue_depth, stats.fast_queue_depth, stats.slow_queue_depth],
+    [1, 1, 1],
+  );
+});
+
+test("the last good list outlives its endpoint and a restart", async (t) => {
+  let isUp = true;
+  const list = createServer((request, response) => {
+    if (isUp) response.end('{"workers":["vip"]}');
+    else request.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(list, "listening");
+  t.after(() => list.close());
+  const server = await spawned(t, {
+    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: `http://127.0.0.1:${(list.address() as AddressInfo).port}`,
+    PRIORITY_REFRESH_INTERVAL_SECONDS: "1",
+  });
+  while ((await server.stats()).priority_list.size === 0);
+  isUp = false;
+  while ((await server.stats()).priority_list.last_error === null);
+  assert.equal((await server.stats()).priority_list.size, 1);
+  assert.equal(await server.stop(), 0);
+  await server.start();
+  const { priority_list } = await server.stats();
+  assert.deepEqual([priority_list.size, priority_list.source], [1, "disk"]);
+  assert.equal((await server.add("echo", "vip")).body.queue, "fast");
+});
+
+test("kill -9 with 5,000 queued jobs loses none, and finished ones do not come back", async (t) => {
+  const server = await spawned(t, { PRIORITY_SUBMITTER_SHARE: "1" });
+  const done = await server.add("note", "w", { arguments: "before" });
+  await server.result(done.body.uid);
+  await server.add("hold", "w");
+  const uids: string[] = [];
+  await many(5000, async (i) => {
+    uids[i] = (await server.add("note", "w", { arguments: i })).body.uid;
+  });
+  await server.kill();
+  server.release();
+  await server.start({ MAX_JOBS: "10" });
+  assert.equal((await server.call(`GET /job/status/${done.body.uid}`)).body.status, "succeeded");
+  await many(5000, async (i) => {
+    assert.equal((await server.result(uids[i]!)).status, "succeeded", uids[i]);
+  });
+  const ran = server.ran.filter((value) => value !== "before");
+  assert.equal(server.ran.length - ran.length, 1);
+  assert.equal(ran.length, 5000);
+  assert.equal(new Set(ran).size, 5000);
+});
+
+test("with a key everybody is asked for it but the probes", async (t) => {
+  const key = "a-key-that-is-long-enough-to-be-one";
+  const server = await spawned(t, { API_KEY: key });
+  for (const line of ["GET /job/queue/stats", "GET /metrics", "GET /job/status/a1"]) {
+    assert.equal((await server.call(line)).status, 401, line);
+  }
+  for (const headers of [{ authorization: `Bearer ${key}` }, { "x-api-key": key }]) {
+    const { status } = await server.call("GET /job/queue/stats", undefined, headers);
+    assert.equal(status, 200);
+  }
+  for (const line of ["GET /healthz", "GET /readyz"]) {
+    assert.equal((await server.call(line)).status, 200, line);
+  }
+  assert.doesNotMatch(server.said, new RegExp(key));
+});
+
+test("metrics count what the statistics count", async (t) => {
+  const server = await spawned(t);
+  const { body } = await server.add("echo", "me");
+  await server.result(body.uid);
+  const { body: text } = await server.call("GET /metrics");
+  assert.match(text, /jobserver_succeeded_total\{tier="slow"\} 1/);
+  assert.match(text, /jobserver_waiting\{tier="fast"\} 0/);
+});
+
+test("bad calls get a clear error and the server stays up", async (t) => {
+  const server = await spawned(t);
+  const bad: [string, unknown, number][] = [
+    ["POST /job/add", "{", 400],
+    ["POST /job/add", { type: "nope" }, 400],
+    ["POST /job/add", { type: "echo", arguments: "x".repeat(1024 * 1024) }, 413],
+    ["GET /job/result/b1?wait_seconds=61", undefined, 400],
+    ["GET /nowhere", undefined, 404],
+  ];
+  for (const [line, body, status] of bad) {
+    const answer = await server.call(line, body);
+    assert.equal(answer.status, status, line);
+    assert.equal(typeof answer.body.error.message, "string");
+  }
+  assert.equal((await server.add("echo")).status, 201);
+});
+
+test("http-get does not reach inwards", async (t) => {
+  const server = await spawned(t);
+  const { body } = await server.add("http-get", "w", { arguments: { url: server.address } });
+  const { status, error } = await server.result(body.uid);
+  assert.equal(status, "failed");
+  assert.match(error, /not called|not a public address/);
+});
+
+for (const [env, said] of [
+  [{ MAX_JOBS: "none" }, /MAX_JOBS must be .*got "none"/],
+  [{ LISTEN_ADDRESS: "0.0.0.0:0" }, /0\.0\.0\.0 can be reached from outside/],
+  [{ JOB_TYPE_LIMITS: "nope:1" }, /JOB_TYPE_LIMITS names nope/],
+] as const) {
+  test(`${JSON.stringify(env)} does not start, and says why`, async (t) => {
+    await assert.rejects(new Spawned(t, env).start(), said);
+  });
+}
