@@ -28,11 +28,20 @@ export class RetryAfter extends Error {
   }
 }
 
+export interface UnrecoverableOptions {
+  cause?: unknown;
+  /** Gates whose ladders hear of it; false: none. Absent: all gates of the job that have one. */
+  blame?: readonly string[] | false | undefined;
+}
+
 /** Trying again is of no use: the job goes to the dead letter queue at once. */
 export class Unrecoverable extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
+  readonly blame: readonly string[] | false | undefined;
+
+  constructor(message: string, { blame, ...options }: UnrecoverableOptions = {}) {
     super(message, options);
     this.name = "Unrecoverable";
+    this.blame = blame;
   }
 }
 

@@ -2,7 +2,13 @@ export type { Consumption } from "./consumption.ts";
 export type { ConsumedJob, WorkContext } from "./delivery.ts";
 export type { Duration, Time } from "./duration.ts";
 export type { Listener } from "./emitter.ts";
-export { JobFailed, RetryAfter, type RetryAfterOptions, Unrecoverable } from "./errors.ts";
+export {
+  JobFailed,
+  RetryAfter,
+  type RetryAfterOptions,
+  Unrecoverable,
+  type UnrecoverableOptions,
+} from "./errors.ts";
 export type { WorkEvents } from "./events.ts";
 export { FakeClock } from "./fake-clock.ts";
 export type { Gate } from "./gate.ts";
