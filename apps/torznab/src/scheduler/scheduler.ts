@@ -24,6 +24,7 @@ import {
 import { systemClock } from "../clock.ts";
 import { answered, endedBy, failed } from "./ending.ts";
 import { Fault } from "./fault.ts";
+import { keptOf } from "./kept.ts";
 import { cancelOthers, jobsOf, type Payload } from "./leftovers.ts";
 import { Gates, gateKey } from "./limits-of.ts";
 import { taskKey } from "./normalise.ts";
@@ -58,6 +59,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
   #worker: Worker<Payload<Params>, unknown> | undefined = undefined;
   #gathered: Task<Params, Result>[] = [];
   #timer: Timer | undefined = undefined;
+  #batch: PromiseWithResolvers<void> | undefined = undefined;
   #isStopped = false;
 
   private constructor(options: SchedulerOptions<Params, Result>, queue: Queue<Payload<Params>>) {
@@ -99,8 +101,14 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     this.#submissions.set(id, submission);
     this.#listen(submission);
     this.#gathered.push(...submission.tasks);
+    this.#batch ??= Promise.withResolvers();
     this.#timer ??= this.#clock.at(this.#clock.now() + GATHER_MS, () => this.#flush());
     return id;
+  }
+
+  /** Answers when all that was submitted so far is in the queue, and so outlives a crash. */
+  async queued(): Promise<void> {
+    await this.#batch?.promise;
   }
 
   /** Ends one search, as its signal would. */
@@ -157,9 +165,11 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     this.#timer?.cancel();
     this.#timer = undefined;
     const tasks = this.#gathered.splice(0).filter(({ state }) => state !== "over");
-    if (tasks.length === 0) return;
-    if (!this.#isStopped) this.#keep(this.#add(tasks));
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (!this.#isStopped) this.#keep(this.#add(tasks).finally(() => batch?.resolve()));
     else for (const task of tasks) this.#end(task, without("stopped"));
+    if (this.#isStopped) batch?.resolve();
   }
 
   async #add(tasks: readonly Task<Params, Result>[]): Promise<void> {
@@ -234,7 +244,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       if (exec === undefined) throw new Error("neither the submit nor the scheduler has an exec");
       const answer = await exec(task.indexer, options.params, { jobId: id, signal });
       task.outcome = answered(answer, task.indexer);
-      return options.durable === true ? answer : undefined;
+      return options.durable === true ? keptOf(answer) : undefined;
     } catch (error) {
       if (!signal.aborted && error instanceof Fault) {
         const key = gateKey(task.indexer.id, options.budget);
