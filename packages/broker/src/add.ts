@@ -1,4 +1,4 @@
-import { type AddResult, type JobSpec, Refusal } from "@sluice/engine";
+import { type AddResult, type JobSpec, Refusal, Times } from "@sluice/engine";
 import {
   type Added,
   type CallOptions,
@@ -17,6 +17,8 @@ import { idOf } from "./tokens.ts";
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
 export class Adder {
   readonly #runtime: Runtime;
+  /** How long calls took that were answered. */
+  readonly times = new Times();
   readonly #operations = new Operations();
   /** Adds that wait for the log to catch up. */
   #waiting = 0;
@@ -34,9 +36,12 @@ export class Adder {
     const { operationId, signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#runtime.check();
-    return this.#operations.once(operationId, this.#runtime.now(), () =>
+    const from = performance.now();
+    const answer = await this.#operations.once(operationId, this.#runtime.now(), () =>
       this.#add(queue, jobs, signal),
     );
+    this.times.count(performance.now() - from);
+    return answer;
   }
 
   async #add(

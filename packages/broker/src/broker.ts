@@ -3,6 +3,7 @@ import type {
   Added,
   Broker,
   BrokerEvent,
+  BrokerStats,
   CallOptions,
   ConsumeOptions,
   Consumer,
@@ -18,13 +19,13 @@ import type {
   JobInfo,
   JobsOptions,
   LaneStats,
+  LanesOptions,
   LeasedJob,
   LeaseOptions,
   Nack,
   NewJob,
   Outcome,
   Page,
-  PageOptions,
   Progress,
   QueueInfo,
   QueueOptions,
@@ -36,9 +37,11 @@ import type {
 import { Adder } from "./add.ts";
 import { SystemClock } from "./clock.ts";
 import { JobDesk } from "./jobs.ts";
+import { LaneList } from "./lanes.ts";
 import { type OpenOptions, parseOptions } from "./options.ts";
 import { Office } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
+import { type Sizes, sizesOf, statsOf } from "./stats.ts";
 
 /** Opens a broker on a log: what the log says is there again when it resolves. */
 export async function openBroker(options: OpenOptions): Promise<LocalBroker> {
@@ -57,23 +60,23 @@ export class LocalBroker implements Broker {
   readonly #adder: Adder;
   readonly #desk: JobDesk;
   readonly #office: Office;
+  readonly #lanes: LaneList;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
     this.#adder = new Adder(runtime);
     this.#desk = new JobDesk(runtime);
     this.#office = new Office(runtime);
+    this.#lanes = new LaneList(runtime);
   }
 
   /** What is held in memory and in the log, in bytes. */
-  sizes(): { payloadBytes: number; liveBytes: number; logBytes: number; unsyncedBytes: number } {
-    const { chunks, journal, log } = this.#runtime;
-    return {
-      payloadBytes: chunks.residentBytes,
-      liveBytes: chunks.liveBytes,
-      logBytes: log.sizeBytes,
-      unsyncedBytes: journal.unsyncedBytes,
-    };
+  sizes(): Sizes {
+    return sizesOf(this.#runtime);
+  }
+
+  stats(options: { queues?: readonly string[] } = {}): Promise<BrokerStats> {
+    return statsOf(this.#runtime, this.#adder.times, options.queues ?? []);
   }
 
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
@@ -141,6 +144,10 @@ export class LocalBroker implements Broker {
     return this.#desk.history(id);
   }
 
+  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
+    return this.#desk.queuesOf(ids);
+  }
+
   ended(id: string, options: { signal?: AbortSignal | undefined } = {}): Promise<JobEnd> {
     return this.#desk.ended(id, options.signal);
   }
@@ -177,8 +184,8 @@ export class LocalBroker implements Broker {
     return this.#office.redrive(queue, options.count);
   }
 
-  lanes(queue: string, options: PageOptions & { search?: string } = {}): Promise<Page<LaneStats>> {
-    return this.#office.lanes(queue, options);
+  lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
+    return this.#lanes.list(queue, options);
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {

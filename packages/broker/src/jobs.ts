@@ -165,6 +165,11 @@ export class JobDesk {
     return this.#runtime.call((engine) => engine.history(parseId(id)));
   }
 
+  async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
+    checkBatch("ids", ids);
+    return this.#runtime.call((engine) => ids.map((id) => queueOf(engine, id)));
+  }
+
   async ended(id: string, signal: AbortSignal | undefined): Promise<JobEnd> {
     return this.#runtime.call(() => this.#runtime.ends.wait(parseId(id), signal));
   }
@@ -231,6 +236,14 @@ export class JobDesk {
       ...(progress === undefined ? {} : { progress }),
       ...(result === undefined ? {} : { result: result as Uint8Array }),
     };
+  }
+}
+
+function queueOf(engine: Engine, id: string): string | undefined {
+  try {
+    return engine.queueOf(parseId(id));
+  } catch {
+    return undefined;
   }
 }
 

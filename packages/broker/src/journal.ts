@@ -48,6 +48,7 @@ export class Journal {
   #gathering: Commit = newCommit();
   #commits = 0;
   #inFlight = 0;
+  #flushedAt = 0;
   #unsyncedBytes = 0;
   #writtenBytes = 0;
   /** Where the body of the fact being written begins, from the fact's own beginning. */
@@ -72,6 +73,11 @@ export class Journal {
   /** Bytes that are written and not yet durable. */
   get unsyncedBytes(): number {
     return this.#unsyncedBytes;
+  }
+
+  /** How long the commit has been on its way that is on its way now. */
+  get unsyncedMs(): number {
+    return this.#inFlight === 0 ? 0 : performance.now() - this.#flushedAt;
   }
 
   /** Bytes written by this process. */
@@ -156,6 +162,7 @@ export class Journal {
     this.#parts = [];
     commit.parts = groups.length;
     this.#inFlight = 1;
+    this.#flushedAt = performance.now();
     if (groups.length === 0) queueMicrotask(() => this.#finish(commit));
     for (const group of groups) this.#append(commit, group);
   }

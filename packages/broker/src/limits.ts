@@ -63,3 +63,6 @@ export const STORE_VALUE_BYTES_MAX = 256 * 1024;
 
 /** Answers of one page. */
 export const PAGE_MAX = 1000;
+
+/** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
+export const SURVEYS_MAX = 16;

@@ -31,6 +31,7 @@ export class Pump {
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  #ranAt = performance.now();
   #givesWay = false;
 
   constructor(of: Pumped) {
@@ -39,6 +40,13 @@ export class Pump {
       of.afterCommit();
       this.call();
     };
+  }
+
+  /** How long it has left alone what is to be done now. */
+  get overdueMs(): number {
+    const { clock, engine } = this.#of;
+    const now = clock.now();
+    return engine.nextWake(now) > now ? 0 : performance.now() - this.#ranAt;
   }
 
   /** Something has changed. */
@@ -74,6 +82,7 @@ export class Pump {
 
   readonly #run = (): void => {
     this.#state = "idle";
+    this.#ranAt = performance.now();
     const { journal } = this.#of;
     if (this.#isStopped) return journal.flush();
     if (journal.failure !== undefined) return;

@@ -3,16 +3,14 @@ import type {
   FairnessKey,
   GateConfig,
   GateInfo,
-  LaneStats,
   Page,
-  PageOptions,
   QueueInfo,
   QueueOptions,
   ScanOptions,
   StoreEntry,
   WorkerInfo,
 } from "@sluice/protocol";
-import { checkInteger, parseCursor } from "./jobs.ts";
+import { checkInteger } from "./jobs.ts";
 import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
 import { checkBatch } from "./operations.ts";
 import { invalid } from "./refuse.ts";
@@ -68,24 +66,6 @@ export class Office {
       moved += some;
       if (some === 0 || moved >= count) return moved;
     }
-  }
-
-  async lanes(
-    queue: string,
-    { search = "", limit = 100, cursor }: PageOptions & { search?: string },
-  ): Promise<Page<LaneStats>> {
-    checkInteger("limit", limit, 1, PAGE_MAX);
-    let next = parseCursor(cursor);
-    const items: LaneStats[] = [];
-    do {
-      const left = limit - items.length;
-      const page = this.#runtime.call((engine) =>
-        engine.lanes(queue, { search, limit: left, cursor: next }),
-      );
-      items.push(...page.lanes);
-      next = page.cursor;
-    } while (next !== 0 && items.length < limit);
-    return next === 0 ? { items } : { items, cursor: String(next) };
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {

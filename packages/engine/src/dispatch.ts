@@ -7,7 +7,7 @@ import type { Queue, Worker } from "./queue.ts";
 import type { Lease } from "./types.ts";
 import { forgetIdle, workerOf } from "./workers.ts";
 
-const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ } = jobFields;
+const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
@@ -117,6 +117,7 @@ function grant(core: Core, queue: Queue, row: number, now: number, worker: Worke
   useSlot(queue, worker);
   const until = now + (worker.leaseMs || jobs.extra(row)?.leaseMs || queue.config.leaseMs);
   const lease = jobs.int(row, LEASE) + 1;
+  queue.waits.count(now - jobs.num(row, TIME));
   markLeased(core, row, worker, lease, until, now);
   queue.counters.dispatched++;
   queue.demand--;
@@ -148,6 +149,12 @@ export function markLeased(
   const waited = Math.min(now - core.jobs.num(row, ADDED), 0x7fffffff);
   core.jobs.setInt(row, DISPATCHED, waited);
   hold(core, row, worker, until);
+}
+
+/** A leased job has come to an end, good or bad, by its worker's word. */
+export function countRun(core: Core, row: number, now: number): void {
+  const { jobs } = core;
+  core.queueOf(row).runs.count(now - jobs.num(row, ADDED) - jobs.int(row, DISPATCHED));
 }
 
 /** Workers with free slots take turns: the one that was served goes to the end. */

@@ -2,7 +2,7 @@ import { add, watchWaits } from "./add.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions } from "./core.ts";
-import { dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
+import { countRun, dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
 import { cancel, endJob, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
@@ -121,7 +121,7 @@ export class Engine extends Reader {
       limit = 100,
       cursor = 0,
     }: { search?: string; limit?: number; cursor?: number } = {},
-  ): { lanes: LaneStats[]; cursor: number } {
+  ): { lanes: LaneStats[]; rows: number[]; cursor: number } {
     integer("limit", limit, 1, PAGE_MAX);
     return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
   }
@@ -296,6 +296,7 @@ export class Engine extends Reader {
   ack(id: number, lease: number, now: number, result?: unknown): void {
     const at = this.#core.clock(now);
     const row = this.#leased(id, lease);
+    countRun(this.#core, row, at);
     reportSuccess(this.#core, row, at);
     unhold(this.#core, row, at);
     endJob(this.#core, row, "finished", at, result === undefined ? NOTHING : { result });
@@ -306,6 +307,7 @@ export class Engine extends Reader {
     const at = this.#core.clock(now);
     checkNack(options);
     const row = this.#leased(id, lease);
+    countRun(this.#core, row, at);
     nack(this.#core, row, options, at);
     this.#core.lines.settle(at);
   }

@@ -2,7 +2,9 @@ export type { BodySink, EngineOptions } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
+export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./lane-survey.ts";
 export { ADD_CHUNK } from "./limits.ts";
+export { type TimeCounts, Times } from "./times.ts";
 export type {
   AddResult,
   DedupeMode,

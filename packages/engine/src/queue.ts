@@ -1,6 +1,7 @@
 import type { Claim } from "./claim.ts";
 import type { DeadList } from "./dead-letters.ts";
 import type { GateLine } from "./gates.ts";
+import { Times } from "./times.ts";
 import type { QueueConfig } from "./types.ts";
 
 /** A worker of a queue and the jobs it would take now. */
@@ -66,6 +67,9 @@ export class Queue {
     dropped: 0,
     rejected: 0,
   };
+  /** How long jobs waited once they were due, and how long those that were acked or nacked ran. */
+  readonly waits = new Times();
+  readonly runs = new Times();
   readonly workers = new Map<string, Worker>();
   /** Workers with free slots, in the order in which they get jobs. */
   readonly free: Worker[] = [];

@@ -2,12 +2,14 @@ import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
 import type { JobRecord } from "./facts.ts";
 import { integer } from "./fields.ts";
+import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { recordOf } from "./record.ts";
+import type { TimeCounts } from "./times.ts";
 import type { Ending, HistoryEntry, JobView, Why } from "./types.ts";
 import { type Held, heldOf, historyOf, type JobQuery, jobsOf, viewOf, why } from "./view.ts";
 
-/** What can be asked about jobs: none of it changes what the scheduler will do. */
+/** What can be asked: none of it changes what the scheduler will do. */
 export class Reader {
   readonly #core: Core;
 
@@ -27,6 +29,17 @@ export class Reader {
   ): { jobs: JobView[]; cursor: number } {
     integer("limit", limit, 1, PAGE_MAX);
     return jobsOf(this.#core, this.#core.queue(queue), { state, key, limit, cursor });
+  }
+
+  /** All lanes of a queue, to be walked over step by step. */
+  surveyLanes(queue: string, options: LaneSurveyOptions = {}): LaneSurvey {
+    return new LaneSurvey(this.#core, this.#core.queue(queue), options);
+  }
+
+  /** How long the jobs of a queue waited and ran, since this engine was made. */
+  queueTimes(queue: string): { wait: TimeCounts; run: TimeCounts } {
+    const { waits, runs } = this.#core.queue(queue);
+    return { wait: waits.read(), run: runs.read() };
   }
 
   /** The workers that a queue knows: what they would take, and what they hold. */

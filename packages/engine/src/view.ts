@@ -267,8 +267,9 @@ export function lanesOf(
   search: string,
   limit: number,
   cursor: number,
-): { lanes: LaneStats[]; cursor: number } {
+): { lanes: LaneStats[]; rows: number[]; cursor: number } {
   const lanes: LaneStats[] = [];
+  const rows: number[] = [];
   const { nodes } = core.rings;
   const end = Math.min(nodes.end, Math.max(cursor, 1) + ROWS_PER_LIST);
   let row = Math.max(cursor, 1);
@@ -277,9 +278,11 @@ export function lanesOf(
     if (core.lanes.get(row, QUEUE) !== queue.index) continue;
     const stats = laneStats(core, row);
     const key = typeof stats.key === "string" ? stats.key : stats.key.join("/");
-    if (key.includes(search)) lanes.push(stats);
+    if (!key.includes(search)) continue;
+    lanes.push(stats);
+    rows.push(row);
   }
-  return { lanes, cursor: row < nodes.end ? row : 0 };
+  return { lanes, rows, cursor: row < nodes.end ? row : 0 };
 }
 
 export interface JobQuery {
@@ -320,13 +323,17 @@ export function jobsOf(
   return { jobs, cursor: row < core.jobs.end ? row : 0 };
 }
 
-function laneStats(core: Core, lane: number): LaneStats {
+export function laneStats(core: Core, lane: number): LaneStats {
   return {
     key: core.lanes.keyOf(lane),
     tier: core.lanes.get(lane, AT_TIER),
     weight: core.lanes.get(lane, WEIGHT),
     waiting: core.lanes.get(lane, WAITING),
     leased: core.lanes.get(lane, LEASED),
-    received: core.rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]!,
+    received: receivedBy(core, lane),
   };
+}
+
+export function receivedBy(core: Core, lane: number): number {
+  return core.rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]!;
 }

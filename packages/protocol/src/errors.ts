@@ -10,11 +10,15 @@ const CATALOGUE = {
   JOB_NOT_FOUND: { status: 404, isRetryable: false },
   GATE_NOT_FOUND: { status: 404, isRetryable: false },
   GROUP_NOT_FOUND: { status: 404, isRetryable: false },
+  /** Nothing is at this address: no such call, key, entry or page. */
+  NOT_FOUND: { status: 404, isRetryable: false },
   ALREADY_FINISHED: { status: 409, isRetryable: false },
   LEASE_LOST: { status: 409, isRetryable: false },
   CONFLICT: { status: 409, isRetryable: false },
   NOT_A_DLQ: { status: 409, isRetryable: false },
   PAYLOAD_TOO_LARGE: { status: 413, isRetryable: false },
+  /** A body in a form that is not read here, such as a compressed one. */
+  UNSUPPORTED_MEDIA: { status: 415, isRetryable: false },
   WAIT_TOO_LONG: { status: 422, isRetryable: false },
   /** A payload that does not match the queue's schema, when it is added or handed out. */
   SCHEMA: { status: 422, isRetryable: false },
@@ -28,6 +32,8 @@ const CATALOGUE = {
   LOG_DAMAGED: { status: 503, isRetryable: false },
   LOG_LOCKED: { status: 503, isRetryable: true },
   LOG_VERSION: { status: 503, isRetryable: false },
+  /** The broker still reads its log. */
+  RECOVERING: { status: 503, isRetryable: true },
   CLOSED: { status: 503, isRetryable: true },
   TIMEOUT: { status: 504, isRetryable: true },
   /** The other end cannot be reached, or the connection broke. */

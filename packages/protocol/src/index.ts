@@ -12,3 +12,4 @@ export type * from "./gate.ts";
 export type * from "./job.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
+export type * from "./stats.ts";

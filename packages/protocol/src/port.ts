@@ -17,7 +17,8 @@ import type {
   Progress,
   Why,
 } from "./job.ts";
-import type { LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "./queue.ts";
+import type { LaneSort, LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "./queue.ts";
+import type { BrokerStats } from "./stats.ts";
 
 /**
  * The Broker port: the only door to Sluice. The broker in this process implements it, so does the
@@ -35,6 +36,9 @@ export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
    * that falls far behind is cut off with `RATE_LIMITED`, so that it cannot fill the memory.
    */
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent>;
+
+  /** How it is doing; with the times of the queues that are named. */
+  stats(options?: { queues?: readonly string[] }): Promise<BrokerStats>;
 
   /** Ends every consumer, gives its leases back, makes all that was answered durable. */
   close(): Promise<void>;
@@ -67,6 +71,8 @@ export interface JobCalls {
   job(id: string): Promise<JobInfo>;
   why(id: string): Promise<Why>;
   history(id: string): Promise<readonly HistoryEntry[]>;
+  /** In which queue each job is; undefined: there is none such, or it is no longer kept. */
+  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]>;
   /** Answers when the job has ended; at once when it has and is still kept. */
   ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd>;
   jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>>;
@@ -83,7 +89,7 @@ export interface QueueCalls {
   purge(queue: string): Promise<void>;
   /** Puts dead jobs back where they came from, oldest first; answers how many. */
   redrive(queue: string, options?: { count?: number }): Promise<number>;
-  lanes(queue: string, options?: PageOptions & { search?: string }): Promise<Page<LaneStats>>;
+  lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>>;
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void>;
   workers(queue: string): Promise<readonly WorkerInfo[]>;
 }
@@ -122,6 +128,13 @@ export interface PageOptions {
 
 export interface ScanOptions extends PageOptions {
   prefix?: string;
+}
+
+export interface LanesOptions extends PageOptions {
+  /** Part of the key; of a path, of its levels joined with slashes. */
+  search?: string;
+  /** Absent: in no order that means anything, and cheaper. */
+  sort?: LaneSort;
 }
 
 export interface JobsOptions extends PageOptions {

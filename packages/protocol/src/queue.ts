@@ -110,7 +110,14 @@ export interface LaneStats {
   leased: number;
   /** Cost dispatched since the lane was last created. */
   received: number;
+  /** The part of its tier that its weight is due among the lanes that wait now, 0 to 1. */
+  shareOwed: number;
+  /** The part that it has received of all that the lanes of its tier have, 0 to 1. */
+  shareReceived: number;
 }
+
+/** By what lanes are listed, the largest first. */
+export type LaneSort = "waiting" | "leased" | "received" | "weight";
 
 export interface WorkerInfo {
   name: string;

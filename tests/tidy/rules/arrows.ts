@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/broker": packages("engine", "log", "protocol"),
   "packages/client": packages("protocol"),
   "packages/server": packages("protocol"),
-  "packages/sluice": packages("broker", "client", "log", "protocol", "engine"),
+  "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],
   "apps/*": packages("sluice"),

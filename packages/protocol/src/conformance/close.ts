@@ -18,6 +18,7 @@ const CALLS: Readonly<Record<string, (broker: Broker) => Promise<unknown>>> = {
   job: (broker) => broker.job("x"),
   why: (broker) => broker.why("x"),
   history: (broker) => broker.history("x"),
+  queuesOf: (broker) => broker.queuesOf(["x"]),
   ended: (broker) => broker.ended("x"),
   jobs: (broker) => broker.jobs("q"),
   group: (broker) => broker.group("g"),
@@ -40,6 +41,7 @@ const CALLS: Readonly<Record<string, (broker: Broker) => Promise<unknown>>> = {
   storeGet: (broker) => broker.storeGet("s", ["k"]),
   storeWrite: (broker) => broker.storeWrite("s", [{ key: "k", value: 1 }]),
   storeScan: (broker) => broker.storeScan("s"),
+  stats: (broker) => broker.stats(),
 };
 
 export const closing = cases("close", {

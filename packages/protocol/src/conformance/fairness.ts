@@ -139,6 +139,45 @@ export const laning = cases("lanes", {
     equal(found.sort(), keys.sort(), "the lanes of all pages");
   },
 
+  "lanes tell the share they are owed and the share they received": async (scene) => {
+    await scene.queue();
+    await backlog(scene, "a", 9, { fairnessKey: "a", weight: 3 });
+    await backlog(scene, "b", 9, { fairnessKey: ["b", "c"] });
+    await backlog(scene, "b", 9, { fairnessKey: ["b", "d"] });
+    await backlog(scene, "idle", 1, { fairnessKey: "idle", priority: 0 });
+    await takeEach(scene, 9);
+    const { items } = await scene.broker.lanes("q");
+    const owed = new Map(items.map(({ key, shareOwed }) => [String(key), shareOwed]));
+    equal(owed.get("a"), 0.75, "the share owed to a weight of 3 beside 1");
+    equal(owed.get("b,c"), 0.125, "half of the share of its first level");
+    equal(owed.get("idle") ?? 0, 0, "the share owed to a lane where nothing waits");
+    const received = items.find(({ key }) => key === "a")?.shareReceived ?? 0;
+    check(received >= 0.6 && received <= 0.9, `a must have received about 3 of 4, got ${received}`);
+  },
+
+  "lanes can be sorted, the largest first, page by page": async (scene) => {
+    await scene.queue();
+    for (let i = 0; i < 25; i++) await backlog(scene, "x", 1 + (i % 5), { fairnessKey: `t${i}` });
+    const waiting: number[] = [];
+    const keys = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const options = { sort: "waiting", limit: 10 } as const;
+      const page = await scene.broker.lanes("q", cursor ? { ...options, cursor } : options);
+      waiting.push(...page.items.map((lane) => lane.waiting));
+      for (const { key } of page.items) keys.add(String(key));
+      cursor = page.cursor;
+    } while (cursor !== undefined && waiting.length < 100);
+    equal(
+      waiting,
+      [...waiting].sort((a, b) => b - a),
+      "the order over all pages",
+    );
+    equal([waiting.length, keys.size], [25, 25], "each lane once");
+    const bad = scene.broker.lanes("q", { sort: "color" as "waiting" });
+    await rejects(bad, "INVALID", "an order that there is not");
+  },
+
   "the weight of a lane can be changed, for what waits and what comes": async (scene) => {
     await scene.queue();
     await backlog(scene, "a", 30, { fairnessKey: "a" });

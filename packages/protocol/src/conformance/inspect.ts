@@ -1,5 +1,6 @@
 import type { JobInfo } from "../job.ts";
 import type { JobsOptions } from "../port.ts";
+import type { QueueTimes } from "../stats.ts";
 import { cases } from "./case.ts";
 import { bytes, check, equal, inOrder, matches, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
@@ -59,6 +60,35 @@ export const inspecting = cases("job, history, ended", {
     await rejects(scene.broker.why(id), "JOB_NOT_FOUND", "why");
     await rejects(scene.broker.history(id), "JOB_NOT_FOUND", "history");
     await rejects(scene.atOnce(scene.broker.ended(id), "ended"), "JOB_NOT_FOUND", "ended");
+  },
+
+  "the queue of a job is told, wherever the job is": async (scene) => {
+    await scene.queue();
+    const [dead, waiting] = [await scene.bury("x"), await scene.add("y")];
+    const queues = await scene.broker.queuesOf([dead, "nothing", waiting]);
+    equal(queues, ["q.dlq", undefined, "q"], "the queues");
+  },
+
+  "stats tell how long jobs waited and ran, and what is held": async (scene) => {
+    await scene.queue();
+    await scene.add("x");
+    await scene.pass(1);
+    const job = await scene.takeOne();
+    await scene.pass(2);
+    await scene.ack(job);
+    const stats = await scene.broker.stats({ queues: ["q", "nowhere"] });
+    equal(
+      stats.queues.map(({ name }) => name),
+      ["q"],
+      "the queues whose times are told",
+    );
+    const [{ wait, run }] = stats.queues as [QueueTimes];
+    const total = (counts: readonly number[]): number => counts.reduce((sum, n) => sum + n, 0);
+    equal([total(wait.counts), total(run.counts)], [1, 1], "what was counted");
+    check(wait.sumMs >= scene.steps(1), "it waited for a step at least");
+    check(run.sumMs >= scene.steps(2), "it ran for two steps at least");
+    check(total(stats.adds.counts) > 0, "the add was counted");
+    check(stats.logBytes > 0, "the log has bytes");
   },
 
   "the history tells a life in order": async (scene) => {

@@ -1,0 +1,41 @@
+import type { BrokerStats, QueueTimes, TimeCounts } from "@sluice/protocol";
+import { BATCH_MAX } from "./limits.ts";
+import { invalid } from "./refuse.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface Sizes {
+  payloadBytes: number;
+  liveBytes: number;
+  logBytes: number;
+  unsyncedBytes: number;
+}
+
+export function sizesOf({ chunks, journal, log }: Runtime): Sizes {
+  return {
+    payloadBytes: chunks.residentBytes,
+    liveBytes: chunks.liveBytes,
+    logBytes: log.sizeBytes,
+    unsyncedBytes: journal.unsyncedBytes,
+  };
+}
+
+/** How the broker is doing. */
+export async function statsOf(
+  runtime: Runtime,
+  adds: { read(): TimeCounts },
+  names: readonly string[],
+): Promise<BrokerStats> {
+  if (!Array.isArray(names) || names.length > BATCH_MAX) {
+    throw invalid("queues", `at most ${BATCH_MAX} names`, names);
+  }
+  // Before the call, which wakes the pump up.
+  const { overdueMs } = runtime.pump;
+  const queues = runtime.call((engine) => {
+    const known = new Set(engine.queueNames());
+    return names
+      .filter((name) => known.has(name))
+      .map((name): QueueTimes => ({ name, ...engine.queueTimes(name) }));
+  });
+  const { unsyncedMs } = runtime.journal;
+  return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues };
+}

@@ -1,0 +1,90 @@
+import { type Broker, SluiceError } from "@sluice/protocol";
+import { admit } from "./admission.ts";
+import { Bucket } from "./bucket.ts";
+import { brokerReadiness, type Readiness, type RecoveryProgress, recovering } from "./health.ts";
+import { type CreatedKey, KeyRing } from "./keys/key-ring.ts";
+import { ANYONE, type Principal } from "./keys/principal.ts";
+import type { Limits } from "./limits.ts";
+
+export interface DeskOptions {
+  broker: Broker | Promise<Broker>;
+  recovery?: (() => RecoveryProgress | undefined) | undefined;
+  limits?: Partial<Limits> | undefined;
+}
+
+/**
+ * Who stands between the network and the broker, and knows the keys.
+ *
+ *   recovering   the broker reads its log: everything is refused with RECOVERING
+ *   open         callers are let through to what they may do
+ *   failed       the broker could not be opened: everything is refused with CLOSED
+ */
+export class Desk {
+  readonly hasKeys: boolean;
+  readonly #adds: Bucket | undefined;
+  readonly #opened: Promise<void>;
+  readonly #recovery: DeskOptions["recovery"];
+  /** Behind the limit on adds. */
+  #broker: Broker | undefined;
+  #ring: KeyRing | undefined;
+  #failure: SluiceError | undefined;
+
+  constructor(options: DeskOptions, hasKeys: boolean, rootKey: string | undefined) {
+    this.hasKeys = hasKeys;
+    this.#recovery = options.recovery;
+    const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
+    this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
+    this.#opened = this.#open(options.broker, { rootKey, requestsPerSecond });
+    this.#opened.catch(() => {});
+  }
+
+  async #open(
+    opening: Broker | Promise<Broker>,
+    options: { rootKey: string | undefined; requestsPerSecond: number | undefined },
+  ): Promise<void> {
+    try {
+      const broker = await opening;
+      if (this.hasKeys) this.#ring = await KeyRing.open(broker, options);
+      this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
+    } catch (error) {
+      this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
+      throw error;
+    }
+  }
+
+  /** How long no adds are taken; 0: they are. */
+  addsWaitMs(): number {
+    return this.#adds?.waitMs() ?? 0;
+  }
+
+  ready(): Broker {
+    if (this.#broker !== undefined) return this.#broker;
+    if (this.#failure !== undefined) throw this.#failure;
+    throw new SluiceError("RECOVERING", "the log is being read", { retryAfterMs: 1_000 });
+  }
+
+  async readiness(): Promise<Readiness> {
+    if (this.#broker !== undefined) return brokerReadiness(this.#broker);
+    if (this.#failure === undefined) return recovering(this.#recovery?.());
+    return { isReady: false, text: this.#failure.message };
+  }
+
+  verify(key: string | undefined): Principal {
+    if (!this.hasKeys) return ANYONE;
+    this.ready();
+    return this.#ring!.verify(key);
+  }
+
+  keys(): KeyRing {
+    this.ready();
+    if (this.#ring !== undefined) return this.#ring;
+    throw new SluiceError("CONFLICT", "this server asks for no keys: start it with keys first");
+  }
+
+  /** Made when nobody could get in otherwise. */
+  async firstKey(): Promise<CreatedKey | undefined> {
+    await this.#opened;
+    if (this.#ring === undefined || !this.#ring.isEmpty) return undefined;
+    return this.#ring.create({ name: "first", grants: [{ action: "admin", on: "*" }] }, ANYONE);
+  }
+}

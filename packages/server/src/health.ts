@@ -1,0 +1,76 @@
+import { type Broker, type SluiceError, toSluiceError } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { STUCK_MS } from "./limits.ts";
+import { ERROR, FLAG, object, TEXT } from "./routes/shapes.ts";
+
+/** How a server that is up is getting on. */
+export interface Readiness {
+  isReady: boolean;
+  /** In words, for people. */
+  text: string;
+}
+
+export interface RecoveryProgress {
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Health is what the caller need not be told a key for: a word, no figures. */
+export function healthRoutes(app: FastifyInstance, readiness: () => Promise<Readiness>): void {
+  const answer = object({ ok: FLAG, text: TEXT }, ["ok", "text"]);
+  app.route({
+    method: "GET",
+    url: "/healthz",
+    config: { isPublic: true },
+    schema: {
+      operationId: "getHealth",
+      summary: "Whether the process answers",
+      tags: ["health"],
+      response: { 200: answer, "4xx": ERROR, "5xx": ERROR },
+    },
+    handler: async () => ({ ok: true, text: "alive" }),
+  });
+  app.route({
+    method: "GET",
+    url: "/readyz",
+    config: { isPublic: true },
+    schema: {
+      operationId: "getReadiness",
+      summary: "Whether it makes progress",
+      description: "Not while the log is read, after it has failed, or when work is left undone.",
+      tags: ["health"],
+      response: { 200: answer, 503: answer, "4xx": ERROR, "5xx": ERROR },
+    },
+    handler: async (_, reply) => {
+      const { isReady, text } = await readiness();
+      return reply.code(isReady ? 200 : 503).send({ ok: isReady, text });
+    },
+  });
+}
+
+export function recovering(progress: RecoveryProgress | undefined): Readiness {
+  const { doneBytes = 0, totalBytes = 0 } = progress ?? {};
+  const percent = totalBytes === 0 ? 0 : Math.min(100, Math.floor((100 * doneBytes) / totalBytes));
+  return { isReady: false, text: `recovering, ${percent} %` };
+}
+
+/** A broker is ready when its log takes what it is given and its work gets done. */
+export async function brokerReadiness(broker: Broker): Promise<Readiness> {
+  try {
+    const { unsyncedMs, overdueMs } = await broker.stats();
+    if (unsyncedMs > STUCK_MS) return stuck("a write to the log has taken", unsyncedMs);
+    if (overdueMs > STUCK_MS) return stuck("work has been left undone for", overdueMs);
+    return { isReady: true, text: "ready" };
+  } catch (error) {
+    return { isReady: false, text: failureText(toSluiceError(error)) };
+  }
+}
+
+function stuck(what: string, ms: number): Readiness {
+  return { isReady: false, text: `${what} ${Math.round(ms / 1000)} s` };
+}
+
+function failureText(error: SluiceError): string {
+  if (error.code === "LOG_FAILED") return "the log has failed: nothing more is confirmed";
+  return error.code === "CLOSED" ? "closed" : `not ready: ${error.code}`;
+}

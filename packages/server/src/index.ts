@@ -1,0 +1,18 @@
+export type * from "./app-page.ts";
+export type { Readiness } from "./health.ts";
+export { FixedKeys } from "./keys/fixed-keys.ts";
+export type { Action, Grant } from "./keys/grant.ts";
+export { guard } from "./keys/guard.ts";
+export type { CreatedKey, KeyInfo } from "./keys/key-ring.ts";
+export type { Principal } from "./keys/principal.ts";
+export type { Limits } from "./limits.ts";
+export { type RunningServer, type ServeOptions, type StreamDoor, serve } from "./serve.ts";
+export {
+  type AppParts,
+  type HttpApp,
+  type RunningApp,
+  type ServeAppOptions,
+  serveApp,
+} from "./serve-app.ts";
+export type { TlsOptions } from "./shell/listener.ts";
+export type { LogLevel, LogOptions } from "./shell/log.ts";

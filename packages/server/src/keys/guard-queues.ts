@@ -1,0 +1,165 @@
+import {
+  type Broker,
+  type FairnessKey,
+  type GateCalls,
+  type GateConfig,
+  type GateInfo,
+  type LaneStats,
+  type LanesOptions,
+  type Page,
+  type QueueCalls,
+  type QueueInfo,
+  type QueueOptions,
+  type ScanOptions,
+  SluiceError,
+  type StoreCalls,
+  type StoreEntry,
+  type WorkerInfo,
+} from "@sluice/protocol";
+import { forbidden } from "./grant.ts";
+import { GuardedJobs } from "./guard-jobs.ts";
+import type { Permit } from "./permit.ts";
+import { CONFIG_STORE, isReserved } from "./stores.ts";
+
+/** The calls about queues, gates and stores, each for those who may make it. */
+export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, StoreCalls {
+  readonly #broker: Broker;
+  readonly #permit: Permit;
+
+  constructor(broker: Broker, permit: Permit) {
+    super(broker, permit);
+    this.#broker = broker;
+    this.#permit = permit;
+  }
+
+  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    // Whoever only opens a queue that is there changes nothing.
+    if (isEmpty(options) && !this.#permit.can("admin", queue)) return this.#openQueue(queue);
+    this.#permit.enter("admin", queue);
+    const dlq = options?.dlq;
+    if (typeof dlq === "string" && dlq !== `${queue}.dlq` && !this.#permit.can("admin", dlq)) {
+      throw forbidden("admin", dlq);
+    }
+    return this.#broker.setQueue(queue, options);
+  }
+
+  async #openQueue(queue: string): Promise<QueueInfo> {
+    this.#permit.enterAny(queue);
+    return this.#broker.queue(queue).catch((error: unknown) => {
+      const isMissing = error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";
+      throw isMissing ? forbidden("admin", queue) : error;
+    });
+  }
+
+  async deleteQueue(queue: string): Promise<void> {
+    this.#permit.enter("admin", queue);
+    return this.#broker.deleteQueue(queue);
+  }
+
+  async queue(queue: string): Promise<QueueInfo> {
+    this.#permit.enterAny(queue);
+    return this.#broker.queue(queue);
+  }
+
+  async queues(): Promise<readonly QueueInfo[]> {
+    this.#permit.enterValid();
+    const queues = await this.#broker.queues();
+    return queues.filter(({ name }) => this.#permit.sees(name));
+  }
+
+  async purge(queue: string): Promise<void> {
+    this.#permit.enter("admin", queue);
+    return this.#broker.purge(queue);
+  }
+
+  async redrive(queue: string, options?: { count?: number }): Promise<number> {
+    this.#permit.enter("admin", queue);
+    return this.#broker.redrive(queue, options);
+  }
+
+  async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
+    this.#permit.enterAny(queue);
+    return this.#broker.lanes(queue, options);
+  }
+
+  async setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    this.#permit.enter("admin", queue);
+    return this.#broker.setLaneWeight(queue, key, weight);
+  }
+
+  async workers(queue: string): Promise<readonly WorkerInfo[]> {
+    this.#permit.enterAny(queue);
+    return this.#broker.workers(queue);
+  }
+
+  // Gates are shared by all queues: reading them is harmless, changing one concerns everybody.
+
+  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    this.#permit.enterAll("admin");
+    return this.#broker.setGate(key, config);
+  }
+
+  async deleteGate(key: string): Promise<void> {
+    this.#permit.enterAll("admin");
+    return this.#broker.deleteGate(key);
+  }
+
+  async gate(key: string): Promise<GateInfo> {
+    this.#permit.enterValid();
+    return this.#broker.gate(key);
+  }
+
+  async gates(): Promise<readonly GateInfo[]> {
+    this.#permit.enterValid();
+    return this.#broker.gates();
+  }
+
+  async cooldown(key: string, ms: number, reason?: string): Promise<void> {
+    this.#permit.enterAll("admin");
+    return this.#broker.cooldown(key, ms, reason);
+  }
+
+  async clearCooldown(key: string): Promise<void> {
+    this.#permit.enterAll("admin");
+    return this.#broker.clearCooldown(key);
+  }
+
+  async reportGate(key: string, ok: boolean): Promise<void> {
+    this.#permit.enterAll("consume");
+    return this.#broker.reportGate(key, ok);
+  }
+
+  // A store is governed like a queue of its name, but for those of the server itself.
+
+  async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    this.#enterToRead(store);
+    return this.#broker.storeGet(store, keys);
+  }
+
+  async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
+    this.#enterToRead(store);
+    return this.#broker.storeScan(store, options);
+  }
+
+  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+    if (isReserved(store)) throw reserved(store);
+    if (store === CONFIG_STORE) this.#permit.enterAll("admin");
+    else this.#permit.enter("produce", store);
+    return this.#broker.storeWrite(store, entries);
+  }
+
+  #enterToRead(store: string): void {
+    if (isReserved(store)) throw reserved(store);
+    if (store === CONFIG_STORE) this.#permit.enterValid();
+    else this.#permit.enterAny(store);
+  }
+}
+
+function isEmpty(options: QueueOptions): boolean {
+  return typeof options === "object" && options !== null && Object.keys(options).length === 0;
+}
+
+function reserved(store: string): SluiceError {
+  const details = { field: "store", value: store };
+  return new SluiceError("FORBIDDEN", `store ${store} belongs to the server`, details);
+}

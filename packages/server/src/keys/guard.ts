@@ -1,0 +1,45 @@
+/**
+ * The Broker port with a check before every call. HTTP and the stream alike see a broker only
+ * through it, so there is one place that decides who may do what; docs/operating.md has the table.
+ * The check is made on each call, so a key that is revoked is refused at its next one.
+ */
+import type { Broker, BrokerEvent, BrokerStats, EventFilter } from "@sluice/protocol";
+import { GuardedPlace } from "./guard-queues.ts";
+import { Permit } from "./permit.ts";
+import type { Principal } from "./principal.ts";
+import { SeenEvents } from "./seen-events.ts";
+
+export function guard(broker: Broker, principal: Principal): Broker {
+  return new Guard(broker, new Permit(principal));
+}
+
+class Guard extends GuardedPlace implements Broker {
+  readonly #broker: Broker;
+  readonly #permit: Permit;
+
+  constructor(broker: Broker, permit: Permit) {
+    super(broker, permit);
+    this.#broker = broker;
+    this.#permit = permit;
+  }
+
+  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
+    this.#permit.enterValid();
+    return new SeenEvents(this.#broker.events(filter), (event) => this.#isSeen(event));
+  }
+
+  #isSeen(event: BrokerEvent): boolean {
+    if ("queue" in event) return this.#permit.sees(event.queue);
+    // A group's members may be in any queue.
+    return event.event !== "group-ended" || this.#permit.canAll(["produce", "consume"]);
+  }
+
+  async stats(options: { queues?: readonly string[] } = {}): Promise<BrokerStats> {
+    this.#permit.enterValid();
+    const queues = (options.queues ?? []).filter((name) => this.#permit.sees(name));
+    return this.#broker.stats({ queues });
+  }
+
+  /** The broker is the server's, not the caller's. */
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,173 @@
+/**
+ * The keys of a server, in a reserved store on the same log as the jobs. All are in memory, so that
+ * a check costs a hash and a revocation bites at the next call; the store is what a restart reads.
+ */
+import { type Broker, SluiceError } from "@sluice/protocol";
+import { Bucket } from "../bucket.ts";
+import { KEYS_MAX } from "../limits.ts";
+import { covers, EVERYTHING, type Grant } from "./grant.ts";
+import { type NewKey, parseNewKey } from "./new-key.ts";
+import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
+import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
+import { KEYS_STORE } from "./stores.ts";
+
+/** What can be told of a key. */
+export interface KeyInfo {
+  id: string;
+  name: string;
+  grants: readonly Grant[];
+  createdAt: number;
+  /** The id of the key that made it. */
+  createdBy: string;
+  expiresAt?: number;
+  requestsPerSecond?: number;
+}
+
+interface KeyRecord extends KeyInfo, Sealed {}
+
+export interface CreatedKey extends KeyInfo {
+  /** Shown this once. */
+  key: string;
+}
+
+export interface KeyRingOptions {
+  /** A key with all permissions that the operator brings along; it is not stored. */
+  rootKey?: string | undefined;
+  /** For keys that do not say otherwise. */
+  requestsPerSecond?: number | undefined;
+  now?: (() => number) | undefined;
+}
+
+const SCAN = 1000;
+
+export class KeyRing {
+  readonly #broker: Broker;
+  readonly #records = new Map<string, KeyRecord>();
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #options: KeyRingOptions;
+  readonly #root: Sealed | undefined;
+  readonly #now: () => number;
+
+  private constructor(broker: Broker, options: KeyRingOptions) {
+    this.#broker = broker;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#root = options.rootKey === undefined ? undefined : seal(options.rootKey);
+  }
+
+  static async open(broker: Broker, options: KeyRingOptions = {}): Promise<KeyRing> {
+    const ring = new KeyRing(broker, options);
+    let cursor: string | undefined;
+    do {
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await broker.storeScan(KEYS_STORE, { limit: SCAN, ...from });
+      for (const { key, value } of page.items) ring.#records.set(key, value as KeyRecord);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return ring;
+  }
+
+  /** Whether nobody could get in. */
+  get isEmpty(): boolean {
+    return this.#records.size === 0 && this.#root === undefined;
+  }
+
+  /** Whose key this is. The same answer for a wrong key, an unknown one and none. */
+  verify(text: string | undefined): Principal {
+    if (text === undefined) throw unauthorized("this server needs a key");
+    const parsed = parseSecret(text);
+    const record = this.#records.get(parsed?.id ?? "");
+    // Both are always compared: the time taken tells nothing.
+    const isRoot = opens(this.#root, text);
+    const isKnown = opens(record, parsed?.secret ?? text);
+    if (isRoot) return this.#rootPrincipal();
+    if (!isKnown) throw unauthorized("the key is not valid");
+    const principal = this.#principal(record!.id);
+    principal.grants();
+    return principal;
+  }
+
+  #rootPrincipal(): Principal {
+    return { id: "root", grants: () => EVERYTHING, charge: () => {} };
+  }
+
+  #principal(id: string): Principal {
+    return {
+      id,
+      grants: () => {
+        const record = this.#records.get(id);
+        if (record === undefined) throw unauthorized("the key is not valid");
+        if ((record.expiresAt ?? Number.POSITIVE_INFINITY) > this.#now()) return record.grants;
+        throw unauthorized("the key has expired");
+      },
+      charge: () => chargeBucket(this.#bucketOf(id)),
+    };
+  }
+
+  #bucketOf(id: string): Bucket | undefined {
+    const known = this.#buckets.get(id);
+    if (known !== undefined) return known;
+    const perSecond = this.#records.get(id)?.requestsPerSecond ?? this.#options.requestsPerSecond;
+    if (perSecond === undefined) return undefined;
+    const bucket = new Bucket(perSecond);
+    this.#buckets.set(id, bucket);
+    return bucket;
+  }
+
+  /** Makes a key; nobody can give away more than they have, nor for longer. */
+  async create(input: unknown, by: Principal): Promise<CreatedKey> {
+    const now = this.#now();
+    const asked = parseNewKey(input, now);
+    this.#refuseMore(asked, by);
+    if (this.#records.size >= KEYS_MAX) {
+      throw new SluiceError("CONFLICT", `there are ${KEYS_MAX} keys already: delete some`);
+    }
+    const { id, text, salt, hash } = newSecret();
+    const info: KeyInfo = { id, ...asked, createdAt: now, createdBy: by.id };
+    const record: KeyRecord = { ...info, salt, hash };
+    await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: record }]);
+    this.#records.set(id, record);
+    return { ...info, key: text };
+  }
+
+  #refuseMore({ grants, expiresAt, requestsPerSecond }: NewKey, by: Principal): void {
+    const held = by.grants();
+    const more = grants.find((grant) => !covers(held, grant));
+    if (more !== undefined) {
+      const message = `your own key does not have ${more.action} on ${more.on}`;
+      throw new SluiceError("FORBIDDEN", message, { needs: more.action, on: more.on });
+    }
+    const own = this.#records.get(by.id);
+    if ((own?.expiresAt ?? Number.POSITIVE_INFINITY) < (expiresAt ?? Number.POSITIVE_INFINITY)) {
+      const message = "a key cannot outlive the one that makes it";
+      throw new SluiceError("FORBIDDEN", message, { field: "expiresAt", value: expiresAt });
+    }
+    const most = own?.requestsPerSecond ?? Number.POSITIVE_INFINITY;
+    if ((requestsPerSecond ?? Number.POSITIVE_INFINITY) > most) {
+      const message = `your own key may make ${most} requests a second`;
+      throw new SluiceError("FORBIDDEN", message, { field: "requestsPerSecond" });
+    }
+  }
+
+  /** Those that the caller could have made. */
+  list(by: Principal): KeyInfo[] {
+    const held = by.grants();
+    const own = [...this.#records.values()].filter((record) => isWithin(held, record));
+    return own.map(({ salt: _, hash: __, ...info }) => info);
+  }
+
+  /** The key is refused from now on, before that is durable. */
+  async revoke(id: string, by: Principal): Promise<void> {
+    const record = this.#records.get(id);
+    if (record === undefined || !isWithin(by.grants(), record)) {
+      throw new SluiceError("NOT_FOUND", `there is no key ${id}`, { field: "id", value: id });
+    }
+    this.#records.delete(id);
+    this.#buckets.delete(id);
+    await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: undefined }]);
+  }
+}
+
+function isWithin(held: readonly Grant[], { grants }: KeyInfo): boolean {
+  return grants.every((grant) => covers(held, { ...grant, action: "admin" }));
+}

@@ -1,0 +1,69 @@
+import { SluiceError } from "@sluice/protocol";
+import { GRANTS_MAX, KEY_NAME_CHARS_MAX } from "../limits.ts";
+import { ACTIONS, type Action, type Grant, isPattern } from "./grant.ts";
+
+/** What a new key is asked to be. */
+export interface NewKey {
+  name: string;
+  grants: Grant[];
+  expiresAt?: number;
+  requestsPerSecond?: number;
+}
+
+const KNOWN = ["name", "grants", "expiresAt", "requestsPerSecond"];
+
+/** Beyond this a limit is none. */
+const REQUESTS_PER_SECOND_MAX = 1_000_000;
+
+export function parseNewKey(input: unknown, now: number): NewKey {
+  if (!isObject(input)) throw invalid("key", "an object", input);
+  const unknown = Object.keys(input).find((field) => !KNOWN.includes(field));
+  if (unknown !== undefined) {
+    throw invalid(unknown, `one of the known fields ${KNOWN.join(", ")}`, input[unknown]);
+  }
+  const { name = "", grants, expiresAt, requestsPerSecond } = input;
+  if (typeof name !== "string" || name.length > KEY_NAME_CHARS_MAX) {
+    throw invalid("name", `a text of at most ${KEY_NAME_CHARS_MAX} characters`, name);
+  }
+  const key: NewKey = { name, grants: parseGrants(grants) };
+  if (expiresAt !== undefined) key.expiresAt = parseExpiry(expiresAt, now);
+  if (requestsPerSecond !== undefined) key.requestsPerSecond = parseRate(requestsPerSecond);
+  return key;
+}
+
+function parseGrants(grants: unknown): Grant[] {
+  if (!Array.isArray(grants) || grants.length === 0 || grants.length > GRANTS_MAX) {
+    throw invalid("grants", `a list of 1 to ${GRANTS_MAX} permissions`, grants);
+  }
+  return grants.map((grant: unknown, i) => {
+    const field = `grants[${i}]`;
+    if (!isObject(grant)) throw invalid(field, "an object { action, on }", grant);
+    const { action, on } = grant;
+    if (!ACTIONS.includes(action as Action)) {
+      throw invalid(`${field}.action`, `one of ${ACTIONS.join(", ")}`, action);
+    }
+    if (typeof on !== "string" || !isPattern(on)) {
+      throw invalid(`${field}.on`, 'a queue, a prefix that ends in "*", or "*"', on);
+    }
+    return { action: action as Action, on };
+  });
+}
+
+function parseExpiry(expiresAt: unknown, now: number): number {
+  if (Number.isSafeInteger(expiresAt) && (expiresAt as number) > now) return expiresAt as number;
+  throw invalid("expiresAt", "a time to come, in milliseconds", expiresAt);
+}
+
+function parseRate(rate: unknown): number {
+  if (typeof rate === "number" && rate > 0 && rate <= REQUESTS_PER_SECOND_MAX) return rate;
+  throw invalid("requestsPerSecond", `a number up to ${REQUESTS_PER_SECOND_MAX}`, rate);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(field: string, wanted: string, value: unknown): SluiceError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : typeof value;
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, { field });
+}

@@ -1,0 +1,26 @@
+import { SluiceError } from "@sluice/protocol";
+import type { Bucket } from "../bucket.ts";
+import { EVERYTHING, type Grant } from "./grant.ts";
+
+/** Somebody who calls, and what they may do at this moment. */
+export interface Principal {
+  /** The key's id, for logs. */
+  readonly id: string;
+  /** Asked on every call: refuses with UNAUTHORIZED once the key is revoked or has expired. */
+  grants(): readonly Grant[];
+  /** Counts one request; refuses with RATE_LIMITED when there were too many. */
+  charge(): void;
+}
+
+/** Whoever calls a server that asks for no keys. */
+export const ANYONE: Principal = { id: "anyone", grants: () => EVERYTHING, charge: () => {} };
+
+export function unauthorized(message: string): SluiceError {
+  return new SluiceError("UNAUTHORIZED", message);
+}
+
+export function chargeBucket(bucket: Bucket | undefined): void {
+  const retryAfterMs = bucket?.take(1) ?? 0;
+  if (retryAfterMs === 0) return;
+  throw new SluiceError("RATE_LIMITED", "this key has made too many requests", { retryAfterMs });
+}

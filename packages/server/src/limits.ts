@@ -1,0 +1,121 @@
+/**
+ * Every bound on what comes over the network, each with its reason. Those that an operator may
+ * change are the fields of `Limits`; the others are here because nobody should have to.
+ */
+
+export interface Limits {
+  /** One request's body: a payload of 16 MiB, and some room for its options. */
+  bodyBytesMax: number;
+  /** Open connections: each costs some kilobytes, and a file descriptor. */
+  connectionsMax: number;
+  /** Open connections from one address; local ones are exempt, as a proxy has many. */
+  connectionsPerAddressMax: number;
+  /** Time for all headers of a request, against clients that send a byte now and then. */
+  headersTimeoutMs: number;
+  /** Time for a whole request, body included. */
+  requestTimeoutMs: number;
+  /** How long a connection may stay open with nothing to do. */
+  idleTimeoutMs: number;
+  /** Requests on one connection: then it is closed, so that none is kept for ever. */
+  requestsPerConnectionMax: number;
+  /** Requests of one key; absent: as many as it likes, unless the key itself says otherwise. */
+  requestsPerSecond: number | undefined;
+  /** Jobs that may be added in all; absent: as many as the log takes. */
+  addsPerSecond: number | undefined;
+  /** Readers of events: each is told of everything that happens. */
+  eventStreamsMax: number;
+  /** Wrong keys from one address in a minute: guessing is hopeless, this keeps the log short. */
+  keyFailuresPerMinute: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const LIMITS: Limits = {
+  bodyBytesMax: 16 * MIB + 64 * 1024,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 100,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 5_000,
+  requestsPerConnectionMax: 100_000,
+  requestsPerSecond: undefined,
+  addsPerSecond: undefined,
+  eventStreamsMax: 100,
+  keyFailuresPerMinute: 10,
+};
+
+/** The most that `bodyBytesMax` may be: 16 MiB of payload in base64 and some room. */
+export const BODY_BYTES_HARD_MAX = 24 * MIB;
+
+/** All headers of a request: Node's own bound, said here because it is promised. */
+export const HEADER_BYTES_MAX = 16 * 1024;
+export const HEADERS_MAX = 100;
+
+/** A part of an address: a fairness key of 1 KiB, each byte as `%xx`, and a path of four. */
+export const PARAM_CHARS_MAX = 4 * 1024 * 3;
+
+/** How often connections are looked through for those that take too long. */
+export const CONNECTIONS_CHECK_MS = 1_000;
+
+/** Silence on a connection while it is answered: more than the longest poll. */
+export const SOCKET_SILENCE_MS = 90_000;
+
+/** Levels of nested values: what embedded producers may write, so that workers can read it. */
+export const JSON_DEPTH_MAX = 500;
+
+/** Items of one call, the port's own bound. */
+export const BATCH_MAX = 10_000;
+
+/** Jobs of one lease call, and the bytes of their payloads: an answer is one piece of JSON. */
+export const LEASE_MAX = 1_000;
+export const LEASE_PAYLOAD_BYTES_MAX = 16 * MIB;
+
+/** The longest poll: proxies give up after a minute. */
+export const POLL_MS_MAX = 60_000;
+
+/** Jobs of one page, and the payload that a list shows of one: the rest is asked for by id. */
+export const JOBS_PAGE_MAX = 100;
+export const LISTED_PAYLOAD_BYTES_MAX = 16 * 1024;
+
+/** Lanes and entries of one page: the port's own bound. */
+export const PAGE_MAX = 1_000;
+
+/** Keys of one server: all are in memory. */
+export const KEYS_MAX = 10_000;
+
+/** Permissions of one key: each is looked at on every request. */
+export const GRANTS_MAX = 64;
+
+/** The name of a key: for people. */
+export const KEY_NAME_CHARS_MAX = 100;
+
+/** A key that the operator brings along: as long as those made here are secret. */
+export const ROOT_KEY_CHARS_MIN = 32;
+
+/** Addresses whose wrong keys are counted; beyond it the oldest is forgotten. */
+export const FAILING_ADDRESSES_MAX = 10_000;
+
+/** An open stream of events says that it is alive this often. */
+export const HEARTBEAT_MS = 15_000;
+
+/** A reader of events that takes nothing for this long is gone. */
+export const EVENTS_STALL_MS = 30_000;
+
+/** Queues, lanes of a queue, queues whose lanes are shown, and gates that have their own series. */
+export const METRIC_QUEUES_MAX = 100;
+export const METRIC_LANES_MAX = 10;
+export const METRIC_LANE_QUEUES_MAX = 10;
+export const METRIC_GATES_MAX = 100;
+
+/** A lane's key as a label: enough to know it again. */
+export const LABEL_CHARS_MAX = 100;
+
+/** A commit on its way for longer, or work left undone for longer, is no progress. */
+export const STUCK_MS = 10_000;
+
+/** How long requests that are under way may take to end when the server closes. */
+export const CLOSE_TIMEOUT_MS = 10_000;
+
+/** What an app's action may be told: a form filled in by hand. */
+export const ACTION_FIELDS_MAX = 32;
+export const ACTION_VALUE_CHARS_MAX = 64 * 1024;

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { AppPage } from "./app-page.ts";
+import { Api } from "./testing/api.ts";
+import { type CallOptions, start } from "./testing/start.ts";
+
+const page: AppPage = {
+  name: "demo",
+  title: "Demo",
+  view: () => ({ sections: [], actions: [{ name: "go", title: "Go" }] }),
+  act: async () => "gone",
+};
+
+test("the description is valid OpenAPI 3.1", async (t) => {
+  const { call } = await start(t);
+  const { body } = await call("GET /openapi.json");
+  assert.equal(body.openapi, "3.1.0");
+  const { valid, errors } = await new Validator().validate(body);
+  assert.ok(valid, JSON.stringify(errors, null, 1));
+});
+
+test("every operation is exercised, and answers as it is described", async (t) => {
+  const started = await start(t, { keys: true, pages: [page] });
+  const key = (await started.server.firstKey)!.key;
+  const api = new Api((await started.call("GET /openapi.json")).body);
+  const ask = async (line: string, body?: unknown, status?: number, headers = {}) => {
+    const options: CallOptions = { key, headers };
+    if (body !== undefined) options.body = body;
+    const answer = await started.call(line, options);
+    api.check(line, answer);
+    if (status !== undefined) assert.equal(answer.status, status, line);
+    return answer.body;
+  };
+
+  await ask("GET /openapi.json", undefined, 200);
+  await ask("PUT /v1/queues/q", { retry: { attempts: 1, minMs: 0 }, weights: { vip: 3 } }, 200);
+  await ask("PUT /v1/queues/q", { leaseMs: "long" }, 400);
+  await ask("GET /v1/queues/q", undefined, 200);
+  await ask("GET /v1/queues", undefined, 200);
+  const rich = {
+    payload: { to: "x" },
+    fairnessKey: ["acme", "u"],
+    weight: 2,
+    priority: 1,
+    gates: ["g"],
+    cost: 1,
+    ttlMs: 60_000,
+    dedupe: { key: "k", mode: "pending" },
+    group: "grp",
+    headers: { tenant: "acme" },
+    attempts: 1,
+    backoff: { minMs: 5 },
+    leaseMs: 60_000,
+  };
+  const { id } = await ask("POST /v1/queues/q/jobs", rich, 201);
+  await ask("POST /v1/queues/q/jobs", rich, 200);
+  const jobs = [{ payload: 1 }, { payloadBase64: "AP8=" }, { payload: 1, weight: 0 }];
+  const many = await ask("POST /v1/queues/q/jobs", { jobs }, 200);
+  await ask("POST /v1/queues/q/jobs", { jobs, payload: 1 }, 400);
+  await ask("POST /v1/queues/none/jobs", { payload: 1 }, 404);
+  await ask("GET /v1/queues/q/jobs?state=waiting&limit=10", undefined, 200);
+  await ask(`GET /v1/queues/q/jobs?lane=${encodeURIComponent('["acme","u"]')}`, undefined, 200);
+  await ask("GET /v1/queues/q/jobs?limit=0", undefined, 400);
+  await ask("GET /v1/queues/q/lanes?search=acme&sort=waiting&limit=10", undefined, 200);
+  await ask("PUT /v1/queues/q/lanes/acme", { weight: 5 }, 204);
+  await ask(`GET /v1/jobs/${id}`, undefined, 200);
+  await ask(`GET /v1/jobs/${id}/why`, undefined, 200);
+  await ask(`GET /v1/jobs/${id}/history`, undefined, 200);
+  await ask("GET /v1/groups/grp", undefined, 200);
+  await ask(`DELETE /v1/jobs/${many.results[0].id}`, undefined, 200);
+  await ask("DELETE /v1/jobs/zzz", undefined, 404);
+
+  const leased = await ask("POST /v1/queues/q/lease", { max: 5, worker: "w" }, 200);
+  assert.equal(leased.jobs.length, 2);
+  await ask("GET /v1/queues/q/workers", undefined, 200);
+  const [first, second] = leased.jobs;
+  await ask("POST /v1/extend", { items: [{ lease: first.lease, leaseMs: 90_000 }] }, 200);
+  await ask("POST /v1/progress", { items: [{ lease: first.lease, progress: { done: 1 } }] }, 200);
+  await ask("POST /v1/ack", { items: [{ lease: first.lease, result: "fine" }] }, 200);
+  await ask("POST /v1/give-back", { items: [{ lease: second.lease }] }, 200);
+  const [again] = (await ask("POST /v1/queues/q/lease", {}, 200)).jobs;
+  const nack = { lease: again.lease, error: "boom", unrecoverable: true };
+  await ask("POST /v1/nack", { items: [nack, { lease: "bad" }] }, 200);
+  await ask("POST /v1/queues/q.dlq/redrive", { count: 5 }, 200);
+  await ask("POST /v1/queues/q/redrive", undefined, 409);
+  await ask(`POST /v1/jobs/${first.id}/retry`, undefined, 204);
+  await ask("POST /v1/queues/q/pause", undefined, 204);
+  await ask("POST /v1/queues/q/resume", undefined, 204);
+  await ask("POST /v1/queues/none/pause", undefined, 404);
+  await ask("POST /v1/queues/q/purge", undefined, 204);
+
+  const limits = { rate: 5, burst: 10, windows: [{ limit: 9, perMs: 1000 }], ladder: [1000] };
+  await ask("PUT /v1/gates/g", { ...limits, interval: { ms: 1, from: "start" } }, 200);
+  await ask("PUT /v1/gates/g*", { concurrency: 3 }, 200);
+  await ask("PUT /v1/gates/g", { rate: -1 }, 400);
+  await ask("GET /v1/gates/g", undefined, 200);
+  await ask("GET /v1/gates", undefined, 200);
+  await ask("POST /v1/gates/g/cooldown", { ms: 1000, reason: "429" }, 204);
+  await ask("GET /v1/gates/g", undefined, 200);
+  await ask("DELETE /v1/gates/g/cooldown", undefined, 204);
+  await ask("DELETE /v1/gates/g", undefined, 204);
+
+  await ask("PUT /v1/config/plan", { value: { acme: "gold" } }, 204);
+  assert.deepEqual((await ask("GET /v1/config/plan", undefined, 200)).value, { acme: "gold" });
+  await ask("DELETE /v1/config/plan", undefined, 204);
+  await ask("GET /v1/config/plan", undefined, 404);
+
+  const grants = [{ action: "produce", on: "orders.*" }];
+  const made = await ask("POST /v1/keys", { name: "orders", grants }, 201);
+  await ask("GET /v1/keys", undefined, 200);
+  await ask(`DELETE /v1/keys/${made.id}`, undefined, 204);
+  await ask("GET /v1/apps", undefined, 200);
+  await ask("GET /v1/apps/demo", undefined, 200);
+  await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
+  await ask("GET /metrics", undefined, 200);
+  await ask("GET /healthz", undefined, 200);
+  await ask("GET /readyz", undefined, 200);
+  await ask("DELETE /v1/queues/q", undefined, 204);
+
+  const stop = new AbortController();
+  const events = await fetch(`${started.server.address}/v1/events`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: stop.signal,
+  });
+  const { status, headers } = events;
+  assert.match(headers.get("content-type") ?? "", /text\/event-stream/);
+  api.check("GET /v1/events", { status, headers, body: "" });
+  stop.abort();
+
+  const missed = api.operationIds.filter((operation) => !api.exercised.has(operation));
+  assert.deepEqual(missed, []);
+});

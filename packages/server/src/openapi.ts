@@ -1,0 +1,36 @@
+import swagger from "@fastify/swagger";
+import type { FastifyInstance } from "fastify";
+
+export interface ApiInfo {
+  title: string;
+  description: string;
+}
+
+/** Must come before the routes: it hears of each as it is made. */
+export async function describe(
+  app: FastifyInstance,
+  { title, description }: ApiInfo,
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title, description, version: "1" },
+      components: {
+        securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key." } },
+      },
+      security: [{ key: [] }, {}],
+    },
+  });
+  app.route({
+    method: "GET",
+    url: "/openapi.json",
+    config: { isPublic: true },
+    schema: {
+      operationId: "getOpenapi",
+      summary: "This description",
+      tags: ["health"],
+      response: { 200: { type: "object", description: "An OpenAPI 3.1 document." } },
+    },
+    handler: async () => app.swagger(),
+  });
+}

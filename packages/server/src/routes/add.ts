@@ -1,0 +1,106 @@
+import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { forReadable } from "../batch.ts";
+import { BATCH_MAX } from "../limits.ts";
+import { type Carried, toBytes } from "../payload.ts";
+import { sendError } from "../shell/errors.ts";
+import type { RouteContext } from "./context.ts";
+import { ADDED, NEW_JOB } from "./job-shape.ts";
+import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shapes.ts";
+
+type JobBody = Carried & Omit<NewJob, "payload">;
+type Body = JobBody & { jobs?: readonly JobBody[] };
+
+const JOBS: Schema = list(object(NEW_JOB), { maxItems: BATCH_MAX });
+
+const SCHEMA = {
+  operationId: "addJobs",
+  summary: "Add one job, or many",
+  description:
+    "One job is `{ payload, ...options }`; many are `{ jobs: [...] }`, each with its own answer. " +
+    "With an `Idempotency-Key` a call that is made again gets its first answer again.",
+  tags: ["jobs"],
+  params: QUEUE_PARAMS,
+  headers: {
+    type: "object",
+    properties: {
+      "idempotency-key": { type: "string", minLength: 1, maxLength: 255 },
+      traceparent: { type: "string", description: "Carried to the worker among the headers." },
+    },
+  },
+  body: object({ ...NEW_JOB, jobs: JOBS }),
+  response: {
+    200: {
+      description: "A duplicate, or the answers for many.",
+      anyOf: [object(ADDED), results(ADDED)],
+    },
+    201: { description: "Added, and durable.", ...object(ADDED, ["id"]) },
+    "4xx": ERROR,
+    "5xx": ERROR,
+  },
+};
+
+export function addRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { queue: string }; Body: Body }>({
+    method: "POST",
+    url: "/v1/queues/:queue/jobs",
+    schema: SCHEMA,
+    config: { isAdd: true },
+    handler: async (request, reply) => {
+      const { jobs, ...one } = request.body;
+      if (jobs !== undefined) checkAlone(one);
+      const outcomes = await add(context, request, jobs ?? [one]);
+      if (jobs !== undefined) return { results: outcomes.map(itemOf) };
+      return answerOne(reply, outcomes[0]!);
+    },
+  });
+}
+
+/** A batch has its options in its jobs. */
+function checkAlone(one: JobBody): void {
+  const [field] = Object.keys(one);
+  if (field === undefined) return;
+  throw new SluiceError("INVALID", `${field} belongs into the jobs`, { field: `body.${field}` });
+}
+
+async function add(
+  context: RouteContext,
+  request: FastifyRequest<{ Params: { queue: string } }>,
+  bodies: readonly JobBody[],
+): Promise<Outcome<Added>[]> {
+  const broker = context.broker(request);
+  const { "idempotency-key": operationId, traceparent } = request.headers;
+  const trace = typeof traceparent === "string" ? traceparent : undefined;
+  const options = typeof operationId === "string" ? { operationId } : {};
+  return forReadable(
+    bodies,
+    (body) => jobOf(body, trace),
+    (jobs) => broker.add(request.params.queue, jobs, options),
+  );
+}
+
+function jobOf(body: JobBody, traceparent: string | undefined): NewJob {
+  const { payload: _, payloadBase64: __, ...options } = body;
+  const payload = toBytes("payload", body);
+  if (payload === undefined) {
+    const message = "payload must be given, or payloadBase64";
+    throw new SluiceError("INVALID", message, { field: "payload" });
+  }
+  if (traceparent === undefined) return { ...options, payload };
+  return { ...options, payload, headers: { traceparent, ...options.headers } };
+}
+
+function itemOf({ ok, error }: Outcome<Added>): object {
+  return error === undefined ? shown(ok!) : { error };
+}
+
+function shown(added: Added): object {
+  const { id: _, ...dropped } = added;
+  return added.dropped === true ? dropped : added;
+}
+
+function answerOne(reply: FastifyReply, { ok, error }: Outcome<Added>): FastifyReply {
+  if (error !== undefined) return sendError(reply, SluiceError.fromJSON(error));
+  const isNew = ok!.duplicate !== true && ok!.dropped !== true;
+  return reply.code(isNew ? 201 : 200).send(shown(ok!));
+}

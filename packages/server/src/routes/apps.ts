@@ -1,0 +1,93 @@
+import { SluiceError } from "@sluice/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AppPage } from "../app-page.ts";
+import { allowsAll, forbidden } from "../keys/grant.ts";
+import { ACTION_FIELDS_MAX, ACTION_VALUE_CHARS_MAX } from "../limits.ts";
+import { ANYTHING, answers, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
+
+const PAGE = object({ name: NAME, title: TEXT }, ["name", "title"]);
+
+const VIEW: Schema = object(
+  {
+    name: NAME,
+    title: TEXT,
+    view: object({ sections: list({ type: "object" }), actions: list({ type: "object" }) }),
+  },
+  ["name", "title", "view"],
+);
+
+const VALUES: Schema = {
+  type: "object",
+  maxProperties: ACTION_FIELDS_MAX,
+  additionalProperties: { type: "string", maxLength: ACTION_VALUE_CHARS_MAX },
+};
+
+/** What apps show of themselves on the dashboard, for those who may see and do everything. */
+export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void {
+  const pageOf = (name: string): AppPage => {
+    const page = pages.find((one) => one.name === name);
+    if (page !== undefined) return page;
+    throw new SluiceError("NOT_FOUND", `there is no page of an app ${name}`, { field: "name" });
+  };
+  app.route({
+    method: "GET",
+    url: "/v1/apps",
+    schema: {
+      operationId: "listApps",
+      summary: "Apps that have a page",
+      tags: ["apps"],
+      response: answers(object({ apps: list(PAGE) }, ["apps"])),
+    },
+    handler: async (request) => {
+      enter(request);
+      return { apps: pages.map(({ name, title }) => ({ name, title })) };
+    },
+  });
+  app.route<{ Params: { name: string } }>({
+    method: "GET",
+    url: "/v1/apps/:name",
+    schema: {
+      operationId: "viewApp",
+      summary: "An app's page as it is now",
+      tags: ["apps"],
+      params: object({ name: NAME }, ["name"]),
+      response: answers(VIEW),
+    },
+    handler: async (request) => {
+      enter(request);
+      const page = pageOf(request.params.name);
+      return { name: page.name, title: page.title, view: await page.view() };
+    },
+  });
+  app.route<{ Params: { name: string; action: string }; Body: { values?: object } | null }>({
+    method: "POST",
+    url: "/v1/apps/:name/actions/:action",
+    schema: {
+      operationId: "actInApp",
+      summary: "Do something that an app's page offers",
+      tags: ["apps"],
+      params: object({ name: NAME, action: NAME }, ["name", "action"]),
+      body: { ...object({ values: VALUES }), type: ["object", "null"] },
+      response: answers(object({ message: ANYTHING }, ["message"])),
+    },
+    handler: async (request) => {
+      enter(request);
+      const { name, action } = request.params;
+      const values = { ...request.body?.values } as Record<string, string>;
+      return { message: await act(pageOf(name), action, values) };
+    },
+  });
+}
+
+async function act(page: AppPage, action: string, values: Record<string, string>): Promise<string> {
+  const { actions = [] } = await page.view();
+  if (page.act !== undefined && actions.some(({ name }) => name === action)) {
+    return page.act(action, values);
+  }
+  throw new SluiceError("NOT_FOUND", `${page.name} has no action ${action}`, { field: "action" });
+}
+
+function enter({ principal }: FastifyRequest): void {
+  principal.charge();
+  if (!allowsAll(principal.grants(), "admin")) throw forbidden("admin", "*");
+}

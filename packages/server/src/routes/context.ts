@@ -1,0 +1,24 @@
+import type { Broker } from "@sluice/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { KeyRing } from "../keys/key-ring.ts";
+import type { Limits } from "../limits.ts";
+
+/** What the routes stand on. */
+export interface RouteContext {
+  /** The broker as the caller may use it; refuses with RECOVERING while there is none. */
+  broker(request: FastifyRequest): Broker;
+  /** Refuses when the server asks for no keys. */
+  keys(): KeyRing;
+  readonly limits: Limits;
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal;
+}
+
+/** Aborted when the caller has gone before all of the answer was sent. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

@@ -1,0 +1,126 @@
+/**
+ * Server-sent events: what happens, as it happens. Nothing is kept for whoever comes back, so
+ * `Last-Event-ID` means nothing here. A reader that does not keep up is cut off.
+ */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { EVENTS_STALL_MS, HEARTBEAT_MS } from "../limits.ts";
+import { fromBytes } from "../payload.ts";
+import { goneSignal, type RouteContext } from "./context.ts";
+import { ERROR, NAME, object } from "./shapes.ts";
+
+const EVENTS = [
+  "added",
+  "leased",
+  "retried",
+  "returned",
+  "dead",
+  "ended",
+  "progress",
+  "group-ended",
+  "queue",
+  "queue-deleted",
+  "gate",
+  "cooled",
+  "failed",
+] as const satisfies readonly BrokerEvent["event"][];
+
+const SCHEMA = {
+  operationId: "readEvents",
+  summary: "Server-sent events from now on",
+  tags: ["events"],
+  querystring: object({
+    queue: NAME,
+    events: {
+      type: "string",
+      pattern: `^(${EVENTS.join("|")})(,(${EVENTS.join("|")}))*$`,
+      description: `Some of ${EVENTS.join(", ")}, with commas between them.`,
+    },
+  }),
+  response: {
+    200: {
+      description: "A stream: `event` is the kind, `data` the event as JSON.",
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    "4xx": ERROR,
+    "5xx": ERROR,
+  },
+};
+
+export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
+  let open = 0;
+  app.route<{ Querystring: { queue?: string; events?: string } }>({
+    method: "GET",
+    url: "/v1/events",
+    schema: SCHEMA,
+    handler: async (request, reply) => {
+      if (open >= context.limits.eventStreamsMax) {
+        const message = `there are ${open} readers of events already`;
+        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: HEARTBEAT_MS });
+      }
+      const events = context.broker(request).events(filterOf(request.query));
+      const signal = AbortSignal.any([goneSignal(reply), context.closing]);
+      reply.hijack();
+      open++;
+      await stream(reply.raw, events, signal).finally(() => open--);
+    },
+  });
+}
+
+function filterOf({ queue, events }: { queue?: string; events?: string }): EventFilter {
+  const filter: EventFilter = {};
+  if (queue !== undefined) filter.queue = queue;
+  if (events !== undefined) filter.events = events.split(",") as BrokerEvent["event"][];
+  return filter;
+}
+
+async function stream(
+  response: ServerResponse,
+  events: AsyncIterableIterator<BrokerEvent>,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+  });
+  response.write("retry: 2000\n: open\n\n");
+  const beat = setInterval(() => response.write(": alive\n\n"), HEARTBEAT_MS);
+  const leave = (): void => void events.return?.();
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    for await (const event of events) if (!(await write(response, event, signal))) break;
+  } catch (error) {
+    const json = JSON.stringify(toSluiceError(error).toJSON());
+    response.write(`event: error\ndata: ${json}\n\n`);
+  } finally {
+    clearInterval(beat);
+    response.end();
+  }
+}
+
+/** False: the reader has taken nothing for too long. Meanwhile the broker counts what waits. */
+async function write(
+  response: ServerResponse,
+  event: BrokerEvent,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text = `event: ${event.event}\ndata: ${JSON.stringify(eventJson(event))}\n\n`;
+  if (response.write(text)) return true;
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(EVENTS_STALL_MS)]);
+  const hasDrained = await once(response, "drain", { signal: patience }).then(
+    () => true,
+    () => false,
+  );
+  if (!hasDrained) response.destroy();
+  return hasDrained;
+}
+
+function eventJson(event: BrokerEvent): object {
+  if (event.event !== "ended" || event.result === undefined) return event;
+  const { result, ...rest } = event;
+  return { ...rest, ...fromBytes("result", result) };
+}

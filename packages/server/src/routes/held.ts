@@ -1,0 +1,144 @@
+/** What workers say of jobs that they hold: batches of lease tokens, each with its own answer. */
+import {
+  type Ack,
+  type Extend,
+  type Nack,
+  type Outcome,
+  type Progress,
+  SluiceError,
+} from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { forReadable } from "../batch.ts";
+import { BATCH_MAX, JSON_DEPTH_MAX } from "../limits.ts";
+import { type Carried, isDeeper, toBytes } from "../payload.ts";
+import type { RouteContext } from "./context.ts";
+import {
+  ANYTHING,
+  answers,
+  BASE64,
+  FLAG,
+  list,
+  MS,
+  object,
+  results,
+  type Schema,
+  TEXT,
+  TIME,
+} from "./shapes.ts";
+
+const OK: Schema = { type: "boolean", const: true };
+
+function schemaOf(
+  operationId: string,
+  summary: string,
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+  answer: Readonly<Record<string, Schema>> = {},
+) {
+  const item = object({ lease: TEXT, ...properties }, ["lease", ...required]);
+  const items = list(item, { maxItems: BATCH_MAX });
+  return {
+    operationId,
+    summary,
+    tags: ["work"],
+    body: object({ items }, ["items"]),
+    response: answers(results({ ok: OK, ...answer })),
+  };
+}
+
+const NACK: Readonly<Record<string, Schema>> = {
+  error: TEXT,
+  delayMs: MS,
+  cooldown: object({ gate: TEXT, ms: MS, reason: TEXT }, ["gate", "ms"]),
+  blame: { anyOf: [list(TEXT), { type: "boolean", const: false }] },
+  unrecoverable: FLAG,
+};
+
+function outcomeJson({ error }: Outcome<unknown>): object {
+  return error === undefined ? { ok: true } : { error };
+}
+
+interface Items<I> {
+  Body: { items: readonly I[] };
+}
+
+export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<Items<Carried & { lease: string }>>({
+    method: "POST",
+    url: "/v1/ack",
+    schema: schemaOf("ackJobs", "Jobs are done", { result: ANYTHING, resultBase64: BASE64 }),
+    handler: async (request) => {
+      const broker = context.broker(request);
+      const outcomes = await forReadable(request.body.items, ackOf, (acks) => broker.ack(acks));
+      return { results: outcomes.map(outcomeJson) };
+    },
+  });
+  app.route<Items<Nack>>({
+    method: "POST",
+    url: "/v1/nack",
+    schema: schemaOf("nackJobs", "Jobs have failed", NACK),
+    handler: async (request) => ({
+      results: (await context.broker(request).nack(request.body.items)).map(outcomeJson),
+    }),
+  });
+  app.route<Items<{ lease: string }>>({
+    method: "POST",
+    url: "/v1/give-back",
+    schema: schemaOf("giveBackJobs", "Jobs were not started: no attempt is lost", {}),
+    handler: async (request) => {
+      const leases = request.body.items.map(({ lease }) => lease);
+      return { results: (await context.broker(request).giveBack(leases)).map(outcomeJson) };
+    },
+  });
+  tellRoutes(app, context);
+}
+
+function tellRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<Items<Extend>>({
+    method: "POST",
+    url: "/v1/extend",
+    schema: schemaOf(
+      "extendLeases",
+      "Jobs need longer",
+      { leaseMs: { ...MS, minimum: 1 } },
+      ["leaseMs"],
+      { expiresAt: TIME },
+    ),
+    handler: async (request) => {
+      const outcomes = await context.broker(request).extend(request.body.items);
+      return {
+        results: outcomes.map(({ ok, error }) =>
+          error === undefined ? { ok: true, expiresAt: ok } : { error },
+        ),
+      };
+    },
+  });
+  app.route<Items<Progress>>({
+    method: "POST",
+    url: "/v1/progress",
+    schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
+    handler: async (request) => {
+      const broker = context.broker(request);
+      const read = (item: Progress): Progress => {
+        checkDepth("progress", item.progress);
+        return item;
+      };
+      const outcomes = await forReadable(request.body.items, read, (items) =>
+        broker.progress(items),
+      );
+      return { results: outcomes.map(outcomeJson) };
+    },
+  });
+}
+
+function ackOf(item: Carried & { lease: string }): Ack {
+  const result = toBytes("result", item);
+  return result === undefined ? { lease: item.lease } : { lease: item.lease, result };
+}
+
+/** It is written out again wherever the job is shown. */
+export function checkDepth(field: string, value: unknown): void {
+  if (!isDeeper(value, JSON_DEPTH_MAX)) return;
+  const message = `${field} is nested deeper than ${JSON_DEPTH_MAX} levels`;
+  throw new SluiceError("INVALID", message, { field });
+}

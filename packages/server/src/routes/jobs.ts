@@ -1,0 +1,174 @@
+import { type JobState, type JobsOptions, type Outcome, SluiceError } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { JOBS_PAGE_MAX } from "../limits.ts";
+import type { Encoding } from "../payload.ts";
+import type { RouteContext } from "./context.ts";
+import { JOB, jobJson, listedJson } from "./job-shape.ts";
+import { parseLaneKey } from "./lane-key.ts";
+import {
+  answers,
+  COUNT,
+  CURSOR,
+  DONE,
+  FLAG,
+  JOB_PARAMS,
+  limit,
+  list,
+  NAME,
+  object,
+  page,
+  QUEUE_PARAMS,
+  type Schema,
+  TEXT,
+  TIME,
+} from "./shapes.ts";
+
+interface BrowseQuery {
+  state?: JobState;
+  lane?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+const WHY: Schema = {
+  type: "object",
+  description: "In words and data: what keeps the job, and until when.",
+  properties: {
+    state: TEXT,
+    text: TEXT,
+    reason: TEXT,
+    gate: TEXT,
+    part: TEXT,
+    until: TIME,
+    place: COUNT,
+    worker: TEXT,
+    ending: TEXT,
+    at: TIME,
+    error: TEXT,
+  },
+  required: ["state", "text"],
+};
+
+const ENTRY = object({ at: TIME, event: TEXT, detail: TEXT }, ["at", "event"]);
+const MEMBER = object({ id: TEXT, ending: TEXT }, ["id"]);
+
+export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { queue: string }; Querystring: BrowseQuery }>({
+    method: "GET",
+    url: "/v1/queues/:queue/jobs",
+    schema: {
+      operationId: "listJobs",
+      summary: "Browse the jobs of a queue",
+      tags: ["jobs"],
+      params: QUEUE_PARAMS,
+      querystring: object({
+        state: { type: "string", enum: ["waiting", "delayed", "leased", "finished", "failed"] },
+        lane: { type: "string", description: "A fairness key; a path as a JSON list of texts." },
+        limit: limit(JOBS_PAGE_MAX),
+        cursor: CURSOR,
+      }),
+      response: answers(page(JOB)),
+    },
+    handler: async (request) => {
+      const { lane, limit: most = JOBS_PAGE_MAX / 2, ...rest } = request.query;
+      const options: JobsOptions = { ...rest, limit: most };
+      if (lane !== undefined) options.lane = parseLaneKey(lane);
+      const found = await context.broker(request).jobs(request.params.queue, options);
+      return { ...found, items: found.items.map(listedJson) };
+    },
+  });
+  app.route<{ Params: { id: string }; Querystring: { encoding?: Encoding } }>({
+    method: "GET",
+    url: "/v1/jobs/:id",
+    schema: {
+      operationId: "getJob",
+      summary: "Inspect a job",
+      tags: ["jobs"],
+      params: JOB_PARAMS,
+      querystring: object({ encoding: { type: "string", enum: ["auto", "base64"] } }),
+      response: answers(JOB),
+    },
+    handler: async (request) => {
+      const job = await context.broker(request).job(request.params.id);
+      return jobJson(job, request.query.encoding ?? "auto");
+    },
+  });
+  explainRoutes(app, context);
+  changeRoutes(app, context);
+}
+
+function explainRoutes(app: FastifyInstance, context: RouteContext): void {
+  const about = (operationId: string, summary: string, ok: Schema) => ({
+    operationId,
+    summary,
+    tags: ["jobs"],
+    params: JOB_PARAMS,
+    response: answers(ok),
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "GET",
+    url: "/v1/jobs/:id/why",
+    schema: about("whyJob", "Why a job is not running", WHY),
+    handler: (request) => context.broker(request).why(request.params.id),
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "GET",
+    url: "/v1/jobs/:id/history",
+    schema: about("jobHistory", "A job's life as a timeline", object({ history: list(ENTRY) })),
+    handler: async (request) => ({
+      history: await context.broker(request).history(request.params.id),
+    }),
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "GET",
+    url: "/v1/groups/:id",
+    schema: {
+      operationId: "getGroup",
+      summary: "The members of a group and how they ended",
+      tags: ["jobs"],
+      params: object({ id: NAME }, ["id"]),
+      response: answers(object({ id: TEXT, ended: FLAG, members: list(MEMBER) })),
+    },
+    handler: (request) => context.broker(request).group(request.params.id),
+  });
+}
+
+function changeRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { id: string } }>({
+    method: "POST",
+    url: "/v1/jobs/:id/retry",
+    schema: {
+      operationId: "retryJob",
+      summary: "Run an ended job again, or a delayed one at once",
+      tags: ["jobs"],
+      params: JOB_PARAMS,
+      response: DONE,
+    },
+    handler: async (request, reply) => {
+      accept((await context.broker(request).retry([request.params.id]))[0]);
+      return reply.code(204).send();
+    },
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "DELETE",
+    url: "/v1/jobs/:id",
+    schema: {
+      operationId: "cancelJob",
+      summary: "Cancel a job",
+      tags: ["jobs"],
+      params: JOB_PARAMS,
+      response: answers(
+        object({ cancelled: { ...FLAG, description: "False: it had ended." } }, ["cancelled"]),
+      ),
+    },
+    handler: async (request) => ({
+      cancelled: accept((await context.broker(request).cancel([request.params.id]))[0]),
+    }),
+  });
+}
+
+/** The answer for the one item that was asked about. */
+function accept<T>(outcome: Outcome<T> | undefined): T {
+  if (outcome?.error !== undefined) throw SluiceError.fromJSON(outcome.error);
+  return outcome!.ok!;
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { forbidden } from "../keys/grant.ts";
+import type { RouteContext } from "./context.ts";
+import { answers, DONE, ERROR, list, NUMBER, object, type Schema, TEXT, TIME } from "./shapes.ts";
+
+const GRANT: Schema = object(
+  {
+    action: { type: "string", enum: ["produce", "consume", "admin"] },
+    on: { type: "string", description: "A queue, a prefix that ends in `*`, or `*`." },
+  },
+  ["action", "on"],
+);
+
+const FIELDS: Readonly<Record<string, Schema>> = {
+  name: { type: "string", description: "For people." },
+  grants: list(GRANT, { minItems: 1 }),
+  expiresAt: TIME,
+  requestsPerSecond: NUMBER,
+};
+
+const INFO: Readonly<Record<string, Schema>> = {
+  id: TEXT,
+  ...FIELDS,
+  createdAt: TIME,
+  createdBy: TEXT,
+};
+
+export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route({
+    method: "GET",
+    url: "/v1/keys",
+    schema: {
+      operationId: "listKeys",
+      summary: "The keys that you could have made",
+      tags: ["keys"],
+      response: answers(object({ keys: list(object(INFO)) }, ["keys"])),
+    },
+    handler: async (request) => ({ keys: context.keys().list(enter(request)) }),
+  });
+  app.route({
+    method: "POST",
+    url: "/v1/keys",
+    schema: {
+      operationId: "createKey",
+      summary: "Make a key: it is shown this once",
+      description: "Nobody can give away more than they have, nor for longer.",
+      tags: ["keys"],
+      body: object(FIELDS, ["grants"]),
+      response: {
+        201: { description: "Made.", ...object({ ...INFO, key: TEXT }, ["id", "key"]) },
+        "4xx": ERROR,
+        "5xx": ERROR,
+      },
+    },
+    handler: async (request, reply) => {
+      const created = await context.keys().create(request.body, enter(request));
+      return reply.code(201).send(created);
+    },
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "DELETE",
+    url: "/v1/keys/:id",
+    schema: {
+      operationId: "revokeKey",
+      summary: "Revoke a key: its next request is refused, on open connections too",
+      tags: ["keys"],
+      params: object({ id: { type: "string", maxLength: 64 } }, ["id"]),
+      response: DONE,
+    },
+    handler: async (request, reply) => {
+      await context.keys().revoke(request.params.id, enter(request));
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** Keys are for those who run a place, be it a small one. */
+function enter({ principal }: FastifyRequest): FastifyRequest["principal"] {
+  principal.charge();
+  if (principal.grants().some(({ action }) => action === "admin")) return principal;
+  throw forbidden("admin", "a queue");
+}

@@ -1,0 +1,91 @@
+import { type Broker, type LeasedJob, type Outcome, SluiceError } from "@sluice/protocol";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, POLL_MS_MAX } from "../limits.ts";
+import type { Encoding } from "../payload.ts";
+import { goneSignal, type RouteContext } from "./context.ts";
+import { LEASED, leasedJson } from "./job-shape.ts";
+import { answers, list, MS, object, QUEUE_PARAMS, type Schema, TEXT } from "./shapes.ts";
+
+interface LeaseBody {
+  max?: number;
+  waitMs?: number;
+  leaseMs?: number;
+  worker?: string;
+  encoding?: Encoding;
+}
+
+const ENCODING: Schema = {
+  type: "string",
+  enum: ["auto", "base64"],
+  description: "`base64`: payloads as bytes, JSON or not.",
+};
+
+const SCHEMA = {
+  operationId: "leaseJobs",
+  summary: "Take jobs, or wait for some",
+  description:
+    "A long poll: answers as soon as there is a job, or with none after `waitMs`. A caller that " +
+    "goes away takes nothing with it.",
+  tags: ["work"],
+  params: QUEUE_PARAMS,
+  body: object({
+    max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },
+    waitMs: { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 },
+    leaseMs: MS,
+    worker: TEXT,
+    encoding: ENCODING,
+  }),
+  response: answers(object({ jobs: list(LEASED) }, ["jobs"])),
+};
+
+export function leaseRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { queue: string }; Body: LeaseBody }>({
+    method: "POST",
+    url: "/v1/queues/:queue/lease",
+    schema: SCHEMA,
+    handler: async (request, reply) => {
+      const { encoding = "auto", ...options } = request.body;
+      const broker = context.broker(request);
+      const gone = goneSignal(reply);
+      const signal = AbortSignal.any([gone, context.closing]);
+      const max = options.max ?? 1;
+      const jobs = await broker
+        .lease(request.params.queue, { ...options, max, signal })
+        .catch((error: unknown) => endPoll(error, signal));
+      const [kept, returned] = fit(jobs);
+      if (returned.length > 0) await giveBack(broker, returned);
+      whenGone(gone, () => void giveBack(broker, kept).catch(() => {}));
+      return send(reply, kept, encoding);
+    },
+  });
+}
+
+/** Whoever polls when the server closes is answered that there is nothing. */
+function endPoll(error: unknown, signal: AbortSignal): LeasedJob[] {
+  if (signal.aborted && error instanceof SluiceError && error.code === "ABORTED") return [];
+  throw error;
+}
+
+function send(reply: FastifyReply, jobs: readonly LeasedJob[], encoding: Encoding): FastifyReply {
+  return reply.send({ jobs: jobs.map((job) => leasedJson(job, encoding)) });
+}
+
+/** As many as one answer should carry; the first in any case. */
+function fit(jobs: readonly LeasedJob[]): [LeasedJob[], LeasedJob[]] {
+  let bytes = 0;
+  const first = jobs.findIndex(({ payload }, i) => {
+    bytes += payload.length;
+    return i > 0 && bytes > LEASE_PAYLOAD_BYTES_MAX;
+  });
+  const end = first === -1 ? jobs.length : first;
+  return [jobs.slice(0, end), jobs.slice(end)];
+}
+
+function giveBack(broker: Broker, jobs: readonly LeasedJob[]): Promise<Outcome<true>[]> {
+  return broker.giveBack(jobs.map(({ lease }) => lease));
+}
+
+function whenGone(gone: AbortSignal, call: () => void): void {
+  if (gone.aborted) call();
+  else gone.addEventListener("abort", call, { once: true });
+}

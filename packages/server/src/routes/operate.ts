@@ -1,0 +1,58 @@
+import type { FastifyInstance } from "fastify";
+import type { RouteContext } from "./context.ts";
+import { answers, COUNT, DONE, object, QUEUE_PARAMS } from "./shapes.ts";
+
+interface OnQueue {
+  Params: { queue: string };
+}
+
+/** What operators do with a queue. */
+export function operateRoutes(app: FastifyInstance, context: RouteContext): void {
+  const schemaOf = (operationId: string, summary: string) => ({
+    operationId,
+    summary,
+    tags: ["queues"],
+    params: QUEUE_PARAMS,
+    response: DONE,
+  });
+  for (const paused of [true, false]) {
+    const verb = paused ? "pause" : "resume";
+    const summary = paused ? "No job goes out any more" : "Jobs go out again";
+    app.route<OnQueue>({
+      method: "POST",
+      url: `/v1/queues/:queue/${verb}`,
+      schema: schemaOf(`${verb}Queue`, summary),
+      handler: async (request, reply) => {
+        const broker = context.broker(request);
+        // Changing a queue makes it when it is not there, which is not what is meant here.
+        await broker.queue(request.params.queue);
+        await broker.setQueue(request.params.queue, { paused });
+        return reply.code(204).send();
+      },
+    });
+  }
+  app.route<OnQueue>({
+    method: "POST",
+    url: "/v1/queues/:queue/purge",
+    schema: schemaOf("purgeQueue", "Remove what waits or is delayed"),
+    handler: async (request, reply) => {
+      await context.broker(request).purge(request.params.queue);
+      return reply.code(204).send();
+    },
+  });
+  app.route<OnQueue & { Body: { count?: number } | null | undefined }>({
+    method: "POST",
+    url: "/v1/queues/:queue/redrive",
+    schema: {
+      operationId: "redriveQueue",
+      summary: "Put dead jobs back where they came from, oldest first",
+      tags: ["queues"],
+      params: QUEUE_PARAMS,
+      body: { ...object({ count: { ...COUNT, minimum: 1 } }), type: ["object", "null"] },
+      response: answers(object({ redriven: COUNT }, ["redriven"])),
+    },
+    handler: async (request) => ({
+      redriven: await context.broker(request).redrive(request.params.queue, request.body ?? {}),
+    }),
+  });
+}

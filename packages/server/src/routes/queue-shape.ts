@@ -1,0 +1,75 @@
+import { COUNT, FLAG, list, MS, NAME, NUMBER, object, type Schema, TEXT } from "./shapes.ts";
+
+const NULLABLE_MS: Schema = { type: ["number", "null"], minimum: 0 };
+
+const TIER: Schema = object({ name: TEXT, capacity: COUNT, spillTo: COUNT });
+
+const RETRY: Schema = object({
+  attempts: COUNT,
+  minMs: MS,
+  maxMs: MS,
+  factor: NUMBER,
+  jitter: NUMBER,
+});
+
+/**
+ * What a queue may be told. The types are checked here; what the values mean, and fields that are
+ * not known, are the broker's to judge, in the same words as everywhere.
+ */
+export const QUEUE_OPTIONS: Schema = {
+  type: "object",
+  properties: {
+    tiers: { anyOf: [COUNT, list({ anyOf: [TEXT, TIER] })] },
+    tierOrder: { anyOf: [{ type: "string", const: "strict" }, list(NUMBER)] },
+    promoteAfterMs: NULLABLE_MS,
+    fairness: FLAG,
+    weights: { type: "object", additionalProperties: NUMBER },
+    weight: NUMBER,
+    capacity: object({
+      jobs: COUNT,
+      bytes: COUNT,
+      perLane: { type: ["integer", "null"], minimum: 0 },
+      delayed: COUNT,
+      leased: COUNT,
+    }),
+    onFull: { type: "string", enum: ["reject", "drop", "spill", "wait"] },
+    addTimeoutMs: MS,
+    fullRetryMs: MS,
+    admission: object({ fill: NUMBER, rate: NUMBER, burst: NUMBER }, ["fill", "rate"]),
+    leaseMs: MS,
+    retry: RETRY,
+    dlq: { anyOf: [NAME, { type: "boolean", const: false }] },
+    results: object({ jobs: COUNT, ms: MS }),
+    ttlMs: MS,
+    paused: FLAG,
+  },
+};
+
+const STATS: Schema = object({
+  name: NAME,
+  waiting: COUNT,
+  delayed: COUNT,
+  leased: COUNT,
+  kept: COUNT,
+  bytes: COUNT,
+  lanes: COUNT,
+  perTier: list(object({ name: TEXT, waiting: COUNT, leased: COUNT })),
+  added: COUNT,
+  dispatched: COUNT,
+  finished: COUNT,
+  failed: COUNT,
+  retried: COUNT,
+  expired: COUNT,
+  cancelled: COUNT,
+  dead: COUNT,
+  dropped: COUNT,
+  rejected: COUNT,
+  freeWorkers: COUNT,
+  paused: FLAG,
+});
+
+export const QUEUE: Schema = object({ name: NAME, config: QUEUE_OPTIONS, stats: STATS }, [
+  "name",
+  "config",
+  "stats",
+]);

@@ -1,0 +1,64 @@
+import type { QueueOptions } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import type { RouteContext } from "./context.ts";
+import { QUEUE, QUEUE_OPTIONS } from "./queue-shape.ts";
+import { answers, DONE, list, object, QUEUE_PARAMS } from "./shapes.ts";
+
+interface OnQueue {
+  Params: { queue: string };
+}
+
+export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<OnQueue & { Body: QueueOptions }>({
+    method: "PUT",
+    url: "/v1/queues/:queue",
+    schema: {
+      operationId: "setQueue",
+      summary: "Make a queue, or change one in place",
+      description: "Its jobs stay, and what is not mentioned keeps its value.",
+      tags: ["queues"],
+      params: QUEUE_PARAMS,
+      body: QUEUE_OPTIONS,
+      response: answers(QUEUE),
+    },
+    handler: (request) => context.broker(request).setQueue(request.params.queue, request.body),
+  });
+  app.route<OnQueue>({
+    method: "GET",
+    url: "/v1/queues/:queue",
+    schema: {
+      operationId: "getQueue",
+      summary: "A queue, its options and its figures",
+      tags: ["queues"],
+      params: QUEUE_PARAMS,
+      response: answers(QUEUE),
+    },
+    handler: (request) => context.broker(request).queue(request.params.queue),
+  });
+  app.route<OnQueue>({
+    method: "DELETE",
+    url: "/v1/queues/:queue",
+    schema: {
+      operationId: "deleteQueue",
+      summary: "Delete a queue and all that is in it, for good",
+      tags: ["queues"],
+      params: QUEUE_PARAMS,
+      response: DONE,
+    },
+    handler: async (request, reply) => {
+      await context.broker(request).deleteQueue(request.params.queue);
+      return reply.code(204).send();
+    },
+  });
+  app.route({
+    method: "GET",
+    url: "/v1/queues",
+    schema: {
+      operationId: "listQueues",
+      summary: "All queues",
+      tags: ["queues"],
+      response: answers(object({ queues: list(QUEUE) }, ["queues"])),
+    },
+    handler: async (request) => ({ queues: await context.broker(request).queues() }),
+  });
+}

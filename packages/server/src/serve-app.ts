@@ -1,0 +1,61 @@
+/**
+ * An app's own HTTP server: its routes, behind the same checks, limits and logs as the broker's,
+ * with health, metrics, a description and its page for the dashboard.
+ */
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { healthRoutes, type Readiness } from "./health.ts";
+import { FixedKeys } from "./keys/fixed-keys.ts";
+import { ANYONE } from "./keys/principal.ts";
+import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
+import { describe } from "./openapi.ts";
+import { appRoutes } from "./routes/apps.ts";
+import { listen, type Running } from "./running.ts";
+import { checkAddress, type ShellOptions } from "./shell/options.ts";
+import { newShell } from "./shell/shell.ts";
+
+export type HttpApp = FastifyInstance;
+
+export interface AppParts {
+  /** For the app's own metrics: `new Counter({ ..., registers: [registry] })`. */
+  readonly registry: Registry;
+  readonly log: Logger;
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal;
+}
+
+export interface ServeAppOptions extends ShellOptions {
+  title: string;
+  description?: string | undefined;
+  /** Those who show one of these may do everything; absent: nobody is asked. */
+  keys?: readonly string[] | undefined;
+  /** Absent: ready as soon as it listens. */
+  health?: (() => Readiness | Promise<Readiness>) | undefined;
+  /** A route with `config: { isPublic: true }` asks for no key. */
+  routes?: ((app: HttpApp, parts: AppParts) => void | Promise<void>) | undefined;
+}
+
+export interface RunningApp extends Running {
+  readonly registry: Registry;
+}
+
+export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
+  const { title, description = title, keys, health, routes, pages = [] } = options;
+  const fixed = keys === undefined ? undefined : new FixedKeys(keys);
+  checkAddress(options, fixed !== undefined);
+  const shell = newShell(options, {
+    hasKeys: fixed !== undefined,
+    verify: (key) => fixed?.verify(key) ?? ANYONE,
+  });
+  const { app, log, closing } = shell;
+  const registry = newRegistry(app);
+  const running = await listen(shell, options, async () => {
+    await describe(app, { title, description });
+    healthRoutes(app, async () => (await health?.()) ?? { isReady: true, text: "ready" });
+    metricRoutes(app, registry, async () => {});
+    appRoutes(app, pages);
+    await routes?.(app, { registry, log, closing });
+  });
+  return { ...running, registry };
+}

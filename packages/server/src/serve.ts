@@ -1,0 +1,115 @@
+/** The broker on the network: every call of the port over HTTP, for those who may make it. */
+import type { IncomingMessage, Server } from "node:http";
+import { type Broker, SluiceError } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { Desk } from "./desk.ts";
+import { healthRoutes, type RecoveryProgress } from "./health.ts";
+import { guard } from "./keys/guard.ts";
+import type { CreatedKey } from "./keys/key-ring.ts";
+import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
+import { readBroker } from "./metrics/broker-metrics.ts";
+import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
+import { Readings } from "./metrics/reading.ts";
+import { describe } from "./openapi.ts";
+import { addRoutes } from "./routes/add.ts";
+import { appRoutes } from "./routes/apps.ts";
+import { configRoutes } from "./routes/config.ts";
+import type { RouteContext } from "./routes/context.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { gateRoutes } from "./routes/gates.ts";
+import { heldRoutes } from "./routes/held.ts";
+import { jobRoutes } from "./routes/jobs.ts";
+import { keyRoutes } from "./routes/keys.ts";
+import { laneRoutes } from "./routes/lanes.ts";
+import { leaseRoutes } from "./routes/leases.ts";
+import { operateRoutes } from "./routes/operate.ts";
+import { queueRoutes } from "./routes/queues.ts";
+import { listen, type Running } from "./running.ts";
+import { checkAddress, type ShellOptions } from "./shell/options.ts";
+import { newShell, type Shell } from "./shell/shell.ts";
+
+export interface ServeOptions extends ShellOptions {
+  /** It stays the caller's: closing the server does not close it. A promise while it recovers. */
+  broker: Broker | Promise<Broker>;
+  /** How far the recovery is, while `broker` is a promise. */
+  recovery?: (() => RecoveryProgress | undefined) | undefined;
+  /** Ask every caller for a key; with `rootKey`, one that may do everything and is not stored. */
+  keys?: boolean | { rootKey?: string | undefined } | undefined;
+  /** Routes of one's own beside those of the broker, such as the dashboard's files. */
+  routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
+}
+
+/** What the stream, and whoever else upgrades a connection, needs of the server. */
+export interface StreamDoor {
+  readonly server: Server;
+  /** Refuses with FORBIDDEN an upgrade that a stranger's page may have asked for. */
+  checkOrigin(request: IncomingMessage): void;
+  /** The broker as the holder of this key may use it, checked on every call. */
+  open(apiKey: string | undefined): Promise<Broker>;
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal;
+}
+
+export interface RunningServer extends Running {
+  /** The first key, when there was none: shown this once. */
+  readonly firstKey: Promise<CreatedKey | undefined>;
+  readonly stream: StreamDoor;
+}
+
+const ROUTES = [
+  queueRoutes,
+  operateRoutes,
+  laneRoutes,
+  addRoutes,
+  jobRoutes,
+  leaseRoutes,
+  heldRoutes,
+  gateRoutes,
+  configRoutes,
+  keyRoutes,
+  eventRoutes,
+];
+
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const rootKey = typeof options.keys === "object" ? options.keys.rootKey : undefined;
+  if (rootKey !== undefined && rootKey.length < ROOT_KEY_CHARS_MIN) {
+    const message = `keys.rootKey must have ${ROOT_KEY_CHARS_MIN} characters at least`;
+    throw new SluiceError("INVALID", message, { field: "keys.rootKey" });
+  }
+  const hasKeys = options.keys !== undefined && options.keys !== false;
+  checkAddress(options, hasKeys);
+  const desk = new Desk(options, hasKeys, rootKey);
+  const shell = newShell(options, desk);
+  const running = await listen(shell, options, () => furnish(shell, desk, options));
+  const firstKey = desk.firstKey();
+  firstKey.catch(() => {});
+  return { ...running, firstKey, stream: streamDoor(shell, desk) };
+}
+
+function streamDoor({ app, checkOrigin, closing }: Shell, desk: Desk): StreamDoor {
+  const open = async (apiKey: string | undefined): Promise<Broker> =>
+    guard(desk.ready(), desk.verify(apiKey));
+  return { server: app.server, checkOrigin, open, closing };
+}
+
+async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {
+  const { app, closing, limits } = shell;
+  const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
+  await describe(app, { title: "Sluice", description });
+  const context: RouteContext = {
+    broker: ({ principal }) => guard(desk.ready(), principal),
+    keys: () => desk.keys(),
+    limits,
+    closing,
+  };
+  for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
+  appRoutes(app, options.pages ?? []);
+  healthRoutes(app, () => desk.readiness());
+  const registry = newRegistry(app);
+  const readings = new Readings(registry);
+  metricRoutes(app, registry, async () => {
+    readings.clear();
+    await readBroker(desk.ready(), readings);
+  });
+  await options.routes?.(app);
+}

@@ -1,0 +1,72 @@
+/**
+ * The web server itself: its timeouts, so that slow clients cannot hold it, and how many may be
+ * connected. Node closes what takes too long, looking once a second.
+ */
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
+import {
+  CONNECTIONS_CHECK_MS,
+  HEADER_BYTES_MAX,
+  HEADERS_MAX,
+  type Limits,
+  SOCKET_SILENCE_MS,
+} from "../limits.ts";
+import { isLoopback } from "./origin.ts";
+
+/** Certificates as PEM texts. */
+export interface TlsOptions {
+  cert: string | Buffer;
+  key: string | Buffer;
+  /** Clients must show a certificate that one of these has signed. */
+  ca?: string | Buffer | readonly (string | Buffer)[] | undefined;
+}
+
+export function newServer(
+  listener: RequestListener,
+  limits: Limits,
+  tls: TlsOptions | undefined,
+): Server {
+  const options: ServerOptions = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: false,
+  };
+  const server =
+    tls === undefined ? createServer(options, listener) : secure(options, tls, listener);
+  server.maxHeadersCount = HEADERS_MAX;
+  server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
+  server.maxConnections = limits.connectionsMax;
+  server.setTimeout(SOCKET_SILENCE_MS);
+  countByAddress(server, limits.connectionsPerAddressMax);
+  return server;
+}
+
+function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListener): TlsServer {
+  const { cert, key, ca } = tls;
+  const client = ca === undefined ? {} : { ca: ca as string, requestCert: true };
+  const secured = { ...options, cert, key, ...client, rejectUnauthorized: true };
+  const server = createTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
+  // Somebody without a certificate, or who speaks plain HTTP: nothing can be answered.
+  server.on("tlsClientError", (_, socket) => socket.destroy());
+  return server;
+}
+
+function countByAddress(server: Server, max: number): void {
+  const counts = new Map<string, number>();
+  server.on("connection", (socket: Socket) => {
+    const address = socket.remoteAddress ?? "";
+    if (isLoopback(address.replace(/^::ffff:/, ""))) return;
+    const count = (counts.get(address) ?? 0) + 1;
+    if (count > max) return void socket.destroy();
+    counts.set(address, count);
+    socket.once("close", () => {
+      const left = counts.get(address)! - 1;
+      if (left === 0) counts.delete(address);
+      else counts.set(address, left);
+    });
+  });
+}

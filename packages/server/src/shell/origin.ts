@@ -1,0 +1,65 @@
+/**
+ * Who may talk to the server from a browser. A page of another origin can make a browser send
+ * requests to a server on this machine; and a name that its owner points at 127.0.0.1 makes such a
+ * page look like our own. So a request must name a host that is ours, and if it names an origin it
+ * must be the server's own, or one that the operator has listed.
+ */
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { SluiceError } from "@sluice/protocol";
+
+export interface OriginRules {
+  /** Names that the server answers to beside its own addresses; without keys these alone. */
+  hosts: readonly string[];
+  /** Origins of other pages that may call, such as `https://ops.example.org`. */
+  origins: readonly string[];
+  /** With keys a stranger's page can do nothing, so any name will do unless some are listed. */
+  hasKeys: boolean;
+  isLoopback: boolean;
+  isTls: boolean;
+}
+
+const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Refuses with FORBIDDEN what a stranger's page may have sent. */
+export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
+  const host = request.headers.host;
+  if (host === undefined || !isOurs(nameOf(host), rules)) {
+    throw refused("host", host, "the Host header does not name this server");
+  }
+  const { origin } = request.headers;
+  if (origin !== undefined) return checkHeader(origin, host, rules);
+  const site = request.headers["sec-fetch-site"];
+  const isForeign = site === "cross-site" || site === "same-site";
+  if (isForeign && request.headers["sec-fetch-mode"] !== "navigate") {
+    throw refused("sec-fetch-site", site, "pages of other origins cannot call this server");
+  }
+}
+
+function checkHeader(origin: string, host: string, { origins, isTls }: OriginRules): void {
+  const own = `${isTls ? "https" : "http"}://${host}`;
+  if (origin.toLowerCase() === own.toLowerCase() || origins.includes(origin)) return;
+  throw refused("origin", origin, "pages of other origins cannot call this server");
+}
+
+function isOurs(name: string, { hosts, hasKeys, isLoopback }: OriginRules): boolean {
+  if (LOCAL.includes(name) || hosts.includes(name)) return true;
+  if (hasKeys) return hosts.length === 0;
+  // An address cannot be made to point elsewhere; on loopback no other one can reach us anyway.
+  return !isLoopback && isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+}
+
+/** The name in a Host header, without the port. */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, "").toLowerCase();
+}
+
+function refused(field: string, value: unknown, message: string): SluiceError {
+  const shown = typeof value === "string" ? value.slice(0, 100) : undefined;
+  return new SluiceError("FORBIDDEN", message, { field, value: shown });
+}
+
+/** Whether nobody but this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

@@ -1,0 +1,202 @@
+/**
+ * What every HTTP server here has in common. The life of a request, and where it may end:
+ *
+ *   connection   too many, or too slow                         closed
+ *   onRequest    a stranger's page                             403 FORBIDDEN
+ *                a compressed body                             415 UNSUPPORTED_MEDIA
+ *                more adds than the server was told to take    429 RATE_LIMITED, body unread
+ *                no key, a wrong or a revoked one              401 UNAUTHORIZED
+ *   parsing      too large, not JSON                           413, 400, 415
+ *   validation   against the route's schema                    400 INVALID
+ *   handler      whatever the port refuses                     its own code
+ *   anything     that nobody expected                          500 INTERNAL, told in the log
+ */
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { SluiceError } from "@sluice/protocol";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { Logger } from "pino";
+import { Failures } from "../keys/failures.ts";
+import { ANYONE, type Principal } from "../keys/principal.ts";
+import { type Limits, PARAM_CHARS_MAX } from "../limits.ts";
+import { bodyOf, sendError, toAnswer } from "./errors.ts";
+import { newServer } from "./listener.ts";
+import { openLog } from "./log.ts";
+import { parseLimits, type ShellOptions } from "./options.ts";
+import { checkOrigin, isLoopback, type OriginRules } from "./origin.ts";
+import { newValidator } from "./validate.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    principal: Principal;
+  }
+  interface FastifyContextConfig {
+    /** Nobody is asked for a key. */
+    isPublic?: boolean;
+    /** Refused early when the server takes no more adds. */
+    isAdd?: boolean;
+  }
+}
+
+export interface Gatekeeper {
+  /** Whether callers are asked for keys. */
+  readonly hasKeys: boolean;
+  /** Whose key this is; refuses with UNAUTHORIZED. */
+  verify(key: string | undefined): Principal;
+  /** How long no adds are taken; 0: they are. */
+  addsWaitMs?(): number;
+}
+
+export interface Shell {
+  readonly app: FastifyInstance;
+  readonly log: Logger;
+  readonly limits: Limits;
+  /** Aborted when the server begins to close: whoever waits for something is sent home. */
+  readonly closing: AbortSignal;
+  /** Refuses with FORBIDDEN what a stranger's page may have sent: for upgrades. */
+  checkOrigin(request: IncomingMessage): void;
+}
+
+export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
+  const limits = parseLimits(options.limits);
+  const log = openLog(typeof options.log === "string" ? { level: options.log } : options.log);
+  const rules = rulesOf(options, gatekeeper.hasKeys);
+  const closing = new AbortController();
+  const app = newApp(options, limits, log);
+  app.addHook("onRequest", async (request, reply) => {
+    enter(request, reply, rules, gatekeeper, failures);
+    if (request.method === "OPTIONS" && rules.origins.length > 0) return reply.code(204).send();
+  });
+  const failures = new Failures(limits.keyFailuresPerMinute);
+  app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
+  app.addHook("preClose", async () => closing.abort());
+  return {
+    app,
+    log,
+    limits,
+    closing: closing.signal,
+    checkOrigin: (request) => checkOrigin(request, rules),
+  };
+}
+
+function rulesOf({ hosts = [], origins = [], host, tls }: ShellOptions, hasKeys: boolean) {
+  const rules: OriginRules = {
+    hosts: hosts.map((name) => name.toLowerCase()),
+    origins,
+    hasKeys,
+    isLoopback: isLoopback(host ?? "127.0.0.1"),
+    isTls: tls !== undefined,
+  };
+  return rules;
+}
+
+function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInstance {
+  const app = fastify({
+    serverFactory: (listener) => newServer(listener, limits, tls),
+    bodyLimit: limits.bodyBytesMax,
+    exposeHeadRoutes: false,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: PARAM_CHARS_MAX },
+    frameworkErrors: (error, _, reply) => sendError(reply as FastifyReply, toAnswer(error)),
+    clientErrorHandler: answerBroken,
+  });
+  app.setValidatorCompiler(newValidator());
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.removeContentTypeParser("text/plain");
+  app.decorateRequest("principal");
+  app.setNotFoundHandler((request, reply) => {
+    const message = `there is no ${request.method} at this address; /openapi.json lists what there is`;
+    sendError(reply, new SluiceError("NOT_FOUND", message));
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const answer = toAnswer(error);
+    if (answer.code !== "INTERNAL") return sendError(reply, answer);
+    log.error({ err: error, request: request.id, route: request.routeOptions.url }, "unexpected");
+    const message = `something went wrong here; the log says more under ${request.id}`;
+    return sendError(reply, new SluiceError("INTERNAL", message));
+  });
+  return app;
+}
+
+/** All that is decided before a body is read. */
+function enter(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rules: OriginRules,
+  gatekeeper: Gatekeeper,
+  failures: Failures,
+): void {
+  reply.header("x-content-type-options", "nosniff");
+  reply.header("cache-control", "no-store");
+  checkOrigin(request.raw, rules);
+  if (rules.origins.length > 0) allowOrigin(request, reply, rules);
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new SluiceError("UNSUPPORTED_MEDIA", "compressed bodies are not read here");
+  }
+  const { isAdd, isPublic } = request.routeOptions.config;
+  const retryAfterMs = isAdd === true ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
+  if (retryAfterMs > 0) {
+    throw new SluiceError("RATE_LIMITED", "more jobs come than are taken", { retryAfterMs });
+  }
+  const isFree = isPublic === true || request.is404 || request.method === "OPTIONS";
+  request.principal = isFree ? ANYONE : verify(request, gatekeeper, failures);
+}
+
+function verify(request: FastifyRequest, gatekeeper: Gatekeeper, failures: Failures): Principal {
+  try {
+    return gatekeeper.verify(keyOf(request));
+  } catch (error) {
+    if (error instanceof SluiceError && error.code === "UNAUTHORIZED") failures.count(request.ip);
+    throw error;
+  }
+}
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const { authorization, "x-api-key": plain } = headers;
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+  return bearer ?? (typeof plain === "string" ? plain : undefined);
+}
+
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, rules: OriginRules): void {
+  const { origin } = request.headers;
+  if (origin === undefined || !rules.origins.includes(origin)) return;
+  reply.header("access-control-allow-origin", origin);
+  reply.header("access-control-allow-methods", "GET, PUT, POST, DELETE");
+  reply.header("access-control-allow-headers", "authorization, content-type, idempotency-key");
+  reply.header("vary", "origin");
+}
+
+function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { statusCode } = reply;
+  const level = statusCode >= 500 ? "error" : isRefusal(statusCode) ? "warn" : "debug";
+  if (!log.isLevelEnabled(level)) return;
+  log[level]({
+    request: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? "none",
+    status: statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    by: request.principal?.id,
+    from: request.ip,
+  });
+}
+
+function isRefusal(statusCode: number): boolean {
+  return statusCode === 401 || statusCode === 403;
+}
+
+/** What cannot even be read as HTTP. */
+function answerBroken(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+    return void socket.destroy();
+  }
+  const isSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  const status = isSlow ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+  const message = isSlow ? "the request took too long" : "the request is not HTTP";
+  const body = JSON.stringify(bodyOf(new SluiceError(isSlow ? "TIMEOUT" : "INVALID", message)));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n` +
+      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

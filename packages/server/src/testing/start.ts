@@ -1,0 +1,58 @@
+import type { TestContext } from "node:test";
+import { type LocalBroker, openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import { type RunningServer, type ServeOptions, serve } from "../serve.ts";
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by the tests.
+  body: any;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+export interface Started {
+  readonly broker: LocalBroker;
+  readonly server: RunningServer;
+  /** `call("GET /v1/queues")`. */
+  call(line: string, options?: CallOptions): Promise<Answer>;
+}
+
+/** A real server on a free port, over a broker in memory; both go with the test. */
+export async function start(t: TestContext, options: Partial<ServeOptions> = {}): Promise<Started> {
+  const broker = await openBroker({ log: new MemoryLog() });
+  const server = await serve({ broker, log: "silent", ...options });
+  t.after(async () => {
+    await server.close();
+    await broker.close();
+  });
+  return { broker, server, call: (line, given) => call(server.address, line, given) };
+}
+
+export async function call(
+  address: string,
+  line: string,
+  { body, key, headers = {} }: CallOptions = {},
+): Promise<Answer> {
+  const [method = "GET", path = "/"] = line.split(" ");
+  const sent: Record<string, string> = { ...headers };
+  if (body !== undefined) sent["content-type"] ??= "application/json";
+  if (key !== undefined) sent.authorization = `Bearer ${key}`;
+  const response = await fetch(`${address}${path}`, {
+    method,
+    headers: sent,
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
