@@ -1,3 +1,4 @@
+export { main } from "./main.ts";
 export { Fault, type FaultOptions, type Penalty } from "./scheduler/fault.ts";
 export type { Budget, IndexerLimits, Window } from "./scheduler/limits-of.ts";
 export { type Outcome, RateLimitWaitError, type Status } from "./scheduler/outcome.ts";
@@ -11,3 +12,5 @@ export type {
   Indexer,
   SubmitOptions,
 } from "./scheduler/submission.ts";
+export { parseSettings, type Settings } from "./settings/settings.ts";
+export { type RunningTorznab, type TorznabOptions, torznab } from "./torznab.ts";

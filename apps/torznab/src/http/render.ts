@@ -60,7 +60,8 @@ const MAGNET = "application/x-bittorrent;x-scheme-handler/magnet";
 
 function renderItem(release: Merged, { origin, now }: FeedPage): string {
   const { download, magnet, indexer } = release;
-  const url = download === undefined ? magnet : `${origin}/download/${indexer.id}/${download}`;
+  const url =
+    download === undefined ? magnet : `${origin}/download/${indexer.id}?token=${download}`;
   const size = release.sizeBytes ?? 0;
   const lines = [
     element("title", release.title),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "sluice";
-import { indexer, openFolder, Rig } from "../testing/rig.ts";
+import { openFolder } from "../testing/folder.ts";
+import { indexer, Rig } from "../testing/rig.ts";
 import { Fault } from "./fault.ts";
 import type { SubmitOptions } from "./submission.ts";
 

@@ -52,7 +52,7 @@ export class Indexers {
     const record = this.#records.get(id);
     if (record !== undefined) return record;
     const details = { field: "indexer", value: id.slice(0, 100) };
-    throw new SluiceError("GATE_NOT_FOUND", `there is no indexer ${details.value}`, details);
+    throw new SluiceError("NOT_FOUND", `there is no indexer ${details.value}`, details);
   }
 
   /** Why it is not asked at all; undefined when it may be. */

@@ -1,15 +1,14 @@
 /** Counters in Prometheus' format. Labels are ids and statuses, never texts from outside. */
-import { Counter, Histogram, Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { HistoryRow } from "./history.ts";
 
 export class Metrics {
-  readonly registry = new Registry();
   readonly #requests: Counter<"indexer" | "kind" | "status">;
   readonly #seconds: Histogram<"kind">;
   readonly #searches: Counter<"priority" | "end">;
 
   constructor() {
-    const registers = [this.registry];
+    const registers: Registry[] = [];
     this.#requests = new Counter({
       name: "torznab_requests_total",
       help: "Requests to indexers, by how they ended.",
@@ -29,6 +28,13 @@ export class Metrics {
       labelNames: ["priority", "end"],
       registers,
     });
+  }
+
+  /** From now on the server shows them. */
+  showIn(registry: Registry): void {
+    registry.registerMetric(this.#requests);
+    registry.registerMetric(this.#seconds);
+    registry.registerMetric(this.#searches);
   }
 
   asked({ indexer, kind, status, at, endedAt }: HistoryRow): void {

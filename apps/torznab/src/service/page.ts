@@ -1,39 +1,9 @@
 /** The service's page in the dashboard: indexers as gates, and what they said last. */
+import type { AppPage, AppView } from "sluice/http";
 import { activityOf } from "./activity.ts";
 import { budgetOf } from "./forecast.ts";
 import type { IndexerRecord } from "./indexers.ts";
 import type { TorznabService } from "./service.ts";
-
-type Tone = "good" | "warn" | "bad";
-
-interface AppFact {
-  label: string;
-  value: string | number;
-  tone?: Tone;
-}
-
-type AppSection =
-  | { kind: "facts"; title: string; facts: AppFact[] }
-  | { kind: "table"; title: string; columns: string[]; rows: (string | number)[][] };
-
-interface AppAction {
-  name: string;
-  title: string;
-  confirm?: string;
-  fields?: { name: string; label: string; value?: string }[];
-}
-
-export interface AppView {
-  sections: AppSection[];
-  actions?: AppAction[];
-}
-
-export interface AppPage {
-  name: string;
-  title: string;
-  view(): Promise<AppView>;
-  act(action: string, values: Record<string, string>): Promise<string>;
-}
 
 const HISTORY_ROWS = 20;
 const INDEXER = [{ name: "indexer", label: "Indexer" }];

@@ -77,7 +77,8 @@ export class TorznabService {
   readonly #store: Store<SearchFacts>;
   readonly #searches = new Map<string, Search>();
   readonly #inFlight = new Map<string, Search>();
-  readonly #capsPending = new Set<string>();
+  /** How the last request for each indexer's caps ended, or will. */
+  readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
   #scheduler!: Scheduler;
 
   private constructor(parts: Parts) {
@@ -161,7 +162,7 @@ export class TorznabService {
   find(id: string): Search {
     const search = this.#searches.get(id);
     if (search !== undefined) return search;
-    throw new SluiceError("JOB_NOT_FOUND", `there is no search ${id.slice(0, 100)}`);
+    throw new SluiceError("NOT_FOUND", `there is no search ${id.slice(0, 100)}`);
   }
 
   get searches(): readonly Search[] {
@@ -183,7 +184,7 @@ export class TorznabService {
   async download(id: string, token: string, signal?: AbortSignal): Promise<Downloaded> {
     const record = this.parts.indexers.get(id);
     const link = this.parts.vault.unseal(`link:${id}`, token);
-    if (link === undefined) throw new SluiceError("JOB_NOT_FOUND", "there is no such download");
+    if (link === undefined) throw new SluiceError("NOT_FOUND", "there is no such download");
     return this.#one<Downloaded>(record, {
       priority: "interactive",
       budget: "grab",
@@ -272,14 +273,26 @@ export class TorznabService {
     };
   }
 
-  #complete(search: Search, { indexer, ...outcome }: Completion<unknown>): void {
-    const { status, results } = outcome;
+  async #complete(search: Search, completion: Completion<unknown>): Promise<void> {
+    const { indexer, status, results } = completion;
     const found = results as readonly Found[];
     if (status === "ok" || status === "empty") {
       const key = taskKey(indexer.id, search.facts.query);
       this.cache.put(key, found, this.parts.clock.now());
+      search.settle(indexer.id, { ...completion, results: found });
+      return;
     }
-    search.settle(indexer.id, { ...outcome, results: found });
+    const real = await this.#realFailure(completion);
+    search.settle(indexer.id, { ...real, results: [] });
+  }
+
+  /** A search that waited for caps in vain failed for what went wrong with the caps. */
+  async #realFailure(completion: Completion<unknown>): Promise<Completion<unknown>> {
+    const { indexer, status } = completion;
+    if (status !== "rate_limited" && status !== "error") return completion;
+    if (this.parts.indexers.find(indexer.id)?.caps !== undefined) return completion;
+    const caps = await this.#capsEnds.get(indexer.id)?.end;
+    return caps === undefined || caps.status === "ok" ? completion : caps;
   }
 
   #done(search: Search): void {
@@ -312,8 +325,10 @@ export class TorznabService {
 
   /** Before the search in the same line, unless they are on their way already. */
   #askCaps(id: string, { priority, maxWait }: Pick<Submit, "priority" | "maxWait">): void {
-    if (this.#capsPending.has(id)) return;
-    this.#capsPending.add(id);
+    if (this.#capsEnds.get(id)?.isPending) return;
+    const { promise: end, resolve } = Promise.withResolvers<Completion<unknown>>();
+    const entry = { end, isPending: true };
+    this.#capsEnds.set(id, entry);
     this.#scheduler.submit({
       indexers: [Indexers.limited(this.parts.indexers.get(id))],
       params: { mode: "caps" },
@@ -322,7 +337,10 @@ export class TorznabService {
       exec: async (_indexer, _query, { signal }) => {
         return { results: [await this.parts.asker.caps(id, { signal })] };
       },
-      onJobDone: () => void this.#capsPending.delete(id),
+      onComplete: (completion) => {
+        entry.isPending = false;
+        resolve(completion);
+      },
     });
   }
 

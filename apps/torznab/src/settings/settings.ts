@@ -42,7 +42,7 @@ const DEFAULTS: Settings = {
 };
 
 /** Long enough that it cannot be guessed by trying. */
-const API_KEY_MIN = 16;
+const API_KEY_MIN = 32;
 
 type Reader = (field: string, value: unknown) => Partial<Settings>;
 

@@ -1,11 +1,9 @@
 // A scheduler on a fake clock, with indexers whose answers the test gives, and a record of all.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { FakeClock, Sluice } from "sluice";
 import { type SchedulerOptions, SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, Exec, Indexer, SubmitOptions } from "../scheduler/submission.ts";
+import type { Folder } from "./folder.ts";
 
 interface Started {
   indexer: string;
@@ -120,22 +118,6 @@ export class Rig {
       });
     });
   }
-}
-
-// A folder of a test: who works in it is closed first, the latest first, then it is removed.
-export interface Folder {
-  readonly dir: string;
-  readonly closing: (() => Promise<void>)[];
-}
-
-export async function openFolder(t: TestContext): Promise<Folder> {
-  const dir = await mkdtemp(join(tmpdir(), "torznab-"));
-  const closing: Folder["closing"] = [];
-  t.after(async () => {
-    for (const close of closing) await close();
-    await rm(dir, { recursive: true, force: true });
-  });
-  return { dir, closing };
 }
 
 export function indexer(id: string, limits: Partial<Indexer> = {}): Indexer {
