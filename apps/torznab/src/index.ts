@@ -14,3 +14,4 @@ export type {
 } from "./scheduler/submission.ts";
 export { parseSettings, type Settings } from "./settings/settings.ts";
 export { type RunningTorznab, type TorznabOptions, torznab } from "./torznab.ts";
+export { XmlReader } from "./xml/reader.ts";
