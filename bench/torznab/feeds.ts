@@ -1,4 +1,5 @@
-// Feeds of 10 MB, read in a thread of their own: how long the event loop of the service stands still.
+// Feeds of 10 MB, read in a thread of their own: how long the event loop of the service stands
+// still.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { XmlReader } from "@sluice/torznab";

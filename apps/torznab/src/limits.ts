@@ -15,7 +15,7 @@ export const XML_ATTRIBUTES_MAX = 64;
 /** Entity and character references of one document: beyond it they are an attack, not text. */
 export const XML_REFERENCES_MAX = 100_000;
 
-/** How long a document may take to read before its thread is ended: the largest take two seconds. */
+/** How long a document may take to read before its thread is ended: the largest take seconds. */
 export const PARSE_MS_MAX = 10_000;
 
 /** Heap of the thread that reads documents: a 16 MiB one makes about 150 MiB of tree. */

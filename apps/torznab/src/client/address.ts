@@ -8,7 +8,7 @@ import { lookup } from "node:dns/promises";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { TorznabFault } from "./torznab-fault.ts";
 
-/** Not public unicast: private, loopback, link-local, shared, documentation, multicast, reserved. */
+/** Not public unicast: private, loopback, link-local, shared, for examples, multicast, reserved. */
 const PRIVATE = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8],

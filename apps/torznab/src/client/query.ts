@@ -70,7 +70,8 @@ export function isFeed({ q, fields = {} }: SearchQuery): boolean {
 
 /**
  * What of a search this indexer understands. Ids say more than words, so words are left out beside
- * them and come back when no id is left. An indexer that could only answer something else is skipped.
+ * them and come back when no id is left. An indexer that could only answer something else is
+ * skipped.
  */
 export function pruneQuery(query: SearchQuery, caps: Caps): URLSearchParams {
   const supported = caps.modes[query.mode];

@@ -4,7 +4,7 @@ const MARK = "REDACTED";
 
 /** Parameters that carry secrets, whoever wrote them. */
 const NAMED =
-  /\b(api_?key|pass_?key|torrent_pass|auth_?key|rss_?key|jackett_apikey|token|secret)=([^&\s"'<>]+)/gi;
+  /\b((?:\w+_)?(?:api_?key|pass_?key|auth_?key|rss_?key)|\w+_pass|token|secret)=([^&\s"'<>]+)/gi;
 
 export function redact(text: string, secrets: readonly string[] = []): string {
   let clean = text.replace(NAMED, `$1=${MARK}`);

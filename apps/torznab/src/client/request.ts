@@ -1,6 +1,6 @@
 /**
- * One GET within bounds of time, bytes and redirects. Nothing thrown here holds the address: the key
- * is in it.
+ * One GET within bounds of time, bytes and redirects. Nothing thrown here holds the address: the
+ * key is in it.
  */
 import { get as httpGet, type IncomingMessage, type RequestOptions } from "node:http";
 import { get as httpsGet } from "node:https";

@@ -118,7 +118,7 @@ export class TorznabClient {
 }
 
 /** The protocol's path is `api`, below whatever address the user copied. */
-export function addressOf({ url, apiKey }: Endpoint, params: URLSearchParams): string {
+function addressOf({ url, apiKey }: Endpoint, params: URLSearchParams): string {
   const address = new URL(url);
   if (!/\/api$/.test(address.pathname)) {
     address.pathname = `${address.pathname.replace(/\/$/, "")}/api`;

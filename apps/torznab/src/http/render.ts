@@ -8,7 +8,7 @@ const SPACES =
   'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:torznab="http://torznab.com/schemas/2015/feed"';
 
 /** What is no character of XML is left out, whatever an indexer sent. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return (
     text
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -74,7 +74,7 @@ test("no words and no ids is a feed, anything else is a person who waits", async
   assert.deepEqual(priorities, ["rss", "rss", "interactive", "interactive", "background"]);
 });
 
-test("nothing answered: the wait as 429 with Retry-After, the real failure before the wait", async (t) => {
+test("nothing answered: the wait as a 429, the real failure before the wait", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t);
   await app.add(server, "a");

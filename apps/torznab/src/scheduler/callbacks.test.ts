@@ -157,7 +157,7 @@ test("a handler that throws gives slot and gate back", async (t) => {
   assert.deepEqual([gate.inFlight, gate.ladderStep], [0, 0]);
 });
 
-test("stop: the queued end as stopped, the running may end, and nobody submits after", async (t) => {
+test("stop: the queued end as stopped, the running may end, nobody submits after", async (t) => {
   const rig = await Rig.open(t, { workers: 1 });
   rig.tookMs = 1_000;
   rig.submit({ indexers: [indexer("a"), indexer("b")] });

@@ -111,7 +111,7 @@ test("submits within five milliseconds are one decision", async (t) => {
   assert.deepEqual(rig.requests, ["b 5", "a 1005"]);
 });
 
-test("what waited ten minutes is promoted, so that a trickle of urgent searches starves nobody", async (t) => {
+test("what waited ten minutes is promoted: urgent searches starve nobody", async (t) => {
   const rig = await Rig.open(t, { workers: 1 });
   rig.tookMs = 4_900;
   const urgent = (n: number): void => {

@@ -6,7 +6,7 @@ import { LADDER } from "./limits-of.ts";
 
 const MINUTE = 60_000;
 
-test("a limit cools for what was asked, or for the ladder's step when that is longer", async (t) => {
+test("a limit cools for what was asked, or for the ladder's step if that is longer", async (t) => {
   for (const [askedMs, coolMs] of [
     [0, 1 * MINUTE],
     [10_000, 1 * MINUTE],

@@ -1,7 +1,7 @@
 /**
  * Searches over indexers with limits, on one Sluice queue: a tier per priority, a gate per indexer,
- * a group per submit. What waits, what is skipped and what goes next the queue decides; here is only
- * what a submit means in its words, and who is called back.
+ * a group per submit. What waits, what is skipped and what goes next the queue decides; here is
+ * only what a submit means in its words, and who is called back.
  *
  * A submit is gathered for a few milliseconds, so that a burst is one decision and not a race. Its
  * tasks become jobs that carry no secret: the handler finds the task by submit and index. A task is
@@ -232,7 +232,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     }
   }
 
-  /** Never throws but what ends the job: the outcome waits with the task until the job has ended. */
+  /** Throws only what ends the job: the outcome waits with the task until the job has ended. */
   async #run(job: WorkJob<Payload<Params>>, { signal }: WorkContext): Promise<unknown> {
     const task = this.#submissions.get(job.payload.submit)?.tasks[job.payload.index];
     if (task === undefined) throw new Unrecoverable("stopped: nobody waits", { blame: false });

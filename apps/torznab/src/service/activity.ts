@@ -1,4 +1,4 @@
-/** What happens now: who waits, who is asked, who is left in peace, with the reason and the time. */
+/** What happens now: who waits, who is asked, who is left alone, with the reason and the time. */
 import { ACTIVITY_MAX } from "../limits.ts";
 import { gateKey } from "../scheduler/limits-of.ts";
 import { PRIORITIES } from "../scheduler/priority.ts";

@@ -123,7 +123,7 @@ export class Asker {
 }
 
 /** A search in one line. */
-export function describe({ mode, q, cat, fields = {} }: SearchQuery): string {
+function describe({ mode, q, cat, fields = {} }: SearchQuery): string {
   const parts = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
   if (cat !== undefined) parts.push(`cat=${cat.join(",")}`);
   return [mode, ...(q === undefined ? [] : [JSON.stringify(q)]), ...parts].join(" ");

@@ -1,4 +1,4 @@
-/** What was asked of indexers, the latest first; kept over restarts, and never more than a number. */
+/** What was asked of indexers, the latest first: so many rows, kept over restarts. */
 import type { Sluice, Store, StoreChange } from "sluice";
 import type { Status } from "../scheduler/outcome.ts";
 

@@ -18,7 +18,7 @@ const USUAL_CATEGORIES = [
   [3000, "Audio"],
   [4000, "PC"],
   [5000, "TV"],
-  [6000, "XXX"],
+  [6000, "Adult"],
   [7000, "Books"],
   [8000, "Other"],
 ] as const;

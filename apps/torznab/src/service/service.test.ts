@@ -5,7 +5,7 @@ import { FAULTS, type FaultName, sampleItems } from "../testing/indexer-server.t
 import { openIndexer, start } from "../testing/start.ts";
 import type { Report } from "./search.ts";
 
-test("each fault of one indexer is its own status, and the other answers all the same", async (t) => {
+test("each fault of one indexer is its own status, and the others answer all the same", async (t) => {
   const settings = { cacheTtlMs: 0, requestTimeoutMs: 300, responseBytesMax: 2 * 1024 * 1024 };
   const app = await start(t, { settings });
   const dialects = ["jackett", "prowlarr", "newznab"] as const;
@@ -38,7 +38,7 @@ test("each fault of one indexer is its own status, and the other answers all the
   }
 });
 
-test("50 indexers, 10 cooling, 10 slow, 5 broken: all that was there, in time, 50 statuses", async (t) => {
+test("50 indexers, 10 cooling, 10 slow, 5 broken: an answer in time, 50 statuses", async (t) => {
   const settings = { requestTimeoutMs: 700, searchDeadlineMs: 3_000 };
   const app = await start(t, { settings });
   const good = await openIndexer(t, { items: sampleItems("good", 1) });
@@ -79,7 +79,7 @@ test("50 indexers, 10 cooling, 10 slow, 5 broken: all that was there, in time, 5
   });
 });
 
-test("a restart: the half-used window, the ladder, the history, and a search that goes on", async (t) => {
+test("a restart: half-used window, ladder, history, and a search that goes on", async (t) => {
   const folder = await openFolder(t);
   const server = await openIndexer(t, { apiKey: "the-key", items: sampleItems("a", 1) });
   const first = await start(t, { folder });

@@ -2,9 +2,9 @@
  * The search service: indexers, searches over them, and what it remembers. It decides who is asked;
  * when they are asked the scheduler decides.
  *
- * A search goes to every indexer that may be asked, has no fresh answer in the cache and can do this
- * kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are unknown,
- * they are asked for first, as a request like any other.
+ * A search goes to every indexer that may be asked, has no fresh answer in the cache and can do
+ * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
+ * unknown, they are asked for first, as a request like any other.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -46,7 +46,7 @@ const API_KEY_MIN = 32;
 
 type Reader = (field: string, value: unknown) => Partial<Settings>;
 
-/** The names of the settings, as they stand in the file; in the environment `cacheTtl` is CACHE_TTL. */
+/** By name, as it stands in the file; in the environment `cacheTtl` is `TORZNAB_CACHE_TTL`. */
 const READERS: Readonly<Record<string, Reader>> = {
   dir: (field, value) => ({ dir: text(field, value, 4_096) }),
   keyFile: (field, value) => ({ keyFile: text(field, value, 4_096) }),
@@ -89,7 +89,7 @@ export function parseSettings(
   return settings;
 }
 
-/** A key need not stand in the file: `TORZNAB_INDEXER_MY_TRACKER_API_KEY` is the one of my-tracker. */
+/** Keys may stay out of the file: that of my-tracker is `TORZNAB_INDEXER_MY_TRACKER_API_KEY`. */
 function indexersOf(
   value: unknown,
   environment: Readonly<Record<string, string | undefined>>,
@@ -108,7 +108,7 @@ function indexersOf(
   return inputs;
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 

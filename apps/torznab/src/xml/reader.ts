@@ -1,13 +1,14 @@
 /**
- * Reads documents in a thread of its own, one at a time. A document that takes too long, or too much
- * memory, costs its thread: it is ended, the document is refused, and the next one gets a new thread.
+ * Reads documents in a thread of its own, one at a time. A document that takes too long, or too
+ * much memory, costs its thread: it is ended, the document is refused, and the next one gets a new
+ * thread.
  */
 import { Worker } from "node:worker_threads";
 import { PARSE_HEAP_MIB, PARSE_MS_MAX } from "../limits.ts";
 import type { Document, XmlAnswer } from "./read-answer.ts";
 import type { Release } from "./read-feed.ts";
 import { XmlRefused } from "./refused.ts";
-import type { Reply, Request } from "./thread/message.ts";
+import type { More, Reply, Request } from "./thread/message.ts";
 
 interface Job {
   readonly document: Document;
@@ -82,6 +83,8 @@ export class XmlReader {
     const job = this.#running;
     if ("releases" in reply) {
       for (const release of reply.releases) job.releases.push(release);
+      const more: More = { more: reply.id };
+      this.#worker?.postMessage(more);
       return;
     }
     this.#finish();

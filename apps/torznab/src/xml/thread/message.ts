@@ -8,9 +8,14 @@ export interface Request extends Document {
   readonly id: number;
 }
 
+/** Asks for the next piece of the same answer. */
+export interface More {
+  readonly more: number;
+}
+
 /**
- * A feed's releases come in small pieces before the rest: each message is unpacked in one go on the
- * event loop of the service, which must not stand still for it.
+ * A feed's releases come in small pieces before the rest, each when it is asked for: what has
+ * arrived is unpacked in one go on the event loop of the service, which must not stand still.
  */
 export type Reply =
   | { readonly id: number; readonly releases: Release[] }
