@@ -13,8 +13,8 @@ const SORTS: readonly string[] = [
 ] satisfies readonly LaneSort[];
 
 /**
- * Lists the lanes of queues. A share needs the sum over all lanes, and an order a look at each; that
- * is done a slice at a time, with a turn for everybody else between two slices.
+ * Lists the lanes of queues. A share needs the sum over all lanes, and an order a look at each:
+ * that is done a slice at a time, with a turn for everybody else between two slices.
  */
 export class LaneList {
   readonly #runtime: Runtime;

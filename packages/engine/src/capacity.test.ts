@@ -72,6 +72,21 @@ test("perLane: each key has its own room, over all tiers", () => {
   assert.throws(() => engine.add("q", {}, 0), FULL, "jobs without a key are one lane");
 });
 
+test("a tier's perLane: who has its part of a tier is refused alone, and does not spill", () => {
+  const tiers = [
+    { name: "fast", capacity: 4, perLane: 2 },
+    { name: "slow", perLane: 3 },
+  ];
+  const engine = open({ tiers, onFull: "spill" });
+  fill(engine, 2, { fairnessKey: "a", priority: 0 });
+  assert.throws(() => engine.add("q", { fairnessKey: "a", priority: 0 }, 0), FULL);
+  fill(engine, 2, { fairnessKey: "b", priority: 0 });
+  assert.equal(engine.add("q", { fairnessKey: "a", priority: 0 }, 0).tier, 1, "the tier is full");
+  fill(engine, 2, { fairnessKey: "a" });
+  assert.throws(() => engine.add("q", { fairnessKey: "a" }, 0), FULL);
+  fill(engine, 3, { fairnessKey: "b" });
+});
+
 test("perLane: without fairness there is one lane", () => {
   const engine = open({ capacity: { perLane: 2 }, fairness: false });
   fill(engine, 1, { fairnessKey: "a" });

@@ -43,7 +43,7 @@ function findRoom(
   if (full !== undefined) return full;
   let tier = wanted;
   for (let i = 0; i < queue.config.tiers.length; i++) {
-    if (hasTierRoom(queue, tier)) return tier;
+    if (hasTierRoom(queue, tier)) return fullInTier(core, queue, tier, key) ?? tier;
     if (queue.config.onFull !== "spill") break;
     const next = queue.config.tiers[tier]!.spillTo ?? tier + 1;
     if (next >= queue.config.tiers.length) break;
@@ -83,6 +83,15 @@ function fullLane(core: Core, queue: Queue, key: FairnessKey): string | undefine
   return waiting >= perLane ? `the lane holds ${waiting} jobs` : undefined;
 }
 
+/** Who has had its part of a tier does not spill: the next one is for those who found it full. */
+function fullInTier(core: Core, queue: Queue, tier: number, key: FairnessKey): string | undefined {
+  const { perLane, name } = queue.config.tiers[tier]!;
+  if (perLane === undefined) return undefined;
+  const lane = core.lanes.findLane(queue.tiers[tier]!, key);
+  const waiting = lane === 0 ? 0 : core.lanes.get(lane, WAITING);
+  return waiting >= perLane ? `the lane holds ${waiting} jobs of tier ${name}` : undefined;
+}
+
 /**
  * Whether a delayed job finds room in its own tier. What its key has waiting does not count: it was
  * let in when it was added.
@@ -97,12 +106,17 @@ export function hasRoom(core: Core, queue: Queue, row: number): boolean {
  * job by its id wants to know. A retry that is only hastened was let in long ago.
  */
 export function refuseRevival(core: Core, queue: Queue, row: number): void {
-  const { jobs, lanes } = core;
+  const { jobs } = core;
   const isEnded = jobs.state(row) === ENDED_JOB;
   if (!isEnded && jobs.int(row, LEASE) > 0) return;
-  const laneFull = isEnded ? fullLane(core, queue, lanes.keyOf(core.laneOf(row))) : undefined;
+  const laneFull = isEnded ? fullLaneOf(core, queue, row) : undefined;
   if (hasRoom(core, queue, row) && laneFull === undefined) return;
   throw fullError(queue, laneFull ?? `it holds ${queue.waiting} jobs`);
+}
+
+function fullLaneOf(core: Core, queue: Queue, row: number): string | undefined {
+  const key = core.lanes.keyOf(core.laneOf(row));
+  return fullLane(core, queue, key) ?? fullInTier(core, queue, core.tierOf(row), key);
 }
 
 /** Refuses another payload that does not fit; -1: the add that brings it is to be dropped. */

@@ -39,7 +39,7 @@ const QUEUE = [
   "ttlMs",
   "paused",
 ] as const;
-const TIER = ["name", "capacity", "spillTo"] as const;
+const TIER = ["name", "capacity", "perLane", "spillTo"] as const;
 const CAPACITY = ["jobs", "bytes", "perLane", "delayed", "leased"] as const;
 const ADMISSION = ["fill", "rate", "burst"] as const;
 const RESULTS = ["jobs", "ms"] as const;
@@ -120,6 +120,8 @@ function parseTier(field: string, value: unknown, index: number): TierConfig {
   const tier: TierConfig = { name: parseName(`${field}.name`, fields.get("name") ?? `${index}`) };
   const capacity = fields.integer("capacity", undefined, 1, CAPACITY_JOBS_MAX);
   if (capacity !== undefined) tier.capacity = capacity;
+  const perLane = fields.integer("perLane", undefined, 1, CAPACITY_JOBS_MAX);
+  if (perLane !== undefined) tier.perLane = perLane;
   const spillTo = fields.integer("spillTo", undefined, 0, TIERS_MAX - 1);
   if (spillTo !== undefined) tier.spillTo = spillTo;
   return tier;

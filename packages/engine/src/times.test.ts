@@ -23,7 +23,7 @@ test("a time is counted under the first power of two that it does not exceed", (
   ]);
 });
 
-test("a queue counts how long its jobs waited, from when they were due, and how long they ran", () => {
+test("a queue counts how long jobs waited once they were due, and how long they ran", () => {
   const engine = new Engine({ seed: 1 });
   engine.setQueue("q", { retry: { minMs: 100, maxMs: 100, jitter: 0 } }, 0);
   engine.addAll("q", [{ delayMs: 1000 }], 0);

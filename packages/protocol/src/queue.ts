@@ -6,6 +6,8 @@ export interface TierConfig {
   name: string;
   /** Jobs ready or gated in this tier; absent: only the queue's capacity counts. */
   capacity?: number | undefined;
+  /** Jobs ready or gated that one key may have in this tier; absent: only `capacity.perLane`. */
+  perLane?: number | undefined;
   /** Tier index that takes the overflow under `onFull: "spill"`; absent: the next one. */
   spillTo?: number | undefined;
 }

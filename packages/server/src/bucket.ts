@@ -1,6 +1,6 @@
 /**
- * A token bucket for requests. It may go into debt, so that a batch is taken as a whole and paid for
- * afterwards: over any time the rate holds.
+ * A token bucket for requests. It may go into debt, so that a batch is taken as a whole and paid
+ * for afterwards: over any time the rate holds.
  */
 export class Bucket {
   readonly #perMs: number;

@@ -42,8 +42,8 @@ export interface ServeOptions extends ShellOptions {
 /** What the stream, and whoever else upgrades a connection, needs of the server. */
 export interface StreamDoor {
   readonly server: Server;
-  /** Refuses with FORBIDDEN an upgrade that a stranger's page may have asked for. */
-  checkOrigin(request: IncomingMessage): void;
+  /** Whether an upgrade is to be refused: a stranger's page may have asked for it. */
+  refuse(request: IncomingMessage): { status: number; message: string } | undefined;
   /** The broker as the holder of this key may use it, checked on every call. */
   open(apiKey: string | undefined): Promise<Broker>;
   /** Aborted when the server begins to close. */
@@ -86,10 +86,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   return { ...running, firstKey, stream: streamDoor(shell, desk) };
 }
 
-function streamDoor({ app, checkOrigin, closing }: Shell, desk: Desk): StreamDoor {
+/** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
+function streamDoor({ app, refuse, closing }: Shell, desk: Desk): StreamDoor {
   const open = async (apiKey: string | undefined): Promise<Broker> =>
     guard(desk.ready(), desk.verify(apiKey));
-  return { server: app.server, checkOrigin, open, closing };
+  return { server: app.server, refuse, open, closing };
 }
 
 async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {

@@ -3,13 +3,11 @@
 //   --seed N             one seed, with every event
 //   --count N --start N  so many seeds from there on, with what broke (default 100 fresh ones)
 //   --days N             days instead of an hour a seed
-//   --soak               the long run before a release
 
 import { parseArgs } from "node:util";
 import { reportFailure, Summary } from "./run/report.ts";
 import { HOUR_MS, runSeed } from "./run/run.ts";
 import { unseenStart } from "./run/seeds.ts";
-import { soak } from "./run/soak.ts";
 import { range, sweep } from "./run/sweep.ts";
 
 const { values } = parseArgs({
@@ -18,15 +16,13 @@ const { values } = parseArgs({
     count: { type: "string", default: "100" },
     start: { type: "string" },
     days: { type: "string" },
-    soak: { type: "boolean", default: false },
   },
 });
 
 const print = (line: string): void => console.log(line);
 const lengthMs = values.days === undefined ? HOUR_MS : number("days", values.days) * 24 * HOUR_MS;
 
-if (values.soak) process.exitCode = soak(print) > 0 ? 1 : 0;
-else if (values.seed !== undefined) runOne(number("seed", values.seed));
+if (values.seed !== undefined) runOne(number("seed", values.seed));
 else runMany(values.start === undefined ? unseenStart() : number("start", values.start));
 
 function number(name: string, text: string): number {

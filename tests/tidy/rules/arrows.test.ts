@@ -62,6 +62,7 @@ test("an app imports the library and nothing below it", () => {
 
 test("a test may cross the arrows, but nothing leans on cli or sim", () => {
   assert.deepEqual(messages("packages/server/src/a.test.ts", 'import "@sluice/broker";'), []);
+  assert.deepEqual(messages("packages/server/src/testing/a.ts", 'import "@sluice/broker";'), []);
   assert.deepEqual(messages("packages/server/src/a.test.ts", 'import "@sluice/sim";'), [
     "1 nothing may import packages/sim",
   ]);

@@ -44,6 +44,15 @@ export const capacity = cases("capacity", {
     accepted(await scene.tryAdd("c", { fairnessKey: "quiet" }), "the quiet lane");
   },
 
+  "a lane may have a part of a tier, and no more": async (scene) => {
+    await scene.queue({ tiers: [{ name: "fast", perLane: 1 }, "slow"], onFull: "spill" });
+    const noisy = { fairnessKey: "noisy", priority: "fast" };
+    await scene.add("a", noisy);
+    refused(await scene.tryAdd("b", noisy), "QUEUE_FULL", "the noisy lane");
+    accepted(await scene.tryAdd("c", { ...noisy, priority: "slow" }), "the noisy lane elsewhere");
+    accepted(await scene.tryAdd("d", { ...noisy, fairnessKey: "quiet" }), "the quiet lane");
+  },
+
   "delayed jobs are bounded apart": async (scene) => {
     await scene.queue({ capacity: { delayed: 1, jobs: 1 } });
     const delayMs = scene.steps(50);

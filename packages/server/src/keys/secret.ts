@@ -1,7 +1,7 @@
 /**
  * The text of a key: `sk_`, twelve digits that name it, and 256 bits that nobody can guess. Only a
- * salted hash of the latter is kept. They are random, so one round of SHA-256 is enough: there is no
- * dictionary to try.
+ * salted hash of the latter is kept. They are random, so one round of SHA-256 is enough: there is
+ * no dictionary to try.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 

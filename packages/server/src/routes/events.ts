@@ -84,6 +84,7 @@ async function stream(
   response.writeHead(200, {
     "content-type": "text/event-stream",
     "cache-control": "no-store",
+    connection: "close",
     "x-accel-buffering": "no",
   });
   response.write("retry: 2000\n: open\n\n");

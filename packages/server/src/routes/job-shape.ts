@@ -17,7 +17,7 @@ import {
   TIME,
 } from "./shapes.ts";
 
-export const HEADERS: Schema = { type: "object", additionalProperties: TEXT };
+const HEADERS: Schema = { type: "object", additionalProperties: TEXT };
 
 const BACKOFF: Schema = object({
   attempts: COUNT,

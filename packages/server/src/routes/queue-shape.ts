@@ -2,15 +2,23 @@ import { COUNT, FLAG, list, MS, NAME, NUMBER, object, type Schema, TEXT } from "
 
 const NULLABLE_MS: Schema = { type: ["number", "null"], minimum: 0 };
 
-const TIER: Schema = object({ name: TEXT, capacity: COUNT, spillTo: COUNT });
+const TIER: Schema = known({ name: TEXT, capacity: COUNT, perLane: COUNT, spillTo: COUNT });
 
-const RETRY: Schema = object({
+const RETRY: Schema = known({
   attempts: COUNT,
   minMs: MS,
   maxMs: MS,
   factor: NUMBER,
   jitter: NUMBER,
 });
+
+/** Fields that are known here; others the broker refuses, or knows of. */
+function known(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
+  return { ...object(properties, required), additionalProperties: true };
+}
 
 /**
  * What a queue may be told. The types are checked here; what the values mean, and fields that are
@@ -25,7 +33,7 @@ export const QUEUE_OPTIONS: Schema = {
     fairness: FLAG,
     weights: { type: "object", additionalProperties: NUMBER },
     weight: NUMBER,
-    capacity: object({
+    capacity: known({
       jobs: COUNT,
       bytes: COUNT,
       perLane: { type: ["integer", "null"], minimum: 0 },
@@ -35,11 +43,11 @@ export const QUEUE_OPTIONS: Schema = {
     onFull: { type: "string", enum: ["reject", "drop", "spill", "wait"] },
     addTimeoutMs: MS,
     fullRetryMs: MS,
-    admission: object({ fill: NUMBER, rate: NUMBER, burst: NUMBER }, ["fill", "rate"]),
+    admission: known({ fill: NUMBER, rate: NUMBER, burst: NUMBER }, ["fill", "rate"]),
     leaseMs: MS,
     retry: RETRY,
     dlq: { anyOf: [NAME, { type: "boolean", const: false }] },
-    results: object({ jobs: COUNT, ms: MS }),
+    results: known({ jobs: COUNT, ms: MS }),
     ttlMs: MS,
     paused: FLAG,
   },

@@ -63,7 +63,7 @@ export function answers(ok: Schema, others: Readonly<Record<string, Schema>> = {
   return { 200: ok, ...others, "4xx": ERROR, "5xx": ERROR };
 }
 
-export const NOTHING: Schema = { type: "null", description: "Done." };
+const NOTHING: Schema = { type: "null", description: "Done." };
 
 /** The answers of a call that has nothing to tell. */
 export const DONE: Schema = { 204: NOTHING, "4xx": ERROR, "5xx": ERROR };

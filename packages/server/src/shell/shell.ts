@@ -53,8 +53,8 @@ export interface Shell {
   readonly limits: Limits;
   /** Aborted when the server begins to close: whoever waits for something is sent home. */
   readonly closing: AbortSignal;
-  /** Refuses with FORBIDDEN what a stranger's page may have sent: for upgrades. */
-  checkOrigin(request: IncomingMessage): void;
+  /** Why an upgrade is refused: a stranger's page may have asked for it. */
+  refuse(request: IncomingMessage): { status: number; message: string } | undefined;
 }
 
 export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
@@ -75,7 +75,7 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
     log,
     limits,
     closing: closing.signal,
-    checkOrigin: (request) => checkOrigin(request, rules),
+    refuse: (request) => refusal(request, rules),
   };
 }
 
@@ -116,6 +116,16 @@ function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInst
     return sendError(reply, new SluiceError("INTERNAL", message));
   });
   return app;
+}
+
+function refusal(request: IncomingMessage, rules: OriginRules): ReturnType<Shell["refuse"]> {
+  try {
+    checkOrigin(request, rules);
+    return undefined;
+  } catch (error) {
+    const { status, message } = toAnswer(error);
+    return { status, message };
+  }
 }
 
 /** All that is decided before a body is read. */

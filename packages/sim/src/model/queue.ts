@@ -68,10 +68,12 @@ export class ModelQueue {
     return count;
   }
 
-  // A key has one limit over all tiers, or a job could evade it by spilling.
-  waitingUnder(lane: string): number {
+  // In one tier, or in all of them.
+  waitingUnder(lane: string, tier?: number): number {
     let count = 0;
-    for (const job of this.waiting) if (job.lane === lane) count += 1;
+    for (const job of this.waiting) {
+      if (job.lane === lane && (tier === undefined || job.tier === tier)) count += 1;
+    }
     return count;
   }
 }
@@ -100,7 +102,10 @@ export function tierWithRoom(
   const tried = new Set<number>();
   for (let tier = job.tier; tier < tiers.length && !tried.has(tier); ) {
     const room = tiers[tier]!.capacity ?? Infinity;
-    if (queue.waitingIn(tier) < room) return tier;
+    if (queue.waitingIn(tier) < room) {
+      const isFull = queue.waitingUnder(job.lane, tier) >= (tiers[tier]!.perLane ?? Infinity);
+      return isFull ? undefined : tier;
+    }
     if (!spills) return undefined;
     tried.add(tier);
     tier = tiers[tier]!.spillTo ?? tier + 1;

@@ -200,6 +200,7 @@ function planCapacity(random: Random): Partial<Plan> {
   const tiers = Array.from({ length: count }, (_, index) => ({
     name: `t${index}`,
     ...(random.chance(0.5) ? { capacity: random.between(1, 6) } : {}),
+    ...(random.chance(0.2) ? { perLane: random.between(1, 3) } : {}),
     ...(index < count - 1 && random.chance(0.2) ? { spillTo: count - 1 } : {}),
   }));
   const hasAdmission = random.chance(0.3);

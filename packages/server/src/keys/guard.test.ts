@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import type { Broker, BrokerEvent, LeasedJob } from "@sluice/protocol";
+import type { Action, Grant } from "./grant.ts";
+import { guard } from "./guard.ts";
+import { type Principal, unauthorized } from "./principal.ts";
+import { KEYS_STORE } from "./stores.ts";
+
+const payload = new TextEncoder().encode("{}");
+
+/** `principal("produce orders", "consume *")`. */
+function principal(...texts: string[]): Principal & { isRevoked: boolean } {
+  const grants = texts.map((text): Grant => {
+    const [action, on] = text.split(" ");
+    return { action: action as Action, on: on! };
+  });
+  return {
+    id: texts.join(),
+    isRevoked: false,
+    charge() {},
+    grants() {
+      if (this.isRevoked) throw unauthorized("the key is not valid");
+      return grants;
+    },
+  };
+}
+
+async function place(t: TestContext): Promise<Broker> {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  for (const queue of ["orders", "orders.eu", "payments"]) await broker.setQueue(queue, {});
+  return broker;
+}
+
+async function addTo(broker: Broker, queue: string, options = {}): Promise<string> {
+  const [outcome] = await broker.add(queue, [{ payload, ...options }]);
+  return outcome!.ok!.id;
+}
+
+async function refuses(calls: Record<string, () => Promise<unknown>>): Promise<void> {
+  for (const [name, call] of Object.entries(calls)) {
+    await assert.rejects(call(), { code: "FORBIDDEN" }, name);
+  }
+}
+
+test("whoever may only produce cannot consume, look into payloads or run the queue", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("produce orders"));
+  const id = await addTo(guarded, "orders");
+  assert.equal((await guarded.why(id)).state, "waiting");
+  assert.equal((await guarded.history(id)).length, 1);
+  assert.equal((await guarded.queue("orders")).name, "orders");
+  assert.equal((await guarded.setQueue("orders", {})).name, "orders", "opening it changes nothing");
+  assert.deepEqual((await guarded.cancel([id]))[0], { ok: true });
+  await refuses({
+    lease: () => guarded.lease("orders", { max: 1 }),
+    consume: () => guarded.consume("orders", { worker: "w", credits: 1 }, () => {}),
+    job: () => guarded.job(id),
+    jobs: () => guarded.jobs("orders"),
+    setQueue: () => guarded.setQueue("orders", { paused: true }),
+    makeQueue: () => guarded.setQueue("orders2", {}),
+    deleteQueue: () => guarded.deleteQueue("orders"),
+    purge: () => guarded.purge("orders"),
+    redrive: () => guarded.redrive("orders"),
+    setLaneWeight: () => guarded.setLaneWeight("orders", "a", 2),
+  });
+});
+
+test("rights on some queues reach no others, by name, by lease or by id", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("admin orders.*"));
+  const ours = await addTo(broker, "orders.eu");
+  const theirs = await addTo(broker, "payments");
+  const [held] = await broker.lease("payments", { max: 1 });
+  const lease = held!.lease;
+  const names = (await guarded.queues()).map(({ name }) => name);
+  assert.deepEqual(names, ["orders.eu"]);
+  await refuses({
+    add: () => guarded.add("payments", [{ payload }]),
+    queue: () => guarded.queue("payments"),
+    lanes: () => guarded.lanes("payments"),
+    workers: () => guarded.workers("payments"),
+    job: () => guarded.job(theirs),
+    why: () => guarded.why(theirs),
+    history: () => guarded.history(theirs),
+    ended: () => guarded.ended(theirs),
+    cancelByKey: () => guarded.cancelByKey("payments", ["k"]),
+    dlq: () => guarded.setQueue("orders.eu", { dlq: "payments" }),
+  });
+  const outcomes = [
+    ...(await guarded.ack([{ lease }, { lease: "bad" }])),
+    ...(await guarded.nack([{ lease }])),
+    ...(await guarded.giveBack([lease])),
+    ...(await guarded.extend([{ lease, leaseMs: 1000 }])),
+    ...(await guarded.progress([{ lease, progress: 1 }])),
+    ...(await guarded.cancel([theirs, ours])),
+    ...(await guarded.retry([theirs])),
+  ].map(({ ok, error }) => error?.code ?? ok);
+  const no = "FORBIDDEN";
+  assert.deepEqual(outcomes, [no, "INVALID", no, no, no, no, no, true, no]);
+  assert.deepEqual(await guarded.queuesOf([ours, theirs]), ["orders.eu", undefined]);
+  assert.equal((await broker.job(theirs)).state, "leased", "nothing has reached it");
+});
+
+test("a group is for those who may see all of its members", async (t) => {
+  const broker = await place(t);
+  await addTo(broker, "orders.eu", { group: "a" });
+  await addTo(broker, "payments", { group: "b" });
+  const guarded = guard(broker, principal("consume orders.*"));
+  assert.equal((await guarded.group("a")).members.length, 1);
+  await refuses({ group: () => guarded.group("b") });
+  await assert.rejects(guarded.group("c"), { code: "GROUP_NOT_FOUND" });
+  assert.equal((await guard(broker, principal("produce *")).group("b")).members.length, 1);
+});
+
+test("gates are read by all and changed by those who run everything", async (t) => {
+  const broker = await place(t);
+  const some = guard(broker, principal("admin orders.*", "consume *"));
+  assert.equal((await some.gate("g")).key, "g");
+  assert.deepEqual(await some.gates(), []);
+  await some.reportGate("g", true);
+  await refuses({
+    setGate: () => some.setGate("g", { rate: 1 }),
+    deleteGate: () => some.deleteGate("g"),
+    cooldown: () => some.cooldown("g", 1000),
+    clearCooldown: () => some.clearCooldown("g"),
+    report: () => guard(broker, principal("admin orders")).reportGate("g", true),
+  });
+  await guard(broker, principal("admin *")).setGate("g", { rate: 1 });
+});
+
+test("a failure cools down the gates of its job, and no others", async (t) => {
+  const broker = await place(t);
+  await addTo(broker, "orders", { gates: ["smtp"] });
+  const guarded = guard(broker, principal("consume orders"));
+  const [{ lease }] = (await guarded.lease("orders", { max: 1 })) as [LeasedJob];
+  const cool = (gate: string) => guarded.nack([{ lease, cooldown: { gate, ms: 60_000 } }]);
+  assert.equal((await cool("bank"))[0]?.error?.code, "FORBIDDEN");
+  assert.equal((await guarded.nack([{ lease, blame: ["bank"] }]))[0]?.error?.code, "FORBIDDEN");
+  assert.deepEqual(await cool("smtp"), [{ ok: true }]);
+  assert.ok((await broker.gate("smtp")).cooldown);
+  assert.equal((await broker.gate("bank")).cooldown, undefined);
+});
+
+test("a store is governed like a queue of its name, and some are out of reach", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("produce state", "consume seen"));
+  await guarded.storeWrite("state", [{ key: "a", value: 1 }]);
+  assert.deepEqual(await guarded.storeGet("state", ["a"]), [1]);
+  assert.deepEqual((await guarded.storeScan("seen")).items, []);
+  assert.deepEqual(await guarded.storeGet("config", ["a"]), [undefined]);
+  const everything = guard(broker, principal("admin *"));
+  await everything.storeWrite("config", [{ key: "a", value: 1 }]);
+  await refuses({
+    write: () => guarded.storeWrite("seen", []),
+    other: () => guarded.storeGet("other", ["a"]),
+    config: () => guarded.storeWrite("config", []),
+    reservedGet: () => everything.storeGet(KEYS_STORE, ["a"]),
+    reservedScan: () => everything.storeScan(KEYS_STORE),
+    reservedWrite: () => everything.storeWrite(KEYS_STORE, []),
+  });
+});
+
+test("a revoked key is refused at its next call, and gets no more jobs", async (t) => {
+  const broker = await place(t);
+  const who = principal("consume orders");
+  const guarded = guard(broker, who);
+  const got: LeasedJob[] = [];
+  const consumer = await guarded.consume("orders", { worker: "w", credits: 1 }, (jobs) => {
+    got.push(...jobs);
+  });
+  await addTo(broker, "orders");
+  while (got.length === 0) await new Promise(setImmediate);
+  who.isRevoked = true;
+  await assert.rejects(guarded.ack([{ lease: got[0]!.lease }]), { code: "UNAUTHORIZED" });
+  consumer.addCredits(1);
+  await consumer.over;
+  await addTo(broker, "orders");
+  assert.equal((await broker.queue("orders")).stats.waiting, 1);
+});
+
+test("jobs that are on their way when a key is revoked go back", async (t) => {
+  const broker = await place(t);
+  const who = principal("consume orders");
+  let delivered = 0;
+  const consumer = await guard(broker, who).consume("orders", { worker: "w", credits: 9 }, () => {
+    delivered++;
+  });
+  who.isRevoked = true;
+  const id = await addTo(broker, "orders");
+  await consumer.over;
+  while ((await broker.job(id)).state !== "waiting") await new Promise(setImmediate);
+  assert.equal(delivered, 0);
+  assert.equal((await broker.job(id)).attempt, 0);
+});
+
+test("events are those that one may see, and end with the right to see them", async (t) => {
+  const broker = await place(t);
+  const who = principal("produce orders");
+  const events = guard(broker, who).events();
+  const seen: BrokerEvent[] = [];
+  const reading = (async () => {
+    for await (const event of events) seen.push(event);
+  })();
+  await addTo(broker, "payments", { group: "g" });
+  const id = await addTo(broker, "orders");
+  while (seen.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(
+    seen.map((event) => ("id" in event ? event.id : event.event)),
+    [id],
+  );
+  who.isRevoked = true;
+  const ended = assert.rejects(reading, { code: "UNAUTHORIZED" });
+  await addTo(broker, "orders");
+  await ended;
+});
+
+test("an operation's name is its caller's own", async (t) => {
+  const broker = await place(t);
+  const operationId = "once";
+  const add = (who: string) =>
+    guard(broker, principal(who)).add("orders", [{ payload }], { operationId });
+  const [first] = await add("produce orders");
+  assert.deepEqual((await add("produce orders"))[0], first, "the first answer again");
+  assert.notDeepEqual((await add("produce *"))[0], first);
+});
+
+test("closing a guarded broker closes nothing; stats are of what one may see", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("consume orders"));
+  const { queues } = await guarded.stats({ queues: ["orders", "payments"] });
+  assert.deepEqual(
+    queues.map(({ name }) => name),
+    ["orders"],
+  );
+  await guarded.close();
+  assert.equal((await broker.queues()).length, 3);
+});

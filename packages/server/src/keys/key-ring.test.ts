@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import type { Broker } from "@sluice/protocol";
+import type { Grant } from "./grant.ts";
+import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
+import { ANYONE } from "./principal.ts";
+import { KEYS_STORE } from "./stores.ts";
+
+const ALL: Grant[] = [{ action: "admin", on: "*" }];
+const ORDERS: Grant[] = [{ action: "admin", on: "orders.*" }];
+
+async function open(t: TestContext, options: KeyRingOptions = {}) {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  return { broker, ring: await KeyRing.open(broker, options) };
+}
+
+const refused = { code: "UNAUTHORIZED" };
+
+test("a key opens what it was made for, after a restart too; its secret is nowhere", async (t) => {
+  const { broker, ring } = await open(t);
+  assert.ok(ring.isEmpty);
+  const { key, id } = await ring.create({ name: "ops", grants: ALL }, ANYONE);
+  assert.deepEqual(ring.verify(key).grants(), ALL);
+  const again = await KeyRing.open(broker);
+  assert.equal(again.verify(key).id, id);
+  assert.ok(!again.isEmpty);
+  const stored = JSON.stringify(await broker.storeScan(KEYS_STORE));
+  assert.ok(!stored.includes(key.slice(-43)), "only a hash is kept");
+  assert.ok(!JSON.stringify(ring.list(ANYONE)).includes("hash"));
+});
+
+test("no key, a wrong one and an unknown one are refused", async (t) => {
+  const { ring } = await open(t);
+  const { key } = await ring.create({ grants: ALL }, ANYONE);
+  const other = key.slice(0, -1) + (key.endsWith("A") ? "B" : "A");
+  for (const text of [undefined, "", "x", other, key.replace(/_./, "_0"), `${key} `]) {
+    assert.throws(() => ring.verify(text), refused, String(text));
+  }
+});
+
+test("a key ends when it is revoked, and when its time has come", async (t) => {
+  let now = 1_000;
+  const { broker, ring } = await open(t, { now: () => now });
+  const made = await ring.create({ grants: ALL, expiresAt: 2_000 }, ANYONE);
+  const held = ring.verify(made.key);
+  now = 2_000;
+  assert.throws(() => held.grants(), refused);
+  assert.throws(() => ring.verify(made.key), refused);
+  const { key, id } = await ring.create({ grants: ALL }, ANYONE);
+  const open2 = ring.verify(key);
+  await ring.revoke(id, ANYONE);
+  assert.throws(() => open2.grants(), refused);
+  assert.throws(() => ring.verify(key), refused);
+  assert.throws(() => ring.verify(key), refused);
+  const again = await KeyRing.open(broker, { now: () => now });
+  assert.throws(() => again.verify(key), refused);
+  await assert.rejects(ring.revoke(id, ANYONE), { code: "NOT_FOUND" });
+});
+
+test("nobody gives away more than they have, nor for longer, nor faster", async (t) => {
+  const { ring } = await open(t, { now: () => 1_000 });
+  const spec = { grants: ORDERS, expiresAt: 9_000, requestsPerSecond: 10 };
+  const scoped = ring.verify((await ring.create(spec, ANYONE)).key);
+  const same = { expiresAt: 9_000, requestsPerSecond: 10 };
+  await ring.create({ ...same, grants: [{ action: "consume", on: "orders.eu" }] }, scoped);
+  const more = [
+    { ...same, grants: ALL },
+    { ...same, grants: [{ action: "admin", on: "orders*" }] },
+    { ...same, grants: [...ORDERS, { action: "produce", on: "payments" }] },
+    { grants: ORDERS, requestsPerSecond: 10 },
+    { grants: ORDERS, expiresAt: 9_001, requestsPerSecond: 10 },
+    { grants: ORDERS, expiresAt: 9_000 },
+    { grants: ORDERS, expiresAt: 9_000, requestsPerSecond: 11 },
+  ];
+  for (const asked of more) await assert.rejects(ring.create(asked, scoped), { code: "FORBIDDEN" });
+});
+
+test("an admin of some queues sees and revokes the keys of those queues", async (t) => {
+  const { ring } = await open(t);
+  const root = await ring.create({ name: "root", grants: ALL }, ANYONE);
+  const scoped = ring.verify((await ring.create({ name: "orders", grants: ORDERS }, ANYONE)).key);
+  const names = ring.list(scoped).map(({ name }) => name);
+  assert.deepEqual(names, ["orders"]);
+  await assert.rejects(ring.revoke(root.id, scoped), { code: "NOT_FOUND" });
+});
+
+test("a mistake in a new key is named", async (t) => {
+  const { ring } = await open(t);
+  const on = { action: "admin", on: "*" };
+  const wrong: [unknown, string][] = [
+    [1, "key"],
+    [{ grants: [] }, "grants"],
+    [{ grants: [1] }, "grants[0]"],
+    [{ grants: [on, { action: "sudo", on: "*" }] }, "grants[1].action"],
+    [{ grants: [{ action: "admin", on: "a b" }] }, "grants[0].on"],
+    [{ grants: [on], expiresAt: 5 }, "expiresAt"],
+    [{ grants: [on], requestsPerSecond: 0 }, "requestsPerSecond"],
+    [{ grants: [on], name: "x".repeat(101) }, "name"],
+    [{ grants: [on], scope: 1 }, "scope"],
+  ];
+  for (const [input, field] of wrong) {
+    await assert.rejects(ring.create(input, ANYONE), (error: Error & { details?: object }) => {
+      assert.deepEqual(error.details, { field });
+      return true;
+    });
+  }
+});
+
+test("a key of the operator's own opens everything and is not stored", async (t) => {
+  const rootKey = "0123456789abcdef0123456789abcdef";
+  const { ring } = await open(t, { rootKey });
+  assert.ok(!ring.isEmpty);
+  assert.deepEqual(ring.verify(rootKey).grants(), ALL);
+  assert.deepEqual(ring.list(ANYONE), []);
+});
+
+test("a key makes so many requests a second, and is then told when to come back", async (t) => {
+  const { ring } = await open(t, { requestsPerSecond: 10 });
+  const { key } = await ring.create({ grants: ALL }, ANYONE);
+  ring.verify(key).charge();
+  assert.throws(
+    () => ring.verify(key).charge(),
+    (error: Error & { code?: string; retryAfterMs?: number }) =>
+      error.code === "RATE_LIMITED" && (error.retryAfterMs ?? 0) > 0,
+    "one bucket for all connections of a key",
+  );
+});
+
+test("a key that cannot be stored is not made", async () => {
+  const broker = {
+    storeScan: async () => ({ items: [] }),
+    storeWrite: async () => {
+      throw new Error("disk");
+    },
+  } as unknown as Broker;
+  const ring = await KeyRing.open(broker);
+  await assert.rejects(ring.create({ grants: ALL }, ANYONE), /disk/);
+  assert.ok(ring.isEmpty);
+});

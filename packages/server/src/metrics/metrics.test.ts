@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { METRIC_LANES_MAX, METRIC_QUEUES_MAX } from "../limits.ts";
+import { start } from "../testing/start.ts";
+
+const payload = new TextEncoder().encode("1");
+
+test("the figures of queues, times, the log, lanes and gates are there", async (t) => {
+  const { broker, call } = await start(t);
+  await broker.setQueue("mail", {});
+  await broker.setGate("smtp", { rate: 5 });
+  const jobs = [1, 2, 3].map(() => ({ payload, fairnessKey: "acme" }));
+  await broker.add("mail", jobs);
+  const [job] = await broker.lease("mail", { max: 1 });
+  await broker.ack([{ lease: job!.lease }]);
+  const { body, headers } = await call("GET /metrics");
+  assert.match(headers.get("content-type") ?? "", /^text\/plain/);
+  const expected = [
+    'sluice_queue_waiting{queue="mail"} 2',
+    'sluice_jobs_added_total{queue="mail"} 3',
+    'sluice_jobs_finished_total{queue="mail"} 1',
+    'sluice_wait_seconds_count{queue="mail"} 1',
+    'sluice_run_seconds_bucket{queue="mail",le="+Inf"} 1',
+    "sluice_add_seconds_count 1",
+    'sluice_lane_waiting{queue="mail",lane="acme",tier="3"} 2',
+    'sluice_gate_tokens{gate="smtp"} 5',
+    "# TYPE sluice_wait_seconds histogram",
+    "# TYPE sluice_jobs_added_total counter",
+  ];
+  for (const line of expected) assert.ok(body.includes(line), `${line} in\n${body}`);
+  for (const name of ["sluice_log_bytes", "nodejs_eventloop_lag_p99_seconds", "http_connections"]) {
+    assert.match(body, new RegExp(`^${name} [0-9.e-]+$`, "m"), name);
+  }
+  const again = (await call("GET /metrics")).body as string;
+  assert.match(again, /http_request_seconds_count\{.*route="\/metrics".*\} 1/);
+  const series = again.split("\n").filter((line) => line.startsWith("sluice_queue_waiting{"));
+  assert.equal(series.length, 1, "asking twice counts nothing twice");
+});
+
+test("the number of series stays bounded, whatever users do", async (t) => {
+  const { broker, call } = await start(t);
+  const count = METRIC_QUEUES_MAX + 20;
+  for (let i = 0; i < count; i++) await broker.setQueue(`q${i}`, {});
+  const jobs = Array.from({ length: 500 }, (_, i) => ({ payload, fairnessKey: `tenant-${i}` }));
+  for (let i = 0; i < 15; i++) await broker.add(`q${i}`, jobs);
+  for (let i = 0; i < 50; i++) await call(`GET /v1/jobs/none-${i}`);
+  const text = (await call("GET /metrics")).body as string;
+  const seriesOf = (name: string) =>
+    text.split("\n").filter((line) => line.startsWith(`${name}{`)).length;
+  assert.equal(seriesOf("sluice_queue_waiting"), METRIC_QUEUES_MAX + 1);
+  assert.equal(seriesOf("sluice_lane_waiting"), 10 * METRIC_LANES_MAX);
+  assert.equal(seriesOf("http_request_seconds_count"), 1, "one for each route and status");
+  assert.match(text, /sluice_queue_waiting\{queue="\(others\)"\} 0/);
+  assert.match(text, new RegExp(`^sluice_queues ${count}$`, "m"));
+  await broker.deleteQueue("q0");
+  assert.ok(!(await call("GET /metrics")).body.includes('queue="q0"'), "what is gone is gone");
+});

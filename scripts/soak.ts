@@ -1,0 +1,101 @@
+// The long run before a release: every random check at the size that a test run has no time for.
+// It goes on after a failure, and says in the end which rows broke.
+//
+//   --only NAME   one row
+//   --share N     that part of each row, 0.01 for a trial of the run itself (default 1)
+
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+
+interface Row {
+  readonly name: string;
+  readonly size: number;
+  // The arguments for Node, and what the environment adds, at a size.
+  command(size: number): { args: readonly string[]; env?: Record<string, string> };
+}
+
+const root = dirname(import.meta.dirname);
+const SIM = "packages/sim/src";
+const DAY_MS = 86_400_000;
+// Other worlds every day, far from those of the test run.
+const start = Math.floor(Date.now() / DAY_MS) * 1_000_000;
+
+const tests = (variable: string, ...files: string[]): Row["command"] => {
+  return (size) => ({ args: ["--test", ...files], env: { [variable]: String(size) } });
+};
+const program = (file: string, option: string, ...rest: string[]): Row["command"] => {
+  return (size) => ({ args: [`${SIM}/${file}`, option, String(size), ...rest] });
+};
+
+const from = ["--start", String(start)];
+const ROWS: readonly Row[] = [
+  { name: "hours", size: 20_000, command: program("main.ts", "--count", ...from) },
+  { name: "weeks", size: 100, command: program("main.ts", "--count", "--days", "7", ...from) },
+  {
+    name: "worlds",
+    size: 500_000,
+    command: (size) => ({
+      args: ["--test", `${SIM}/worlds/worlds.sim.test.ts`],
+      env: { WORLDS_COUNT: String(size), WORLDS_BUDGET_MS: String(DAY_MS) },
+    }),
+  },
+  {
+    name: "broker",
+    size: 20_000,
+    command: program("broker-faults/main.ts", "--count", ...from),
+  },
+  { name: "kill", size: 5_000, command: program("crash/main.ts", "--cycles") },
+  {
+    name: "power-loss",
+    size: 10_000,
+    command: tests("POWER_LOSS_IMAGES", `${SIM}/log-faults/power-loss.crash.test.ts`),
+  },
+  {
+    name: "io-errors",
+    size: 2_000,
+    command: tests("IO_ERROR_RUNS", `${SIM}/log-faults/io-errors.crash.test.ts`),
+  },
+  {
+    name: "damage",
+    size: 20_000,
+    command: tests("DAMAGED_FILES", `${SIM}/log-faults/damage.crash.test.ts`),
+  },
+  {
+    name: "fuzzing",
+    size: 2_000_000,
+    command: tests("FUZZ_INPUTS", ...globSync("{packages,apps}/*/src/**/*.fuzz.test.ts")),
+  },
+];
+
+const { values } = parseArgs({
+  options: { only: { type: "string" }, share: { type: "string", default: "1" } },
+});
+const share = Number(values.share);
+const rows = ROWS.filter(({ name }) => values.only === undefined || name === values.only);
+if (!(share > 0 && share <= 1)) {
+  console.error(`--share must be above 0 and at most 1, got ${values.share}`);
+  process.exitCode = 2;
+} else if (rows.length === 0) {
+  const known = ROWS.map(({ name }) => name).join(", ");
+  console.error(`--only must be one of ${known}, got ${values.only}`);
+  process.exitCode = 2;
+} else {
+  const broken = rows.filter((row) => !run(row));
+  for (const { name } of broken) console.log(`${name} broke`);
+  console.log(`${rows.length - broken.length} rows held, ${broken.length} broke`);
+  process.exitCode = broken.length > 0 ? 1 : 0;
+}
+
+function run({ name, size, command }: Row): boolean {
+  const count = Math.max(1, Math.round(size * share));
+  const { args, env } = command(count);
+  console.log(`\n${name}: ${count}`);
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  return status === 0;
+}
