@@ -61,8 +61,9 @@ export const CACHE_ITEMS_MAX = 100_000;
 /** Bytes of an answer that is kept with a resumable task: it lies in the log. */
 export const KEPT_ANSWER_BYTES_MAX = 256 * 1024;
 
-/** Finished and running searches that can be asked for. */
+/** Finished and running searches that can be asked for, and the releases that they may hold. */
 export const SEARCHES_MAX = 500;
+export const SEARCH_ITEMS_MAX = 200_000;
 
 /** Tasks listed as activity. */
 export const ACTIVITY_MAX = 200;

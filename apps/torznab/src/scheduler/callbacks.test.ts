@@ -223,3 +223,13 @@ test("random endings: each callback once, the job's last", async (t) => {
     i++;
   }
 });
+
+test("a burst that is skipped as a whole: everybody hears of it, with the reason", async (t) => {
+  const rig = await Rig.open(t);
+  await rig.sluice.gate("indexer:a").cooldown("1h", "a test");
+  for (let i = 0; i < 3_000; i++) rig.submit({ priority: "rss", params: i });
+  await rig.clock.advance("1s");
+  const counts = Object.groupBy(rig.statuses, (line) => line);
+  assert.equal(counts["a rate_limited"]?.length, 3_000);
+  assert.equal(rig.done.length, 3_000);
+});

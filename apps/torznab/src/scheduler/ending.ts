@@ -9,6 +9,16 @@ export function answered<Result>(answer: Answer<Result>, indexer: { id: string }
   return { status: results.length === 0 ? "empty" : "ok", results, coverage };
 }
 
+/** The job has a result: from the handler here, or kept from another process. */
+export function finishedBy<Params, Result>(
+  task: Task<Params, Result>,
+  result: unknown,
+): Outcome<Result> {
+  if (task.outcome !== undefined) return task.outcome;
+  if (task.givenUp !== undefined) return endedBy(task, undefined);
+  return answered((result as Answer<Result> | undefined) ?? { results: [] }, task.indexer);
+}
+
 /** What a throw of the handler says; what is no `Fault` is an error like any other. */
 export function failed<Result>(thrown: unknown): Outcome<Result> {
   if (thrown instanceof Fault) return without(thrown.status, thrown);

@@ -22,7 +22,7 @@ import {
   type WorkJob,
 } from "sluice";
 import { systemClock } from "../clock.ts";
-import { answered, endedBy, failed } from "./ending.ts";
+import { answered, endedBy, failed, finishedBy } from "./ending.ts";
 import { Fault } from "./fault.ts";
 import { keptOf } from "./kept.ts";
 import { cancelOthers, jobsOf, type Payload } from "./leftovers.ts";
@@ -34,6 +34,8 @@ import { maxWaitOf, PRIORITIES } from "./priority.ts";
 import { type Exec, Submission, type SubmitOptions, type Task } from "./submission.ts";
 
 const GATHER_MS = 5;
+/** Tasks that are added in one go. */
+const BURST_MAX = 10_000;
 const WORKERS = 10;
 
 export interface SchedulerOptions<Params, Result> {
@@ -79,7 +81,8 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       retry: { attempts: 1 },
       dlq: false,
       lease: "10s",
-      results: { jobs: 500, ttl: "10m" },
+      // All tasks of a burst may end before anybody has asked for the end of the first.
+      results: { jobs: BURST_MAX, ttl: "10m" },
     });
     const scheduler = new SearchScheduler(options, queue);
     await scheduler.#resume();
@@ -179,8 +182,11 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       );
       await Promise.all(budgets);
       const wanted = tasks.filter(({ state }) => state !== "over");
-      const answers = await this.#queue.addBulk(wanted.map((task) => this.#itemOf(task)));
-      for (const [i, task] of wanted.entries()) this.#added(task, answers[i]!);
+      for (let start = 0; start < wanted.length; start += BURST_MAX) {
+        const burst = wanted.slice(start, start + BURST_MAX);
+        const answers = await this.#queue.addBulk(burst.map((task) => this.#itemOf(task)));
+        for (const [i, task] of burst.entries()) this.#added(task, answers[i]!);
+      }
     } catch (error) {
       for (const task of tasks) if (task.job === undefined) this.#end(task, failed(error));
     }
@@ -215,7 +221,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     task.job = job;
     if (task.state === "gathered") task.state = "queued";
     const ended = job.finished().then(
-      (result) => this.#end(task, task.outcome ?? restored(result, task)),
+      (result) => this.#end(task, finishedBy(task, result)),
       (error) => this.#end(task, endedBy(task, error)),
     );
     // A durable task may outlive the process, so nobody waits for its end.
@@ -276,10 +282,4 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     if (onError === undefined) console.error("torznab:", error);
     else onError(error);
   }
-}
-
-/** The answer of a durable task that another process gave, or one that has just ended here. */
-function restored<Params, Result>(result: unknown, task: Task<Params, Result>): Outcome<Result> {
-  const answer = result as { results: readonly Result[] } | undefined;
-  return answered(answer ?? { results: [] }, task.indexer);
 }

@@ -7,6 +7,7 @@ import { TorznabFault } from "../client/torznab-fault.ts";
 import { Fault } from "../scheduler/fault.ts";
 import type { Status } from "../scheduler/outcome.ts";
 import type { Caps } from "../xml/read-caps.ts";
+import type { Feed } from "../xml/read-feed.ts";
 import { type Found, foundOf } from "./found.ts";
 import type { History, HistoryRow } from "./history.ts";
 import type { IndexerRecord, Indexers } from "./indexers.ts";
@@ -33,6 +34,8 @@ interface Noted<T> {
 }
 
 export class Asker {
+  /** What indexers say of their own limits, by id: shown, and never made into a limit of ours. */
+  readonly reported = new Map<string, NonNullable<Feed["apiLimits"]>>();
   readonly #parts: AskParts;
 
   constructor(parts: AskParts) {
@@ -59,7 +62,8 @@ export class Asker {
     const params = pruneQuery(query, record.caps);
     const endpoint = indexers.endpoint(record);
     return this.#noted(record, "search", describe(query), options, async () => {
-      const { releases } = await client.search(endpoint, params, options);
+      const { releases, apiLimits } = await client.search(endpoint, params, options);
+      if (apiLimits !== undefined) this.reported.set(id, apiLimits);
       const secrets = [endpoint.apiKey];
       const from = { id, name: record.name };
       const value = releases.map((release) => foundOf(release, from, { vault, secrets }));

@@ -13,6 +13,8 @@ export interface Budget {
   readonly grabs: readonly { limit: number; perMs: number; used: number; left: number }[];
   readonly running: number;
   readonly ladderStep: number;
+  /** What the indexer itself last said of its limit, when it does. */
+  readonly reported?: { current?: number; max?: number };
   readonly cooldown?: { until: number; reason: string };
   /** When a request of each priority could go, were nothing else waiting. */
   readonly nextSlot: Readonly<Record<Priority, number>>;
@@ -27,7 +29,8 @@ export interface Dry {
 }
 
 export async function budgetOf(service: TorznabService, record: IndexerRecord): Promise<Budget> {
-  const { clock } = service.parts;
+  const { clock, asker } = service.parts;
+  const reported = asker.reported.get(record.id);
   const gate = await gateOf(service, record, "query");
   const grab = await gateOf(service, record, "grab");
   const nextSlot = Object.fromEntries(
@@ -40,6 +43,7 @@ export async function budgetOf(service: TorznabService, record: IndexerRecord): 
     grabs: grab.windows.map(left),
     running: gate.inFlight,
     ladderStep: gate.ladderStep,
+    ...(reported === undefined ? {} : { reported }),
     ...(gate.cooldown === undefined ? {} : { cooldown: gate.cooldown }),
     nextSlot,
     text: say(windows, nextSlot.interactive, clock.now()),

@@ -67,6 +67,11 @@ export class Search {
     return [...this.#reports.values()];
   }
 
+  /** Releases that it holds. */
+  get size(): number {
+    return [...this.#found.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
   releases(): Merged[] {
     return merge([...this.#found.values()].flat());
   }

@@ -6,14 +6,9 @@
  * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
  * unknown, they are asked for first, as a request like any other.
  */
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { type Clock, Sluice, SluiceError, type Store } from "sluice";
-import type { Resolve } from "../client/address.ts";
+import { SluiceError, type Store } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
-import { type Downloaded, TorznabClient } from "../client/torznab-client.ts";
-import { systemClock } from "../clock.ts";
-import { SEARCHES_MAX } from "../limits.ts";
+import type { Downloaded } from "../client/torznab-client.ts";
 import { Fault } from "../scheduler/fault.ts";
 import { gateKey } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
@@ -21,25 +16,13 @@ import { without } from "../scheduler/outcome.ts";
 import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { Caps } from "../xml/read-caps.ts";
-import { XmlReader } from "../xml/reader.ts";
-import { Asker } from "./ask.ts";
 import { ResultCache } from "./cache.ts";
 import type { Found } from "./found.ts";
-import { History } from "./history.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
-import { Metrics } from "./metrics.ts";
+import { KeptSearches } from "./kept-searches.ts";
+import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
 import { Search, type SearchFacts } from "./search.ts";
-import { Vault } from "./vault.ts";
-
-export interface ServiceOptions {
-  readonly settings: Settings;
-  readonly clock?: Clock | undefined;
-  /** Instead of the system's resolver, for links found in answers. */
-  readonly resolve?: Resolve | undefined;
-  readonly onError?: ((error: unknown) => void) | undefined;
-}
 
 export interface SearchRequest {
   readonly query: SearchQuery;
@@ -49,18 +32,6 @@ export interface SearchRequest {
   readonly maxWaitMs?: number | undefined;
   readonly deadlineMs?: number | undefined;
   readonly durable?: boolean | undefined;
-}
-
-interface Parts {
-  readonly sluice: Sluice;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly vault: Vault;
-  readonly indexers: Indexers;
-  readonly history: History;
-  readonly metrics: Metrics;
-  readonly reader: XmlReader;
-  readonly asker: Asker;
 }
 
 /** What is asked of an indexer: a search, or one of the other two things. */
@@ -75,7 +46,7 @@ export class TorznabService {
   readonly parts: Parts;
   readonly cache: ResultCache;
   readonly #store: Store<SearchFacts>;
-  readonly #searches = new Map<string, Search>();
+  readonly #searches = new KeptSearches();
   readonly #inFlight = new Map<string, Search>();
   /** How the last request for each indexer's caps ended, or will. */
   readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
@@ -88,25 +59,7 @@ export class TorznabService {
   }
 
   static async open(options: ServiceOptions): Promise<TorznabService> {
-    const { settings, clock = systemClock } = options;
-    await mkdir(settings.dir, { recursive: true, mode: 0o700 });
-    const vault = await Vault.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
-    const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });
-    const indexers = await Indexers.open(sluice, vault);
-    await indexers.settle(settings.indexers);
-    const history = await History.open(sluice, settings.history);
-    const metrics = new Metrics();
-    const reader = new XmlReader();
-    const client = new TorznabClient({
-      reader,
-      timeoutMs: settings.requestTimeoutMs,
-      bytesMax: settings.responseBytesMax,
-      now: () => clock.now(),
-      resolve: options.resolve,
-    });
-    const asker = new Asker({ clock, client, indexers, vault, history, metrics });
-    const parts = { sluice, clock, settings, vault, indexers, history, metrics, reader, asker };
-    const service = new TorznabService(parts);
+    const service = new TorznabService(await openParts(options));
     await service.#start(options);
     return service;
   }
@@ -134,7 +87,7 @@ export class TorznabService {
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
     for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
     search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
-    this.#keep(search);
+    this.#searches.keep(search);
     this.#inFlight.set(key, search);
     void search.done.then(() => this.#inFlight.delete(key));
     return search;
@@ -160,13 +113,11 @@ export class TorznabService {
   }
 
   find(id: string): Search {
-    const search = this.#searches.get(id);
-    if (search !== undefined) return search;
-    throw new SluiceError("NOT_FOUND", `there is no search ${id.slice(0, 100)}`);
+    return this.#searches.get(id);
   }
 
   get searches(): readonly Search[] {
-    return [...this.#searches.values()];
+    return this.#searches.all;
   }
 
   /** Fetches an indexer's caps now, as a user who waits for it. */
@@ -210,7 +161,7 @@ export class TorznabService {
 
   async close({ timeoutMs = 5_000 }: { timeoutMs?: number } = {}): Promise<void> {
     await this.#scheduler.stop({ timeoutMs });
-    for (const search of this.#searches.values()) search.finish();
+    for (const search of this.#searches.all) search.finish();
     await this.parts.reader.close();
     await this.parts.sluice.close({ timeoutMs: 0 });
   }
@@ -225,7 +176,7 @@ export class TorznabService {
       resume,
       onError,
       exec: async ({ id }, query, { signal, jobId }) => {
-        const deadline = this.#searches.get(jobId)?.facts.deadline ?? Infinity;
+        const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
         const timeoutMs = Math.max(1, deadline - clock.now());
         const search = query as SearchQuery;
         return { results: await this.parts.asker.search(id, search, { signal, timeoutMs }) };
@@ -247,7 +198,7 @@ export class TorznabService {
       }
       const search = new Search(facts);
       search.id = id;
-      this.#keep(search);
+      this.#searches.keep(search);
       const indexers = facts.indexers.map((indexer) => {
         const record = this.parts.indexers.find(indexer.id);
         return record === undefined ? indexer : Indexers.limited(record);
@@ -362,13 +313,5 @@ export class TorznabService {
     const { indexers } = this.parts;
     if (ids === undefined) return [...indexers.all];
     return [...new Set(ids)].map((id) => indexers.get(id));
-  }
-
-  #keep(search: Search): void {
-    this.#searches.set(search.id, search);
-    for (const [id, { isDone }] of this.#searches) {
-      if (this.#searches.size <= SEARCHES_MAX) break;
-      if (isDone) this.#searches.delete(id);
-    }
   }
 }
