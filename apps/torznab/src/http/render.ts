@@ -73,7 +73,7 @@ function renderItem(release: Merged, { origin, now }: FeedPage): string {
     element("size", size),
     ...release.categories.map((id) => element("category", id)),
     ...(url === undefined ? [] : [enclosure(url, size, url === magnet ? MAGNET : TORRENT)]),
-    ...attributesOf(release).map(([name, value]) => attribute(name, value)),
+    ...attributesOf(release).flatMap(([name, value]) => attribute(name, value)),
   ];
   return `<item>\n${lines.join("\n")}\n</item>\n`;
 }
@@ -104,9 +104,9 @@ function enclosure(url: string, length: number, type: string): string {
   return `<enclosure url="${escapeXml(url)}" length="${length}" type="${type}"/>`;
 }
 
-function attribute(name: string, value: string | number | undefined): string {
-  if (value === undefined) return "";
-  return `<torznab:attr name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>`;
+function attribute(name: string, value: string | number | undefined): string[] {
+  if (value === undefined) return [];
+  return [`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>`];
 }
 
 const NODES: Readonly<Record<Mode, readonly string[]>> = {

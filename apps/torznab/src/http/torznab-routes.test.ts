@@ -163,6 +163,20 @@ test("searches that are the same join while one runs, and are cached after", asy
   assert.equal(server.count("caps"), 1);
 });
 
+test("a feed that another search is fetching is answered from that one", async (t) => {
+  const app = await start(t);
+  const server = await openIndexer(t, { items: sampleItems("a", 2) });
+  await app.add(server, "a");
+  await app.add(await openIndexer(t), "b");
+  for (const id of ["a", "b"]) await app.call(`POST /indexers/${id}/test`);
+  const [all, one] = await Promise.all([
+    app.call("GET /api?t=search&cat=2000"),
+    app.call("GET /api/a?t=search&cat=2000"),
+  ]);
+  assert.deepEqual([count(all.body), count(one.body)], [2, 2], one.body);
+  assert.equal(server.count("search"), 1);
+});
+
 test("a key, where one is set, in the query or a header", async (t) => {
   const apiKey = "a-key-of-our-own-that-is-long-enough";
   const app = await start(t, { settings: { apiKey } });

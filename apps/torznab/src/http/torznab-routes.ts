@@ -126,6 +126,7 @@ function checkKey(keys: FixedKeys | undefined, given: unknown): void {
 /** Nothing answered: the real failure, else when to come again. */
 function failed({ kind, text, retryAfterMs }: Failure): ApiError {
   if (kind === "limited") return new ApiError(429, 429, text, Math.max(1_000, retryAfterMs));
+  if (kind === "stopped") return new ApiError(910, 503, text);
   if (kind === "skipped") return new ApiError(203, 400, text);
   return new ApiError(900, 502, text);
 }

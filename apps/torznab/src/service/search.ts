@@ -23,7 +23,7 @@ export type SearchEvent =
 
 /** Why nothing answered: the real failure where there is one, rather than the wait. */
 export interface Failure {
-  readonly kind: "failed" | "limited" | "skipped";
+  readonly kind: "failed" | "limited" | "stopped" | "skipped";
   readonly text: string;
   readonly retryAfterMs: number;
 }
@@ -36,6 +36,9 @@ export interface SearchFacts {
   readonly indexers: readonly { readonly id: string; readonly name: string }[];
   readonly durable: boolean;
 }
+
+/** When nobody said how long it takes. */
+const RETRY_MS = 15_000;
 
 export class Search {
   id = "";
@@ -110,17 +113,34 @@ export class Search {
     return () => void this.#listeners.delete(listener);
   }
 
+  isWaitingFor(indexer: string): boolean {
+    return this.#reports.get(indexer)?.status === "waiting";
+  }
+
+  /** How it ended for one indexer, when it has. */
+  ended(indexer: string): Promise<{ report: Report; releases: readonly Found[] }> {
+    return new Promise((resolve) => {
+      const leave = this.listen((event) => {
+        if (event.event !== "indexer" || event.report.indexer !== indexer) return;
+        resolve(event);
+        queueMicrotask(() => leave());
+      });
+    });
+  }
+
   /** Undefined when somebody answered, were it with nothing. */
   failure(): Failure | undefined {
     const reports = this.reports;
     if (reports.some(({ status }) => status === "ok" || status === "empty")) return undefined;
     const failed = reports.find(({ status }) => status === "error" || status === "timeout");
     if (failed !== undefined) return failure("failed", failed, 0);
-    const limited = reports.filter(({ status }) => status === "rate_limited");
+    const limited = reports.filter(({ status }) => isWait(status));
     if (limited.length > 0) {
-      const waits = limited.map(({ retryAfterMs }) => retryAfterMs ?? 0);
+      const waits = limited.map(({ retryAfterMs }) => retryAfterMs ?? RETRY_MS);
       return failure("limited", limited[0]!, Math.min(...waits));
     }
+    const stopped = reports.find(({ status }) => status === "stopped" || status === "cancelled");
+    if (stopped !== undefined) return failure("stopped", stopped, 0);
     const [other] = reports;
     if (other !== undefined) return failure("skipped", other, 0);
     return { kind: "skipped", text: "there is no indexer to ask", retryAfterMs: 0 };
@@ -129,6 +149,11 @@ export class Search {
   #tell(event: SearchEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+/** Another time it may be answered. */
+function isWait(status: Report["status"]): boolean {
+  return status === "rate_limited" || status === "deduplicated";
 }
 
 function retryOf(error: Error): { retryAfterMs?: number } {

@@ -5,7 +5,7 @@ import { FAULTS, type FaultName, sampleItems } from "../testing/indexer-server.t
 import { openIndexer, start } from "../testing/start.ts";
 import type { Report } from "./search.ts";
 
-test("each fault of one indexer is its own status, and the others answer all the same", async (t) => {
+test("each fault of one indexer is its own status, and the others answer as ever", async (t) => {
   const settings = { cacheTtlMs: 0, requestTimeoutMs: 300, responseBytesMax: 2 * 1024 * 1024 };
   const app = await start(t, { settings });
   const dialects = ["jackett", "prowlarr", "newznab"] as const;

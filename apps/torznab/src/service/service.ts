@@ -12,7 +12,7 @@ import type { Downloaded } from "../client/torznab-client.ts";
 import { Fault } from "../scheduler/fault.ts";
 import { gateKey } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
-import { without } from "../scheduler/outcome.ts";
+import { type Outcome, without } from "../scheduler/outcome.ts";
 import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
@@ -233,8 +233,22 @@ export class TorznabService {
       search.settle(indexer.id, { ...completion, results: found });
       return;
     }
+    if (status === "deduplicated") return this.#follow(search, completion);
     const real = await this.#realFailure(completion);
     search.settle(indexer.id, { ...real, results: [] });
+  }
+
+  /** Somebody else is asking the same of this indexer: what they hear is our answer too. */
+  async #follow(search: Search, completion: Completion<unknown>): Promise<void> {
+    const { id } = completion.indexer;
+    const key = taskKey(id, search.facts.query);
+    const other = this.searches.find(
+      (one) => one !== search && one.isWaitingFor(id) && taskKey(id, one.facts.query) === key,
+    );
+    const heard = await other?.ended(id);
+    const isAnswer = heard?.report.status === "ok" || heard?.report.status === "empty";
+    if (heard === undefined || !isAnswer) search.settle(id, { ...completion, results: [] });
+    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, true);
   }
 
   /** A search that waited for caps in vain failed for what went wrong with the caps. */
@@ -261,8 +275,7 @@ export class TorznabService {
     }
     const found = this.cache.get(taskKey(record.id, query), this.parts.clock.now());
     if (found !== undefined) {
-      const status = found.length === 0 ? "empty" : "ok";
-      search.settle(record.id, { status, results: found, coverage: [record.id] }, true);
+      search.settle(record.id, { ...resultsOf(found), coverage: [record.id] }, true);
       return true;
     }
     try {
@@ -314,4 +327,8 @@ export class TorznabService {
     if (ids === undefined) return [...indexers.all];
     return [...new Set(ids)].map((id) => indexers.get(id));
   }
+}
+
+function resultsOf(results: readonly Found[]): Pick<Outcome<Found>, "status" | "results"> {
+  return { status: results.length === 0 ? "empty" : "ok", results };
 }

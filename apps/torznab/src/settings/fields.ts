@@ -47,6 +47,11 @@ export function bool(field: string, value: unknown): boolean {
   throw invalid(field, "true or false", value);
 }
 
+/** A text or a number as a text; everything else as none, for some values cannot be one. */
+export function scalar(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -57,7 +62,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** Milliseconds, or a text such as `30s`. */
 export function durationMs(field: string, value: unknown, max: number): number {
-  const [, digits, unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(value)) ?? [];
+  const [, digits, unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(scalar(value)) ?? [];
   const ms = digits === undefined ? Number.NaN : Number(digits) * UNITS[unit]!;
   if (ms >= 0 && ms <= max) return Math.round(ms);
   throw invalid(field, `a duration such as "30s", of at most ${max} ms`, value);

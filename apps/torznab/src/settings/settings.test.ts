@@ -78,6 +78,9 @@ test("what is wrong is named with its field", () => {
   for (const [file, environment, field] of [
     [{ colour: 1 }, {}, "settings.colour"],
     [{ listen: "nowhere" }, {}, "listen"],
+    // What cannot even become a text.
+    [{ listen: Object.create(null) }, {}, "listen"],
+    [{ cacheTtl: Object.create(null) }, {}, "cacheTtl"],
     [{ listen: "127.0.0.1:70000" }, {}, "listen"],
     [{ listen: "0.0.0.0:80" }, {}, "listen"],
     [{ workers: 0 }, {}, "workers"],

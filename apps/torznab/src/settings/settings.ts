@@ -3,7 +3,7 @@
  * environment (`TORZNAB_*`), the flags of the command. None is needed to start.
  */
 import { RESPONSE_BYTES_MAX } from "../limits.ts";
-import { bool, durationMs, fieldsOf, invalid, text, whole } from "./fields.ts";
+import { bool, durationMs, fieldsOf, invalid, scalar, text, whole } from "./fields.ts";
 import { type IndexerInput, parseIndexer } from "./indexer-input.ts";
 
 export interface Settings {
@@ -119,7 +119,7 @@ function refuseOpenDoor({ host, apiKey, insecure }: Settings): void {
 }
 
 function listenOf(field: string, value: unknown): Partial<Settings> {
-  const [, host, port] = /^(?:(\[[^\]]+\]|[^:]*):)?(\d{1,5})$/.exec(String(value)) ?? [];
+  const [, host, port] = /^(?:(\[[^\]]+\]|[^:]*):)?(\d{1,5})$/.exec(scalar(value)) ?? [];
   if (port === undefined || Number(port) > 65_535) {
     throw invalid(field, "an address such as 127.0.0.1:9797, or a port", value);
   }
