@@ -6,7 +6,7 @@ import { openIndexer, start } from "../testing/start.ts";
 import type { Report } from "./search.ts";
 
 test("each fault of one indexer is its own status, and the others answer as ever", async (t) => {
-  const settings = { cacheTtlMs: 0, requestTimeoutMs: 300, responseBytesMax: 2 * 1024 * 1024 };
+  const settings = { cacheTtlMs: 0, requestTimeoutMs: 1_000, responseBytesMax: 2 * 1024 * 1024 };
   const app = await start(t, { settings });
   const dialects = ["jackett", "prowlarr", "newznab"] as const;
   const faulty = await openIndexer(t, { dialect: "prowlarr", items: sampleItems("f", 1) });
@@ -39,7 +39,7 @@ test("each fault of one indexer is its own status, and the others answer as ever
 });
 
 test("50 indexers, 10 cooling, 10 slow, 5 broken: an answer in time, 50 statuses", async (t) => {
-  const settings = { requestTimeoutMs: 700, searchDeadlineMs: 3_000 };
+  const settings = { requestTimeoutMs: 1_500, searchDeadlineMs: 6_000 };
   const app = await start(t, { settings });
   const good = await openIndexer(t, { items: sampleItems("good", 1) });
   const slow = await openIndexer(t);
