@@ -5,6 +5,7 @@ import { jobserverBench } from "./jobserver/bench.ts";
 import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
+import { torznabBench } from "./torznab/bench.ts";
 
 export const BENCHES: readonly Bench[] = [
   engineBench,
@@ -13,4 +14,5 @@ export const BENCHES: readonly Bench[] = [
   recoveryBench,
   streamBench,
   jobserverBench,
+  torznabBench,
 ];
