@@ -10,7 +10,7 @@ export class UdpClient implements AsyncDisposable {
   readonly #socket: Socket;
   readonly #port: number;
   readonly #host: string;
-  #connectionId = Buffer.alloc(8);
+  #connectionId: Buffer = Buffer.alloc(8);
 
   private constructor(socket: Socket, port: number, host: string) {
     this.#socket = socket;

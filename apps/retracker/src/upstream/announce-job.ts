@@ -20,6 +20,8 @@ export interface AnnounceJob {
   readonly tries: number;
   /** How often in a row the forwarder asked for a later time. */
   readonly deferrals: number;
+  /** What the forwarder calls us, where nothing else remembers it any more. */
+  readonly trackerId?: string;
   /** It finds out whether a disabled forwarder works again. */
   readonly isProbe?: true;
 }

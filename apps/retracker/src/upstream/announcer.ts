@@ -6,9 +6,9 @@ import type { Clock } from "sluice";
 import { Chore } from "../chore.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Announce, COMPLETED, NONE, type Refused, STOPPED } from "../wire/announce.ts";
-import { fromHex } from "../wire/hex.ts";
+import { fromHex, toHex } from "../wire/hex.ts";
 import { Agenda, BUCKET_MS } from "./agenda.ts";
-import { isAside, jobOf } from "./announce-job.ts";
+import { type AnnounceJob, isAside, jobOf } from "./announce-job.ts";
 import type { AnnounceQueue } from "./announce-queue.ts";
 import type { Forwarder } from "./forwarder.ts";
 import type { Forwarders } from "./forwarders.ts";
@@ -98,7 +98,7 @@ export class Announcer {
     }
     await Promise.all([
       ...waiting.map((id) => queue.cancel(id)),
-      queue.add(told.map((name) => jobOf({ ...announce, event: STOPPED }, name))),
+      queue.add(told.map((name) => this.#stoppedJob(announce, name))),
       isLast ? registry.dropHash(announce.hash) : registry.dropPeer(announce.hash, announce.peerId),
     ]);
   }
@@ -184,6 +184,13 @@ export class Announcer {
       const announce = this.#options.localPeer(peer.hash, peer.peerId);
       if (announce !== undefined) await this.#forward({ ...announce, event: NONE });
     }
+  }
+
+  /** The hash may be forgotten before the job runs. */
+  #stoppedJob(announce: Announce, name: string): AnnounceJob {
+    const job = jobOf({ ...announce, event: STOPPED }, name);
+    const cache = this.#options.registry.find(announce.hash)?.caches.get(name);
+    return cache?.trackerId === undefined ? job : { ...job, trackerId: toHex(cache.trackerId) };
   }
 
   #canTell(forwarder: Forwarder, hash: string): boolean {

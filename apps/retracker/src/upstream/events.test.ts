@@ -74,6 +74,21 @@ test("completed is stored, counted, sent to all forwarders and answered with pee
   );
 });
 
+test("completed is sent even when the peer stops right behind it, and before its stopped", async () => {
+  const { promise, resolve } = Promise.withResolvers<Said>();
+  await using up = await HttpUpstream.open(() => promise);
+  await using scene = await Scene.open({
+    forwarders: [up.uri],
+    settings: { forwarder_workers: 1, max_forwarder_workers: 1 },
+  });
+  await scene.announce();
+  await scene.announce({ event: "completed", left: 0 });
+  await scene.announce({ event: "stopped", left: 0 });
+  resolve(told({ peers: "" }));
+  await scene.settled();
+  assert.deepEqual(up.events, ["", "completed", "stopped"]);
+});
+
 test("an event needs no room in a full queue and no token", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using up = await HttpUpstream.open(() => promise);

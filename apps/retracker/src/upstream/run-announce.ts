@@ -6,6 +6,7 @@ import { type Clock, RetryAfter } from "sluice";
 import { DEFERRALS_MAX, NUMWANT_MAX } from "../limits.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Announce, COMPLETED, STOPPED } from "../wire/announce.ts";
+import { fromHex } from "../wire/hex.ts";
 import { type AnnounceJob, announceOf, isAside } from "./announce-job.ts";
 import type { AnnounceQueue } from "./announce-queue.ts";
 import type { Announcer } from "./announcer.ts";
@@ -29,7 +30,15 @@ export interface RunnerOptions {
   readonly refusals: Refusals;
   readonly announcer: Announcer;
   localPeer(hash: string, peerId: string): Announce | undefined;
-  send(forwarder: Forwarder, announce: Announce, signal: AbortSignal): Promise<Outcome>;
+  send(sent: Sent): Promise<Outcome>;
+}
+
+export interface Sent {
+  readonly forwarder: Forwarder;
+  readonly announce: Announce;
+  /** What the forwarder calls us, where the job knows it. */
+  readonly trackerId: string | undefined;
+  readonly signal: AbortSignal;
 }
 
 interface Run {
@@ -72,8 +81,8 @@ export class Runner {
     if (forwarder === undefined || state === "off") return undefined;
     if (state === "disabled" && job.isProbe !== true) return undefined;
     const queued = announceOf(job);
-    if (job.event === STOPPED) return { job, forwarder, announce: queued };
-    // The peer may have moved on since the job was added.
+    // An event says what was so when it happened, whatever has become of the peer since.
+    if (isEvent(job)) return { job, forwarder, announce: queued };
     const local = this.#options.localPeer(queued.hash, queued.peerId);
     if (local === undefined) return undefined;
     const announce = { ...local, event: job.event, numwant: NUMWANT_MAX };
@@ -84,8 +93,12 @@ export class Runner {
     const { settings } = this.#options;
     const timeoutMs = run.forwarder.spec.timeoutMs ?? settings.forward_timeout * 1000;
     const from = performance.now();
-    const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const outcome = await this.#options.send(run.forwarder, run.announce, both);
+    const outcome = await this.#options.send({
+      forwarder: run.forwarder,
+      announce: run.announce,
+      trackerId: run.job.trackerId === undefined ? undefined : fromHex(run.job.trackerId),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
     // Given back by a worker that closes: it is sent again after the restart.
     signal.throwIfAborted();
     if (run.job.isProbe === true) await this.#judgeProbe(run, outcome);
@@ -213,7 +226,7 @@ export class Runner {
 
   /** The mark goes with the job that it is for, not with one that has been added since. */
   #unmark(job: AnnounceJob, id: string): void {
-    if (job.event === STOPPED || job.event === COMPLETED) return;
+    if (isEvent(job)) return;
     const { hash, peerId } = announceOf(job);
     const peer = this.#options.registry.findPeer(hash, peerId);
     const registration = peer?.registrations.get(job.forwarder);
@@ -223,4 +236,8 @@ export class Runner {
     registration.isPending = false;
     registration.job = undefined;
   }
+}
+
+function isEvent({ event }: AnnounceJob): boolean {
+  return event === STOPPED || event === COMPLETED;
 }

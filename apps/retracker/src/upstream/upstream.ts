@@ -12,7 +12,7 @@ import { announceOverHttp } from "./http-announce.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusals } from "./refusals.ts";
 import { Registry } from "./registry.ts";
-import { Runner } from "./run-announce.ts";
+import { Runner, type Sent } from "./run-announce.ts";
 import { UdpAnnouncer } from "./udp-announce.ts";
 
 export interface UpstreamOptions {
@@ -108,11 +108,12 @@ export class Upstream {
     return !this.#neverForward.has(Buffer.from(hash, "latin1").toString("hex"));
   }
 
-  async #send(forwarder: Forwarder, announce: Announce, signal: AbortSignal): Promise<Outcome> {
+  async #send({ forwarder, announce, signal, ...sent }: Sent): Promise<Outcome> {
     const { spec } = forwarder;
     const { instance } = this;
     const cache = this.registry.find(announce.hash)?.caches.get(spec.name);
-    const sending = { spec, announce, trackerId: cache?.trackerId, instance, signal };
+    const trackerId = sent.trackerId ?? cache?.trackerId;
+    const sending = { spec, announce, trackerId, instance, signal };
     if (spec.protocol === "udp") {
       return this.#udp.announce({ ...sending, ownPorts: this.udpPorts });
     }
