@@ -64,7 +64,8 @@ function aria2(dir: string, file: string, port: number): Program {
     "--enable-dht6=false",
     "--enable-peer-exchange=false",
     "--bt-enable-lpd=false",
-    "--seed-time=0",
+    // Without a few seconds of seeding it says stopped and leaves completed out.
+    "--seed-time=0.1",
     "--bt-stop-timeout=50",
     "--interface=127.0.0.1",
     `--listen-port=${port}`,
