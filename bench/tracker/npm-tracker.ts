@@ -1,0 +1,12 @@
+// The program of a child: the server of npm's bittorrent-tracker, on the port that it is told.
+
+// @ts-expect-error: it brings no types.
+import Server from "bittorrent-tracker/server";
+
+const server = new Server({ udp: true, http: true, ws: false, stats: false, trustProxy: false });
+server.on("warning", () => {});
+server.on("error", (error: Error) => {
+  console.error(error);
+  process.exit(1);
+});
+server.listen(Number(process.argv[2]), "127.0.0.1");
