@@ -20,8 +20,14 @@ const MODES: readonly { mode: Mode; name: string; ofOpenTracker: number }[] = [
 ];
 const OF_NPM = 3;
 
-export const announceGroups: readonly Group[] = [1, 10_000, 1_000_000].map((hashes) => ({
-  name: `announces-${hashes}`,
+const SIZES = [
+  { name: "announces-one", hashes: 1 },
+  { name: "announces-10k", hashes: 10_000 },
+  { name: "announces-1m", hashes: 1_000_000 },
+];
+
+export const announceGroups: readonly Group[] = SIZES.map(({ name, hashes }) => ({
+  name,
   run: (scale, report) => measure(scale, hashes, report),
 }));
 

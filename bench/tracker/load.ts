@@ -6,6 +6,8 @@ import { promisify } from "node:util";
 
 const SOURCE = join(import.meta.dirname, "load.c");
 
+const COMPILER = process.env.CC ?? "cc";
+
 export type Mode = "udp" | "keep" | "each" | "fill";
 
 export interface LoadResult {
@@ -29,7 +31,7 @@ export interface LoadCall {
 // The path of the program, or undefined where there is no compiler.
 export function compileLoad(dir: string): string | undefined {
   const program = join(dir, "load");
-  const { status } = spawnSync("cc", ["-O2", "-o", program, SOURCE], { stdio: "ignore" });
+  const { status } = spawnSync(COMPILER, ["-O2", "-o", program, SOURCE], { stdio: "ignore" });
   return status === 0 ? program : undefined;
 }
 

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { escapeBytes } from "./http/query.ts";
 import { failing, HttpUpstream, told } from "./testing/http-upstream.ts";
 import { announceTo, fetchBytes, hashOf, peersIn } from "./testing/scene.ts";
 import { type Bencoded, decode } from "./wire/bencode.ts";
@@ -76,9 +77,7 @@ async function statistics(url: string): Promise<{
 }
 
 async function downloaded(url: string): Promise<unknown> {
-  const escaped = [...hashOf("hash")]
-    .map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, "0")}`)
-    .join("");
+  const escaped = escapeBytes(hashOf("hash"));
   const { body } = await fetchBytes(`${url}/scrape?info_hash=${escaped}`);
   const files = (decode(body) as Map<string, Bencoded>).get("files") as Map<string, Bencoded>;
   return (files.get(hashOf("hash")) as Map<string, Bencoded>).get("downloaded");

@@ -3,7 +3,7 @@
  *
  *   refused by the lists of hashes ──────────────────────────────→ failure
  *   stopped    peer removed, its jobs cancelled, forwarders told ──→ answer without peers
- *   completed  peer stored and counted, forwarders told ───────────→ answer when the count is durable
+ *   completed  peer stored and counted, forwarders told ───────────→ answer when that is durable
  *   others     peer stored, forwarders queued ─────────────────────→ answer, or failure when busy
  *
  * Where nothing has to be waited for the answer is given in the same turn.

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { escapeBytes } from "../http/query.ts";
 import { Retracker } from "../retracker.ts";
 import { announceTo, fetchBytes, peersIn, specsOf } from "../testing/scene.ts";
 import { SkippingClock } from "../testing/skipping-clock.ts";
@@ -20,9 +21,7 @@ const missing = missingPrograms();
 const BYTES = 1_500_000;
 
 async function scrape(port: number, hash: string): Promise<Map<string, Bencoded> | undefined> {
-  const escaped = [...hash]
-    .map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, "0")}`)
-    .join("");
+  const escaped = escapeBytes(hash);
   try {
     const url = `http://127.0.0.1:${port}/scrape?info_hash=${escaped}`;
     const answer = decode((await fetchBytes(url)).body) as Map<string, Bencoded>;
@@ -117,7 +116,7 @@ describe("transfers", { skip: missing ?? false }, () => {
   });
 
   for (const protocol of ["http", "udp"] as const) {
-    test(`aria2 gets a file by an upstream over ${protocol}; completed and stopped arrive there`, async () => {
+    test(`aria2 gets a file by an upstream over ${protocol}, which sees it end`, async () => {
       const torrent = torrents[protocol];
       await using retracker = await Retracker.open({
         settings: {
@@ -147,7 +146,7 @@ describe("transfers", { skip: missing ?? false }, () => {
   }
 
   // transmission takes no peer of the loopback from a tracker, but lets them in.
-  test("transmission seeds by the retracker over UDP for aria2, which knows only the upstream", async () => {
+  test("transmission seeds by the retracker, aria2 knows only the upstream", async () => {
     const torrent = torrents.reverse;
     await using retracker = await Retracker.open({
       settings: { listen: "127.0.0.1:0", udp_listen: "127.0.0.1:0", durability: "memory" },
@@ -185,7 +184,7 @@ describe("transfers", { skip: missing ?? false }, () => {
         forwarders: specsOf([{ uri: `${protocol}://127.0.0.1:${own.port}/announce`, name: "own" }]),
       });
       const url = `http://127.0.0.1:${retracker.ports.http}/announce`;
-      const fields = { info_hash: escapeAll(hash), peer: "a", port: 7001 };
+      const fields = { info_hash: escapeBytes(hash), peer: "a", port: 7001 };
       await announceTo(url, fields);
       await until("the peer", async () => (await scrape(own.port, hash))?.get("incomplete") === 1);
       await own.kill();
@@ -210,7 +209,7 @@ describe("transfers", { skip: missing ?? false }, () => {
 
   test("a peer that is only at the upstream is told to a client of the retracker", async () => {
     const { hash } = torrents.back;
-    const fields = { info_hash: escapeAll(hash), port: 7010, peer: "far" };
+    const fields = { info_hash: escapeBytes(hash), port: 7010, peer: "far" };
     await announceTo(`http://127.0.0.1:${upstream.port}/announce`, fields);
     await using retracker = await Retracker.open({
       settings: {
@@ -226,7 +225,3 @@ describe("transfers", { skip: missing ?? false }, () => {
     assert.deepEqual(peersIn(answer), ["127.0.0.1:7010"]);
   });
 });
-
-function escapeAll(hash: string): string {
-  return [...hash].map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, "0")}`).join("");
-}

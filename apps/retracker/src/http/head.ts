@@ -1,6 +1,6 @@
 /**
- * Reads the head of a request. Trackers get nothing but small GETs, so this is all of HTTP that they
- * need: a request line and headers in a bounded buffer, no bodies, no upgrades.
+ * Reads the head of a request. Trackers get nothing but small GETs, so this is all of HTTP that
+ * they need: a request line and headers in a bounded buffer, no bodies, no upgrades.
  */
 export interface Head {
   readonly path: string;

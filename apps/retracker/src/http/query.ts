@@ -1,6 +1,7 @@
 /**
- * Query strings as bytes. Info hashes and peer ids are no text in any encoding, so nothing here goes
- * through `decodeURIComponent`: an escape is one byte, and a character of the result is one byte.
+ * Query strings as bytes. Info hashes and peer ids are no text in any encoding, so nothing here
+ * goes through `decodeURIComponent`: an escape is one byte, and a character of the result is one
+ * byte.
  */
 
 /** Calls back with the name and the raw value of each pair, in order. */
@@ -19,7 +20,7 @@ export function eachPair(query: string, pair: (name: string, raw: string) => voi
 
 const scratch = Buffer.allocUnsafe(16 * 1024);
 
-/** The bytes of a value, or undefined when an escape is none, or a byte is no character of a URL. */
+/** The bytes of a value; undefined when an escape is none, or a byte is none of a URL. */
 export function unescapeBytes(raw: string): string | undefined {
   const { length } = raw;
   if (length > scratch.length) return undefined;

@@ -1,10 +1,10 @@
 /**
- * HTTP on bare sockets. Node's own server does far more than a tracker needs and takes several times
- * as long for it. Bounded: bytes of a head, time for it, idle time, connections in all and per
- * address, what waits to be sent.
+ * HTTP on bare sockets. Node's own server does far more than a tracker needs and takes several
+ * times as long for it. Bounded: bytes of a head, time for it, idle time, connections in all and
+ * per address, what waits to be sent.
  *
- * A connection is *reading* (a head is incomplete), *answering* (an answer is being made; what comes
- * meanwhile waits) or *ending* (its last answer is being sent).
+ * A connection is *reading* (a head is incomplete), *answering* (an answer is being made; what
+ * comes meanwhile waits) or *ending* (its last answer is being sent).
  */
 import { createServer, type Server, type Socket } from "node:net";
 import {

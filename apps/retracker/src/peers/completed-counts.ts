@@ -1,4 +1,4 @@
-/** How often each hash was completed: what a scrape calls `downloaded`. Never lost once answered. */
+/** How often each hash was completed, a scrape's `downloaded`. Never lost once answered. */
 import type { Sluice, Store, StoreChange } from "sluice";
 import { COMPLETED_MAX } from "../limits.ts";
 import { fromHex, toHex } from "../wire/hex.ts";

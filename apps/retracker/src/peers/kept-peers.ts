@@ -1,7 +1,7 @@
 /**
  * Keeps the local peers in a store, block by block. Peers that came, went or moved are there within
- * `CHANGED_MS`; times and counters of known peers follow within `TOUCHED_MS`, so that a million peers
- * that only say that they are still there cost little.
+ * `CHANGED_MS`; times and counters of known peers follow within `TOUCHED_MS`, so that a million
+ * peers that only say that they are still there cost little.
  */
 import type { Clock, Sluice, Store } from "sluice";
 import { Chore } from "../chore.ts";

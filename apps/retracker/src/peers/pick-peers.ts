@@ -1,7 +1,7 @@
 /**
  * Chooses the peers of an answer: local ones first, from a random place on, then those that
- * forwarders have told. The requester is never among them, neither as itself nor under the address by
- * which a forwarder knows it.
+ * forwarders have told. The requester is never among them, neither as itself nor under the address
+ * by which a forwarder knows it.
  */
 import type { Rows } from "./rows.ts";
 import type { Swarm } from "./swarms.ts";

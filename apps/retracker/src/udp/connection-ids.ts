@@ -30,7 +30,7 @@ export class ConnectionIds {
     return id;
   }
 
-  /** Whether the first 8 bytes of a packet are an id that this address was given and is still good. */
+  /** Whether a packet begins with an id that this address was given and that is still good. */
   isGood(packet: Buffer, address: string, second: number): boolean {
     const age = (second - packet[0]!) & 0xff;
     if (age > CONNECTION_ID_SECONDS) return false;

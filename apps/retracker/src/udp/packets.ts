@@ -18,7 +18,7 @@ export const SCRAPE = 2;
 export const ERROR = 3;
 
 export const CONNECT_BYTES = 16;
-export const ANNOUNCE_BYTES = 98;
+const ANNOUNCE_BYTES = 98;
 const SCRAPE_HEAD_BYTES = 16;
 const ANSWER_HEAD_BYTES = 20;
 const HASH_BYTES = 20;

@@ -1,4 +1,4 @@
-/** The tracker over UDP (BEP 15). One socket per address family, so that an answer knows its peers. */
+/** The tracker over UDP (BEP 15), with a socket per address family: an answer has peers of one. */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import type { BlockList } from "node:net";
 import type { Clock } from "sluice";
@@ -154,7 +154,7 @@ export class UdpServer {
     return trusted !== undefined && isWithin(trusted, address);
   }
 
-  /** Never more bytes than came, and not many a second: a forged address is not worth the trouble. */
+  /** Never more bytes than came, and not many a second: nobody gains by a forged address. */
   #refuse(socket: Socket, packet: Buffer, from: RemoteInfo, text: string, second: number): void {
     if (second !== this.#errorsSecond) {
       this.#errorsSecond = second;

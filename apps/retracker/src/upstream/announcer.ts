@@ -1,6 +1,6 @@
 /**
- * Decides who is announced to which forwarder, and puts it into the queue. The client's answer never
- * waits for a forwarder; it may wait for the queue to say whether it has room.
+ * Decides who is announced to which forwarder, and puts it into the queue. The client's answer
+ * never waits for a forwarder; it may wait for the queue to say whether it has room.
  */
 import type { Clock } from "sluice";
 import { Chore } from "../chore.ts";
@@ -158,7 +158,7 @@ export class Announcer {
     }
   }
 
-  /** After a restart: what the registry remembers is due when it says, and queued jobs are marked. */
+  /** After a restart: peers are due when the registry says, and queued jobs are marked. */
   async resume(): Promise<void> {
     const { registry, queue } = this.#options;
     for await (const { id, job } of queue.queued()) {

@@ -127,7 +127,7 @@ test("without a top few there is no throttling", async () => {
   assert.equal((await b.scene.retracker.statistics()).throttled_forwarders, 0);
 });
 
-test("beyond the tokens a first announce is refused with a time, and nothing is queued", async () => {
+test("without a token a first announce is refused with a time and not queued", async () => {
   await using b = await busy({
     queue_rate_limit_threshold: 80,
     rate_limit_initial_per_sec: 1,
@@ -269,7 +269,7 @@ test("never means this hash, and three hashes within an hour mean the forwarder"
   assert.equal((await scene.forwarder("up0")).state, "disabled");
 });
 
-test("a failure without a wish is tried after a minute, then twice that, at most the interval", async () => {
+test("a failure without a wish is tried again after a minute, then twice that", async () => {
   await using up = await HttpUpstream.open(() => failing("not registered"));
   await using scene = await Scene.open({
     forwarders: [up.uri],

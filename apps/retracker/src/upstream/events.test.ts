@@ -18,7 +18,7 @@ test("stopped goes to the forwarders that know the peer, and the peer is gone", 
   assert.equal((await scene.retracker.statistics()).local_peers, 0);
 });
 
-test("after the last local peer is gone nothing that was told is left, and the hash is first", async () => {
+test("after the last local peer nothing that was told is left", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: PEER_A }));
   await using scene = await Scene.open({ forwarders: [up.uri] });
   await scene.announce({ peer: "a" });
@@ -74,7 +74,7 @@ test("completed is stored, counted, sent to all forwarders and answered with pee
   );
 });
 
-test("completed is sent even when the peer stops right behind it, and before its stopped", async () => {
+test("completed is sent before stopped, even when that comes right behind it", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using up = await HttpUpstream.open(() => promise);
   await using scene = await Scene.open({
@@ -108,7 +108,7 @@ test("an event needs no room in a full queue and no token", async () => {
   assert.deepEqual(up.events, ["", "completed", "", ""]);
 });
 
-test("what is announced is what the client said, with the forwarder's own address and host", async () => {
+test("what the client said is announced, with the forwarder's address and host", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "", "tracker id": "t\x00\xff" }));
   const entry = { uri: `${up.uri}?passkey=secret`, ip: "203.0.113.9", host: "tracker.example.org" };
   await using scene = await Scene.open({ forwarders: [entry] });
@@ -149,7 +149,7 @@ test("a hash that is never to be forwarded stays here", async () => {
   );
 });
 
-test("counts of forwarders are shown as their greatest, and their peers are no seeders", async () => {
+test("the greatest of the counts of forwarders is shown, their peers are no seeders", async () => {
   await using one = await HttpUpstream.open(() =>
     told({ complete: 5, incomplete: 1, peers: PEER_A }),
   );
@@ -166,7 +166,7 @@ test("counts of forwarders are shown as their greatest, and their peers are no s
   assert.deepEqual(peersIn(answer), ["10.1.1.1:6881"]);
 });
 
-test("a first answer may wait briefly for a forwarder, and for no longer than it is told", async () => {
+test("a first answer may wait briefly for a forwarder, and no longer", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: PEER_A }));
   await using scene = await Scene.open({
     forwarders: [up.uri],

@@ -4,8 +4,8 @@
  *   active     announces are queued for it
  *   suspended  it said that it has too much to do: its queued jobs wait for `suspendedUntil`, new
  *              ones are not made
- *   disabled   it does not work: its jobs are cancelled. At `probeAt` one announce tries it, and again
- *              after 5, 15 and 60 minutes and then every 6 hours, until one is answered
+ *   disabled   it does not work: its jobs are cancelled. At `probeAt` one announce tries it, after
+ *              5, 15 and 60 minutes and then every 6 hours, until one is answered
  *   off        switched off by hand, until it is switched on by hand
  *
  * active ↔ suspended by 429 and 503 and by time; active → disabled by errors that do not pass by

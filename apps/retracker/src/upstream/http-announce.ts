@@ -40,7 +40,7 @@ export async function announceOverHttp(sending: Sending): Promise<Outcome> {
   }
 }
 
-export function announceUrl({ spec, announce, trackerId }: Sending): string {
+function announceUrl({ spec, announce, trackerId }: Sending): string {
   const event = EVENT_NAMES[announce.event];
   const [bare = ""] = spec.uri.split("#");
   return [

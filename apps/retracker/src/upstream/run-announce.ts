@@ -1,6 +1,6 @@
 /**
- * Runs one job: sends the announce and does what its outcome asks for. A retry is a new, delayed job,
- * so that no worker waits for it; a suspension is a cooldown of the forwarder's gate.
+ * Runs one job: sends the announce and does what its outcome asks for. A retry is a new, delayed
+ * job, so that no worker waits for it; a suspension is a cooldown of the forwarder's gate.
  */
 import { type Clock, RetryAfter } from "sluice";
 import { DEFERRALS_MAX, NUMWANT_MAX } from "../limits.ts";

@@ -106,7 +106,7 @@ for (const status of [400, 403, 404]) {
   });
 }
 
-test("a port where nobody listens disables, and a probe finds it again when it is back", async () => {
+test("a port where nobody listens disables, and a probe finds it again later", async () => {
   await using up = await HttpUpstream.open();
   await using scene = await Scene.open({ forwarders: [up.uri] });
   await up.stop();

@@ -1,8 +1,8 @@
 /**
  * Bencoding, strict. The decoder is iterative and bounded, refuses what has two spellings (leading
- * zeros, `i-0e`), lengths that reach beyond the text, duplicate keys and anything after the end. Keys
- * of dictionaries are bytes, one per character, in a Map: no key can reach a prototype. Keys out of
- * order are taken, for trackers in the wild send them.
+ * zeros, `i-0e`), lengths that reach beyond the text, duplicate keys and anything after the end.
+ * Keys of dictionaries are bytes, one per character, in a Map: no key can reach a prototype. Keys
+ * out of order are taken, for trackers in the wild send them.
  */
 import { BENCODE_BYTES_MAX, BENCODE_DEPTH_MAX } from "../limits.ts";
 
