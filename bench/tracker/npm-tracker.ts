@@ -9,4 +9,5 @@ server.on("error", (error: Error) => {
   console.error(error);
   process.exit(1);
 });
-server.listen(Number(process.argv[2]), "127.0.0.1");
+const hosts = { http: "127.0.0.1", udp: "127.0.0.1", udp6: "::1" };
+server.listen(Number(process.argv[2]), hosts);
