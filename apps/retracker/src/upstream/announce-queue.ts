@@ -63,8 +63,17 @@ export class AnnounceQueue {
 
   /** Waiting announces as a share of what the queue holds. */
   async fill(): Promise<number> {
+    return this.fillOf(await this.room());
+  }
+
+  /** Announces that still fit. */
+  async room(): Promise<number> {
     const stats = await this.#queue.stats();
-    return Math.min(1, stats.perTier[1]!.waiting / this.#capacity);
+    return Math.max(0, this.#capacity - stats.perTier[1]!.waiting);
+  }
+
+  fillOf(room: number): number {
+    return 1 - room / this.#capacity;
   }
 
   async figures(): Promise<QueueFigures> {

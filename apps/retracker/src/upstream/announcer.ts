@@ -15,13 +15,16 @@ import type { Forwarders } from "./forwarders.ts";
 import type { PeerEntry, Registration, Registry } from "./registry.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** A peer for whom there was no room is looked at again after this long. */
-const FULL_AGAIN_MS = 10_000;
+/** A peer some of whose forwarders were passed over is looked at again after this long. */
+const REST_AGAIN_MS = 10_000;
+/** And this long when there was no room: looking is what costs most then. */
+const FULL_AGAIN_MS = 60_000;
 /** The timer comes this much later than the time a forwarder named, at most. */
 const JITTER = 0.05;
 const JITTER_MS_MAX = 60_000;
-/** Peers that one turn of the timer looks at. */
+/** Peers that one turn of the timer looks at, and after how many others get their turn. */
 const DUE_PER_TURN = 500;
+const DUE_AT_ONCE = 10;
 
 export interface AnnouncerOptions {
   readonly settings: Settings;
@@ -146,16 +149,20 @@ export class Announcer {
     await this.#options.queue.add([{ ...job, isProbe: true }]);
   }
 
-  /** The queued jobs of a forwarder were cancelled. */
-  unmarkAll(name: string): void {
+  /** Cancels the queued announces of a forwarder. Its events end when their turn comes. */
+  async cancelAll(name: string): Promise<void> {
+    const cancelled: Promise<void>[] = [];
     for (const entry of this.#options.registry.all()) {
       for (const { hash, peerId, registrations } of entry.peers.values()) {
         const registration = registrations.get(name);
-        if (registration === undefined || this.#running.has(hash + peerId + name)) continue;
+        if (!registration?.isPending || this.#running.has(hash + peerId + name)) continue;
+        if (registration.job !== undefined)
+          cancelled.push(this.#options.queue.cancel(registration.job));
         registration.isPending = false;
         registration.job = undefined;
       }
     }
+    await Promise.all(cancelled);
   }
 
   /** After a restart: peers are due when the registry says, and queued jobs are marked. */
@@ -179,11 +186,24 @@ export class Announcer {
     }
   }
 
+  /** A queue that is well filled gets nothing from the timer: clients go first. */
   async #turn(): Promise<void> {
-    for (const peer of this.#agenda.takeDue(this.#options.clock.now(), DUE_PER_TURN)) {
+    const { clock, queue, settings } = this.#options;
+    const due = this.#agenda.takeDue(clock.now(), DUE_PER_TURN);
+    for (const [i, peer] of due.entries()) {
+      if ((await queue.fill()) * 100 >= settings.queue_throttle_threshold) {
+        this.#postpone(due.slice(i));
+        return;
+      }
       const announce = this.#options.localPeer(peer.hash, peer.peerId);
       if (announce !== undefined) await this.#forward({ ...announce, event: NONE });
+      if (i % DUE_AT_ONCE === DUE_AT_ONCE - 1) await new Promise(setImmediate);
     }
+  }
+
+  #postpone(peers: readonly PeerEntry[]): void {
+    const at = this.#options.clock.now() + FULL_AGAIN_MS;
+    for (const peer of peers) this.#agenda.set(peer, at + Math.random() * FULL_AGAIN_MS);
   }
 
   /** The hash may be forgotten before the job runs. */
@@ -201,29 +221,32 @@ export class Announcer {
 
   async #forward(announce: Announce): Promise<Refused | undefined> {
     const { registry, queue, settings, clock } = this.#options;
-    const fill = await queue.fill();
+    const room = await queue.room();
     const isFirst = registry.find(announce.hash)?.wasForwarded !== true;
+    if (isFirst && room === 0) return queueFull(settings);
     const eligible = this.#eligible(announce);
     if (eligible.length === 0) return undefined;
+    const fill = queue.fillOf(room);
     const refused = isFirst ? this.#refuse(fill) : undefined;
     if (refused !== undefined) return refused;
-    const most = this.#fanOut(fill);
-    const chosen = shuffle(eligible).slice(0, most);
+    const chosen = shuffle(eligible).slice(0, this.#fanOut(fill));
     this.throttled += eligible.length - chosen.length;
+    for (const forwarder of chosen.slice(room)) this.#drop(forwarder);
     const peer = registry.peer(announce.hash, announce.peerId);
-    const added = await this.#add(announce, peer, chosen);
+    const added = room === 0 ? 0 : await this.#add(announce, peer, chosen.slice(0, room));
     const entry = registry.find(announce.hash);
     if (added > 0 && entry !== undefined) entry.wasForwarded = true;
-    if (added < eligible.length) this.schedule(peer.hash, peer.peerId, clock.now() + FULL_AGAIN_MS);
-    if (added > 0 || !isFirst) return undefined;
-    return queueFull(settings);
+    if (added < eligible.length) {
+      const againMs = added < chosen.length ? FULL_AGAIN_MS : REST_AGAIN_MS;
+      this.schedule(peer.hash, peer.peerId, clock.now() + againMs);
+    }
+    return added > 0 || !isFirst ? undefined : queueFull(settings);
   }
 
   /** Only first announces are refused; tokens are taken only when the queue is that full. */
   #refuse(fill: number): Refused | undefined {
     const { settings, clock } = this.#options;
     const threshold = settings.queue_rate_limit_threshold / 100;
-    if (fill >= 1) return queueFull(settings);
     if (threshold === 0 || fill < threshold || this.#bucket.take(clock.now())) return undefined;
     this.rateLimited++;
     return {

@@ -72,7 +72,8 @@ export class Upstream {
         sluice,
         clock,
         onProbe: (forwarder) => upstream.#probe(forwarder),
-        onStopped: (forwarder) => void upstream.#cancelJobs(forwarder).catch(options.onError),
+        onStopped: (forwarder) =>
+          void upstream.announcer.cancelAll(forwarder.name).catch(options.onError),
         onStarted: () => upstream.announcer.scheduleAll(),
       }),
     };
@@ -125,15 +126,6 @@ export class Upstream {
     const announce = this.#options.anyPeer();
     if (announce === undefined) return;
     void this.announcer.probe(announce, forwarder).catch(this.#options.onError);
-  }
-
-  async #cancelJobs({ name }: Forwarder): Promise<void> {
-    const gone: Promise<void>[] = [];
-    for await (const { id, job } of this.queue.queued()) {
-      if (job.forwarder === name) gone.push(this.queue.cancel(id));
-    }
-    await Promise.all(gone);
-    this.announcer.unmarkAll(name);
   }
 }
 
