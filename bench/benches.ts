@@ -6,6 +6,7 @@ import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
 import { torznabBench } from "./torznab/bench.ts";
+import { trackerBench } from "./tracker/bench.ts";
 
 export const BENCHES: readonly Bench[] = [
   engineBench,
@@ -15,4 +16,5 @@ export const BENCHES: readonly Bench[] = [
   streamBench,
   jobserverBench,
   torznabBench,
+  trackerBench,
 ];
