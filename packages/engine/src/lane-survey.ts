@@ -40,9 +40,9 @@ export class LaneSurvey {
   readonly #queue: Queue;
   readonly #options: Required<Pick<LaneSurveyOptions, "search" | "limit">> & LaneSurveyOptions;
   /** Weights of the members of a ring that have something waiting below them. */
-  readonly #weights = new Map<number, number>();
-  /** Inner levels of paths that were counted already. */
-  readonly #levels = new Set<number>();
+  readonly #weights = new ByRow();
+  /** Inner levels of paths: 1 for those that were counted already. */
+  readonly #levels = new ByRow();
   readonly #received: number[] = [];
   #found: LanePlace[] = [];
   #row = 1;
@@ -78,11 +78,11 @@ export class LaneSurvey {
     let node = lane;
     while (lanes.get(node, KIND) !== TIER) {
       if (node !== lane) {
-        if (this.#levels.has(node)) return;
-        this.#levels.add(node);
+        if (this.#levels.get(node) > 0) return;
+        this.#levels.add(node, 1);
       }
       const ring = lanes.get(node, RING);
-      this.#weights.set(ring, (this.#weights.get(ring) ?? 0) + lanes.get(node, WEIGHT));
+      this.#weights.add(ring, lanes.get(node, WEIGHT));
       node = rings.ownerOf(ring);
     }
   }
@@ -127,12 +127,30 @@ export class LaneSurvey {
     for (let node = row; lanes.get(node, KIND) !== TIER; ) {
       const ring = lanes.get(node, RING);
       const weight = lanes.get(node, WEIGHT);
-      owed *= weight / Math.max(weight, this.#weights.get(ring) ?? 0);
+      owed *= weight / Math.max(weight, this.#weights.get(ring));
       node = rings.ownerOf(ring);
     }
     const received = this.#received[stats.tier] ?? 0;
     const had = received === 0 ? 0 : Math.min(1, stats.received / received);
     return { ...stats, shareOwed: owed, shareReceived: had };
+  }
+}
+
+/** Sums by row. A Map of a million rows would stall while it grows. */
+class ByRow {
+  #sums = new Float64Array(1024);
+
+  get(row: number): number {
+    return this.#sums[row] ?? 0;
+  }
+
+  add(row: number, value: number): void {
+    if (row >= this.#sums.length) {
+      const grown = new Float64Array(Math.max(row + 1, 2 * this.#sums.length));
+      grown.set(this.#sums);
+      this.#sums = grown;
+    }
+    this.#sums[row]! += value;
   }
 }
 
