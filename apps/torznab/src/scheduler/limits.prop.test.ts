@@ -20,7 +20,7 @@ const step = fc.record({
   afterMs: fc.nat(8_000),
 });
 
-test("no window, spacing or concurrency is ever exceeded, whatever is submitted when", async (t) => {
+test("no window, spacing or concurrency is exceeded, whatever comes when", async (t) => {
   const steps = fc.array(step, { minLength: 10, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
