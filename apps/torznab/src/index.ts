@@ -1,4 +1,4 @@
-export { main } from "./main.ts";
+export { main } from "./command.ts";
 export { Fault, type FaultOptions, type Penalty } from "./scheduler/fault.ts";
 export type { Budget, IndexerLimits, Window } from "./scheduler/limits-of.ts";
 export { type Outcome, RateLimitWaitError, type Status } from "./scheduler/outcome.ts";

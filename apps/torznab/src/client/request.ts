@@ -12,6 +12,8 @@ import { TorznabFault } from "./torznab-fault.ts";
 
 export interface RequestLimits {
   readonly timeoutMs: number;
+  /** Its usual time is over: only then is it the indexer that is slow, and not we who are late. */
+  readonly isFullTime: boolean;
   readonly bytesMax: number;
   readonly signal?: AbortSignal | undefined;
   /** Host and port that the operator configured: the only ones that may be private. */
@@ -38,7 +40,7 @@ export async function request(address: string, limits: RequestLimits): Promise<R
   } catch (error) {
     if (error instanceof TorznabFault) throw error;
     if (limits.signal?.aborted) throw limits.signal.reason;
-    if (timeout.aborted) throw timeoutFault(limits.timeoutMs);
+    if (timeout.aborted) throw timeoutFault(limits);
     throw networkFault(error);
   }
 }
@@ -136,9 +138,10 @@ function tooLarge(bytesMax: number): TorznabFault {
   return new TorznabFault(message, { kind: "too_large", penalty: "ladder" });
 }
 
-function timeoutFault(ms: number): TorznabFault {
-  const options = { kind: "timeout", status: "timeout", penalty: "ladder" } as const;
-  return new TorznabFault(`no answer within ${ms} ms`, options);
+function timeoutFault({ timeoutMs, isFullTime }: RequestLimits): TorznabFault {
+  const penalty = isFullTime ? "ladder" : "none";
+  const options = { kind: "timeout", status: "timeout", penalty } as const;
+  return new TorznabFault(`no answer within ${Math.round(timeoutMs)} ms`, options);
 }
 
 /** Only the code is told: a message may hold what was asked for. */

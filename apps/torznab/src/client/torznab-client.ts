@@ -80,22 +80,24 @@ export class TorznabClient {
     const { bytesMax } = this.#options;
     try {
       const limits = this.#limits(endpoint, call, bytesMax);
-      return await this.#read(await request(addressOf(endpoint, params), limits));
+      const inTime = AbortSignal.timeout(limits.timeoutMs);
+      return await this.#read(await request(addressOf(endpoint, params), limits), inTime);
     } catch (error) {
       throw clean(error, endpoint);
     }
   }
 
   /** The body first: an error element says more than the status, and comes with any. */
-  async #read(response: Response): Promise<XmlAnswer> {
+  async #read(response: Response, inTime?: AbortSignal): Promise<XmlAnswer> {
     const { status: httpStatus, headers, bytes, base } = response;
     const retryAfter = headers["retry-after"];
     const answered: Answered = { httpStatus, retryAfter, now: this.#options.now() };
     let answer: XmlAnswer;
     try {
       const contentType = headers["content-type"];
-      answer = await this.#options.reader.read({ bytes, contentType, base });
+      answer = await this.#options.reader.read({ bytes, contentType, base }, inTime);
     } catch (error) {
+      if (inTime?.aborted) throw unread();
       if (!(error instanceof XmlRefused)) throw error;
       if (httpStatus >= 400) throw faultOfStatus(answered, error.message);
       throw new TorznabFault(error.message, { kind: error.kind, httpStatus, penalty: "ladder" });
@@ -107,14 +109,22 @@ export class TorznabClient {
 
   #limits({ url }: Endpoint, call: CallOptions, bytesMax: number): RequestLimits {
     const { timeoutMs, resolve } = this.#options;
+    const isFullTime = (call.timeoutMs ?? timeoutMs) >= timeoutMs;
     return {
-      timeoutMs: Math.min(timeoutMs, call.timeoutMs ?? timeoutMs),
+      timeoutMs: isFullTime ? timeoutMs : call.timeoutMs!,
+      isFullTime,
       bytesMax,
       signal: call.signal,
       trusted: new URL(url).host,
       resolve,
     };
   }
+}
+
+/** The answers of others were read first: nothing that the indexer could help. */
+function unread(): TorznabFault {
+  const options = { kind: "timeout", status: "timeout" } as const;
+  return new TorznabFault("its answer came too late to be read in time", options);
 }
 
 /** The protocol's path is `api`, below whatever address the user copied. */

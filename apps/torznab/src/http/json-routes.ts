@@ -57,7 +57,7 @@ function indexerRoutes(app: HttpApp, service: TorznabService): void {
       const message = `${params.id} stands in the settings file; change it there`;
       throw new SluiceError("CONFLICT", message, { field: "id", value: params.id });
     }
-    return shown(service, await indexers.change(params.id, parseChange("indexer", body)));
+    return shown(service, await service.change(params.id, parseChange("indexer", body)));
   });
   app.delete<WithId>("/indexers/:id", async ({ params }, reply) => {
     await service.remove(params.id);

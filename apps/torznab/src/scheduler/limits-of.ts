@@ -21,7 +21,7 @@ export interface IndexerLimits {
   grabs?: readonly Window[] | undefined;
 }
 
-export const BASE_INTERVAL = "60s";
+export const BASE_INTERVAL_MS = 60_000;
 
 /** The rungs that the programs of this field use, so that indexers see what they are used to. */
 export const LADDER = ["1m", "5m", "15m", "30m", "1h", "3h", "6h", "12h", "24h"] as const;
@@ -31,7 +31,7 @@ export function gateKey(indexerId: string, budget: Budget = "query"): string {
 }
 
 export function gateOptions(limits: IndexerLimits, budget: Budget): GateOptions {
-  const { interval = BASE_INTERVAL, floor, windows, grabs } = limits;
+  const { interval = BASE_INTERVAL_MS, floor, windows, grabs } = limits;
   if (budget === "grab") return { windows: grabs ?? [], concurrency: 1, ladder: LADDER };
   return {
     interval: { every: interval, from: "end", factors: INTERVAL_FACTORS, floor },

@@ -1,7 +1,7 @@
 /** What is left of an indexer's limits, and when a search would go. */
 import type { GateInfo } from "sluice";
 import { pruneQuery } from "../client/query.ts";
-import { BASE_INTERVAL, gateKey, gateOptions } from "../scheduler/limits-of.ts";
+import { BASE_INTERVAL_MS, gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { taskKey } from "../scheduler/normalise.ts";
 import { INTERVAL_FACTORS, maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import type { IndexerRecord } from "./indexers.ts";
@@ -109,13 +109,11 @@ function nextAt(
   tier: number,
 ): number {
   const now = clock.now();
-  const everyMs = config?.interval?.ms ?? MS[BASE_INTERVAL];
+  const everyMs = config?.interval?.ms ?? BASE_INTERVAL_MS;
   const spacingMs = Math.max(everyMs * INTERVAL_FACTORS[tier]!, config?.interval?.floorMs ?? 0);
   const endedAt = history.last(id)?.endedAt ?? -Infinity;
   return Math.max(now, opensAt ?? now, endedAt + spacingMs);
 }
-
-const MS = { [BASE_INTERVAL]: 60_000 } as const;
 
 function left(window: { limit: number; perMs: number; used: number }) {
   return { ...window, left: Math.max(0, window.limit - window.used) };

@@ -10,12 +10,13 @@ import { SluiceError, type Store } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded } from "../client/torznab-client.ts";
 import { Fault } from "../scheduler/fault.ts";
-import { gateKey } from "../scheduler/limits-of.ts";
+import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
 import { type Outcome, without } from "../scheduler/outcome.ts";
 import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
+import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
 import type { Found } from "./found.ts";
@@ -146,6 +147,13 @@ export class TorznabService {
     });
   }
 
+  /** New limits hold from now on, and what was used of the old ones stays used. */
+  async change(id: string, change: Partial<Omit<IndexerInput, "id">>): Promise<IndexerRecord> {
+    const record = await this.parts.indexers.change(id, change);
+    await this.#setGates(record);
+    return record;
+  }
+
   /** Ends its cooldowns, and lets a refused key be tried again. */
   async reset(id: string): Promise<void> {
     await this.parts.indexers.forgive(id);
@@ -168,6 +176,7 @@ export class TorznabService {
 
   async #start({ settings, onError }: ServiceOptions): Promise<void> {
     const { sluice, clock, indexers } = this.parts;
+    await Promise.all(indexers.all.map((record) => this.#setGates(record)));
     const resume = await this.#leftSearches();
     this.#scheduler = await SearchScheduler.open<Ask, unknown>({
       sluice,
@@ -186,6 +195,13 @@ export class TorznabService {
       if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
       this.#askCaps(record.id, { priority: "background" });
     }
+  }
+
+  async #setGates({ id, limits }: IndexerRecord): Promise<void> {
+    const sets = (["query", "grab"] as const).map((budget) =>
+      this.parts.sluice.gate(gateKey(id, budget)).set(gateOptions(limits, budget)),
+    );
+    await Promise.all(sets);
   }
 
   /** The durable searches of the process before, those that are not too old. */

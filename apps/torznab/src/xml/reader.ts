@@ -33,12 +33,23 @@ export class XmlReader {
     this.#parseMsMax = parseMsMax;
   }
 
-  /** The bytes are given away: they belong to the thread from now on. */
-  read(document: Document): Promise<XmlAnswer> {
+  /**
+   * The bytes are given away: they belong to the thread from now on. A signal ends the waiting; a
+   * document that is being read is read to its end all the same.
+   */
+  read(document: Document, signal?: AbortSignal): Promise<XmlAnswer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ document, releases: [], resolve, reject });
+      const job: Job = { document, releases: [], resolve, reject };
+      this.#waiting.push(job);
+      signal?.addEventListener("abort", () => this.#leave(job, signal), { once: true });
       this.#next();
     });
+  }
+
+  #leave(job: Job, signal: AbortSignal): void {
+    const at = this.#waiting.indexOf(job);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    job.reject(signal.reason);
   }
 
   async close(): Promise<void> {
