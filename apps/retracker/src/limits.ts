@@ -46,7 +46,7 @@ export const UDP_ERROR_ADDRESSES_MAX = 10_000;
 /** Hashes in memory, and local peers of one hash. */
 export const HASHES_MAX = 1_000_000;
 export const PEERS_PER_HASH_MAX = 5_000;
-/** Local peers in all: each takes about 300 bytes with its place in the store. */
+/** Local peers in all: each takes up to a kilobyte with its hash and its place in the store. */
 export const PEERS_MAX = 4_000_000;
 
 /** Hashes whose completed count is kept; beyond it the oldest are forgotten. */
