@@ -1,7 +1,8 @@
 /** The whole service: settings in, a server that listens out. */
+
+import type { LookupFunction } from "node:net";
 import type { Clock } from "sluice";
 import { type AppPage, FixedKeys, type LogLevel, type LogOptions, serveApp } from "sluice/http";
-import type { Resolve } from "./client/address.ts";
 import { jsonRoutes } from "./http/json-routes.ts";
 import { torznabRoutes } from "./http/torznab-routes.ts";
 import { BODY_BYTES_MAX } from "./limits.ts";
@@ -13,7 +14,7 @@ export interface TorznabOptions {
   /** Absent: the defaults, and what the environment says. */
   readonly settings?: Settings | undefined;
   readonly clock?: Clock | undefined;
-  readonly resolve?: Resolve | undefined;
+  readonly lookup?: LookupFunction | undefined;
   readonly log?: LogLevel | LogOptions | undefined;
 }
 

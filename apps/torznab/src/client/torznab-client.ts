@@ -1,11 +1,12 @@
 /** Talks Torznab to one indexer at a time: caps, searches, downloads. */
+
+import type { LookupFunction } from "node:net";
 import { DOWNLOAD_BYTES_MAX } from "../limits.ts";
 import type { XmlAnswer } from "../xml/read-answer.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { Feed } from "../xml/read-feed.ts";
 import type { XmlReader } from "../xml/reader.ts";
 import { XmlRefused } from "../xml/refused.ts";
-import type { Resolve } from "./address.ts";
 import { redact } from "./redact.ts";
 import { type RequestLimits, type Response, request } from "./request.ts";
 import { type Answered, faultOfCode, faultOfStatus, TorznabFault } from "./torznab-fault.ts";
@@ -21,7 +22,7 @@ export interface ClientOptions {
   readonly timeoutMs: number;
   readonly bytesMax: number;
   readonly now: () => number;
-  readonly resolve?: Resolve | undefined;
+  readonly lookup?: LookupFunction | undefined;
 }
 
 export interface CallOptions {
@@ -108,7 +109,7 @@ export class TorznabClient {
   }
 
   #limits({ url }: Endpoint, call: CallOptions, bytesMax: number): RequestLimits {
-    const { timeoutMs, resolve } = this.#options;
+    const { timeoutMs, lookup } = this.#options;
     const isFullTime = (call.timeoutMs ?? timeoutMs) >= timeoutMs;
     return {
       timeoutMs: isFullTime ? timeoutMs : call.timeoutMs!,
@@ -116,7 +117,7 @@ export class TorznabClient {
       bytesMax,
       signal: call.signal,
       trusted: new URL(url).host,
-      resolve,
+      lookup,
     };
   }
 }

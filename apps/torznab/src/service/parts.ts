@@ -1,8 +1,8 @@
 /** What the service is made of, opened in the order in which one needs the other. */
 import { mkdir } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { type Clock, Sluice } from "sluice";
-import type { Resolve } from "../client/address.ts";
 import { TorznabClient } from "../client/torznab-client.ts";
 import { systemClock } from "../clock.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -17,7 +17,7 @@ export interface ServiceOptions {
   readonly settings: Settings;
   readonly clock?: Clock | undefined;
   /** Instead of the system's resolver, for links found in answers. */
-  readonly resolve?: Resolve | undefined;
+  readonly lookup?: LookupFunction | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Parts {
 }
 
 export async function openParts(options: ServiceOptions): Promise<Parts> {
-  const { settings, clock = systemClock, resolve } = options;
+  const { settings, clock = systemClock, lookup } = options;
   await mkdir(settings.dir, { recursive: true, mode: 0o700 });
   const vault = await Vault.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
   const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });
@@ -48,7 +48,7 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
     timeoutMs: settings.requestTimeoutMs,
     bytesMax: settings.responseBytesMax,
     now: () => clock.now(),
-    resolve,
+    lookup,
   });
   const asker = new Asker({ clock, client, indexers, vault, history, metrics });
   return { sluice, clock, settings, vault, indexers, history, metrics, reader, asker };
