@@ -1,6 +1,6 @@
 /**
  * Keeps the local peers in a store, block by block. Peers that came, went or moved are there within
- * `CHANGED_MS`; times and counters of known peers follow within `TOUCHED_MS`, so that a million
+ * `CHANGED_MS`. Times and counters of known peers follow a few blocks at a time, so that a million
  * peers that only say that they are still there cost little.
  */
 import type { Clock, Sluice, Store } from "sluice";
@@ -10,9 +10,10 @@ import type { Swarms } from "./swarms.ts";
 
 /** A kill loses at most this and the time of one write: less than 5 s together. */
 const CHANGED_MS = 2_000;
-const TOUCHED_MS = 5 * 60_000;
-/** Blocks of one write: 16 KiB each, encoded in about a millisecond. */
-const BLOCKS_PER_WRITE = 64;
+/** Blocks of which only times and counters differ that each run writes: half a megabyte a second. */
+const TOUCHED_PER_RUN = 64;
+/** Blocks of one write, 17 KiB each: others wait for their encoding, a few milliseconds. */
+const BLOCKS_PER_WRITE = 8;
 
 export interface KeptPeersOptions {
   readonly sluice: Sluice;
@@ -24,15 +25,11 @@ export interface KeptPeersOptions {
 export class KeptPeers {
   readonly #store: Store<string>;
   readonly #swarms: Swarms;
-  readonly #clock: Clock;
   readonly #chore: Chore;
-  #touchedAt: number;
 
   private constructor({ sluice, clock, swarms, onError }: KeptPeersOptions) {
     this.#store = sluice.store<string>("retracker.peers");
     this.#swarms = swarms;
-    this.#clock = clock;
-    this.#touchedAt = clock.now();
     const run = (): Promise<void> => this.#write();
     this.#chore = new Chore({ clock, everyMs: CHANGED_MS, run, onError });
   }
@@ -60,22 +57,19 @@ export class KeptPeers {
     const { changed, touched } = this.#swarms.rows;
     for (const index of touched) changed.add(index);
     touched.clear();
-    await this.#writeAll(changed);
+    await this.#writeAll([...changed], changed);
   }
 
   async #write(): Promise<void> {
-    if (this.#clock.now() - this.#touchedAt < TOUCHED_MS) {
-      await this.#writeAll(this.#swarms.rows.changed);
-      return;
-    }
-    this.#touchedAt = this.#clock.now();
-    await this.flush();
+    const { changed, touched } = this.#swarms.rows;
+    await this.#writeAll([...changed], changed);
+    // In the order in which they were touched first.
+    await this.#writeAll([...touched.keys().take(TOUCHED_PER_RUN)], touched);
   }
 
   /** What changes while it is being written is in the set again afterwards. */
-  async #writeAll(indexes: Set<number>): Promise<void> {
+  async #writeAll(all: readonly number[], indexes: Set<number>): Promise<void> {
     const { rows } = this.#swarms;
-    const all = [...indexes];
     for (let start = 0; start < all.length; start += BLOCKS_PER_WRITE) {
       const batch = all.slice(start, start + BLOCKS_PER_WRITE);
       const entries = batch.map((index) => {
