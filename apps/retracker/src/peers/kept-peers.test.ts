@@ -51,7 +51,7 @@ test("peers come back as they were, and free rows are used again", async () => {
   rmSync(dir, { recursive: true });
 });
 
-test("a damaged block is left out and told, the others are read; another file is refused", async () => {
+test("a damaged block is left out and told, and another file is refused", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const file = join(dir, "peers.dat");
   const first = await reopened(file);
