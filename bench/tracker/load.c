@@ -32,13 +32,14 @@ static uint64_t random_state = 88172645463325252ull;
 static uint32_t latencies[BUCKETS];
 static uint64_t answers, errors;
 static struct sockaddr_in tracker;
-static uint32_t hashes, peers, filled;
+static uint32_t hashes, peers, in_flight;
 static int is_filling;
 
 struct slot {
   int fd;
   uint64_t sent_at;
   uint32_t transaction;
+  uint32_t filled_peers;
   uint8_t connection_id[8];
   int is_connected; /* has a connection id (udp), or an open connection (http) */
   int filled;
@@ -80,13 +81,22 @@ static void note(struct slot *slot) {
   answers++;
 }
 
-/* Other addresses of the loopback, so that ports that linger are no limit. */
-static void bind_somewhere(int fd) {
+/*
+ * Each slot has an address of its own on the loopback, so that ports that linger are no limit, and
+ * peers of its own, so that a peer stays where it is as peers do.
+ */
+static void bind_at(int fd, uint32_t index) {
   int on = 1;
   struct sockaddr_in from = {.sin_family = AF_INET};
-  from.sin_addr.s_addr = htonl(0x7f000000u | (2 + next_random() % 60000));
+  from.sin_addr.s_addr = htonl(0x7f000002u + index);
   setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
   bind(fd, (struct sockaddr *)&from, sizeof from);
+}
+
+static uint32_t peer_of(struct slot *slot) {
+  uint32_t of_slot = peers / in_flight;
+  uint32_t n = is_filling ? slot->filled_peers++ : next_random();
+  return n % of_slot * in_flight + (slot - slots);
 }
 
 static void put32(uint8_t *at, uint32_t value) {
@@ -104,7 +114,7 @@ static void udp_send(struct slot *slot) {
     put32(packet + 4, 0x27101980);
     length = 16;
   } else {
-    uint32_t peer = is_filling ? filled++ % peers : next_random() % peers;
+    uint32_t peer = peer_of(slot);
     memcpy(packet, slot->connection_id, 8);
     put32(packet + 8, 1);
     bytes_of(peer % hashes, 0, packet + 16);
@@ -152,7 +162,7 @@ static char *escape(char *to, const uint8_t bytes[20]) {
 static void http_send(struct slot *slot, int is_kept) {
   char request[1024];
   uint8_t bytes[20];
-  uint32_t peer = next_random() % peers;
+  uint32_t peer = peer_of(slot);
   char *at = request + sprintf(request, "GET /announce?info_hash=");
   bytes_of(peer % hashes, 0, bytes);
   at = escape(at, bytes);
@@ -173,7 +183,7 @@ static void http_open(struct slot *slot, int epoll, int index) {
   struct epoll_event event = {.events = EPOLLOUT, .data.u32 = index};
   slot->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   setsockopt(slot->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  bind_somewhere(slot->fd);
+  bind_at(slot->fd, index);
   slot->is_connected = 0;
   slot->is_done = 0;
   slot->sent_at = now_ns();
@@ -236,22 +246,23 @@ int main(int count, char **args) {
   }
   is_filling = args[1][0] == 'f';
   int is_udp = is_filling || args[1][0] == 'u', is_kept = args[1][0] == 'k';
-  int in_flight = atoi(args[6]) > SLOTS_MAX ? SLOTS_MAX : atoi(args[6]);
+  in_flight = atoi(args[6]) > SLOTS_MAX ? SLOTS_MAX : atoi(args[6]);
   int epoll = epoll_create1(0);
   tracker.sin_family = AF_INET;
   tracker.sin_port = htons(atoi(args[2]));
   tracker.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   hashes = atoi(args[3]);
   peers = atoi(args[4]);
+  if (peers < in_flight) peers = in_flight;
   random_state += getpid();
-  for (int i = 0; i < in_flight; i++) {
+  for (int i = 0; i < (int)in_flight; i++) {
     if (!is_udp) {
       http_open(&slots[i], epoll, i);
       continue;
     }
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
     slots[i].fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-    bind_somewhere(slots[i].fd);
+    bind_at(slots[i].fd, i);
     connect(slots[i].fd, (struct sockaddr *)&tracker, sizeof tracker);
     epoll_ctl(epoll, EPOLL_CTL_ADD, slots[i].fd, &event);
     udp_send(&slots[i]);
@@ -267,7 +278,7 @@ int main(int count, char **args) {
     }
     if (now_ns() - looked < LOST_NS) continue;
     looked = now_ns();
-    for (int i = 0; i < in_flight; i++) {
+    for (int i = 0; i < (int)in_flight; i++) {
       if (looked - slots[i].sent_at < LOST_NS) continue;
       errors++;
       if (is_udp) {

@@ -1,4 +1,5 @@
 /** The retracker as a whole: what it is made of, how it starts, reloads and ends. */
+import { join } from "node:path";
 import { type Clock, Sluice } from "sluice";
 import { Chore } from "./chore.ts";
 import { WallClock } from "./clock.ts";
@@ -23,7 +24,7 @@ export interface RetrackerOptions {
   readonly settings?: Partial<Settings>;
   /** Forwarders besides those of the file and the lists. */
   readonly forwarders?: readonly ForwarderSpec[];
-  /** A Sluice to live in; without one it opens its own in `dir`. */
+  /** A Sluice to live in; then peers are not kept. Without one it opens its own in `dir`. */
   readonly sluice?: Sluice;
   readonly clock?: Clock;
   /** Hears what goes wrong besides requests. Default: the console. */
@@ -81,7 +82,7 @@ export class Retracker implements AsyncDisposable {
     const onError = options.onError ?? ((error: unknown) => console.error(error));
     const sluice = options.sluice ?? (await openSluice(settings));
     const swarms = new Swarms();
-    const kept = await KeptPeers.open({ sluice, clock, swarms, onError });
+    const kept = await KeptPeers.open({ ...placeOf(settings, options), clock, swarms, onError });
     const completed = await CompletedCounts.open(sluice);
     const upstream = await Upstream.open({ sluice, clock, settings, onError, ...peersOf(swarms) });
     const tracker = new Tracker({ settings, clock, swarms, completed, upstream });
@@ -212,7 +213,15 @@ export class Retracker implements AsyncDisposable {
 }
 
 function openSluice({ dir, durability }: Settings): Promise<Sluice> {
-  return Sluice.open(durability === "memory" ? { durability } : { dir, durability });
+  return Sluice.open(
+    durability === "memory" ? { durability } : { dir: join(dir, "log"), durability },
+  );
+}
+
+/** Where peers are kept: beside the log, whose lock holds for both. */
+function placeOf({ dir, durability }: Settings, { sluice }: RetrackerOptions) {
+  const isKept = durability !== "memory" && sluice === undefined;
+  return { file: isKept ? join(dir, "peers.dat") : undefined, isSynced: durability === "fsync" };
 }
 
 function rangesOf(texts: readonly string[]) {

@@ -22,7 +22,7 @@ const announce = (peer: string, connection: string): string =>
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-test("several requests of one connection are answered in order, even when they come at once", async () => {
+test("several requests of one connection are answered in order", async () => {
   await using scene = await Scene.open();
   const text = await talk(scene, [
     announce("a", "keep-alive") + announce("b", "keep-alive") + announce("c", "close"),

@@ -56,7 +56,7 @@ test("a forwarder behind a proxy is asked through it", async () => {
   proxy.closeAllConnections();
 });
 
-test("remote lists are YAML or plain lines, and one that fails leaves the last in use", async () => {
+test("remote lists are YAML or plain lines, and one may fail", async () => {
   const plain = "udp://a.example:80/announce\n\nhttp://b.example/announce\nwss://c.example\n";
   await using up = await HttpUpstream.open(() => ({ body: Buffer.from(plain) }));
   const { specs } = await loadRemote(up.uri);

@@ -81,7 +81,7 @@ test("what does not answer our question is ignored", async () => {
   await using up = await UdpUpstream.open();
   up.answer = (_packet, transaction) => [
     Buffer.alloc(3),
-    good(transaction ^ 1),
+    good((transaction ^ 1) >>> 0),
     connectAnswer(transaction, ID),
     good(transaction),
   ];
