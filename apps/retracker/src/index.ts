@@ -1,6 +1,6 @@
 /** The retracker, for programs that hold it. The command line is `main`. */
 export { main } from "./command.ts";
-export { type AppPage, page } from "./page.ts";
+export { page } from "./page.ts";
 export { type Ports, Retracker, type RetrackerOptions } from "./retracker.ts";
 export { type Settings, SettingsError } from "./settings/settings.ts";
 export type { Statistics } from "./statistics/statistics.ts";

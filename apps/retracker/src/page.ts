@@ -1,41 +1,7 @@
 /** The retracker's page of the dashboard: what it shows, and what can be done there. */
+import type { AppAction, AppPage, AppSection, AppTone, AppView } from "sluice/http";
 import type { Retracker } from "./retracker.ts";
 import type { ForwarderStatistics, Statistics } from "./statistics/statistics.ts";
-
-export interface AppPage {
-  name: string;
-  title: string;
-  view(): AppView | Promise<AppView>;
-  act?(action: string, values: Record<string, string>): Promise<string>;
-}
-
-export interface AppView {
-  sections: AppSection[];
-  actions?: AppAction[];
-}
-
-type Tone = "good" | "warn" | "bad";
-
-export type AppSection =
-  | {
-      kind: "facts";
-      title: string;
-      facts: { label: string; value: string | number; tone?: Tone }[];
-    }
-  | { kind: "table"; title: string; columns: string[]; rows: (string | number)[][] }
-  | {
-      kind: "chart";
-      title: string;
-      unit?: string;
-      series: { label: string; points: [timeMs: number, value: number][] }[];
-    };
-
-export interface AppAction {
-  name: string;
-  title: string;
-  confirm?: string;
-  fields?: { name: string; label: string; value?: string }[];
-}
 
 const SHOWN_MAX = 500;
 
@@ -87,7 +53,7 @@ function viewOf(statistics: Statistics, history: readonly [number, number, numbe
   };
 }
 
-function trackerFacts(statistics: Statistics): { label: string; value: number; tone?: Tone }[] {
+function trackerFacts(statistics: Statistics): { label: string; value: number; tone?: AppTone }[] {
   const { disabled_forwarders: disabled } = statistics;
   return [
     { label: "hashes", value: statistics.tracked_hashes },
@@ -101,7 +67,7 @@ function trackerFacts(statistics: Statistics): { label: string; value: number; t
 
 function queueFacts(
   statistics: Statistics,
-): { label: string; value: string | number; tone?: Tone }[] {
+): { label: string; value: string | number; tone?: AppTone }[] {
   const fill = statistics.queue_fill_pct;
   const tone = fill >= 80 ? "bad" : fill >= 60 ? "warn" : "good";
   return [
