@@ -1,5 +1,5 @@
 /** The retracker's page of the dashboard: what it shows, and what can be done there. */
-import type { AppAction, AppPage, AppSection, AppTone, AppView } from "sluice/http";
+import type { AppPage, AppTone, AppView } from "sluice/http";
 import type { Retracker } from "./retracker.ts";
 import type { ForwarderStatistics, Statistics } from "./statistics/statistics.ts";
 
