@@ -4,7 +4,7 @@ import { Broken, demand } from "../model/broken.ts";
 import { applyAnswer } from "./job-answers.ts";
 import { judgeDelivery, leaseOf } from "./job-delivery.ts";
 import { judgeGone, judgeSeen } from "./job-look.ts";
-import { causeOf, type KnownJob, makeJob, type OpenCall } from "./known-job.ts";
+import { causeOf, type KnownJob, makeJob, mayBeOver, type OpenCall } from "./known-job.ts";
 import type { Delivered, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
 
 export class JobBook {
@@ -16,6 +16,8 @@ export class JobBook {
   readonly #live = new Set<KnownJob>();
   // Whom each open call is about, item by item.
   readonly #about = new Map<number, KnownJob[]>();
+  // Those of them that may have ended before the call was made.
+  readonly #over = new Map<number, Set<KnownJob>>();
   // The last call that cleared a queue.
   readonly #clearedBy = new Map<string, number>();
   readonly #deliveredBodies = new Set<number>();
@@ -25,6 +27,11 @@ export class JobBook {
   // The jobs of an open call.
   about(call: number): readonly KnownJob[] {
     return this.#about.get(call) ?? [];
+  }
+
+  // Whether the job may have ended before the call was made, whatever became of it since.
+  mayHaveBeenOver(call: number, job: KnownJob): boolean {
+    return this.#over.get(call)?.has(job) === true;
   }
 
   live(): Iterable<KnownJob> {
@@ -49,6 +56,7 @@ export class JobBook {
     if (call.call === "add") for (const note of call.jobs) this.#adding(note, call.queue, open);
     const about = this.#jobsOf(call);
     this.#about.set(open.n, about);
+    this.#over.set(open.n, new Set(about.filter((job) => mayBeOver(job, open.at))));
     if (call.call === "purge" || call.call === "deleteQueue") this.#clearing(call.queue);
     if (call.call === "deleteQueue") this.#freeKeys(call.queue);
     if (call.call !== "add") for (const job of about) job.open.set(open.n, open);
@@ -141,6 +149,7 @@ export class JobBook {
     this.#about.delete(open.n);
     for (const job of about) job.open.delete(open.n);
     applyAnswer(this, open, about, items, at);
+    this.#over.delete(open.n);
   }
 
   // The job has an id: never one that another had, and always a later one.
@@ -239,6 +248,7 @@ export class JobBook {
   // A close gives the leases of consumers back, those of polls stay.
   restarted(isClean: boolean): void {
     this.#about.clear();
+    this.#over.clear();
     for (const job of this.#live) {
       job.restarts++;
       if (isClean && job.lease !== undefined) job.lease.mayBeOver = true;
