@@ -464,3 +464,10 @@ test("a good history passes: what was run again is delivered before any answer",
     story.ack(1, 2).finish();
   }
 });
+
+test("a good history passes: an add that had to wait replaces the body of a later one", () => {
+  const dedupe = { key: "k", mode: "replace" } as const;
+  const story = new Story();
+  story.call({ call: "add", queue: "q", jobs: [{ number: 1, attempts: 3, dedupe }] });
+  story.add(2, { dedupe }).deliver(2, 1, { body: 1 }).ack(2).finish();
+});

@@ -67,17 +67,12 @@ export class JobBook {
     this.#byNumber.set(note.number, job);
     this.#live.add(job);
     if (note.dedupe === undefined) return;
-    const { key, mode } = note.dedupe;
+    const { key } = note.dedupe;
     const others = this.byKey(queue, key);
-    if (mode !== "pending" && mode !== "window") {
-      for (const other of others) other.bodies.add(note.number);
-    }
-    // A debounce starts the delay anew, be it shorter than that of a retry.
-    if (mode === "debounce") {
-      for (const other of others) {
-        const before = other.notBefore;
-        other.notBefore = () => Math.min(before(), job.notBefore());
-      }
+    for (const other of others) {
+      replaces(job, other);
+      // An add that has no answer may have to wait, and be taken in after this one.
+      if (!other.isAnswered) replaces(other, job);
     }
     this.#byKey.set(`${queue}\n${key}`, [...others, job]);
   }
@@ -282,10 +277,23 @@ export class JobBook {
     const last = jobs.findLast(({ ended }) => ended !== "refused" && ended !== "dropped");
     const mode = last?.note.dedupe?.mode;
     if (last?.isAnswered !== true || isDisturbed || mode === "pending" || mode === "window") return;
-    demand(this.#deliveredBodies.has(last.number), "the last body runs", () => {
+    const hasRun = [...last.bodies].some((number) => this.#deliveredBodies.has(number));
+    demand(hasRun, "the last body runs", () => {
       return `number ${last.number}, the last under ${last.note.dedupe?.key}, was never delivered`;
     });
   }
+}
+
+// The body of an add may come into the place of that of another job with its key.
+function replaces(add: KnownJob, job: KnownJob): void {
+  const { mode } = add.note.dedupe!;
+  if (mode === "pending" || mode === "window") return;
+  job.bodies.add(add.number);
+  if (mode !== "debounce") return;
+  // It starts the delay anew, be it shorter than that of a retry.
+  const before = job.notBefore;
+  const { notBefore } = add;
+  job.notBefore = () => Math.min(before(), notBefore());
 }
 
 function isAlike(a: KnownJob, b: KnownJob): boolean {
