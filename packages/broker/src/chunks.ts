@@ -147,7 +147,8 @@ export class Chunks {
     const partBytes = part.to - part.from;
     const last = this.#stretches.at(-1);
     // A large part begins one of its own: it must not count in a file before the one it is in.
-    const isFull = last === undefined || last.sizeBytes + partBytes > this.chunkBytes;
+    const isLarge = partBytes > this.chunkBytes;
+    const isFull = last === undefined || last.sizeBytes >= this.chunkBytes || isLarge;
     const stretch = isFull ? { first: part.position, sizeBytes: 0, liveBytes: 0 } : last;
     if (isFull) this.#stretches.push(stretch);
     stretch.sizeBytes += partBytes;
