@@ -74,9 +74,12 @@ export class PriorityList {
     if (workerIds !== undefined) this.#take(asList(workerIds), "static");
     else if (hasDummyData) this.#take(asList(DUMMY_IDS), "dummy");
     if (endpoint === undefined) return;
+    const has = (tier: string): boolean => this.#config.tiers.some(({ name }) => name === tier);
     const kept = await loadList(this.#store);
     if (kept?.endpoint === endpoint.href) {
-      this.#etag = kept.etag;
+      // The tiers may be others than when it was kept: then it is asked for as if it were new.
+      const isOfTheseTiers = kept.workers.every(({ tier }) => tier === undefined || has(tier));
+      this.#etag = isOfTheseTiers ? kept.etag : undefined;
       this.#refreshedAt = kept.at;
       this.#take(kept.workers, "disk");
     }
