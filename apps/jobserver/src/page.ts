@@ -64,7 +64,7 @@ async function submittersOf(server: JobServer): Promise<AppSection> {
   const rows: (string | number)[][] = [];
   for await (const { key, tier, waiting, leased, received } of server.submitters()) {
     const name = typeof key === "string" ? key : key.join("/");
-    rows.push([name || "(no name)", server.config.tiers[tier]!.name, waiting, leased, received]);
+    rows.push([name || "(no name)", server.tierName(tier), waiting, leased, received]);
     if (rows.length === SUBMITTERS_SHOWN) break;
   }
   const columns = ["submitter", "tier", "waiting", "running", "served"];
