@@ -15,14 +15,18 @@ export class Connection {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #onAnswer: (answer: Answered) => void;
-  readonly #sentAt: number[] = [];
+  readonly #dueAt: number[] = [];
   #rest: Buffer = Buffer.alloc(0);
+  isOver = false;
 
   private constructor(socket: Socket, host: string, onAnswer: (answer: Answered) => void) {
     this.#socket = socket;
     this.#host = host;
     this.#onAnswer = onAnswer;
     socket.on("data", (bytes: Buffer) => this.#take(bytes));
+    socket.once("close", () => {
+      this.isOver = true;
+    });
   }
 
   static async open(address: string, onAnswer: (answer: Answered) => void): Promise<Connection> {
@@ -32,12 +36,10 @@ export class Connection {
     return new Connection(socket, host, onAnswer);
   }
 
-  get open(): number {
-    return this.#sentAt.length;
-  }
-
-  post(path: string, body: string): void {
-    this.#sentAt.push(performance.now());
+  // An answer's time counts from when the request was due, so that whatever holds up the sender is
+  // in the figure and not left out of it.
+  post(path: string, body: string, dueAt: number): void {
+    this.#dueAt.push(dueAt);
     this.#socket.write(
       `POST ${path} HTTP/1.1\r\nhost: ${this.#host}\r\ncontent-type: application/json\r\n` +
         `content-length: ${Buffer.byteLength(body)}${END_OF_HEAD}${body}`,
@@ -59,7 +61,7 @@ export class Connection {
       if (this.#rest.length < end) return;
       this.#rest = this.#rest.subarray(end);
       const status = Number(text.slice(9, 12));
-      this.#onAnswer({ status, ms: performance.now() - this.#sentAt.shift()! });
+      this.#onAnswer({ status, ms: performance.now() - this.#dueAt.shift()! });
     }
   }
 }
