@@ -10,8 +10,8 @@ export function page(server: JobServer): AppPage {
     name: "jobserver",
     title: "Job server",
     view: () => viewOf(server),
-    act: async (action) => {
-      if (action !== "refresh") throw new Error(`there is no action ${action}`);
+    // It offers one action, and only what a page offers is asked of it.
+    act: async () => {
       if (server.config.endpoint === undefined) return "There is no endpoint to ask.";
       await server.list.refresh();
       const { last_error, size } = server.list.status;

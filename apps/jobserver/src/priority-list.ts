@@ -85,11 +85,17 @@ export class PriorityList {
     }
     // The address alone: a path or a query may hold a key.
     this.#log.info(`Fetching initial priority list from external endpoint: ${endpoint.origin}`);
-    this.#fetching = this.refresh();
+    void this.refresh();
   }
 
-  /** Never rejects: what went wrong is in the status. */
-  async refresh(): Promise<void> {
+  /** Never rejects: what went wrong is in the status. One at a time, whoever asks for it. */
+  refresh(): Promise<void> {
+    this.#fetching = this.#fetching.then(() => this.#refresh());
+    return this.#fetching;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#over.signal.aborted) return;
     try {
       await this.#fetch(this.#config.endpoint!);
       this.#error = undefined;
@@ -110,9 +116,7 @@ export class PriorityList {
   #arm(): void {
     const spread = 1 + JITTER * (2 * Math.random() - 1);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#fetching = this.refresh();
-    }, this.#config.refreshMs * spread);
+    this.#timer = setTimeout(() => void this.refresh(), this.#config.refreshMs * spread);
     this.#timer.unref();
   }
 
