@@ -115,7 +115,7 @@ test("the last good list is there after a restart, though the endpoint is gone",
   assert.equal(other.list.status.size, 0, "another endpoint's list is not taken over");
 });
 
-test("a kept list with a tier that is gone prefers whom it preferred, and is asked for anew", async (t) => {
+test("a kept list with a tier that is gone still prefers, and is asked for anew", async (t) => {
   const sluice = await memory(t);
   const asked: (string | undefined)[] = [];
   const url = await serve(t, (request, response) => {

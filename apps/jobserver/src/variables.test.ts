@@ -62,7 +62,7 @@ suite("variables", { concurrency: 2 }, () => {
     assert.equal(stats.last_update, null);
   });
 
-  test("EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT, PRIORITY_REFRESH_INTERVAL_SECONDS and LOG_LEVEL", async (t) => {
+  test("the endpoint, PRIORITY_REFRESH_INTERVAL_SECONDS and LOG_LEVEL", async (t) => {
     const list = await listEndpoint(t, ["a"]);
     const server = await spawned(t, {
       EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: list.url,
@@ -144,7 +144,7 @@ suite("variables", { concurrency: 2 }, () => {
     assert.equal(await status("b"), 201);
   });
 
-  test("QUEUE_SIZING=auto: capacity moves where jobs wait, and the statistics say so", async (t) => {
+  test("QUEUE_SIZING=auto: capacity moves to where jobs wait, and stats say so", async (t) => {
     const server = await spawned(t, {
       QUEUE_SIZING: "auto",
       FAST_QUEUE_SIZE: "4",
