@@ -13,7 +13,7 @@ import { queueOptions } from "./queue-options.ts";
 import { handlerFor } from "./run.ts";
 import { Sizing } from "./sizing.ts";
 import { ServerStats } from "./stats.ts";
-import { type JobStatus, nameOf, positionOf, type Status, statusOf } from "./status.ts";
+import { errorOf, type JobStatus, nameOf, positionOf, type Status, statusOf } from "./status.ts";
 import { parseSubmission, type Submission, type Submitted } from "./submission.ts";
 import { Submitters } from "./submitters.ts";
 import { TierPlaces } from "./tier-places.ts";
@@ -129,7 +129,7 @@ export class JobServer implements AsyncDisposable {
     const job = this.#sluice.job<Submission>(uid);
     if (!signal.aborted) await job.finished({ signal }).catch(() => undefined);
     const info = await job.info();
-    return { status: nameOf(info), data: info.result ?? null, error: info.error ?? null };
+    return { status: nameOf(info), data: info.result ?? null, error: errorOf(info) ?? null };
   }
 
   /** False when the job had ended. */
