@@ -3,7 +3,7 @@ import type { Broker } from "@sluice/protocol";
 import { Sluice, SluiceError } from "sluice";
 import { type Call, type Options, textOf } from "./command.ts";
 
-const DEFAULT_URL = "http://127.0.0.1:7070";
+export const DEFAULT_URL = "http://127.0.0.1:7070";
 
 export const TARGET: Options = {
   url: { type: "string" },
