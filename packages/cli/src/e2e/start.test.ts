@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newDir, runSluice, spawnServe } from "../testing/spawn-serve.ts";
 
+const NO_PEM = import.meta.filename;
+
 test("what keeps a server from starting is told in one line", async (t) => {
   const dir = newDir();
   const { port } = await spawnServe(t, [], dir);
@@ -9,6 +11,7 @@ test("what keeps a server from starting is told in one line", async (t) => {
     [["--port", String(port)], new RegExp(`^port ${port} of 127.0.0.1 is in use[^\n]*\n$`)],
     [["--dir", dir], /^the log in [^\n]* is in use by process \d+\n$/],
     [["--log-level", "loud"], /^log.level must be one of fatal, [^\n]*, got "loud"\n$/],
+    [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
     [["--host", "203.0.113.7", "--insecure"], /^203.0.113.7 is no address of this machine\n$/],
   ];
   await Promise.all(
