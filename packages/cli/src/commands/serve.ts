@@ -10,7 +10,7 @@ export const serveCommand: Command = {
   usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
 
 ${SERVE_USAGE}
-  --demo                  feed it: a noisy tenant, a quiet one, two throttled providers`,
+  --demo                 feed it: a noisy tenant, a quiet one, two throttled providers`,
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);

@@ -51,7 +51,7 @@ test("keys: none is refused, and each may do what it says and no more", async (t
   assert.equal(await grant("admin", "*"), 403);
 });
 
-test("a key that is revoked is refused on its open stream, which is sent nothing more", async (t) => {
+test("a revoked key is refused on its open stream, which is sent nothing more", async (t) => {
   const server = await spawnServe(t, ["--durability", "os", "--keys"]);
   const { broker } = await server.connect();
   await broker.setQueue("q", {});

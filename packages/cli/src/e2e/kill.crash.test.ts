@@ -53,7 +53,7 @@ test("a server that is killed goes on where it was: leases, levels, delays, orde
   assert.ok(Math.abs(Date.now() - dueAt) < DELAY_MS / 2, "at its time, not anew");
 });
 
-test("a server that is asked to end does so in order, and its data can be opened again", async (t) => {
+test("a server that is asked to end does so in order, and can be started again", async (t) => {
   const dir = newDir();
   const first = await spawnServe(t, [], dir);
   const { broker } = await first.connect();

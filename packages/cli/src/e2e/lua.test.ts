@@ -26,7 +26,7 @@ const ATTACKS = {
   prototype: 'msg.headers.__proto__ = { polluted = "yes" } return msg.headers.__proto__.x.y',
 };
 
-test("a script says what a job is told, field by field, and what becomes of failures", async (t) => {
+test("a script says what a job is told, field by field, and what failures become", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
   assert.equal((await call(server.address, "PUT /v1/config/priority", { value: "1" })).status, 204);

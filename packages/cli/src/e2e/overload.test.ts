@@ -7,7 +7,7 @@ const RATE = 200;
 const SECONDS = 2;
 const CALLERS = 20;
 
-test("a server that is offered more than it takes keeps its pace, and says when to return", async (t) => {
+test("a server that is offered too much keeps its pace, and says when to return", async (t) => {
   const server = await spawnServe(t, ["--durability", "os", "--adds-per-second", String(RATE)]);
   await (await server.connect()).broker.setQueue("q", {});
   const until = performance.now() + SECONDS * 1000;

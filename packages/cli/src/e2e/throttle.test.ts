@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JobOptions } from "@sluice/protocol";
+import { call } from "../testing/call.ts";
 import { addAll, job } from "../testing/jobs.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
 
@@ -8,7 +9,6 @@ const RATES = { fast: 20, slow: 5 } as const;
 type Speed = keyof typeof RATES;
 const JOBS = 500;
 const SECONDS = 3;
-/** The two ends' clocks are read a moment apart; a delivery may take that long, not less. */
 const BURST = 1;
 
 const LUA = `
@@ -45,11 +45,13 @@ test("consumers receive at the throttled rates, whoever assigns the keys", async
     );
   }
   const over = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
   for (const queue of Object.keys(WAYS)) {
     await consuming.broker.consume(queue, { worker: "w", credits: JOBS }, (jobs) => {
       const at = performance.now();
       for (const { headers } of jobs) seen.get(`${queue}:${headers.speed}`)!.push(at);
       if (at - from > SECONDS * 1000) over.resolve();
+      if (seen.get("producer:slow")!.length === JOBS / 2) all.resolve();
     });
   }
   await over.promise;
@@ -62,4 +64,10 @@ test("consumers receive at the throttled rates, whoever assigns the keys", async
     const least = 0.8 * rate * (seconds - started) - 1;
     assert.ok(times.length >= least, `${gate}: only ${times.length} in ${seconds} s`);
   }
+
+  // Taken away at run time, the limit lets all that waited for it go.
+  const left = JOBS / 2 - seen.get("producer:slow")!.length;
+  assert.equal((await call(server.address, "DELETE /v1/gates/producer:slow")).status, 204);
+  await all.promise;
+  assert.ok(left > 0, "some of them had waited");
 });
