@@ -7,6 +7,8 @@ import { type Answer, call } from "../testing/call.ts";
 import { addAll, codesOf, job } from "../testing/jobs.ts";
 import { runSluice, type Spawned, spawnServe } from "../testing/spawn-serve.ts";
 
+const FAILURES_PER_MINUTE = 10;
+
 type Grants = { action: string; on: string }[];
 
 function asked(server: Spawned, line: string, body?: unknown, key?: string): Promise<Answer> {
@@ -49,6 +51,17 @@ test("keys: none is refused, and each may do what it says and no more", async (t
   assert.equal(await grant("produce", "orders.eu"), 201);
   assert.equal(await grant("produce", "payments"), 403);
   assert.equal(await grant("admin", "*"), 403);
+});
+
+test("wrong keys are counted, whichever way they come, and right ones go through", async (t) => {
+  const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
+  const tries = Array.from({ length: FAILURES_PER_MINUTE + 1 }, (_, i) => `sk_wrong_${i}`);
+  const codes: string[] = [];
+  for (const key of tries) await server.connect(key).catch(({ code }) => codes.push(code));
+  assert.equal(codes.pop(), "RATE_LIMITED");
+  assert.deepEqual(new Set(codes), new Set(["UNAUTHORIZED"]));
+  assert.equal((await asked(server, "GET /v1/queues", undefined, "sk_wrong")).status, 429);
+  await server.connect();
 });
 
 test("a revoked key is refused on its open stream, which is sent nothing more", async (t) => {

@@ -11,6 +11,10 @@ test("what keeps a server from starting is told in one line", async (t) => {
     [["--port", String(port)], new RegExp(`^port ${port} of 127.0.0.1 is in use[^\n]*\n$`)],
     [["--dir", dir], /^the log in [^\n]* is in use by process \d+\n$/],
     [["--log-level", "loud"], /^log.level must be one of fatal, [^\n]*, got "loud"\n$/],
+    [
+      ["--resume-ms", "99999999999"],
+      /^resumeMs must be a whole number from 0 to 3600000, [^\n]*\n$/,
+    ],
     [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
     [["--host", "203.0.113.7", "--insecure"], /^203.0.113.7 is no address of this machine\n$/],
   ];

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { Sluice } from "sluice";
 
+const COMMAND_MS = 20_000;
 const MAIN = join(import.meta.dirname, "..", "main.ts");
 
 export interface Spawned {
@@ -34,10 +35,13 @@ export async function runSluice(
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = start(words, env);
+  // A server that should not have started must not keep the test for ever.
+  const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_MS);
   let [out, err] = ["", ""];
   child.stdout!.on("data", (text) => (out += text));
   child.stderr!.on("data", (text) => (err += text));
   const [code] = await once(child, "close");
+  clearTimeout(timer);
   return { code, out, err };
 }
 
