@@ -36,7 +36,7 @@ function load(broker: Broker): () => Promise<number> {
       done += jobs.length;
     }
   };
-  const loops = Promise.all(Array.from({ length: 4 }, loop));
+  const loops = Promise.all(Array.from({ length: 2 }, loop));
   return async () => {
     isOver = true;
     await loops;

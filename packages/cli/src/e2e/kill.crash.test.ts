@@ -4,7 +4,7 @@ import { addAll, codesOf, job, take, textOf } from "../testing/jobs.ts";
 import { newDir, spawnServe } from "../testing/spawn-serve.ts";
 
 const GATED = 5;
-const DELAY_MS = 4_000;
+const DELAY_MS = 3_000;
 const FLOW = 100;
 
 test("a server that is killed goes on where it was: leases, levels, delays, order", async (t) => {

@@ -4,8 +4,8 @@ import { call } from "../testing/call.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
 
 const RATE = 200;
-const SECONDS = 2;
-const CALLERS = 20;
+const SECONDS = 1;
+const CALLERS = 10;
 
 test("a server that is offered too much keeps its pace, and says when to return", async (t) => {
   const server = await spawnServe(t, ["--durability", "os", "--adds-per-second", String(RATE)]);

@@ -18,7 +18,7 @@ function files(): (name: string, text: string) => string {
   };
 }
 
-test("TLS: who trusts the server's authority is served, others and plain text are not", async (t) => {
+test("TLS: who trusts the server's authority is served, others and text are not", async (t) => {
   const certificates = new Certificates(t);
   const ca = certificates.authority("ca").cert;
   const other = certificates.authority("other").cert;
