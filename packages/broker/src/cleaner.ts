@@ -60,7 +60,8 @@ export interface CleanerParts {
  * whatever the log looks like: the work is in proportion to what is added, and never more than
  * that. When the oldest file is empty of life, L = live(X) for the X behind it, and D, which is
  * that X and the file, is at most 2L + 5/8 S + 1/8 S. The quarter that is left is for the commit on
- * its way, a mark, and that chunks are counted where they begin.
+ * its way (of what ends in it, twice the size), a mark, and that chunks are counted where they
+ * begin.
  *
  * A pass begins when the debt is above 1/2 S. Above 5/8 S adds wait, and each byte that is moved
  * lets half a byte in: the debt falls, and adds go on at the speed of the cleaner. They never wait

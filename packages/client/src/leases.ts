@@ -116,11 +116,8 @@ export class Leases {
   }
 
   /** Ends a job whose end was refused: left alone it would run again when its lease is over. */
-  failRefused(job: Delivery, failure: Failure): void {
-    this.#nacks.add(
-      { lease: job.lease, ...failure },
-      this.#wait(job, () => {}),
-    );
+  failRefused(job: Delivery, failure: Failure, answered: Answered): void {
+    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered));
   }
 
   giveBack(job: Delivery, answered: Answered): void {

@@ -215,7 +215,7 @@ export class Worker<Payload, Result>
     }
   }
 
-  #refused(job: Delivery, { failure }: RunEnd, refusal: ErrorJson): void {
+  #refused(job: Delivery, end: RunEnd, refusal: ErrorJson): void {
     const error = SluiceError.fromJSON(refusal);
     if (isLosing(refusal)) {
       this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
@@ -224,12 +224,14 @@ export class Worker<Payload, Result>
     this.#tellError(error);
     if (error.isRetryable || error.status >= 500) return;
     // What is wrong with a result is wrong each time; a failure may be told in plainer words.
-    this.#leases.failRefused(
-      job,
-      failure === undefined
+    const failure =
+      end.failure === undefined
         ? { error: textOf(error), unrecoverable: true }
-        : plainly(failure, refusal),
-    );
+        : plainly(end.failure, refusal);
+    const failed = { ...end, result: undefined, error: end.error ?? error, failure };
+    this.#leases.failRefused(job, failure, (_, again) => {
+      if (again === undefined) this.#tellEnd(job as WorkJob<Payload>, failed);
+    });
   }
 
   #lost(job: Delivery, error: SluiceError): void {
