@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { type ChildEnd, runChild } from "./child.ts";
+import { COMPILE_CACHE } from "./compile-cache.ts";
 import { lineSplitter } from "./lines.ts";
 import type { CommandSource, Suite } from "./suites.ts";
 import { type Counts, type Failure, Tally } from "./tally.ts";
@@ -127,6 +128,7 @@ function environment(coverageDir: string | undefined): NodeJS.ProcessEnv {
   // A test run started from within a test must not report to the outer one.
   delete env.NODE_TEST_CONTEXT;
   delete env.NODE_V8_COVERAGE;
-  if (coverageDir !== undefined) env.NODE_V8_COVERAGE = coverageDir;
+  if (coverageDir === undefined) env.NODE_COMPILE_CACHE = COMPILE_CACHE;
+  else env.NODE_V8_COVERAGE = coverageDir;
   return env;
 }
