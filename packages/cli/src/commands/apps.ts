@@ -13,7 +13,9 @@ function app(name: string, summary: string, load: () => Promise<{ main: Main }>)
 }
 
 export const appCommands: readonly Command[] = [
-  app("jobserver", "a job server over HTTP, preferred submitters first", () =>
-    import("@sluice/jobserver"),
+  app(
+    "jobserver",
+    "a job server over HTTP, preferred submitters first",
+    () => import("@sluice/jobserver"),
   ),
 ];

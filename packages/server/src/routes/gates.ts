@@ -47,6 +47,7 @@ const GATE: Schema = object(
     cooldown: object({ until: TIME, reason: TEXT }),
     opensAt: TIME,
     waitingLanes: COUNT,
+    line: list(object({ queue: TEXT, tier: COUNT, lanes: COUNT })),
   },
   ["key"],
 );

@@ -24,6 +24,7 @@ import { newServer } from "./listener.ts";
 import { openLog } from "./log.ts";
 import { parseLimits, type ShellOptions } from "./options.ts";
 import { checkOrigin, isLoopback, type OriginRules } from "./origin.ts";
+import { keyOfCookie } from "./session-cookie.ts";
 import { newValidator } from "./validate.ts";
 
 declare module "fastify" {
@@ -162,10 +163,10 @@ function verify(request: FastifyRequest, gatekeeper: Gatekeeper, failures: Failu
   }
 }
 
-function keyOf({ headers }: FastifyRequest): string | undefined {
+function keyOf({ headers, raw }: FastifyRequest): string | undefined {
   const { authorization, "x-api-key": plain } = headers;
   const [, bearer] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
-  return bearer ?? (typeof plain === "string" ? plain : undefined);
+  return bearer ?? (typeof plain === "string" ? plain : keyOfCookie(raw));
 }
 
 function allowOrigin(request: FastifyRequest, reply: FastifyReply, rules: OriginRules): void {
