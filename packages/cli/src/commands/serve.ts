@@ -44,6 +44,7 @@ async function run(call: Call, served: Served): Promise<number> {
 function greet({ address, dir }: Served): string {
   return `Sluice is up.
 
+  dashboard  ${address}/
   API        ${address}/v1   (described at ${address}/openapi.json)
   stream     ${address.replace(/^http/, "ws")}/v1/stream
   metrics    ${address}/metrics

@@ -1,0 +1,116 @@
+import type { QueueInfo } from "@sluice/protocol";
+import type { JSX } from "preact";
+import { at, call } from "../../data/api.ts";
+import { purge, redrive } from "../../data/long-work.ts";
+import { Action, type Values } from "../../parts/action.tsx";
+import { count } from "../../words/format.ts";
+import { newJob } from "../../words/new-job.ts";
+
+export interface QueueActionsProps {
+  info: QueueInfo;
+  deadLetters: number;
+  onDone(): void;
+}
+
+export function QueueActions({ info, deadLetters, onDone }: QueueActionsProps): JSX.Element {
+  return (
+    <div class="actions">
+      <AddAction info={info} onDone={onDone} />
+      <PauseAction info={info} onDone={onDone} />
+      <RedriveAction info={info} deadLetters={deadLetters} onDone={onDone} />
+      <PurgeAction info={info} onDone={onDone} />
+    </div>
+  );
+}
+
+type Props = Pick<QueueActionsProps, "info" | "onDone">;
+
+function AddAction({ info, onDone }: Props): JSX.Element {
+  const { name } = info;
+  const tiers = info.config.tiers.map((tier) => tier.name).join(", ");
+  return (
+    <Action
+      title="Add a test job"
+      text={`A job for ${name}, like any other: a worker will run it.`}
+      verb="Add"
+      fields={[
+        { name: "payload", label: "Payload, as JSON", value: '{"test":true}', kind: "lines" },
+        { name: "lane", label: "Lane", hint: 'a path as JSON: ["acme","user"]' },
+        { name: "tier", label: "Tier", hint: `${tiers}; empty: the last` },
+        { name: "gates", label: "Gates", hint: "with commas between them" },
+        { name: "delay", label: "Delay in seconds", kind: "number" },
+      ]}
+      run={async (values: Values) => {
+        const body = newJob(values);
+        const { id } = await call<{ id: string }>("POST", at(["queues", name, "jobs"]), { body });
+        return `Job ${id} was added to ${name}.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function PauseAction({ info, onDone }: Props): JSX.Element {
+  const { name, config } = info;
+  const verb = config.paused ? "Resume" : "Pause";
+  const text = config.paused
+    ? `Jobs of ${name} go out again.`
+    : `No job of ${name} goes out any more; what runs goes on, and jobs can be added.`;
+  return (
+    <Action
+      title={`${verb} ${name}`}
+      label={verb}
+      text={text}
+      verb={verb}
+      run={async () => {
+        await call("POST", at(["queues", name, verb.toLowerCase()]));
+        return config.paused ? `${name} runs again.` : `${name} is paused.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+interface RedriveProps extends Props {
+  deadLetters: number;
+}
+
+/** On the queue itself or on its dead letter queue: jobs go back to where they came from. */
+function RedriveAction({ info, deadLetters, onDone }: RedriveProps): JSX.Element {
+  const { name, config, stats } = info;
+  const from = deadLetters > 0 && config.dlq !== false ? config.dlq : name;
+  const total = from === name ? stats.waiting : deadLetters;
+  return (
+    <Action
+      title={`Redrive ${from}`}
+      label="Redrive"
+      text={`Dead jobs of ${from} go back to the queues they came from, oldest first.`}
+      verb="Redrive"
+      isDisabled={total === 0}
+      run={async (_, tell, signal) => {
+        const moved = await redrive(from, total, tell, signal);
+        return `${count(moved)} jobs of ${from} went back to where they came from.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function PurgeAction({ info, onDone }: Props): JSX.Element {
+  const { name, stats } = info;
+  const total = stats.waiting + stats.delayed;
+  return (
+    <Action
+      title={`Purge ${name}`}
+      label="Purge"
+      text={`${count(total)} jobs that wait or are delayed are removed for good; what runs goes on.`}
+      verb="Purge"
+      isDangerous
+      run={async (_, tell, signal) => {
+        const removed = await purge(name, tell, signal);
+        return `About ${count(removed)} jobs of ${name} were removed.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
