@@ -26,7 +26,7 @@ test("rates are what came between two moments, a second", () => {
   assert.deepEqual(series.out, [0, 4]);
   assert.deepEqual(series.failures, [0, 2]);
   assert.deepEqual(series.waiting, [0, 7]);
-  assert.deepEqual(series.waitP50Ms, [1, 4], "only waits since the moment before count");
+  assert.deepEqual(series.waitP50Ms, [0.5, 3], "only waits since the moment before count");
 });
 
 test("a queue that came later has gaps before, one that is gone has nothing", () => {
@@ -60,9 +60,10 @@ test("no more than half an hour and so many queues are kept", () => {
   assert.equal(history.spark("q0", "waiting", HISTORY_POINTS + 5)[0], null);
 });
 
-test("a quantile is the end of its bucket", () => {
+test("a quantile lies inside of its bucket", () => {
   assert.equal(quantile([], 0.5), 0);
-  assert.equal(quantile([99, 0, 0, 1], 0.5), 1);
+  assert.equal(quantile([0, 0, 0], 0.99), 0);
+  assert.equal(quantile([0, 0, 0, 100], 0.5), 6, "half of the way from 4 to 8");
+  assert.equal(quantile([98, 0, 0, 2], 0.99), 6);
   assert.equal(quantile([99, 0, 0, 1], 0.99), 1);
-  assert.equal(quantile([98, 0, 0, 2], 0.99), 8);
 });

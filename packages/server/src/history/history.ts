@@ -100,14 +100,13 @@ function pointOf(
   };
 }
 
-/** The end of the bucket in which the quantile lies; 0 when nothing was counted. */
+/** Where the quantile lies, evenly between the ends of its bucket; 0 when nothing was counted. */
 export function quantile(counts: readonly number[], q: number): number {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return 0;
-  let left = q * total;
-  const index = counts.findIndex((count) => {
-    left -= count;
-    return left <= 0;
-  });
-  return 2 ** (index === -1 ? counts.length - 1 : index);
+  const wanted = q * counts.reduce((sum, count) => sum + count, 0);
+  if (wanted === 0) return 0;
+  let below = 0;
+  let index = 0;
+  while (index < counts.length - 1 && below + counts[index]! < wanted) below += counts[index++]!;
+  const from = index === 0 ? 0 : 2 ** (index - 1);
+  return from + (2 ** index - from) * ((wanted - below) / Math.max(1, counts[index]!));
 }

@@ -124,7 +124,8 @@ const URGENCY: Record<StandingReason, number> = {
 };
 
 function urgency({ info, reason }: Line, history: History): number {
-  if (reason !== undefined) return URGENCY[reason];
+  const isPaced = reason === "gated" && history.last(info.name, "out") > 0;
+  if (reason !== undefined && !isPaced) return URGENCY[reason];
   return history.last(info.name, "failures") > 0 ? 2 : 0;
 }
 

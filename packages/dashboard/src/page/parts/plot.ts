@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { clockTime, secondsTime } from "../words/format.ts";
 import type { ChartSeries } from "./chart-series.ts";
 
 const COLOURS = { one: "--one", two: "--two", bad: "--bad" } as const;
@@ -24,7 +25,7 @@ export function newPlot(
     cursor: { y: false, drag: { setScale: false } },
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
     axes: [
-      { ...axis, space: 70, size: 24, values: (_, splits) => splits.map(timeOf) },
+      { ...axis, space: 70, size: 24, values: timesOf },
       { ...axis, size: 52, space: 30, values: (_, splits) => splits.map((value) => show(value)) },
     ],
     series: [
@@ -40,8 +41,9 @@ export function newPlot(
   return new uPlot(options, undefined, element);
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const MINUTE_S = 60;
 
-function timeOf(seconds: number): string {
-  return clock.format(seconds * 1000);
+function timesOf(_: uPlot, splits: number[], __: number, ___: number, stepS: number): string[] {
+  const show = stepS < MINUTE_S ? secondsTime : clockTime;
+  return splits.map((seconds) => show(seconds * 1000));
 }

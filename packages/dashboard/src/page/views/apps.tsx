@@ -105,6 +105,8 @@ function Section({ section }: { section: AppSection }): JSX.Element {
   }
 }
 
+const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
+
 const figure = (value: string | number): string =>
   typeof value === "number" && Number.isInteger(value) ? count(value) : String(value);
 
@@ -116,8 +118,8 @@ function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.El
       <table>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
+            {columns.map((column, i) => (
+              <th key={column} scope="col" class={numberClass(rows[0]?.[i])}>
                 {column}
               </th>
             ))}
@@ -127,7 +129,7 @@ function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.El
           {rows.map((row) => (
             <tr key={String(row[0])}>
               {row.map((cell, i) => (
-                <td key={columns[i]} class={typeof cell === "number" ? "number" : ""}>
+                <td key={columns[i]} class={numberClass(cell)}>
                   {figure(cell)}
                 </td>
               ))}

@@ -6,7 +6,7 @@ import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Pager, Refused, Search } from "../parts/bits.tsx";
-import { count, duration, timeOfDay } from "../words/format.ts";
+import { count, countdown, duration, timeOfDay } from "../words/format.ts";
 import { configOf, formOf, type GateForm } from "../words/gate-form.ts";
 import { gateLimits } from "../words/gate-limits.ts";
 import { link } from "../words/route.ts";
@@ -90,7 +90,7 @@ function opening(gate: GateInfo, now: number): JSX.Element {
   const { key, cooldown, opensAt } = gate;
   if (key.endsWith("*")) return <span class="muted">a pattern: its gates have levels</span>;
   if (cooldown !== undefined) {
-    const left = duration(cooldown.until - now);
+    const left = countdown(cooldown.until - now);
     const until = timeOfDay(cooldown.until, now);
     const reason = cooldown.reason === "" ? "" : `: ${cooldown.reason}`;
     return (

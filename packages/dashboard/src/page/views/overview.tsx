@@ -130,7 +130,7 @@ function StandingLine({ item, now }: { item: OverviewItem; now: number }): JSX.E
   const { standing, stats, outRate } = item;
   if (standing !== undefined) {
     const tone = isTrouble(standing, outRate) ? "warn" : "muted";
-    const text = standingText(standing, now);
+    const text = standingText(standing, outRate, now);
     return (
       <small class={`standing ${tone}`} title={text}>
         {text}

@@ -49,9 +49,10 @@ export function bytes(value: number): string {
   return `${(value / 1024 ** 2).toFixed(1)}${THIN}MB`;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const HOURS = { hour: "2-digit", hourCycle: "h23" } as const;
+const clock = new Intl.DateTimeFormat(undefined, { ...HOURS, minute: "2-digit" });
 const seconds = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit",
+  ...HOURS,
   minute: "2-digit",
   second: "2-digit",
 });
@@ -59,7 +60,7 @@ const full = new Intl.DateTimeFormat(undefined, {
   year: "numeric",
   month: "short",
   day: "2-digit",
-  hour: "2-digit",
+  ...HOURS,
   minute: "2-digit",
   second: "2-digit",
   timeZoneName: "short",
@@ -70,6 +71,18 @@ export function timeOfDay(at: number, now: number): string {
   const isNear = Math.abs(at - now) < 12 * 3_600_000;
   if (!isNear) return full.format(at);
   return Math.abs(at - now) < 600_000 ? seconds.format(at) : clock.format(at);
+}
+
+export const clockTime = (at: number): string => clock.format(at);
+export const secondsTime = (at: number): string => seconds.format(at);
+
+/** What is left, as a clock shows it: it is read again every second. */
+export function countdown(ms: number): string {
+  const left = Math.max(0, Math.ceil(ms / 1000));
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(left / 3600), Math.floor(left / 60) % 60];
+  const rest = `${two(minutes)}:${two(left % 60)}`;
+  return hours === 0 ? rest : `${hours}:${rest}`;
 }
 
 /** With milliseconds, for a timeline. */

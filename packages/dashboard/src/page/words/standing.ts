@@ -11,7 +11,7 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** Why a queue stands still, in words. */
-export function standingText(standing: Standing, now: number): string {
+export function standingText(standing: Standing, outRate: number, now: number): string {
   const { reason, gate, part, until, note } = standing;
   switch (reason) {
     case "paused":
@@ -24,6 +24,7 @@ export function standingText(standing: Standing, now: number): string {
       return "holds dead letters";
     case "gated": {
       const by = part === undefined ? "" : ` (${PARTS[part] ?? part})`;
+      if (outRate > 0) return `moving, held back by ${gate}${by}`;
       const when =
         until === undefined
           ? " until something is released"

@@ -127,8 +127,12 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
             </th>
             <th scope="col">Job</th>
             <th scope="col">Lane</th>
-            <th scope="col">Age</th>
-            <th scope="col">Attempt</th>
+            <th scope="col" class="number">
+              Age
+            </th>
+            <th scope="col" class="number">
+              Attempt
+            </th>
             <th scope="col">Payload</th>
             <th scope="col">Last error</th>
           </tr>

@@ -71,9 +71,15 @@ function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.
             <th scope="col">Lane</th>
             <th scope="col">Tier</th>
             <th scope="col">Share received against owed</th>
-            <th scope="col">Waiting</th>
-            <th scope="col">Running</th>
-            <th scope="col">Weight</th>
+            <th scope="col" class="number">
+              Waiting
+            </th>
+            <th scope="col" class="number">
+              Running
+            </th>
+            <th scope="col" class="number">
+              Weight
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -62,7 +62,7 @@ function Banner({ overview }: { overview: Overview | undefined }): JSX.Element {
   const item = overview?.items[0];
   if (item?.standing === undefined) return <p class="standing muted">moving or empty</p>;
   const tone = isTrouble(item.standing, item.outRate) ? "warn" : "muted";
-  return <p class={`standing ${tone}`}>{standingText(item.standing, now)}</p>;
+  return <p class={`standing ${tone}`}>{standingText(item.standing, item.outRate, now)}</p>;
 }
 
 interface FiguresProps {
