@@ -112,6 +112,8 @@ function useRoute(): Route {
       setRoute(parseRoute(location.hash));
       scrollTo(0, 0);
     };
+    // It may have changed before anybody listened.
+    setRoute(parseRoute(location.hash));
     addEventListener("hashchange", go);
     return () => removeEventListener("hashchange", go);
   }, []);

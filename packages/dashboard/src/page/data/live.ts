@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "./api.ts";
+import { coalesced } from "./coalesced.ts";
 import { usePlace } from "./context.ts";
 import type { PulseEvent } from "./pulse.ts";
 
@@ -63,26 +64,4 @@ export function useLive<T>(address: string | undefined, concern: Concern = alway
 function asking(): { signal: AbortSignal; abort(): void } {
   const controller = new AbortController();
   return { signal: controller.signal, abort: () => controller.abort() };
-}
-
-/** Calls that come while one is under way become one more, after it. */
-export function coalesced(work: () => Promise<void>): () => void {
-  let isRunning = false;
-  let isWanted = false;
-  const run = async (): Promise<void> => {
-    if (isRunning) {
-      isWanted = true;
-      return;
-    }
-    isRunning = true;
-    try {
-      await work();
-    } finally {
-      isRunning = false;
-    }
-    if (!isWanted) return;
-    isWanted = false;
-    await run();
-  };
-  return () => void run();
 }

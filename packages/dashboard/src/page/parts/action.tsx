@@ -1,6 +1,6 @@
 /** Whatever changes something is confirmed first, and one sees how far it is while it is done. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { usePlace } from "../data/context.ts";
 import type { Progress, Tell } from "../data/long-work.ts";
 
@@ -90,7 +90,7 @@ function useWork({ run, onDone, fields = [] }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [work, setWork] = useState<Work>({ state: "asking" });
   const stop = useRef(new AbortController());
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => stop.current.abort();
   }, []);

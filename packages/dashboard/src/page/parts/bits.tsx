@@ -1,6 +1,6 @@
 /** Small parts that several views have. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 
 export interface FactProps {
   label: string;
@@ -53,17 +53,22 @@ export interface ChoiceProps<T extends string> {
 
 export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   const { label, value, options, onChoose } = props;
+  const id = useId();
   return (
-    <label class="choice">
-      <span>{label}</span>
-      <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}>
+    <span class="choice">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
+      >
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}
           </option>
         ))}
       </select>
-    </label>
+    </span>
   );
 }
 

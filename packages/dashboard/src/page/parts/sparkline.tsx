@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Points } from "../data/types.ts";
+import { sparkPath } from "../words/spark-path.ts";
 
 const WIDTH = 72;
 const HEIGHT = 20;
@@ -24,21 +25,4 @@ export function Sparkline({ points, label, tone = "plain" }: SparklineProps): JS
       <path d={points === undefined ? "" : sparkPath(points, WIDTH, HEIGHT)} />
     </svg>
   );
-}
-
-export function sparkPath(points: Points, width: number, height: number): string {
-  const top = Math.max(1e-9, ...points.map((point) => point ?? 0));
-  const step = width / Math.max(1, points.length - 1);
-  let path = "";
-  let isDown = false;
-  for (const [i, point] of points.entries()) {
-    if (point === null) {
-      isDown = false;
-      continue;
-    }
-    const y = height - 1 - (point / top) * (height - 2);
-    path += `${isDown ? "L" : "M"}${(i * step).toFixed(1)} ${y.toFixed(1)}`;
-    isDown = true;
-  }
-  return path;
 }
