@@ -25,7 +25,11 @@ const AGAIN_MS = 2_000;
 export function App(): JSX.Element {
   const [entrance, setEntrance] = useState<Entrance>({ state: "asking" });
   const enter = useCallback(() => setEntrance({ state: "asking" }), []);
-  const leave = useCallback(() => setEntrance({ state: "outside" }), []);
+  const leave = useCallback(() => {
+    setEntrance({ state: "outside" });
+    // A key that is good no more is not to be shown again, as wrong keys are counted.
+    call("DELETE", "/v1/session").catch(() => undefined);
+  }, []);
   useEffect(() => {
     if (entrance.state !== "asking") return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,6 +76,20 @@ function useLine(): Line {
   return line;
 }
 
+/** A line that breaks may be a key that was revoked. */
+function useDoubt(line: Line, onUnauthorized: () => void): void {
+  useEffect(
+    () =>
+      line.watch(() => {
+        if (line.state !== "stale") return;
+        get("/v1/session").catch((error) => {
+          if (error instanceof ApiError && error.status === 401) onUnauthorized();
+        });
+      }),
+    [line, onUnauthorized],
+  );
+}
+
 interface InsideProps {
   session: Session;
   onUnauthorized(): void;
@@ -79,6 +97,7 @@ interface InsideProps {
 
 function Inside({ session, onUnauthorized }: InsideProps): JSX.Element {
   const line = useLine();
+  useDoubt(line, onUnauthorized);
   const [said, setSaid] = useState("");
   const place = useMemo<Place>(
     () => ({ line, session, onUnauthorized, say: setSaid }),
@@ -133,10 +152,6 @@ function Header({ route }: { route: Route }): JSX.Element {
   const { data } = useLive<{ apps: unknown[] }>(at(["apps"]), () => false);
   const { hasBroker } = session;
   const current = (...views: Route["view"][]) => (views.includes(route.view) ? "page" : undefined);
-  const logOut = async (): Promise<void> => {
-    await call("DELETE", "/v1/session").catch(() => undefined);
-    onUnauthorized();
-  };
   return (
     <header class="bar-top">
       <a class="brand" href={link()}>
@@ -161,7 +176,7 @@ function Header({ route }: { route: Route }): JSX.Element {
       </nav>
       <LineMark line={line} />
       {session.hasKeys && (
-        <button type="button" class="small" onClick={logOut}>
+        <button type="button" class="small" onClick={onUnauthorized}>
           Log out
         </button>
       )}

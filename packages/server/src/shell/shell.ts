@@ -155,10 +155,13 @@ function enter(
 }
 
 function verify(request: FastifyRequest, gatekeeper: Gatekeeper, failures: Failures): Principal {
+  const key = keyOf(request);
   try {
-    return gatekeeper.verify(keyOf(request));
+    return gatekeeper.verify(key);
   } catch (error) {
-    if (error instanceof SluiceError && error.code === "UNAUTHORIZED") failures.count(request.ip);
+    // Whoever shows none guesses nothing: so does a browser that has not logged in.
+    const isWrong = error instanceof SluiceError && error.code === "UNAUTHORIZED";
+    if (isWrong && key !== undefined) failures.count(request.ip);
     throw error;
   }
 }
