@@ -123,14 +123,12 @@ test("nothing jumps while figures change", () =>
 test("the first view is small and there within a second", () =>
   stage.look("", async (page) => {
     // What was built for this checkout is there by now, as it is in what is published.
-    let bytes = 0;
-    page.on("response", async (response) => {
-      if (response.url().includes("/v1/")) return;
-      const { responseBodySize } = await response.request().sizes();
-      bytes += responseBodySize;
-    });
-    await page.reload();
     await page.getByRole("link", { name: "mail", exact: true }).waitFor();
+    const bytes = await page.evaluate(() =>
+      [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+        .filter(({ name }) => !name.includes("/v1/"))
+        .reduce((sum, entry) => sum + (entry as PerformanceResourceTiming).encodedBodySize, 0),
+    );
     const paint = await page.evaluate(
       () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity,
     );

@@ -16,7 +16,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
 // Long enough for the charts to have lines.
 const FEED_MS = Number(process.env.SHOTS_FEED_MS ?? 45_000);
 
-const folder = resolve(process.argv[2] ?? "docs/shots");
+const folder = resolve(process.argv[2] ?? "shots");
 mkdirSync(folder, { recursive: true });
 await using server = await Server.start("--demo", "--durability", "memory");
 const { failedId } = await furnish(server);

@@ -21,11 +21,20 @@ export const ofQueue =
   ({ queues, isCut }) =>
     isCut || queues.includes(queue);
 
+/** What the next question adds, so that the server leaves out what one knows already. */
+export type Known<T> = (last: T) => string;
+
+const nothing = (): string => "";
+
 /**
  * What an address answers, asked again when a pulse concerns it, one question at a time: a server
  * that is slow to answer is asked less often.
  */
-export function useLive<T>(address: string | undefined, concern: Concern = always): Live<T> {
+export function useLive<T>(
+  address: string | undefined,
+  concern: Concern = always,
+  known: Known<T> = nothing,
+): Live<T> {
   const { line, onUnauthorized } = usePlace();
   const [answer, setAnswer] = useState<{ address: string; data: T }>();
   const [error, setError] = useState<string>();
@@ -35,10 +44,13 @@ export function useLive<T>(address: string | undefined, concern: Concern = alway
   useEffect(() => {
     if (address === undefined) return;
     const { signal, abort } = asking();
+    let last: T | undefined;
     const once = coalesced(async () => {
+      if (signal.aborted) return;
       try {
-        const data = await get<T>(address, signal);
+        const data = await get<T>(address + (last === undefined ? "" : known(last)), signal);
         if (signal.aborted) return;
+        last = data;
         setAnswer({ address, data });
         setError(undefined);
       } catch (reason) {
@@ -56,7 +68,7 @@ export function useLive<T>(address: string | undefined, concern: Concern = alway
       leave();
       abort();
     };
-  }, [address, line, onUnauthorized]);
+  }, [address, line, onUnauthorized, known]);
   const refresh = useCallback(() => ask.current(), []);
   return { data: answer?.data, error, refresh };
 }

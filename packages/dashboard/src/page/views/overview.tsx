@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { at } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
-import { useLive } from "../data/live.ts";
+import { always, useLive } from "../data/live.ts";
 import type { Overview, OverviewItem } from "../data/types.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
@@ -22,13 +22,15 @@ const SORTS = [
 type Sort = (typeof SORTS)[number][0];
 
 const PER_PAGE = 50;
+/** The lines change every few seconds, the figures every second. */
+const knownLines = ({ tick }: Overview): string => `&tick=${tick}`;
 
 export function OverviewView(): JSX.Element {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState<Sort>("attention");
   const [before, setBefore] = useState<readonly string[]>([]);
   const address = at(["overview"], { search, sort, limit: PER_PAGE, cursor: before.at(-1) });
-  const { data, error } = useLive<Overview>(address);
+  const { data, error } = useLive<Overview>(address, always, knownLines);
   const find = (text: string): void => {
     setSearch(text);
     setBefore([]);

@@ -19,7 +19,7 @@ import { Workers } from "./workers.tsx";
 export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX.Element {
   const concern = ofQueue(queue);
   const { data, error, refresh } = useLive<QueueInfo>(at(["queues", queue]), concern);
-  const { data: overview } = useLive<Overview>(at(["overview"], { queue, tick: -2 }));
+  const { data: overview } = useLive<Overview>(at(["overview"], { queue }));
   const item = overview?.items[0];
   return (
     <>
