@@ -2,15 +2,17 @@ import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
 import { jobserverBench } from "./jobserver/bench.ts";
-import { policyBench } from "./policy/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
+import { torznabBench } from "./torznab/bench.ts";
+import { trackerBench } from "./tracker/bench.ts";
 
 export const BENCHES: readonly Bench[] = [
   engineBench,
   embeddedBench,
-  policyBench,
   recoveryBench,
   streamBench,
   jobserverBench,
+  torznabBench,
+  trackerBench,
 ];

@@ -6,7 +6,7 @@ import { existsSync, globSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = dirname(import.meta.dirname);
-const projects = globSync("packages/*/tsconfig.build.json", { cwd: root }).sort();
+const projects = globSync("{packages,apps}/*/tsconfig.build.json", { cwd: root }).sort();
 
 for (const project of projects) {
   const dist = join(root, dirname(project), "dist");

@@ -5,10 +5,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Bench, Figure, Scale } from "../figure.ts";
+import { HttpConnection } from "../http-connection.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { Connection } from "./connection.ts";
 
 const MAIN = fileURLToPath(new URL("../../apps/jobserver/src/main.ts", import.meta.url));
 const HANDLERS = fileURLToPath(new URL("handlers.ts", import.meta.url));
@@ -84,9 +84,9 @@ function tell(
 async function load(address: string, seconds: number): Promise<Run> {
   const answerMs: number[] = [];
   let refused = 0;
-  const connections: Connection[] = [];
+  const connections: HttpConnection[] = [];
   for (let i = 0; i < CONNECTIONS; i++) {
-    const connection = await Connection.open(address, ({ status, ms }) => {
+    const connection = await HttpConnection.open(address, ({ status, ms }) => {
       answerMs.push(ms);
       if (status !== 201) refused += 1;
     });
@@ -105,7 +105,7 @@ async function load(address: string, seconds: number): Promise<Run> {
   return { offered, seconds: tookSeconds, answerMs, refused, waits: await waitsOf(address) };
 }
 
-function submit(connection: Connection, submitter: number): void {
+function submit(connection: HttpConnection, submitter: number): void {
   const group = submitter < PREFERRED ? "preferred" : "other";
   const args = { group, sentAt: Date.now() };
   const job = { type: "stamp", worker_id: `worker-${submitter}`, arguments: args };

@@ -1,7 +1,12 @@
 // The broker on the network: producer, server and consumer in processes of their own.
 
 import type { Bench } from "../figure.ts";
+import { costGroups } from "../policy/cost.ts";
 import { filaGroups } from "./fila.ts";
+import { httpGroups } from "./http.ts";
 import { throughputGroups } from "./throughput.ts";
 
-export const streamBench: Bench = { name: "stream", groups: [...throughputGroups, ...filaGroups] };
+export const streamBench: Bench = {
+  name: "stream",
+  groups: [...throughputGroups, ...httpGroups, ...costGroups, ...filaGroups],
+};

@@ -17,7 +17,10 @@ Without any it listens on 127.0.0.1:8080, keeps its data in ./data, and has the 
 echo, sleep and http-get.`;
 
 /** Exit codes: 0 stopped as asked, 1 could not start or had to stop, 2 the call makes no sense. */
-export async function main(args: readonly string[], env: Environment): Promise<number> {
+export async function main(
+  args: readonly string[],
+  env: Environment = process.env,
+): Promise<number> {
   let path: string | undefined;
   try {
     const options = {

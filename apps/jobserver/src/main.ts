@@ -1,3 +1,3 @@
 import { main } from "./command.ts";
 
-process.exitCode = await main(process.argv.slice(2), process.env);
+process.exitCode = await main(process.argv.slice(2));

@@ -227,14 +227,26 @@ export class JobDesk {
     await this.#runtime.change(() => this.#runtime.heldGroups.release(groups));
   }
 
-  /** The same as `#each`, unless this operation was answered before. */
-  async #once<I, T>(
+  /**
+   * The same as `#each`, unless this operation was answered before. What has no name is answered
+   * without a detour, so that calls of one commit are answered in their order.
+   */
+  #once<I, T>(
     name: string,
     operationId: string | undefined,
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
   ): Promise<Outcome<T>[]> {
     if (operationId === undefined) return this.#each("items", items, call);
+    return this.#named(name, operationId, items, call);
+  }
+
+  async #named<I, T>(
+    name: string,
+    operationId: string,
+    items: readonly I[],
+    call: (item: I, engine: Engine, now: number) => T,
+  ): Promise<Outcome<T>[]> {
     checkBatch("items", items);
     this.#runtime.check();
     const operation = { operationId, call: name, items: items.length };

@@ -3,22 +3,24 @@ import type { Broker } from "@sluice/protocol";
 import { Sluice, SluiceError } from "sluice";
 import { type Call, type Options, textOf } from "./command.ts";
 
-export const DEFAULT_URL = "http://127.0.0.1:7070";
+const DEFAULT_URL = "http://127.0.0.1:7070";
 
 export const TARGET: Options = {
   url: { type: "string" },
   key: { type: "string" },
 };
 
-export const TARGET_USAGE = `  --url URL              the server, else SLUICE_URL, else ${DEFAULT_URL}
-  --key KEY              its API key, else SLUICE_API_KEY`;
+export const TARGET_USAGE = [
+  `  --url URL              the server, else SLUICE_URL, else ${DEFAULT_URL}`,
+  "  --key KEY              its API key, else SLUICE_API_KEY",
+].join("\n");
 
 export interface Target {
   readonly url: string;
   readonly apiKey: string | undefined;
 }
 
-export function targetOf(call: Call): Target {
+function targetOf(call: Call): Target {
   const url = textOf(call, "url") ?? call.env.SLUICE_URL ?? DEFAULT_URL;
   return { url, apiKey: textOf(call, "key") ?? call.env.SLUICE_API_KEY };
 }

@@ -82,11 +82,20 @@ function waitOf(text: string, now: number): number {
   return Math.min(Math.max(time - now, 0), DURATION_MS_MAX);
 }
 
+export interface UnrecoverableOptions {
+  cause?: unknown;
+  /** Gates whose ladders hear of it; false: none. Absent: all gates of the job that have one. */
+  blame?: readonly string[] | false | undefined;
+}
+
 /** Trying again is of no use: the job goes to the dead letter queue at once. */
 export class Unrecoverable extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
+  readonly blame: readonly string[] | false | undefined;
+
+  constructor(message: string, { blame, ...options }: UnrecoverableOptions = {}) {
     super(message, options);
     this.name = "Unrecoverable";
+    this.blame = blame;
   }
 }
 

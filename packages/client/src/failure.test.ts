@@ -101,3 +101,13 @@ test("a job that ended badly says how", () => {
   assert.ok(late instanceof SluiceError && late.code === "WAIT_TOO_LONG");
   assert.equal(late.details.gate, "smtp");
 });
+
+test("Unrecoverable may say which gates are to blame, or that none is", () => {
+  const error = "Unrecoverable: our own mistake";
+  assert.deepEqual(failureOf(new Unrecoverable("our own mistake", { blame: false })), {
+    error,
+    unrecoverable: true,
+    blame: false,
+  });
+  assert.deepEqual(failureOf(new Unrecoverable("our own mistake")), { error, unrecoverable: true });
+});

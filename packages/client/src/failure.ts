@@ -8,7 +8,7 @@ export type Failure = Omit<Nack, "lease">;
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof RetryAfter) return waiting(error);
-  if (error instanceof Unrecoverable) return { error: textOf(error), unrecoverable: true };
+  if (error instanceof Unrecoverable) return final(error);
   return error === undefined ? {} : { error: textOf(error) };
 }
 
@@ -23,6 +23,11 @@ function waiting({ delayMs, gate, reason, message }: RetryAfter): Failure {
 export function plainly(failure: Failure, { code, message }: ErrorJson): Failure {
   const error = shorten(`${failure.error ?? ""} (${code}: ${message})`.trim());
   return failure.unrecoverable === true ? { error, unrecoverable: true } : { error };
+}
+
+function final(error: Unrecoverable): Failure {
+  const failure = { error: textOf(error), unrecoverable: true };
+  return error.blame === undefined ? failure : { ...failure, blame: error.blame };
 }
 
 /** Whether the job runs again; `attempt` is 0 on the first delivery. */

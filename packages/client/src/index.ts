@@ -8,6 +8,7 @@ export {
   RetryAfter,
   type RetryAfterOptions,
   Unrecoverable,
+  type UnrecoverableOptions,
 } from "./errors.ts";
 export type { WorkEvents } from "./events.ts";
 export { FakeClock } from "./fake-clock.ts";

@@ -9,7 +9,7 @@ import type { Fact } from "./facts.ts";
 import { expireLease, extendLease, nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
-import { BATCH_JOBS_MAX, LEASE_MS_MAX, PAGE_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
+import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
 import type { Answered } from "./operations.ts";
@@ -26,14 +26,10 @@ import type {
   FairnessKey,
   GateConfig,
   JobSpec,
-  LaneStats,
   Lease,
   NackOptions,
-  QueueConfig,
   QueueOptions,
-  QueueStats,
 } from "./types.ts";
-import { lanesOf, queueStats } from "./view.ts";
 import { endWait } from "./wait.ts";
 import { setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
@@ -92,31 +88,6 @@ export class Engine extends Reader {
     const upTo = this.#core.lastSeq;
     purge(this.#core, this.#core.queue(queue), upTo, at);
     this.#core.tell({ at, fact: "purged", name: queue, upTo });
-  }
-
-  queueNames(): string[] {
-    return [...this.#core.byName.keys()];
-  }
-
-  queueConfig(queue: string): QueueConfig {
-    return this.#core.queue(queue).config;
-  }
-
-  queueStats(queue: string): QueueStats {
-    return queueStats(this.#core.queue(queue));
-  }
-
-  /** A page of lanes; `cursor` 0 begins, and in the answer means the end. */
-  lanes(
-    queue: string,
-    {
-      search = "",
-      limit = 100,
-      cursor = 0,
-    }: { search?: string; limit?: number; cursor?: number } = {},
-  ): { lanes: LaneStats[]; rows: number[]; cursor: number } {
-    integer("limit", limit, 1, PAGE_MAX);
-    return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {

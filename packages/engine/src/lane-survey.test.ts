@@ -88,3 +88,28 @@ test("shares are of what competes now, and of what was received", () => {
   assert.deepEqual(owed, { a: 0.6, "b,c": 0.1, "b,d": 0.1, gone: 0.2 });
   assert.ok(lanes.every(({ shareReceived }) => shareReceived === 0));
 });
+
+test("the shares of many paths, of any depth, add up to the whole", () => {
+  const engine = new Engine({ seed: 1 });
+  engine.setQueue("q", {}, 0);
+  for (let i = 0; i < 500; i++) {
+    const paths = [["a", "x"], ["b"], ["b", "y", "z"]].map(([last, ...rest]) => [
+      `t${i}`,
+      `${last}`,
+      ...rest,
+    ]);
+    engine.addAll(
+      "q",
+      paths.map((fairnessKey) => ({ fairnessKey, weight: 1 + (i % 3) })),
+      0,
+    );
+  }
+  let after: LanePlace | undefined;
+  let owed = 0;
+  do {
+    const page = survey(engine, { sort: "weight", limit: 500, after }).walk.page();
+    for (const { shareOwed } of page.lanes) owed += shareOwed;
+    after = page.next;
+  } while (after !== undefined);
+  assert.ok(Math.abs(owed - 1) < 1e-9, `got ${owed}`);
+});

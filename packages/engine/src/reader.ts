@@ -11,7 +11,17 @@ import { parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { recordOf } from "./record.ts";
 import type { ScanOptions } from "./stores.ts";
 import type { TimeCounts } from "./times.ts";
-import type { Ending, GateConfig, GateStats, HistoryEntry, JobView, Why } from "./types.ts";
+import type {
+  Ending,
+  GateConfig,
+  GateStats,
+  HistoryEntry,
+  JobView,
+  LaneStats,
+  QueueConfig,
+  QueueStats,
+  Why,
+} from "./types.ts";
 import {
   gateStats,
   type Held,
@@ -19,6 +29,8 @@ import {
   historyOf,
   type JobQuery,
   jobsOf,
+  lanesOf,
+  queueStats,
   viewOf,
   why,
 } from "./view.ts";
@@ -43,6 +55,31 @@ export class Reader {
   ): { jobs: JobView[]; cursor: number } {
     integer("limit", limit, 1, PAGE_MAX);
     return jobsOf(this.#core, this.#core.queue(queue), { state, key, limit, cursor });
+  }
+
+  queueNames(): string[] {
+    return [...this.#core.byName.keys()];
+  }
+
+  queueConfig(queue: string): QueueConfig {
+    return this.#core.queue(queue).config;
+  }
+
+  queueStats(queue: string): QueueStats {
+    return queueStats(this.#core.queue(queue));
+  }
+
+  /** A page of lanes; `cursor` 0 begins, and in the answer means the end. */
+  lanes(
+    queue: string,
+    {
+      search = "",
+      limit = 100,
+      cursor = 0,
+    }: { search?: string; limit?: number; cursor?: number } = {},
+  ): { lanes: LaneStats[]; rows: number[]; cursor: number } {
+    integer("limit", limit, 1, PAGE_MAX);
+    return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
   }
 
   /** All lanes of a queue, to be walked over step by step. */

@@ -31,6 +31,7 @@ import {
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { gateKeys } from "./record.ts";
+import { span } from "./span.ts";
 import type {
   FairnessKey,
   GateStats,
@@ -115,11 +116,11 @@ export function why(core: Core, row: number, now: number): Why {
   const state = jobs.state(row);
   const at = jobs.num(row, TIME);
   if (state === DELAYED_JOB) {
-    return { state: "delayed", until: at, text: `It is delayed for another ${at - now} ms.` };
+    return { state: "delayed", until: at, text: `It is delayed for another ${span(at - now)}.` };
   }
   if (state === LEASED_JOB) {
     const worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
-    const text = `Worker ${JSON.stringify(worker)} has it for another ${at - now} ms.`;
+    const text = `Worker ${JSON.stringify(worker)} has it for another ${span(at - now)}.`;
     return { state: "leased", worker, until: at, text };
   }
   if (state === ENDED_JOB) return whyEnded(core, row, at);
@@ -182,7 +183,7 @@ function whyGated(core: Core, row: number, gate: GateLine, place: number, now: n
   const at = gate.opensAt(cost, tier, now);
   const until = at === Number.POSITIVE_INFINITY ? undefined : at;
   const when =
-    until === undefined ? "until something is released" : `for another ${until - now} ms`;
+    until === undefined ? "until something is released" : `for another ${span(until - now)}`;
   const text =
     part === "line"
       ? `It stands in the line of gate ${gate.key}, ${gate.inLine} lanes wait there.`

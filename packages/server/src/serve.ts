@@ -32,6 +32,7 @@ import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
+import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
 import { serveStream } from "./stream/serve-stream.ts";
 
@@ -89,6 +90,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkAddress(options, hasKeys);
   const desk = new Desk(options, hasKeys, rootKey);
   const shell = newShell(options, desk);
+  warnOfPlainText(shell, options, hasKeys);
   const running = await listen(shell, options, () => furnish(shell, desk, options));
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
@@ -103,6 +105,12 @@ function openStream(
 ): void {
   const stream = serveStream(server, { open, refuse, resumeMs });
   closing.addEventListener("abort", () => stream.close(), { once: true });
+}
+
+function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: boolean): void {
+  if (isLoopback(host ?? "127.0.0.1")) return;
+  if (!hasKeys) log.warn(`no keys are asked for on ${host}: whoever reaches it may do everything`);
+  else if (tls === undefined) log.warn(`keys travel to ${host} as plain text: use tls, or a proxy`);
 }
 
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */

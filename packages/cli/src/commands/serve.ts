@@ -27,7 +27,8 @@ async function run(call: Call, served: Served): Promise<number> {
   try {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
-    out(call.isJson ? JSON.stringify({ address: served.address, dir: served.dir }) : greet(served));
+    const { address, dir } = served;
+    out(call.isJson ? JSON.stringify({ address, dir }) : greet(served, call.env));
     const key = await served.firstKey;
     if (key !== undefined) out(`\nThe first API key, shown this once: ${key.key}`);
     await using demo = call.values.demo === true ? await feed(broker) : undefined;
@@ -41,7 +42,9 @@ async function run(call: Call, served: Served): Promise<number> {
   }
 }
 
-function greet({ address, dir }: Served): string {
+function greet({ address, dir }: Served, env: Call["env"]): string {
+  // Whoever was started by npm finds the command by npx.
+  const sluice = env.npm_command === undefined ? "sluice" : "npx sluice";
   return `Sluice is up.
 
   dashboard  ${address}/
@@ -52,7 +55,7 @@ function greet({ address, dir }: Served): string {
 
 The first job:
 
-  sluice add mail '{"to":"a@b.c"}' --lane acme
-  sluice consume mail --count 1
-  sluice top`;
+  ${sluice} add mail '{"to":"a@b.c"}' --lane acme
+  ${sluice} consume mail --count 1
+  ${sluice} top`;
 }

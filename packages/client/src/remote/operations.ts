@@ -19,6 +19,9 @@ export interface Ask<T> {
   readonly isRepeatable: boolean;
 }
 
+/** Smaller frames are copied, which takes no time to speak of. */
+const COPIED_BYTES_MAX = 4096;
+
 interface Pending {
   readonly frame: Uint8Array;
   readonly ask: Ask<unknown>;
@@ -61,7 +64,9 @@ export class Operations {
   }
 
   ask<T>(ask: Ask<T>, operation = this.number()): Promise<T> {
-    const frame = this.#channel.frame(ask.kind, operation, ask.write);
+    const written = this.#channel.frame(ask.kind, operation, ask.write);
+    // A view keeps all that was written around it in memory: too much for one that waits for long.
+    const frame = written.length > COPIED_BYTES_MAX ? written : written.slice();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#bytes += frame.length;
     this.#pending.set(operation, {

@@ -108,6 +108,22 @@ test("redirects are followed three times, and not a fourth", async (t) => {
   await assert.rejects(callOutside(`${address}/4`, OPERATOR), failsFor("redirects"));
 });
 
+test("a redirect out of HTTP is not followed, it is the answer", async (t) => {
+  const address = await serve(t, (_request, response) => {
+    response.writeHead(302, { location: "magnet:?xt=urn:btih:aa" }).end();
+  });
+  const { status, headers } = await callOutside(address, OPERATOR);
+  assert.deepEqual([status, headers.location], [302, "magnet:?xt=urn:btih:aa"]);
+});
+
+test("a packed body that breaks off is an error, and not a wait", async (t) => {
+  const address = await serve(t, (_request, response) => {
+    response.writeHead(200, { "content-encoding": "gzip", "content-length": "1000" });
+    response.write(gzipSync("x").subarray(0, 5), () => response.destroy());
+  });
+  await assert.rejects(callOutside(address, OPERATOR), failsFor("encoding"));
+});
+
 test("a redirect to nowhere is an error of its own", async (t) => {
   const address = await serve(t, (_request, response) => response.writeHead(302).end());
   await assert.rejects(callOutside(address, OPERATOR), failsFor("redirects"));

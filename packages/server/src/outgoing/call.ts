@@ -96,17 +96,26 @@ async function follow(
   for (let hops = 0; ; hops++) {
     checkTarget(hop.url, hop.chooser, ports);
     const incoming = await send(hop, options, signal);
-    if (!REDIRECTS.has(incoming.statusCode ?? 0) || redirectsMax === 0) {
-      const body = await readBody(incoming, options.bytesMax, signal);
-      const { statusCode = 0, headers } = incoming;
-      return { status: statusCode, headers, body, url: hop.url.href };
+    const { statusCode: status = 0, headers } = incoming;
+    const url = hop.url.href;
+    if (!REDIRECTS.has(status)) {
+      return { status, headers, body: await readBody(incoming, options.bytesMax, signal), url };
     }
     incoming.destroy();
+    if (leadsElsewhere(headers.location)) return { status, headers, body: NO_BODY, url };
     if (hops >= redirectsMax) {
       throw new OutgoingError("redirects", `more than ${redirectsMax} redirects`);
     }
     hop = nextHop(hop, incoming, first);
   }
+}
+
+const NO_BODY = new Uint8Array(0);
+
+/** A redirect out of HTTP, as to a magnet link, is not followed: it is the answer. */
+function leadsElsewhere(location: string | undefined): boolean {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(location ?? "") ?? [];
+  return scheme !== undefined && !/^https?$/i.test(scheme);
 }
 
 interface Hop {
@@ -122,7 +131,6 @@ function nextHop(hop: Hop, { statusCode, headers }: IncomingMessage, first: URL)
   if (headers.location === undefined || url === null) {
     throw new OutgoingError("redirects", `${hop.url.host} redirects to no address`);
   }
-  parseTarget(url);
   const isAtHome = url.origin === first.origin && hop.isAtHome;
   const isRepeated = statusCode === 307 || statusCode === 308 || hop.method === "HEAD";
   return {

@@ -46,7 +46,7 @@ test("a queue that stands still says why, those that need somebody come first", 
   await consumer.stop();
 });
 
-test("workers that are all busy are told when nothing ends, and dead letters are none", async (t) => {
+test("workers that are all busy are told when nothing ends", async (t) => {
   const broker = await opened(t);
   await broker.setQueue("q", { retry: { attempts: 1 } });
   await broker.add("q", [{ payload }, { payload }, { payload }]);

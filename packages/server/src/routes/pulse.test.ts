@@ -34,7 +34,7 @@ test("a reader hears at once that the server lives, and then what changes", asyn
   stop.abort();
 });
 
-test("only those queues are named that the key may see, and a revoked key hears no more", async (t) => {
+test("a key hears of queues that it may see, until it is revoked", async (t) => {
   const { broker, call, server } = await start(t, { keys: true });
   const { key } = (await server.firstKey)!;
   const grants = [{ action: "consume", on: "orders.*" }];
@@ -47,7 +47,7 @@ test("only those queues are named that the key may see, and a revoked key hears 
   assert.equal((await pulse.next()).done, true);
 });
 
-test("there are no more readers than the limit allows, and a closing server sends them home", async (t) => {
+test("readers are bounded, and a closing server sends them home", async (t) => {
   const { call, server } = await start(t, { limits: { eventStreamsMax: 1 } });
   const pulse = beats(server.address, undefined, new AbortController().signal);
   await pulse.next();

@@ -6,6 +6,9 @@ export interface ErrorBody {
   error: ReturnType<SluiceError["toJSON"]>;
 }
 
+/** Of a wrong value, or name, that is told back. */
+const SHOWN_CHARS_MAX = 64;
+
 /** What the web server itself refuses, in the words of the catalogue. */
 const FRAMEWORK: Readonly<Record<string, "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA" | "INVALID">> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
@@ -24,23 +27,41 @@ export function toAnswer(error: unknown): SluiceError {
   return toSluiceError(error);
 }
 
-function ofValidation({ validation, validationContext }: FastifyError): SluiceError {
-  const [first] = validation ?? [];
-  const at = `${validationContext ?? "body"}${(first?.instancePath ?? "").replaceAll("/", ".")}`;
-  const extra = first?.params?.additionalProperty;
-  if (typeof extra === "string") {
-    const field = `${at}.${extra.slice(0, 64)}`;
-    return new SluiceError("INVALID", `${field} is not a known field`, { field });
-  }
-  const missing = first?.params?.missingProperty;
-  const field = typeof missing === "string" ? `${at}.${missing}` : at;
-  const wanted = typeof missing === "string" ? "is missing" : (first?.message ?? "is wrong");
-  return new SluiceError("INVALID", `${field} ${wanted}${choices(first?.params)}`, { field });
+/** What ajv says of a value, with the value itself when it was told to. */
+interface Mistake {
+  instancePath?: string;
+  message?: string;
+  params?: Record<string, unknown>;
+  data?: unknown;
 }
 
-function choices(params: Record<string, unknown> | undefined): string {
-  const allowed = params?.allowedValues;
-  return Array.isArray(allowed) ? `: ${allowed.join(", ")}` : "";
+function ofValidation({ validation, validationContext }: FastifyError): SluiceError {
+  const {
+    instancePath = "",
+    message = "is wrong",
+    params = {},
+    data,
+  }: Mistake = validation?.[0] ?? {};
+  const at = `${validationContext ?? "body"}${instancePath.replaceAll("/", ".")}`;
+  const { additionalProperty: extra, missingProperty: missing, allowedValues } = params;
+  if (typeof extra === "string") {
+    const field = `${at}.${extra.slice(0, SHOWN_CHARS_MAX)}`;
+    return new SluiceError("INVALID", `${field} is not a known field`, { field });
+  }
+  if (typeof missing === "string") {
+    const field = `${at}.${missing}`;
+    return new SluiceError("INVALID", `${field} is missing`, { field });
+  }
+  const choices = Array.isArray(allowedValues) ? `: ${allowedValues.join(", ")}` : "";
+  const value = show(data);
+  const text = `${at} ${message}${choices}, got ${value}`;
+  return new SluiceError("INVALID", text, { field: at, value });
+}
+
+function show(value: unknown): string {
+  if (typeof value === "object" && value !== null)
+    return Array.isArray(value) ? "a list" : "an object";
+  return (JSON.stringify(value) ?? "nothing").slice(0, SHOWN_CHARS_MAX);
 }
 
 export function bodyOf(error: SluiceError): ErrorBody {

@@ -28,7 +28,7 @@ class Connection extends Duplex {
   }
 }
 
-test("one address has so many connections, whatever the others have; this machine as it likes", (t) => {
+test("one address has so many connections, whatever others have; this machine as it likes", (t) => {
   const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 3 }, undefined);
   const made: Connection[] = [];
   t.after(() => made.forEach((one) => void one.destroy()));

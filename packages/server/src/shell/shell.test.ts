@@ -256,6 +256,23 @@ test("unknown addresses, and what is wrong with a request, have the same form", 
   }
 });
 
+test("a refusal names the field and the value", async (t) => {
+  const { call } = await start(t);
+  const asked: [string, unknown, string][] = [
+    ["POST /v1/queues/q/lease", { max: "5" }, 'body.max must be integer, got "5"'],
+    ["POST /v1/queues/q/lease", { max: 0 }, "body.max must be >= 1, got 0"],
+    ["POST /v1/queues/q/lease", { maximum: 1 }, "body.maximum is not a known field"],
+    ["POST /v1/extend", { items: [{ lease: "a" }] }, "body.items.0.leaseMs is missing"],
+    ["PUT /v1/queues/q", { retry: [] }, "body.retry must be object, got a list"],
+    ["PUT /v1/queues/q", { onFull: "explode" }, 'reject, drop, spill, wait, got "explode"'],
+    ["PUT /v1/queues/q", { leaseMs: -5 }, "body.leaseMs must be >= 0, got -5"],
+  ];
+  for (const [line, body, message] of asked) {
+    const answer = await call(line, { body });
+    assert.ok(answer.body.error.message.endsWith(message), answer.body.error.message);
+  }
+});
+
 test("what nobody expected is 500, says nothing of the inside, and is in the log", async (t) => {
   const lines: string[] = [];
   const to = { write: (line: string) => void lines.push(line) };

@@ -6,7 +6,8 @@
 import { Ajv } from "ajv";
 import type { FastifySchemaCompiler } from "fastify";
 
-const OPTIONS = { allErrors: false, strict: false, useDefaults: true } as const;
+/** `verbose` tells the value that was wrong, so that the answer can. */
+const OPTIONS = { allErrors: false, strict: false, useDefaults: true, verbose: true } as const;
 
 export function newValidator(): FastifySchemaCompiler<object> {
   const exact = new Ajv(OPTIONS);

@@ -7,7 +7,7 @@ import { connectBroker } from "@sluice/client/remote";
 import type { LeasedJob } from "@sluice/protocol";
 import { spawnServer } from "../testing/spawn-server.ts";
 
-const CYCLES = 3;
+const CYCLES = 2;
 const ADDERS = 20;
 /** Answers after which the server is killed: in the middle of the others. */
 const ANSWERS_PER_LIFE = 300;

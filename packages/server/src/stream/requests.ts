@@ -35,6 +35,7 @@ import {
   writeLeasedJob,
   writeOutcomes,
 } from "@sluice/protocol/wire";
+import { checkArguments, checkFilter } from "./check-call.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { tellEvents } from "./event-feed.ts";
 import { CONSUMERS_MAX, REQUESTS_BYTES_MAX, REQUESTS_MAX, WAITING_MAX } from "./limits.ts";
@@ -220,6 +221,7 @@ export class Requests {
   }
 
   async #call(operation: number, { name, args }: Call): Promise<Write> {
+    checkArguments(name, args);
     if (name !== "ended" && name !== "groupEnded") return this.#answerOf(name, args);
     return this.#untilGivenUp(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
   }
@@ -232,9 +234,9 @@ export class Requests {
 
   #events(reader: FrameReader): Promise<Write> {
     const { operation } = reader;
-    const filter = reader.object();
+    const filter = reader.json();
     return this.#untilGivenUp(operation, async (signal) => {
-      await tellEvents(this.#session, operation, filter, signal);
+      await tellEvents(this.#session, operation, checkFilter(filter), signal);
       return this.#frame(KIND.over, (writer) => writer.u8(0));
     });
   }

@@ -55,6 +55,9 @@ export async function drain(
     await recorder.call({ call: "clearCooldown", gate });
     await recorder.call({ call: "deleteGate", gate });
   }
+  // Members that waited for room were killed with their process; groups are held for them for a
+  // minute, in case that they come again.
+  await broker.releaseGroups(checker.groups);
   const served = new Set<string>();
   for (let round = 0; round < ROUNDS_MAX && failure === undefined; round++) {
     if (await serve(broker, workload, served)) break;

@@ -9,7 +9,7 @@ import { runWorld } from "./world.ts";
 
 const START = Number(process.env.STREAM_START ?? 1);
 const COUNT = Number(process.env.STREAM_COUNT ?? 100);
-const BUDGET_MS = Number(process.env.STREAM_BUDGET_MS ?? 5000);
+const BUDGET_MS = Number(process.env.STREAM_BUDGET_MS ?? 3000);
 
 for (const [crashes, faults] of [
   [false, "cut connections"],

@@ -7,11 +7,13 @@ import { connect, type Socket } from "node:net";
 export interface Answered {
   readonly status: number;
   readonly ms: number;
+  // The lines before the body.
+  readonly head: string;
 }
 
 const END_OF_HEAD = "\r\n\r\n";
 
-export class Connection {
+export class HttpConnection {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #onAnswer: (answer: Answered) => void;
@@ -25,11 +27,14 @@ export class Connection {
     socket.on("data", (bytes: Buffer) => this.#take(bytes));
   }
 
-  static async open(address: string, onAnswer: (answer: Answered) => void): Promise<Connection> {
+  static async open(
+    address: string,
+    onAnswer: (answer: Answered) => void,
+  ): Promise<HttpConnection> {
     const { hostname, port, host } = new URL(address);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     await once(socket, "connect");
-    return new Connection(socket, host, onAnswer);
+    return new HttpConnection(socket, host, onAnswer);
   }
 
   get open(): number {
@@ -59,7 +64,8 @@ export class Connection {
       if (this.#rest.length < end) return;
       this.#rest = this.#rest.subarray(end);
       const status = Number(text.slice(9, 12));
-      this.#onAnswer({ status, ms: performance.now() - this.#sentAt.shift()! });
+      const ms = performance.now() - this.#sentAt.shift()!;
+      this.#onAnswer({ status, ms, head: text });
     }
   }
 }

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { main, page, Retracker } from "./index.ts";
+
+const LOCAL = ["--listen", "127.0.0.1:0", "--udp-listen", "127.0.0.1:0", "--durability", "memory"];
+
+async function run(flags: readonly string[]): Promise<{ code: number; lines: string[] }> {
+  const lines: string[] = [];
+  const ending = new AbortController();
+  const print = (line: string): void => {
+    lines.push(line);
+    if (line.includes("forwarders")) ending.abort();
+  };
+  const code = await main(flags, { environment: {}, print, signal: ending.signal });
+  return { code, lines };
+}
+
+test("a start without forwarders says where it listens and how to add some", async () => {
+  const { code, lines } = await run(LOCAL);
+  assert.equal(code, 0);
+  assert.match(lines.join("\n"), /http:\/\/127\.0\.0\.1:\d+\/announce/);
+  assert.match(lines.join("\n"), /udp:\/\/127\.0\.0\.1:\d+\/announce/);
+  assert.match(lines.join("\n"), /--forwarders FILE/);
+});
+
+test("what is wrong is said, and the exit code tells", async () => {
+  const wrong = await run(["--announce-interval", "soon"]);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.lines[0]!, /announce_interval must be a whole number/);
+  const help = await run(["--help"]);
+  assert.equal(help.code, 0);
+  assert.match(help.lines[0]!, /--forwarder-workers +10/);
+});
+
+test("the page shows forwarders, reloads them and switches them", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const forwarders = join(dir, "list.yml");
+  writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: one\n");
+  await using retracker = await Retracker.open({
+    settings: {
+      listen: "127.0.0.1:0",
+      udp_listen: "",
+      durability: "memory",
+      forwarders,
+    },
+  });
+  const { view, act } = page(retracker);
+  const tableOf = async (): Promise<unknown[][]> => {
+    const { sections } = await view();
+    const table = sections.find(({ title }) => title === "Forwarders");
+    return table?.kind === "table" ? table.rows : [];
+  };
+  assert.deepEqual(
+    (await tableOf()).map((row) => row.slice(0, 3)),
+    [["one", "udp", "active"]],
+  );
+  assert.equal(await act!("off", { name: "one" }), "one is off");
+  assert.equal((await tableOf())[0]![2], "off");
+  await assert.rejects(act!("off", { name: "two" }), /no forwarder called "two"/);
+  await assert.rejects(act!("fly", {}), /no action fly/);
+  writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: one\n- uri: nothing\n");
+  assert.match(await act!("reload", {}), /list\.yml:3: uri must be an address/);
+  writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: two\n");
+  assert.equal(await act!("reload", {}), "1 forwarders");
+  rmSync(dir, { recursive: true });
+});

@@ -1,0 +1,122 @@
+/** `sluice retracker`: starts, says what it does, reloads on SIGHUP, ends on SIGINT and SIGTERM. */
+
+import { Chore } from "./chore.ts";
+import { WallClock } from "./clock.ts";
+import { Retracker } from "./retracker.ts";
+import { readSettings } from "./settings/read-settings.ts";
+import { DEFAULTS, KEYS, type Settings, SettingsError } from "./settings/settings.ts";
+
+export interface Surroundings {
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly print?: (line: string) => void;
+  /** Ends the command, like a signal. */
+  readonly signal?: AbortSignal;
+}
+
+/** Answers the exit code when the retracker has ended. */
+export async function main(flags: readonly string[], around: Surroundings = {}): Promise<number> {
+  const { environment = process.env, print = console.log } = around;
+  if (flags.includes("--help")) {
+    print(help());
+    return 0;
+  }
+  let settings: Settings;
+  try {
+    settings = readSettings({ flags, environment });
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    print(error.message);
+    return 2;
+  }
+  const tell = (error: unknown): void => print(`retracker: ${describe(error, settings.debug)}`);
+  try {
+    await using retracker = await Retracker.open({ settings, onError: tell });
+    for (const line of greeting(retracker)) print(line);
+    await serve(retracker, print, tell, around.signal);
+    return 0;
+  } catch (error) {
+    tell(error);
+    return 1;
+  }
+}
+
+/** Resolves when somebody wants it to end. */
+async function serve(
+  retracker: Retracker,
+  print: (line: string) => void,
+  tell: (error: unknown) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const reload = (): void => {
+    retracker.reload().then((problems) => {
+      for (const problem of problems) print(`retracker: ${problem}`);
+      print(`retracker: ${retracker.forwarderCount} forwarders`);
+    }, tell);
+  };
+  const { stats_interval: seconds } = retracker.settings;
+  const run = async (): Promise<void> => print(await summary(retracker));
+  const clock = new WallClock();
+  const chore =
+    seconds === 0 ? undefined : new Chore({ clock, everyMs: seconds * 1000, run, onError: tell });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ends = ["SIGINT", "SIGTERM"] as const;
+  process.on("SIGHUP", reload);
+  for (const end of ends) process.on(end, resolve);
+  signal?.addEventListener("abort", () => resolve());
+  if (signal?.aborted) resolve();
+  await promise;
+  process.off("SIGHUP", reload);
+  for (const end of ends) process.off(end, resolve);
+  await chore?.stop();
+}
+
+function greeting({ ports, settings, forwarderCount }: Retracker): string[] {
+  const lines: string[] = [];
+  const host = (listen: string): string => listen.slice(0, listen.lastIndexOf(":")) || "this-host";
+  if (ports.http !== undefined) {
+    lines.push(`tracker   http://${host(settings.listen)}:${ports.http}/announce`);
+  }
+  if (ports.udp !== undefined) {
+    lines.push(`          udp://${host(settings.udp_listen)}:${ports.udp}/announce`);
+  }
+  lines.push(`data      ${settings.durability === "memory" ? "in memory only" : settings.dir}`);
+  if (forwarderCount > 0) lines.push(`forwarders ${forwarderCount}`);
+  else {
+    lines.push(
+      "forwarders none: this is an open tracker on its own. To announce to others too, write",
+      "          - uri: udp://tracker.example.org:1337/announce",
+      "          into a file and start with --forwarders FILE; SIGHUP reads it again.",
+    );
+  }
+  return lines;
+}
+
+async function summary(retracker: Retracker): Promise<string> {
+  const s = await retracker.statistics();
+  return (
+    `${s.tracked_hashes} hashes, ${s.local_peers} peers, ${s.announces} announces; queue ` +
+    `${s.queue_depth} (${s.queue_fill_pct} %), ${s.active_workers} workers; forwarders ` +
+    `${s.active_forwarders} in use, ${s.disabled_forwarders} disabled`
+  );
+}
+
+function describe(error: unknown, isDebugging: boolean): string {
+  if (!(error instanceof Error)) return String(error);
+  return isDebugging ? (error.stack ?? error.message) : error.message;
+}
+
+function help(): string {
+  const options = KEYS.map((key) => {
+    const value = DEFAULTS[key];
+    const shown = Array.isArray(value) ? value.join(",") || "none" : value === "" ? "none" : value;
+    return `  --${key.replaceAll("_", "-").padEnd(32)} ${shown}`;
+  });
+  return [
+    "sluice retracker: a BitTorrent tracker that announces to other trackers behind its answers",
+    "",
+    "  --config FILE                      settings in YAML, with the names below (_ for -)",
+    ...options,
+    "",
+    "Each is also read from the environment (RETRACKER_LISTEN). Flags win over it, it over the file.",
+  ].join("\n");
+}

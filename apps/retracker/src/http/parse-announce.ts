@@ -1,0 +1,152 @@
+/** From the query of `/announce` and `/scrape` to what is asked. */
+import { NUMWANT_DEFAULT, NUMWANT_MAX, SCRAPE_HASHES_MAX } from "../limits.ts";
+import { packAddress } from "../wire/address.ts";
+import {
+  type Announce,
+  type AnnounceEvent,
+  COMPLETED,
+  NONE,
+  STARTED,
+  STOPPED,
+} from "../wire/announce.ts";
+import { eachPair, unescapeBytes } from "./query.ts";
+
+/** A request that cannot be answered; the message is the failure reason. */
+export class BadRequest extends Error {}
+
+export interface HttpAnnounce extends Announce {
+  readonly isCompact: boolean;
+  readonly noPeerId: boolean;
+  /** What the client says its address is: believed only from trusted ranges. */
+  readonly claimedAddress: string | undefined;
+}
+
+const EVENTS: Readonly<Record<string, AnnounceEvent>> = {
+  __proto__: null as never,
+  completed: COMPLETED,
+  started: STARTED,
+  stopped: STOPPED,
+};
+
+const U64_MAX = 2n ** 64n - 1n;
+const HASH_BYTES = 20;
+
+export function parseAnnounce(query: string, address: string): HttpAnnounce {
+  const raw = readFields(query);
+  const claimed = raw.ip === "" ? undefined : unescapeBytes(raw.ip);
+  return {
+    hash: twentyBytes("info_hash", raw.info_hash),
+    peerId: twentyBytes("peer_id", raw.peer_id),
+    address,
+    port: parsePort(raw.port),
+    uploaded: counter("uploaded", raw.uploaded),
+    downloaded: counter("downloaded", raw.downloaded),
+    left: counter("left", raw.left),
+    event: EVENTS[raw.event] ?? NONE,
+    key: parseKey(raw.key),
+    numwant: parseNumwant(raw.numwant),
+    isCompact: raw.compact !== "0",
+    noPeerId: raw.no_peer_id === "1",
+    claimedAddress: claimed === undefined ? undefined : packAddress(claimed),
+  };
+}
+
+/** The hashes that are asked for; none means all of them. */
+export function parseScrape(query: string): { hashes: string[]; wantsUpstream: boolean } {
+  const hashes: string[] = [];
+  let wantsUpstream = false;
+  eachPair(query, (name, raw) => {
+    if (name === "upstream") wantsUpstream = raw === "1";
+    if (name === "info_hash") hashes.push(twentyBytes("info_hash", raw));
+  });
+  if (hashes.length > SCRAPE_HASHES_MAX) {
+    throw new BadRequest(`at most ${SCRAPE_HASHES_MAX} hashes a scrape, got ${hashes.length}`);
+  }
+  return { hashes, wantsUpstream };
+}
+
+interface RawFields {
+  info_hash: string;
+  peer_id: string;
+  port: string;
+  uploaded: string;
+  downloaded: string;
+  left: string;
+  event: string;
+  numwant: string;
+  compact: string;
+  no_peer_id: string;
+  key: string;
+  ip: string;
+}
+
+/** The first value of each field that we know; one that is repeated or unknown is passed over. */
+function readFields(query: string): RawFields {
+  const raw: RawFields = {
+    info_hash: "",
+    peer_id: "",
+    port: "",
+    uploaded: "",
+    downloaded: "",
+    left: "",
+    event: "",
+    numwant: "",
+    compact: "",
+    no_peer_id: "",
+    key: "",
+    ip: "",
+  };
+  eachPair(query, (name, value) => {
+    if (Object.hasOwn(raw, name) && raw[name as keyof RawFields] === "") {
+      raw[name as keyof RawFields] = value;
+    }
+  });
+  return raw;
+}
+
+function twentyBytes(name: string, raw: string): string {
+  if (raw === "") throw new BadRequest(`${name} is missing`);
+  const bytes = unescapeBytes(raw);
+  if (bytes === undefined) throw new BadRequest(`${name} is not escaped as a URL`);
+  if (bytes.length === HASH_BYTES) return bytes;
+  throw new BadRequest(`${name} must be ${HASH_BYTES} bytes, got ${bytes.length}`);
+}
+
+function parsePort(raw: string): number {
+  if (raw === "") throw new BadRequest("port is missing");
+  const port = /^\d{1,5}$/.test(raw) ? Number(raw) : 0;
+  if (port >= 1 && port <= 65535) return port;
+  throw new BadRequest(`port must be from 1 to 65535, got ${shown(raw)}`);
+}
+
+/** Absent is 0; a client that does not know sends the largest number. */
+function counter(name: string, raw: string): number | bigint {
+  if (raw === "") return 0;
+  if (/^\d{1,15}$/.test(raw)) return Number(raw);
+  if (/^\d{1,40}$/.test(raw)) {
+    const value = BigInt(raw);
+    if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+    if (value <= U64_MAX) return value;
+  }
+  throw new BadRequest(`${name} must be an unsigned 64-bit number, got ${shown(raw)}`);
+}
+
+function parseNumwant(raw: string): number {
+  if (raw === "" || raw === "-1") return NUMWANT_DEFAULT;
+  if (/^\d{1,9}$/.test(raw)) return Math.min(Number(raw), NUMWANT_MAX);
+  throw new BadRequest(`numwant must be a whole number, got ${shown(raw)}`);
+}
+
+/** Clients send eight hex digits by habit; any other text is taken by its hash. */
+function parseKey(raw: string): number {
+  if (raw === "") return 0;
+  if (/^[0-9a-fA-F]{1,8}$/.test(raw)) return Number.parseInt(raw, 16);
+  let hash = 0;
+  for (let i = 0; i < raw.length; i++) hash = (Math.imul(hash, 31) + raw.charCodeAt(i)) >>> 0;
+  return hash;
+}
+
+/** What came, short and without anything that a terminal would obey. */
+function shown(raw: string): string {
+  return JSON.stringify(raw.length > 40 ? `${raw.slice(0, 40)}...` : raw);
+}

@@ -1,0 +1,66 @@
+/**
+ * Query strings as bytes. Info hashes and peer ids are no text in any encoding, so nothing here
+ * goes through `decodeURIComponent`: an escape is one byte, and a character of the result is one
+ * byte.
+ */
+
+/** Calls back with the name and the raw value of each pair, in order. */
+export function eachPair(query: string, pair: (name: string, raw: string) => void): void {
+  let start = 0;
+  while (start < query.length) {
+    let end = query.indexOf("&", start);
+    if (end === -1) end = query.length;
+    const equals = query.indexOf("=", start);
+    if (equals === -1 || equals > end) {
+      if (end > start) pair(query.slice(start, end), "");
+    } else pair(query.slice(start, equals), query.slice(equals + 1, end));
+    start = end + 1;
+  }
+}
+
+const scratch = Buffer.allocUnsafe(16 * 1024);
+
+/** The bytes of a value; undefined when an escape is none, or a byte is none of a URL. */
+export function unescapeBytes(raw: string): string | undefined {
+  const { length } = raw;
+  if (length > scratch.length) return undefined;
+  let at = 0;
+  for (let i = 0; i < length; i++) {
+    let byte = raw.charCodeAt(i);
+    if (byte === PERCENT) {
+      const high = hexOf(raw.charCodeAt(i + 1));
+      const low = hexOf(raw.charCodeAt(i + 2));
+      if (high === -1 || low === -1) return undefined;
+      byte = high * 16 + low;
+      i += 2;
+    } else if (byte === PLUS) byte = SPACE;
+    else if (byte > 0xff) return undefined;
+    scratch[at++] = byte;
+  }
+  return scratch.toString("latin1", 0, at);
+}
+
+const PERCENT = 0x25;
+const PLUS = 0x2b;
+const SPACE = 0x20;
+
+/** NaN, which stands for what is beyond the end, falls through all comparisons. */
+function hexOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  if (code >= 0x61 && code <= 0x66) return code - 0x57;
+  if (code >= 0x41 && code <= 0x46) return code - 0x37;
+  return -1;
+}
+
+/** Every byte that is not plainly safe is escaped; a space is `%20`, for `+` means many things. */
+export function escapeBytes(bytes: string): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i++) text += ESCAPES[bytes.charCodeAt(i)]!;
+  return text;
+}
+
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z0-9._~-]/.test(character)) return character;
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+});

@@ -1,0 +1,150 @@
+/** Which path does what. */
+
+import { hash, timingSafeEqual } from "node:crypto";
+import type { BlockList } from "node:net";
+import type { Settings } from "../settings/settings.ts";
+import { metricsText } from "../statistics/metrics.ts";
+import type { Statistics } from "../statistics/statistics.ts";
+import { statisticsText } from "../statistics/text.ts";
+import type { Tracker } from "../tracker.ts";
+import { INSTANCE_HEADER } from "../upstream/http-announce.ts";
+import { isLoopback, isWithin, packAddress } from "../wire/address.ts";
+import { announceBody, failureBody, scrapeBody } from "./announce-body.ts";
+import { headerOf } from "./head.ts";
+import { BadRequest, parseAnnounce, parseScrape } from "./parse-announce.ts";
+import { eachPair, unescapeBytes } from "./query.ts";
+import { bencodedResponse, type HttpResponse, jsonResponse, textResponse } from "./response.ts";
+import type { HttpRequest } from "./server.ts";
+
+export interface RouteParts {
+  readonly settings: Settings;
+  readonly tracker: Tracker;
+  /** Marks requests that we have sent ourselves. */
+  readonly instance: string;
+  /** Whose claim of an address is believed. */
+  readonly trusted: BlockList | undefined;
+  /** Whose headers about the real address are believed. */
+  readonly proxies: BlockList | undefined;
+  statistics(): Promise<Statistics>;
+  isHealthy(): boolean;
+}
+
+const ANNOUNCE_PATH = /^(?:\/[\w.~-]{1,128})?\/(?:announce(?:\.php)?|ann)$/;
+const SCRAPE_PATH = /^(?:\/[\w.~-]{1,128})?\/scrape(?:\.php)?$/;
+
+export class Routes {
+  readonly #parts: RouteParts;
+
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+  }
+
+  /** The tracker itself, with statistics where they have no address of their own. */
+  answer(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+    const { path } = request;
+    try {
+      if (path === "/announce" || ANNOUNCE_PATH.test(path)) return this.#announce(request);
+      if (SCRAPE_PATH.test(path)) return this.#scrape(request);
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+      return bencodedResponse(failureBody({ failure: error.message }));
+    }
+    if (path === "/") return textResponse(200, "A BitTorrent tracker: announce to /announce.");
+    if (this.#parts.settings.stats_listen !== "") return textResponse(404, "no such page");
+    return this.answerStatistics(request);
+  }
+
+  /** Statistics, metrics and health. */
+  answerStatistics(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+    const { path } = request;
+    if (path === "/healthz") {
+      return this.#parts.isHealthy() ? textResponse(200, "ok") : textResponse(503, "failed");
+    }
+    if (path !== "/stats" && path !== "/metrics") return textResponse(404, "no such page");
+    if (!this.#maySee(request)) {
+      return textResponse(403, "statistics are for loopback, or for who shows the token");
+    }
+    return path === "/stats" ? this.#stats(request) : this.#metrics();
+  }
+
+  #announce(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+    const { tracker, settings, trusted } = this.#parts;
+    if (headerOf(request.raw, INSTANCE_HEADER) === this.#parts.instance) {
+      throw new BadRequest("this tracker forwards to itself");
+    }
+    const from = this.#realAddress(request);
+    const announce = parseAnnounce(request.query, from);
+    const { isCompact, noPeerId, claimedAddress } = announce;
+    if (claimedAddress !== undefined && trusted !== undefined && isWithin(trusted, from)) {
+      announce.address = claimedAddress;
+    }
+    const form = { isCompact, noPeerId, from, trackerId: settings.tracker_id };
+    const answer = tracker.announce(announce);
+    if (!(answer instanceof Promise)) return bencodedResponse(announceBody(tracker, answer, form));
+    return answer.then((later) => bencodedResponse(announceBody(tracker, later, form)));
+  }
+
+  #scrape(request: HttpRequest): HttpResponse {
+    const { tracker } = this.#parts;
+    tracker.scrapes++;
+    const { hashes, wantsUpstream } = parseScrape(request.query);
+    if (hashes.length > 0) {
+      const counts = hashes.map((hash) => [hash, tracker.scrape(hash, wantsUpstream)] as const);
+      return bencodedResponse(scrapeBody(new Map(counts)));
+    }
+    const all = tracker.fullScrape(wantsUpstream);
+    if (all === undefined) throw new BadRequest("full scrape is not enabled: name an info_hash");
+    return bencodedResponse(scrapeBody(all));
+  }
+
+  /** The client's address as a trusted proxy tells it, else that of the connection. */
+  #realAddress({ address, raw }: HttpRequest): string {
+    const { proxies } = this.#parts;
+    if (proxies === undefined || !isWithin(proxies, address)) return address;
+    const real = headerOf(raw, "x-real-ip");
+    // The last address is the one that the proxy itself has seen.
+    const told = real ?? headerOf(raw, "x-forwarded-for")?.split(",").at(-1)?.trim();
+    return (told === undefined ? undefined : packAddress(told)) ?? address;
+  }
+
+  #maySee(request: HttpRequest): boolean {
+    const { stats_token: token } = this.#parts.settings;
+    if (token === "") return isLoopback(request.address) && !isForwarded(request.raw);
+    const shown = headerOf(request.raw, "authorization")?.replace(/^Bearer /i, "");
+    return isSame(shown ?? fieldOf(request.query, "token"), token);
+  }
+
+  async #stats({ query }: HttpRequest): Promise<HttpResponse> {
+    const statistics = await this.#parts.statistics();
+    if (fieldOf(query, "format") === "json") return jsonResponse(statistics);
+    return textResponse(200, statisticsText(statistics));
+  }
+
+  async #metrics(): Promise<HttpResponse> {
+    const { settings } = this.#parts;
+    if (!settings.prometheus_enabled) return textResponse(404, "prometheus_enabled is off");
+    const text = metricsText(await this.#parts.statistics(), settings.metrics_prefix);
+    const type = "text/plain; version=0.0.4; charset=utf-8";
+    return { status: 200, type, body: Buffer.from(text) };
+  }
+}
+
+/** What a proxy on this machine hands on does not come from this machine. */
+function isForwarded(raw: string): boolean {
+  return ["x-real-ip", "x-forwarded-for", "forwarded"].some(
+    (name) => headerOf(raw, name) !== undefined,
+  );
+}
+
+function fieldOf(query: string, wanted: string): string {
+  let found = "";
+  eachPair(query, (name, raw) => {
+    if (name === wanted) found = unescapeBytes(raw) ?? "";
+  });
+  return found;
+}
+
+/** Digests have one length, so the time tells nothing. */
+function isSame(shown: string, token: string): boolean {
+  return timingSafeEqual(hash("sha256", shown, "buffer"), hash("sha256", token, "buffer"));
+}

@@ -1,0 +1,96 @@
+/** Every bound of the retracker on what comes from outside, each with its reason. */
+
+/** A bencoded text: a full scrape of ten thousand hashes, far above any announce. */
+export const BENCODE_BYTES_MAX = 1024 * 1024;
+
+/** Levels of nesting: an answer of a tracker has three. */
+export const BENCODE_DEPTH_MAX = 32;
+
+/** Request line and headers of one HTTP request: a scrape of 74 hashes takes 5 KiB. */
+export const HTTP_HEAD_BYTES_MAX = 16 * 1024;
+
+/** How long a request may take to come in, and how long a connection may be idle. */
+export const HTTP_HEAD_MS = 10_000;
+export const HTTP_IDLE_MS = 5_000;
+
+/** Connections in all, and of one address: a few per client behind one router. */
+export const HTTP_SOCKETS_MAX = 10_000;
+export const HTTP_SOCKETS_PER_ADDRESS_MAX = 100;
+
+/** What may wait to be written to one connection before no more is read from it. */
+export const HTTP_UNSENT_BYTES_MAX = 256 * 1024;
+
+/** Hashes of one scrape: what fits into a UDP packet. */
+export const SCRAPE_HASHES_MAX = 74;
+
+/** Hashes of a full scrape, which has to fit into one answer. */
+export const FULL_SCRAPE_HASHES_MAX = 10_000;
+
+/** Peers of one answer when the client does not say, and at most. */
+export const NUMWANT_DEFAULT = 50;
+export const NUMWANT_MAX = 200;
+
+/** Bytes of a UDP answer: below the least MTU of IPv6 with its headers. */
+export const UDP_ANSWER_BYTES_MAX = 1232;
+
+/** How long a UDP connection id is good for (BEP 15), and how long we use one of others. */
+export const CONNECTION_ID_SECONDS = 120;
+export const CONNECTION_ID_CLIENT_MS = 60_000;
+
+/** Error packets that one address gets in a second; what comes beyond is ignored. */
+export const UDP_ERRORS_PER_SECOND = 50;
+
+/** Addresses whose errors are counted in one second; beyond it nobody gets one. */
+export const UDP_ERROR_ADDRESSES_MAX = 10_000;
+
+/** Hashes in memory, and local peers of one hash. */
+export const HASHES_MAX = 1_000_000;
+export const PEERS_PER_HASH_MAX = 5_000;
+/** Local peers in all: each takes up to a kilobyte with its hash and its place in the store. */
+export const PEERS_MAX = 4_000_000;
+
+/** Hashes whose completed count is kept; beyond it the oldest are forgotten. */
+export const COMPLETED_MAX = 1_000_000;
+
+/** Peers that are kept of one answer of a forwarder: it was asked for 200. */
+export const CACHED_PEERS_MAX = 500;
+
+/** Peers of all forwarders that are kept for one hash. */
+export const MERGED_PEERS_MAX = 2_000;
+
+/** Pairs of peer and forwarder that are remembered in all. */
+export const REGISTRATIONS_MAX = 1_000_000;
+
+/** Jobs of events in the queue: beyond its capacity, but not without end. */
+export const EVENT_JOBS_MAX = 100_000;
+
+/** The answer of a forwarder: 200 peers in the long form take 20 KiB. */
+export const ANSWER_BYTES_MAX = 1024 * 1024;
+export const REDIRECTS_MAX = 3;
+
+/** The longest `Retry-After` that is believed. */
+export const RETRY_AFTER_MS_MAX = 3_600_000;
+
+/** The longest interval that is believed, and the shortest. */
+export const INTERVAL_SECONDS_MAX = 6 * 3600;
+export const INTERVAL_SECONDS_MIN = 60;
+
+/** A `tracker id` of a forwarder, which is sent back to it. */
+export const TRACKER_ID_BYTES_MAX = 128;
+
+/** The text of a failure that is shown. */
+export const REASON_CHARS_MAX = 200;
+
+/** Forwarders of one list, and bytes of a list, wherever it comes from. */
+export const FORWARDERS_MAX = 5_000;
+export const LIST_BYTES_MAX = 5 * 1024 * 1024;
+export const LIST_MS = 10_000;
+
+/** A configuration file: it is written by hand. */
+export const CONFIG_BYTES_MAX = 1024 * 1024;
+
+/** Pairs of hash and forwarder that a forwarder has refused for ever. */
+export const NEVER_MAX = 100_000;
+
+/** Retries that a forwarder may ask for in a row before the announce counts as failed. */
+export const DEFERRALS_MAX = 5;

@@ -1,0 +1,4 @@
+// The program: node apps/retracker/src/main.ts --help
+import { main } from "./command.ts";
+
+process.exitCode = await main(process.argv.slice(2));

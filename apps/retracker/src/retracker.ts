@@ -1,0 +1,245 @@
+/** The retracker as a whole: what it is made of, how it starts, reloads and ends. */
+import { join } from "node:path";
+import { type Clock, Sluice } from "sluice";
+import { Chore } from "./chore.ts";
+import { WallClock } from "./clock.ts";
+import { Routes } from "./http/routes.ts";
+import { HttpServer } from "./http/server.ts";
+import { NUMWANT_MAX } from "./limits.ts";
+import { CompletedCounts } from "./peers/completed-counts.ts";
+import { KeptPeers } from "./peers/kept-peers.ts";
+import { Swarms } from "./peers/swarms.ts";
+import { complete, parseListen, type Settings } from "./settings/settings.ts";
+import { gather, type Statistics } from "./statistics/statistics.ts";
+import { Tracker } from "./tracker.ts";
+import { UdpServer } from "./udp/server.ts";
+import type { ForwarderSpec } from "./upstream/forwarder-list.ts";
+import { loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
+import { Upstream } from "./upstream/upstream.ts";
+import { ranges } from "./wire/address.ts";
+import { type Announce, NONE } from "./wire/announce.ts";
+
+export interface RetrackerOptions {
+  /** What differs from the defaults. */
+  readonly settings?: Partial<Settings>;
+  /** Forwarders besides those of the file and the lists. */
+  readonly forwarders?: readonly ForwarderSpec[];
+  /** A Sluice to live in; then peers are not kept. Without one it opens its own in `dir`. */
+  readonly sluice?: Sluice;
+  readonly clock?: Clock;
+  /** Hears what goes wrong besides requests. Default: the console. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface Ports {
+  http: number | undefined;
+  udp: number | undefined;
+  stats: number | undefined;
+}
+
+const PURGE_MS = 60_000;
+const HISTORY_MS = 10_000;
+const HISTORY_POINTS = 360;
+
+interface Parts {
+  readonly sluice: Sluice;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly swarms: Swarms;
+  readonly kept: KeptPeers;
+  readonly upstream: Upstream;
+  readonly tracker: Tracker;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Retracker implements AsyncDisposable {
+  readonly settings: Settings;
+  readonly ports: Ports = { http: undefined, udp: undefined, stats: undefined };
+  /** Time, announces a second and queued jobs, for the chart. */
+  readonly history: [number, number, number][] = [];
+  readonly #parts: Parts;
+  readonly #own: readonly ForwarderSpec[];
+  readonly #isGuest: boolean;
+  readonly #servers: { close(): Promise<void> }[] = [];
+  readonly #chores: Chore[] = [];
+  #remote = new Map<string, readonly ForwarderSpec[]>();
+  #isHealthy = true;
+
+  private constructor(parts: Parts, options: RetrackerOptions) {
+    this.#parts = parts;
+    this.settings = parts.settings;
+    this.#own = options.forwarders ?? [];
+    this.#isGuest = options.sluice !== undefined;
+    parts.sluice.on("error", ({ error }) => {
+      this.#isHealthy = false;
+      parts.onError(error);
+    });
+  }
+
+  static async open(options: RetrackerOptions = {}): Promise<Retracker> {
+    const settings = complete(options.settings ?? {});
+    const clock = options.clock ?? new WallClock();
+    const onError = options.onError ?? ((error: unknown) => console.error(error));
+    const sluice = options.sluice ?? (await openSluice(settings));
+    const swarms = new Swarms();
+    const kept = await KeptPeers.open({ ...placeOf(settings, options), clock, swarms, onError });
+    const completed = await CompletedCounts.open(sluice);
+    const upstream = await Upstream.open({ sluice, clock, settings, onError, ...peersOf(swarms) });
+    const tracker = new Tracker({ settings, clock, swarms, completed, upstream });
+    const parts = { sluice, clock, settings, swarms, kept, upstream, tracker, onError };
+    const retracker = new Retracker(parts, options);
+    await retracker.#start();
+    return retracker;
+  }
+
+  get forwarderCount(): number {
+    return this.#parts.upstream.forwarders.all.length;
+  }
+
+  statistics(): Promise<Statistics> {
+    const { clock, tracker, swarms, upstream, settings } = this.#parts;
+    const maxWorkers = settings.max_forwarder_workers;
+    return gather({ clock, tracker, swarms, upstream, maxWorkers });
+  }
+
+  /** Reads the forwarders again; answers what was refused, with file and line. */
+  async reload(): Promise<readonly string[]> {
+    const { settings, upstream } = this.#parts;
+    const problems: string[] = [];
+    const lists = [{ source: "options", specs: this.#own }];
+    if (settings.forwarders !== "") {
+      const { specs, problems: refused } = await loadFile(settings.forwarders);
+      problems.push(...refused);
+      lists.push({ source: settings.forwarders, specs });
+    }
+    for (const url of settings.forwarder_lists) {
+      const { specs = this.#remote.get(url) ?? [], problems: refused } = await loadRemote(url);
+      problems.push(...refused);
+      this.#remote.set(url, specs);
+      lists.push({ source: url, specs });
+    }
+    const united = unite(lists);
+    await upstream.replace(united.specs);
+    return [...problems, ...united.problems];
+  }
+
+  /** By hand; false when there is no forwarder of that name. */
+  async switchForwarder(name: string, isOn: boolean): Promise<boolean> {
+    const { upstream } = this.#parts;
+    const forwarder = upstream.forwarders.find(name);
+    if (forwarder === undefined) return false;
+    if (isOn) await upstream.switchOn(forwarder);
+    else await upstream.forwarders.switchOff(forwarder);
+    return true;
+  }
+
+  /** Removes what has aged; it is also done each minute. */
+  async purge(): Promise<void> {
+    await this.#parts.tracker.purge();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close()));
+    await Promise.all(this.#chores.map((chore) => chore.stop()));
+    await this.#parts.upstream.close();
+    await this.#parts.kept.close();
+    if (!this.#isGuest) await this.#parts.sluice.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #start(): Promise<void> {
+    const { clock, settings, onError, upstream } = this.#parts;
+    for (const problem of await this.reload()) onError(new Error(problem));
+    await this.#listen();
+    if (this.ports.http !== undefined) upstream.httpPorts.add(this.ports.http);
+    if (this.ports.udp !== undefined) upstream.udpPorts.add(this.ports.udp);
+    this.#chores.push(
+      new Chore({ clock, everyMs: PURGE_MS, run: () => this.purge(), onError }),
+      new Chore({ clock, everyMs: HISTORY_MS, run: () => this.#note(), onError }),
+    );
+    if (settings.forwarder_lists.length === 0) return;
+    const everyMs = settings.forwarder_list_refresh_seconds * 1000;
+    const run = async (): Promise<void> => {
+      for (const problem of await this.reload()) onError(new Error(problem));
+    };
+    this.#chores.push(new Chore({ clock, everyMs, run, onError }));
+  }
+
+  async #listen(): Promise<void> {
+    const { clock, settings, onError, tracker, upstream } = this.#parts;
+    const trusted = rangesOf(settings.trusted_ranges);
+    const routes = new Routes({
+      settings,
+      tracker,
+      instance: upstream.instance,
+      trusted,
+      proxies: rangesOf(settings.x_real_ip),
+      statistics: () => this.statistics(),
+      isHealthy: () => this.#isHealthy,
+    });
+    const http = parseListen(settings.listen);
+    if (http !== undefined) {
+      const server = new HttpServer({ answer: (request) => routes.answer(request), onError });
+      this.ports.http = await server.listen(http.host, http.port);
+      this.#servers.push(server);
+    }
+    const udp = parseListen(settings.udp_listen);
+    if (udp !== undefined) {
+      const server = new UdpServer({ tracker, clock, trusted, onError });
+      this.ports.udp = await server.listen(udp.host, udp.port);
+      this.#servers.push(server);
+    }
+    const stats = parseListen(settings.stats_listen);
+    if (stats === undefined) return;
+    const answer = routes.answerStatistics.bind(routes);
+    const server = new HttpServer({ answer, onError });
+    this.ports.stats = await server.listen(stats.host, stats.port);
+    this.#servers.push(server);
+  }
+
+  #announcesNoted = 0;
+
+  async #note(): Promise<void> {
+    const { tracker, upstream, clock } = this.#parts;
+    const { depth } = await upstream.queue.figures();
+    const rate = (tracker.announces - this.#announcesNoted) / (HISTORY_MS / 1000);
+    this.#announcesNoted = tracker.announces;
+    this.history.push([clock.now(), rate, depth]);
+    if (this.history.length > HISTORY_POINTS) this.history.shift();
+  }
+}
+
+function openSluice({ dir, durability }: Settings): Promise<Sluice> {
+  return Sluice.open(
+    durability === "memory" ? { durability } : { dir: join(dir, "log"), durability },
+  );
+}
+
+/** Where peers are kept: beside the log, whose lock holds for both. */
+function placeOf({ dir, durability }: Settings, { sluice }: RetrackerOptions) {
+  const isKept = durability !== "memory" && sluice === undefined;
+  return { file: isKept ? join(dir, "peers.dat") : undefined, isSynced: durability === "fsync" };
+}
+
+function rangesOf(texts: readonly string[]) {
+  return texts.length === 0 ? undefined : ranges(texts);
+}
+
+/** Local peers as the way upstream sees them. */
+function peersOf(swarms: Swarms) {
+  const localPeer = (hash: string, peerId: string): Announce | undefined => {
+    const row = swarms.rowOf(hash, peerId);
+    if (row === -1) return undefined;
+    return { ...swarms.rows.announceOf(row), event: NONE, numwant: NUMWANT_MAX };
+  };
+  const anyPeer = (): Announce | undefined => {
+    for (const [hash, swarm] of swarms.entries()) {
+      return localPeer(hash, swarms.rows.peerIdOf(swarm.members[0]!));
+    }
+    return undefined;
+  };
+  return { localPeer, anyPeer };
+}

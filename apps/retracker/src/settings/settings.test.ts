@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseFile, readSettings } from "./read-settings.ts";
+import { complete, DEFAULTS } from "./settings.ts";
+
+test("defaults are those of the documentation", () => {
+  const settings = readSettings({ flags: [], environment: {} });
+  assert.equal(settings.listen, ":6969");
+  assert.equal(settings.max_forwarder_workers, 20);
+  assert.equal(settings.rate_limit_initial_per_sec, 10);
+  assert.deepEqual({ ...settings, max_forwarder_workers: 0 }, DEFAULTS);
+});
+
+test("flags win over the environment, it over the file, and the file over the defaults", () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const config = join(dir, "config.yml");
+  writeFileSync(config, "age: 1\nretry_period: 2\nannounce_interval: 300\n");
+  const settings = readSettings({
+    flags: ["--config", config, "--age", "30", "--debug", "--allow="],
+    environment: { RETRACKER_AGE: "20", RETRACKER_RETRY_PERIOD: "20", PATH: "/bin" },
+  });
+  assert.deepEqual(
+    [settings.age, settings.retry_period, settings.announce_interval, settings.debug],
+    [30, 20, 300, true],
+  );
+  assert.deepEqual(settings.allow, []);
+  rmSync(dir, { recursive: true });
+});
+
+const BAD: readonly (readonly [string, RegExp])[] = [
+  ["age: 180\nforwarder_worker: 3\n", /^c\.yml:2: "forwarder_worker" is not a known key/],
+  ["age: soon\n", /^c\.yml:1: age must be a whole number from 1 to 10080, got "soon"/],
+  ["\n\nlisten: 6969\n", /^c\.yml:3: listen must be ":port", "address:port"/],
+  ["allow: [xyz]\n", /^c\.yml:1: allow must be a list of info hashes/],
+  ["x_real_ip: [10.0.0.0/99]\n", /^c\.yml:1: x_real_ip must be a list of address ranges/],
+  ["a: [\n", /^c\.yml:\d: /],
+  ["- a\n", /^c\.yml:1: must be keys with values/],
+  ["durability: maybe\n", /^c\.yml:1: durability must be/],
+];
+
+for (const [text, message] of BAD) {
+  test(`${JSON.stringify(text)} is refused with file and line`, () => {
+    assert.throws(() => parseFile(text, "c.yml"), { message });
+  });
+}
+
+test("unknown flags and variables are named", () => {
+  assert.throws(
+    () => readSettings({ flags: ["--agee", "1"], environment: {} }),
+    /--agee is no option/,
+  );
+  assert.throws(() => readSettings({ flags: ["--age"], environment: {} }), /--age needs a value/);
+  const environment = { RETRACKER_AGEE: "1" };
+  assert.throws(
+    () => readSettings({ flags: [], environment }),
+    /RETRACKER_AGEE: there is no setting/,
+  );
+});
+
+test("fewer workers at most than at least are an error, and unset is twice as many", () => {
+  assert.throws(() => complete({ forwarder_workers: 10, max_forwarder_workers: 9 }), /at least/);
+  assert.equal(complete({ forwarder_workers: 7 }).max_forwarder_workers, 14);
+});

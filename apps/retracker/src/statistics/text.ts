@@ -1,0 +1,22 @@
+/** Statistics for a person. */
+import type { Statistics } from "./statistics.ts";
+
+export function statisticsText(statistics: Statistics): string {
+  const { scheduled_announces, forwarders, ...figures } = statistics;
+  const lines = Object.entries(figures).map(([name, value]) => `${name}: ${value}`);
+  lines.push("scheduled_announces:");
+  for (const { info_hash, forwarder, time_to_exec } of scheduled_announces) {
+    lines.push(`  info_hash ${info_hash} forwarder ${forwarder} time_to_exec ${time_to_exec}s`);
+  }
+  lines.push("forwarders:");
+  for (const one of forwarders) {
+    const probe = one.next_probe_seconds < 0 ? "" : `, next probe in ${one.next_probe_seconds}s`;
+    const since = one.since_seconds < 0 ? "" : ` since ${one.since_seconds}s`;
+    const reason = one.reason === "" ? "" : ` (${one.reason}${since}${probe})`;
+    lines.push(
+      `  ${one.name} ${one.protocol} ${one.state}${reason}: average ${one.average_response_ms} ms, ` +
+        `last interval ${one.last_interval}s`,
+    );
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { test } from "node:test";
+import { peersIn, Scene } from "../testing/scene.ts";
+import {
+  announceAnswer,
+  connectAnswer,
+  errorAnswer,
+  readAnnounce,
+  readUrlData,
+} from "../udp/packets.ts";
+
+const ID = Buffer.from("connect!");
+const PEERS = Buffer.from("\x0a\x01\x01\x01\x1a\xe1", "latin1");
+
+type Answer = (packet: Buffer, transaction: number) => Buffer[];
+
+class UdpUpstream implements AsyncDisposable {
+  readonly #socket: Socket;
+  readonly announces: Buffer[] = [];
+  connects = 0;
+  answer: Answer = (_packet, transaction) => [good(transaction)];
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("message", (packet: Buffer, from: RemoteInfo) => {
+      const transaction = packet.readUInt32BE(12);
+      const isConnect = packet.readUInt32BE(8) === 0;
+      if (isConnect) this.connects++;
+      else this.announces.push(packet);
+      const answers = isConnect
+        ? [connectAnswer(transaction, ID)]
+        : this.answer(packet, transaction);
+      for (const answer of answers) socket.send(answer, from.port, from.address);
+    });
+  }
+
+  static async open(): Promise<UdpUpstream> {
+    const socket = createSocket("udp4").bind(0, "127.0.0.1");
+    await once(socket, "listening");
+    return new UdpUpstream(socket);
+  }
+
+  get port(): number {
+    return this.#socket.address().port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.close();
+    await once(this.#socket, "close");
+  }
+}
+
+function good(transaction: number): Buffer {
+  return announceAnswer(transaction, { interval: 900, complete: 4, incomplete: 2, peers: PEERS });
+}
+
+test("an announce over UDP carries all that it should, path and query too", async () => {
+  await using up = await UdpUpstream.open();
+  const uri = `udp://127.0.0.1:${up.port}/announce?key=1`;
+  await using scene = await Scene.open({ forwarders: [{ uri, ip: "203.0.113.7" }] });
+  await scene.announce({ left: 2n ** 64n - 1n, event: "started", port: 51413 });
+  await scene.settled();
+  const [packet] = up.announces;
+  assert.deepEqual(packet!.subarray(0, 8), ID);
+  const announce = readAnnounce(packet!, "")!;
+  assert.deepEqual([announce.event, announce.port, announce.left], [2, 51413, 2n ** 64n - 1n]);
+  assert.equal(packet!.toString("hex", 84, 88), "cb007107");
+  assert.equal(readUrlData(packet!), "/announce?key=1");
+  const answer = await scene.announce();
+  assert.deepEqual(peersIn(answer), ["10.1.1.1:6881"]);
+  assert.deepEqual([answer.get("complete"), answer.get("incomplete")], [4, 2]);
+  // The connection id is used again.
+  await scene.announce({ peer: "other" });
+  await scene.settled();
+  assert.deepEqual([up.connects, up.announces.length], [1, 2]);
+});
+
+test("what does not answer our question is ignored", async () => {
+  await using up = await UdpUpstream.open();
+  up.answer = (_packet, transaction) => [
+    Buffer.alloc(3),
+    good((transaction ^ 1) >>> 0),
+    connectAnswer(transaction, ID),
+    good(transaction),
+  ];
+  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  await scene.announce();
+  await scene.settled();
+  assert.equal((await scene.forwarder("up0")).answers, 1);
+});
+
+test("an error packet is a failed announce", async () => {
+  await using up = await UdpUpstream.open();
+  up.answer = (_packet, transaction) => [errorAnswer(transaction, "not here", 100)];
+  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  await scene.announce();
+  await scene.settled();
+  const { failures, state } = await scene.forwarder("up0");
+  assert.deepEqual([failures, state], [1, "active"]);
+});
+
+test("silence over UDP is retried, and a port where nobody listens disables", async () => {
+  await using up = await UdpUpstream.open();
+  up.answer = () => [];
+  const uri = `udp://127.0.0.1:${up.port}/announce`;
+  await using scene = await Scene.open({ forwarders: [{ uri, timeout: 1 }] });
+  await scene.announce();
+  await scene.settled();
+  assert.equal((await scene.retracker.statistics()).scheduled_announces.length, 1);
+  const gone = await UdpUpstream.open();
+  const { port } = gone;
+  await gone[Symbol.asyncDispose]();
+  await using other = await Scene.open({ forwarders: [`udp://127.0.0.1:${port}/announce`] });
+  await other.announce();
+  await other.settled();
+  const { state, reason } = await other.forwarder("up0");
+  assert.deepEqual([state, reason], ["disabled", "ECONNREFUSED"]);
+});

@@ -1,0 +1,137 @@
+/** The way to other trackers: forwarders, the queue, its workers, and all that they remember. */
+import { randomBytes } from "node:crypto";
+import type { Clock, Sluice } from "sluice";
+import type { Settings } from "../settings/settings.ts";
+import type { Announce } from "../wire/announce.ts";
+import { AnnounceQueue, type AnnounceWorker } from "./announce-queue.ts";
+import { Announcer } from "./announcer.ts";
+import type { Forwarder } from "./forwarder.ts";
+import type { ForwarderSpec } from "./forwarder-list.ts";
+import { Forwarders } from "./forwarders.ts";
+import { announceOverHttp } from "./http-announce.ts";
+import type { Outcome } from "./outcome.ts";
+import { Refusals } from "./refusals.ts";
+import { Registry } from "./registry.ts";
+import { Runner, type Sent } from "./run-announce.ts";
+import { UdpAnnouncer } from "./udp-announce.ts";
+
+export interface UpstreamOptions {
+  readonly sluice: Sluice;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  localPeer(hash: string, peerId: string): Announce | undefined;
+  /** Any local peer, to try a forwarder with. */
+  anyPeer(): Announce | undefined;
+  onError(error: unknown): void;
+}
+
+export class Upstream {
+  readonly forwarders: Forwarders;
+  readonly registry: Registry;
+  readonly queue: AnnounceQueue;
+  readonly announcer: Announcer;
+  readonly worker: AnnounceWorker;
+  /** Our own ports, by protocol: nothing is sent to them. */
+  readonly httpPorts = new Set<number>();
+  readonly udpPorts = new Set<number>();
+  /** A request that carries this has come from ourselves. */
+  readonly instance = randomBytes(16).toString("hex");
+  readonly #options: UpstreamOptions;
+  readonly #refusals: Refusals;
+  readonly #udp = new UdpAnnouncer();
+  readonly #neverForward: Set<string>;
+
+  private constructor(options: UpstreamOptions, parts: Parts) {
+    const { settings, clock, localPeer, onError } = options;
+    this.#options = options;
+    this.#neverForward = new Set(settings.never_forward.map((hash) => hash.toLowerCase()));
+    const { registry, forwarders, queue, refusals } = parts;
+    this.registry = registry;
+    this.forwarders = forwarders;
+    this.queue = queue;
+    this.#refusals = refusals;
+    const shared = { settings, clock, queue, registry, forwarders, localPeer };
+    this.announcer = new Announcer({
+      ...shared,
+      isForwarded: (hash) => this.#isForwarded(hash),
+      isRefused: (hash, name) => refusals.has(hash, name),
+      onError,
+    });
+    const send = this.#send.bind(this);
+    const runner = new Runner({ ...shared, refusals, announcer: this.announcer, send });
+    this.worker = queue.work(settings, (job, id, signal) => runner.run(job, id, signal));
+  }
+
+  static async open(options: UpstreamOptions): Promise<Upstream> {
+    const { sluice, clock, settings } = options;
+    const parts: Parts = {
+      registry: await Registry.open(sluice),
+      refusals: await Refusals.open(sluice),
+      queue: await AnnounceQueue.open(sluice, settings),
+      forwarders: await Forwarders.open({
+        sluice,
+        clock,
+        onProbe: (forwarder) => upstream.#probe(forwarder),
+        onStopped: (forwarder) =>
+          void upstream.announcer.cancelAll(forwarder.name).catch(options.onError),
+        onStarted: () => upstream.announcer.scheduleAll(),
+      }),
+    };
+    // Its forwarders are there before it is, but call it only when it has replaced their list.
+    const upstream = new Upstream(options, parts);
+    await upstream.announcer.resume();
+    return upstream;
+  }
+
+  /** Takes a new list without a restart. */
+  async replace(specs: readonly ForwarderSpec[]): Promise<void> {
+    await this.forwarders.replace(specs, this.#options.settings.groups);
+    this.announcer.scheduleAll();
+  }
+
+  /** Switches a forwarder on by hand: what it refused for ever is asked anew. */
+  async switchOn(forwarder: Forwarder): Promise<void> {
+    await this.#refusals.forget(forwarder.name);
+    await this.#options.sluice.gate(`forwarder:${forwarder.name}`).clear();
+    forwarder.suspendedUntil = 0;
+    await this.forwarders.enable(forwarder);
+  }
+
+  async close(): Promise<void> {
+    await this.announcer.close();
+    this.forwarders.close();
+    await this.worker.close({ timeoutMs: 0 });
+    await this.#udp.close();
+  }
+
+  #isForwarded(hash: string): boolean {
+    if (this.#neverForward.size === 0) return true;
+    return !this.#neverForward.has(Buffer.from(hash, "latin1").toString("hex"));
+  }
+
+  async #send({ forwarder, announce, signal, ...sent }: Sent): Promise<Outcome> {
+    const { spec } = forwarder;
+    const { instance } = this;
+    const cache = this.registry.find(announce.hash)?.caches.get(spec.name);
+    const trackerId = sent.trackerId ?? cache?.trackerId;
+    const sending = { spec, announce, trackerId, instance, signal };
+    if (spec.protocol === "udp") {
+      return this.#udp.announce({ ...sending, ownPorts: this.udpPorts });
+    }
+    return announceOverHttp({ ...sending, ownPorts: this.httpPorts });
+  }
+
+  /** Without a local peer there is nothing to announce: then the next announce is the probe. */
+  #probe(forwarder: Forwarder): void {
+    const announce = this.#options.anyPeer();
+    if (announce === undefined) return;
+    void this.announcer.probe(announce, forwarder).catch(this.#options.onError);
+  }
+}
+
+interface Parts {
+  readonly registry: Registry;
+  readonly refusals: Refusals;
+  readonly queue: AnnounceQueue;
+  readonly forwarders: Forwarders;
+}

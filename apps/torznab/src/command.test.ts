@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { openFolder } from "./testing/folder.ts";
+import { sampleItems } from "./testing/indexer-server.ts";
+import { ask, openIndexer } from "./testing/start.ts";
+
+function run(t: TestContext, args: readonly string[], environment: object = {}): ChildProcess {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), ...args], {
+    env: { ...process.env, ...environment },
+  });
+  t.after(() => child.kill("SIGKILL"));
+  return child;
+}
+
+async function lineOf(child: ChildProcess, pattern: RegExp): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const [, found] = pattern.exec(line) ?? [];
+    if (found !== undefined) return found;
+  }
+  throw new Error("it ended without a word");
+}
+
+test("it starts without any configuration, and says how to add the first indexer", async (t) => {
+  const { dir } = await openFolder(t);
+  const server = await openIndexer(t, { items: sampleItems("a", 1) });
+  const child = run(t, ["--dir", join(dir, "data"), "--listen", "0"]);
+  const told: string[] = [];
+  child.stdout!.on("data", (text) => told.push(String(text)));
+  const address = await lineOf(child, /service on (\S+),/);
+  const added = await ask(address, "POST /indexers", { url: server.url });
+  assert.equal(added.body.test.ok, true, JSON.stringify(added.body));
+  assert.equal((await ask(address, "GET /readyz")).status, 200);
+  assert.match(told.join(""), /There is no indexer yet/);
+  assert.match(told.join(""), /# Jackett\n.*# Prowlarr/);
+  child.kill("SIGTERM");
+  const [code] = await once(child, "exit");
+  assert.equal(code, 0);
+});
+
+test("a file with indexers, and a wrong one that is told in a line", async (t) => {
+  const { dir } = await openFolder(t);
+  const server = await openIndexer(t, { apiKey: "the-key", items: sampleItems("a", 1) });
+  const config = join(dir, "torznab.yaml");
+  const yaml = `indexers:\n  - id: a\n    url: ${server.url}\n    interval: 0s\n`;
+  await writeFile(config, `dir: ${join(dir, "data")}\nlisten: 127.0.0.1:0\n${yaml}`);
+  const child = run(t, ["--config", config], { TORZNAB_INDEXER_A_API_KEY: "the-key" });
+  const address = await lineOf(child, /service on (\S+),/);
+  const { status, body } = await ask(address, "GET /api?t=search&q=release");
+  assert.equal(status, 200, body);
+  assert.match(body, /<item>/);
+  const patched = await ask(address, "PATCH /indexers/a", { name: "x" });
+  assert.equal(patched.status, 409);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+
+  await writeFile(config, "indexers:\n  - url: 'ftp://x/?apikey=s3cret'\n");
+  const wrong = run(t, ["--config", config]);
+  const said: string[] = [];
+  wrong.stderr!.on("data", (text) => said.push(String(text)));
+  const [code] = await once(wrong, "close");
+  assert.equal(code, 2);
+  assert.match(said.join(""), /indexers\[0\]\.url must be an http or https address/);
+  assert.doesNotMatch(said.join(""), /s3cret/);
+});

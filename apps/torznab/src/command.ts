@@ -1,0 +1,100 @@
+/** `sluice torznab`: the search service as a program. */
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { SluiceError } from "sluice";
+import { parse } from "yaml";
+import { parseSettings, type Settings } from "./settings/settings.ts";
+import { type RunningTorznab, torznab } from "./torznab.ts";
+
+const HELP = `sluice torznab [options]
+
+Searches over many Torznab indexers, each within its own limits. Needs no option.
+
+  --config FILE      settings and indexers as YAML
+  --dir DIR          where data and the key file lie (./torznab-data)
+  --listen ADDRESS   address and port, or a port (127.0.0.1:9797)
+  --insecure         serve other machines without a key
+  --help
+
+The same settings as variables: TORZNAB_DIR, TORZNAB_LISTEN, TORZNAB_API_KEY, ...
+`;
+
+/** Runs until it is told to end; answers the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let running: RunningTorznab;
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        config: { type: "string" },
+        dir: { type: "string" },
+        listen: { type: "string" },
+        insecure: { type: "boolean" },
+        help: { type: "boolean" },
+      },
+    });
+    if (values.help) {
+      console.log(HELP);
+      return 0;
+    }
+    const { config, help: _, ...flags } = values;
+    const settings = await readSettings(config, flags);
+    running = await torznab({ settings, log: "warn" });
+    console.log(greeting(running, settings));
+  } catch (error) {
+    return refuse(error);
+  }
+  await told();
+  await running.close();
+  return 0;
+}
+
+async function readSettings(path: string | undefined, flags: object): Promise<Settings> {
+  const text = path === undefined ? "" : await readFile(path, "utf8");
+  // The parser's own message would repeat the line, and a key may stand in it.
+  const file = parsedYaml(text, path);
+  return parseSettings(file, process.env, flags as Record<string, unknown>);
+}
+
+function parsedYaml(text: string, path: string | undefined): unknown {
+  try {
+    return parse(text, { maxAliasCount: 0 });
+  } catch (error) {
+    const { linePos, code } = error as { linePos?: { line: number }[]; code?: string };
+    const line = linePos?.[0]?.line ?? "?";
+    throw new SluiceError("INVALID", `${path}, line ${line}: not YAML (${code ?? "unreadable"})`);
+  }
+}
+
+function greeting({ address, service }: RunningTorznab, { apiKey, dir }: Settings): string {
+  const count = service.parts.indexers.all.length;
+  const key = apiKey === undefined ? "none needed on this machine" : "the one you set";
+  const lines = [
+    `Torznab search service on ${address}, data in ${dir}`,
+    `  for Sonarr, Radarr and others:  ${address}/api   (API key: ${key})`,
+  ];
+  if (count > 0) return [...lines, `  ${count} indexers`].join("\n");
+  const header = apiKey === undefined ? "" : " -H 'x-api-key: YOUR-KEY'";
+  const add = `  curl${header} -H 'content-type: application/json' ${address}/indexers -d`;
+  return [
+    ...lines,
+    "",
+    "There is no indexer yet. Add the first one, with the address that its program shows:",
+    `${add} '{"url":"http://localhost:9117/api/v2.0/indexers/NAME/results/torznab/","apiKey":"KEY"}'   # Jackett`,
+    `${add} '{"url":"http://localhost:9696/1/api","apiKey":"KEY","name":"my-tracker"}'   # Prowlarr`,
+    "Any other Torznab address works the same way.",
+  ].join("\n");
+}
+
+function told(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}
+
+function refuse(error: unknown): number {
+  const isKnown = error instanceof SluiceError || (error as { code?: unknown }).code !== undefined;
+  if (!isKnown) throw error;
+  console.error(`sluice torznab: ${(error as Error).message}`);
+  return 2;
+}

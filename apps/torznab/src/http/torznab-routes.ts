@@ -1,0 +1,160 @@
+/**
+ * Our own Torznab endpoint, so that other programs sit behind the limiter: all indexers as one, or
+ * each by itself. Answers and errors are XML, as its clients want them.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { SluiceError } from "sluice";
+import type { FixedKeys, HttpApp } from "sluice/http";
+import { parseQuery, QueryError, type SearchQuery } from "../client/query.ts";
+import { PAGE_ITEMS_MAX } from "../limits.ts";
+import { isPriority, PRIORITIES, type Priority } from "../scheduler/priority.ts";
+import { ownCaps } from "../service/own-caps.ts";
+import type { Failure, Search } from "../service/search.ts";
+import type { TorznabService } from "../service/service.ts";
+import { renderCaps, renderError, renderFeed } from "./render.ts";
+
+export interface TorznabRoutes {
+  readonly service: TorznabService;
+  readonly keys: FixedKeys | undefined;
+}
+
+interface Asked {
+  Params: { indexer?: string };
+  Querystring: Record<string, unknown>;
+}
+
+const TITLE = "Sluice Torznab";
+const PAGE_DEFAULT = 100;
+
+/** An answer that is an error, in the protocol's numbers. */
+class ApiError extends Error {
+  readonly code: number;
+  readonly status: number;
+  readonly retryAfterMs: number;
+
+  constructor(code: number, status: number, message: string, retryAfterMs = 0) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export function torznabRoutes(app: HttpApp, routes: TorznabRoutes): void {
+  for (const url of ["/api", "/api/:indexer", "/api/:indexer/api"]) {
+    // The key is asked for here, because these clients send it in the query.
+    app.get<Asked>(url, { config: { isPublic: true } }, async (request, reply) => {
+      reply.type("application/rss+xml; charset=utf-8");
+      try {
+        return await answer(routes, request, reply);
+      } catch (error) {
+        return refuse(reply, toApiError(error));
+      }
+    });
+  }
+}
+
+async function answer(
+  { service, keys }: TorznabRoutes,
+  request: FastifyRequest<Asked>,
+  reply: FastifyReply,
+): Promise<string> {
+  const given = lowerCase(request.query);
+  checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"]);
+  const { indexers } = service.parts;
+  const { indexer } = request.params;
+  const records = indexer === undefined ? indexers.all : [indexers.get(indexer)];
+  if (given.get("t") === undefined) throw new ApiError(200, 400, "Missing parameter (t)");
+  if (given.get("t") === "caps") {
+    reply.type("application/xml; charset=utf-8");
+    return renderCaps(ownCaps(indexer === undefined ? TITLE : records[0]!.name, records));
+  }
+  const query = parseQuery(request.query);
+  const search = service.search({
+    query,
+    indexers: indexer === undefined ? undefined : [indexer],
+    priority: priorityOf(given.get("priority")),
+  });
+  await ended(service, search, reply);
+  const failure = search.failure();
+  if (failure !== undefined) throw failed(failure);
+  return renderPage(search, query, { title: TITLE, request, now: service.parts.clock.now() });
+}
+
+/** Answers when the search is done, or when nobody waits for it any more. */
+async function ended(service: TorznabService, search: Search, reply: FastifyReply): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  reply.raw.once("close", gone.resolve);
+  try {
+    await Promise.race([search.done, gone.promise]);
+  } finally {
+    reply.raw.off("close", gone.resolve);
+    service.release(search);
+  }
+}
+
+function renderPage(
+  search: Search,
+  { offset = 0, limit = PAGE_DEFAULT, cat }: SearchQuery,
+  { title, request, now }: { title: string; request: FastifyRequest; now: number },
+): string {
+  const all = search.releases().filter(({ categories }) => isIn(categories, cat));
+  const releases = all.slice(offset, offset + Math.min(limit, PAGE_ITEMS_MAX));
+  const origin = `${request.protocol}://${request.host}`;
+  return renderFeed({ title, releases, offset, total: all.length, origin, now });
+}
+
+/** Indexers may ignore categories; a parent stands for all that is under it. */
+function isIn(categories: readonly number[], wanted: readonly number[] | undefined): boolean {
+  if (wanted === undefined || categories.length === 0) return true;
+  return categories.some((id) =>
+    wanted.some((want) => want === id || (want % 1_000 === 0 && id - (id % 1_000) === want)),
+  );
+}
+
+function priorityOf(value: string | undefined): Priority | undefined {
+  if (value === undefined || isPriority(value)) return value;
+  throw new QueryError("priority", `one of ${PRIORITIES.join(", ")}`, value);
+}
+
+function checkKey(keys: FixedKeys | undefined, given: unknown): void {
+  if (keys === undefined) return;
+  if (typeof given === "string" && keys.has(given)) return;
+  throw new ApiError(100, 401, given === undefined ? "Missing API key" : "Incorrect API key");
+}
+
+/** Nothing answered: the real failure, else when to come again. */
+function failed({ kind, text, retryAfterMs }: Failure): ApiError {
+  if (kind === "limited") return new ApiError(429, 429, text, Math.max(1_000, retryAfterMs));
+  if (kind === "stopped") return new ApiError(910, 503, text);
+  if (kind === "skipped") return new ApiError(203, 400, text);
+  return new ApiError(900, 502, text);
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof QueryError) {
+    const isFunction = error.field === "t";
+    return new ApiError(isFunction ? 202 : 201, 400, error.message);
+  }
+  if (error instanceof SluiceError && error.code === "NOT_FOUND") {
+    return new ApiError(201, 404, error.message);
+  }
+  if (error instanceof SluiceError && error.code === "CLOSED") {
+    return new ApiError(910, 503, "the service is closing");
+  }
+  throw error;
+}
+
+function refuse(reply: FastifyReply, { code, status, message, retryAfterMs }: ApiError): string {
+  if (retryAfterMs > 0) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
+  reply.code(status).type("application/xml; charset=utf-8");
+  return renderError(code, message);
+}
+
+function lowerCase(query: Readonly<Record<string, unknown>>): Map<string, string> {
+  const entries = Object.entries(query).map(([name, value]): [string, string] => {
+    return [name.toLowerCase(), String(Array.isArray(value) ? value[0] : value)];
+  });
+  return new Map(entries);
+}

@@ -1,0 +1,134 @@
+/** Asks one indexer one thing, notes what came of it, and does what the answer calls for. */
+import type { Clock } from "sluice";
+import { pruneQuery, type SearchQuery } from "../client/query.ts";
+import { redact } from "../client/redact.ts";
+import type { Downloaded, TorznabClient } from "../client/torznab-client.ts";
+import { TorznabFault } from "../client/torznab-fault.ts";
+import { Fault } from "../scheduler/fault.ts";
+import type { Status } from "../scheduler/outcome.ts";
+import type { Caps } from "../xml/read-caps.ts";
+import type { Feed } from "../xml/read-feed.ts";
+import { type Found, foundOf } from "./found.ts";
+import type { History, HistoryRow } from "./history.ts";
+import type { IndexerRecord, Indexers } from "./indexers.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Vault } from "./vault.ts";
+
+export interface AskParts {
+  readonly clock: Clock;
+  readonly client: TorznabClient;
+  readonly indexers: Indexers;
+  readonly vault: Vault;
+  readonly history: History;
+  readonly metrics: Metrics;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+}
+
+interface Noted<T> {
+  readonly value: T;
+  readonly count: number;
+}
+
+export class Asker {
+  /** What indexers say of their own limits, by id: shown, and never made into a limit of ours. */
+  readonly reported = new Map<string, NonNullable<Feed["apiLimits"]>>();
+  readonly #parts: AskParts;
+
+  constructor(parts: AskParts) {
+    this.#parts = parts;
+  }
+
+  async caps(id: string, options: AskOptions): Promise<Caps> {
+    const { client, indexers, clock } = this.#parts;
+    const record = this.#open(id);
+    return this.#noted(record, "caps", "caps", options, async () => {
+      const caps = await client.caps(indexers.endpoint(record), options);
+      await indexers.learnCaps(id, caps, clock.now());
+      return { value: caps, count: 0 };
+    });
+  }
+
+  async search(id: string, query: SearchQuery, options: AskOptions): Promise<Found[]> {
+    const { client, indexers, vault } = this.#parts;
+    const record = this.#open(id);
+    if (record.caps === undefined) {
+      // Asking blindly would spend a request on an answer that may be to something else.
+      throw new Fault("what the indexer can do is not known yet: its caps did not come");
+    }
+    const params = pruneQuery(query, record.caps);
+    const endpoint = indexers.endpoint(record);
+    return this.#noted(record, "search", describe(query), options, async () => {
+      const { releases, apiLimits } = await client.search(endpoint, params, options);
+      if (apiLimits !== undefined) this.reported.set(id, apiLimits);
+      const secrets = [endpoint.apiKey];
+      const from = { id, name: record.name };
+      const value = releases.map((release) => foundOf(release, from, { vault, secrets }));
+      return { value, count: value.length };
+    });
+  }
+
+  async download(id: string, link: string, options: AskOptions): Promise<Downloaded> {
+    const { client, indexers } = this.#parts;
+    const record = this.#open(id);
+    return this.#noted(record, "download", "download", options, async () => {
+      const value = await client.download(indexers.endpoint(record), link, options);
+      return { value, count: 1 };
+    });
+  }
+
+  #open(id: string): IndexerRecord {
+    const { indexers } = this.#parts;
+    const record = indexers.find(id);
+    if (record === undefined) throw new Fault("the indexer was removed", { status: "skipped" });
+    const why = indexers.whyNot(record);
+    if (why !== undefined) throw new Fault(why, { status: "skipped" });
+    return record;
+  }
+
+  async #noted<T>(
+    { id }: IndexerRecord,
+    kind: HistoryRow["kind"],
+    what: string,
+    { signal }: AskOptions,
+    run: () => Promise<Noted<T>>,
+  ): Promise<T> {
+    const { clock } = this.#parts;
+    const start = { at: clock.now(), indexer: id, kind, what: redact(what) };
+    const note = (row: Pick<HistoryRow, "status" | "count" | "error">): Promise<void> =>
+      this.#note({ ...start, endedAt: clock.now(), ...row });
+    try {
+      const { value, count } = await run();
+      await note({ status: kind === "search" && count === 0 ? "empty" : "ok", count });
+      return value;
+    } catch (error) {
+      await this.#react(id, error);
+      const status: Status = error instanceof Fault ? error.status : "error";
+      const message = error instanceof Fault ? error.message : "an error of this program";
+      const end = signal.aborted ? { status: "cancelled" as const } : { status, error: message };
+      await note({ ...end, count: 0 });
+      throw error;
+    }
+  }
+
+  async #note(row: HistoryRow): Promise<void> {
+    this.#parts.metrics.asked(row);
+    await this.#parts.history.add(row);
+  }
+
+  async #react(id: string, error: unknown): Promise<void> {
+    if (!(error instanceof TorznabFault)) return;
+    if (error.reaction === "disable") await this.#parts.indexers.refuse(id, error.message);
+    if (error.reaction === "refetch-caps") await this.#parts.indexers.forgetCaps(id);
+  }
+}
+
+/** A search in one line. */
+function describe({ mode, q, cat, fields = {} }: SearchQuery): string {
+  const parts = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  if (cat !== undefined) parts.push(`cat=${cat.join(",")}`);
+  return [mode, ...(q === undefined ? [] : [JSON.stringify(q)]), ...parts].join(" ");
+}

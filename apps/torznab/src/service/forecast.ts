@@ -1,0 +1,127 @@
+/** What is left of an indexer's limits, and when a search would go. */
+import type { GateInfo } from "sluice";
+import { pruneQuery } from "../client/query.ts";
+import { BASE_INTERVAL_MS, gateKey, gateOptions } from "../scheduler/limits-of.ts";
+import { taskKey } from "../scheduler/normalise.ts";
+import { INTERVAL_FACTORS, maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
+import type { IndexerRecord } from "./indexers.ts";
+import type { SearchRequest, TorznabService } from "./service.ts";
+
+export interface Budget {
+  readonly indexer: string;
+  readonly windows: readonly { limit: number; perMs: number; used: number; left: number }[];
+  readonly grabs: readonly { limit: number; perMs: number; used: number; left: number }[];
+  readonly running: number;
+  readonly ladderStep: number;
+  /** What the indexer itself last said of its limit, when it does. */
+  readonly reported?: { current?: number; max?: number };
+  readonly cooldown?: { until: number; reason: string };
+  /** When a request of each priority could go, were nothing else waiting. */
+  readonly nextSlot: Readonly<Record<Priority, number>>;
+  readonly text: string;
+}
+
+export interface Dry {
+  readonly indexer: string;
+  readonly goes: "now" | "later" | "cached" | "rate_limited" | "skipped";
+  readonly at?: number;
+  readonly reason?: string;
+}
+
+export async function budgetOf(service: TorznabService, record: IndexerRecord): Promise<Budget> {
+  const { clock, asker } = service.parts;
+  const reported = asker.reported.get(record.id);
+  const gate = await gateOf(service, record, "query");
+  const grab = await gateOf(service, record, "grab");
+  const nextSlot = Object.fromEntries(
+    PRIORITIES.map((priority, tier) => [priority, nextAt(service, record, gate, tier)]),
+  ) as Record<Priority, number>;
+  const windows = gate.windows.map(left);
+  return {
+    indexer: record.id,
+    windows,
+    grabs: grab.windows.map(left),
+    running: gate.inFlight,
+    ladderStep: gate.ladderStep,
+    ...(reported === undefined ? {} : { reported }),
+    ...(gate.cooldown === undefined ? {} : { cooldown: gate.cooldown }),
+    nextSlot,
+    text: say(windows, nextSlot.interactive, clock.now()),
+  };
+}
+
+/** A dry run: nothing is asked, nothing is counted. */
+export async function forecast(service: TorznabService, request: SearchRequest): Promise<Dry[]> {
+  const { indexers } = service.parts;
+  const records = request.indexers?.map((id) => indexers.get(id)) ?? indexers.all;
+  return Promise.all(records.map((record) => dryRun(service, record, request)));
+}
+
+async function dryRun(
+  service: TorznabService,
+  record: IndexerRecord,
+  { query, priority = "interactive", maxWaitMs }: SearchRequest,
+): Promise<Dry> {
+  const { clock, indexers, settings } = service.parts;
+  const indexer = record.id;
+  const now = clock.now();
+  const why = indexers.whyNot(record) ?? whyUnable(record, query);
+  if (why !== undefined) return { indexer, goes: "skipped", reason: why };
+  const { limit: _limit, offset: _offset, ...plain } = query;
+  const cached = service.cache.get(taskKey(indexer, plain), now);
+  if (cached !== undefined) return { indexer, goes: "cached", at: now };
+  const gate = await gateOf(service, record, "query");
+  const at = nextAt(service, record, gate, PRIORITIES.indexOf(priority));
+  if (at <= now) return { indexer, goes: "now", at: now };
+  const most = Math.min(maxWaitOf(priority, maxWaitMs) ?? Infinity, settings.searchDeadlineMs);
+  const reason = gate.cooldown?.reason ?? "its limits";
+  return { indexer, goes: at - now > most ? "rate_limited" : "later", at, reason };
+}
+
+function whyUnable({ caps }: IndexerRecord, query: SearchRequest["query"]): string | undefined {
+  try {
+    if (caps !== undefined) pruneQuery(query, caps);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** An indexer that was never asked has no gate yet. */
+async function gateOf(
+  { parts: { sluice } }: TorznabService,
+  record: IndexerRecord,
+  budget: "query" | "grab",
+): Promise<GateInfo> {
+  const gate = sluice.gate(gateKey(record.id, budget));
+  const info = await gate.info();
+  return info.config === undefined ? gate.set(gateOptions(record.limits, budget)) : info;
+}
+
+/**
+ * The gate says it for the most urgent; the others wait for their longer spacing from the end of
+ * the last request as well, which the history knows.
+ */
+function nextAt(
+  { parts: { clock, history } }: TorznabService,
+  { id }: IndexerRecord,
+  { opensAt, config }: GateInfo,
+  tier: number,
+): number {
+  const now = clock.now();
+  const everyMs = config?.interval?.ms ?? BASE_INTERVAL_MS;
+  const spacingMs = Math.max(everyMs * INTERVAL_FACTORS[tier]!, config?.interval?.floorMs ?? 0);
+  const endedAt = history.last(id)?.endedAt ?? -Infinity;
+  return Math.max(now, opensAt ?? now, endedAt + spacingMs);
+}
+
+function left(window: { limit: number; perMs: number; used: number }) {
+  return { ...window, left: Math.max(0, window.limit - window.used) };
+}
+
+function say(windows: Budget["windows"], at: number, now: number): string {
+  const [tightest] = [...windows].sort((a, b) => a.left / a.limit - b.left / b.limit);
+  const slot = at <= now ? "next slot now" : `next slot ${new Date(at).toISOString()}`;
+  if (tightest === undefined) return `no window set, ${slot}`;
+  return `${tightest.left} of ${tightest.limit} left, ${slot}`;
+}

@@ -1,0 +1,166 @@
+/** The indexers that are configured, kept in a store; their keys only sealed. */
+import { type Sluice, SluiceError, type Store } from "sluice";
+import type { Endpoint } from "../client/torznab-client.ts";
+import { INDEXERS_MAX } from "../limits.ts";
+import type { IndexerLimits } from "../scheduler/limits-of.ts";
+import type { Indexer } from "../scheduler/submission.ts";
+import type { IndexerInput } from "../settings/indexer-input.ts";
+import type { Caps } from "../xml/read-caps.ts";
+import type { Vault } from "./vault.ts";
+
+export interface IndexerRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly sealedKey: string;
+  readonly enabled: boolean;
+  readonly limits: IndexerLimits;
+  /** Where it was described: what the file says is not changed by the API. */
+  readonly source: "api" | "settings";
+  /** Its key was refused: left alone until the key changes or somebody resets it. */
+  readonly refusedBecause?: string;
+  readonly caps?: Caps;
+  readonly capsAt?: number;
+}
+
+export class Indexers {
+  readonly #store: Store<IndexerRecord>;
+  readonly #vault: Vault;
+  readonly #records = new Map<string, IndexerRecord>();
+
+  private constructor(store: Store<IndexerRecord>, vault: Vault) {
+    this.#store = store;
+    this.#vault = vault;
+  }
+
+  static async open(sluice: Sluice, vault: Vault): Promise<Indexers> {
+    const store = sluice.store<IndexerRecord>("torznab-indexers");
+    const indexers = new Indexers(store, vault);
+    for await (const { key, value } of store.scan()) indexers.#records.set(key, value);
+    return indexers;
+  }
+
+  get all(): readonly IndexerRecord[] {
+    return [...this.#records.values()];
+  }
+
+  find(id: string): IndexerRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  get(id: string): IndexerRecord {
+    const record = this.#records.get(id);
+    if (record !== undefined) return record;
+    const details = { field: "indexer", value: id.slice(0, 100) };
+    throw new SluiceError("NOT_FOUND", `there is no indexer ${details.value}`, details);
+  }
+
+  /** Why it is not asked at all; undefined when it may be. */
+  whyNot({ id, enabled, refusedBecause, sealedKey }: IndexerRecord): string | undefined {
+    if (!enabled) return "the indexer is paused";
+    if (refusedBecause !== undefined) return `the indexer refused its key (${refusedBecause})`;
+    if (this.#vault.unseal(`key:${id}`, sealedKey) !== undefined) return undefined;
+    return "its key cannot be read, for the key file has changed; set the key anew";
+  }
+
+  endpoint({ id, url, sealedKey }: IndexerRecord): Endpoint {
+    return { url, apiKey: this.#vault.unseal(`key:${id}`, sealedKey) ?? "" };
+  }
+
+  /** As the scheduler wants it. */
+  static limited({ id, name, limits }: IndexerRecord): Indexer {
+    return { id, name, ...limits };
+  }
+
+  async add(input: IndexerInput): Promise<IndexerRecord> {
+    if (this.#records.has(input.id)) {
+      const details = { field: "indexer.id", value: input.id };
+      throw new SluiceError("CONFLICT", `there is an indexer ${input.id} already`, details);
+    }
+    if (this.#records.size >= INDEXERS_MAX) {
+      throw new SluiceError("QUEUE_FULL", `there are ${INDEXERS_MAX} indexers already`);
+    }
+    return this.#put(this.#recordOf(input, "api"));
+  }
+
+  /** What the settings say replaces what was kept, but for what was learned since. */
+  async settle(inputs: readonly IndexerInput[]): Promise<void> {
+    const ids = new Set(inputs.map(({ id }) => id));
+    for (const { id, source } of this.all) {
+      if (source === "settings" && !ids.has(id)) await this.remove(id);
+    }
+    for (const input of inputs) {
+      const before = this.#records.get(input.id);
+      const record = this.#recordOf(input, "settings");
+      const isSame = before !== undefined && this.#isSame(before, input);
+      if (isSame) await this.#put({ ...before, ...record });
+      else await this.#put(record);
+    }
+  }
+
+  async change(id: string, change: Partial<Omit<IndexerInput, "id">>): Promise<IndexerRecord> {
+    const { refusedBecause, caps, capsAt, ...before } = this.get(id);
+    const { apiKey, limits, ...plain } = change;
+    const isElsewhere = change.url !== undefined && change.url !== before.url;
+    const isFresh = apiKey !== undefined || isElsewhere;
+    return this.#put({
+      ...before,
+      ...plain,
+      limits: { ...before.limits, ...limits },
+      ...(apiKey === undefined ? {} : { sealedKey: this.#vault.seal(`key:${id}`, apiKey) }),
+      // A new key or place is a new start.
+      ...(isFresh || refusedBecause === undefined ? {} : { refusedBecause }),
+      ...(isElsewhere || caps === undefined ? {} : { caps }),
+      ...(isElsewhere || capsAt === undefined ? {} : { capsAt }),
+    });
+  }
+
+  async refuse(id: string, because: string): Promise<void> {
+    const record = this.#records.get(id);
+    if (record !== undefined) await this.#put({ ...record, refusedBecause: because });
+  }
+
+  async forgive(id: string): Promise<IndexerRecord> {
+    const { refusedBecause: _, ...record } = this.get(id);
+    return this.#put(record);
+  }
+
+  async learnCaps(id: string, caps: Caps, now: number): Promise<void> {
+    const record = this.#records.get(id);
+    if (record !== undefined) await this.#put({ ...record, caps, capsAt: now });
+  }
+
+  /** They were wrong: the next search asks for them first. */
+  async forgetCaps(id: string): Promise<void> {
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    const { caps: _, capsAt: _at, ...rest } = record;
+    await this.#put(rest);
+  }
+
+  async remove(id: string): Promise<void> {
+    this.get(id);
+    await this.#store.delete(id);
+    this.#records.delete(id);
+  }
+
+  /** All keys, for whoever must take them out of a text. */
+  secrets(): string[] {
+    return this.all.map((record) => this.endpoint(record).apiKey).filter((key) => key !== "");
+  }
+
+  #isSame(before: IndexerRecord, { url, apiKey }: IndexerInput): boolean {
+    return before.url === url && this.endpoint(before).apiKey === apiKey;
+  }
+
+  #recordOf(input: IndexerInput, source: IndexerRecord["source"]): IndexerRecord {
+    const { apiKey, ...rest } = input;
+    return { ...rest, source, sealedKey: this.#vault.seal(`key:${input.id}`, apiKey) };
+  }
+
+  async #put(record: IndexerRecord): Promise<IndexerRecord> {
+    await this.#store.put(record.id, record);
+    this.#records.set(record.id, record);
+    return record;
+  }
+}

@@ -1,0 +1,54 @@
+/** What the service can do: all that any of its indexers can. */
+import { PAGE_ITEMS_MAX } from "../limits.ts";
+import { type Caps, type Category, MODES } from "../xml/read-caps.ts";
+import type { IndexerRecord } from "./indexers.ts";
+
+/** While nothing is known of any indexer: what every client asks for first. */
+const USUAL: Caps["modes"] = {
+  search: ["q"],
+  tvsearch: ["q", "season", "ep"],
+  movie: ["q", "imdbid"],
+  music: ["q"],
+  book: ["q"],
+};
+
+const USUAL_CATEGORIES = [
+  [1000, "Console"],
+  [2000, "Movies"],
+  [3000, "Audio"],
+  [4000, "PC"],
+  [5000, "TV"],
+  [6000, "Adult"],
+  [7000, "Books"],
+  [8000, "Other"],
+] as const;
+
+export function ownCaps(title: string, records: readonly IndexerRecord[]): Caps {
+  const known = records.map(({ caps }) => caps).filter((caps) => caps !== undefined);
+  const limits = { default: 100, max: PAGE_ITEMS_MAX };
+  if (known.length === 0) {
+    const categories = USUAL_CATEGORIES.map(([id, name]) => ({ id, name, subs: [] }));
+    return { title, limits, modes: USUAL, categories };
+  }
+  const modes: Caps["modes"] = {};
+  for (const mode of MODES) {
+    const params = known.flatMap((caps) => caps.modes[mode] ?? []);
+    if (known.some((caps) => caps.modes[mode] !== undefined)) modes[mode] = [...new Set(params)];
+  }
+  return {
+    title,
+    limits,
+    modes,
+    categories: joinCategories(known.flatMap((caps) => caps.categories)),
+  };
+}
+
+function joinCategories(all: readonly Category[]): Category[] {
+  const joined = new Map<number, Category>();
+  for (const { id, name, subs } of all) {
+    const before = joined.get(id);
+    const merged = new Map([...(before?.subs ?? []), ...subs].map((sub) => [sub.id, sub]));
+    joined.set(id, { id, name: before?.name ?? name, subs: [...merged.values()] });
+  }
+  return [...joined.values()].sort((a, b) => a.id - b.id);
+}

@@ -1,0 +1,55 @@
+/** What the service is made of, opened in the order in which one needs the other. */
+import { mkdir } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
+import { join } from "node:path";
+import { type Clock, Sluice } from "sluice";
+import { TorznabClient } from "../client/torznab-client.ts";
+import { systemClock } from "../clock.ts";
+import type { Settings } from "../settings/settings.ts";
+import { XmlReader } from "../xml/reader.ts";
+import { Asker } from "./ask.ts";
+import { History } from "./history.ts";
+import { Indexers } from "./indexers.ts";
+import { Metrics } from "./metrics.ts";
+import { Vault } from "./vault.ts";
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly clock?: Clock | undefined;
+  /** Instead of the system's resolver, for links found in answers. */
+  readonly lookup?: LookupFunction | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Parts {
+  readonly sluice: Sluice;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly vault: Vault;
+  readonly indexers: Indexers;
+  readonly history: History;
+  readonly metrics: Metrics;
+  readonly reader: XmlReader;
+  readonly asker: Asker;
+}
+
+export async function openParts(options: ServiceOptions): Promise<Parts> {
+  const { settings, clock = systemClock, lookup } = options;
+  await mkdir(settings.dir, { recursive: true, mode: 0o700 });
+  const vault = await Vault.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
+  const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });
+  const indexers = await Indexers.open(sluice, vault);
+  await indexers.settle(settings.indexers);
+  const history = await History.open(sluice, settings.history);
+  const metrics = new Metrics();
+  const reader = new XmlReader();
+  const client = new TorznabClient({
+    reader,
+    timeoutMs: settings.requestTimeoutMs,
+    bytesMax: settings.responseBytesMax,
+    now: () => clock.now(),
+    lookup,
+  });
+  const asker = new Asker({ clock, client, indexers, vault, history, metrics });
+  return { sluice, clock, settings, vault, indexers, history, metrics, reader, asker };
+}

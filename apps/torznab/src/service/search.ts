@@ -1,0 +1,167 @@
+/** One search of the service, while it runs and for a while after. */
+import type { SearchQuery } from "../client/query.ts";
+import { Fault } from "../scheduler/fault.ts";
+import { type Outcome, RateLimitWaitError, type Status } from "../scheduler/outcome.ts";
+import type { Priority } from "../scheduler/priority.ts";
+import type { Found } from "./found.ts";
+import { type Merged, merge } from "./merge.ts";
+
+export interface Report {
+  readonly indexer: string;
+  readonly name: string;
+  readonly status: Status | "waiting";
+  readonly count: number;
+  readonly cached?: true;
+  readonly error?: string;
+  /** When its limits let it be asked again. */
+  readonly retryAfterMs?: number;
+}
+
+export type SearchEvent =
+  | { readonly event: "indexer"; readonly report: Report; readonly releases: readonly Found[] }
+  | { readonly event: "done" };
+
+/** Why nothing answered: the real failure where there is one, rather than the wait. */
+export interface Failure {
+  readonly kind: "failed" | "limited" | "stopped" | "skipped";
+  readonly text: string;
+  readonly retryAfterMs: number;
+}
+
+export interface SearchFacts {
+  readonly query: SearchQuery;
+  readonly priority: Priority;
+  readonly createdAt: number;
+  readonly deadline: number;
+  readonly indexers: readonly { readonly id: string; readonly name: string }[];
+  readonly durable: boolean;
+}
+
+/** When nobody said how long it takes. */
+const RETRY_MS = 15_000;
+
+export class Search {
+  id = "";
+  readonly facts: SearchFacts;
+  readonly done: Promise<void>;
+  /** Who waits for it: when the last one leaves, it is cancelled. */
+  watchers = 0;
+  readonly #reports = new Map<string, Report>();
+  readonly #found = new Map<string, readonly Found[]>();
+  readonly #listeners = new Set<(event: SearchEvent) => void>();
+  #isDone = false;
+  #resolve: () => void;
+
+  constructor(facts: SearchFacts) {
+    this.facts = facts;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.done = promise;
+    this.#resolve = resolve;
+    for (const { id, name } of facts.indexers) {
+      this.#reports.set(id, { indexer: id, name, status: "waiting", count: 0 });
+    }
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  get reports(): readonly Report[] {
+    return [...this.#reports.values()];
+  }
+
+  /** Releases that it holds. */
+  get size(): number {
+    return [...this.#found.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  releases(): Merged[] {
+    return merge([...this.#found.values()].flat());
+  }
+
+  settle(id: string, outcome: Outcome<Found>, isCached = false): void {
+    const { status, results, error } = outcome;
+    const before = this.#reports.get(id);
+    if (before === undefined || before.status !== "waiting") return;
+    const report: Report = {
+      ...before,
+      status,
+      count: results.length,
+      ...(isCached ? { cached: true as const } : {}),
+      ...(error === undefined ? {} : { error: error.message, ...retryOf(error) }),
+    };
+    this.#reports.set(id, report);
+    this.#found.set(id, results);
+    this.#tell({ event: "indexer", report, releases: results });
+  }
+
+  finish(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#tell({ event: "done" });
+    this.#resolve();
+  }
+
+  /** Hears what has happened already, then what happens; the answer ends it. */
+  listen(listener: (event: SearchEvent) => void): () => void {
+    for (const report of this.reports) {
+      if (report.status === "waiting") continue;
+      listener({ event: "indexer", report, releases: this.#found.get(report.indexer) ?? [] });
+    }
+    if (this.#isDone) listener({ event: "done" });
+    else this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  isWaitingFor(indexer: string): boolean {
+    return this.#reports.get(indexer)?.status === "waiting";
+  }
+
+  /** How it ended for one indexer, when it has. */
+  ended(indexer: string): Promise<{ report: Report; releases: readonly Found[] }> {
+    return new Promise((resolve) => {
+      const leave = this.listen((event) => {
+        if (event.event !== "indexer" || event.report.indexer !== indexer) return;
+        resolve(event);
+        queueMicrotask(() => leave());
+      });
+    });
+  }
+
+  /** Undefined when somebody answered, were it with nothing. */
+  failure(): Failure | undefined {
+    const reports = this.reports;
+    if (reports.some(({ status }) => status === "ok" || status === "empty")) return undefined;
+    const failed = reports.find(({ status }) => status === "error" || status === "timeout");
+    if (failed !== undefined) return failure("failed", failed, 0);
+    const limited = reports.filter(({ status }) => isWait(status));
+    if (limited.length > 0) {
+      const waits = limited.map(({ retryAfterMs }) => retryAfterMs ?? RETRY_MS);
+      return failure("limited", limited[0]!, Math.min(...waits));
+    }
+    const stopped = reports.find(({ status }) => status === "stopped" || status === "cancelled");
+    if (stopped !== undefined) return failure("stopped", stopped, 0);
+    const [other] = reports;
+    if (other !== undefined) return failure("skipped", other, 0);
+    return { kind: "skipped", text: "there is no indexer to ask", retryAfterMs: 0 };
+  }
+
+  #tell(event: SearchEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** Another time it may be answered. */
+function isWait(status: Report["status"]): boolean {
+  return status === "rate_limited" || status === "deduplicated";
+}
+
+function retryOf(error: Error): { retryAfterMs?: number } {
+  if (error instanceof RateLimitWaitError) return { retryAfterMs: error.wait };
+  if (error instanceof Fault && error.retryAfterMs > 0) return { retryAfterMs: error.retryAfterMs };
+  return {};
+}
+
+function failure(kind: Failure["kind"], { name, status, error }: Report, retryAfterMs: number) {
+  return { kind, text: `${name}: ${error ?? status}`, retryAfterMs };
+}

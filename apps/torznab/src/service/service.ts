@@ -1,0 +1,350 @@
+/**
+ * The search service: indexers, searches over them, and what it remembers. It decides who is asked;
+ * when they are asked the scheduler decides.
+ *
+ * A search goes to every indexer that may be asked, has no fresh answer in the cache and can do
+ * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
+ * unknown, they are asked for first, as a request like any other.
+ */
+import { SluiceError, type Store } from "sluice";
+import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
+import type { Downloaded } from "../client/torznab-client.ts";
+import { Fault } from "../scheduler/fault.ts";
+import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
+import { normalise, taskKey } from "../scheduler/normalise.ts";
+import { type Outcome, without } from "../scheduler/outcome.ts";
+import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
+import { SearchScheduler } from "../scheduler/scheduler.ts";
+import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
+import type { IndexerInput } from "../settings/indexer-input.ts";
+import type { Caps } from "../xml/read-caps.ts";
+import { ResultCache } from "./cache.ts";
+import type { Found } from "./found.ts";
+import { type IndexerRecord, Indexers } from "./indexers.ts";
+import { KeptSearches } from "./kept-searches.ts";
+import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
+import { Search, type SearchFacts } from "./search.ts";
+
+export interface SearchRequest {
+  readonly query: SearchQuery;
+  /** Absent: all. */
+  readonly indexers?: readonly string[] | undefined;
+  readonly priority?: Priority | undefined;
+  readonly maxWaitMs?: number | undefined;
+  readonly deadlineMs?: number | undefined;
+  readonly durable?: boolean | undefined;
+}
+
+/** What is asked of an indexer: a search, or one of the other two things. */
+type Ask = SearchQuery | { readonly mode: "caps" | "download" };
+type Scheduler = SearchScheduler<Ask, unknown>;
+type Submit = SubmitOptions<Ask, unknown>;
+
+/** How long a search is resumed, and asked for, after its deadline: as long as results are kept. */
+const KEPT_MS = 600_000;
+
+export class TorznabService {
+  readonly parts: Parts;
+  readonly cache: ResultCache;
+  readonly #store: Store<SearchFacts>;
+  readonly #searches = new KeptSearches();
+  readonly #inFlight = new Map<string, Search>();
+  /** How the last request for each indexer's caps ended, or will. */
+  readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
+  #scheduler!: Scheduler;
+
+  private constructor(parts: Parts) {
+    this.parts = parts;
+    this.cache = new ResultCache(parts.settings.cacheTtlMs);
+    this.#store = parts.sluice.store("torznab-searches");
+  }
+
+  static async open(options: ServiceOptions): Promise<TorznabService> {
+    const service = new TorznabService(await openParts(options));
+    await service.#start(options);
+    return service;
+  }
+
+  /** Answers at once; the search says when it is done. Whoever keeps it must `release` it. */
+  search(request: SearchRequest): Search {
+    const { clock, settings } = this.parts;
+    const { query: asked, durable = false } = request;
+    // Pages are cut from the whole: paging through it costs no further request.
+    const { limit: _limit, offset: _offset, ...query } = asked;
+    const records = this.#chosen(request.indexers);
+    const priority = request.priority ?? (isFeed(query) ? "rss" : "interactive");
+    const now = clock.now();
+    const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
+    const indexers = records.map(({ id, name }) => ({ id, name }));
+    const key = normalise({ query, priority, indexers, maxWait: request.maxWaitMs, durable });
+    const joined = this.#inFlight.get(key);
+    if (joined !== undefined) {
+      joined.watchers++;
+      return joined;
+    }
+    const search = new Search({ query, priority, createdAt: now, deadline, indexers, durable });
+    search.watchers = 1;
+    const submit = this.#submitOf(search, request.maxWaitMs);
+    const asks = records.filter((record) => !this.#settledAtOnce(search, record));
+    for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
+    search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
+    this.#searches.keep(search);
+    this.#inFlight.set(key, search);
+    void search.done.then(() => this.#inFlight.delete(key));
+    return search;
+  }
+
+  /** The same, and what it needs to go on after a crash is written when it resolves. */
+  async searchDurably(request: Omit<SearchRequest, "durable">): Promise<Search> {
+    const search = this.search({ ...request, durable: true });
+    await Promise.all([this.#store.put(search.id, search.facts), this.#scheduler.queued()]);
+    return search;
+  }
+
+  /** The last one who waits for a search ends it by leaving; a durable one runs on. */
+  release(search: Search): void {
+    search.watchers--;
+    const isLeft = search.watchers <= 0 && !search.facts.durable && !search.isDone;
+    if (isLeft) void this.#scheduler.cancel(search.id);
+  }
+
+  async cancel(id: string): Promise<void> {
+    this.find(id);
+    await this.#scheduler.cancel(id);
+  }
+
+  find(id: string): Search {
+    return this.#searches.get(id);
+  }
+
+  get searches(): readonly Search[] {
+    return this.#searches.all;
+  }
+
+  /** Fetches an indexer's caps now, as a user who waits for it. */
+  async test(id: string): Promise<Caps> {
+    const record = this.parts.indexers.get(id);
+    return this.#one<Caps>(record, {
+      priority: "interactive",
+      exec: async (_indexer, _query, { signal }) => {
+        return { results: [await this.parts.asker.caps(id, { signal })] };
+      },
+    });
+  }
+
+  /** What stands behind a sealed link of one of our feeds. */
+  async download(id: string, token: string, signal?: AbortSignal): Promise<Downloaded> {
+    const record = this.parts.indexers.get(id);
+    const link = this.parts.vault.unseal(`link:${id}`, token);
+    if (link === undefined) throw new SluiceError("NOT_FOUND", "there is no such download");
+    return this.#one<Downloaded>(record, {
+      priority: "interactive",
+      budget: "grab",
+      signal,
+      exec: async (_indexer, _query, context) => {
+        return { results: [await this.parts.asker.download(id, link, context)] };
+      },
+    });
+  }
+
+  /** New limits hold from now on, and what was used of the old ones stays used. */
+  async change(id: string, change: Partial<Omit<IndexerInput, "id">>): Promise<IndexerRecord> {
+    const record = await this.parts.indexers.change(id, change);
+    await this.#setGates(record);
+    return record;
+  }
+
+  /** Ends its cooldowns, and lets a refused key be tried again. */
+  async reset(id: string): Promise<void> {
+    await this.parts.indexers.forgive(id);
+    await this.parts.sluice.gate(gateKey(id)).clear();
+    await this.parts.sluice.gate(gateKey(id, "grab")).clear();
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.parts.indexers.remove(id);
+    await this.parts.sluice.gate(gateKey(id)).delete();
+    await this.parts.sluice.gate(gateKey(id, "grab")).delete();
+  }
+
+  async close({ timeoutMs = 5_000 }: { timeoutMs?: number } = {}): Promise<void> {
+    await this.#scheduler.stop({ timeoutMs });
+    for (const search of this.#searches.all) search.finish();
+    await this.parts.reader.close();
+    await this.parts.sluice.close({ timeoutMs: 0 });
+  }
+
+  async #start({ settings, onError }: ServiceOptions): Promise<void> {
+    const { sluice, clock, indexers } = this.parts;
+    await Promise.all(indexers.all.map((record) => this.#setGates(record)));
+    const resume = await this.#leftSearches();
+    this.#scheduler = await SearchScheduler.open<Ask, unknown>({
+      sluice,
+      clock,
+      workers: settings.workers,
+      resume,
+      onError,
+      exec: async ({ id }, query, { signal, jobId }) => {
+        const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
+        const timeoutMs = Math.max(1, deadline - clock.now());
+        const search = query as SearchQuery;
+        return { results: await this.parts.asker.search(id, search, { signal, timeoutMs }) };
+      },
+    });
+    for (const record of indexers.all) {
+      if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
+      this.#askCaps(record.id, { priority: "background" });
+    }
+  }
+
+  async #setGates({ id, limits }: IndexerRecord): Promise<void> {
+    const sets = (["query", "grab"] as const).map((budget) =>
+      this.parts.sluice.gate(gateKey(id, budget)).set(gateOptions(limits, budget)),
+    );
+    await Promise.all(sets);
+  }
+
+  /** The durable searches of the process before, those that are not too old. */
+  async #leftSearches(): Promise<Map<string, Submit>> {
+    const resume = new Map<string, Submit>();
+    for await (const { key: id, value: facts } of this.#store.scan()) {
+      if (facts.deadline + KEPT_MS < this.parts.clock.now()) {
+        await this.#store.delete(id);
+        continue;
+      }
+      const search = new Search(facts);
+      search.id = id;
+      this.#searches.keep(search);
+      const indexers = facts.indexers.map((indexer) => {
+        const record = this.parts.indexers.find(indexer.id);
+        return record === undefined ? indexer : Indexers.limited(record);
+      });
+      resume.set(id, { ...this.#submitOf(search), indexers });
+    }
+    return resume;
+  }
+
+  #submitOf(search: Search, maxWaitMs?: number): Submit {
+    const { query, priority, deadline, createdAt, durable } = search.facts;
+    // Whoever cannot be asked before the deadline is told so at once, instead of at the deadline.
+    const maxWait = Math.min(maxWaitOf(priority, maxWaitMs) ?? Infinity, deadline - createdAt);
+    return {
+      indexers: [],
+      params: query,
+      priority,
+      maxWait,
+      deadline,
+      durable,
+      onComplete: (completion) => this.#complete(search, completion),
+      onJobDone: () => this.#done(search),
+    };
+  }
+
+  async #complete(search: Search, completion: Completion<unknown>): Promise<void> {
+    const { indexer, status, results } = completion;
+    const found = results as readonly Found[];
+    if (status === "ok" || status === "empty") {
+      const key = taskKey(indexer.id, search.facts.query);
+      this.cache.put(key, found, this.parts.clock.now());
+      search.settle(indexer.id, { ...completion, results: found });
+      return;
+    }
+    if (status === "deduplicated") return this.#follow(search, completion);
+    const real = await this.#realFailure(completion);
+    search.settle(indexer.id, { ...real, results: [] });
+  }
+
+  /** Somebody else is asking the same of this indexer: what they hear is our answer too. */
+  async #follow(search: Search, completion: Completion<unknown>): Promise<void> {
+    const { id } = completion.indexer;
+    const key = taskKey(id, search.facts.query);
+    const other = this.searches.find(
+      (one) => one !== search && one.isWaitingFor(id) && taskKey(id, one.facts.query) === key,
+    );
+    const heard = await other?.ended(id);
+    const isAnswer = heard?.report.status === "ok" || heard?.report.status === "empty";
+    if (heard === undefined || !isAnswer) search.settle(id, { ...completion, results: [] });
+    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, true);
+  }
+
+  /** A search that waited for caps in vain failed for what went wrong with the caps. */
+  async #realFailure(completion: Completion<unknown>): Promise<Completion<unknown>> {
+    const { indexer, status } = completion;
+    if (status !== "rate_limited" && status !== "error") return completion;
+    if (this.parts.indexers.find(indexer.id)?.caps !== undefined) return completion;
+    const caps = await this.#capsEnds.get(indexer.id)?.end;
+    return caps === undefined || caps.status === "ok" ? completion : caps;
+  }
+
+  #done(search: Search): void {
+    this.parts.metrics.searched(search.facts.priority, search.failure() === undefined);
+    search.finish();
+  }
+
+  /** Whether it needs no request: it may not be asked, was asked just now, or cannot do it. */
+  #settledAtOnce(search: Search, record: IndexerRecord): boolean {
+    const { query } = search.facts;
+    const why = this.parts.indexers.whyNot(record);
+    if (why !== undefined) {
+      search.settle(record.id, without("skipped", new Fault(why)));
+      return true;
+    }
+    const found = this.cache.get(taskKey(record.id, query), this.parts.clock.now());
+    if (found !== undefined) {
+      search.settle(record.id, { ...resultsOf(found), coverage: [record.id] }, true);
+      return true;
+    }
+    try {
+      if (record.caps !== undefined) pruneQuery(query, record.caps);
+      return false;
+    } catch (error) {
+      search.settle(record.id, without("skipped", error as Error));
+      return true;
+    }
+  }
+
+  /** Before the search in the same line, unless they are on their way already. */
+  #askCaps(id: string, { priority, maxWait }: Pick<Submit, "priority" | "maxWait">): void {
+    if (this.#capsEnds.get(id)?.isPending) return;
+    const { promise: end, resolve } = Promise.withResolvers<Completion<unknown>>();
+    const entry = { end, isPending: true };
+    this.#capsEnds.set(id, entry);
+    this.#scheduler.submit({
+      indexers: [Indexers.limited(this.parts.indexers.get(id))],
+      params: { mode: "caps" },
+      priority,
+      maxWait,
+      exec: async (_indexer, _query, { signal }) => {
+        return { results: [await this.parts.asker.caps(id, { signal })] };
+      },
+      onComplete: (completion) => {
+        entry.isPending = false;
+        resolve(completion);
+      },
+    });
+  }
+
+  async #one<Result>(record: IndexerRecord, options: Partial<Submit>): Promise<Result> {
+    const { promise, resolve } = Promise.withResolvers<Completion<unknown>>();
+    this.#scheduler.submit({
+      params: { mode: options.budget === "grab" ? "download" : "caps" },
+      maxWait: this.parts.settings.searchDeadlineMs,
+      ...options,
+      indexers: [Indexers.limited(record)],
+      onComplete: resolve,
+    });
+    const { results, error, status } = await promise;
+    if (status === "ok") return results[0] as Result;
+    throw error ?? new Fault(status);
+  }
+
+  #chosen(ids: readonly string[] | undefined): IndexerRecord[] {
+    const { indexers } = this.parts;
+    if (ids === undefined) return [...indexers.all];
+    return [...new Set(ids)].map((id) => indexers.get(id));
+  }
+}
+
+function resultsOf(results: readonly Found[]): Pick<Outcome<Found>, "status" | "results"> {
+  return { status: results.length === 0 ? "empty" : "ok", results };
+}

@@ -1,0 +1,93 @@
+/** Reads what people wrote; each refusal names the field and the value it got. */
+import { type Duration, SluiceError } from "sluice";
+import { WINDOWS_MAX } from "../limits.ts";
+import type { Window } from "../scheduler/limits-of.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function invalid(field: string, wanted: string, value: unknown): SluiceError {
+  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing")).slice(
+    0,
+    100,
+  );
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${text}`, {
+    field,
+    value: text,
+  });
+}
+
+export function fieldsOf(field: string, value: unknown, known: readonly string[]): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(field, "an object", value);
+  }
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue;
+    const wanted = `absent, for it is not known; known are ${known.join(", ")}`;
+    throw invalid(`${field}.${name}`, wanted, (value as Fields)[name]);
+  }
+  return value as Fields;
+}
+
+export function text(field: string, value: unknown, max: number): string {
+  if (typeof value === "string" && value !== "" && value.length <= max) return value;
+  throw invalid(field, `a text of 1 to ${max} characters`, value);
+}
+
+export function whole(field: string, value: unknown, min: number, max: number): number {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  if (Number.isInteger(number) && Number(number) >= min && Number(number) <= max) {
+    return Number(number);
+  }
+  throw invalid(field, `a whole number from ${min} to ${max}`, value);
+}
+
+export function bool(field: string, value: unknown): boolean {
+  if (value === true || value === "true" || value === "1") return true;
+  if (value === false || value === "false" || value === "0") return false;
+  throw invalid(field, "true or false", value);
+}
+
+/** A text or a number as a text; everything else as none, for some values cannot be one. */
+export function scalar(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds, or a text such as `30s`. */
+export function durationMs(field: string, value: unknown, max: number): number {
+  const [, digits, unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(scalar(value)) ?? [];
+  const ms = digits === undefined ? Number.NaN : Number(digits) * UNITS[unit]!;
+  if (ms >= 0 && ms <= max) return Math.round(ms);
+  throw invalid(field, `a duration such as "30s", of at most ${max} ms`, value);
+}
+
+const DAY_MS = 86_400_000;
+const WINDOW_MS_MAX = 31 * DAY_MS;
+
+/** A list of `{ limit, per }`, where `per` may also be a word. */
+export function windowsOf(field: string, value: unknown): Window[] {
+  if (!Array.isArray(value) || value.length > WINDOWS_MAX) {
+    throw invalid(field, `a list of at most ${WINDOWS_MAX} of { limit, per }`, value);
+  }
+  return value.map((item, index) => {
+    const at = `${field}[${index}]`;
+    const { limit, per } = fieldsOf(at, item, ["limit", "per"]);
+    return { limit: whole(`${at}.limit`, limit, 1, 1_000_000), per: perOf(`${at}.per`, per) };
+  });
+}
+
+const PERIODS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: DAY_MS };
+
+function perOf(field: string, value: unknown): Duration {
+  const named = typeof value === "string" ? PERIODS[value] : undefined;
+  const ms = named ?? durationMs(field, value, WINDOW_MS_MAX);
+  if (ms > 0) return ms;
+  throw invalid(field, "longer than nothing", value);
+}

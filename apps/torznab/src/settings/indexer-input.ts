@@ -1,0 +1,119 @@
+/** An indexer as the user describes it: in the file, or to the API. */
+import type { IndexerLimits } from "../scheduler/limits-of.ts";
+import { bool, durationMs, type Fields, fieldsOf, invalid, text, windowsOf } from "./fields.ts";
+
+export interface IndexerInput {
+  id: string;
+  name: string;
+  url: string;
+  apiKey: string;
+  enabled: boolean;
+  limits: IndexerLimits;
+}
+
+const KNOWN = [
+  "id",
+  "name",
+  "url",
+  "apiKey",
+  "enabled",
+  "interval",
+  "floor",
+  "windows",
+  "grabs",
+] as const;
+
+const NAME_MAX = 100;
+const URL_MAX = 2_048;
+const KEY_MAX = 512;
+const DAY_MS = 86_400_000;
+
+/** Parameters that some programs put their key into. */
+const KEY_PARAMETERS = ["apikey", "passkey"];
+
+export function parseIndexer(field: string, value: unknown): IndexerInput {
+  const fields = fieldsOf(field, value, KNOWN);
+  const { url, apiKey } = address(`${field}.url`, fields.url);
+  const name =
+    fields.name === undefined ? hostOf(url) : text(`${field}.name`, fields.name, NAME_MAX);
+  return {
+    id: fields.id === undefined ? slug(name) : idOf(`${field}.id`, fields.id),
+    name,
+    url,
+    apiKey: fields.apiKey === undefined ? apiKey : keyOf(`${field}.apiKey`, fields.apiKey),
+    enabled: fields.enabled === undefined ? true : bool(`${field}.enabled`, fields.enabled),
+    limits: limitsOf(field, fields),
+  };
+}
+
+/** Only what is mentioned. */
+export function parseChange(field: string, value: unknown): Partial<Omit<IndexerInput, "id">> {
+  const fields = fieldsOf(field, value, KNOWN.slice(1));
+  const change: Partial<IndexerInput> = {};
+  if (fields.url !== undefined) {
+    const { url, apiKey } = address(`${field}.url`, fields.url);
+    change.url = url;
+    if (apiKey !== "") change.apiKey = apiKey;
+  }
+  if (fields.name !== undefined) change.name = text(`${field}.name`, fields.name, NAME_MAX);
+  if (fields.apiKey !== undefined) change.apiKey = keyOf(`${field}.apiKey`, fields.apiKey);
+  if (fields.enabled !== undefined) change.enabled = bool(`${field}.enabled`, fields.enabled);
+  const limits = limitsOf(field, fields);
+  if (Object.keys(limits).length > 0) change.limits = limits;
+  return change;
+}
+
+function limitsOf(field: string, fields: Fields): IndexerLimits {
+  const { interval, floor, windows, grabs } = fields;
+  return {
+    ...(interval === undefined
+      ? {}
+      : { interval: durationMs(`${field}.interval`, interval, DAY_MS) }),
+    ...(floor === undefined ? {} : { floor: durationMs(`${field}.floor`, floor, DAY_MS) }),
+    ...(windows === undefined ? {} : { windows: windowsOf(`${field}.windows`, windows) }),
+    ...(grabs === undefined ? {} : { grabs: windowsOf(`${field}.grabs`, grabs) }),
+  };
+}
+
+/** The address as it may be kept: without the key that somebody copied along. */
+function address(field: string, value: unknown): { url: string; apiKey: string } {
+  const given = text(field, value, URL_MAX);
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url === undefined || !isHttp || url.username !== "" || url.password !== "") {
+    // The value is not repeated: it may hold a key.
+    throw invalid(field, "an http or https address without a user name", "something else");
+  }
+  let apiKey = "";
+  for (const name of [...url.searchParams.keys()]) {
+    if (KEY_PARAMETERS.includes(name.toLowerCase())) apiKey = url.searchParams.get(name) ?? "";
+  }
+  url.search = "";
+  url.hash = "";
+  return { url: url.href, apiKey };
+}
+
+function keyOf(field: string, value: unknown): string {
+  if (typeof value === "string" && value.length <= KEY_MAX) return value;
+  throw invalid(field, `a text of at most ${KEY_MAX} characters`, "something else");
+}
+
+function idOf(field: string, value: unknown): string {
+  if (typeof value === "string" && /^[a-z0-9][a-z0-9_-]{0,63}$/.test(value)) return value;
+  throw invalid(field, "1 to 64 of a-z, 0-9, - and _, such as my-tracker", value);
+}
+
+function slug(name: string): string {
+  const id = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64);
+  return id === "" ? "indexer" : id;
+}
+
+/** Jackett's addresses name the tracker; elsewhere the host must do. */
+function hostOf(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  return /\/indexers\/([^/]+)\/results/.exec(pathname)?.[1] ?? hostname;
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseSettings } from "./settings.ts";
+
+const KEY = "a-key-that-is-long-enough-to-be-one";
+
+test("nothing said gives the defaults", () => {
+  assert.deepEqual(parseSettings(undefined, {}), {
+    dir: "./torznab-data",
+    keyFile: undefined,
+    host: "127.0.0.1",
+    port: 9797,
+    apiKey: undefined,
+    insecure: false,
+    requestTimeoutMs: 30_000,
+    searchDeadlineMs: 45_000,
+    cacheTtlMs: 600_000,
+    history: 500,
+    workers: 10,
+    responseBytesMax: 16 * 1024 * 1024,
+    indexers: [],
+  });
+});
+
+test("flags over the environment over the file", () => {
+  const file = { listen: "127.0.0.1:1", workers: 1, cacheTtl: "1m", history: 7 };
+  const environment = {
+    TORZNAB_LISTEN: "127.0.0.1:2",
+    TORZNAB_WORKERS: "2",
+    TORZNAB_CACHE_TTL: "",
+  };
+  const settings = parseSettings(file, environment, { listen: "3", dir: undefined });
+  const { port, host, workers, cacheTtlMs, history } = settings;
+  assert.deepEqual(
+    { port, host, workers, cacheTtlMs, history },
+    { port: 3, host: "127.0.0.1", workers: 2, cacheTtlMs: 60_000, history: 7 },
+  );
+});
+
+test("indexers stand in the file, their keys there or in the environment", () => {
+  const file = {
+    indexers: [
+      { url: "http://localhost:9117/api/v2.0/indexers/rutor/results/torznab/", apiKey: "one" },
+      {
+        id: "my-tracker",
+        url: "https://nas.local/prowlarr/1/api?apikey=two",
+        floor: "5s",
+        windows: [
+          { limit: 100, per: "day" },
+          { limit: 3, per: "90s" },
+        ],
+        grabs: [{ limit: 10, per: "day" }],
+      },
+    ],
+  };
+  const environment = { TORZNAB_INDEXER_MY_TRACKER_API_KEY: "three" };
+  const [first, second] = parseSettings(file, environment).indexers;
+  assert.deepEqual([first!.id, first!.name, first!.apiKey], ["rutor", "rutor", "one"]);
+  assert.deepEqual(second, {
+    id: "my-tracker",
+    name: "nas.local",
+    url: "https://nas.local/prowlarr/1/api",
+    apiKey: "three",
+    enabled: true,
+    limits: {
+      floor: 5_000,
+      windows: [
+        { limit: 100, per: 86_400_000 },
+        { limit: 3, per: 90_000 },
+      ],
+      grabs: [{ limit: 10, per: 86_400_000 }],
+    },
+  });
+});
+
+test("what is wrong is named with its field", () => {
+  const one = { url: "http://x/" };
+  for (const [file, environment, field] of [
+    [{ colour: 1 }, {}, "settings.colour"],
+    [{ listen: "nowhere" }, {}, "listen"],
+    // What cannot even become a text.
+    [{ listen: Object.create(null) }, {}, "listen"],
+    [{ cacheTtl: Object.create(null) }, {}, "cacheTtl"],
+    [{ listen: "127.0.0.1:70000" }, {}, "listen"],
+    [{ listen: "0.0.0.0:80" }, {}, "listen"],
+    [{ workers: 0 }, {}, "workers"],
+    [{ requestTimeout: "0s" }, {}, "requestTimeout"],
+    [{ responseBytesMax: 17 * 1024 * 1024 }, {}, "responseBytesMax"],
+    [{ indexers: {} }, {}, "indexers"],
+    [{ indexers: [one, one] }, {}, "indexers[1].id"],
+    [{ indexers: [{}] }, {}, "indexers[0].url"],
+    [{}, { TORZNAB_API_KEY: "short" }, "TORZNAB_API_KEY"],
+    [[], {}, "settings"],
+  ] as const) {
+    assert.throws(
+      () => parseSettings(file, environment),
+      (error: { code: string; details: { field: string } }) => {
+        assert.deepEqual([error.code, error.details.field], ["INVALID", field]);
+        return true;
+      },
+      field,
+    );
+  }
+});
+
+test("an address that others reach needs a key, or somebody who says that it does not", () => {
+  const open = { listen: "0.0.0.0:9797" };
+  assert.equal(parseSettings({ ...open, insecure: true }, {}).host, "0.0.0.0");
+  assert.equal(parseSettings({ ...open, apiKey: KEY }, {}).apiKey, KEY);
+  assert.equal(parseSettings({ listen: "[::1]:5" }, {}).host, "::1");
+});
+
+test("no message repeats a key", () => {
+  assert.throws(
+    () => parseSettings({ apiKey: "short-secret" }, {}),
+    (error: Error) => !error.message.includes("short-secret"),
+  );
+  assert.throws(
+    () => parseSettings({ indexers: [{ url: "ftp://x/?apikey=s3cret" }] }, {}),
+    (error: Error) => !JSON.stringify([error.message, error]).includes("s3cret"),
+  );
+});

@@ -1,0 +1,64 @@
+/** The whole service: settings in, a server that listens out. */
+
+import type { LookupFunction } from "node:net";
+import type { Clock } from "sluice";
+import { type AppPage, FixedKeys, type LogLevel, type LogOptions, serveApp } from "sluice/http";
+import { jsonRoutes } from "./http/json-routes.ts";
+import { torznabRoutes } from "./http/torznab-routes.ts";
+import { BODY_BYTES_MAX } from "./limits.ts";
+import { pageOf } from "./service/page.ts";
+import { TorznabService } from "./service/service.ts";
+import { parseSettings, type Settings } from "./settings/settings.ts";
+
+export interface TorznabOptions {
+  /** Absent: the defaults, and what the environment says. */
+  readonly settings?: Settings | undefined;
+  readonly clock?: Clock | undefined;
+  readonly lookup?: LookupFunction | undefined;
+  readonly log?: LogLevel | LogOptions | undefined;
+}
+
+export interface RunningTorznab {
+  readonly address: string;
+  readonly service: TorznabService;
+  page(): AppPage;
+  close(): Promise<void>;
+}
+
+export async function torznab(options: TorznabOptions = {}): Promise<RunningTorznab> {
+  const settings = options.settings ?? parseSettings({}, process.env);
+  const { host, port, apiKey, insecure } = settings;
+  const service = await TorznabService.open({ ...options, settings });
+  const keys = apiKey === undefined ? undefined : [apiKey];
+  const page = pageOf(service);
+  try {
+    const server = await serveApp({
+      title: "Sluice Torznab",
+      description: "Searches over many Torznab indexers, each within its own limits.",
+      host,
+      port,
+      insecure,
+      log: options.log,
+      limits: { bodyBytesMax: BODY_BYTES_MAX },
+      pages: [page],
+      ...(keys === undefined ? {} : { keys }),
+      routes: (app, { registry, closing }) => {
+        service.parts.metrics.showIn(registry);
+        torznabRoutes(app, { service, keys: keys === undefined ? undefined : new FixedKeys(keys) });
+        jsonRoutes(app, service, closing);
+      },
+    });
+    return {
+      address: server.address,
+      service,
+      page: () => page,
+      async close() {
+        await server.close({ timeoutMs: 1_000 });
+        await service.close();
+      },
+    };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+// Announces a second by one generator, in turns with the peers, so that all see the same machine.
+
+import type { Figure, Group, Scale } from "../figure.ts";
+import { Scratch } from "../scratch.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { compileLoad, type LoadResult, type Mode, runLoad } from "./load.ts";
+import { Tracker } from "./servers.ts";
+
+const SECONDS = 3;
+const SECONDS_QUICK = 1;
+const IN_FLIGHT = 64;
+const FILL_SECONDS = 120;
+// With one hash there are enough peers for full answers; else two for each hash.
+const PEERS_OF_ONE = 1000;
+
+const MODES: readonly { mode: Mode; name: string; ofOpenTracker: number }[] = [
+  { mode: "udp", name: "UDP", ofOpenTracker: 0.4 },
+  { mode: "keep", name: "HTTP with keep-alive", ofOpenTracker: 1 },
+  { mode: "each", name: "HTTP, a connection each", ofOpenTracker: 0.35 },
+];
+const OF_NPM = 3;
+
+const SIZES = [
+  { name: "announces-one", hashes: 1 },
+  { name: "announces-10k", hashes: 10_000 },
+  { name: "announces-1m", hashes: 1_000_000 },
+];
+
+export const announceGroups: readonly Group[] = SIZES.map(({ name, hashes }) => ({
+  name,
+  run: (scale, report) => measure(scale, hashes, report),
+}));
+
+interface Measured {
+  readonly speeds: number[];
+  readonly cpuMicros: number[];
+  readonly p99: number[];
+  errors: number;
+}
+
+async function measure(scale: Scale, full: number, report: (f: Figure) => void): Promise<void> {
+  using scratch = new Scratch();
+  const program = compileLoad(scratch.dir);
+  if (program === undefined) {
+    console.error("tracker: skipped, there is no C compiler for the load generator");
+    return;
+  }
+  const hashes = full === 1 ? 1 : scale.size(full);
+  const peers = full === 1 ? PEERS_OF_ONE : hashes * 2;
+  await using stack = new AsyncDisposableStack();
+  const trackers: Tracker[] = [];
+  for (const tracker of [
+    await Tracker.retracker(scratch.fresh()),
+    await Tracker.openTracker(scratch.fresh(), hashes),
+    await Tracker.npmTracker(),
+  ]) {
+    if (tracker !== undefined) trackers.push(stack.use(tracker));
+  }
+  for (const tracker of trackers) report(await fill(program, tracker, hashes, peers));
+  for (const { mode, name, ofOpenTracker } of MODES) {
+    const all = await measureMode({ scale, program, trackers, mode, hashes, peers });
+    for (const figure of figuresOf(name, hashes, peers, scale, all, ofOpenTracker)) report(figure);
+  }
+}
+
+async function fill(program: string, tracker: Tracker, hashes: number, peers: number) {
+  const { port } = tracker;
+  const empty = tracker.memoryBytes;
+  const seconds = FILL_SECONDS;
+  const call = { mode: "fill" as const, port, hashes, peers, seconds, inFlight: IN_FLIGHT };
+  const { answers } = await runLoad(program, call);
+  const bytes = (tracker.memoryBytes - empty) / Math.max(1, Math.min(answers, peers));
+  return {
+    metric: `${tracker.name}, memory per peer, ${hashes} hashes`,
+    value: rounded(bytes),
+    unit: "B",
+    conditions: { hashes, peers, answers, measured: "growth of the resident set while filling" },
+  };
+}
+
+interface ModeCall {
+  readonly scale: Scale;
+  readonly program: string;
+  readonly trackers: readonly Tracker[];
+  readonly mode: Mode;
+  readonly hashes: number;
+  readonly peers: number;
+}
+
+async function measureMode(call: ModeCall): Promise<Map<string, Measured>> {
+  const { scale, program, trackers, mode, hashes, peers } = call;
+  const seconds = scale.isQuick ? SECONDS_QUICK : SECONDS;
+  const all = new Map<string, Measured>();
+  for (const { name } of trackers) {
+    all.set(name, { speeds: [], cpuMicros: [], p99: [], errors: 0 });
+  }
+  // The first round is for the compilers.
+  for (let run = -1; run < scale.runs; run++) {
+    for (const tracker of trackers) {
+      const cpu = tracker.cpuSeconds;
+      const { port } = tracker;
+      const load = { mode, port, hashes, peers, seconds, inFlight: IN_FLIGHT };
+      const result: LoadResult = await runLoad(program, load);
+      const measured = all.get(tracker.name)!;
+      if (run === -1) continue;
+      measured.speeds.push(result.answers / result.seconds);
+      measured.cpuMicros.push(((tracker.cpuSeconds - cpu) * 1e6) / Math.max(1, result.answers));
+      measured.p99.push(result.p99);
+      measured.errors += result.errors;
+    }
+  }
+  return all;
+}
+
+function* figuresOf(
+  mode: string,
+  hashes: number,
+  peers: number,
+  scale: Scale,
+  all: ReadonlyMap<string, Measured>,
+  ofOpenTracker: number,
+): Generator<Figure> {
+  for (const [name, { speeds, cpuMicros, p99, errors }] of all) {
+    const spread = spreadOf(speeds);
+    yield {
+      metric: `${name}, ${mode}, ${hashes} hashes`,
+      value: rounded(spread.median),
+      unit: "announces/s",
+      conditions: {
+        hashes,
+        peers,
+        inFlight: IN_FLIGHT,
+        cpuMicrosPerAnnounce: rounded(spreadOf(cpuMicros).median),
+        p99Micros: rounded(spreadOf(p99).median),
+        errors,
+        runs: scale.runs,
+        ...spreadConditions(spread),
+      },
+    };
+  }
+  const ours = all.get("retracker")!;
+  for (const [peer, least] of [
+    ["opentracker", ofOpenTracker],
+    ["bittorrent-tracker", OF_NPM],
+  ] as const) {
+    const theirs = all.get(peer);
+    if (theirs === undefined) continue;
+    const times = ours.speeds.map((speed, run) => speed / Math.max(1, theirs.speeds[run]!));
+    const cpu = spreadOf(ours.cpuMicros.map((micros, run) => theirs.cpuMicros[run]! / micros));
+    const spread = spreadOf(times);
+    yield {
+      metric: `retracker against ${peer}, ${mode}, ${hashes} hashes`,
+      value: rounded(spread.median),
+      unit: "×",
+      target: { atLeast: least },
+      conditions: {
+        hashes,
+        byProcessorTime: rounded(cpu.median),
+        runs: scale.runs,
+        ...spreadConditions(spread),
+      },
+    };
+  }
+}

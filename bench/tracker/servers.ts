@@ -1,0 +1,99 @@
+// The trackers that are measured, each in a process of its own.
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, createWriteStream, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { hashOf } from "./load.ts";
+
+const RETRACKER = join(import.meta.dirname, "..", "..", "apps", "retracker", "src", "main.ts");
+const NPM_TRACKER = join(import.meta.dirname, "npm-tracker.ts");
+const TICKS_PER_SECOND = 100;
+const START_MS = 60_000;
+
+export class Tracker implements AsyncDisposable {
+  readonly name: string;
+  readonly port: number;
+  readonly #child: ChildProcess;
+
+  private constructor(name: string, port: number, command: string, args: readonly string[]) {
+    this.name = name;
+    this.port = port;
+    this.#child = spawn(command, args, { stdio: ["ignore", "ignore", 2] });
+    process.on("exit", () => this.#child.kill("SIGKILL"));
+  }
+
+  static async retracker(dir: string, flags: readonly string[] = []): Promise<Tracker> {
+    const port = await freePort();
+    const where = [`127.0.0.1:${port}`, "--udp-listen", `127.0.0.1:${port}`, "--dir", dir];
+    const args = [RETRACKER, "--listen", ...where, "--stats-interval", "0", ...flags];
+    return Tracker.#ready(new Tracker("retracker", port, process.execPath, args));
+  }
+
+  // Undefined where it is not installed. Debian's knows only hashes that it was told of.
+  static async openTracker(dir: string, hashes: number): Promise<Tracker | undefined> {
+    if (spawnSync("sh", ["-c", "command -v opentracker"]).status !== 0) return undefined;
+    const port = await freePort();
+    chmodSync(dir, 0o755);
+    const file = createWriteStream(join(dir, "hashes"));
+    for (let i = 0; i < hashes; i++) if (!file.write(`${hashOf(i)}\n`)) await once(file, "drain");
+    file.end();
+    await once(file, "finish");
+    const list = process.getuid?.() === 0 ? "/hashes" : join(dir, "hashes");
+    const where = ["-i", "127.0.0.1", "-p", String(port), "-P", String(port)];
+    const args = [...where, "-d", dir, "-w", list, "-u", "nobody"];
+    return Tracker.#ready(new Tracker("opentracker", port, "opentracker", args));
+  }
+
+  // Undefined where npm has not brought it.
+  static async npmTracker(): Promise<Tracker | undefined> {
+    try {
+      import.meta.resolve("bittorrent-tracker/server");
+    } catch {
+      return undefined;
+    }
+    const port = await freePort();
+    const args = [NPM_TRACKER, String(port)];
+    return Tracker.#ready(new Tracker("bittorrent-tracker", port, process.execPath, args));
+  }
+
+  static async #ready(tracker: Tracker): Promise<Tracker> {
+    const deadline = Date.now() + START_MS;
+    const url = `http://127.0.0.1:${tracker.port}/scrape?info_hash=01234567890123456789`;
+    while (!(await fetch(url).then(Boolean, () => false))) {
+      if (Date.now() > deadline) throw new Error(`${tracker.name} did not start`);
+      await pause(50);
+    }
+    return tracker;
+  }
+
+  // Seconds of processor time that it has used.
+  get cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  get memoryBytes(): number {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      await once(this.#child, "exit");
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}

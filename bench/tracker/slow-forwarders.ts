@@ -1,0 +1,91 @@
+// The 99th percentile of a client's answer, without forwarders and with 200 that are slow or dead.
+
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import type { Figure, Group, Scale } from "../figure.ts";
+import { Scratch } from "../scratch.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { compileLoad, runLoad } from "./load.ts";
+import { Tracker } from "./servers.ts";
+
+const FORWARDERS = 200;
+const SECONDS = 5;
+const WARM_UP_SECONDS = 10;
+const IN_FLIGHT = 8;
+const HASHES = 100;
+const PEERS = 1000;
+const TIMES_MAX = 1.1;
+
+export const slowForwarderGroups: readonly Group[] = [
+  {
+    name: "slow-forwarders",
+    run: async (scale, report) => {
+      for (const figure of await measure(scale)) report(figure);
+    },
+  },
+];
+
+async function measure(scale: Scale): Promise<Figure[]> {
+  using scratch = new Scratch();
+  const program = compileLoad(scratch.dir);
+  if (program === undefined) return [];
+  const servers = await Promise.all(Array.from({ length: FORWARDERS / 2 }, listenInSilence));
+  const list = join(scratch.dir, "forwarders.yml");
+  writeFileSync(list, entries(servers).join(""));
+  await using plain = await Tracker.retracker(scratch.fresh());
+  await using busy = await Tracker.retracker(scratch.fresh(), ["--forwarders", list]);
+  const load = async ({ port }: Tracker, seconds: number): Promise<number> => {
+    const shared = { hashes: HASHES, peers: PEERS, seconds, inFlight: IN_FLIGHT };
+    return (await runLoad(program, { mode: "keep", port, ...shared })).p99;
+  };
+  await load(plain, WARM_UP_SECONDS);
+  await load(busy, WARM_UP_SECONDS);
+  const without: number[] = [];
+  const withThem: number[] = [];
+  for (let run = 0; run < scale.runs; run++) {
+    without.push(await load(plain, SECONDS));
+    withThem.push(await load(busy, SECONDS));
+  }
+  for (const server of servers) server.close();
+  const times = withThem.map((p99, run) => p99 / Math.max(1, without[run]!));
+  const conditions = {
+    forwarders: `${FORWARDERS / 2} that accept and never answer, ${FORWARDERS / 2} that refuse`,
+    hashes: HASHES,
+    peers: PEERS,
+    inFlight: IN_FLIGHT,
+    runs: scale.runs,
+  };
+  const figure = (metric: string, unit: string, values: readonly number[]): Figure => {
+    const spread = spreadOf(values);
+    const value = rounded(spread.median);
+    return { metric, value, unit, conditions: { ...conditions, ...spreadConditions(spread) } };
+  };
+  return [
+    figure("answer, p99, without forwarders", "µs", without),
+    figure("answer, p99, with 200 slow or dead forwarders", "µs", withThem),
+    {
+      ...figure("p99 with slow or dead forwarders against without", "×", times),
+      target: { atMost: TIMES_MAX },
+    },
+  ];
+}
+
+async function listenInSilence(): Promise<Server> {
+  const server = createServer((socket) => socket.on("error", () => {}).resume());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  server.unref();
+  return server;
+}
+
+function entries(servers: readonly Server[]): string[] {
+  return servers.flatMap((server, i) => {
+    const { port } = server.address() as { port: number };
+    return [
+      `- uri: http://127.0.0.1:${port}/announce\n  name: slow${i}\n`,
+      `- uri: http://127.0.0.1:${i + 1}/announce\n  name: dead${i}\n`,
+    ];
+  });
+}

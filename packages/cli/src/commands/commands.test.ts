@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { command, place } from "../testing/sluice.ts";
+
+test("a job is added, found, explained, taken and gone", async (t) => {
+  const { sluice } = await place(t);
+  const added = await sluice("add mail", '{"to":"a@b.c"}', "--lane", "acme", "--header", "x=1");
+  assert.equal(added.code, 0);
+  const id = added.text;
+  assert.match(id, /^[a-z][0-9a-z]+$/);
+  assert.match((await sluice("queue list")).text, /^mail +1 +0 +0/m);
+  assert.match((await sluice(`why ${id}`)).text, /worker/);
+  const shown = JSON.parse((await sluice(`job show ${id} --json`)).text);
+  assert.equal(shown.payload, '{"to":"a@b.c"}');
+  assert.equal(shown.fairnessKey, "acme");
+  assert.deepEqual(shown.headers, { x: "1" });
+  assert.match((await sluice("queue lanes mail")).text, /acme +3 +1 +1/);
+  const taken = await sluice("consume mail --count 1");
+  assert.deepEqual([taken.code, taken.text], [0, '{"to":"a@b.c"}']);
+  assert.match((await sluice(`job show ${id}`)).text, /state +finished/);
+  assert.match((await sluice(`job history ${id}`)).text, /added[\s\S]*dispatched[\s\S]*ended/);
+});
+
+test("each line of standard input is a job, and bad ones are told", async (t) => {
+  const { sluice, feed } = await place(t);
+  const many = await feed('{"n":1}\n\n{"n":2}\r\n3', "add", "numbers", "-");
+  assert.equal(many.text.split("\n").length, 3);
+  const taken = await sluice("consume numbers --drain");
+  assert.equal(taken.text, '{"n":1}\n{"n":2}\n3');
+  const bad = await feed("not json", "add", "numbers", "-");
+  assert.equal(bad.code, 2);
+  assert.match(bad.text, /a payload is JSON, got "not json"/);
+  await sluice("queue set numbers capacity.jobs=1");
+  const full = await feed("1\n2", "add", "numbers", "-");
+  assert.equal(full.code, 1);
+  assert.match(full.text, /QUEUE_FULL/);
+});
+
+test("a program is run for each job: its exit code decides", async (t) => {
+  const { sluice } = await place(t);
+  await sluice("queue set work retry.attempts=1");
+  await sluice("add work", '"one"');
+  const well = await sluice("consume work --count 1 -- sh -c", 'test "$(cat)" = \'"one"\'');
+  assert.equal(well.code, 0, well.remarks);
+  const id = (await sluice("add work", '"two"')).text;
+  const wrong = await sluice("consume work --count 1 -- sh -c", "echo because >&2; exit 3");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.remarks, /exit code 3: because/);
+  assert.match((await sluice(`job show ${id}`)).text, /error +exit code 3: because/);
+  assert.match((await sluice("redrive work.dlq")).text, /^1 jobs are back$/);
+  const refused = await sluice("redrive work").catch((error) => error);
+  assert.equal(refused.code, "NOT_A_DLQ");
+});
+
+test("gates are set, seen, cooled down and removed", async (t) => {
+  const { sluice } = await place(t);
+  const set = await sluice("gate set smtp rate=5 burst=10 interval.every=2s");
+  assert.match(set.text, /^smtp +5\/s, burst 10; every 2.0 s/m);
+  const cooled = await sluice("gate cooldown smtp 30s", "429 from the provider");
+  assert.match(cooled.text, /until .* 429 from the provider/);
+  await sluice("gate clear smtp");
+  assert.doesNotMatch((await sluice("gate show smtp")).text, /until/);
+  await sluice("gate delete smtp");
+  assert.match((await sluice("gate list")).text, /^no gates yet/);
+  await assert.rejects(sluice("gate set smtp rate=many"), { code: "INVALID" });
+});
+
+test("queues are changed, paused, purged and deleted, the last two not by a slip", async (t) => {
+  const { sluice } = await place(t);
+  await sluice("add mail 1");
+  assert.match((await sluice("queue set mail leaseMs=60000")).text, /lease +1.0 min/);
+  await sluice("queue pause mail");
+  assert.match((await sluice("queue list")).text, /paused/);
+  await sluice("queue resume mail");
+  assert.equal((await sluice("queue purge mail")).code, 2);
+  assert.equal((await sluice("queue purge mail --yes")).code, 0);
+  assert.equal((await sluice("queue delete mail --yes")).code, 0);
+  await assert.rejects(sluice("queue pause mail"), { code: "QUEUE_NOT_FOUND" });
+  await assert.rejects(sluice("queue show mail"), { code: "QUEUE_NOT_FOUND" });
+});
+
+test("top shows queues, lanes and gates; and says why a queue stands", async (t) => {
+  const { sluice } = await place(t);
+  await sluice("gate set shut rate=0");
+  await sluice("add mail 1 --lane acme --gate shut");
+  const { text } = await sluice("top --once");
+  assert.match(text, /mail +1 +0 +0 .*no workers/);
+  assert.match(text, /lanes of mail[\s\S]*acme +1/);
+  assert.match(text, /shut +0\/s/);
+  assert.equal(JSON.parse((await sluice("top --once --json")).text).queues[0].waiting, 1);
+});
+
+test("what policies read can be kept", async (t) => {
+  const { sluice } = await place(t);
+  await sluice("config set limits", '{"acme":5}');
+  await sluice("config set word hello");
+  assert.equal((await sluice("config list")).text, 'limits={"acme":5}\nword="hello"');
+  await sluice("config delete word");
+  assert.deepEqual(await sluice("config get word"), { code: 1, text: "", remarks: "" });
+});
+
+test("keys are made, listed and revoked, and only shown once", async (t) => {
+  const { served } = await place(t, { keys: true });
+  const first = await served.firstKey;
+  const env = { SLUICE_URL: served.address, SLUICE_API_KEY: first!.key };
+  const sluice = (...args: string[]) => command(args, { env });
+  const made = await sluice("keys", "create", "--grant", "produce:mail", "--name", "web");
+  assert.match(made.remarks, /not shown again/);
+  const listed = await sluice("keys", "list");
+  assert.match(listed.text, /web +produce:mail/);
+  assert.ok(!listed.text.includes(made.text));
+  const asProducer = { env: { ...env, SLUICE_API_KEY: made.text } };
+  await sluice("queue", "set", "mail");
+  await assert.rejects(command(["consume", "mail", "--drain"], asProducer), { code: "FORBIDDEN" });
+  const [, id] = /^(\S+) +web/m.exec(listed.text) ?? [];
+  await sluice("keys", "revoke", id!);
+  await assert.rejects(command(["queue"], asProducer), { code: "UNAUTHORIZED" });
+  await assert.rejects(command(["queue"], { env: { SLUICE_URL: served.address } }), {
+    code: "UNAUTHORIZED",
+  });
+});
+
+test("a bench runs and leaves nothing behind", async (t) => {
+  const { sluice } = await place(t);
+  const { text } = await sluice("bench --jobs 500 --bytes 10");
+  assert.match(text, /^500 jobs of 10 bytes added, delivered and acked in/);
+  assert.match((await sluice("queue list")).text, /^no queues yet/);
+});
+
+test("nothing listens there: the address and a code of its own", async () => {
+  const env = { SLUICE_URL: "http://127.0.0.1:1" };
+  await assert.rejects(command(["queue"], { env }), { code: "DISCONNECTED" });
+});
+
+for (const [line, said] of [
+  ["queu list", /there is no command "queu", did you mean "queue"\?/],
+  ["queue fly", /"fly" is not one of list, show/],
+  ["queue show", /QUEUE is needed/],
+  ["add mail", /QUEUE and PAYLOAD are needed/],
+  ["add mail 1 --nope", /nope/],
+  ["add mail 1 --weight heavy", /--weight must be a number/],
+  ["top --every never", /--every must be a number/],
+  ["serve --port high", /--port must be a number/],
+  ["serve extra", /no more words are taken, got extra/],
+  ["completion tcsh", /SHELL must be bash, zsh or fish/],
+] as const) {
+  test(`"${line}" makes no sense, and that is said with the usage`, async (t) => {
+    const { sluice } = await place(t);
+    const { code, text } = await sluice(line);
+    assert.equal(code, 2);
+    assert.match(text, said);
+  });
+}
+
+test("every command tells how it is used", async () => {
+  const { text } = await command([]);
+  const names = [...text.matchAll(/^ {2}sluice (\w+)/gm)].map(([, name]) => name!);
+  assert.ok(names.length >= 17);
+  for (const name of names) {
+    const { code, text: help } = await command(["help", name]);
+    assert.equal(code, 0);
+    assert.match(help, new RegExp(`sluice ${name}`));
+    for (const shell of ["bash", "zsh", "fish"]) {
+      assert.match((await command(["completion", shell])).text, new RegExp(`\\b${name}\\b`));
+    }
+  }
+});

@@ -1,0 +1,42 @@
+/** What the port's types promise of a call's arguments, held against what came over a network. */
+import { type EventFilter, SluiceError } from "@sluice/protocol";
+import type { CallName } from "@sluice/protocol/wire";
+
+/** Calls that begin with a list, and those that begin with nothing; the others name something. */
+const LISTS: ReadonlySet<CallName> = new Set([
+  "progress",
+  "cancel",
+  "retry",
+  "queuesOf",
+  "releaseGroups",
+]);
+const NONE: ReadonlySet<CallName> = new Set(["queues", "gates", "stats"]);
+
+export function checkArguments(name: CallName, args: readonly unknown[]): void {
+  const [first] = args;
+  if (NONE.has(name)) return;
+  if (LISTS.has(name)) {
+    if (!Array.isArray(first)) throw invalid(`${name}[0]`, "an array", first);
+  } else if (typeof first !== "string") throw invalid(`${name}[0]`, "a text", first);
+}
+
+export function checkFilter(filter: unknown): EventFilter {
+  if (typeof filter !== "object" || filter === null || Array.isArray(filter)) {
+    throw invalid("filter", "an object", filter);
+  }
+  const { queue, events } = filter as { queue?: unknown; events?: unknown };
+  if (queue !== undefined && typeof queue !== "string") throw invalid("queue", "a text", queue);
+  if (events !== undefined && !(Array.isArray(events) && events.every(isText))) {
+    throw invalid("events", "a list of texts", events);
+  }
+  return filter;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function invalid(field: string, wanted: string, value: unknown): SluiceError {
+  const message = `${field} must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 64)}`;
+  return new SluiceError("INVALID", message, { field });
+}
