@@ -46,7 +46,11 @@ export class Server implements AsyncDisposable {
   // An app's own server, which shows its page in the same frame.
   static async startApp(name: string, env: Record<string, string>): Promise<Server> {
     const port = await freePort();
-    const listen = { LISTEN_ADDRESS: `127.0.0.1:${port}`, ...env };
+    const listen = {
+      LISTEN_ADDRESS: `127.0.0.1:${port}`,
+      TORZNAB_LISTEN: `127.0.0.1:${port}`,
+      ...env,
+    };
     const server = new Server(port, `apps/${name}/src/main.ts`, [], listen);
     await server.start();
     return server;
@@ -61,7 +65,7 @@ export class Server implements AsyncDisposable {
     const place = isServer ? ["--port", String(this.port), "--dir", this.#dir] : [];
     const child = spawn(process.execPath, [this.#program, ...this.#args, ...place], {
       cwd: root,
-      env: { ...process.env, DATA_DIR: this.#dir, ...this.#env },
+      env: { ...process.env, DATA_DIR: this.#dir, TORZNAB_DIR: this.#dir, ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;

@@ -6,7 +6,7 @@ import { ofQueue, useLive } from "../data/live.ts";
 import type { ShownJob } from "../data/types.ts";
 import { Action } from "../parts/action.tsx";
 import { Fact, Refused } from "../parts/bits.tsx";
-import { bytes, duration, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
+import { age, bytes, duration, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
 import { pretty } from "../words/preview.ts";
 import { link } from "../words/route.ts";
 import { timeline } from "../words/timeline.ts";
@@ -115,7 +115,7 @@ function JobFacts({ job }: { job: ShownJob }): JSX.Element {
       </Fact>
       <Fact label="added">
         <time dateTime={new Date(addedAt).toISOString()} title={fullTime(addedAt)}>
-          {duration(now - addedAt)} ago
+          {age(now - addedAt)} ago
         </time>
       </Fact>
       <Fact label="gates">

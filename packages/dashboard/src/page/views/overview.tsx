@@ -6,7 +6,7 @@ import { always, useLive } from "../data/live.ts";
 import type { Overview, OverviewItem } from "../data/types.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
-import { count, duration, rate } from "../words/format.ts";
+import { age, count, rate } from "../words/format.ts";
 import { link } from "../words/route.ts";
 import { isTrouble, standingText } from "../words/standing.ts";
 
@@ -115,7 +115,7 @@ function QueueRow({ item }: { item: OverviewItem }): JSX.Element {
         <Sparkline points={lines?.out} label={`rate out of ${name}`} />
         <b>{rate(outRate)}</b>
       </td>
-      <td data-label="oldest">{oldestAt === undefined ? "–" : duration(now - oldestAt)}</td>
+      <td data-label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</td>
       <td data-label="failures / s" class={failureRate > 0 ? "bad" : ""}>
         <Sparkline points={lines?.failures} label={`failures in ${name}`} tone="bad" />
         <b>{rate(failureRate)}</b>

@@ -1,7 +1,8 @@
 /** Figures and times as people read them, in their own zone. */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const THIN = "\u2009";
+/** Narrow, and no place to break a line. */
+const THIN = "\u202f";
 
 export function count(value: number): string {
   if (value < 1_000_000) return whole.format(value).replaceAll(",", THIN);
@@ -83,6 +84,12 @@ export function countdown(ms: number): string {
   const [hours, minutes] = [Math.floor(left / 3600), Math.floor(left / 60) % 60];
   const rest = `${two(minutes)}:${two(left % 60)}`;
   return hours === 0 ? rest : `${hours}:${rest}`;
+}
+
+/** How old something is, never wider than a clock. */
+export function age(ms: number): string {
+  if (ms < 60_000 || ms >= 86_400_000) return duration(ms);
+  return countdown(ms);
 }
 
 /** With milliseconds, for a timeline. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alignSeries } from "./align-series.ts";
 import {
+  age,
   bytes,
   count,
   countdown,
@@ -20,7 +21,7 @@ import { sparkPath } from "./spark-path.ts";
 import { isTrouble, standingText } from "./standing.ts";
 import { timeline } from "./timeline.ts";
 
-const plain = (text: string): string => text.replaceAll("\u2009", " ");
+const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
 test("figures are short and keep their meaning", () => {
   assert.equal(plain(count(2_003)), "2 003");
@@ -47,6 +48,10 @@ test("durations have two units at most, countdowns are clocks", () => {
   assert.equal(countdown(61_200), "01:02");
   assert.equal(countdown(3_600_000), "1:00:00");
   assert.equal(countdown(-1), "00:00");
+  assert.deepEqual(
+    [5_000, 94_000, 90_000_000].map((ms) => plain(age(ms))),
+    ["5 s", "01:34", "1 d 1 h"],
+  );
 });
 
 test("lanes have names and addresses, paths too", () => {

@@ -8,7 +8,7 @@ import { eachJob } from "../../data/long-work.ts";
 import type { JobsPage, ShownJob } from "../../data/types.ts";
 import { Action } from "../../parts/action.tsx";
 import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
-import { count, duration, laneText } from "../../words/format.ts";
+import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
 
@@ -176,7 +176,7 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
         <a href={link("jobs", id)}>{id}</a>
       </th>
       <td class="lane">{laneText(fairnessKey)}</td>
-      <td class="number">{duration(now - addedAt)}</td>
+      <td class="number">{age(now - addedAt)}</td>
       <td class="number">
         {attempt} / {attempts}
       </td>

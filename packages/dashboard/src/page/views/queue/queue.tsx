@@ -6,7 +6,7 @@ import { ofQueue, useLive } from "../../data/live.ts";
 import type { Overview, QueueHistory } from "../../data/types.ts";
 import { Fact, Refused } from "../../parts/bits.tsx";
 import { Chart } from "../../parts/chart.tsx";
-import { bytes, count, duration, rate } from "../../words/format.ts";
+import { age, bytes, count, rate } from "../../words/format.ts";
 import { link, QUEUE_TABS, type QueueTab } from "../../words/route.ts";
 import { isTrouble, standingText } from "../../words/standing.ts";
 import { QueueActions } from "./actions.tsx";
@@ -79,7 +79,7 @@ function Figures({ info, overview }: FiguresProps): JSX.Element {
   return (
     <dl class="facts">
       <Fact label="waiting">{figure(stats?.waiting)}</Fact>
-      <Fact label="oldest">{oldestAt === undefined ? "–" : duration(now - oldestAt)}</Fact>
+      <Fact label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</Fact>
       <Fact label="running">{figure(stats?.leased)}</Fact>
       <Fact label="free workers">{figure(stats?.freeWorkers)}</Fact>
       <Fact label="delayed">{figure(stats?.delayed)}</Fact>
@@ -114,7 +114,7 @@ function Charts({ queue }: { queue: string }): JSX.Element {
       <Chart
         title="Time from due to dispatch"
         times={times}
-        show={duration}
+        show={age}
         series={[
           { label: "half within", points: series?.waitP50Ms ?? [], tone: "two" },
           { label: "99% within", points: series?.waitP99Ms ?? [], tone: "one" },

@@ -10,7 +10,7 @@ export function Tiers({ info }: { info: QueueInfo | undefined }): JSX.Element {
     <section class="tiers" aria-label="tiers">
       {tiers.map(({ name, waiting, leased }) => (
         <div key={name} class="tier">
-          <span class="name">{name}</span>
+          <span>tier {name}</span>
           <meter min={0} max={most} value={waiting} aria-label={`waiting in tier ${name}`} />
           <span>
             <b>{count(waiting)}</b> waiting, {count(leased)} running
