@@ -49,6 +49,7 @@ export class Server implements AsyncDisposable {
     const listen = {
       LISTEN_ADDRESS: `127.0.0.1:${port}`,
       TORZNAB_LISTEN: `127.0.0.1:${port}`,
+      RETRACKER_DASHBOARD_LISTEN: `127.0.0.1:${port}`,
       ...env,
     };
     const server = new Server(port, `apps/${name}/src/main.ts`, [], listen);
@@ -65,7 +66,13 @@ export class Server implements AsyncDisposable {
     const place = isServer ? ["--port", String(this.port), "--dir", this.#dir] : [];
     const child = spawn(process.execPath, [this.#program, ...this.#args, ...place], {
       cwd: root,
-      env: { ...process.env, DATA_DIR: this.#dir, TORZNAB_DIR: this.#dir, ...this.#env },
+      env: {
+        ...process.env,
+        DATA_DIR: this.#dir,
+        TORZNAB_DIR: this.#dir,
+        RETRACKER_DIR: this.#dir,
+        ...this.#env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
