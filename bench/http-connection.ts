@@ -17,14 +17,18 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #onAnswer: (answer: Answered) => void;
-  readonly #sentAt: number[] = [];
+  readonly #dueAt: number[] = [];
   #rest: Buffer = Buffer.alloc(0);
+  isOver = false;
 
   private constructor(socket: Socket, host: string, onAnswer: (answer: Answered) => void) {
     this.#socket = socket;
     this.#host = host;
     this.#onAnswer = onAnswer;
     socket.on("data", (bytes: Buffer) => this.#take(bytes));
+    socket.once("close", () => {
+      this.isOver = true;
+    });
   }
 
   static async open(
@@ -37,12 +41,15 @@ export class HttpConnection {
     return new HttpConnection(socket, host, onAnswer);
   }
 
+  // Requests without an answer.
   get open(): number {
-    return this.#sentAt.length;
+    return this.#dueAt.length;
   }
 
-  post(path: string, body: string): void {
-    this.#sentAt.push(performance.now());
+  // An answer's time counts from when the request was due, so that whatever holds up the sender is
+  // in the figure and not left out of it.
+  post(path: string, body: string, dueAt = performance.now()): void {
+    this.#dueAt.push(dueAt);
     this.#socket.write(
       `POST ${path} HTTP/1.1\r\nhost: ${this.#host}\r\ncontent-type: application/json\r\n` +
         `content-length: ${Buffer.byteLength(body)}${END_OF_HEAD}${body}`,
@@ -64,7 +71,7 @@ export class HttpConnection {
       if (this.#rest.length < end) return;
       this.#rest = this.#rest.subarray(end);
       const status = Number(text.slice(9, 12));
-      const ms = performance.now() - this.#sentAt.shift()!;
+      const ms = performance.now() - this.#dueAt.shift()!;
       this.#onAnswer({ status, ms, head: text });
     }
   }

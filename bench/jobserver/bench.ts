@@ -18,6 +18,8 @@ const SECONDS = 10;
 const SUBMITTERS = 200;
 const PREFERRED = 20;
 const CONNECTIONS = 50;
+// The server's own default. With jobs that do nothing it bounds how many are confirmed at a time.
+const WORKERS = 10;
 const TICK_MS = 5;
 
 export const jobserverBench: Bench = {
@@ -26,9 +28,11 @@ export const jobserverBench: Bench = {
 };
 
 interface Run {
-  readonly offered: number;
   readonly seconds: number;
+  // From when a submission was due, not from when it was sent.
   readonly answerMs: readonly number[];
+  // How long after that it was sent: what of the answer's time is the sender's own.
+  readonly lateMs: readonly number[];
   readonly refused: number;
   readonly waits: Waits;
 }
@@ -63,6 +67,7 @@ function tell(
       offeredPerSecond: RATE,
       submitters: SUBMITTERS,
       preferred: PREFERRED,
+      workers: WORKERS,
       secondsPerRun: seconds,
       runs: runs.length,
       ...spreadConditions(spread),
@@ -75,6 +80,7 @@ function tell(
   figure("submissions refused", "jobs", ({ refused }) => refused);
   figure("answer, p50", "ms", ({ answerMs }) => percentileOf(answerMs, 0.5));
   figure("answer, p99", "ms", ({ answerMs }) => percentileOf(answerMs, 0.99));
+  figure("sent after it was due, p99", "ms", ({ lateMs }) => percentileOf(lateMs, 0.99));
   for (const group of ["preferred", "other"] as const) {
     figure(`submission → handler, ${group}, p50`, "ms", ({ waits }) => waits[group].p50);
     figure(`submission → handler, ${group}, p99`, "ms", ({ waits }) => waits[group].p99);
@@ -83,6 +89,7 @@ function tell(
 
 async function load(address: string, seconds: number): Promise<Run> {
   const answerMs: number[] = [];
+  const lateMs: number[] = [];
   let refused = 0;
   const connections: HttpConnection[] = [];
   for (let i = 0; i < CONNECTIONS; i++) {
@@ -96,20 +103,27 @@ async function load(address: string, seconds: number): Promise<Run> {
   const from = performance.now();
   for (let sent = 0; sent < offered; ) {
     const due = Math.min(offered, Math.floor(((performance.now() - from) * RATE) / 1000));
-    for (; sent < due; sent++) submit(connections[sent % CONNECTIONS]!, sent % SUBMITTERS);
+    for (; sent < due; sent++) {
+      const dueAt = from + (sent * 1000) / RATE;
+      lateMs.push(performance.now() - dueAt);
+      submit(connections[sent % CONNECTIONS]!, sent % SUBMITTERS, dueAt);
+    }
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
-  while (answerMs.length < offered) await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  while (answerMs.length < offered) {
+    if (connections.some(({ isOver }) => isOver)) throw new Error("the server hung up");
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
   const tookSeconds = (performance.now() - from) / 1000;
   for (const connection of connections) connection.close();
-  return { offered, seconds: tookSeconds, answerMs, refused, waits: await waitsOf(address) };
+  return { seconds: tookSeconds, answerMs, lateMs, refused, waits: await waitsOf(address) };
 }
 
-function submit(connection: HttpConnection, submitter: number): void {
+function submit(connection: HttpConnection, submitter: number, dueAt: number): void {
   const group = submitter < PREFERRED ? "preferred" : "other";
-  const args = { group, sentAt: Date.now() };
+  const args = { group, dueAt: performance.timeOrigin + dueAt };
   const job = { type: "stamp", worker_id: `worker-${submitter}`, arguments: args };
-  connection.post("/job/add", JSON.stringify(job));
+  connection.post("/job/add", JSON.stringify(job), dueAt);
 }
 
 // The last in the last tier: when it runs, all others have run.
@@ -145,6 +159,7 @@ async function start(dir: string): Promise<{ address: string; stop: () => Promis
       LOG_LEVEL: "error",
       FAST_QUEUE_SIZE: "1000000",
       SLOW_QUEUE_SIZE: "1000000",
+      MAX_JOBS: String(WORKERS),
       PRIORITY_WORKER_IDS: preferred.join(","),
     },
   });

@@ -4,8 +4,8 @@ const waits: Record<string, number[]> = { preferred: [], other: [] };
 
 export default {
   stamp: (args: unknown): void => {
-    const { group, sentAt } = args as { group: string; sentAt: number };
-    waits[group]!.push(Date.now() - sentAt);
+    const { group, dueAt } = args as { group: string; dueAt: number };
+    waits[group]!.push(Date.now() - dueAt);
   },
   tell: (): unknown => {
     const told = structuredClone(waits);

@@ -25,12 +25,9 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
   app.get<OfResult>(
     "/job/result/:uid",
     { schema: { ...about("getJobResult", "A job's result"), querystring: WAIT } },
-    async ({ params, query, raw }, reply) => {
-      const left = new AbortController();
-      raw.socket.once("close", () => left.abort());
-      const waitMs = (query.wait_seconds ?? 0) * 1000;
-      const waiting = AbortSignal.any([AbortSignal.timeout(waitMs), left.signal, closing]);
-      return orGone(reply, () => server.result(params.uid, waitMs === 0 ? NO_WAIT : waiting));
+    ({ params, query }, reply) => {
+      const waiting = patience(reply, query.wait_seconds ?? 0, closing);
+      return orGone(reply, () => server.result(params.uid, waiting));
     },
   );
   app.delete<OfJob>(
@@ -45,6 +42,14 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
 }
 
 const NO_WAIT = AbortSignal.abort();
+
+/** Over when the time is, when the client has gone, and when the server stops. */
+function patience({ raw }: FastifyReply, seconds: number, closing: AbortSignal): AbortSignal {
+  if (seconds === 0) return NO_WAIT;
+  const answered = new AbortController();
+  raw.once("close", () => answered.abort());
+  return AbortSignal.any([AbortSignal.timeout(seconds * 1000), answered.signal, closing]);
+}
 
 const WAIT = {
   type: "object",

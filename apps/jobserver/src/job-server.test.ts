@@ -192,6 +192,97 @@ test("the same idempotency key is the same job, for its submitter only", async (
   assert.notEqual((await add("note", "b", { idempotency_key: "k" })).uid, first.uid);
 });
 
+test("what an idempotency key belongs to may be as long as both may be", async (t) => {
+  const { add } = await open(t);
+  const more = { idempotency_key: "\u0000".repeat(512) };
+  const first = await add("note", "w".repeat(1024), more);
+  assert.equal((await add("note", "w".repeat(1024), more)).uid, first.uid);
+});
+
+test("a job whose result is no longer kept is answered with its id all the same", async (t) => {
+  const { server, add } = await open(t, { RESULT_CACHE_MAX_SIZE: "0" });
+  const first = await add("note", "a", { idempotency_key: "k" });
+  await server.result(first.uid, AbortSignal.timeout(10_000)).catch(() => undefined);
+  const again = await add("note", "a", { idempotency_key: "k" });
+  assert.deepEqual(again, { uid: first.uid, queue: "slow", position: 0 });
+});
+
+test("position counts a submitter's own jobs, and a job that began does not wait", async (t) => {
+  const { server, add, release } = await open(t);
+  assert.equal((await add("hold", "a")).position, 1);
+  assert.equal((await server.stats.report()).tiers.slow?.oldest_age_ms, null);
+  const positions = await Promise.all(["a", "b", "a"].map((id) => add("note", id)));
+  assert.deepEqual(
+    positions.map(({ position }) => position),
+    [1, 1, 2],
+  );
+  const { uid } = positions[2]!;
+  assert.equal((await server.status(uid)).position, 2);
+  assert.equal(await server.cancel(positions[0]!.uid), true);
+  assert.equal((await add("note", "a")).position, 2);
+  release();
+  const last = await add("note", "b");
+  await end(server, last.uid);
+  await end(server, uid);
+  const { tiers, slow_queue_depth } = await server.stats.report();
+  assert.deepEqual([slow_queue_depth, tiers.slow?.oldest_age_ms], [0, null]);
+});
+
+test("a tier may have any name, and is reported under it", async (t) => {
+  const { server, add } = await open(t, { PRIORITY_TIERS: "__proto__:5,slow:5" });
+  await add("hold");
+  const report = await server.stats.report();
+  assert.deepEqual(Object.keys(report.tiers), ["__proto__", "slow"]);
+});
+
+test("tiers can be taken away and given back, and no job is lost over it", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-jobserver-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const ran: unknown[] = [];
+  const idle: JobHandlers = { note: (args, { signal }) => once(signal).then(() => args) };
+  const busy: JobHandlers = { note: (args) => ran.push(args) };
+  const run = async (
+    env: Record<string, string>,
+    handlers: JobHandlers,
+    use: (server: JobServer) => Promise<void>,
+  ): Promise<void> => {
+    const config = readConfig({ DATA_DIR: dir, MAX_JOBS: "1", ...env });
+    const server = await JobServer.open(config, handlers, QUIET);
+    try {
+      await use(server);
+    } finally {
+      await server.close({ timeoutMs: 0 });
+    }
+  };
+  const names = { PRIORITY_WORKER_IDS: "vip" };
+  const three = { ...names, PRIORITY_TIERS: "vip:9,fast:9,slow:9" };
+  let last = "";
+  await run(three, idle, async (server) => {
+    await server.add({ type: "note", arguments: "holds the worker" });
+    await server.add({ type: "note", arguments: "slow" });
+    await server.add({ type: "note", arguments: "fast", worker_id: "vip" });
+  });
+  await run(names, idle, async (server) => {
+    const { fast_queue_depth, slow_queue_depth } = await server.stats.report();
+    assert.equal(fast_queue_depth + slow_queue_depth, 2);
+    const added = await server.add({ type: "note", arguments: "fast too", worker_id: "vip" });
+    assert.deepEqual([added.queue, added.position], ["fast", 1]);
+  });
+  await run({ ENABLE_PRIORITY_QUEUE: "false" }, idle, async (server) => {
+    const added = await server.add({ type: "note", arguments: "legacy", worker_id: "vip" });
+    assert.equal(added.queue, "slow");
+    assert.ok((await server.stats.report()).slow_queue_depth >= 3);
+  });
+  await run(three, busy, async (server) => {
+    last = (await server.add({ type: "note", arguments: "last" })).uid;
+    assert.equal((await end(server, last)).status, "succeeded");
+  });
+  const lower = ["holds the worker", "slow", "legacy", "last"];
+  assert.deepEqual(new Set(ran.slice(0, 2)), new Set(["fast", "fast too"]));
+  assert.deepEqual(new Set(ran.slice(2)), new Set(lower));
+  assert.equal(ran.length, 6);
+});
+
 test("what was queued is there after a restart", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-jobserver-"));
   t.after(() => rmSync(dir, { recursive: true }));

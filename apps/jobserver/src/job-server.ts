@@ -2,7 +2,8 @@
  * The job server without its HTTP: one Sluice queue whose tiers are how preferred a submitter is
  * and whose lanes are the submitters. Only jobs that are durably queued have an id.
  */
-import { type Queue, Sluice, SluiceError, type Worker } from "sluice";
+import { hash } from "node:crypto";
+import { type Job, type JobOptions, type Queue, Sluice, SluiceError, type Worker } from "sluice";
 import type { Readiness } from "sluice/http";
 import type { Config, TierSize } from "./config.ts";
 import type { JobHandlers } from "./handlers/handler.ts";
@@ -12,9 +13,10 @@ import { queueOptions } from "./queue-options.ts";
 import { handlerFor } from "./run.ts";
 import { Sizing } from "./sizing.ts";
 import { ServerStats } from "./stats.ts";
-import { type JobStatus, nameOf, positionOf, type Status, statusOf } from "./status.ts";
-import { parseSubmission, type Submission } from "./submission.ts";
+import { errorOf, type JobStatus, nameOf, positionOf, type Status, statusOf } from "./status.ts";
+import { parseSubmission, type Submission, type Submitted } from "./submission.ts";
 import { Submitters } from "./submitters.ts";
+import { TierPlaces } from "./tier-places.ts";
 
 const QUEUE = "jobs";
 const STORE = "jobserver";
@@ -43,19 +45,21 @@ export class JobServer implements AsyncDisposable {
   readonly #sluice: Sluice;
   readonly #queue: Queue<Submission, unknown>;
   readonly #submitters: Submitters;
+  readonly #places: TierPlaces;
   readonly #types: ReadonlySet<string>;
   readonly #sizing: Sizing;
   readonly #worker: Worker<Submission, unknown>;
 
   private constructor(parts: Parts) {
-    const { config, sluice, queue, handlers, log, submitters } = parts;
+    const { config, sluice, queue, handlers, log, submitters, places } = parts;
     this.config = config;
+    this.#places = places;
     this.#sluice = sluice;
     this.#queue = queue;
     this.#submitters = submitters;
     this.#types = new Set(Object.keys(handlers));
     this.list = new PriorityList(config, submitters, sluice.store<string>(STORE), log);
-    this.stats = new ServerStats({ config, queue, list: this.list });
+    this.stats = new ServerStats({ config, queue, list: this.list, places });
     this.#sizing = new Sizing({
       config,
       stats: this.stats,
@@ -74,7 +78,8 @@ export class JobServer implements AsyncDisposable {
   static async open(config: Config, handlers: JobHandlers, log: Log): Promise<JobServer> {
     const sluice = await Sluice.open({ dir: config.dir });
     try {
-      await sluice.queue(QUEUE, queueOptions(config, config.tiers));
+      const places = new TierPlaces(config.tiers.length, await tiersInQueue(sluice));
+      await sluice.queue(QUEUE, queueOptions(config, config.tiers, places.retired));
       // What a handler threw it would throw again; a worker that died is another matter.
       const queue = await sluice.queue<Submission>(QUEUE, { retry: () => "dlq" });
       for (const [type, concurrency] of config.typeLimits) {
@@ -84,7 +89,7 @@ export class JobServer implements AsyncDisposable {
         config.match,
         config.tiers.map(({ name }) => name),
       );
-      const server = new JobServer({ config, sluice, queue, handlers, log, submitters });
+      const server = new JobServer({ config, sluice, queue, handlers, log, submitters, places });
       await server.stats.recount();
       await server.list.start();
       server.#sizing.start();
@@ -97,32 +102,21 @@ export class JobServer implements AsyncDisposable {
 
   /** Answers an id once the job is durable; refuses with what was wrong, or `QUEUE_FULL`. */
   async add(body: unknown): Promise<JobAdded> {
-    const { timeoutMs, tiers, results, typeLimits } = this.config;
-    const { submission, idempotencyKey } = parseSubmission(body, this.#types, timeoutMs);
-    const { type, workerId } = submission;
-    const wanted = this.#submitters.tierOf(workerId);
+    const submitted = parseSubmission(body, this.#types, this.config.timeoutMs);
+    const { submission } = submitted;
+    const wanted = this.#submitters.tierOf(submission.workerId);
+    this.stats.submitting();
     try {
-      const job = await this.#queue.add(submission, {
-        priority: wanted,
-        ...(workerId === undefined ? {} : { fairnessKey: workerId }),
-        ...(typeLimits.some(([limited]) => limited === type) ? { gates: [gateOf(type)] } : {}),
-        ...(idempotencyKey === undefined
-          ? {}
-          : {
-              dedupe: {
-                key: JSON.stringify([workerId ?? null, idempotencyKey]),
-                mode: "window" as const,
-                window: results.ms,
-              },
-            }),
-      });
-      const tier = job.tier ?? wanted;
-      if (!job.duplicate) this.stats.added(job.id, wanted, tier);
-      const position = (await positionOf(job)) ?? 0;
-      return { uid: job.id, queue: tiers[tier]!.name, position };
+      const job = await this.#queue.add(submission, this.#optionsOf(submitted, wanted));
+      if (job.duplicate) return await this.#again(job, wanted);
+      const tier = this.#places.tierAt(job.tier!);
+      const position = this.stats.added(job.id, submission.workerId ?? "", { wanted, tier });
+      return { uid: job.id, queue: this.config.tiers[tier]!.name, position };
     } catch (error) {
       if (error instanceof SluiceError && error.code === "QUEUE_FULL") this.stats.rejected(wanted);
       throw error;
+    } finally {
+      this.stats.submitted();
     }
   }
 
@@ -135,7 +129,7 @@ export class JobServer implements AsyncDisposable {
     const job = this.#sluice.job<Submission>(uid);
     if (!signal.aborted) await job.finished({ signal }).catch(() => undefined);
     const info = await job.info();
-    return { status: nameOf(info), data: info.result ?? null, error: info.error ?? null };
+    return { status: nameOf(info), data: info.result ?? null, error: errorOf(info) ?? null };
   }
 
   /** False when the job had ended. */
@@ -179,8 +173,45 @@ export class JobServer implements AsyncDisposable {
     await this.close();
   }
 
+  /** The configured tier of a place in the queue. */
+  tierName(place: number): string {
+    return this.config.tiers[this.#places.tierAt(place)]!.name;
+  }
+
+  /** A job that was submitted before. One that is no longer kept has no tier of its own. */
+  async #again(job: Job<Submission, unknown>, wanted: number): Promise<JobAdded> {
+    const uid = job.id;
+    try {
+      const position = (await positionOf(job)) ?? 0;
+      return { uid, queue: this.tierName(job.tier!), position };
+    } catch (error) {
+      const isGone = error instanceof SluiceError && error.code === "ALREADY_FINISHED";
+      if (!isGone) throw error;
+      return { uid, queue: this.config.tiers[wanted]!.name, position: 0 };
+    }
+  }
+
+  #optionsOf({ submission, idempotencyKey }: Submitted, wanted: number): JobOptions {
+    const { type, workerId } = submission;
+    const isLimited = this.config.typeLimits.some(([limited]) => limited === type);
+    return {
+      priority: this.#places.placeOf(wanted),
+      ...(workerId === undefined ? {} : { fairnessKey: workerId }),
+      ...(isLimited ? { gates: [gateOf(type)] } : {}),
+      ...(idempotencyKey === undefined
+        ? {}
+        : {
+            dedupe: {
+              key: dedupeKey(workerId, idempotencyKey),
+              mode: "window",
+              window: this.config.results.ms,
+            },
+          }),
+    };
+  }
+
   async #resize(sizes: readonly TierSize[]): Promise<void> {
-    const { tiers, capacity } = queueOptions(this.config, sizes);
+    const { tiers, capacity } = queueOptions(this.config, sizes, this.#places.retired);
     await this.#sluice.queue(QUEUE, { tiers, capacity });
   }
 }
@@ -192,6 +223,17 @@ interface Parts {
   readonly handlers: JobHandlers;
   readonly log: Log;
   readonly submitters: Submitters;
+  readonly places: TierPlaces;
+}
+
+async function tiersInQueue(sluice: Sluice): Promise<number> {
+  const queues = await sluice.queues();
+  return queues.find(({ name }) => name === QUEUE)?.config.tiers.length ?? 0;
+}
+
+/** A digest, as both together may be longer than a dedupe key can be. */
+function dedupeKey(workerId: string | undefined, idempotencyKey: string): string {
+  return hash("sha256", JSON.stringify([workerId ?? null, idempotencyKey]));
 }
 
 function gateOf(type: string): string {

@@ -10,8 +10,8 @@ export function page(server: JobServer): AppPage {
     name: "jobserver",
     title: "Job server",
     view: () => viewOf(server),
-    act: async (action) => {
-      if (action !== "refresh") throw new Error(`there is no action ${action}`);
+    // It offers one action, and only what a page offers is asked of it.
+    act: async () => {
       if (server.config.endpoint === undefined) return "There is no endpoint to ask.";
       await server.list.refresh();
       const { last_error, size } = server.list.status;
@@ -64,7 +64,7 @@ async function submittersOf(server: JobServer): Promise<AppSection> {
   const rows: (string | number)[][] = [];
   for await (const { key, tier, waiting, leased, received } of server.submitters()) {
     const name = typeof key === "string" ? key : key.join("/");
-    rows.push([name || "(no name)", server.config.tiers[tier]!.name, waiting, leased, received]);
+    rows.push([name || "(no name)", server.tierName(tier), waiting, leased, received]);
     if (rows.length === SUBMITTERS_SHOWN) break;
   }
   const columns = ["submitter", "tier", "waiting", "running", "served"];

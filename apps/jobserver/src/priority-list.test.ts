@@ -27,7 +27,10 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
 
 function open(t: TestContext, sluice: Sluice, env: Record<string, string>): Bench {
   const config: Config = readConfig(env);
-  const submitters = new Submitters(config.match, ["fast", "slow"]);
+  const submitters = new Submitters(
+    config.match,
+    config.tiers.map(({ name }) => name),
+  );
   const said: string[] = [];
   const say = (message: string): void => void said.push(message);
   const log: Log = { debug: say, info: say, warn: say, error: say };
@@ -110,6 +113,26 @@ test("the last good list is there after a restart, though the endpoint is gone",
   const other = open(t, sluice, { [ENDPOINT]: `${url}/other` });
   await other.list.start();
   assert.equal(other.list.status.size, 0, "another endpoint's list is not taken over");
+});
+
+test("a kept list with a tier that is gone still prefers, and is asked for anew", async (t) => {
+  const sluice = await memory(t);
+  const asked: (string | undefined)[] = [];
+  const url = await serve(t, (request, response) => {
+    asked.push(request.headers["if-none-match"]);
+    response.writeHead(200, { etag: '"1"' }).end('{"workers":[{"id":"a","tier":"vip"}]}');
+  });
+  const PRIORITY_TIERS = "vip:1,fast:1,slow:1";
+  const before = open(t, sluice, { [ENDPOINT]: url, PRIORITY_TIERS });
+  await before.list.start();
+  await before.list.refresh();
+  assert.equal(before.submitters.tierOf("a"), 0);
+  const after = open(t, sluice, { [ENDPOINT]: url, PRIORITY_TIERS: "best:1,fast:1,slow:1" });
+  await after.list.start();
+  await after.list.refresh();
+  assert.equal(asked.at(-1), undefined);
+  assert.equal(after.submitters.tierOf("a"), 1);
+  assert.match(after.list.status.last_error ?? "", /tier must be one of/);
 });
 
 test("an unchanged list is not sent again", async (t) => {

@@ -74,19 +74,28 @@ export class PriorityList {
     if (workerIds !== undefined) this.#take(asList(workerIds), "static");
     else if (hasDummyData) this.#take(asList(DUMMY_IDS), "dummy");
     if (endpoint === undefined) return;
+    const has = (tier: string): boolean => this.#config.tiers.some(({ name }) => name === tier);
     const kept = await loadList(this.#store);
     if (kept?.endpoint === endpoint.href) {
-      this.#etag = kept.etag;
+      // The tiers may be others than when it was kept: then it is asked for as if it were new.
+      const isOfTheseTiers = kept.workers.every(({ tier }) => tier === undefined || has(tier));
+      this.#etag = isOfTheseTiers ? kept.etag : undefined;
       this.#refreshedAt = kept.at;
       this.#take(kept.workers, "disk");
     }
     // The address alone: a path or a query may hold a key.
     this.#log.info(`Fetching initial priority list from external endpoint: ${endpoint.origin}`);
-    this.#fetching = this.refresh();
+    void this.refresh();
   }
 
-  /** Never rejects: what went wrong is in the status. */
-  async refresh(): Promise<void> {
+  /** Never rejects: what went wrong is in the status. One at a time, whoever asks for it. */
+  refresh(): Promise<void> {
+    this.#fetching = this.#fetching.then(() => this.#refresh());
+    return this.#fetching;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#over.signal.aborted) return;
     try {
       await this.#fetch(this.#config.endpoint!);
       this.#error = undefined;
@@ -107,9 +116,7 @@ export class PriorityList {
   #arm(): void {
     const spread = 1 + JITTER * (2 * Math.random() - 1);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#fetching = this.refresh();
-    }, this.#config.refreshMs * spread);
+    this.#timer = setTimeout(() => void this.refresh(), this.#config.refreshMs * spread);
     this.#timer.unref();
   }
 

@@ -9,11 +9,19 @@ const WEIGHT_MAX = 100;
 /** A job whose worker died is tried again; one that failed by itself is not. */
 const ATTEMPTS = 3;
 
-export function queueOptions(config: Config, sizes: readonly TierSize[]): QueueOptions<Submission> {
+export function queueOptions(
+  config: Config,
+  sizes: readonly TierSize[],
+  retired = 0,
+): QueueOptions<Submission> {
   const total = sizes.reduce((sum, { capacity }) => sum + capacity, 0);
   return {
-    tiers: sizes.map((tier) => ({ ...tier, ...partOf(tier, config.submitterShare) })),
-    tierOrder: orderOf(config),
+    tiers: [
+      // A configured name has no colon.
+      ...Array.from({ length: retired }, (_, index) => ({ name: `retired:${index}` })),
+      ...sizes.map((tier) => ({ ...tier, ...partOf(tier, config.submitterShare) })),
+    ],
+    tierOrder: orderOf(config, retired),
     promoteAfter: config.maxWaitMs === 0 ? null : config.maxWaitMs,
     capacity: { jobs: total },
     onFull: "spill",
@@ -33,13 +41,14 @@ function partOf({ capacity }: TierSize, share: number): { perLane?: number } {
  * as many jobs as the weight says, so the smallest weights that come near the share are the best:
  * 3 to 1 alternates every few jobs, 750 to 250 every thousand.
  */
-function orderOf({ slowShare, tiers }: Config): "strict" | number[] {
+function orderOf({ slowShare, tiers }: Config, retired: number): "strict" | number[] {
   const lower = tiers.length - 1;
   if (slowShare === 0 || lower === 0) return "strict";
   for (let weight = 1; ; weight++) {
     const first = Math.max(1, Math.round((lower * weight * (1 - slowShare)) / slowShare));
     const share = (lower * weight) / (first + lower * weight);
     if (Math.abs(share - slowShare) > SHARE_ERROR && weight < WEIGHT_MAX) continue;
-    return tiers.map((_, index) => (index === 0 ? first : weight));
+    const weights = tiers.map((_, index) => (index === 0 ? first : weight));
+    return [...Array.from({ length: retired }, () => first), ...weights];
   }
 }

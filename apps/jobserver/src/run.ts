@@ -17,12 +17,15 @@ export function handlerFor(handlers: JobHandlers): Handler<Submission, unknown> 
     const handler = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
     if (handler === undefined) throw new Unrecoverable(`no handler for jobs of type ${type}`);
     const limit = new AbortController();
-    const timeout = new JobTimeout(`took longer than ${timeoutMs / 1000} s`);
-    const over = new Promise<never>((_, reject) => {
-      limit.signal.addEventListener("abort", () => reject(timeout), { once: true });
-    });
+    let timer: NodeJS.Timeout | undefined;
     // A handler that ignores its signal goes on, but its job is over and its place is free.
-    const timer = setTimeout(() => limit.abort(timeout), timeoutMs);
+    const over = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const timeout = new JobTimeout(`took longer than ${timeoutMs / 1000} s`);
+        limit.abort(timeout);
+        reject(timeout);
+      }, timeoutMs);
+    });
     try {
       const context = {
         uid: id,

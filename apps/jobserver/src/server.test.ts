@@ -1,10 +1,8 @@
 // The rows of the documentation against a real server process, over real HTTP.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { listEndpoint } from "./testing/list-endpoint.ts";
 import { Spawned } from "./testing/spawn.ts";
 
 const spawned = (t: TestContext, env: Record<string, string> = {}): Promise<Spawned> =>
@@ -18,7 +16,7 @@ async function many(count: number, one: (index: number) => Promise<unknown>): Pr
   }
 }
 
-test("a job's life over HTTP, from its submission to its result", async (t) => {
+test("a job's life over HTTP, from its submission to its result and its counts", async (t) => {
   const server = await spawned(t);
   const added = await server.add("echo", "me", { arguments: { hello: "world" } });
   assert.equal(added.status, 201);
@@ -43,6 +41,10 @@ test("a job's life over HTTP, from its submission to its result", async (t) => {
   );
   assert.match(stats.last_update, /^\d{4}-\d\d-\d\dT.*Z$/);
   assert.equal(stats.enabled, true);
+  assert.equal(stats.tiers.slow.oldest_age_ms, null);
+  const { body: metrics } = await server.call("GET /metrics");
+  assert.match(metrics, /jobserver_succeeded_total\{tier="slow"\} 1/);
+  assert.match(metrics, /jobserver_waiting\{tier="fast"\} 0/);
 });
 
 test("a failed job is no failed request, and a pending one is not unknown", async (t) => {
@@ -79,7 +81,7 @@ test("fast first, the 1001st spills, and when both are full: 429 and nothing sto
   assert.equal(full.status, 429);
   assert.equal(full.body.error.code, "QUEUE_FULL");
   assert.equal(full.body.uid, undefined);
-  assert.ok(Number(full.headers.get("retry-after")) >= 1);
+  assert.ok(Number(full.headers["retry-after"]) >= 1);
   const { fast_queue_depth, slow_queue_depth } = await server.stats();
   assert.deepEqual([fast_queue_depth, slow_queue_depth], [1000, 5]);
   server.release();
@@ -102,24 +104,13 @@ test("2,500 jobs of one delay another by a turn, and the 2,501st is refused", as
   assert.ok(server.ran.indexOf("modest") <= 1);
 });
 
-test("legacy mode: a single tier, the same calls", async (t) => {
-  const server = await spawned(t, { ENABLE_PRIORITY_QUEUE: "false", PRIORITY_WORKER_IDS: "vip" });
-  const { body } = await server.add("echo", "vip", { arguments: 1 });
-  assert.equal(body.queue, "slow");
-  assert.equal((await server.stats()).enabled, false);
-});
-
 test("more tiers: the list says who goes where", async (t) => {
-  const list = createServer((_request, response) => {
-    response.end(JSON.stringify({ workers: ["usual", { id: "best", tier: "vip" }] }));
-  }).listen(0, "127.0.0.1");
-  await once(list, "listening");
-  t.after(() => list.close());
+  const { url } = await listEndpoint(t, ["usual", { id: "best", tier: "vip" }]);
   const server = await spawned(t, {
     PRIORITY_TIERS: "vip:5,fast:10,slow:50",
-    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: `http://127.0.0.1:${(list.address() as AddressInfo).port}`,
+    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: url,
   });
-  while ((await server.stats()).priority_list.last_refresh === null);
+  await server.until(({ priority_list }) => priority_list.last_refresh !== null);
   await server.add("hold");
   for (const [id, tier] of [
     ["best", "vip"],
@@ -136,20 +127,14 @@ test("more tiers: the list says who goes where", async (t) => {
 });
 
 test("the last good list outlives its endpoint and a restart", async (t) => {
-  let isUp = true;
-  const list = createServer((request, response) => {
-    if (isUp) response.end('{"workers":["vip"]}');
-    else request.destroy();
-  }).listen(0, "127.0.0.1");
-  await once(list, "listening");
-  t.after(() => list.close());
+  const list = await listEndpoint(t, ["vip"]);
   const server = await spawned(t, {
-    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: `http://127.0.0.1:${(list.address() as AddressInfo).port}`,
+    EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: list.url,
     PRIORITY_REFRESH_INTERVAL_SECONDS: "1",
   });
-  while ((await server.stats()).priority_list.size === 0);
-  isUp = false;
-  while ((await server.stats()).priority_list.last_error === null);
+  await server.until(({ priority_list }) => priority_list.size === 1);
+  list.answer = (request) => void request.destroy();
+  await server.until(({ priority_list }) => priority_list.last_error !== null);
   assert.equal((await server.stats()).priority_list.size, 1);
   assert.equal(await server.stop(), 0);
   await server.start();
@@ -163,21 +148,80 @@ test("kill -9 with 5,000 queued jobs loses none, and finished ones do not come b
   const done = await server.add("note", "w", { arguments: "before" });
   await server.result(done.body.uid);
   await server.add("hold", "w");
-  const uids: string[] = [];
+  const uids = new Set<string>();
   await many(5000, async (i) => {
-    uids[i] = (await server.add("note", "w", { arguments: i })).body.uid;
+    const { status, body } = await server.add("note", "w", { arguments: i });
+    assert.equal(status, 201);
+    uids.add(body.uid);
   });
+  assert.equal(uids.size, 5000);
   await server.kill();
   server.release();
-  await server.start({ MAX_JOBS: "10" });
-  assert.equal((await server.call(`GET /job/status/${done.body.uid}`)).body.status, "succeeded");
-  await many(5000, async (i) => {
-    assert.equal((await server.result(uids[i]!)).status, "succeeded", uids[i]);
-  });
-  const ran = server.ran.filter((value) => value !== "before");
-  assert.equal(server.ran.length - ran.length, 1);
-  assert.equal(ran.length, 5000);
-  assert.equal(new Set(ran).size, 5000);
+  await server.start({ MAX_JOBS: "10", RESULT_CACHE_MAX_SIZE: "10000" });
+  assert.equal((await server.status(done.body.uid)).status, "succeeded");
+  await server.until(({ slow_processed }) => slow_processed === 5000);
+  for (const uid of [[...uids][0]!, [...uids][4999]!]) {
+    assert.equal((await server.result(uid)).status, "succeeded", uid);
+  }
+  // Each left its trace once: those that were queued, and the one that had ended before.
+  const { ran } = server;
+  assert.equal(ran.length, 5001);
+  assert.equal(new Set(ran).size, 5001);
+});
+
+test("a server that is told to stop lets the running job end, and keeps what waits", async (t) => {
+  const server = await spawned(t);
+  const running = await server.add("hold");
+  const waiting = await server.add("note", "w", { arguments: 1 });
+  const stopping = server.stop();
+  server.release();
+  assert.equal(await stopping, 0);
+  await server.start();
+  assert.equal((await server.result(waiting.body.uid)).status, "succeeded");
+  const { status, attempts } = await server.status(running.body.uid);
+  assert.deepEqual([status, attempts], ["succeeded", 1]);
+});
+
+test("whatever the endpoint answers, the last good list stays and the error is told", async (t) => {
+  const list = await listEndpoint(t, ["vip"]);
+  const server = await spawned(t, { EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: list.url });
+  await server.until(({ priority_list }) => priority_list.size === 1);
+  const bad: [error: RegExp, answer: typeof list.answer][] = [
+    [/not JSON/, (_, response) => void response.end("<html></html>")],
+    [/not JSON/, (_, response) => void response.end()],
+    [/"workers"/, (_, response) => void response.end("{}")],
+    [/bytes/, (_, response) => void response.end(`{"workers":[${'"a1",'.repeat(1e6)}"a"]}`)],
+    [/answered 500/, (_, response) => void response.writeHead(500).end("{}")],
+    [
+      /not a public address|not called/,
+      (_, response) => void response.writeHead(302, { location: server.address }).end(),
+    ],
+    [/./, (request) => void request.destroy()],
+  ];
+  for (const [error, answer] of bad) {
+    list.answer = answer;
+    const { body } = await server.call("POST /v1/apps/jobserver/actions/refresh", {});
+    assert.match(body.message, error);
+    const { priority_list } = await server.stats();
+    assert.match(priority_list.last_error, error);
+    assert.equal(priority_list.size, 1);
+    assert.equal((await server.add("echo", "vip")).body.queue, "fast");
+  }
+  assert.match(server.said, /Priority list not updated, the last good one stays/);
+});
+
+test("its page is on its own server", async (t) => {
+  const server = await spawned(t, { PRIORITY_WORKER_IDS: "a,b" });
+  await server.add("hold");
+  await server.add("note", "<b>");
+  assert.deepEqual((await server.call("GET /v1/apps")).body.apps, [
+    { name: "jobserver", title: "Job server" },
+  ]);
+  const { body } = await server.call("GET /v1/apps/jobserver");
+  const [tiers, submitters, list] = body.view.sections;
+  assert.deepEqual(tiers.rows[1].slice(0, 4), ["slow", 1, 5000, 2]);
+  assert.ok(submitters.rows.some((row: unknown[]) => row[0] === "<b>" && row[2] === 1));
+  assert.deepEqual(list.facts[0], { label: "workers", value: 2 });
 });
 
 test("with a key everybody is asked for it but the probes", async (t) => {
@@ -196,16 +240,7 @@ test("with a key everybody is asked for it but the probes", async (t) => {
   assert.doesNotMatch(server.said, new RegExp(key));
 });
 
-test("metrics count what the statistics count", async (t) => {
-  const server = await spawned(t);
-  const { body } = await server.add("echo", "me");
-  await server.result(body.uid);
-  const { body: text } = await server.call("GET /metrics");
-  assert.match(text, /jobserver_succeeded_total\{tier="slow"\} 1/);
-  assert.match(text, /jobserver_waiting\{tier="fast"\} 0/);
-});
-
-test("bad calls get a clear error and the server stays up", async (t) => {
+test("bad calls get a clear error, http-get stays outside, and the server stays up", async (t) => {
   const server = await spawned(t);
   const bad: [string, unknown, number][] = [
     ["POST /job/add", "{", 400],
@@ -219,23 +254,12 @@ test("bad calls get a clear error and the server stays up", async (t) => {
     assert.equal(answer.status, status, line);
     assert.equal(typeof answer.body.error.message, "string");
   }
-  assert.equal((await server.add("echo")).status, 201);
-});
-
-test("http-get does not reach inwards", async (t) => {
-  const server = await spawned(t);
-  const { body } = await server.add("http-get", "w", { arguments: { url: server.address } });
-  const { status, error } = await server.result(body.uid);
+  const inwards = await server.add("http-get", "w", { arguments: { url: server.address } });
+  const { status, error } = await server.result(inwards.body.uid);
   assert.equal(status, "failed");
   assert.match(error, /not called|not a public address/);
+  const { uid } = (await server.add("echo")).body;
+  for (let i = 0; i < 20; i++) await server.result(uid);
+  assert.equal(await server.stop(), 0);
+  assert.doesNotMatch(server.said, /MaxListeners/, "polls leave nothing on their connection");
 });
-
-for (const [env, said] of [
-  [{ MAX_JOBS: "none" }, /MAX_JOBS must be .*got "none"/],
-  [{ LISTEN_ADDRESS: "0.0.0.0:0" }, /0\.0\.0\.0 can be reached from outside/],
-  [{ JOB_TYPE_LIMITS: "nope:1" }, /JOB_TYPE_LIMITS names nope/],
-] as const) {
-  test(`${JSON.stringify(env)} does not start, and says why`, async (t) => {
-    await assert.rejects(new Spawned(t, env).start(), said);
-  });
-}

@@ -3,7 +3,8 @@ import type { Queue } from "sluice";
 import type { Config, TierSize } from "./config.ts";
 import type { ListStatus, PriorityList } from "./priority-list.ts";
 import type { Submission } from "./submission.ts";
-import { TierBook, type TierStats } from "./tier-book.ts";
+import { TierBook, type TierStats, type WaitingJob } from "./tier-book.ts";
+import type { TierPlaces } from "./tier-places.ts";
 
 export type TierReport = TierStats & { readonly capacity: number };
 
@@ -19,10 +20,17 @@ export type StatsReport = {
   readonly priority_list: ListStatus;
 } & Readonly<Record<`${string}_queue_depth` | `${string}_processed`, number>>;
 
+/** The tier that a job was meant for, and the one that took it. */
+interface Admitted {
+  readonly wanted: number;
+  readonly tier: number;
+}
+
 interface Parts {
   readonly config: Config;
   readonly queue: Queue<Submission, unknown>;
   readonly list: PriorityList;
+  readonly places: TierPlaces;
 }
 
 export class ServerStats {
@@ -30,15 +38,19 @@ export class ServerStats {
   readonly #parts: Parts;
   #sizes: readonly TierSize[];
   #changedAt: number | undefined = undefined;
+  /** Submissions that are not answered yet, and jobs that began meanwhile: some may be theirs. */
+  #submitting = 0;
+  readonly #early = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sizes = parts.config.tiers;
     this.books = parts.config.tiers.map(({ name }) => new TierBook(name));
     const { queue } = parts;
-    queue.on("started", ({ job }) => this.#started(job.id, job.tier));
-    queue.on("finished", ({ job }) => this.#ended(job.tier, "succeeded"));
-    queue.on("failed", ({ job }) => this.#ended(job.tier, "failed"));
+    const bookOf = (place: number): TierBook => this.books[parts.places.tierAt(place)]!;
+    queue.on("started", ({ job }) => this.#started(job.id, bookOf(job.tier)));
+    queue.on("finished", ({ job }) => this.#ended(bookOf(job.tier), "succeeded"));
+    queue.on("failed", ({ job }) => this.#ended(bookOf(job.tier), "failed"));
   }
 
   /** The sizes of the tiers now. */
@@ -52,18 +64,35 @@ export class ServerStats {
 
   /** Who waits from before the start. */
   async recount(): Promise<void> {
-    const waiting: { id: string; tier: number; addedAt: number }[] = [];
-    for await (const job of this.#parts.queue.jobs({ state: "waiting" })) waiting.push(job);
+    const { queue, places } = this.#parts;
+    const waiting: (WaitingJob & { tier: number })[] = [];
+    for await (const { id, tier, addedAt, payload } of queue.jobs({ state: "waiting" })) {
+      const submitter = payload.workerId ?? "";
+      waiting.push({ uid: id, submitter, addedAt, tier: places.tierAt(tier) });
+    }
     waiting.sort((a, b) => a.addedAt - b.addedAt);
-    for (const { id, tier, addedAt } of waiting) this.books[tier]?.wait(id, addedAt);
+    for (const { tier, ...job } of waiting) this.books[tier]!.wait(job);
   }
 
-  added(uid: string, wanted: number, tier: number): void {
+  /** A submission is on its way: a worker may begin with its job before it is answered. */
+  submitting(): void {
+    this.#submitting += 1;
+  }
+
+  submitted(): void {
+    this.#submitting -= 1;
+    if (this.#submitting === 0) this.#early.clear();
+  }
+
+  /** Answers the job's position among those of its submitter. */
+  added(uid: string, submitter: string, { wanted, tier }: Admitted): number {
     const book = this.books[tier]!;
     book.enqueued += 1;
-    book.wait(uid, Date.now());
     if (tier !== wanted) this.books[wanted]!.spilled += 1;
     this.#touch();
+    const position = book.waitingOf(submitter) + 1;
+    if (!this.#early.delete(uid)) book.wait({ uid, submitter, addedAt: Date.now() });
+    return position;
   }
 
   rejected(wanted: number): void {
@@ -71,13 +100,18 @@ export class ServerStats {
     this.#touch();
   }
 
-  left(uid: string): void {
-    for (const book of this.books) book.leave(uid);
+  /** The job waits no more; false when it was not known to. */
+  left(uid: string): boolean {
+    return this.books.some((book) => book.leave(uid));
   }
 
   async depths(): Promise<number[]> {
     const { perTier } = await this.#parts.queue.stats();
-    return this.books.map((_, tier) => perTier[tier]?.waiting ?? 0);
+    const depths = this.books.map(() => 0);
+    perTier.forEach(({ waiting }, place) => {
+      depths[this.#parts.places.tierAt(place)]! += waiting;
+    });
+    return depths;
   }
 
   async report(): Promise<StatsReport> {
@@ -90,11 +124,10 @@ export class ServerStats {
       fast_processed: 0,
       slow_processed: 0,
     };
-    const tiers: Record<string, TierReport> = {};
-    this.books.forEach((book, tier) => {
+    const tiers = this.books.map((book, tier): [string, TierReport] => {
       flat[`${book.name}_queue_depth`] = depths[tier]!;
       flat[`${book.name}_processed`] = book.processed;
-      tiers[book.name] = { ...book.stats(now), capacity: this.#sizes[tier]!.capacity };
+      return [book.name, { ...book.stats(now), capacity: this.#sizes[tier]!.capacity }];
     });
     const last_update =
       this.#changedAt === undefined ? null : new Date(this.#changedAt).toISOString();
@@ -102,20 +135,19 @@ export class ServerStats {
       ...flat,
       last_update,
       enabled: config.isPriorityOn,
-      tiers,
+      tiers: Object.fromEntries(tiers),
       priority_list: list.status,
     } as StatsReport;
   }
 
-  #started(uid: string, tier: number): void {
-    // An older job may have moved up since it was added.
-    this.left(uid);
-    this.books[tier]!.started += 1;
+  #started(uid: string, book: TierBook): void {
+    if (!this.left(uid) && this.#submitting > 0) this.#early.add(uid);
+    book.started += 1;
     this.#touch();
   }
 
-  #ended(tier: number, how: "succeeded" | "failed"): void {
-    this.books[tier]![how] += 1;
+  #ended(book: TierBook, how: "succeeded" | "failed"): void {
+    book[how] += 1;
     this.#touch();
   }
 

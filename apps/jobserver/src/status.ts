@@ -28,6 +28,7 @@ export async function statusOf(job: Job<Submission, unknown>): Promise<JobStatus
   const [info, history] = await Promise.all([job.info(), job.history()]);
   const status = nameOf(info);
   const position = status === "queued" ? await positionOf(job) : undefined;
+  const error = errorOf(info);
   const isOver = status !== "queued" && status !== "running";
   const started = history.findLast(({ event }: HistoryEntry) => event === "dispatched");
   return {
@@ -38,7 +39,7 @@ export async function statusOf(job: Job<Submission, unknown>): Promise<JobStatus
     queued_at: timeOf(info.addedAt),
     started_at: started === undefined ? null : timeOf(started.at),
     finished_at: isOver && info.at !== undefined ? timeOf(info.at) : null,
-    ...(info.error === undefined ? {} : { error: info.error }),
+    ...(error === undefined ? {} : { error }),
   };
 }
 
@@ -60,6 +61,11 @@ export function nameOf({ state, ending, error }: JobDetails<Submission, unknown>
     default:
       return error?.startsWith(`${TIMEOUT_NAME}:`) === true ? "timeout" : "failed";
   }
+}
+
+/** What an attempt before the last one failed with is no error of a job that came through. */
+export function errorOf(info: JobDetails<Submission, unknown>): string | undefined {
+  return info.ending === "finished" ? undefined : info.error;
 }
 
 function timeOf(ms: number): string {

@@ -36,7 +36,7 @@ export class Submitters {
     this.#tierOf = new Map(
       list.map(({ id, tier }) => [
         this.#nameOf(id),
-        tier === undefined ? this.usual : this.#tiers.indexOf(tier),
+        tier === undefined || !this.#tiers.includes(tier) ? this.usual : this.#tiers.indexOf(tier),
       ]),
     );
   }

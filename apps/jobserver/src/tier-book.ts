@@ -10,6 +10,13 @@ export interface TierStats {
   readonly oldest_age_ms: number | null;
 }
 
+export interface WaitingJob {
+  readonly uid: string;
+  /** Empty for those who give no name. */
+  readonly submitter: string;
+  readonly addedAt: number;
+}
+
 export class TierBook {
   readonly name: string;
   enqueued = 0;
@@ -20,8 +27,10 @@ export class TierBook {
   rejected = 0;
   /** Jobs that were meant for this tier and went to a lower one. */
   spilled = 0;
-  /** When each waiting job was added, the oldest first. */
-  readonly #waiting = new Map<string, number>();
+  /** By uid, the oldest first. */
+  readonly #waiting = new Map<string, WaitingJob>();
+  /** How many wait of each submitter that has any. */
+  readonly #counts = new Map<string, number>();
 
   constructor(name: string) {
     this.name = name;
@@ -32,18 +41,30 @@ export class TierBook {
     return this.succeeded + this.failed;
   }
 
-  wait(uid: string, addedAt: number): void {
-    this.#waiting.set(uid, addedAt);
+  waitingOf(submitter: string): number {
+    return this.#counts.get(submitter) ?? 0;
   }
 
-  leave(uid: string): void {
+  wait(job: WaitingJob): void {
+    this.#waiting.set(job.uid, job);
+    this.#counts.set(job.submitter, this.waitingOf(job.submitter) + 1);
+  }
+
+  /** False when it did not wait here. */
+  leave(uid: string): boolean {
+    const job = this.#waiting.get(uid);
+    if (job === undefined) return false;
     this.#waiting.delete(uid);
+    const left = this.waitingOf(job.submitter) - 1;
+    if (left === 0) this.#counts.delete(job.submitter);
+    else this.#counts.set(job.submitter, left);
+    return true;
   }
 
   stats(now: number): TierStats {
     const { enqueued, started, succeeded, failed, rejected, spilled } = this;
     const [oldest] = this.#waiting.values();
-    const oldest_age_ms = oldest === undefined ? null : Math.max(0, now - oldest);
+    const oldest_age_ms = oldest === undefined ? null : Math.max(0, now - oldest.addedAt);
     return { enqueued, started, succeeded, failed, rejected, spilled, oldest_age_ms };
   }
 }

@@ -144,11 +144,14 @@ export class Chunks {
   /** A part of a chunk is in the log. Parts come in the order of their positions. */
   place(chunk: Chunk, part: Part): void {
     chunk.parts.push(part);
+    const partBytes = part.to - part.from;
     const last = this.#stretches.at(-1);
-    const isFull = last === undefined || last.sizeBytes >= this.chunkBytes;
+    // A large part begins one of its own: it must not count in a file before the one it is in.
+    const isLarge = partBytes > this.chunkBytes;
+    const isFull = last === undefined || last.sizeBytes >= this.chunkBytes || isLarge;
     const stretch = isFull ? { first: part.position, sizeBytes: 0, liveBytes: 0 } : last;
     if (isFull) this.#stretches.push(stretch);
-    stretch.sizeBytes += part.to - part.from;
+    stretch.sizeBytes += partBytes;
     if (chunk.stretch === undefined) {
       this.#unplacedBytes -= chunk.liveBytes;
       this.#putInto(chunk, stretch);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MemoryLog, type Position } from "@sluice/log";
 import fc from "fast-check";
 import { type LocalBroker, openBroker } from "./broker.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
+import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { idOfAdded, job } from "./testing/opened.ts";
 
 const SEGMENT_BYTES = 512 * 1024;
@@ -117,3 +117,26 @@ test("when nearly all ends at once, adds go on, and the log becomes small", asyn
   assert.ok(logBytes <= 2 * liveBytes + SEGMENT_BYTES, `${logBytes} bytes, ${liveBytes} live`);
   await broker.close();
 });
+
+test("beside one job nearly as large as a segment the cleaner comes to rest", async () => {
+  const segmentBytes = 16 * 1024;
+  for (let sizeBytes = 6_000; sizeBytes <= 16_000; sizeBytes += 500) {
+    const log = new WatchedLog({ segmentBytes: segmentBytes / 8 });
+    const broker = await openBroker({ log, clock: new ManualClock(), segmentBytes });
+    await broker.setQueue("standing", { paused: true });
+    await broker.setQueue("churn", { results: { jobs: 0 } });
+    await broker.add("standing", [job("x".repeat(sizeBytes))]);
+    for (let round = 0; round < 20; round++) await churn(broker);
+    await idle(100);
+    let appends = 0;
+    log.onAppend = () => appends++;
+    await idle(20);
+    assert.equal(appends, 0, `a job of ${sizeBytes} bytes is moved again and again`);
+    await broker.close();
+  }
+});
+
+/** The cleaner works between turns. */
+async function idle(turns: number): Promise<void> {
+  for (let i = 0; i < turns; i++) await turn();
+}

@@ -228,8 +228,8 @@ export class JobDesk {
   }
 
   /**
-   * The same as `#each`, unless this operation was answered before. What has no name is answered
-   * without a detour, so that calls of one commit are answered in their order.
+   * The same as `#each`, unless this operation was answered before. It hands the promise on as it
+   * is: one more `await` and the answer would come after those of later calls.
    */
   #once<I, T>(
     name: string,
@@ -238,12 +238,11 @@ export class JobDesk {
     call: (item: I, engine: Engine, now: number) => T,
   ): Promise<Outcome<T>[]> {
     if (operationId === undefined) return this.#each("items", items, call);
-    return this.#named(name, operationId, items, call);
+    return this.#named({ name, operationId }, items, call);
   }
 
   async #named<I, T>(
-    name: string,
-    operationId: string,
+    { name, operationId }: { name: string; operationId: string },
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
   ): Promise<Outcome<T>[]> {

@@ -70,27 +70,3 @@ test("a large value that was refused is not written into the log", async () => {
   assert.ok(broker.sizes().logBytes - before < 1_000);
   await broker.close();
 });
-
-test("calls without a name that share a commit are answered in their order", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  await broker.setQueue("q", {});
-  await broker.add(
-    "q",
-    Array.from({ length: 6 }, () => ({ payload: new Uint8Array(1) })),
-  );
-  const jobs = await broker.lease("q", { max: 6 });
-  const lease = (index: number): string => jobs[index]!.lease;
-  const answered: string[] = [];
-  const note = (name: string) => (): void => void answered.push(name);
-  await Promise.all([
-    broker.ack([{ lease: lease(0) }]).then(note("ack")),
-    broker.retry([jobs[0]!.id]).then(note("retry")),
-    broker.nack([{ lease: lease(1) }]).then(note("nack")),
-    broker.giveBack([lease(2)]).then(note("giveBack")),
-    broker.extend([{ lease: lease(3), leaseMs: 1000 }]).then(note("extend")),
-    broker.ack([{ lease: lease(4) }]).then(note("ack")),
-    broker.cancel([jobs[5]!.id]).then(note("cancel")),
-  ]);
-  assert.deepEqual(answered, ["ack", "retry", "nack", "giveBack", "extend", "ack", "cancel"]);
-});

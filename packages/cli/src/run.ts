@@ -14,7 +14,7 @@ const COMMON_USAGE = `  --json                 for scripts: one JSON value, or o
 export type Surroundings = Pick<Call, "env" | "input" | "output" | "stop">;
 
 export async function run(args: readonly string[], around: Surroundings): Promise<number> {
-  const { out } = around.output;
+  const { out, progress } = around.output;
   const [name, ...rest] = args;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     const wanted = COMMANDS.find((command) => command.name === rest[0]);
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   }
   const command = COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
-    out(`there is no command "${name}"${nearest(name)}\n\n${overview()}`);
+    progress.write(`there is no command "${name}"${nearest(name)}\n\n${overview()}\n`);
     return EXIT.misuse;
   }
   // An app reads its own words.
@@ -35,7 +35,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
     return EXIT.well;
   } catch (error) {
     if (!(error instanceof Misuse)) throw error;
-    out(`${error.message}\n\n${usageOf(command)}`);
+    progress.write(`${error.message}\n\n${usageOf(command)}\n`);
     return EXIT.misuse;
   }
 }

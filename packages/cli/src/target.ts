@@ -1,28 +1,58 @@
 /** The server that a command talks to. */
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { text } from "node:stream/consumers";
 import type { Broker } from "@sluice/protocol";
 import { Sluice, SluiceError } from "sluice";
 import { type Call, type Options, textOf } from "./command.ts";
+import { readPem } from "./read-pem.ts";
 
-const DEFAULT_URL = "http://127.0.0.1:7070";
+export const DEFAULT_URL = "http://127.0.0.1:7070";
 
 export const TARGET: Options = {
   url: { type: "string" },
   key: { type: "string" },
+  ca: { type: "string" },
+  cert: { type: "string" },
+  "cert-key": { type: "string" },
 };
 
 export const TARGET_USAGE = [
   `  --url URL              the server, else SLUICE_URL, else ${DEFAULT_URL}`,
   "  --key KEY              its API key, else SLUICE_API_KEY",
+  "  --ca FILE              who has signed its certificate, else SLUICE_CA",
+  "  --cert, --cert-key FILE  what to show when it asks, else SLUICE_CERT, SLUICE_CERT_KEY",
 ].join("\n");
 
 export interface Target {
   readonly url: string;
   readonly apiKey: string | undefined;
+  readonly tls: Tls;
+}
+
+interface Tls {
+  readonly ca?: Buffer | undefined;
+  readonly cert?: Buffer | undefined;
+  readonly key?: Buffer | undefined;
 }
 
 function targetOf(call: Call): Target {
   const url = textOf(call, "url") ?? call.env.SLUICE_URL ?? DEFAULT_URL;
-  return { url, apiKey: textOf(call, "key") ?? call.env.SLUICE_API_KEY };
+  return { url, apiKey: textOf(call, "key") ?? call.env.SLUICE_API_KEY, tls: tlsOf(call) };
+}
+
+function tlsOf(call: Call): Tls {
+  return {
+    ca: pemOf(call, "ca", "SLUICE_CA"),
+    cert: pemOf(call, "cert", "SLUICE_CERT"),
+    key: pemOf(call, "cert-key", "SLUICE_CERT_KEY"),
+  };
+}
+
+function pemOf(call: Call, name: string, variable: string): Buffer | undefined {
+  const path = textOf(call, name) ?? (call.env[variable] || undefined);
+  return path === undefined ? undefined : readPem(name, path);
 }
 
 export interface Connected {
@@ -35,8 +65,8 @@ export async function connected<Answer>(
   call: Call,
   act: (connected: Connected) => Promise<Answer>,
 ): Promise<Answer> {
-  const { url, apiKey } = targetOf(call);
-  const sluice = await Sluice.connect(url, { apiKey, client: "sluice command" });
+  const { url, apiKey, tls } = targetOf(call);
+  const sluice = await Sluice.connect(url, { apiKey, client: "sluice command", tls });
   try {
     return await act({ sluice, broker: sluice.broker });
   } finally {
@@ -46,21 +76,26 @@ export async function connected<Answer>(
 
 /** A call of the HTTP API, for the few things that are only there. */
 export async function http<Answer>(call: Call, line: string, body?: unknown): Promise<Answer> {
-  const { url, apiKey } = targetOf(call);
+  const { url, apiKey, tls } = targetOf(call);
   const [method, path] = line.split(" ") as [string, string];
-  const response = await fetch(new URL(path, url.replace(/^ws/, "http")), {
-    method,
-    headers: {
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error: Error) => {
-    throw new SluiceError("DISCONNECTED", `${url} cannot be reached: ${causeOf(error)}`);
-  });
-  const text = await response.text();
-  if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as Answer;
-  throw refusalOf(response.status, text);
+  const address = new URL(path, url.replace(/^ws/, "http"));
+  const headers = {
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  const ask = address.protocol === "https:" ? httpsRequest : httpRequest;
+  // Not fetch: it cannot be told of an authority or a certificate.
+  const asking = ask(address, { method, headers, agent: false, ...tls });
+  asking.end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(asking, "response").catch((error: Error) => {
+    throw new SluiceError("DISCONNECTED", `${url} cannot be reached: ${error.message}`);
+  })) as [IncomingMessage];
+  const answer = await text(response);
+  const { statusCode = 0 } = response;
+  if (statusCode >= 200 && statusCode < 300) {
+    return (answer === "" ? undefined : JSON.parse(answer)) as Answer;
+  }
+  throw refusalOf(statusCode, answer);
 }
 
 function refusalOf(status: number, text: string): SluiceError {
@@ -69,9 +104,4 @@ function refusalOf(status: number, text: string): SluiceError {
   } catch {
     return new SluiceError("DISCONNECTED", `what answers there is no Sluice server: ${status}`);
   }
-}
-
-function causeOf(error: Error): string {
-  const { cause } = error;
-  return cause instanceof Error ? cause.message : error.message;
 }

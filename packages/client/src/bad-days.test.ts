@@ -130,8 +130,10 @@ test("a result that the broker refuses fails its job at once, with the reason", 
     runs++;
     return "x".repeat(2_000_000);
   });
+  const told = new Promise((resolve) => mail.on("failed", resolve));
   const job = await mail.add(1);
   await assert.rejects(job.finished(), /PAYLOAD_TOO_LARGE/);
+  assert.equal(((await told) as { job: { id: string } }).job.id, job.id);
   assert.equal(runs, 1);
 });
 

@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { SluiceError } from "@sluice/protocol";
 import { CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { ShellOptions } from "./shell/options.ts";
 import type { Shell } from "./shell/shell.ts";
@@ -19,20 +20,34 @@ export async function listen(
   furnish: () => Promise<void>,
 ): Promise<Running> {
   const { app } = shell;
+  const { host = "127.0.0.1", port: wanted = 0 } = options;
   try {
     await furnish();
-    await app.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
+    await app.listen({ host, port: wanted });
   } catch (error) {
     await app.close();
-    throw error;
+    throw refusalOf(error as NodeJS.ErrnoException, host, wanted);
   }
   const { address, port, family } = app.server.address() as AddressInfo;
-  const host = family === "IPv6" ? `[${address}]` : address;
+  const name = family === "IPv6" ? `[${address}]` : address;
   return {
-    address: `${options.tls === undefined ? "http" : "https"}://${host}:${port}`,
+    address: `${options.tls === undefined ? "http" : "https"}://${name}:${port}`,
     port,
     close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => closeWithin(shell, timeoutMs),
   };
+}
+
+/** What the operator chose and the machine does not grant, in words; the rest as it is. */
+function refusalOf(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} of ${host} is in use: choose another, or 0 for any that is free`,
+    EACCES: `port ${port} of ${host} is not for this user`,
+    EADDRNOTAVAIL: `${host} is no address of this machine`,
+    ENOTFOUND: `${host} is a name that nobody knows`,
+  };
+  const message = messages[error.code ?? ""];
+  if (message === undefined) return error;
+  return new SluiceError("CONFLICT", message, { field: "port", value: port });
 }
 
 async function closeWithin({ app }: Shell, timeoutMs: number): Promise<void> {

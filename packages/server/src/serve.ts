@@ -34,6 +34,7 @@ import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
+import { RESUME_MS_MAX } from "./stream/limits.ts";
 import { serveStream } from "./stream/serve-stream.ts";
 
 export interface ServeOptions extends ShellOptions {
@@ -55,7 +56,7 @@ export interface StreamDoor {
   /** Whether an upgrade is to be refused: a stranger's page may have asked for it. */
   refuse(request: IncomingMessage): { status: number; message: string } | undefined;
   /** The broker as the holder of this key may use it, checked on every call. */
-  open(apiKey: string | undefined): Promise<Broker>;
+  open(apiKey: string | undefined, request?: IncomingMessage): Promise<Broker>;
   /** Aborted when the server begins to close. */
   readonly closing: AbortSignal;
 }
@@ -88,6 +89,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   const hasKeys = options.keys !== undefined && options.keys !== false;
   checkAddress(options, hasKeys);
+  checkResumeMs(options.resumeMs);
   const desk = new Desk(options, hasKeys, rootKey);
   const shell = newShell(options, desk);
   warnOfPlainText(shell, options, hasKeys);
@@ -97,6 +99,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const stream = streamDoor(shell, desk);
   openStream(stream, options.resumeMs);
   return { ...running, firstKey, stream };
+}
+
+function checkResumeMs(resumeMs: unknown): void {
+  const isWhole = Number.isInteger(resumeMs) && Number(resumeMs) >= 0;
+  if (resumeMs === undefined || (isWhole && Number(resumeMs) <= RESUME_MS_MAX)) return;
+  const message = `resumeMs must be a whole number from 0 to ${RESUME_MS_MAX}, got ${resumeMs}`;
+  throw new SluiceError("INVALID", message, { field: "resumeMs", value: resumeMs });
 }
 
 function openStream(
@@ -114,9 +123,9 @@ function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: b
 }
 
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
-function streamDoor({ app, refuse, closing }: Shell, desk: Desk): StreamDoor {
-  const open = async (apiKey: string | undefined): Promise<Broker> =>
-    guard(desk.ready(), desk.verify(apiKey));
+function streamDoor({ app, refuse, verify, closing }: Shell, desk: Desk): StreamDoor {
+  const open: StreamDoor["open"] = async (apiKey, request) =>
+    guard(desk.ready(), verify(apiKey, request?.socket.remoteAddress ?? ""));
   return { server: app.server, refuse, open, closing };
 }
 

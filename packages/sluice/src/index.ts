@@ -22,4 +22,4 @@ export {
   type WorkerInfo,
 } from "@sluice/protocol";
 export type { Durability, OpenOptions } from "./open.ts";
-export { Sluice } from "./sluice.ts";
+export { type ServerOptions, Sluice } from "./sluice.ts";

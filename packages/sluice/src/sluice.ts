@@ -2,10 +2,15 @@ import { openBroker, SystemClock } from "@sluice/broker";
 import { Sluice as Client, type ConnectOptions, loadTracing } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { FileLog, type Log } from "@sluice/log";
-import type { Broker, SluiceError } from "@sluice/protocol";
-import { dialWs } from "./dial-ws.ts";
+import { type Broker, SluiceError } from "@sluice/protocol";
+import { type ClientTls, dialWs } from "./dial-ws.ts";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
+
+export interface ServerOptions extends ConnectOptions {
+  /** For a server whose authority Node does not know, or that asks for a certificate. */
+  tls?: ClientTls | undefined;
+}
 
 /** A durable job queue, in this process or on a server. */
 export class Sluice extends Client {
@@ -25,10 +30,23 @@ export class Sluice extends Client {
    * The queues of a server, as if they were here; resolves when the server has welcomed us. The
    * connection is made again whenever it is lost, and what was not answered is said again.
    */
-  static override async connect(url: string, options: ConnectOptions = {}): Promise<Sluice> {
-    const port = await connectBroker(url, { ...options, dial: dialWs });
+  static override async connect(url: string, options: ServerOptions = {}): Promise<Sluice> {
+    const { tls, ...rest } = options;
+    checkTls(tls);
+    const port = await connectBroker(url, { ...rest, dial: dialWs(tls) });
     return new Sluice({ port, clock: new SystemClock(), failed: port.failure });
   }
+}
+
+/** The key is a secret: the refusal does not repeat it. */
+function checkTls(tls: unknown): void {
+  if (tls === undefined) return;
+  const known = ["ca", "cert", "key"];
+  const isObject = typeof tls === "object" && tls !== null;
+  if (isObject && Object.keys(tls).every((name) => known.includes(name))) return;
+  const got = isObject ? Object.keys(tls).join(", ") : typeof tls;
+  const message = `connect.tls must have ${known.join(", ")}, got ${got}`;
+  throw new SluiceError("INVALID", message, { field: "connect.tls" });
 }
 
 /** Nobody was promised what was cut off, but somebody may wonder. */

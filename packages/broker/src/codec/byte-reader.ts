@@ -7,8 +7,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import { SluiceError } from "@sluice/protocol";
+import { NameCache } from "@sluice/protocol/wire";
 import { ESCAPE } from "./byte-writer.ts";
-import { NameCache } from "./name-cache.ts";
 
 /** The part of a varint that integer arithmetic handles, and the most that may be above it. */
 const LOW = 2 ** 28;

@@ -29,7 +29,7 @@ test("each line of standard input is a job, and bad ones are told", async (t) =>
   assert.equal(taken.text, '{"n":1}\n{"n":2}\n3');
   const bad = await feed("not json", "add", "numbers", "-");
   assert.equal(bad.code, 2);
-  assert.match(bad.text, /a payload is JSON, got "not json"/);
+  assert.match(bad.remarks, /a payload is JSON, got "not json"/);
   await sluice("queue set numbers capacity.jobs=1");
   const full = await feed("1\n2", "add", "numbers", "-");
   assert.equal(full.code, 1);
@@ -146,9 +146,10 @@ for (const [line, said] of [
 ] as const) {
   test(`"${line}" makes no sense, and that is said with the usage`, async (t) => {
     const { sluice } = await place(t);
-    const { code, text } = await sluice(line);
+    const { code, text, remarks } = await sluice(line);
     assert.equal(code, 2);
-    assert.match(text, said);
+    assert.match(remarks, said);
+    assert.equal(text, "", "what reads the output is not fed a usage");
   });
 }
 

@@ -38,7 +38,8 @@ ${TARGET_USAGE}`,
 };
 
 async function act(call: Call, broker: Broker): Promise<number> {
-  const [verb = "show", ...rest] = call.words;
+  const [verb, ...rest] = call.words;
+  if (verb === undefined) throw new Misuse("VERB ID is needed, got nothing");
   if (!VERBS.includes(verb)) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
   const [id] = wordsOf(rest, "ID");
   switch (verb) {

@@ -66,9 +66,9 @@ test("a call that makes no sense is answered with the usage and its own exit cod
     ["log", "check"],
     ["log", "check", "a", "b"],
   ]) {
-    const { code, text } = await sluice(...args);
+    const { code, remarks } = await sluice(...args);
     assert.equal(code, 2);
-    assert.match(text, /sluice log check DIR/);
+    assert.match(remarks, /sluice log check DIR/);
   }
   assert.equal((await sluice()).code, 0);
   assert.equal((await sluice("--help")).code, 0);

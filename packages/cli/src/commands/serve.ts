@@ -2,6 +2,7 @@ import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
 import { feed } from "../serve/demo.ts";
 import { type Served, startServer } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
+import { DEFAULT_URL } from "../target.ts";
 
 export const serveCommand: Command = {
   name: "serve",
@@ -9,7 +10,7 @@ export const serveCommand: Command = {
   usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
 
 ${SERVE_USAGE}
-  --demo                  feed it: a noisy tenant, a quiet one, two throttled providers`,
+  --demo                 feed it: a noisy tenant, a quiet one, two throttled providers`,
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
@@ -28,11 +29,10 @@ async function run(call: Call, served: Served): Promise<number> {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
     const { address, dir } = served;
-    out(call.isJson ? JSON.stringify({ address, dir }) : greet(served, call.env));
-    const key = await served.firstKey;
-    if (key !== undefined) out(`\nThe first API key, shown this once: ${key.key}`);
+    const key = (await served.firstKey)?.key;
+    out(call.isJson ? JSON.stringify({ address, dir, key }) : greet(served, key, call.env));
     await using demo = call.values.demo === true ? await feed(broker) : undefined;
-    if (demo !== undefined) out(`\n${demo.text}`);
+    if (demo !== undefined && !call.isJson) out(`\n${demo.text}`);
     const error = await Promise.race([stopped, served.failed]);
     if (error === undefined) return EXIT.well;
     progress.write(`${error.message}: nothing more is confirmed, so the server stops\n`);
@@ -42,9 +42,11 @@ async function run(call: Call, served: Served): Promise<number> {
   }
 }
 
-function greet({ address, dir }: Served, env: Call["env"]): string {
+function greet({ address, dir }: Served, key: string | undefined, env: Call["env"]): string {
   // Whoever was started by npm finds the command by npx.
   const sluice = env.npm_command === undefined ? "sluice" : "npx sluice";
+  const shown = key === undefined ? "" : `\n\nThe first API key, shown this once: ${key}`;
+  const settings = settingsFor(address, key, env);
   return `Sluice is up.
 
   dashboard  ${address}/
@@ -55,7 +57,15 @@ function greet({ address, dir }: Served, env: Call["env"]): string {
 
 The first job:
 
-  ${sluice} add mail '{"to":"a@b.c"}' --lane acme
+${settings}  ${sluice} add mail '{"to":"a@b.c"}' --lane acme
   ${sluice} consume mail --count 1
-  ${sluice} top`;
+  ${sluice} top${shown}`;
+}
+
+/** What commands in another terminal must be told to find this server. */
+function settingsFor(address: string, key: string | undefined, env: Call["env"]): string {
+  const lines: string[] = [];
+  if (address !== DEFAULT_URL && address !== env.SLUICE_URL) lines.push(`SLUICE_URL=${address}`);
+  if (key !== undefined) lines.push(`SLUICE_API_KEY=${key}`);
+  return lines.map((line) => `  export ${line}\n`).join("");
 }

@@ -1,5 +1,4 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
-import { readFileSync } from "node:fs";
 import { type LocalBroker, openBroker, SystemClock } from "@sluice/broker";
 import { FileLog, type Log, MemoryLog } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
@@ -10,6 +9,7 @@ import {
   serve,
   type TlsOptions,
 } from "@sluice/server";
+import { readPem } from "../read-pem.ts";
 import type { ServeSettings } from "./settings.ts";
 
 export interface Served {
@@ -111,12 +111,4 @@ function tlsOf(settings: ServeSettings): TlsOptions | undefined {
     key: readPem("tls-key", key),
     ...(ca === undefined ? {} : { ca: readPem("tls-ca", ca) }),
   };
-}
-
-function readPem(field: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new SluiceError("INVALID", `${field}: ${(error as Error).message}`, { field });
-  }
 }

@@ -62,7 +62,7 @@ export const SERVE_OPTIONS: Options = {
   ),
 };
 
-const WIDTH = 22;
+const WIDTH = 23;
 
 export const SERVE_USAGE = [
   ...NAMES.map((name) => `  --${name}`.padEnd(WIDTH + 2) + SETTINGS[name].text),

@@ -1,4 +1,4 @@
-import "./style.css";
+import "./style/style.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
 

@@ -38,6 +38,7 @@ export {
   MESSAGE_BYTES_AIM,
   WIRE_VERSION,
 } from "./limits.ts";
+export { NameCache } from "./name-cache.ts";
 export { HOLD_GROUPS, readNewJobs, writeNewJob } from "./new-jobs.ts";
 export { readAdded, readOutcomes, writeAdded, writeOutcomes } from "./outcomes.ts";
 export { FrameReader } from "./reader.ts";

@@ -15,11 +15,14 @@ const FRAMEWORK: Readonly<Record<string, "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDI
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA",
 };
 
+const JSON_WANTED = "a body is JSON here: say so with content-type: application/json";
+
 export function toAnswer(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const { validation, code, statusCode, message } = error as Partial<FastifyError>;
   if (validation !== undefined) return ofValidation(error as FastifyError);
   const known = FRAMEWORK[code ?? ""];
+  if (known === "UNSUPPORTED_MEDIA") return new SluiceError(known, JSON_WANTED);
   if (known !== undefined) return new SluiceError(known, message ?? known);
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new SluiceError("INVALID", message ?? "the request cannot be read");

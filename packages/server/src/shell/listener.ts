@@ -3,8 +3,13 @@
  * connected. Node closes what takes too long, looking once a second.
  */
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import {
+  createServer as createTlsServer,
+  type Server as TlsServer,
+  type ServerOptions as TlsServerOptions,
+} from "node:https";
 import type { Socket } from "node:net";
+import { SluiceError } from "@sluice/protocol";
 import {
   CONNECTIONS_CHECK_MS,
   HEADER_BYTES_MAX,
@@ -49,10 +54,19 @@ function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListen
   const { cert, key, ca } = tls;
   const client = ca === undefined ? {} : { ca: ca as string, requestCert: true };
   const secured = { ...options, cert, key, ...client, rejectUnauthorized: true };
-  const server = createTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
+  const server = newTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
   // Somebody without a certificate, or who speaks plain HTTP: nothing can be answered.
   server.on("tlsClientError", (_, socket) => socket.destroy());
   return server;
+}
+
+function newTlsServer(options: TlsServerOptions, listener: RequestListener): TlsServer {
+  try {
+    return createTlsServer(options, listener);
+  } catch (error) {
+    const message = `tls must be a certificate and its key as PEM: ${(error as Error).message}`;
+    throw new SluiceError("INVALID", message, { field: "tls" }, { cause: error });
+  }
 }
 
 function countByAddress(server: Server, max: number): void {

@@ -3,9 +3,12 @@
  * declared, not the address that was asked for, because keys travel in headers, queries and paths.
  * Fields that an app logs itself are redacted by name.
  */
+import { SluiceError } from "@sluice/protocol";
 import { type DestinationStream, type Logger, pino } from "pino";
 
-export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+const LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+export type LogLevel = (typeof LEVELS)[number];
 
 export interface LogOptions {
   level?: LogLevel | undefined;
@@ -26,6 +29,10 @@ function pathOf(at: string, name: string): string {
 }
 
 export function openLog({ level = "info", to }: LogOptions = {}): Logger {
+  if (!LEVELS.includes(level)) {
+    const message = `log.level must be one of ${LEVELS.join(", ")}, got ${JSON.stringify(level)}`;
+    throw new SluiceError("INVALID", message, { field: "log.level", value: level });
+  }
   const options = {
     level,
     redact: { paths: PATHS, censor: "[secret]" },

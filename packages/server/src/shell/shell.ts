@@ -54,6 +54,8 @@ export interface Shell {
   readonly limits: Limits;
   /** Aborted when the server begins to close: whoever waits for something is sent home. */
   readonly closing: AbortSignal;
+  /** Whose key this is; wrong ones are counted by the address that they come from. */
+  verify(key: string | undefined, address: string): Principal;
   /** Why an upgrade is refused: a stranger's page may have asked for it. */
   refuse(request: IncomingMessage): { status: number; message: string } | undefined;
 }
@@ -63,12 +65,12 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   const log = openLog(typeof options.log === "string" ? { level: options.log } : options.log);
   const rules = rulesOf(options, gatekeeper.hasKeys);
   const closing = new AbortController();
+  const verify = verifier(gatekeeper, new Failures(limits.keyFailuresPerMinute));
   const app = newApp(options, limits, log);
   app.addHook("onRequest", async (request, reply) => {
-    enter(request, reply, rules, gatekeeper, failures);
+    enter(request, reply, rules, gatekeeper, verify);
     if (request.method === "OPTIONS" && rules.origins.length > 0) return reply.code(204).send();
   });
-  const failures = new Failures(limits.keyFailuresPerMinute);
   app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
   app.addHook("preClose", async () => closing.abort());
   return {
@@ -76,6 +78,7 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
     log,
     limits,
     closing: closing.signal,
+    verify,
     refuse: (request) => refusal(request, rules),
   };
 }
@@ -135,7 +138,7 @@ function enter(
   reply: FastifyReply,
   rules: OriginRules,
   gatekeeper: Gatekeeper,
-  failures: Failures,
+  verify: Shell["verify"],
 ): void {
   reply.header("x-content-type-options", "nosniff");
   reply.header("cache-control", "no-store");
@@ -151,19 +154,20 @@ function enter(
     throw new SluiceError("RATE_LIMITED", "more jobs come than are taken", { retryAfterMs });
   }
   const isFree = isPublic === true || request.is404 || request.method === "OPTIONS";
-  request.principal = isFree ? ANYONE : verify(request, gatekeeper, failures);
+  request.principal = isFree ? ANYONE : verify(keyOf(request), request.ip);
 }
 
-function verify(request: FastifyRequest, gatekeeper: Gatekeeper, failures: Failures): Principal {
-  const key = keyOf(request);
-  try {
-    return gatekeeper.verify(key);
-  } catch (error) {
-    // Whoever shows none guesses nothing: so does a browser that has not logged in.
-    const isWrong = error instanceof SluiceError && error.code === "UNAUTHORIZED";
-    if (isWrong && key !== undefined) failures.count(request.ip);
-    throw error;
-  }
+function verifier(gatekeeper: Gatekeeper, failures: Failures): Shell["verify"] {
+  return (key, address) => {
+    try {
+      return gatekeeper.verify(key);
+    } catch (error) {
+      // Whoever shows none guesses nothing: so does a browser that has not logged in.
+      const isWrong = error instanceof SluiceError && error.code === "UNAUTHORIZED";
+      if (isWrong && key !== undefined) failures.count(address);
+      throw error;
+    }
+  };
 }
 
 function keyOf({ headers, raw }: FastifyRequest): string | undefined {

@@ -6,6 +6,9 @@
 /** A worker whose connection dropped may come back in this time and keep its leases. */
 export const RESUME_MS = 2000;
 
+/** Longer is no drop: and beyond 24 days a timer would fire at once. */
+export const RESUME_MS_MAX = 3_600_000;
+
 /** A client says something this often; one that is silent for twice as long is taken to be gone. */
 export const HEARTBEAT_MS = 10_000;
 export const SILENCES_MAX = 2;

@@ -390,6 +390,15 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
         .look([{ state: "failed", ending: "cancelled" }]),
   ],
   [
+    "nothing ends by itself",
+    "a cancel says so of a job that waits, and a retry is under way",
+    (s) => {
+      const cancel = s.add(1).call(CANCEL);
+      s.call(RETRY);
+      s.deliver(1).take({ is: "answer", n: cancel, at: s.at, items: [{ ok: false }] });
+    },
+  ],
+  [
     "answers",
     "a close leaves a call alone",
     (s) => {
@@ -401,6 +410,8 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
 
 const KEY = { key: "k", mode: "pending" } as const;
 const IN_GROUP = { group: "g1" };
+const CANCEL: PortCall = { call: "cancel", ids: ["a1"] };
+const RETRY: PortCall = { call: "retry", ids: ["a1"] };
 const COOL: PortCall = { call: "cooldown", gate: "g", ms: 100 };
 
 function extend(story: Story, number: number, leaseMs: number): Story {
@@ -434,4 +445,29 @@ test("a good history passes: a crash leaves open what was not answered", () => {
   story.call({ call: "add", queue: "q", jobs: [{ number: 3 }] });
   story.crash().look([{ id: "a3", body: 3 }]);
   story.pass(1).deliver(3).ack(3).finish();
+});
+
+test("a good history passes: what was run again is delivered before any answer", () => {
+  const ack: PortCall = { call: "ack", leases: ["a1.1"] };
+  for (const [end, isCancelled] of [
+    [ack, false],
+    [undefined, true],
+  ] as const) {
+    const story = new Story().add(1).deliver(1);
+    const calls = [end, CANCEL, RETRY].filter((call) => call !== undefined);
+    const numbers = calls.map((call) => story.call(call));
+    story.deliver(1, 2);
+    for (const [i, n] of numbers.entries()) {
+      const ok = calls[i] !== CANCEL || isCancelled;
+      story.take({ is: "answer", n, at: story.at, items: [{ ok }] });
+    }
+    story.ack(1, 2).finish();
+  }
+});
+
+test("a good history passes: an add that had to wait replaces the body of a later one", () => {
+  const dedupe = { key: "k", mode: "replace" } as const;
+  const story = new Story();
+  story.call({ call: "add", queue: "q", jobs: [{ number: 1, attempts: 3, dedupe }] });
+  story.add(2, { dedupe }).deliver(2, 1, { body: 1 }).ack(2).finish();
 });

@@ -3,7 +3,7 @@
 import type { Added, Nack } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
-import { causeOf, isHeld, isOpen, type KnownJob, mayBeDead, type OpenCall } from "./known-job.ts";
+import { isHeld, type KnownJob, mayBeDead, mayBeOver, type OpenCall } from "./known-job.ts";
 import type { ItemAnswer } from "./record.ts";
 
 export function applyAnswer(
@@ -135,14 +135,23 @@ function onJob(book: JobBook, job: KnownJob, { n, at, call }: OpenCall, item: It
     demand(how === undefined || how === "cancelled", "no job after its end", () => {
       return `job ${job.id} was ${how} and could be cancelled`;
     });
-    return book.end(job, "cancelled");
+    return isBack(job, n) ? undefined : book.end(job, "cancelled");
   }
-  // A retry may have brought it back since, and its delivery come before both answers.
-  const isBack = isOpen(job, "retry") && job.lease !== undefined && job.lease.afterCall >= n;
-  const mayHaveEnded = isBack || job.ended !== undefined || causeOf(job, at) !== undefined;
-  demand(mayHaveEnded, "nothing ends by itself", () => {
+  // What had ended it may have been forgotten since, when a retry brought it back.
+  demand(book.mayHaveBeenOver(n, job) || mayBeOver(job, at), "nothing ends by itself", () => {
     return `job ${job.id} had ended when it was cancelled`;
   });
+}
+
+// Whether a retry that was called later has brought the job back: its delivery may come before the
+// answers to both.
+function isBack({ lease, open }: KnownJob, n: number): boolean {
+  for (const { n: later, call } of open.values()) {
+    if (call.call === "retry" && later > n && lease !== undefined && lease.afterCall >= later) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function onQueue(

@@ -4,7 +4,7 @@ import { Broken, demand } from "../model/broken.ts";
 import { applyAnswer } from "./job-answers.ts";
 import { judgeDelivery, leaseOf } from "./job-delivery.ts";
 import { judgeGone, judgeSeen } from "./job-look.ts";
-import { causeOf, type KnownJob, makeJob, type OpenCall } from "./known-job.ts";
+import { causeOf, type KnownJob, makeJob, mayBeOver, type OpenCall } from "./known-job.ts";
 import type { Delivered, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
 
 export class JobBook {
@@ -16,6 +16,8 @@ export class JobBook {
   readonly #live = new Set<KnownJob>();
   // Whom each open call is about, item by item.
   readonly #about = new Map<number, KnownJob[]>();
+  // Those of them that may have ended before the call was made.
+  readonly #over = new Map<number, Set<KnownJob>>();
   // The last call that cleared a queue.
   readonly #clearedBy = new Map<string, number>();
   readonly #deliveredBodies = new Set<number>();
@@ -25,6 +27,11 @@ export class JobBook {
   // The jobs of an open call.
   about(call: number): readonly KnownJob[] {
     return this.#about.get(call) ?? [];
+  }
+
+  // Whether the job may have ended before the call was made, whatever became of it since.
+  mayHaveBeenOver(call: number, job: KnownJob): boolean {
+    return this.#over.get(call)?.has(job) === true;
   }
 
   live(): Iterable<KnownJob> {
@@ -49,6 +56,7 @@ export class JobBook {
     if (call.call === "add") for (const note of call.jobs) this.#adding(note, call.queue, open);
     const about = this.#jobsOf(call);
     this.#about.set(open.n, about);
+    this.#over.set(open.n, new Set(about.filter((job) => mayBeOver(job, open.at))));
     if (call.call === "purge" || call.call === "deleteQueue") this.#clearing(call.queue);
     if (call.call === "deleteQueue") this.#freeKeys(call.queue);
     if (call.call !== "add") for (const job of about) job.open.set(open.n, open);
@@ -59,17 +67,12 @@ export class JobBook {
     this.#byNumber.set(note.number, job);
     this.#live.add(job);
     if (note.dedupe === undefined) return;
-    const { key, mode } = note.dedupe;
+    const { key } = note.dedupe;
     const others = this.byKey(queue, key);
-    if (mode !== "pending" && mode !== "window") {
-      for (const other of others) other.bodies.add(note.number);
-    }
-    // A debounce starts the delay anew, be it shorter than that of a retry.
-    if (mode === "debounce") {
-      for (const other of others) {
-        const before = other.notBefore;
-        other.notBefore = () => Math.min(before(), job.notBefore());
-      }
+    for (const other of others) {
+      replaces(job, other);
+      // An add that has no answer may have to wait, and be taken in after this one.
+      if (!other.isAnswered) replaces(other, job);
     }
     this.#byKey.set(`${queue}\n${key}`, [...others, job]);
   }
@@ -141,6 +144,7 @@ export class JobBook {
     this.#about.delete(open.n);
     for (const job of about) job.open.delete(open.n);
     applyAnswer(this, open, about, items, at);
+    this.#over.delete(open.n);
   }
 
   // The job has an id: never one that another had, and always a later one.
@@ -239,6 +243,7 @@ export class JobBook {
   // A close gives the leases of consumers back, those of polls stay.
   restarted(isClean: boolean): void {
     this.#about.clear();
+    this.#over.clear();
     for (const job of this.#live) {
       job.restarts++;
       if (isClean && job.lease !== undefined) job.lease.mayBeOver = true;
@@ -272,10 +277,23 @@ export class JobBook {
     const last = jobs.findLast(({ ended }) => ended !== "refused" && ended !== "dropped");
     const mode = last?.note.dedupe?.mode;
     if (last?.isAnswered !== true || isDisturbed || mode === "pending" || mode === "window") return;
-    demand(this.#deliveredBodies.has(last.number), "the last body runs", () => {
+    const hasRun = [...last.bodies].some((number) => this.#deliveredBodies.has(number));
+    demand(hasRun, "the last body runs", () => {
       return `number ${last.number}, the last under ${last.note.dedupe?.key}, was never delivered`;
     });
   }
+}
+
+// The body of an add may come into the place of that of another job with its key.
+function replaces(add: KnownJob, job: KnownJob): void {
+  const { mode } = add.note.dedupe!;
+  if (mode === "pending" || mode === "window") return;
+  job.bodies.add(add.number);
+  if (mode !== "debounce") return;
+  // It starts the delay anew, be it shorter than that of a retry.
+  const before = job.notBefore;
+  const { notBefore } = add;
+  job.notBefore = () => Math.min(before(), notBefore());
 }
 
 function isAlike(a: KnownJob, b: KnownJob): boolean {

@@ -134,6 +134,11 @@ export function isHeld({ lease, open }: KnownJob, at: number): boolean {
   return true;
 }
 
+// Whether the job has ended by this time, or may have.
+export function mayBeOver(job: KnownJob, at: number): boolean {
+  return job.ended !== undefined || causeOf(job, at) !== undefined;
+}
+
 // What may have ended the job by this time; undefined: nothing can have.
 export function causeOf(job: KnownJob, at: number): string | undefined {
   for (const { call } of job.open.values()) {

@@ -36,6 +36,8 @@ const STEPS_MAX = 90;
 // What of the disk's calls a life may see before it ends.
 const CALLS_MAX = 400;
 const DRAIN_ROUNDS = 120;
+// A group waits so long for members whose add has died with its caller.
+const GROUP_HELD_MS = 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldEnd> {
   const world = new World(options);
@@ -195,6 +197,7 @@ class World {
   }
 
   async #finish(life: Life): Promise<void> {
+    await life.pass(GROUP_HELD_MS);
     await life.quiet();
     this.#check();
     const { clock } = life;

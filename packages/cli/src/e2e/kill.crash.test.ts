@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addAll, codesOf, job, take, textOf } from "../testing/jobs.ts";
+import { newDir, spawnServe } from "../testing/spawn-serve.ts";
+
+const GATED = 5;
+const DELAYS_MS = [100, 3_600_000];
+const FLOW = 100;
+
+test("a server that is killed goes on where it was: leases, levels, delays, order", async (t) => {
+  const dir = newDir();
+  const first = await spawnServe(t, [], dir);
+  const { broker } = await first.connect();
+  for (const queue of ["held", "gated", "later", "flow"]) {
+    await broker.setQueue(queue, { leaseMs: 600_000 });
+  }
+  await broker.setGate("daily", { windows: [{ limit: GATED, perMs: 86_400_000 }] });
+  await addAll(broker, "held", [job("held"), job("finished")]);
+  const [held, finished] = await take(broker, "held", 2);
+  await broker.ack([{ lease: finished!.lease }]);
+  const gated = Array.from({ length: 2 * GATED }, () => job("x", { gates: ["daily"] }));
+  await addAll(broker, "gated", gated);
+  await take(broker, "gated", GATED);
+  const delayed = DELAYS_MS.map((delayMs) => job(String(delayMs), { delayMs }));
+  const [, late] = await addAll(broker, "later", delayed);
+  const { at: dueAt } = await broker.job(late!);
+  const texts = Array.from({ length: FLOW }, (_, i) => String(i));
+  await addAll(
+    broker,
+    "flow",
+    texts.map((text) => job(text, { fairnessKey: "one" })),
+  );
+  const begun = await take(broker, "flow", FLOW / 2);
+  await broker.ack(begun.map(({ lease }) => ({ lease })));
+
+  // In the middle: these are on their way and nobody knows what becomes of them.
+  const unanswered = broker
+    .add("flow", [job("unanswered", { fairnessKey: "one" })])
+    .catch(() => undefined);
+  await first.end("SIGKILL");
+  const second = await spawnServe(t, ["--port", String(first.port)], dir);
+  await unanswered;
+  const again = (await second.connect()).broker;
+
+  assert.deepEqual(codesOf(await again.ack([{ lease: held!.lease }])), ["ok"], "a live lease");
+  const old = await again.ack([{ lease: finished!.lease }]);
+  assert.deepEqual(codesOf(old), ["ALREADY_FINISHED"], "nothing finished comes back");
+  assert.deepEqual(await again.lease("gated", { max: GATED }), [], "the day's budget is used up");
+  const rest = await take(again, "flow", FLOW / 2);
+  assert.deepEqual([...begun, ...rest].map(textOf), texts, "the order of a flow");
+  assert.equal((await again.job(late!)).at, dueAt, "a delay does not begin anew");
+  assert.deepEqual((await take(again, "later", 1)).map(textOf), ["100"], "and ends in time");
+});
+
+test("a server that is asked to end does so in order, and can be started again", async (t) => {
+  const dir = newDir();
+  const first = await spawnServe(t, [], dir);
+  const { broker } = await first.connect();
+  await broker.setQueue("q", {});
+  await addAll(broker, "q", [job("x")]);
+  const poll = broker.lease("empty-for-now", { max: 1, waitMs: 30_000 }).catch(() => []);
+  assert.equal(await first.end("SIGTERM"), 0);
+  const second = await spawnServe(t, ["--port", String(first.port)], dir);
+  await poll;
+  assert.equal((await take((await second.connect()).broker, "q", 1)).length, 1);
+});

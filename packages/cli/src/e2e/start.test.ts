@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newDir, runSluice, spawnServe } from "../testing/spawn-serve.ts";
+
+const NO_PEM = import.meta.filename;
+
+test("what keeps a server from starting is told in one line", async (t) => {
+  const dir = newDir();
+  const { port } = await spawnServe(t, [], dir);
+  const REFUSALS: readonly [words: string[], line: RegExp][] = [
+    [["--port", String(port)], new RegExp(`^port ${port} of 127.0.0.1 is in use[^\n]*\n$`)],
+    [["--dir", dir], /^the log in [^\n]* is in use by process \d+\n$/],
+    [["--log-level", "loud"], /^log.level must be one of fatal, [^\n]*, got "loud"\n$/],
+    [
+      ["--resume-ms", "99999999999"],
+      /^resumeMs must be a whole number from 0 to 3600000, [^\n]*\n$/,
+    ],
+    [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
+    [["--host", "203.0.113.7", "--insecure"], /^203.0.113.7 is no address of this machine\n$/],
+  ];
+  await Promise.all(
+    REFUSALS.map(async ([words, line]) => {
+      const { code, out, err } = await runSluice([
+        "serve",
+        "--port",
+        "0",
+        "--dir",
+        newDir(),
+        ...words,
+      ]);
+      assert.match(err.replace(/^\{.*\n/gm, ""), line);
+      assert.equal(out, "");
+      assert.equal(code, 1, words.join(" "));
+    }),
+  );
+});
+
+test("who starts a server is told what to type, and its words lead to it", async (t) => {
+  const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
+  assert.match(server.key!, /^sk_/);
+  const env = { SLUICE_URL: server.address, SLUICE_API_KEY: server.key! };
+  assert.equal((await runSluice(["add", "mail", '{"to":"a@b.c"}', "--lane", "acme"], env)).code, 0);
+  const { out } = await runSluice(["consume", "mail", "--count", "1"], env);
+  assert.equal(out, '{"to":"a@b.c"}\n');
+});
