@@ -59,6 +59,10 @@ test("workers that are all busy are told when nothing ends", async (t) => {
   assert.deepEqual(of(items, "q").standing, { reason: "busy" });
   assert.deepEqual([of(items, "q").deadLetters, of(items, "q").dlq], [1, "q.dlq"]);
   assert.deepEqual(of(items, "q.dlq").standing, { reason: "dead-letters" });
+  assert.deepEqual(
+    [of(items, "q").isDeadLetters, of(items, "q.dlq").isDeadLetters],
+    [undefined, true],
+  );
 });
 
 test("1,000 queues come a page at a time, searched and sorted here", async (t) => {

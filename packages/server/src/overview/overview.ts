@@ -29,6 +29,8 @@ export interface OverviewItem {
   /** Jobs in its dead letter queue. */
   deadLetters: number;
   dlq?: string;
+  /** It is the dead letter queue of another. */
+  isDeadLetters?: true;
   oldestAt?: number;
   standing?: Standing;
   sparks?: Sparks;
@@ -73,6 +75,7 @@ export async function readOverview(
     const first = oldest.get(info.name);
     const standing = await explain(broker, reason, first);
     const item = itemOf(info, history, byName, query.tick);
+    if (dlqs.has(info.name)) item.isDeadLetters = true;
     if (first !== undefined) item.oldestAt = first.addedAt;
     if (standing !== undefined) item.standing = standing;
     return item;

@@ -47,6 +47,7 @@ const ITEM: Schema = object(
     failureRate: NUMBER,
     deadLetters: COUNT,
     dlq: NAME,
+    isDeadLetters: { type: "boolean", description: "It is the dead letter queue of another." },
     oldestAt: TIME,
     standing: STANDING,
     sparks: object({ waiting: POINTS, in: POINTS, out: POINTS, failures: POINTS }),

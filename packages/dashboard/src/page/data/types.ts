@@ -25,6 +25,7 @@ export interface OverviewItem {
   failureRate: number;
   deadLetters: number;
   dlq?: string;
+  isDeadLetters?: true;
   oldestAt?: number;
   standing?: Standing;
   sparks?: { waiting: Points; in: Points; out: Points; failures: Points };

@@ -2,22 +2,23 @@ import type { QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../../data/api.ts";
 import { purge, redrive } from "../../data/long-work.ts";
+import type { OverviewItem } from "../../data/types.ts";
 import { Action, type Values } from "../../parts/action.tsx";
 import { count } from "../../words/format.ts";
 import { newJob } from "../../words/new-job.ts";
 
 export interface QueueActionsProps {
   info: QueueInfo;
-  deadLetters: number;
+  item: OverviewItem | undefined;
   onDone(): void;
 }
 
-export function QueueActions({ info, deadLetters, onDone }: QueueActionsProps): JSX.Element {
+export function QueueActions({ info, item, onDone }: QueueActionsProps): JSX.Element {
   return (
     <div class="actions">
       <AddAction info={info} onDone={onDone} />
       <PauseAction info={info} onDone={onDone} />
-      <RedriveAction info={info} deadLetters={deadLetters} onDone={onDone} />
+      <RedriveAction info={info} item={item} onDone={onDone} />
       <PurgeAction info={info} onDone={onDone} />
     </div>
   );
@@ -71,15 +72,12 @@ function PauseAction({ info, onDone }: Props): JSX.Element {
   );
 }
 
-interface RedriveProps extends Props {
-  deadLetters: number;
-}
-
 /** On the queue itself or on its dead letter queue: jobs go back to where they came from. */
-function RedriveAction({ info, deadLetters, onDone }: RedriveProps): JSX.Element {
-  const { name, config, stats } = info;
-  const from = deadLetters > 0 && config.dlq !== false ? config.dlq : name;
-  const total = from === name ? stats.waiting : deadLetters;
+function RedriveAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
+  const { name, stats } = info;
+  const isSource = item?.isDeadLetters === true;
+  const from = isSource ? name : (item?.dlq ?? name);
+  const total = isSource ? stats.waiting : (item?.deadLetters ?? 0);
   return (
     <Action
       title={`Redrive ${from}`}

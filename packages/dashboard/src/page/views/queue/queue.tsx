@@ -28,9 +28,7 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
           <h1>{queue}</h1>
           <Banner overview={overview} />
         </div>
-        {data !== undefined && (
-          <QueueActions info={data} deadLetters={item?.deadLetters ?? 0} onDone={refresh} />
-        )}
+        {data !== undefined && <QueueActions info={data} item={item} onDone={refresh} />}
       </header>
       <Refused error={error} />
       <Figures info={data} overview={overview} />
@@ -81,7 +79,7 @@ function Figures({ info, overview }: FiguresProps): JSX.Element {
       <Fact label="waiting">{figure(stats?.waiting)}</Fact>
       <Fact label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</Fact>
       <Fact label="running">{figure(stats?.leased)}</Fact>
-      <Fact label="free workers">{figure(stats?.freeWorkers)}</Fact>
+      <Fact label="free">{figure(stats?.freeWorkers)}</Fact>
       <Fact label="delayed">{figure(stats?.delayed)}</Fact>
       <Fact label="in / s">{rate(item?.inRate ?? 0)}</Fact>
       <Fact label="out / s">{rate(item?.outRate ?? 0)}</Fact>
