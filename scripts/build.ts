@@ -18,5 +18,8 @@ const result = spawnSync(process.execPath, [tsc, "--build", ...projects], {
   cwd: root,
   stdio: "inherit",
 });
+// What the dashboard publishes is the page, built.
+const page = join(root, "packages", "dashboard", "src", "main.ts");
+if (result.status === 0) spawnSync(process.execPath, [page], { cwd: root, stdio: "inherit" });
 if (result.status === 0) console.log(`built ${projects.map((path) => dirname(path)).join(", ")}`);
 process.exitCode = result.status ?? 1;

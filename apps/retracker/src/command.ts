@@ -2,6 +2,7 @@
 
 import { Chore } from "./chore.ts";
 import { WallClock } from "./clock.ts";
+import { openDashboard } from "./dashboard.ts";
 import { Retracker } from "./retracker.ts";
 import { readSettings } from "./settings/read-settings.ts";
 import { DEFAULTS, KEYS, type Settings, SettingsError } from "./settings/settings.ts";
@@ -31,8 +32,14 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   const tell = (error: unknown): void => print(`retracker: ${describe(error, settings.debug)}`);
   try {
     await using retracker = await Retracker.open({ settings, onError: tell });
+    const dashboard = await openDashboard(retracker);
     for (const line of greeting(retracker)) print(line);
-    await serve(retracker, print, tell, around.signal);
+    if (dashboard !== undefined) print(`dashboard ${dashboard.address}/`);
+    try {
+      await serve(retracker, print, tell, around.signal);
+    } finally {
+      await dashboard?.close({ timeoutMs: 1_000 });
+    }
     return 0;
   } catch (error) {
     tell(error);

@@ -31,6 +31,7 @@ import type {
   QueueInfo,
   QueueOptions,
   ScanOptions,
+  StatsOptions,
   StoreEntry,
   Why,
   WorkerInfo,
@@ -39,6 +40,7 @@ import { Adder } from "./add.ts";
 import { SystemClock } from "./clock.ts";
 import { JobDesk } from "./jobs.ts";
 import { LaneList } from "./lanes.ts";
+import { OldestJobs } from "./oldest.ts";
 import { type OpenOptions, parseOptions } from "./options.ts";
 import { Office } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
@@ -62,6 +64,7 @@ export class LocalBroker implements Broker {
   readonly #desk: JobDesk;
   readonly #office: Office;
   readonly #lanes: LaneList;
+  readonly #oldest: OldestJobs;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -69,6 +72,7 @@ export class LocalBroker implements Broker {
     this.#desk = new JobDesk(runtime);
     this.#office = new Office(runtime);
     this.#lanes = new LaneList(runtime);
+    this.#oldest = new OldestJobs(runtime);
   }
 
   /** What is held in memory and in the log, in bytes. */
@@ -76,8 +80,8 @@ export class LocalBroker implements Broker {
     return sizesOf(this.#runtime);
   }
 
-  stats(options: { queues?: readonly string[] } = {}): Promise<BrokerStats> {
-    return statsOf(this.#runtime, this.#adder.times, options.queues ?? []);
+  stats(options: StatsOptions = {}): Promise<BrokerStats> {
+    return statsOf(this.#runtime, this.#adder.times, this.#oldest, options);
   }
 
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {

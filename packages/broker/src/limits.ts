@@ -81,3 +81,10 @@ export const GROUP_HELD_MS = 60_000;
 
 /** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
 export const SURVEYS_MAX = 16;
+
+/**
+ * How long the oldest jobs that were found are good for: at least this, and so many times what the
+ * look for them took, which then is a twentieth of the time at most.
+ */
+export const OLDEST_KEPT_MS = 500;
+export const OLDEST_KEPT_TIMES = 20;

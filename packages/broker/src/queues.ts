@@ -1,4 +1,3 @@
-import type { GateStats } from "@sluice/engine";
 import type {
   FairnessKey,
   GateConfig,
@@ -97,7 +96,9 @@ export class Office {
 
   async gate(key: string): Promise<GateInfo> {
     return this.#runtime.call((engine, now) =>
-      key.endsWith("*") ? patternInfo(key, engine.gateConfig(key)) : engine.gateStats(key, now),
+      key.endsWith("*")
+        ? patternInfo(key, engine.gateConfig(key))
+        : { ...engine.gateStats(key, now), line: engine.gateLine(key) },
     );
   }
 
@@ -175,10 +176,10 @@ function withFrom(config: GateConfig): Parameters<Runtime["engine"]["setGate"]>[
 }
 
 /** A pattern has no level of its own: its gates have. */
-function patternInfo(key: string, config: GateConfig | undefined): GateStats {
+function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
   return {
     key,
-    config: config as GateStats["config"],
+    config,
     pattern: undefined,
     tokens: undefined,
     windows: [],
@@ -187,5 +188,6 @@ function patternInfo(key: string, config: GateConfig | undefined): GateStats {
     cooldown: undefined,
     opensAt: undefined,
     waitingLanes: 0,
+    line: [],
   };
 }

@@ -1,5 +1,6 @@
-import type { BrokerStats, QueueTimes, TimeCounts } from "@sluice/protocol";
+import type { BrokerStats, QueueTimes, StatsOptions, TimeCounts } from "@sluice/protocol";
 import { BATCH_MAX } from "./limits.ts";
+import type { Oldest, OldestJobs } from "./oldest.ts";
 import { invalid } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -23,18 +24,24 @@ export function sizesOf({ chunks, journal, log }: Runtime): Sizes {
 export async function statsOf(
   runtime: Runtime,
   adds: { read(): TimeCounts },
-  names: readonly string[],
+  oldest: OldestJobs,
+  { queues: names = [], oldest: isOldestAsked = false }: StatsOptions,
 ): Promise<BrokerStats> {
   if (!Array.isArray(names) || names.length > BATCH_MAX) {
     throw invalid("queues", `at most ${BATCH_MAX} names`, names);
   }
   // Before the call, which wakes the pump up.
   const { overdueMs } = runtime.pump;
+  const waiting = isOldestAsked ? await oldest.read() : new Map<string, Oldest>();
   const queues = runtime.call((engine) => {
     const known = new Set(engine.queueNames());
     return names
       .filter((name) => known.has(name))
-      .map((name): QueueTimes => ({ name, ...engine.queueTimes(name) }));
+      .map((name): QueueTimes => {
+        const first = waiting.get(name);
+        const times = { name, ...engine.queueTimes(name) };
+        return first === undefined ? times : { ...times, oldest: first };
+      });
   });
   const { unsyncedMs } = runtime.journal;
   return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues };

@@ -181,9 +181,3 @@ export function want(core: Core, queue: Queue, name: string, slots: number, leas
   if (couldWork !== queue.canWork()) workChanged(core, queue);
   if (hasReady(core, queue)) core.wake(queue, queue.firstReady);
 }
-
-/** The worker is gone; what it has leased stays leased until it expires or is given back. */
-export function leaveWorker(core: Core, queue: Queue, name: string): void {
-  want(core, queue, name, 0);
-  queue.workers.delete(name);
-}

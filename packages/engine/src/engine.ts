@@ -2,7 +2,7 @@ import { add, watchWaits } from "./add.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions, type Wall } from "./core.ts";
-import { countRun, dispatch, dispatchTo, leaveWorker, want } from "./dispatch.ts";
+import { countRun, dispatch, dispatchTo, want } from "./dispatch.ts";
 import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
@@ -235,9 +235,10 @@ export class Engine extends Reader {
     this.#core.lines.settle(at);
   }
 
+  /** It takes no more; it is known by its name for as long as it holds something. */
   leaveWorker(queue: string, worker: string, now: number): void {
     const at = this.#core.clock(now);
-    leaveWorker(this.#core, this.#core.queue(queue), worker);
+    want(this.#core, this.#core.queue(queue), worker, 0);
     this.#core.lines.settle(at);
   }
 

@@ -4,6 +4,7 @@ export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./lane-survey.ts";
 export { ADD_CHUNK } from "./limits.ts";
+export type { OldestJob, OldestSurvey } from "./oldest-survey.ts";
 export type { Answered } from "./operations.ts";
 export { type TimeCounts, Times } from "./times.ts";
 export type {

@@ -103,3 +103,24 @@ test("the limits set for a pattern itself can be read", () => {
   engine.checkStoreKey("s", "k");
   assert.throws(() => engine.checkStoreKey("a b", "k"), { code: "INVALID" });
 });
+
+test("a gate tells whose lanes stand in its line", () => {
+  const engine = new Engine({ seed: 1 });
+  for (const queue of ["a", "b"]) engine.setQueue(queue, { tiers: 2 }, 0);
+  engine.setGate("g", { concurrency: 1 }, 0);
+  const job = (fairnessKey: string, priority: number) => ({ fairnessKey, priority, gates: ["g"] });
+  engine.addAll("a", [job("x", 0), job("y", 0), job("z", 1)], 0);
+  engine.addAll("b", [job("x", 1)], 0);
+  for (const queue of ["a", "b"]) engine.want(queue, "w", 5, 0);
+  engine.dispatch(0);
+  const line = engine.gateLine("g");
+  assert.deepEqual(
+    line.sort((one, other) => (one.queue + one.tier < other.queue + other.tier ? -1 : 1)),
+    [
+      { queue: "a", tier: 0, lanes: 1 },
+      { queue: "a", tier: 1, lanes: 1 },
+      { queue: "b", tier: 1, lanes: 1 },
+    ],
+  );
+  assert.deepEqual(engine.gateLine("nobody"), []);
+});

@@ -4,6 +4,8 @@ import type { JobRecord } from "./facts.ts";
 import { integer } from "./fields.ts";
 import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
 import { PAGE_MAX, SCAN_MAX } from "./limits.ts";
+import { AT_TIER, CHILD, QUEUE } from "./nodes.ts";
+import { OldestSurvey } from "./oldest-survey.ts";
 import type { Answered } from "./operations.ts";
 import { parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { recordOf } from "./record.ts";
@@ -83,6 +85,11 @@ export class Reader {
   /** All lanes of a queue, to be walked over step by step. */
   surveyLanes(queue: string, options: LaneSurveyOptions = {}): LaneSurvey {
     return new LaneSurvey(this.#core, this.#core.queue(queue), options);
+  }
+
+  /** The oldest job that waits in each queue, to be looked for step by step. */
+  surveyOldest(): OldestSurvey {
+    return new OldestSurvey(this.#core);
   }
 
   /** How long the jobs of a queue waited and ran, since this engine was made. */
@@ -173,6 +180,18 @@ export class Reader {
   gateStats(key: string, now: number): GateStats {
     const at = this.#core.clock(now);
     return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
+  }
+
+  /** Who stands in a gate's line: how many lanes of which tiers of which queues. */
+  gateLine(key: string): { queue: string; tier: number; lanes: number }[] {
+    const { gates, lanes, queues, rings } = this.#core;
+    const entries = gates.find(parseGateKey("gate", key))?.entries.values() ?? [];
+    const line = Array.from(entries, (entry) => ({
+      queue: queues[lanes.get(entry, QUEUE)]?.name ?? "",
+      tier: lanes.get(entry, AT_TIER),
+      lanes: rings.sizeOf(lanes.get(entry, CHILD)),
+    }));
+    return line.filter(({ lanes: count }) => count > 0);
   }
 
   /** The keys of all gates that are configured, used by a job or still remember something. */

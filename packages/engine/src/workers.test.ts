@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { add } from "./add.ts";
 import { Core } from "./core.ts";
-import { dispatch, leaveWorker, want } from "./dispatch.ts";
+import { dispatch, want } from "./dispatch.ts";
 import { cancel } from "./end.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import type { Queue } from "./queue.ts";
@@ -39,19 +39,18 @@ test("a worker whose last lease ends is forgotten, unless it wants more", () => 
   assert.deepEqual(known(core), ["eager"]);
 });
 
-test("a worker that left is known by its leases, beside one of its name that came since", () => {
+test("a worker that takes no more is known by its leases, and comes back as the same", () => {
   const { core, queue } = open();
   add(core, queue, {}, 0);
   want(core, queue, "w", 1);
   dispatch(core, 0, 1);
-  leaveWorker(core, queue, "w");
+  want(core, queue, "w", 0);
+  assert.equal(queue.workers.get("w")?.leased, 1);
   want(core, queue, "w", 2);
-  assert.deepEqual(known(core), ["w", "w"]);
-  cancel(core, core.ids.find(1), 0);
   assert.deepEqual(known(core), ["w"]);
+  cancel(core, core.ids.find(1), 0);
   assert.equal(queue.workers.get("w")?.slots, 2);
-  leaveWorker(core, queue, "w");
-  leaveWorker(core, queue, "w");
+  want(core, queue, "w", 0);
   assert.deepEqual(known(core), []);
 });
 

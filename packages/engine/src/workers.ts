@@ -22,8 +22,7 @@ function makeWorker(core: Core, queue: Queue, name: string): Worker {
 /** A worker without leases that would take nothing is forgotten. */
 export function forgetIdle(core: Core, queue: Queue, worker: Worker): void {
   if (worker.slots !== 0 || worker.leased !== 0) return;
-  // One that has left may share its name with one that came since.
-  if (queue.workers.get(worker.name) === worker) queue.workers.delete(worker.name);
+  queue.workers.delete(worker.name);
   core.workers[worker.index] = undefined;
   core.freeWorkers.push(worker.index);
 }

@@ -34,4 +34,6 @@ export interface GateInfo {
   /** When a job of cost 1 and tier 0 would pass; undefined: when something is released. */
   opensAt: number | undefined;
   waitingLanes: number;
+  /** Whose lanes they are; of a path, its first level counts as one. */
+  line: readonly { queue: string; tier: number; lanes: number }[];
 }

@@ -38,7 +38,7 @@ export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent>;
 
   /** How it is doing; with the times of the queues that are named. */
-  stats(options?: { queues?: readonly string[] }): Promise<BrokerStats>;
+  stats(options?: StatsOptions): Promise<BrokerStats>;
 
   /** Ends every consumer, gives its leases back, makes all that was answered durable. */
   close(): Promise<void>;
@@ -123,6 +123,12 @@ export interface StoreEntry {
   key: string;
   /** Anything that JSON can carry. */
   value: unknown;
+}
+
+export interface StatsOptions {
+  queues?: readonly string[];
+  /** With the oldest job of each, which takes a look at the front of every lane there is. */
+  oldest?: boolean;
 }
 
 export interface PageOptions {

@@ -30,4 +30,9 @@ export interface QueueTimes {
   wait: TimeCounts;
   /** From when it went out to its ack or nack. */
   run: TimeCounts;
+  /**
+   * The job that was added first among those at the front of their lanes, as of some seconds ago at
+   * most; absent when none waits or nobody asked.
+   */
+  oldest?: { id: string; addedAt: number };
 }

@@ -119,3 +119,28 @@ export const CLOSE_TIMEOUT_MS = 10_000;
 /** What an app's action may be told: a form filled in by hand. */
 export const ACTION_FIELDS_MAX = 32;
 export const ACTION_VALUE_CHARS_MAX = 64 * 1024;
+
+/** One point of a queue's history in 5 s, for half an hour: 24 bytes a point, 8.6 kB a queue. */
+export const HISTORY_EVERY_MS = 5_000;
+export const HISTORY_POINTS = 360;
+
+/** Queues whose history is kept; beyond it the newest have none. */
+export const HISTORY_QUEUES_MAX = 2_000;
+
+/** Queues of one page of the overview, and points of a line that is as small as a word. */
+export const OVERVIEW_PAGE_MAX = 100;
+export const SPARK_POINTS = 36;
+
+/** Gates of one page. */
+export const GATES_PAGE_MAX = 500;
+
+/** A reader of the pulse hears of changes this often at most, and that all is well this often. */
+export const PULSE_MS = 1_000;
+export const PULSE_QUIET_MS = 5_000;
+
+/** Names of changed queues that a pulse carries: a page shows no more. */
+export const PULSE_QUEUES_MAX = 200;
+
+/** Jobs that one search looks at, and how long it takes at most: then its cursor goes on. */
+export const SEARCH_JOBS_MAX = 5_000;
+export const SEARCH_MS_MAX = 150;

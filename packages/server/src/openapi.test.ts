@@ -43,6 +43,8 @@ async function askQueues(ask: Ask): Promise<void> {
   await ask("PUT /v1/queues/q", { leaseMs: "long" }, 400);
   await ask("GET /v1/queues/q", undefined, 200);
   await ask("GET /v1/queues", undefined, 200);
+  await ask("GET /v1/overview?search=q&sort=attention&limit=10&tick=-1", undefined, 200);
+  await ask("GET /v1/queues/q/history", undefined, 200);
   await ask("GET /v1/queues/q/lanes?search=acme&sort=waiting&limit=10", undefined, 200);
   await ask("PUT /v1/queues/q/lanes/acme", { weight: 5 }, 204);
   await ask("POST /v1/queues/q/pause", undefined, 204);
@@ -59,6 +61,7 @@ async function askJobs(ask: Ask): Promise<void> {
   await ask("POST /v1/queues/none/jobs", { payload: 1 }, 404);
   await ask("GET /v1/queues/q/jobs?state=waiting&limit=10", undefined, 200);
   await ask(`GET /v1/queues/q/jobs?lane=${encodeURIComponent('["acme","u"]')}`, undefined, 200);
+  await ask("GET /v1/queues/q/jobs?search=acme&worker=none", undefined, 200);
   await ask("GET /v1/queues/q/jobs?limit=0", undefined, 400);
   await ask("GET /v1/queues/q/lanes", undefined, 200);
   await ask(`GET /v1/jobs/${id}`, undefined, 200);
@@ -97,6 +100,7 @@ async function askGates(ask: Ask): Promise<void> {
   await ask("PUT /v1/gates/g", { rate: -1 }, 400);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("GET /v1/gates", undefined, 200);
+  await ask("GET /v1/gates?search=g&limit=1", undefined, 200);
   await ask("POST /v1/gates/g/cooldown", { ms: 1000, reason: "429" }, 204);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("DELETE /v1/gates/g/cooldown", undefined, 204);
@@ -115,6 +119,12 @@ async function askRest(ask: Ask): Promise<void> {
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
   await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
+  await ask("GET /v1/session", undefined, 200);
+  await ask("POST /v1/session", undefined, 204);
+  await ask("DELETE /v1/session", undefined, 204);
+  const html: string = await ask("GET /", undefined, 200);
+  await ask(`GET /${/assets\/[\w.-]+\.js/.exec(html)?.[0]}`, undefined, 200);
+  await ask("GET /assets/none.js", undefined, 404);
   await ask("GET /metrics", undefined, 200);
   await ask("GET /healthz", undefined, 200);
   await ask("GET /readyz", undefined, 200);
@@ -122,9 +132,9 @@ async function askRest(ask: Ask): Promise<void> {
 }
 
 /** It has no end of its own. */
-async function readEvents(address: string, key: string): Promise<Answer> {
+async function readStream(address: string, path: string, key: string): Promise<Answer> {
   const stop = new AbortController();
-  const { status, headers } = await fetch(`${address}/v1/events`, {
+  const { status, headers } = await fetch(`${address}${path}`, {
     headers: { authorization: `Bearer ${key}` },
     signal: stop.signal,
   });
@@ -148,7 +158,9 @@ test("every operation is exercised, and answers as it is described", async (t) =
   await askWork(ask);
   await askGates(ask);
   await askRest(ask);
-  api.check("GET /v1/events", await readEvents(server.address, key));
+  for (const path of ["/v1/events", "/v1/pulse"]) {
+    api.check(`GET ${path}`, await readStream(server.address, path, key));
+  }
   const missed = api.operationIds.filter((operation) => !api.exercised.has(operation));
   assert.deepEqual(missed, []);
 });

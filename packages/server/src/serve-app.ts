@@ -10,7 +10,11 @@ import { FixedKeys } from "./keys/fixed-keys.ts";
 import { ANYONE } from "./keys/principal.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { describe } from "./openapi.ts";
+import { Pulse } from "./pulse/pulse.ts";
 import { appRoutes } from "./routes/apps.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
+import { pulseRoutes } from "./routes/pulse.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { newShell } from "./shell/shell.ts";
@@ -55,6 +59,13 @@ export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
     healthRoutes(app, async () => (await health?.()) ?? { isReady: true, text: "ready" });
     metricRoutes(app, registry, async () => {});
     appRoutes(app, pages);
+    const hasKeys = fixed !== undefined;
+    sessionRoutes(app, { hasKeys, hasBroker: false, isTls: options.tls !== undefined });
+    if (pages.length > 0) {
+      const pulse = new Pulse(async () => []);
+      pulseRoutes(app, { pulse, readersMax: shell.limits.eventStreamsMax, closing });
+      dashboardRoutes(app);
+    }
     await routes?.(app, { registry, log, closing });
   });
   return { ...running, registry };

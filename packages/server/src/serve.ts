@@ -4,6 +4,7 @@ import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { Desk } from "./desk.ts";
 import { healthRoutes, type RecoveryProgress } from "./health.ts";
+import { keepHistory } from "./history/sampler.ts";
 import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
@@ -11,10 +12,12 @@ import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
 import { describe } from "./openapi.ts";
+import { Pulse } from "./pulse/pulse.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
 import { configRoutes } from "./routes/config.ts";
 import type { RouteContext } from "./routes/context.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { gateRoutes } from "./routes/gates.ts";
 import { heldRoutes } from "./routes/held.ts";
@@ -23,7 +26,10 @@ import { keyRoutes } from "./routes/keys.ts";
 import { laneRoutes } from "./routes/lanes.ts";
 import { leaseRoutes } from "./routes/leases.ts";
 import { operateRoutes } from "./routes/operate.ts";
+import { overviewRoutes } from "./routes/overview.ts";
+import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { listen, type Running } from "./running.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
@@ -134,6 +140,15 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
     closing,
   };
   for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
+  overviewRoutes(
+    app,
+    context,
+    keepHistory(() => desk.ready(), closing),
+  );
+  const pulse = new Pulse(async () => desk.ready().queues());
+  pulseRoutes(app, { pulse, readersMax: limits.eventStreamsMax, closing });
+  sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
+  dashboardRoutes(app);
   appRoutes(app, options.pages ?? []);
   healthRoutes(app, () => desk.readiness());
   const registry = newRegistry(app);

@@ -11,11 +11,11 @@ const packages = (...names: string[]): string[] => names.map((name) => `packages
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/engine": [],
   "packages/protocol": [],
-  "packages/dashboard": [],
+  "packages/dashboard": packages("protocol"),
   "packages/log": packages("protocol"),
   "packages/broker": packages("engine", "log", "protocol"),
   "packages/client": packages("protocol"),
-  "packages/server": packages("protocol"),
+  "packages/server": packages("protocol", "dashboard"),
   "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],

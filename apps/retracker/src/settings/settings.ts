@@ -9,6 +9,10 @@ export interface Settings {
   stats_listen: string;
   /** Who shows it may see statistics and metrics from anywhere. */
   stats_token: string;
+  /** Where the dashboard is; empty: nowhere. */
+  dashboard_listen: string;
+  /** Asked of those who open it; empty: of nobody, which an address for others refuses. */
+  dashboard_key: string;
   announce_interval: number;
   tracker_id: string;
   x_real_ip: string[];
@@ -55,6 +59,8 @@ export const DEFAULTS: Readonly<Settings> = {
   udp_listen: ":6969",
   stats_listen: "",
   stats_token: "",
+  dashboard_listen: "",
+  dashboard_key: "",
   announce_interval: 1800,
   tracker_id: "",
   x_real_ip: [],
@@ -145,6 +151,8 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   udp_listen: listenText,
   stats_listen: listenText,
   stats_token: text,
+  dashboard_listen: listenText,
+  dashboard_key: text,
   announce_interval: whole(60, DAY_SECONDS),
   tracker_id: text,
   x_real_ip: rangeTexts,

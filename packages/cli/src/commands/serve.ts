@@ -49,6 +49,7 @@ function greet({ address, dir }: Served, key: string | undefined, env: Call["env
   const settings = settingsFor(address, key, env);
   return `Sluice is up.
 
+  dashboard  ${address}/
   API        ${address}/v1   (described at ${address}/openapi.json)
   stream     ${address.replace(/^http/, "ws")}/v1/stream
   metrics    ${address}/metrics

@@ -17,6 +17,7 @@ import type {
   QueueInfo,
   QueueOptions,
   ScanOptions,
+  StatsOptions,
   StoreEntry,
   Why,
   WorkerInfo,
@@ -89,7 +90,7 @@ export abstract class RareCalls implements Rare {
     await this.call("releaseGroups", [groups]);
   }
 
-  async stats(options?: { queues?: readonly string[] }): Promise<BrokerStats> {
+  async stats(options?: StatsOptions): Promise<BrokerStats> {
     return this.call("stats", [options]);
   }
 

@@ -206,6 +206,16 @@ export const working = cases("workers", {
     );
   },
 
+  "whoever holds a job is listed, also when it takes no more": async (scene) => {
+    await scene.queue();
+    await scene.add("x");
+    const [job] = await scene.broker.lease("q", { max: 1, worker: "ann" });
+    const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "ann");
+    equal(await listed(), { name: "ann", queue: "q", free: 0, leased: 1 }, "while it holds a job");
+    await scene.ack(job!);
+    equal(await listed(), undefined, "after the ack");
+  },
+
   "a queue that does not exist has no workers": async (scene) => {
     await rejects(scene.broker.workers("nowhere"), "QUEUE_NOT_FOUND", "the call");
   },

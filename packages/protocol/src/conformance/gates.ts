@@ -108,8 +108,9 @@ export const parts = cases("gates: parts", {
   "concurrency: no more are leased at once": async (scene) => {
     await behind(scene, { concurrency: 2 }, ["a", "b", "c"]);
     await scene.expect(["a", "b"], "what goes out");
-    const { inFlight, waitingLanes } = await scene.broker.gate("gate");
+    const { inFlight, waitingLanes, line } = await scene.broker.gate("gate");
     equal([inFlight, waitingLanes], [2, 1], "leases and waiting lanes of the gate");
+    equal(line, [{ queue: "q", tier: 3, lanes: 1 }], "who stands in line");
   },
 
   "several gates: a job goes out when all are open, and takes nothing before": async (scene) => {

@@ -91,6 +91,16 @@ export const inspecting = cases("job, history, ended", {
     check(stats.logBytes > 0, "the log has bytes");
   },
 
+  "stats tell which job has waited longest": async (scene) => {
+    await scene.queue();
+    const first = await scene.add("x", { fairnessKey: "one" });
+    await scene.pass(1);
+    await scene.add("y", { fairnessKey: "another" });
+    const { queues } = await scene.broker.stats({ queues: ["q"], oldest: true });
+    const { addedAt } = await scene.broker.job(first);
+    equal(queues[0]?.oldest, { id: first, addedAt }, "the oldest job that waits");
+  },
+
   "the history tells a life in order": async (scene) => {
     await scene.queue({ retry: PROMPT });
     const id = await scene.add("x");

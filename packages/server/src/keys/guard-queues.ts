@@ -106,12 +106,17 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async gate(key: string): Promise<GateInfo> {
     this.#permit.enterValid();
-    return this.#broker.gate(key);
+    return this.#seenLine(await this.#broker.gate(key));
   }
 
   async gates(): Promise<readonly GateInfo[]> {
     this.#permit.enterValid();
-    return this.#broker.gates();
+    return (await this.#broker.gates()).map((gate) => this.#seenLine(gate));
+  }
+
+  /** How many wait is no secret, whose they are may be. */
+  #seenLine(gate: GateInfo): GateInfo {
+    return { ...gate, line: gate.line.filter(({ queue }) => this.#permit.sees(queue)) };
   }
 
   async cooldown(key: string, ms: number, reason?: string): Promise<void> {

@@ -131,6 +131,20 @@ test("gates are read by all and changed by those who run everything", async (t) 
   await guard(broker, principal("admin *")).setGate("g", { rate: 1 });
 });
 
+test("of a gate's line one sees the queues that one may see", async (t) => {
+  const broker = await place(t);
+  await broker.cooldown("smtp", 60_000);
+  for (const queue of ["orders", "payments"]) await addTo(broker, queue, { gates: ["smtp"] });
+  for (const queue of ["orders", "payments"]) await broker.lease(queue, { max: 1 });
+  const queuesOf = async (...texts: string[]) => {
+    const { line, waitingLanes } = await guard(broker, principal(...texts)).gate("smtp");
+    assert.equal(waitingLanes, 2);
+    return line.map(({ queue }) => queue).sort();
+  };
+  assert.deepEqual(await queuesOf("consume orders"), ["orders"]);
+  assert.deepEqual(await queuesOf("consume *"), ["orders", "payments"]);
+});
+
 test("a failure cools down the gates of its job, and no others", async (t) => {
   const broker = await place(t);
   await addTo(broker, "orders", { gates: ["smtp"] });

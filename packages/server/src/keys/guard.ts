@@ -3,7 +3,7 @@
  * through it, so there is one place that decides who may do what; docs/operating.md has the table.
  * The check is made on each call, so a key that is revoked is refused at its next one.
  */
-import type { Broker, BrokerEvent, BrokerStats, EventFilter } from "@sluice/protocol";
+import type { Broker, BrokerEvent, BrokerStats, EventFilter, StatsOptions } from "@sluice/protocol";
 import { GuardedPlace } from "./guard-queues.ts";
 import { Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
@@ -34,10 +34,10 @@ class Guard extends GuardedPlace implements Broker {
     return event.event !== "group-ended" || this.#permit.canAll(["produce", "consume"]);
   }
 
-  async stats(options: { queues?: readonly string[] } = {}): Promise<BrokerStats> {
+  async stats(options: StatsOptions = {}): Promise<BrokerStats> {
     this.#permit.enterValid();
     const queues = (options.queues ?? []).filter((name) => this.#permit.sees(name));
-    return this.#broker.stats({ queues });
+    return this.#broker.stats({ ...options, queues });
   }
 
   /** The broker is the server's, not the caller's. */

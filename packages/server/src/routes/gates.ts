@@ -1,10 +1,12 @@
-import type { GateConfig } from "@sluice/protocol";
+import type { GateConfig, GateInfo } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { GATES_PAGE_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import {
   answers,
   COUNT,
   DONE,
+  limit,
   list,
   MS,
   NUMBER,
@@ -47,11 +49,18 @@ const GATE: Schema = object(
     cooldown: object({ until: TIME, reason: TEXT }),
     opensAt: TIME,
     waitingLanes: COUNT,
+    line: list(object({ queue: TEXT, tier: COUNT, lanes: COUNT })),
   },
   ["key"],
 );
 
 const KEY: Schema = object({ key: { type: "string", minLength: 1, maxLength: 256 } }, ["key"]);
+
+interface GatesQuery {
+  search?: string;
+  limit?: number;
+  cursor?: number;
+}
 
 interface OnGate {
   Params: { key: string };
@@ -92,18 +101,38 @@ export function gateRoutes(app: FastifyInstance, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
-  app.route({
+  app.route<{ Querystring: GatesQuery }>({
     method: "GET",
     url: "/v1/gates",
     schema: {
       operationId: "listGates",
-      summary: "All gates",
+      summary: "All gates, or a page of those whose key has a part, in whose line most wait first",
       tags: ["gates"],
-      response: answers(object({ gates: list(GATE) }, ["gates"])),
+      querystring: object({
+        search: { type: "string", maxLength: 256 },
+        limit: limit(GATES_PAGE_MAX),
+        cursor: { ...COUNT, description: "Of the last page." },
+      }),
+      response: answers(object({ gates: list(GATE), total: COUNT, cursor: TEXT }, ["gates"])),
     },
-    handler: async (request) => ({ gates: await context.broker(request).gates() }),
+    handler: async (request) => pageOf(await context.broker(request).gates(), request.query),
   });
   cooldownRoutes(app, context, about);
+}
+
+/** Without a limit all of them, by key. */
+function pageOf(all: readonly GateInfo[], { search = "", limit: most, cursor = 0 }: GatesQuery) {
+  const part = search.toLowerCase();
+  const found = all.filter(({ key }) => key.toLowerCase().includes(part));
+  if (most === undefined) return { gates: found, total: found.length };
+  found.sort((a, b) => urgency(b) - urgency(a) || (a.key < b.key ? -1 : 1));
+  const gates = found.slice(cursor, cursor + most);
+  const isLast = cursor + most >= found.length;
+  return { gates, total: found.length, ...(isLast ? {} : { cursor: String(cursor + most) }) };
+}
+
+function urgency({ waitingLanes, cooldown }: GateInfo): number {
+  return waitingLanes + (cooldown === undefined ? 0 : 1);
 }
 
 function cooldownRoutes(

@@ -5,6 +5,7 @@ import type { Encoding } from "../payload.ts";
 import type { RouteContext } from "./context.ts";
 import { JOB, jobJson, listedJson } from "./job-shape.ts";
 import { parseLaneKey } from "./lane-key.ts";
+import { searchJobs } from "./search-jobs.ts";
 import {
   answers,
   COUNT,
@@ -16,7 +17,6 @@ import {
   list,
   NAME,
   object,
-  page,
   QUEUE_PARAMS,
   type Schema,
   TEXT,
@@ -26,6 +26,8 @@ import {
 interface BrowseQuery {
   state?: JobState;
   lane?: string;
+  search?: string;
+  worker?: string;
   limit?: number;
   cursor?: string;
 }
@@ -64,16 +66,37 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       querystring: object({
         state: { type: "string", enum: ["waiting", "delayed", "leased", "finished", "failed"] },
         lane: { type: "string", description: "A fairness key; a path as a JSON list of texts." },
+        search: {
+          type: "string",
+          minLength: 1,
+          maxLength: 1024,
+          description: "Part of the id, lane, worker, group, error, a header or the payload.",
+        },
+        worker: { type: "string", maxLength: 1024 },
         limit: limit(JOBS_PAGE_MAX),
         cursor: CURSOR,
       }),
-      response: answers(page(JOB)),
+      response: answers(
+        object(
+          {
+            items: list(JOB),
+            cursor: { ...TEXT, description: "A search may have one before it has found much." },
+            looked: { ...COUNT, description: "Jobs that a search has looked at." },
+          },
+          ["items"],
+        ),
+      ),
     },
     handler: async (request) => {
-      const { lane, limit: most = JOBS_PAGE_MAX / 2, ...rest } = request.query;
-      const options: JobsOptions = { ...rest, limit: most };
+      const { lane, limit: most = JOBS_PAGE_MAX / 2, search, worker, ...rest } = request.query;
+      const options: JobsOptions & { limit: number } = { ...rest, limit: most };
       if (lane !== undefined) options.lane = parseLaneKey(lane);
-      const found = await context.broker(request).jobs(request.params.queue, options);
+      const broker = context.broker(request);
+      const { queue } = request.params;
+      const found =
+        search === undefined && worker === undefined
+          ? await broker.jobs(queue, options)
+          : await searchJobs(broker, queue, { ...options, search, worker });
       return { ...found, items: found.items.map(listedJson) };
     },
   });

@@ -24,6 +24,7 @@ import { newServer } from "./listener.ts";
 import { openLog } from "./log.ts";
 import { parseLimits, type ShellOptions } from "./options.ts";
 import { checkOrigin, isLoopback, type OriginRules } from "./origin.ts";
+import { keyOfCookie } from "./session-cookie.ts";
 import { newValidator } from "./validate.ts";
 
 declare module "fastify" {
@@ -161,16 +162,18 @@ function verifier(gatekeeper: Gatekeeper, failures: Failures): Shell["verify"] {
     try {
       return gatekeeper.verify(key);
     } catch (error) {
-      if (error instanceof SluiceError && error.code === "UNAUTHORIZED") failures.count(address);
+      // Whoever shows none guesses nothing: so does a browser that has not logged in.
+      const isWrong = error instanceof SluiceError && error.code === "UNAUTHORIZED";
+      if (isWrong && key !== undefined) failures.count(address);
       throw error;
     }
   };
 }
 
-function keyOf({ headers }: FastifyRequest): string | undefined {
+function keyOf({ headers, raw }: FastifyRequest): string | undefined {
   const { authorization, "x-api-key": plain } = headers;
   const [, bearer] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
-  return bearer ?? (typeof plain === "string" ? plain : undefined);
+  return bearer ?? (typeof plain === "string" ? plain : keyOfCookie(raw));
 }
 
 function allowOrigin(request: FastifyRequest, reply: FastifyReply, rules: OriginRules): void {

@@ -126,8 +126,8 @@ export const PLANTED: Readonly<Record<string, PlantedBug>> = {
     seed: 3,
   },
   "a delay is a millisecond short": {
-    file: "add.ts",
-    within: "export function add(",
+    file: "wall.ts",
+    within: "export function dueAtOf(",
     find: "now + spec.delayMs",
     put: "now + spec.delayMs - 1",
     seed: 1,

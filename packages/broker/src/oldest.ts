@@ -1,0 +1,45 @@
+import type { QueueTimes } from "@sluice/protocol";
+import { OLDEST_KEPT_MS, OLDEST_KEPT_TIMES } from "./limits.ts";
+import type { Runtime } from "./runtime.ts";
+import { idOf } from "./tokens.ts";
+
+export type Oldest = NonNullable<QueueTimes["oldest"]>;
+
+/**
+ * The oldest waiting job of every queue. One walk finds all of them, a slice at a time; what it
+ * found is good for a while, the longer the more it cost, so that asking often costs little.
+ */
+export class OldestJobs {
+  readonly #runtime: Runtime;
+  #found: Promise<Map<string, Oldest>> | undefined;
+  #isStaleAt = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  read(): Promise<Map<string, Oldest>> {
+    this.#runtime.check();
+    if (this.#found === undefined || performance.now() >= this.#isStaleAt) {
+      this.#isStaleAt = Number.POSITIVE_INFINITY;
+      this.#found = this.#walk();
+      this.#found.catch(() => {
+        this.#found = undefined;
+      });
+    }
+    return this.#found;
+  }
+
+  async #walk(): Promise<Map<string, Oldest>> {
+    const since = performance.now();
+    const survey = this.#runtime.call((engine) => engine.surveyOldest());
+    while (survey.step()) {
+      await new Promise(setImmediate);
+      this.#runtime.check();
+    }
+    const tookMs = performance.now() - since;
+    this.#isStaleAt = performance.now() + Math.max(OLDEST_KEPT_MS, OLDEST_KEPT_TIMES * tookMs);
+    const found = [...survey.oldest()];
+    return new Map(found.map(([queue, { id, addedAt }]) => [queue, { id: idOf(id), addedAt }]));
+  }
+}

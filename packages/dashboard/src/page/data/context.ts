@@ -1,0 +1,40 @@
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+import type { Line, LineState } from "./pulse.ts";
+import type { Session } from "./types.ts";
+
+export interface Place {
+  readonly line: Line;
+  readonly session: Session;
+  /** Says what was done, where everybody who uses the page hears it. */
+  say(text: string): void;
+  /** The key is good no more. */
+  onUnauthorized(): void;
+}
+
+export const PlaceContext = createContext<Place | undefined>(undefined);
+
+export function usePlace(): Place {
+  const place = useContext(PlaceContext);
+  if (place === undefined) throw new Error("outside of the page");
+  return place;
+}
+
+export function useLineState(line: Line): LineState {
+  const [state, setState] = useState(line.state);
+  useEffect(() => {
+    setState(line.state);
+    return line.watch(() => setState(line.state));
+  }, [line]);
+  return state;
+}
+
+/** The time, again every second: for what is counted down or up. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Line, type PulseEvent, type Source, STALE_MS } from "./pulse.ts";
+
+class FakeSource implements Source {
+  readonly #heard = new Map<string, (event: { data?: string }) => void>();
+  isClosed = false;
+
+  addEventListener(type: string, heard: (event: { data?: string }) => void): void {
+    this.#heard.set(type, heard);
+  }
+
+  tell(type: string, data?: Partial<PulseEvent>): void {
+    this.#heard.get(type)?.({ data: JSON.stringify({ at: 1, queues: [], isCut: false, ...data }) });
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+function scene() {
+  const sources: FakeSource[] = [];
+  let now = 0;
+  const line = new Line({
+    open: () => {
+      const source = new FakeSource();
+      sources.push(source);
+      return source;
+    },
+    now: () => now,
+  });
+  const heard: PulseEvent[] = [];
+  line.hear((pulse) => heard.push(pulse));
+  const pass = (ms: number): void => {
+    now += ms;
+    line.check();
+  };
+  line.connect();
+  return { line, sources, heard, pass, last: () => sources.at(-1)! };
+}
+
+test("it is live with the first pulse, and the first concerns everything", () => {
+  const { line, heard, last } = scene();
+  assert.equal(line.state, "connecting");
+  last().tell("pulse", { queues: ["a"] });
+  last().tell("pulse", { queues: ["b"] });
+  assert.equal(line.state, "live");
+  assert.deepEqual(
+    heard.map(({ isCut }) => isCut),
+    [true, false],
+  );
+});
+
+test("silence makes it stale, and it dials again until somebody answers", () => {
+  const { line, sources, heard, pass, last } = scene();
+  last().tell("pulse");
+  pass(STALE_MS);
+  assert.equal(line.state, "live");
+  pass(1);
+  assert.equal(line.state, "stale");
+  assert.equal(sources.length, 2);
+  assert.ok(sources[0]!.isClosed);
+  pass(1_000);
+  assert.equal(sources.length, 2, "not more often than every two seconds");
+  pass(1_000);
+  assert.equal(sources.length, 3);
+  last().tell("pulse");
+  assert.equal(line.state, "live");
+  assert.equal(heard.at(-1)?.isCut, true, "after a gap anything may have changed");
+});
+
+test("a line that breaks is stale at once and is made anew", () => {
+  const { line, sources, pass, last } = scene();
+  last().tell("pulse");
+  last().tell("error");
+  pass(500);
+  assert.equal(line.state, "stale");
+  pass(2_000);
+  assert.equal(sources.length, 2);
+  sources[0]!.tell("pulse");
+  assert.equal(line.state, "stale", "what an old line says does not count");
+});
+
+test("a page that nobody looks at holds no line", () => {
+  const { line, sources, pass, last } = scene();
+  const states: string[] = [];
+  line.watch(() => states.push(line.state));
+  last().tell("pulse");
+  line.rest();
+  assert.ok(last().isClosed);
+  pass(60_000);
+  assert.equal(sources.length, 1);
+  line.wake();
+  last().tell("pulse");
+  assert.deepEqual(states, ["live", "resting", "connecting", "live"]);
+});

@@ -1,0 +1,131 @@
+/**
+ * The line to the server. Its states:
+ *
+ *   connecting   nothing has come yet
+ *   live         a pulse has come within the last seconds
+ *   stale        no pulse for too long: what is shown may be wrong; it goes on trying
+ *   resting      nobody looks at the page: the line is closed, as a browser has few of them
+ */
+
+export type LineState = "connecting" | "live" | "stale" | "resting";
+
+export interface PulseEvent {
+  at: number;
+  queues: readonly string[];
+  isCut: boolean;
+}
+
+/** The part of an EventSource that is used here. */
+export interface Source {
+  addEventListener(type: string, heard: (event: { data?: string }) => void): void;
+  close(): void;
+}
+
+export interface LineOptions {
+  open: () => Source;
+  now?: () => number;
+}
+
+type Heard = (pulse: PulseEvent) => void;
+
+/** Pulses come every five seconds at least, so two have been missed. */
+export const STALE_MS = 11_000;
+/** An EventSource gives up after some answers; so it is made anew after this long. */
+const REOPEN_MS = 2_000;
+
+export class Line {
+  readonly #open: () => Source;
+  readonly #now: () => number;
+  readonly #heard = new Set<Heard>();
+  readonly #watchers = new Set<() => void>();
+  #source: Source | undefined;
+  #state: LineState = "connecting";
+  #lastAt: number;
+  #openedAt = 0;
+  #isBroken = false;
+
+  constructor({ open, now = () => performance.now() }: LineOptions) {
+    this.#open = open;
+    this.#now = now;
+    this.#lastAt = now();
+  }
+
+  get state(): LineState {
+    return this.#state;
+  }
+
+  /** How long nothing has been heard. */
+  get silentMs(): number {
+    return this.#now() - this.#lastAt;
+  }
+
+  hear(heard: Heard): () => void {
+    this.#heard.add(heard);
+    return () => this.#heard.delete(heard);
+  }
+
+  /** Calls back when the state changes. */
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  connect(): void {
+    this.#source?.close();
+    this.#isBroken = false;
+    this.#openedAt = this.#now();
+    const source = this.#open();
+    this.#source = source;
+    source.addEventListener("pulse", ({ data }) => {
+      if (this.#source === source) this.#beat(JSON.parse(data ?? "{}"));
+    });
+    source.addEventListener("error", () => {
+      if (this.#source === source) this.#isBroken = true;
+    });
+  }
+
+  #beat(pulse: PulseEvent): void {
+    const hadGap = this.#state !== "live";
+    this.#lastAt = this.#now();
+    this.#isBroken = false;
+    this.#become("live");
+    // After a gap anything may have changed.
+    const told = hadGap ? { ...pulse, isCut: true } : pulse;
+    for (const heard of this.#heard) heard(told);
+  }
+
+  /** To be called every second or so: notices silence, and dials again. */
+  check(): void {
+    if (this.#state === "resting") return;
+    if (this.#state === "live" && (this.#isBroken || this.silentMs > STALE_MS)) {
+      this.#become("stale");
+    } else if (this.#state === "connecting" && this.silentMs > STALE_MS) this.#become("stale");
+    const isLost = this.#isBroken || this.silentMs > STALE_MS;
+    if (isLost && this.#now() - this.#openedAt >= REOPEN_MS) this.connect();
+  }
+
+  rest(): void {
+    this.#source?.close();
+    this.#source = undefined;
+    this.#become("resting");
+  }
+
+  /** Somebody looks again. */
+  wake(): void {
+    if (this.#state !== "resting") return;
+    this.#lastAt = this.#now();
+    this.#become("connecting");
+    this.connect();
+  }
+
+  close(): void {
+    this.#source?.close();
+    this.#source = undefined;
+  }
+
+  #become(state: LineState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    for (const watcher of this.#watchers) watcher();
+  }
+}

@@ -1,0 +1,6 @@
+import "./style/style.css";
+import { render } from "preact";
+import { App } from "./app.tsx";
+
+const place = document.getElementById("page");
+if (place !== null) render(<App />, place);

@@ -1,0 +1,159 @@
+/** Whatever changes something is confirmed first, and one sees how far it is while it is done. */
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { usePlace } from "../data/context.ts";
+import type { Progress, Tell } from "../data/long-work.ts";
+
+export interface ActionField {
+  name: string;
+  label: string;
+  value?: string;
+  hint?: string;
+  kind?: "text" | "number" | "lines";
+}
+
+export type Values = Readonly<Record<string, string>>;
+
+export interface ActionProps {
+  title: string;
+  /** On the button that opens it; absent: the title. */
+  label?: ComponentChildren;
+  /** What it will do, in a sentence. */
+  text: ComponentChildren;
+  /** On the button that does it. */
+  verb: string;
+  fields?: readonly ActionField[];
+  isDangerous?: boolean;
+  isDisabled?: boolean;
+  isSmall?: boolean;
+  /** Answers what was done, in a sentence. */
+  run(values: Values, tell: Tell, signal: AbortSignal): Promise<string>;
+  onDone?: () => void;
+}
+
+export function Action(props: ActionProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { title, label = title, isDisabled = false, isDangerous, isSmall } = props;
+  return (
+    <>
+      <button
+        type="button"
+        class={`${isDangerous === true ? "danger" : ""} ${isSmall === true ? "small" : ""}`}
+        disabled={isDisabled}
+        onClick={() => setOpen(true)}
+      >
+        {label}
+      </button>
+      {isOpen && <ActionDialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+interface DialogProps extends ActionProps {
+  onClose(): void;
+}
+
+function ActionDialog(props: DialogProps): JSX.Element {
+  const { title, text, verb, fields = [], isDangerous, onClose } = props;
+  const { dialog, work, submit } = useWork(props);
+  const id = useId();
+  const isBusy = work.state === "busy";
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        <p>{text}</p>
+        {fields.map((field) => (
+          <Field key={field.name} field={field} isDisabled={isBusy} />
+        ))}
+        <WorkState work={work} />
+        <div class="buttons">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {isBusy ? "Stop" : "Cancel"}
+          </button>
+          <button type="submit" class={isDangerous ? "danger" : "primary"} disabled={isBusy}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+type Work =
+  | { state: "asking" }
+  | { state: "busy"; progress: Progress | undefined }
+  | { state: "refused"; message: string };
+
+function useWork({ run, onDone, fields = [] }: DialogProps) {
+  const { say } = usePlace();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [work, setWork] = useState<Work>({ state: "asking" });
+  const stop = useRef(new AbortController());
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    return () => stop.current.abort();
+  }, []);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const values = Object.fromEntries(fields.map(({ name }) => [name, String(form.get(name))]));
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setWork({ state: "busy", progress: undefined });
+    try {
+      const tell: Tell = (progress) => setWork({ state: "busy", progress });
+      say(await run(values, tell, signal));
+      dialog.current?.close();
+    } catch (error) {
+      if (signal.aborted) return;
+      setWork({ state: "refused", message: error instanceof Error ? error.message : "refused" });
+    } finally {
+      onDone?.();
+    }
+  };
+  return { dialog, work, submit };
+}
+
+function WorkState({ work }: { work: Work }): JSX.Element {
+  return (
+    <div class="work" aria-live="polite">
+      {work.state === "refused" && <p class="refusal">{work.message}</p>}
+      {work.state === "busy" && <ProgressBar progress={work.progress} />}
+    </div>
+  );
+}
+
+function ProgressBar({ progress }: { progress: Progress | undefined }): JSX.Element {
+  if (progress === undefined) return <progress aria-label="under way" />;
+  const { done, total } = progress;
+  return (
+    <>
+      <progress value={done} max={Math.max(1, total)} aria-label="how far it is" />
+      <small>
+        {done} of {total}
+      </small>
+    </>
+  );
+}
+
+function Field({ field, isDisabled }: { field: ActionField; isDisabled: boolean }): JSX.Element {
+  const { name, label, value = "", hint, kind = "text" } = field;
+  const id = useId();
+  const shared = { id, name, disabled: isDisabled, autocomplete: "off" } as const;
+  return (
+    <div class="field">
+      <label htmlFor={id}>{label}</label>
+      {kind === "lines" ? (
+        <textarea {...shared} rows={5} spellcheck={false} defaultValue={value} />
+      ) : (
+        <input
+          {...shared}
+          inputMode={kind === "number" ? "decimal" : "text"}
+          defaultValue={value}
+        />
+      )}
+      {hint !== undefined && <small>{hint}</small>}
+    </div>
+  );
+}

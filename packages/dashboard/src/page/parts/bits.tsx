@@ -1,0 +1,125 @@
+/** Small parts that several views have. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+
+export interface FactProps {
+  label: string;
+  children: ComponentChildren;
+  tone?: "good" | "warn" | "bad" | undefined;
+}
+
+export function Fact({ label, children, tone }: FactProps): JSX.Element {
+  return (
+    <div class={`fact ${tone ?? ""}`}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+export interface SearchProps {
+  label: string;
+  value: string;
+  onSearch(text: string): void;
+}
+
+const TYPING_MS = 250;
+
+/** Searches when somebody has stopped typing. */
+export function Search({ label, value, onSearch }: SearchProps): JSX.Element {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onSearch(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onSearch]);
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onInput={({ currentTarget }) => setText(currentTarget.value)}
+    />
+  );
+}
+
+export interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChoose(value: T): void;
+}
+
+export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
+  const { label, value, options, onChoose } = props;
+  const id = useId();
+  return (
+    <span class="choice">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+export interface PagerProps {
+  /** The cursors of the pages before this one. */
+  before: readonly string[];
+  next: string | undefined;
+  onTurn(before: readonly string[]): void;
+}
+
+/** Turns pages of a list that only the server knows. */
+export function Pager({ before, next, onTurn }: PagerProps): JSX.Element {
+  return (
+    <nav class="pager" aria-label="pages">
+      <button
+        type="button"
+        disabled={before.length === 0}
+        onClick={() => onTurn(before.slice(0, -1))}
+      >
+        Back
+      </button>
+      <span>page {before.length + 1}</span>
+      <button
+        type="button"
+        disabled={next === undefined}
+        onClick={() => next !== undefined && onTurn([...before, next])}
+      >
+        Next
+      </button>
+    </nav>
+  );
+}
+
+export function Refused({ error }: { error: string | undefined }): JSX.Element | null {
+  return error === undefined ? null : (
+    <p class="refusal" role="alert">
+      {error}
+    </p>
+  );
+}
+
+/** A table that scrolls in its own frame where a screen is too narrow for it. */
+export function Frame(props: { label: string; children: ComponentChildren }): JSX.Element {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section class="frame" aria-label={props.label} tabIndex={0}>
+      {props.children}
+    </section>
+  );
+}
+
+export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
+  return <p class="empty">{children}</p>;
+}

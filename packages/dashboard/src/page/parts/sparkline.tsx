@@ -1,0 +1,28 @@
+import type { JSX } from "preact";
+import type { Points } from "../data/types.ts";
+import { sparkPath } from "../words/spark-path.ts";
+
+const WIDTH = 72;
+const HEIGHT = 20;
+
+export interface SparklineProps {
+  points: Points | undefined;
+  label: string;
+  tone?: "plain" | "bad";
+}
+
+/** A line as small as a word. Its scale begins at zero, so that a flat line is a flat line. */
+export function Sparkline({ points, label, tone = "plain" }: SparklineProps): JSX.Element {
+  return (
+    <svg
+      class={`spark ${tone}`}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      width={WIDTH}
+      height={HEIGHT}
+      role="img"
+      aria-label={label}
+    >
+      <path d={points === undefined ? "" : sparkPath(points, WIDTH, HEIGHT)} />
+    </svg>
+  );
+}

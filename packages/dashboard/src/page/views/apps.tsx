@@ -1,0 +1,161 @@
+import type { JSX } from "preact";
+import { at, call } from "../data/api.ts";
+import { useLive } from "../data/live.ts";
+import type { AppAction, AppAnswer, AppSection } from "../data/types.ts";
+import { Action } from "../parts/action.tsx";
+import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
+import { Chart } from "../parts/chart.tsx";
+import type { ChartSeries } from "../parts/chart-series.ts";
+import { alignSeries } from "../words/align-series.ts";
+import { count } from "../words/format.ts";
+import { link } from "../words/route.ts";
+
+interface AppsAnswer {
+  apps: { name: string; title: string }[];
+}
+
+export function AppsView({ app }: { app: string | undefined }): JSX.Element {
+  const { data, error } = useLive<AppsAnswer>(at(["apps"]));
+  const shown = app ?? data?.apps[0]?.name;
+  if (data?.apps.length === 0) return <Empty>No app has a page here.</Empty>;
+  return (
+    <>
+      <Refused error={error} />
+      {data !== undefined && data.apps.length > 1 && (
+        <nav class="tabs" aria-label="apps">
+          {data.apps.map(({ name, title }) => (
+            <a
+              key={name}
+              href={link("apps", name)}
+              aria-current={name === shown ? "page" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      )}
+      {shown !== undefined && <AppView key={shown} name={shown} />}
+    </>
+  );
+}
+
+function AppView({ name }: { name: string }): JSX.Element {
+  const { data, error, refresh } = useLive<AppAnswer>(at(["apps", name]));
+  return (
+    <>
+      <header class="head">
+        <h1>{data?.title ?? name}</h1>
+        <div class="actions">
+          {data?.view.actions?.map((action) => (
+            <DoAction key={action.name} app={name} action={action} onDone={refresh} />
+          ))}
+        </div>
+      </header>
+      <Refused error={error} />
+      {data?.view.sections.map((section) => (
+        <section key={`${section.kind}:${section.title}`} class="app-section">
+          <h2>{section.title}</h2>
+          <Section section={section} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+interface DoActionProps {
+  app: string;
+  action: AppAction;
+  onDone(): void;
+}
+
+function DoAction({ app, action, onDone }: DoActionProps): JSX.Element {
+  const { name, title, confirm, fields = [] } = action;
+  return (
+    <Action
+      title={title}
+      text={confirm ?? `${title}?`}
+      verb="Do it"
+      fields={fields}
+      run={async (values) => {
+        const address = at(["apps", app, "actions", name]);
+        const { message } = await call<{ message: unknown }>("POST", address, { body: { values } });
+        return String(message);
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function Section({ section }: { section: AppSection }): JSX.Element {
+  switch (section.kind) {
+    case "facts":
+      return (
+        <dl class="facts">
+          {section.facts.map(({ label, value, tone }) => (
+            <Fact key={label} label={label} tone={tone}>
+              {figure(value)}
+            </Fact>
+          ))}
+        </dl>
+      );
+    case "table":
+      return <Table section={section} />;
+    case "chart":
+      return <AppChart section={section} />;
+  }
+}
+
+const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
+
+const figure = (value: string | number): string =>
+  typeof value === "number" && Number.isInteger(value) ? count(value) : String(value);
+
+function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.Element {
+  const { title, columns, rows } = section;
+  if (rows.length === 0) return <Empty>Nothing yet.</Empty>;
+  return (
+    <Frame label={title}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column, i) => (
+              <th key={column} scope="col" class={numberClass(rows[0]?.[i])}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={String(row[0])}>
+              {row.map((cell, i) => (
+                <td key={columns[i]} class={numberClass(cell)}>
+                  {figure(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+const TONES: readonly ChartSeries["tone"][] = ["one", "two", "bad"];
+
+function AppChart({ section }: { section: AppSection & { kind: "chart" } }): JSX.Element {
+  const { title, unit = "", series } = section;
+  const { times, lines } = alignSeries(series.map(({ points }) => points));
+  return (
+    <Chart
+      title={unit === "" ? title : `${title}, ${unit}`}
+      times={times}
+      show={(value) => String(Math.round(value * 100) / 100)}
+      series={series.map(({ label }, i) => ({
+        label,
+        points: lines[i] ?? [],
+        tone: TONES[i % TONES.length] ?? "one",
+      }))}
+    />
+  );
+}

@@ -1,0 +1,259 @@
+import type { GateInfo } from "@sluice/protocol";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { at, call } from "../data/api.ts";
+import { useNow } from "../data/context.ts";
+import { useLive } from "../data/live.ts";
+import { Action } from "../parts/action.tsx";
+import { Empty, Pager, Refused, Search } from "../parts/bits.tsx";
+import { count, countdown, duration, timeOfDay } from "../words/format.ts";
+import { configOf, formOf, type GateForm } from "../words/gate-form.ts";
+import { gateLimits } from "../words/gate-limits.ts";
+import { link } from "../words/route.ts";
+
+interface GatesAnswer {
+  gates: GateInfo[];
+  total: number;
+  cursor?: string;
+}
+
+const PER_PAGE = 50;
+
+export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element {
+  const [search, setSearch] = useState(gate ?? "");
+  const [before, setBefore] = useState<readonly string[]>([]);
+  const query = { search, limit: PER_PAGE, cursor: before.at(-1) };
+  const { data, error, refresh } = useLive<GatesAnswer>(at(["gates"], query));
+  const find = (text: string): void => {
+    setSearch(text);
+    setBefore([]);
+  };
+  return (
+    <>
+      <h1 class="unseen">Gates</h1>
+      <div class="tools">
+        <Search label="Search gates" value={search} onSearch={find} />
+        <span class="muted">{data === undefined ? "" : `${count(data.total)} gates`}</span>
+        <LimitAction gate={undefined} onDone={refresh} />
+      </div>
+      <Refused error={error} />
+      {data?.gates.length === 0 && <Empty>There is no such gate.</Empty>}
+      <div class="gates">
+        {data?.gates.map((one) => (
+          <Gate key={one.key} gate={one} onChange={refresh} />
+        ))}
+      </div>
+      {(before.length > 0 || data?.cursor !== undefined) && (
+        <Pager before={before} next={data?.cursor} onTurn={setBefore} />
+      )}
+    </>
+  );
+}
+
+interface GateProps {
+  gate: GateInfo;
+  onChange(): void;
+}
+
+function Gate({ gate, onChange }: GateProps): JSX.Element {
+  const now = useNow();
+  const { key, config, pattern, ladderStep, cooldown, inFlight } = gate;
+  return (
+    <article class={`gate ${cooldown === undefined ? "" : "cooling"}`}>
+      <header>
+        <h2>{key}</h2>
+        <span class="muted">
+          {gateLimits(config).join(" · ")}
+          {pattern === undefined ? "" : ` (by ${pattern})`}
+        </span>
+      </header>
+      <p class="opening">{opening(gate, now)}</p>
+      <div class="levels">
+        <Levels gate={gate} />
+        <span>
+          <b>{count(inFlight)}</b> in flight
+        </span>
+        {ladderStep > 0 && <span class="warn">step {ladderStep} of its ladder</span>}
+      </div>
+      <Line gate={gate} />
+      <div class="actions">
+        <LimitAction gate={gate} onDone={onChange} />
+        <CoolAction gate={gate} onDone={onChange} />
+        <ClearAction gate={gate} onDone={onChange} />
+      </div>
+    </article>
+  );
+}
+
+/** When it opens, always in one line. */
+function opening(gate: GateInfo, now: number): JSX.Element {
+  const { key, cooldown, opensAt } = gate;
+  if (key.endsWith("*")) return <span class="muted">a pattern: its gates have levels</span>;
+  if (cooldown !== undefined) {
+    const left = countdown(cooldown.until - now);
+    const until = timeOfDay(cooldown.until, now);
+    const reason = cooldown.reason === "" ? "" : `: ${cooldown.reason}`;
+    return (
+      <span class="warn">
+        cooling down for {left}, until {until}
+        {reason}
+      </span>
+    );
+  }
+  if (opensAt === undefined) return <span class="warn">shut until something is released</span>;
+  if (opensAt <= now + 50) return <span class="good">open</span>;
+  return <span class="muted">opens in {duration(opensAt - now)}</span>;
+}
+
+function Levels({ gate }: { gate: GateInfo }): JSX.Element {
+  const { tokens, config, windows, inFlight } = gate;
+  const burst = config?.burst ?? Math.max(1, config?.rate ?? 1);
+  return (
+    <>
+      {tokens !== undefined && (
+        <Level
+          label="tokens"
+          value={tokens}
+          max={burst}
+          text={`${tokens.toFixed(1)} of ${burst}`}
+        />
+      )}
+      {config?.concurrency !== undefined && (
+        <Level
+          label="at once"
+          value={inFlight}
+          max={config.concurrency}
+          text={`${inFlight} of ${config.concurrency}`}
+        />
+      )}
+      {windows.map(({ limit, perMs, used }) => (
+        <Level
+          key={perMs}
+          label={`in ${duration(perMs)}`}
+          value={used}
+          max={limit}
+          text={`${count(used)} of ${count(limit)} used`}
+        />
+      ))}
+    </>
+  );
+}
+
+interface LevelProps {
+  label: string;
+  value: number;
+  max: number;
+  text: string;
+}
+
+function Level({ label, value, max, text }: LevelProps): JSX.Element {
+  return (
+    <span class="level">
+      <span>{label}</span>
+      <meter min={0} max={Math.max(1, max)} value={value} aria-label={`${label}: ${text}`} />
+      <span class="number">{text}</span>
+    </span>
+  );
+}
+
+/** Who waits: whose lanes stand in its line. */
+function Line({ gate }: { gate: GateInfo }): JSX.Element {
+  if (gate.line.length === 0) return <p class="muted line">nobody waits</p>;
+  return (
+    <p class="line">
+      {count(gate.waitingLanes)} {gate.waitingLanes === 1 ? "lane waits" : "lanes wait"}:{" "}
+      {gate.line.map(({ queue, tier, lanes }, i) => (
+        <span key={`${queue}:${tier}`}>
+          {i > 0 && ", "}
+          <a href={link("queues", queue)}>{queue}</a> tier {tier} ({count(lanes)})
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface GateActionProps {
+  gate: GateInfo;
+  onDone(): void;
+}
+
+const FIELDS: readonly { name: keyof GateForm; label: string; hint?: string }[] = [
+  { name: "rate", label: "Rate, a second", hint: "0 closes it; empty: no limit" },
+  { name: "burst", label: "Burst" },
+  { name: "concurrency", label: "At once" },
+  { name: "intervalMs", label: "Interval in milliseconds" },
+  {
+    name: "windows",
+    label: "Windows",
+    hint: "limit/milliseconds, such as 100/60000, 1000/3600000",
+  },
+];
+
+function LimitAction(props: { gate: GateInfo | undefined; onDone(): void }): JSX.Element {
+  const { gate, onDone } = props;
+  const form = formOf(gate?.config);
+  const name = { name: "key", label: "Gate, or a pattern such as indexer:*" };
+  const limits = FIELDS.map((field) => ({ ...field, value: form[field.name] }));
+  return (
+    <Action
+      title={gate === undefined ? "Set a gate" : `Change the limits of ${gate.key}`}
+      label={gate === undefined ? "Set a gate" : "Limits"}
+      text="What waits behind it is looked at again at once."
+      verb="Set"
+      isSmall={gate !== undefined}
+      fields={gate === undefined ? [name, ...limits] : limits}
+      run={async (values) => {
+        const key = gate?.key ?? values.key ?? "";
+        if (key === "") throw new Error("the gate needs a key");
+        const body = configOf(values as unknown as GateForm, gate?.config);
+        await call("PUT", at(["gates", key]), { body });
+        return `The limits of ${key} are ${gateLimits(body).join(", ")}.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function CoolAction({ gate, onDone }: GateActionProps): JSX.Element {
+  const { key } = gate;
+  return (
+    <Action
+      title={`Cool ${key} down`}
+      label="Cool down"
+      isSmall
+      isDisabled={key.endsWith("*")}
+      text={`Nothing passes ${key} for a while. A cooldown never gets shorter by this.`}
+      verb="Cool down"
+      fields={[
+        { name: "seconds", label: "Seconds", value: "60", kind: "number" },
+        { name: "reason", label: "Reason" },
+      ]}
+      run={async ({ seconds, reason }) => {
+        const ms = Number(seconds) * 1000;
+        if (!(ms > 0)) throw new Error("the seconds must be a number above 0");
+        await call("POST", at(["gates", key, "cooldown"]), { body: { ms, reason } });
+        return `${key} cools down for ${duration(ms)}.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function ClearAction({ gate, onDone }: GateActionProps): JSX.Element {
+  const { key, cooldown } = gate;
+  return (
+    <Action
+      title={`End the cooldown of ${key}`}
+      label="End cooldown"
+      isSmall
+      isDisabled={cooldown === undefined}
+      text={`Jobs pass ${key} again as its other limits allow.`}
+      verb="End it"
+      run={async () => {
+        await call("DELETE", at(["gates", key, "cooldown"]));
+        return `${key} is not cooling down any more.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}

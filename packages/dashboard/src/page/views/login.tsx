@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { call } from "../data/api.ts";
+
+/** The key goes to the server once, which puts it into a cookie that no script can read. */
+export function Login({ onIn }: { onIn(): void }): JSX.Element {
+  const [error, setError] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget as HTMLFormElement).get("key")).trim();
+    setBusy(true);
+    try {
+      await call("POST", "/v1/session", { key });
+      onIn();
+    } catch (reason) {
+      setError(reason instanceof Error ? reason.message : "refused");
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="login">
+      <form onSubmit={submit}>
+        <h1>Sluice</h1>
+        <label class="field">
+          <span>API key</span>
+          <input name="key" type="password" autocomplete="current-password" required />
+        </label>
+        <p class="refusal" role="alert">
+          {error}
+        </p>
+        <button type="submit" class="primary" disabled={isBusy}>
+          Log in
+        </button>
+        <p class="muted">
+          The server prints the first key when it starts; <code>sluice keys</code> makes more.
+        </p>
+      </form>
+    </main>
+  );
+}

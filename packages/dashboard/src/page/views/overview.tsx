@@ -1,0 +1,149 @@
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { at } from "../data/api.ts";
+import { useNow } from "../data/context.ts";
+import { always, useLive } from "../data/live.ts";
+import type { Overview, OverviewItem } from "../data/types.ts";
+import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
+import { Sparkline } from "../parts/sparkline.tsx";
+import { age, count, rate } from "../words/format.ts";
+import { link } from "../words/route.ts";
+import { isTrouble, standingText } from "../words/standing.ts";
+
+const SORTS = [
+  ["attention", "what needs somebody"],
+  ["name", "name"],
+  ["waiting", "waiting"],
+  ["in", "rate in"],
+  ["out", "rate out"],
+  ["failures", "failures"],
+] as const;
+
+type Sort = (typeof SORTS)[number][0];
+
+const PER_PAGE = 50;
+/** The lines change every few seconds, the figures every second. */
+const knownLines = ({ tick }: Overview): string => `&tick=${tick}`;
+
+export function OverviewView(): JSX.Element {
+  const [search, setSearch] = useState("");
+  const [sort, setSort] = useState<Sort>("attention");
+  const [before, setBefore] = useState<readonly string[]>([]);
+  const address = at(["overview"], { search, sort, limit: PER_PAGE, cursor: before.at(-1) });
+  const { data, error } = useLive<Overview>(address, always, knownLines);
+  const find = (text: string): void => {
+    setSearch(text);
+    setBefore([]);
+  };
+  return (
+    <>
+      <h1 class="unseen">Queues</h1>
+      <Totals data={data} />
+      <div class="tools">
+        <Search label="Search queues" value={search} onSearch={find} />
+        <Choice label="Order" value={sort} options={SORTS} onChoose={(by) => setSort(by)} />
+        <span class="muted">{data === undefined ? "" : `${count(data.total)} queues`}</span>
+      </div>
+      <Refused error={error} />
+      <QueueTable items={data?.items} />
+      {(before.length > 0 || data?.cursor !== undefined) && (
+        <Pager before={before} next={data?.cursor} onTurn={setBefore} />
+      )}
+    </>
+  );
+}
+
+function Totals({ data }: { data: Overview | undefined }): JSX.Element {
+  const { queues = 0, waiting = 0, leased = 0, inRate = 0, outRate = 0 } = data?.totals ?? {};
+  return (
+    <dl class="facts">
+      <Fact label="queues">{count(queues)}</Fact>
+      <Fact label="waiting">{count(waiting)}</Fact>
+      <Fact label="running">{count(leased)}</Fact>
+      <Fact label="in / s">{rate(inRate)}</Fact>
+      <Fact label="out / s">{rate(outRate)}</Fact>
+    </dl>
+  );
+}
+
+function QueueTable({ items }: { items: readonly OverviewItem[] | undefined }): JSX.Element {
+  if (items === undefined) return <div class="skeleton" aria-busy="true" />;
+  if (items.length === 0) return <Empty>There is no such queue.</Empty>;
+  return (
+    <table class="cards queues">
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">Waiting</th>
+          <th scope="col">In / s</th>
+          <th scope="col">Out / s</th>
+          <th scope="col">Oldest</th>
+          <th scope="col">Failures / s</th>
+          <th scope="col">Dead</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => (
+          <QueueRow key={item.name} item={item} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function QueueRow({ item }: { item: OverviewItem }): JSX.Element {
+  const now = useNow();
+  const sparks = useRef(item.sparks);
+  if (item.sparks !== undefined) sparks.current = item.sparks;
+  const { name, stats, inRate, outRate, failureRate, deadLetters, dlq, oldestAt } = item;
+  const lines = sparks.current;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={link("queues", name)}>{name}</a>
+        <StandingLine item={item} now={now} />
+      </th>
+      <td data-label="waiting">
+        <Sparkline points={lines?.waiting} label={`waiting in ${name}`} />
+        <b>{count(stats.waiting)}</b>
+      </td>
+      <td data-label="in / s">
+        <Sparkline points={lines?.in} label={`rate into ${name}`} />
+        <b>{rate(inRate)}</b>
+      </td>
+      <td data-label="out / s">
+        <Sparkline points={lines?.out} label={`rate out of ${name}`} />
+        <b>{rate(outRate)}</b>
+      </td>
+      <td data-label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</td>
+      <td data-label="failures / s" class={failureRate > 0 ? "bad" : ""}>
+        <Sparkline points={lines?.failures} label={`failures in ${name}`} tone="bad" />
+        <b>{rate(failureRate)}</b>
+      </td>
+      <td data-label="dead">
+        {dlq === undefined ? "–" : <a href={link("queues", dlq, "jobs")}>{count(deadLetters)}</a>}
+      </td>
+    </tr>
+  );
+}
+
+/** One line, always there: a queue that stops makes nothing jump. */
+function StandingLine({ item, now }: { item: OverviewItem; now: number }): JSX.Element {
+  const { standing, stats, outRate } = item;
+  if (standing !== undefined) {
+    const tone = isTrouble(standing, outRate) ? "warn" : "muted";
+    const text = standingText(standing, outRate, now);
+    return (
+      <small class={`standing ${tone}`} title={text}>
+        {text}
+      </small>
+    );
+  }
+  const { waiting, leased, delayed } = stats;
+  const idle = delayed > 0 ? `${count(delayed)} delayed` : "empty";
+  return (
+    <small class="standing muted">
+      {waiting + leased === 0 ? idle : `moving, ${count(leased)} running`}
+    </small>
+  );
+}

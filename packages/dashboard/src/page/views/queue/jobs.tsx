@@ -1,0 +1,242 @@
+import type { JobState, QueueStats } from "@sluice/protocol";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { at, call } from "../../data/api.ts";
+import { useNow } from "../../data/context.ts";
+import { ofQueue, useLive } from "../../data/live.ts";
+import { eachJob } from "../../data/long-work.ts";
+import type { JobsPage, ShownJob } from "../../data/types.ts";
+import { Action } from "../../parts/action.tsx";
+import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { age, count, laneText } from "../../words/format.ts";
+import { cut, previewLine } from "../../words/preview.ts";
+import { link } from "../../words/route.ts";
+
+const STATES: readonly JobState[] = ["waiting", "delayed", "leased", "finished", "failed"];
+const PER_PAGE = 25;
+const ERROR_CHARS = 160;
+
+export interface JobsProps {
+  queue: string;
+  stats: QueueStats | undefined;
+}
+
+export function Jobs({ queue, stats }: JobsProps): JSX.Element {
+  const [state, setState] = useState<JobState>("waiting");
+  const [search, setSearch] = useState("");
+  const [before, setBefore] = useState<readonly string[]>([]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const query = { state, search, limit: PER_PAGE, cursor: before.at(-1) };
+  const address = at(["queues", queue, "jobs"], query);
+  const { data, error, refresh } = useLive<JobsPage>(address, ofQueue(queue));
+  const turn = (cursors: readonly string[]): void => {
+    setBefore(cursors);
+    setChosen(new Set());
+  };
+  const look = (next: { state?: JobState; search?: string }): void => {
+    setState(next.state ?? state);
+    setSearch(next.search ?? search);
+    turn([]);
+  };
+  return (
+    <>
+      <div class="tools">
+        <StateChoice state={state} stats={stats} onChoose={(one) => look({ state: one })} />
+        <Search
+          label="Search ids, lanes, errors, payloads"
+          value={search}
+          onSearch={(text) => look({ search: text })}
+        />
+      </div>
+      <ChosenActions ids={[...chosen]} onDone={() => turn(before)} refresh={refresh} />
+      <Refused error={error} />
+      <Looked page={data} />
+      <JobTable jobs={data?.items} chosen={chosen} onChoose={setChosen} />
+      <Pager before={before} next={data?.cursor} onTurn={turn} />
+    </>
+  );
+}
+
+interface StateChoiceProps {
+  state: JobState;
+  stats: QueueStats | undefined;
+  onChoose(state: JobState): void;
+}
+
+function StateChoice({ state, stats, onChoose }: StateChoiceProps): JSX.Element {
+  const counts: Partial<Record<JobState, number | undefined>> = {
+    waiting: stats?.waiting,
+    delayed: stats?.delayed,
+    leased: stats?.leased,
+  };
+  return (
+    <fieldset class="states">
+      <legend class="unseen">State</legend>
+      {STATES.map((one) => (
+        <label key={one}>
+          <input type="radio" name="state" checked={one === state} onChange={() => onChoose(one)} />
+          <span>
+            {one === "leased" ? "running" : one}
+            {counts[one] === undefined ? "" : ` ${count(counts[one])}`}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A search looks at a part of a long queue at a time. */
+function Looked({ page }: { page: JobsPage | undefined }): JSX.Element | null {
+  if (page?.looked === undefined) return null;
+  const rest = page.cursor === undefined ? "that is all" : "Next goes on";
+  return (
+    <p class="muted">
+      {count(page.items.length)} found among {count(page.looked)} jobs looked at; {rest}.
+    </p>
+  );
+}
+
+interface JobTableProps {
+  jobs: readonly ShownJob[] | undefined;
+  chosen: ReadonlySet<string>;
+  onChoose(chosen: ReadonlySet<string>): void;
+}
+
+function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
+  const now = useNow();
+  if (jobs === undefined) return <div class="skeleton" aria-busy="true" />;
+  if (jobs.length === 0) return <Empty>There is no such job.</Empty>;
+  const choose = (id: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
+  const isAll = jobs.every(({ id }) => chosen.has(id));
+  return (
+    <Frame label="jobs">
+      <table class="jobs">
+        <thead>
+          <tr>
+            <th scope="col">
+              <input
+                type="checkbox"
+                aria-label="choose all of this page"
+                checked={isAll}
+                onChange={() => onChoose(new Set(isAll ? [] : jobs.map(({ id }) => id)))}
+              />
+            </th>
+            <th scope="col">Job</th>
+            <th scope="col">Lane</th>
+            <th scope="col" class="number">
+              Age
+            </th>
+            <th scope="col" class="number">
+              Attempt
+            </th>
+            <th scope="col">Payload</th>
+            <th scope="col">Last error</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <JobRow
+              key={job.id}
+              job={job}
+              now={now}
+              isChosen={chosen.has(job.id)}
+              onChoose={() => choose(job.id)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+interface JobRowProps {
+  job: ShownJob;
+  now: number;
+  isChosen: boolean;
+  onChoose(): void;
+}
+
+function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
+  const { id, fairnessKey, addedAt, attempt, attempts, error } = job;
+  return (
+    <tr>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`choose job ${id}`}
+          checked={isChosen}
+          onChange={onChoose}
+        />
+      </td>
+      <th scope="row">
+        <a href={link("jobs", id)}>{id}</a>
+      </th>
+      <td class="lane">{laneText(fairnessKey)}</td>
+      <td class="number">{age(now - addedAt)}</td>
+      <td class="number">
+        {attempt} / {attempts}
+      </td>
+      <td class="payload">{previewLine(job)}</td>
+      <td class="error">{error === undefined ? "" : cut(error, ERROR_CHARS)}</td>
+    </tr>
+  );
+}
+
+interface ChosenProps {
+  ids: readonly string[];
+  onDone(): void;
+  refresh(): void;
+}
+
+function ChosenActions({ ids, onDone, refresh }: ChosenProps): JSX.Element {
+  const done = (): void => {
+    refresh();
+    onDone();
+  };
+  const shared = { isDisabled: ids.length === 0, isSmall: true, onDone: done };
+  const all = `${count(ids.length)} chosen`;
+  return (
+    <div class="chosen">
+      <span class="muted">{all}</span>
+      <Action
+        {...shared}
+        title="Retry jobs"
+        label="Retry"
+        text={`${all}: those that have ended run again, delayed ones run at once.`}
+        verb="Retry"
+        run={(_, tell, signal) =>
+          onEach(ids, "retried", (id) => call("POST", at(["jobs", id, "retry"])), tell, signal)
+        }
+      />
+      <Action
+        {...shared}
+        title="Cancel jobs"
+        label="Cancel"
+        text={`${all}: those that have not ended are cancelled for good.`}
+        verb="Cancel them"
+        isDangerous
+        run={(_, tell, signal) =>
+          onEach(ids, "cancelled", (id) => call("DELETE", at(["jobs", id])), tell, signal)
+        }
+      />
+    </div>
+  );
+}
+
+async function onEach(
+  ids: readonly string[],
+  done: string,
+  work: (id: string) => Promise<unknown>,
+  tell: Parameters<typeof eachJob>[2],
+  signal: AbortSignal,
+): Promise<string> {
+  const tally = await eachJob(ids, work, tell, signal);
+  const [first] = tally.failed;
+  const said = `${count(tally.done)} jobs were ${done}`;
+  if (first === undefined) return `${said}.`;
+  return `${said}, ${count(tally.failed.length)} were refused: ${first.message}.`;
+}

@@ -1,0 +1,148 @@
+import type { LaneSort, LaneStats, Page, TierConfig } from "@sluice/protocol";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { at, call } from "../../data/api.ts";
+import { ofQueue, useLive } from "../../data/live.ts";
+import { Action } from "../../parts/action.tsx";
+import { Choice, Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { count, laneAddress, laneText, percent } from "../../words/format.ts";
+
+const SORTS = [
+  ["waiting", "most waiting"],
+  ["leased", "most running"],
+  ["received", "most received"],
+  ["weight", "largest weight"],
+] as const satisfies readonly (readonly [LaneSort, string])[];
+
+const PER_PAGE = 25;
+
+export interface LanesProps {
+  queue: string;
+  tiers: readonly TierConfig[] | undefined;
+}
+
+/** The server sorts and searches, and sends a page: there may be a million of them. */
+export function Lanes({ queue, tiers }: LanesProps): JSX.Element {
+  const [search, setSearch] = useState("");
+  const [sort, setSort] = useState<LaneSort>("waiting");
+  const [before, setBefore] = useState<readonly string[]>([]);
+  const query = { search, sort, limit: PER_PAGE, cursor: before.at(-1) };
+  const address = at(["queues", queue, "lanes"], query);
+  const { data, error, refresh } = useLive<Page<LaneStats>>(address, ofQueue(queue));
+  const find = (text: string): void => {
+    setSearch(text);
+    setBefore([]);
+  };
+  const order = (by: LaneSort): void => {
+    setSort(by);
+    setBefore([]);
+  };
+  return (
+    <>
+      <div class="tools">
+        <Search label="Search lanes" value={search} onSearch={find} />
+        <Choice label="Order" value={sort} options={SORTS} onChoose={order} />
+        <span class="keys" aria-hidden="true">
+          <i class="received" /> received <i class="owed" /> owed
+        </span>
+      </div>
+      <Refused error={error} />
+      {data?.items.length === 0 ? (
+        <Empty>{search === "" ? "No lane has jobs." : "No lane has this in its key."}</Empty>
+      ) : (
+        <LaneTable queue={queue} lanes={data?.items} tiers={tiers} onChange={refresh} />
+      )}
+      <Pager before={before} next={data?.cursor} onTurn={setBefore} />
+    </>
+  );
+}
+
+interface LaneTableProps extends LanesProps {
+  lanes: readonly LaneStats[] | undefined;
+  onChange(): void;
+}
+
+function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.Element {
+  return (
+    <Frame label="lanes">
+      <table class="lanes">
+        <thead>
+          <tr>
+            <th scope="col">Lane</th>
+            <th scope="col">Tier</th>
+            <th scope="col">Share received against owed</th>
+            <th scope="col" class="number">
+              Waiting
+            </th>
+            <th scope="col" class="number">
+              Running
+            </th>
+            <th scope="col" class="number">
+              Weight
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {lanes.map((lane) => (
+            <tr key={`${lane.tier}:${JSON.stringify(lane.key)}`}>
+              <th scope="row" class="lane">
+                {laneText(lane.key)}
+              </th>
+              <td>{tiers?.[lane.tier]?.name ?? lane.tier}</td>
+              <td>
+                <ShareBar lane={lane} />
+              </td>
+              <td class="number">{count(lane.waiting)}</td>
+              <td class="number">{count(lane.leased)}</td>
+              <td class="number">
+                <WeightAction queue={queue} lane={lane} onChange={onChange} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+function ShareBar({ lane }: { lane: LaneStats }): JSX.Element {
+  const { shareOwed, shareReceived } = lane;
+  const owed = lane.waiting === 0 ? "owed nothing now" : `owed ${percent(shareOwed)}`;
+  const text = `received ${percent(shareReceived)}, ${owed}`;
+  return (
+    <div class="share">
+      <div class="bar" role="img" aria-label={text}>
+        <i class="received" style={{ width: `${100 * shareReceived}%` }} />
+        {lane.waiting > 0 && <i class="owed" style={{ left: `${100 * shareOwed}%` }} />}
+      </div>
+      <span>{percent(shareReceived)}</span>
+      <span class="muted">{lane.waiting === 0 ? "" : `of ${percent(shareOwed)}`}</span>
+    </div>
+  );
+}
+
+interface WeightProps {
+  queue: string;
+  lane: LaneStats;
+  onChange(): void;
+}
+
+function WeightAction({ queue, lane, onChange }: WeightProps): JSX.Element {
+  const name = laneText(lane.key);
+  return (
+    <Action
+      title="Change the weight"
+      label={<span title={`change the weight of ${name}`}>{lane.weight}</span>}
+      isSmall
+      text={`The share of lane ${name} among the lanes of its tier.`}
+      verb="Change"
+      fields={[{ name: "weight", label: "Weight", value: String(lane.weight), kind: "number" }]}
+      run={async ({ weight }) => {
+        const address = at(["queues", queue, "lanes", laneAddress(lane.key)]);
+        await call("PUT", address, { body: { weight: Number(weight) } });
+        return `The weight of ${name} is ${weight}.`;
+      }}
+      onDone={onChange}
+    />
+  );
+}

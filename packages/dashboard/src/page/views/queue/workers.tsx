@@ -1,0 +1,87 @@
+import type { WorkerInfo } from "@sluice/protocol";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { at } from "../../data/api.ts";
+import { useNow } from "../../data/context.ts";
+import { ofQueue, useLive } from "../../data/live.ts";
+import type { JobsPage } from "../../data/types.ts";
+import { Empty, Frame, Refused, Search } from "../../parts/bits.tsx";
+import { count, duration, laneText } from "../../words/format.ts";
+import { link } from "../../words/route.ts";
+
+/** What a page shows; the search finds the others. */
+const SHOWN = 100;
+const HELD_SHOWN = 50;
+
+export function Workers({ queue }: { queue: string }): JSX.Element {
+  const [search, setSearch] = useState("");
+  const { data, error } = useLive<{ workers: WorkerInfo[] }>(
+    at(["queues", queue, "workers"]),
+    ofQueue(queue),
+  );
+  const found = (data?.workers ?? []).filter(({ name }) => name.includes(search));
+  return (
+    <>
+      <div class="tools">
+        <Search label="Search workers" value={search} onSearch={setSearch} />
+        <span class="muted">{data === undefined ? "" : `${count(found.length)} workers`}</span>
+      </div>
+      <Refused error={error} />
+      {found.length === 0 && data !== undefined && <Empty>Nobody works for this queue.</Empty>}
+      {found.slice(0, SHOWN).map((worker) => (
+        <Worker key={worker.name} queue={queue} worker={worker} />
+      ))}
+    </>
+  );
+}
+
+function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { name, free, leased } = worker;
+  return (
+    <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <b>{name}</b>
+        <span>
+          holds {count(leased)}, would take {count(free)} more
+        </span>
+      </summary>
+      {isOpen && <Held queue={queue} worker={name} />}
+    </details>
+  );
+}
+
+function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element {
+  const now = useNow();
+  const query = { state: "leased", worker, limit: HELD_SHOWN };
+  const { data } = useLive<JobsPage>(at(["queues", queue, "jobs"], query), ofQueue(queue));
+  if (data !== undefined && data.items.length === 0) return <Empty>It holds nothing now.</Empty>;
+  return (
+    <Frame label={`jobs of ${worker}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Job</th>
+            <th scope="col">Lane</th>
+            <th scope="col">Attempt</th>
+            <th scope="col">Lease ends in</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data?.items.map(({ id, fairnessKey, attempt, attempts, at: until }) => (
+            <tr key={id}>
+              <th scope="row">
+                <a href={link("jobs", id)}>{id}</a>
+              </th>
+              <td>{laneText(fairnessKey)}</td>
+              <td>
+                {attempt + 1} of {attempts}
+              </td>
+              <td>{until === undefined ? "–" : duration(until - now)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}

@@ -1,0 +1,53 @@
+/** A job's life as a list of moments, with what lies between them put into words. */
+import type { HistoryEntry } from "@sluice/protocol";
+import type { ShownJob } from "../data/types.ts";
+import { duration } from "./format.ts";
+
+export interface Moment {
+  at: number;
+  event: string;
+  detail: string;
+  tone: "plain" | "good" | "bad" | "wait";
+}
+
+const TONES: Partial<Record<HistoryEntry["event"], Moment["tone"]>> = {
+  failed: "bad",
+  expired: "bad",
+  dead: "bad",
+};
+
+/** A wait that is shorter than this is not told. */
+const WAIT_MS = 5;
+
+export function timeline(
+  history: readonly HistoryEntry[],
+  job: Pick<ShownJob, "gates" | "state" | "ending">,
+): Moment[] {
+  const moments: Moment[] = [];
+  for (const [i, { at, event, detail = "" }] of history.entries()) {
+    const before = history[i - 1];
+    if (event === "dispatched" && before !== undefined && at - before.at >= WAIT_MS) {
+      moments.push({ at: before.at, ...waited(at - before.at, job.gates) });
+    }
+    moments.push({ at, event, detail, tone: toneOf(event, detail) });
+  }
+  return moments;
+}
+
+function waited(ms: number, gates: readonly string[]): Omit<Moment, "at"> {
+  const behind = gates.length === 0 ? "for its turn" : `for its turn, behind ${gates.join(", ")}`;
+  return {
+    event: gates.length === 0 ? "waited" : "gated",
+    detail: waitText(ms, behind),
+    tone: "wait",
+  };
+}
+
+function waitText(ms: number, behind: string): string {
+  return `${duration(ms)} ${behind}`;
+}
+
+function toneOf(event: HistoryEntry["event"], detail: string): Moment["tone"] {
+  if (event === "ended") return detail === "finished" ? "good" : "bad";
+  return TONES[event] ?? "plain";
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { alignSeries } from "./align-series.ts";
+import {
+  age,
+  bytes,
+  count,
+  countdown,
+  duration,
+  laneAddress,
+  laneText,
+  percent,
+  rate,
+} from "./format.ts";
+import { configOf, formOf } from "./gate-form.ts";
+import { gateLimits } from "./gate-limits.ts";
+import { newJob } from "./new-job.ts";
+import { cut, pretty, previewLine } from "./preview.ts";
+import { link, parseRoute } from "./route.ts";
+import { sparkPath } from "./spark-path.ts";
+import { isTrouble, standingText } from "./standing.ts";
+import { timeline } from "./timeline.ts";
+
+const plain = (text: string): string => text.replaceAll("\u202f", " ");
+
+test("figures are short and keep their meaning", () => {
+  assert.equal(plain(count(2_003)), "2 003");
+  assert.equal(plain(count(1_234_567)), "1.2 M");
+  assert.equal(rate(0), "0");
+  assert.equal(rate(0.25), "0.3");
+  assert.equal(percent(0), "0%");
+  assert.equal(percent(0.0004), "<0.1%");
+  assert.equal(percent(0.031), "3.1%");
+  assert.equal(percent(1), "100%");
+  assert.equal(plain(bytes(52_700)), "51.5 kB");
+});
+
+test("durations have two units at most, countdowns are clocks", () => {
+  const cases: [number, string][] = [
+    [-5, "0 ms"],
+    [999, "999 ms"],
+    [1_000, "1 s"],
+    [61_000, "1 min 1 s"],
+    [600_000, "10 min"],
+    [3_600_000 * 26, "1 d 2 h"],
+  ];
+  for (const [ms, text] of cases) assert.equal(plain(duration(ms)), text);
+  assert.equal(countdown(61_200), "01:02");
+  assert.equal(countdown(3_600_000), "1:00:00");
+  assert.equal(countdown(-1), "00:00");
+  assert.deepEqual(
+    [5_000, 94_000, 90_000_000].map((ms) => plain(age(ms))),
+    ["5 s", "01:34", "1 d 1 h"],
+  );
+});
+
+test("lanes have names and addresses, paths too", () => {
+  assert.equal(laneText(""), "(default)");
+  assert.equal(laneText(["acme", "ann"]), "acme / ann");
+  assert.equal(laneAddress("acme"), "acme");
+  assert.equal(laneAddress("[x]"), '"[x]"', "not to be taken for a path");
+  assert.equal(laneAddress(["a", "b"]), '["a","b"]');
+});
+
+test("a queue that stands still says why in words", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  assert.equal(standingText({ reason: "no-workers" }, 0, now), "no workers");
+  const gated = { reason: "gated", gate: "smtp", part: "cooldown", note: "429" } as const;
+  const until = now + 3_600_000;
+  assert.match(
+    standingText({ ...gated, until }, 0, now),
+    /^all gated by smtp \(a cooldown\) until \d\d:\d\d: 429$/,
+  );
+  assert.match(standingText(gated, 0, now), /until something is released: 429$/);
+  assert.equal(standingText(gated, 4, now), "moving, held back by smtp (a cooldown)");
+  assert.equal(isTrouble(gated, 4), false, "it moves, at the gate's pace");
+  assert.equal(isTrouble(gated, 0), true);
+  assert.equal(isTrouble({ reason: "dead-letters" }, 0), false);
+});
+
+test("the limits of a gate go into a form and come back", () => {
+  const config = {
+    rate: 5,
+    burst: 10,
+    interval: { ms: 200, from: "start" as const },
+    windows: [{ limit: 100, perMs: 60_000 }],
+    ladder: [1_000],
+  };
+  assert.deepEqual(configOf(formOf(config), config), config, "what the form does not show stays");
+  assert.deepEqual(configOf(formOf(undefined), undefined), {});
+  assert.throws(() => configOf({ ...formOf(config), rate: "fast" }, config), /rate must be/);
+  assert.throws(() => configOf({ ...formOf(config), windows: "5" }, config), /windows must be/);
+  assert.deepEqual(gateLimits(config).map(plain), [
+    "5.0/s, burst 10",
+    "every 200 ms from the start",
+    "100 per 1 min",
+    "ladder of 1",
+  ]);
+  assert.deepEqual(gateLimits({ rate: 0 }), ["closed"]);
+  assert.deepEqual(gateLimits(undefined), ["no limits"]);
+});
+
+test("a test job is what its form says, or is refused in words", () => {
+  const form = { payload: "{}", lane: '["a","b"]', tier: "1", gates: "x, y,", delay: "1.5" };
+  assert.deepEqual(newJob(form), {
+    payload: {},
+    fairnessKey: ["a", "b"],
+    priority: 1,
+    gates: ["x", "y"],
+    delayMs: 1_500,
+  });
+  assert.deepEqual(newJob({ payload: "1", tier: "urgent" }), { payload: 1, priority: "urgent" });
+  assert.throws(() => newJob({ payload: "{" }), /payload is not JSON/);
+  assert.throws(() => newJob({ payload: "1", delay: "soon" }), /number of seconds/);
+});
+
+test("payloads are cut, never lost", () => {
+  assert.equal(previewLine({ payload: { a: 1 }, payloadBytes: 7 }), '{"a":1}');
+  assert.equal(previewLine({ payloadBase64: "AP8=", payloadBytes: 2 }), "base64 AP8=");
+  assert.match(previewLine({ payloadBytes: 1e6, isPayloadOmitted: true }), /too large/);
+  assert.equal(previewLine({ payload: "x".repeat(500), payloadBytes: 502 }).length, 121);
+  assert.equal(pretty("<b>"), '"<b>"');
+  assert.equal(cut("abc", 2), "ab…");
+});
+
+test("addresses lead where they came from, whatever is in a name", () => {
+  for (const name of ["mail", "a/b", "100%", "<img src=x>", "ü:*"]) {
+    assert.deepEqual(parseRoute(link("gates", name)), { view: "gates", gate: name });
+  }
+  assert.deepEqual(parseRoute(""), { view: "overview" });
+  assert.deepEqual(parseRoute("#/queues/q/jobs"), { view: "queue", queue: "q", tab: "jobs" });
+  assert.deepEqual(parseRoute("#/queues/q/?"), { view: "queue", queue: "q", tab: "lanes" });
+  assert.deepEqual(parseRoute("#/gates/%E0%A4%A"), { view: "gates", gate: "%E0%A4%A" });
+  assert.deepEqual(parseRoute("#/nowhere"), { view: "lost" });
+});
+
+test("a life tells what lay between two moments", () => {
+  const history = [
+    { at: 0, event: "added" as const },
+    { at: 3_000, event: "dispatched" as const, detail: "lease 1" },
+    { at: 3_010, event: "ended" as const, detail: "finished" },
+  ];
+  const job = { gates: ["smtp"], state: "finished" as const };
+  const moments = timeline(history, job);
+  assert.deepEqual(
+    moments.map(({ event, tone }) => [event, tone]),
+    [
+      ["added", "plain"],
+      ["gated", "wait"],
+      ["dispatched", "plain"],
+      ["ended", "good"],
+    ],
+  );
+  assert.equal(plain(moments[1]!.detail), "3 s for its turn, behind smtp");
+  assert.equal(timeline(history, { ...job, gates: [] })[1]!.event, "waited");
+});
+
+test("lines with times of their own are brought together", () => {
+  const { times, lines } = alignSeries([
+    [
+      [1, 10],
+      [3, 30],
+    ],
+    [[2, 20]],
+  ]);
+  assert.deepEqual(times, [1, 2, 3]);
+  assert.deepEqual(lines, [
+    [10, null, 30],
+    [null, 20, null],
+  ]);
+});
+
+test("a small line begins at zero and has gaps where nothing is known", () => {
+  assert.equal(sparkPath([null, 0, 10], 10, 12), "M5.0 11.0L10.0 1.0");
+  assert.equal(sparkPath([1, null, 1], 10, 12), "M0.0 1.0M10.0 1.0");
+  assert.equal(sparkPath([], 10, 12), "");
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { QueueInfo, QueueTimes } from "@sluice/protocol";
+import { HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
+import { History, quantile } from "./history.ts";
+
+function queue(name: string, stats: Partial<QueueInfo["stats"]> = {}): QueueInfo {
+  const zero = { waiting: 0, added: 0, finished: 0, failed: 0, retried: 0, dead: 0 };
+  return { name, stats: { name, ...zero, ...stats } } as QueueInfo;
+}
+
+const waits = (name: string, counts: number[]): QueueTimes => ({
+  name,
+  wait: { counts, sumMs: 0 },
+  run: { counts: [], sumMs: 0 },
+});
+
+test("rates are what came between two moments, a second", () => {
+  const history = new History();
+  history.record(0, [queue("q", { added: 100 })], [waits("q", [4, 0, 0])]);
+  const stats = { added: 150, finished: 20, retried: 5, dead: 5, waiting: 7 };
+  history.record(5_000, [queue("q", stats)], [waits("q", [4, 0, 9])]);
+  const { times, series } = history.of("q");
+  assert.deepEqual(times, [0, 5_000]);
+  assert.deepEqual(series.in, [0, 10], "what was there before is no rate");
+  assert.deepEqual(series.out, [0, 4]);
+  assert.deepEqual(series.failures, [0, 2]);
+  assert.deepEqual(series.waiting, [0, 7]);
+  assert.deepEqual(series.waitP50Ms, [0.5, 3], "only waits since the moment before count");
+});
+
+test("a queue that came later has gaps before, one that is gone has nothing", () => {
+  const history = new History();
+  history.record(0, [queue("old")], []);
+  history.record(1, [queue("old"), queue("new", { waiting: 3 })], []);
+  assert.deepEqual(history.spark("new", "waiting", 3), [null, null, 3]);
+  history.record(2, [queue("new")], []);
+  assert.deepEqual(history.spark("old", "waiting", 2), [null, null]);
+});
+
+test("a queue made anew under its name has no rates below zero", () => {
+  const history = new History();
+  history.record(0, [queue("q", { added: 100 })], [waits("q", [9])]);
+  history.record(1_000, [queue("q", { added: 1 })], [waits("q", [1])]);
+  assert.equal(history.last("q", "in"), 0);
+});
+
+test("no more than half an hour and so many queues are kept", () => {
+  const history = new History();
+  const queues = Array.from({ length: HISTORY_QUEUES_MAX + 1 }, (_, i) => queue(`q${i}`));
+  history.record(0, queues, []);
+  assert.deepEqual(history.spark(`q${HISTORY_QUEUES_MAX}`, "waiting", 1), [null]);
+  for (let i = 1; i < HISTORY_POINTS + 10; i++)
+    history.record(i, [queue("q0", { waiting: i })], []);
+  const { times, series } = history.of("q0");
+  assert.equal(times.length, HISTORY_POINTS);
+  assert.equal(times[0], 10);
+  assert.equal(series.waiting[0], 10);
+  assert.equal(series.waiting.at(-1), HISTORY_POINTS + 9);
+  assert.equal(history.spark("q0", "waiting", HISTORY_POINTS + 5)[0], null);
+});
+
+test("a quantile lies inside of its bucket", () => {
+  assert.equal(quantile([], 0.5), 0);
+  assert.equal(quantile([0, 0, 0], 0.99), 0);
+  assert.equal(quantile([0, 0, 0, 100], 0.5), 6, "half of the way from 4 to 8");
+  assert.equal(quantile([98, 0, 0, 2], 0.99), 6);
+  assert.equal(quantile([99, 0, 0, 1], 0.99), 1);
+});

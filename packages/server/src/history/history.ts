@@ -1,0 +1,112 @@
+/**
+ * How queues have done for the last half hour, in memory: enough to see since when something is
+ * wrong. What is to be kept for longer is for Prometheus.
+ */
+import type { QueueInfo, QueueStats, QueueTimes, TimeCounts } from "@sluice/protocol";
+import { HISTORY_EVERY_MS, HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
+import { type Point, QueueSeries, SERIES, type SeriesName } from "./queue-series.ts";
+
+interface Known {
+  readonly series: QueueSeries;
+  stats: QueueStats;
+  counts: readonly number[];
+}
+
+export interface QueueHistory {
+  everyMs: number;
+  /** Milliseconds since 1970, one for each point. */
+  times: number[];
+  series: Record<SeriesName, (number | null)[]>;
+}
+
+export class History {
+  readonly #times = new Float64Array(HISTORY_POINTS);
+  #queues = new Map<string, Known>();
+  #tick = -1;
+
+  /** The number of the last moment; -1: there is none yet. */
+  get tick(): number {
+    return this.#tick;
+  }
+
+  /** Takes down one moment. What is not among `queues` is forgotten. */
+  record(now: number, queues: readonly QueueInfo[], times: readonly QueueTimes[]): void {
+    const last = this.#tick < 0 ? 0 : this.#times[this.#tick % HISTORY_POINTS]!;
+    const seconds = this.#tick < 0 ? 0 : (now - last) / 1000;
+    this.#times[++this.#tick % HISTORY_POINTS] = now;
+    const waits = new Map(times.map(({ name, wait }) => [name, wait]));
+    const next = new Map<string, Known>();
+    for (const { name, stats } of queues.slice(0, HISTORY_QUEUES_MAX)) {
+      next.set(name, this.#note(this.#queues.get(name), stats, waits.get(name), seconds));
+    }
+    this.#queues = next;
+  }
+
+  #note(
+    before: Known | undefined,
+    stats: QueueStats,
+    wait: TimeCounts | undefined,
+    seconds: number,
+  ): Known {
+    const series = before?.series ?? new QueueSeries(this.#tick);
+    const counts = wait?.counts ?? [];
+    series.set(this.#tick, pointOf(before, stats, counts, seconds));
+    return { series, stats, counts };
+  }
+
+  last(queue: string, name: SeriesName): number {
+    return this.#queues.get(queue)?.series.last(name, this.#tick) ?? 0;
+  }
+
+  /** The last points of one line, oldest first. */
+  spark(queue: string, name: SeriesName, points: number): (number | null)[] {
+    const known = this.#queues.get(queue);
+    return known?.series.read(name, this.#tick, points) ?? new Array(points).fill(null);
+  }
+
+  of(queue: string): QueueHistory {
+    const points = Math.min(HISTORY_POINTS, this.#tick + 1);
+    const read = (name: SeriesName): [SeriesName, (number | null)[]] => [
+      name,
+      this.spark(queue, name, points),
+    ];
+    const times = Array.from(
+      { length: points },
+      (_, i) => this.#times[(this.#tick - points + 1 + i) % HISTORY_POINTS]!,
+    );
+    const series = Object.fromEntries(SERIES.map(read)) as QueueHistory["series"];
+    return { everyMs: HISTORY_EVERY_MS, times, series };
+  }
+}
+
+function pointOf(
+  before: Known | undefined,
+  stats: QueueStats,
+  counts: readonly number[],
+  seconds: number,
+): Point {
+  const rate = (count: (stats: QueueStats) => number): number =>
+    before === undefined || seconds <= 0
+      ? 0
+      : Math.max(0, count(stats) - count(before.stats)) / seconds;
+  const since = counts.map((count, i) => Math.max(0, count - (before?.counts[i] ?? 0)));
+  return {
+    waiting: stats.waiting,
+    in: rate(({ added }) => added),
+    out: rate(({ finished }) => finished),
+    failures: rate(({ failed, retried, dead }) => failed + retried + dead),
+    waitP50Ms: quantile(since, 0.5),
+    waitP99Ms: quantile(since, 0.99),
+  };
+}
+
+/** Where the quantile lies, evenly between the ends of its bucket; 0 when nothing was counted. */
+export function quantile(counts: readonly number[], q: number): number {
+  const wanted = q * counts.reduce((sum, count) => sum + count, 0);
+  if (wanted === 0) return 0;
+  let below = 0;
+  let index = 0;
+  while (index < counts.length - 1 && below + counts[index]! < wanted) below += counts[index++]!;
+  const from = index === 0 ? 0 : 2 ** (index - 1);
+  return from + (2 ** index - from) * ((wanted - below) / Math.max(1, counts[index]!));
+}

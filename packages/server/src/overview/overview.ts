@@ -1,0 +1,167 @@
+/** All queues at a glance, a page at a time, those that need somebody first. */
+import type { Broker, QueueInfo, QueueStats } from "@sluice/protocol";
+import type { History } from "../history/history.ts";
+import type { SeriesName } from "../history/queue-series.ts";
+import { OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
+import { explain, guessStanding, type Standing, type StandingReason } from "./standing.ts";
+
+export const OVERVIEW_SORTS = ["attention", "name", "waiting", "in", "out", "failures"] as const;
+
+export interface OverviewQuery {
+  search?: string;
+  /** The one of exactly this name. */
+  queue?: string;
+  sort?: (typeof OVERVIEW_SORTS)[number];
+  limit?: number;
+  cursor?: number;
+  /** The moment up to which the caller has the lines: they are left out when it is the last. */
+  tick?: number;
+}
+
+type Sparks = Record<(typeof SPARKS)[number], (number | null)[]>;
+
+export interface OverviewItem {
+  name: string;
+  stats: Omit<QueueStats, "name" | "perTier">;
+  inRate: number;
+  outRate: number;
+  failureRate: number;
+  /** Jobs in its dead letter queue. */
+  deadLetters: number;
+  dlq?: string;
+  /** It is the dead letter queue of another. */
+  isDeadLetters?: true;
+  oldestAt?: number;
+  standing?: Standing;
+  sparks?: Sparks;
+}
+
+export interface Overview {
+  at: number;
+  tick: number;
+  /** Queues that match. */
+  total: number;
+  totals: { queues: number; waiting: number; leased: number; inRate: number; outRate: number };
+  items: OverviewItem[];
+  cursor?: string;
+}
+
+const SPARKS = ["waiting", "in", "out", "failures"] as const satisfies readonly SeriesName[];
+
+interface Line {
+  readonly info: QueueInfo;
+  readonly reason: StandingReason | undefined;
+}
+
+export async function readOverview(
+  broker: Broker,
+  history: History,
+  query: OverviewQuery,
+): Promise<Overview> {
+  const { limit = OVERVIEW_PAGE_MAX / 2, cursor = 0, sort = "attention" } = query;
+  const all = await broker.queues();
+  const byName = new Map(all.map((info) => [info.name, info]));
+  const dlqs = new Set(all.map(({ name, config }) => (config.dlq === name ? "" : config.dlq)));
+  const lines = all.filter(matcher(query)).map((info): Line => {
+    const moves = history.tick < 1 || history.last(info.name, "out") > 0;
+    return { info, reason: guessStanding(info, dlqs.has(info.name), moves) };
+  });
+  lines.sort(ORDERS[sort](history));
+  const page = lines.slice(cursor, cursor + limit);
+  const names = page.map(({ info }) => info.name);
+  const { queues } = await broker.stats({ queues: names, oldest: true });
+  const oldest = new Map(queues.map((times) => [times.name, times.oldest]));
+  const items = page.map(async ({ info, reason }): Promise<OverviewItem> => {
+    const first = oldest.get(info.name);
+    const standing = await explain(broker, reason, first);
+    const item = itemOf(info, history, byName, query.tick);
+    if (dlqs.has(info.name)) item.isDeadLetters = true;
+    if (first !== undefined) item.oldestAt = first.addedAt;
+    if (standing !== undefined) item.standing = standing;
+    return item;
+  });
+  const overview: Overview = {
+    at: Date.now(),
+    tick: history.tick,
+    total: lines.length,
+    totals: totalsOf(all, history),
+    items: await Promise.all(items),
+  };
+  if (cursor + limit < lines.length) overview.cursor = String(cursor + limit);
+  return overview;
+}
+
+function matcher({ search = "", queue }: OverviewQuery): (info: QueueInfo) => boolean {
+  const part = search.toLowerCase();
+  return ({ name }) => (queue === undefined ? name.toLowerCase().includes(part) : name === queue);
+}
+
+type Order = (a: Line, b: Line) => number;
+
+const byName: Order = (a, b) => (a.info.name < b.info.name ? -1 : 1);
+const most =
+  (value: (line: Line) => number): Order =>
+  (a, b) =>
+    value(b) - value(a) || byName(a, b);
+const byRate = (name: SeriesName) => (history: History) =>
+  most(({ info }) => history.last(info.name, name));
+
+const ORDERS: Record<(typeof OVERVIEW_SORTS)[number], (history: History) => Order> = {
+  attention: (history) => (a, b) =>
+    urgency(b, history) - urgency(a, history) ||
+    b.info.stats.waiting - a.info.stats.waiting ||
+    byName(a, b),
+  name: () => byName,
+  waiting: () => most(({ info }) => info.stats.waiting),
+  in: byRate("in"),
+  out: byRate("out"),
+  failures: byRate("failures"),
+};
+
+const URGENCY: Record<StandingReason, number> = {
+  "no-workers": 5,
+  gated: 4,
+  busy: 4,
+  paused: 3,
+  "dead-letters": 1,
+};
+
+function urgency({ info, reason }: Line, history: History): number {
+  const isPaced = reason === "gated" && history.last(info.name, "out") > 0;
+  if (reason !== undefined && !isPaced) return URGENCY[reason];
+  return history.last(info.name, "failures") > 0 ? 2 : 0;
+}
+
+function itemOf(
+  { name, stats, config }: QueueInfo,
+  history: History,
+  byName: ReadonlyMap<string, QueueInfo>,
+  tick: number | undefined,
+): OverviewItem {
+  const { name: _, perTier: __, ...figures } = stats;
+  const dlq = config.dlq === false || config.dlq === name ? undefined : byName.get(config.dlq);
+  const item: OverviewItem = {
+    name,
+    stats: figures,
+    inRate: history.last(name, "in"),
+    outRate: history.last(name, "out"),
+    failureRate: history.last(name, "failures"),
+    deadLetters: dlq?.stats.waiting ?? 0,
+  };
+  if (dlq !== undefined) item.dlq = dlq.name;
+  if (tick === history.tick) return item;
+  const lines = SPARKS.map((series) => [series, history.spark(name, series, SPARK_POINTS)]);
+  item.sparks = Object.fromEntries(lines);
+  return item;
+}
+
+function totalsOf(all: readonly QueueInfo[], history: History): Overview["totals"] {
+  const totals = { queues: all.length, waiting: 0, leased: 0, inRate: 0, outRate: 0 };
+  for (const { name, stats } of all) {
+    totals.waiting += stats.waiting;
+    totals.leased += stats.leased;
+    totals.inRate += history.last(name, "in");
+    totals.outRate += history.last(name, "out");
+  }
+  return totals;
+}

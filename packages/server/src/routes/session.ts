@@ -1,0 +1,75 @@
+/**
+ * A browser's login. The key is in a cookie that no script can read and that no other site's page
+ * makes a browser send; every request is checked with it as with a key in its header.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { cookieName } from "../shell/session-cookie.ts";
+import { answers, DONE, FLAG, list, object, TEXT } from "./shapes.ts";
+
+export interface SessionOptions {
+  readonly hasKeys: boolean;
+  /** Whether there is a broker behind it, or only an app. */
+  readonly hasBroker: boolean;
+  readonly isTls: boolean;
+}
+
+const SESSION = object(
+  {
+    hasKeys: { ...FLAG, description: "Whether callers are asked for a key." },
+    hasBroker: { ...FLAG, description: "False: an app's own server." },
+    grants: list(object({ action: TEXT, on: TEXT })),
+  },
+  ["hasKeys", "hasBroker", "grants"],
+);
+
+export function sessionRoutes(app: FastifyInstance, options: SessionOptions): void {
+  const { hasKeys, hasBroker, isTls } = options;
+  const about = (operationId: string, summary: string) => ({
+    operationId,
+    summary,
+    tags: ["session"],
+  });
+  app.route({
+    method: "GET",
+    url: "/v1/session",
+    schema: { ...about("getSession", "What the caller may do"), response: answers(SESSION) },
+    handler: async ({ principal }) => {
+      principal.charge();
+      return { hasKeys, hasBroker, grants: principal.grants() };
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/v1/session",
+    schema: {
+      ...about("login", "Log a browser in: the key of this request is kept in a cookie"),
+      response: DONE,
+    },
+    handler: async (request, reply) => {
+      const [, key] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
+      if (key !== undefined && hasKeys) setCookie(request, reply, encodeURIComponent(key), isTls);
+      return reply.code(204).send();
+    },
+  });
+  app.route({
+    method: "DELETE",
+    url: "/v1/session",
+    config: { isPublic: true },
+    schema: { ...about("logout", "Log a browser out"), response: DONE },
+    handler: async (request, reply) => {
+      setCookie(request, reply, "; Max-Age=0", isTls);
+      return reply.code(204).send();
+    },
+  });
+}
+
+function setCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  value: string,
+  isTls: boolean,
+): void {
+  const secure = isTls ? "; Secure" : "";
+  const flags = `Path=/; HttpOnly; SameSite=Strict${secure}`;
+  reply.header("set-cookie", `${cookieName(request.raw)}=${value}; ${flags}`);
+}

@@ -1,0 +1,60 @@
+// What stands on the stage beside the demo: queues that do not move, each for its own reason.
+
+import type { Server } from "./server.ts";
+
+export interface Scene {
+  // A job that failed once and is dead.
+  readonly failedId: string;
+}
+
+export async function furnish(server: Server): Promise<Scene> {
+  await server.call("PUT /v1/queues/reports", {});
+  await server.call("POST /v1/queues/reports/jobs", {
+    jobs: Array.from({ length: 40 }, (_, i) => ({ payload: { report: i }, fairnessKey: "acme" })),
+  });
+  await server.call("PUT /v1/queues/invoices", { paused: true });
+  await server.call("POST /v1/queues/invoices/jobs", { payload: { invoice: 1 } });
+  await gated(server);
+  return { failedId: await fail(server) };
+}
+
+// All jobs of `search` wait for a gate that cools down, and a worker waits for them.
+async function gated(server: Server): Promise<void> {
+  await server.call("PUT /v1/queues/search", {});
+  await server.call("PUT /v1/gates/indexer:alpha", {
+    rate: 2,
+    windows: [{ limit: 100, perMs: 60_000 }],
+  });
+  await server.call("POST /v1/gates/indexer:alpha/cooldown", {
+    ms: 3_600_000,
+    reason: "429 from the indexer",
+  });
+  await server.call("POST /v1/queues/search/jobs", {
+    jobs: ["a", "b", "c"].map((fairnessKey) => ({
+      payload: { q: fairnessKey },
+      fairnessKey,
+      gates: ["indexer:alpha"],
+    })),
+  });
+  poll(server);
+}
+
+// A worker that waits and is never given anything.
+function poll(server: Server): void {
+  server
+    .call("POST /v1/queues/search/lease", { max: 1, waitMs: 60_000, worker: "searcher-1" })
+    .then(() => poll(server))
+    .catch(() => undefined);
+}
+
+async function fail(server: Server): Promise<string> {
+  await server.call("PUT /v1/queues/orders", { retry: { attempts: 2, minMs: 0 } });
+  const body = { payload: { order: 17 }, fairnessKey: "acme", headers: { tenant: "acme" } };
+  const added = await server.call("POST /v1/queues/orders/jobs", body);
+  for (const error of ["the payment service answered 503", "it answered 503 again"]) {
+    const lease = { max: 1, worker: "packer-1", waitMs: 5_000 };
+    const { jobs } = (await server.call("POST /v1/queues/orders/lease", lease)).body;
+    await server.call("POST /v1/nack", { items: [{ lease: jobs[0].lease, error }] });
+  }
+  return added.body.id;
+}

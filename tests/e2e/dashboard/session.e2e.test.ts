@@ -1,0 +1,100 @@
+// Who gets in, what the browser keeps of the key, and what happens when the server goes away.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+import { Stage } from "./stage.ts";
+
+const KEY = "a-root-key-that-is-long-enough-to-be-one";
+const stage = await Stage.start("--root-key", KEY);
+after(() => stage.close());
+const { server } = stage;
+
+async function logIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Log in" }).click();
+}
+
+test("a wrong key is refused in words, a right one gets in and stays in over a reload", () =>
+  stage.look("", async (page) => {
+    await logIn(page, "sk_wrong");
+    await page.getByRole("alert").getByText(/key/).waitFor();
+    await logIn(page, KEY);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.reload();
+    await page.getByLabel("API key").waitFor();
+  }));
+
+test("no script can read the key, and nothing is stored", () =>
+  stage.look("", async (page) => {
+    await logIn(page, KEY);
+    await page.getByText("live", { exact: true }).waitFor();
+    const kept = await page.evaluate(() => ({
+      cookie: document.cookie,
+      local: localStorage.length,
+      session: sessionStorage.length,
+    }));
+    assert.deepEqual(kept, { cookie: "", local: 0, session: 0 });
+    const cookies = await page.context().cookies();
+    assert.equal(cookies.length, 1);
+    const [cookie] = cookies;
+    assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, cookie?.expires], [true, "Strict", -1]);
+    assert.ok(!page.url().includes(KEY));
+  }));
+
+test("a key that is revoked while one looks leads back to the login", async () => {
+  const body = { name: "short", grants: [{ action: "admin", on: "*" }] };
+  const { key, id } = (await server.call("POST /v1/keys", body, KEY)).body;
+  await stage.look("", async (page) => {
+    await logIn(page, key);
+    await page.getByText("live", { exact: true }).waitFor();
+    await server.call(`DELETE /v1/keys/${id}`, undefined, KEY);
+    await page.getByLabel("API key").waitFor();
+  });
+});
+
+test("a key for some queues sees those alone, and is told what it may not do", async () => {
+  for (const queue of ["orders.a", "secret"]) await server.call(`PUT /v1/queues/${queue}`, {}, KEY);
+  const body = { name: "reader", grants: [{ action: "consume", on: "orders.*" }] };
+  const { key } = (await server.call("POST /v1/keys", body, KEY)).body;
+  await stage.look("", async (page) => {
+    await logIn(page, key);
+    await page.getByRole("link", { name: "orders.a" }).click();
+    assert.equal(await page.getByText("secret").count(), 0);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/needs admin on orders.a/)
+      .waitFor();
+  });
+});
+
+test("a server that is gone is noticed, and one that is back is found without a hand", () =>
+  stage.look("", async (page) => {
+    await logIn(page, KEY);
+    await page.getByText("live", { exact: true }).waitFor();
+    await server.stop("SIGKILL");
+    await page.getByText(/^Stale: nothing heard from the server for/).waitFor();
+    await page.locator(".line-mark").getByText("stale").waitFor();
+    await server.start();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByText(/^Stale/).waitFor({ state: "detached" });
+    await server.call("PUT /v1/queues/after-the-restart", {}, KEY);
+    await page.getByRole("link", { name: "after-the-restart" }).waitFor();
+  }));
+
+test("a page that is opened while the server is away waits for it", () =>
+  stage.look("", async (page) => {
+    await logIn(page, KEY);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.route("**/v1/session", (route) => route.abort());
+    await page.reload();
+    await page.getByText(/Waiting for the server/).waitFor();
+    await page.unroute("**/v1/session");
+    await page.getByText("live", { exact: true }).waitFor();
+  }));

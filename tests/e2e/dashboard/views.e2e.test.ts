@@ -1,0 +1,147 @@
+// Each view, over a server that runs the demo beside queues that do not move.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { furnish } from "./scene.ts";
+import { Stage } from "./stage.ts";
+
+const stage = await Stage.start("--demo");
+const scene = await furnish(stage.server);
+after(() => stage.close());
+
+test("the overview says which queues stand still, and why, in words", () =>
+  stage.look("", async (page) => {
+    const row = (name: string) =>
+      page.getByRole("row").filter({ has: page.locator(`a >> text="${name}"`) });
+    await row("reports").getByText("no workers").waitFor();
+    await row("invoices").getByText("paused").waitFor();
+    const gated = row("search").getByText(
+      /all gated by indexer:alpha \(a cooldown\) until \d\d:\d\d/,
+    );
+    await gated.waitFor();
+    assert.match((await gated.textContent()) ?? "", /: 429 from the indexer$/);
+    await row("orders.dlq").getByText("holds dead letters").waitFor();
+    await row("mail")
+      .getByText(/moving/)
+      .waitFor();
+    const first = await page.locator("tbody th a").first().textContent();
+    assert.equal(first, "reports", "what needs somebody comes first");
+    await row("mail")
+      .getByRole("img", { name: "rate out of mail" })
+      .locator("path[d^=M]")
+      .waitFor();
+  }));
+
+test("the overview moves by itself, and is searched and sorted by the server", () =>
+  stage.look("", async (page) => {
+    const mail = page.getByRole("row").filter({ hasText: "mail" });
+    const out = mail.locator("td").nth(2).locator("b");
+    await page.waitForFunction((cell) => Number(cell?.textContent) > 0, await out.elementHandle());
+    await page.getByLabel("Search queues").fill("ord");
+    await page.getByText("2 queues").waitFor();
+    await page.getByLabel("Search queues").fill("");
+    await page.getByLabel("Order", { exact: true }).selectOption("name");
+    await page.waitForFunction(
+      () => document.querySelector("tbody th a")?.textContent === "invoices",
+    );
+  }));
+
+test("times are in the zone of whoever looks", async () => {
+  const gate = (await stage.server.call("GET /v1/gates/indexer:alpha")).body;
+  for (const zone of ["Asia/Tokyo", "America/New_York"]) {
+    const until = new Intl.DateTimeFormat("en", {
+      hour: "2-digit",
+      minute: "2-digit",
+      hourCycle: "h23",
+      timeZone: zone,
+    }).format(gate.cooldown.until);
+    await stage.look("", (page) => page.getByText(`until ${until}`).waitFor(), { zone });
+  }
+});
+
+test("a queue has charts, tiers, and lanes with what they got and are owed", () =>
+  stage.look("#/queues/mail", async (page) => {
+    for (const title of ["Throughput", "Time from due to dispatch", "Waiting"]) {
+      await page.getByRole("img", { name: new RegExp(`^${title}.*now`) }).waitFor();
+    }
+    await page.locator(".plot canvas").first().waitFor();
+    assert.equal(await page.locator("section[aria-label=tiers] meter").count(), 4);
+    const noisy = page.getByRole("row").filter({ hasText: "noisy" });
+    await noisy.getByRole("img", { name: /^received \d+%, owed \d+%/ }).waitFor();
+    await page.getByLabel("Search lanes").fill("quiet");
+    await noisy.waitFor({ state: "detached" });
+    await page.getByRole("row").filter({ hasText: "quiet" }).waitFor();
+  }));
+
+test("workers are shown with what they hold", async () => {
+  await stage.server.call("PUT /v1/queues/held", {});
+  await stage.server.call("POST /v1/queues/held/jobs", { payload: 1, fairnessKey: "acme" });
+  const lease = { max: 1, worker: "packer-9", leaseMs: 600_000 };
+  const { jobs } = (await stage.server.call("POST /v1/queues/held/lease", lease)).body;
+  await stage.look("#/queues/held/workers", async (page) => {
+    await page.getByText("packer-9").click();
+    await page.getByRole("link", { name: jobs[0].id, exact: true }).waitFor();
+    await page.getByText("holds 1").waitFor();
+  });
+});
+
+test("jobs are listed by state, found by what is in them, with payload and last error", () =>
+  stage.look("#/queues/orders.dlq/jobs", async (page) => {
+    const row = page.getByRole("row").filter({ hasText: scene.failedId });
+    await row.getByText('{"order":17}').waitFor();
+    await row.getByText("it answered 503 again").waitFor();
+    await row.getByText("2 / 2").waitFor();
+    await page.getByLabel(/^Search ids/).fill("nothing like it");
+    await page.getByText("There is no such job.").waitFor();
+    await page.getByLabel(/^Search ids/).fill('"order":17');
+    await row.waitFor();
+    await page.getByText("finished", { exact: true }).click();
+    await row.waitFor({ state: "detached" });
+  }));
+
+test("a job shows its whole life and why it does not run", async () => {
+  await stage.look(`#/jobs/${scene.failedId}`, async (page) => {
+    const life = page.locator(".timeline li");
+    await life.filter({ hasText: "added" }).waitFor();
+    await life
+      .filter({ hasText: "failed" })
+      .getByText("the payment service answered 503")
+      .waitFor();
+    await life.filter({ hasText: "dead" }).waitFor();
+    await page.getByText("No worker of queue orders.dlq is free.").first().waitFor();
+    await page.getByText('"tenant": "acme"').waitFor();
+  });
+  const { items } = (await stage.server.call("GET /v1/queues/search/jobs")).body;
+  await stage.look(`#/jobs/${items[0].id}`, async (page) => {
+    await page
+      .getByText(/^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/)
+      .waitFor();
+  });
+});
+
+test("gates show level, limits, windows, cooldown with reason and countdown, and who waits", () =>
+  stage.look("#/gates", async (page) => {
+    const alpha = page.locator("article").filter({ hasText: "indexer:alpha" });
+    await alpha.getByText(/2\.0\/s, burst 2 · 100 per 1.min/).waitFor();
+    const cooling = alpha.getByText(/cooling down for \d+:\d\d.*: 429 from the indexer/);
+    await cooling.waitFor();
+    const shown = await cooling.textContent();
+    await page.waitForFunction(([element, text]) => (element as Element)?.textContent !== text, [
+      await cooling.elementHandle(),
+      shown,
+    ] as const);
+    await alpha.getByText("0 of 100 used").waitFor();
+    await alpha.getByText(/^3 lanes wait:/).waitFor();
+    await alpha.getByRole("link", { name: "search" }).waitFor();
+    await page.locator("article").filter({ hasText: "provider:slow" }).getByText(/of 5/).waitFor();
+    await page.getByLabel("Search gates").fill("fast");
+    await alpha.waitFor({ state: "detached" });
+  }));
+
+test("what is not there is said, and nothing breaks", async () => {
+  await stage.look("#/queues/nowhere", (page) =>
+    page.getByText('there is no queue "nowhere"').first().waitFor(),
+  );
+  await stage.look("#/jobs/zzz", (page) => page.getByRole("alert").waitFor());
+  await stage.look("#/what/is/this", (page) => page.getByText("nothing at this address").waitFor());
+});
