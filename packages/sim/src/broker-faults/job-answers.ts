@@ -116,7 +116,7 @@ function tokenOf(call: LeaseCall, index: number): string {
 }
 
 function nacked(job: KnownJob, { cooldown, delayMs, unrecoverable }: Nack, at: number): void {
-  job.notBefore = () => at + (delayMs ?? 0);
+  job.notBefore = new Set([() => at + (delayMs ?? 0)]);
   if (unrecoverable === true) job.attemptMax = Number.POSITIVE_INFINITY;
   if (cooldown !== undefined) return;
   job.attemptMin += 1;

@@ -189,7 +189,7 @@ export class JobBook {
     job.hasLostKey = true;
     job.purgedAt = Number.POSITIVE_INFINITY;
     job.attemptMin = 0;
-    job.notBefore = () => 0;
+    job.notBefore = new Set([() => 0]);
     this.#live.add(job);
   }
 
@@ -223,7 +223,7 @@ export class JobBook {
     job.attemptMin = 0;
     job.attemptMax = Number.POSITIVE_INFINITY;
     job.deadline = () => Number.POSITIVE_INFINITY;
-    job.notBefore = () => 0;
+    job.notBefore = new Set([() => 0]);
   }
 
   // An event says that a job has ended.
@@ -291,9 +291,7 @@ function replaces(add: KnownJob, job: KnownJob): void {
   job.bodies.add(add.number);
   if (mode !== "debounce") return;
   // It starts the delay anew, be it shorter than that of a retry.
-  const before = job.notBefore;
-  const { notBefore } = add;
-  job.notBefore = () => Math.min(before(), notBefore());
+  for (const time of add.notBefore) job.notBefore.add(time);
 }
 
 function isAlike(a: KnownJob, b: KnownJob): boolean {

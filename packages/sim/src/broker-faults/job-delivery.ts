@@ -2,7 +2,7 @@
 
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
-import { isHeld, isOpen, type KnownJob, type KnownLease } from "./known-job.ts";
+import { earliestOf, isHeld, isOpen, type KnownJob, type KnownLease } from "./known-job.ts";
 import type { Delivered } from "./record.ts";
 
 export function leaseOf(delivered: Delivered, at: number, afterCall: number): KnownLease {
@@ -57,8 +57,8 @@ function judgeLease(job: KnownJob, token: string, count: number, at: number): vo
 }
 
 function judgeTimes(job: KnownJob, at: number): void {
-  demand(at >= job.notBefore(), "never early", () => {
-    return `job ${job.id} may go out at ${job.notBefore()}, and goes at ${at}`;
+  demand(at >= earliestOf(job), "never early", () => {
+    return `job ${job.id} may go out at ${earliestOf(job)}, and goes at ${at}`;
   });
 }
 

@@ -54,7 +54,7 @@ export interface KnownJob {
   // Calls that may change it and have no answer, by the number of the call.
   readonly open: Map<number, OpenCall>;
   // Not to be delivered before.
-  notBefore: () => number;
+  notBefore: Set<() => number>;
   // Restarts since its last delivery: each may have lost one that nobody saw.
   restarts: number;
   // It was dead, run again or redriven: its place, key and deadline are no longer those it had.
@@ -99,7 +99,7 @@ export function makeJob(
     attemptMax: 0,
     ended: undefined,
     open: new Map(),
-    notBefore: runAt === undefined ? () => calledAt + delayMs : isOnWall(runAt),
+    notBefore: new Set([runAt === undefined ? () => calledAt + delayMs : isOnWall(runAt)]),
     restarts: 0,
     isSecondLife: false,
     hasLostKey: false,
@@ -157,4 +157,9 @@ export function mayBeDead(job: KnownJob, at: number): boolean {
   const { lease, attemptMax, restarts } = job;
   const runsOut = lease !== undefined && !lease.isOver && !isHeld(job, at) ? 1 : 0;
   return attemptMax + runsOut + restarts >= (job.note.attempts ?? 1);
+}
+
+// The earliest time at which it may go out.
+export function earliestOf({ notBefore }: KnownJob): number {
+  return Math.min(...[...notBefore].map((time) => time()));
 }
