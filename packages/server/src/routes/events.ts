@@ -25,6 +25,7 @@ const EVENTS = [
   "gate",
   "cooled",
   "failed",
+  "policy-failed",
 ] as const satisfies readonly BrokerEvent["event"][];
 
 const SCHEMA = {
