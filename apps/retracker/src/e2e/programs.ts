@@ -36,8 +36,9 @@ function install(names: readonly string[]): void {
     "[ $had = 1 ] || { printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d; }",
     "[ $had = 1 ] || chmod +x /usr/sbin/policy-rc.d",
     "trap '[ $had = 1 ] || rm -f /usr/sbin/policy-rc.d' EXIT",
-    "apt-get update -qq",
-    `apt-get install -y -qq --no-install-recommends ${packages.join(" ")}`,
+    // Another test may be installing at the same moment.
+    "apt-get update -qq || true",
+    `apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=200 ${packages.join(" ")}`,
   ].join("\n");
   spawnSync("sh", ["-c", script], { stdio: "ignore", timeout: 240_000 });
 }
