@@ -117,6 +117,14 @@ testIn("a directory that is a file is refused", async (dir) => {
   await assert.rejects(FileLog.open({ dir: join(path, "below") }), { code: "INVALID" });
 });
 
+test("a place where nothing can be made is refused, and does not hang", {
+  skip: process.platform === "linux" ? false : "there is no /proc",
+}, async () => {
+  for (const dir of ["/proc/none", "/proc/none/below"]) {
+    await assert.rejects(FileLog.open({ dir }), { code: "LOG_FAILED" });
+  }
+});
+
 testIn("an error of the disk at the start keeps its code", async (dir) => {
   for (const code of ["EACCES", "ENOSPC", "EROFS"]) {
     const open = async (): Promise<never> => {

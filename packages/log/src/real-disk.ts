@@ -1,6 +1,15 @@
 import { constants, fstatSync } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
-import { dirname, relative, resolve, sep } from "node:path";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Disk, DiskFile, OpenMode } from "./disk.ts";
 
 const FLAGS: Record<OpenMode, number> = {
@@ -14,18 +23,7 @@ const FILE_MODE = 0o600;
 const DIR_MODE = 0o700;
 
 export const realDisk: Disk = {
-  async makeDir(path) {
-    const first = await mkdir(path, { recursive: true, mode: DIR_MODE });
-    if (first === undefined) return;
-    // A new directory is durable when the one above it is synced; several may be new.
-    let parent = dirname(resolve(first));
-    await syncDir(parent);
-    for (const part of relative(parent, dirname(resolve(path))).split(sep)) {
-      if (part === "") continue;
-      parent = resolve(parent, part);
-      await syncDir(parent);
-    }
-  },
+  makeDir: (path) => makeDir(resolve(path)),
   list: (path) => readdir(path),
   async open(path, how) {
     return new RealFile(await open(path, FLAGS[how], FILE_MODE));
@@ -35,6 +33,30 @@ export const realDisk: Disk = {
   unlink,
   syncDir,
 };
+
+/**
+ * Makes a directory and those above it that are missing. One at a time: Node's own way of making
+ * several never ends where the system refuses with ENOENT, as below /proc.
+ */
+async function makeDir(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: DIR_MODE });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || (await exists(dirname(path)))) throw error;
+    await makeDir(dirname(path));
+    return makeDir(path);
+  }
+  // A new directory is durable when the one above it is synced.
+  await syncDir(dirname(path));
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 async function syncDir(path: string): Promise<void> {
   // Windows has no way to sync a directory; its journal keeps names in order.
