@@ -44,6 +44,7 @@ export class Checker {
 
   take(record: HistoryRecord): void {
     this.totals.records++;
+    if (record.is === "unseen") return this.#wall.noteUnseen(record.wallAt, this.#lastAt);
     if ("wallAheadMs" in record) this.#wall.note(record.at, record.wallAheadMs);
     if (record.is === "wall") return;
     if (record.is === "call") this.#called({ ...record, wall: this.#wall });

@@ -119,7 +119,13 @@ export class Life {
   // What was told while it opened counts too.
   #endRecord(): void {
     if (this.#recorder !== undefined) this.#recorder.end(false);
-    else this.#of.write({ is: "end", at: this.clock.now(), isClean: false });
+    else this.#endUnseen();
+  }
+
+  // It ended while it opened, but what fell due by its wall may have been written.
+  #endUnseen(): void {
+    this.#of.write({ is: "unseen", wallAt: this.clock.wall() });
+    this.#of.write({ is: "end", at: this.clock.now(), isClean: false });
   }
 
   // Answers whether it is open: the disk may have failed, or the power.

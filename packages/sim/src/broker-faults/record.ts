@@ -84,6 +84,8 @@ export type HistoryRecord =
   | { is: "call"; n: number; at: number; wallAheadMs: number; call: PortCall }
   // The clock on the wall has stepped, or a broker has begun to go by it.
   | { is: "wall"; at: number; wallAheadMs: number }
+  // A broker ended while it opened: nobody knows whether it had begun to go by this wall.
+  | { is: "unseen"; wallAt: number }
   | { is: "answer"; n: number; at: number; items: readonly ItemAnswer[] }
   | { is: "delivery"; at: number; to: string; leaseMs: number; jobs: readonly Delivered[] }
   | { is: "event"; event: BrokerEvent }
