@@ -20,6 +20,9 @@ interface Gate {
   isCertain: boolean;
   // Changes of the limits that have no answer.
   changing: number;
+  // The last call whose change is known to have been made: calls are made in order, and their
+  // answers may come in another.
+  changedBy: number;
   // Its era began at this time: what was granted then may have gone by other limits.
   since: number;
   grants: Grant[];
@@ -64,8 +67,11 @@ export class GateLimits {
     if (call.call === "cooldown" && isDone) this.#cool(call.gate, open, call.ms);
     if (call.call !== "setGate" && call.call !== "deleteGate") return;
     const gate = this.#gate(call.gate);
+    if (isDone && open.n > gate.changedBy) {
+      gate.config = call.call === "setGate" ? call.config : undefined;
+      gate.changedBy = open.n;
+    }
     if (--gate.changing > 0) return;
-    if (isDone) gate.config = call.call === "setGate" ? call.config : undefined;
     gate.grants = [];
     gate.since = at;
     gate.isCertain = isDone;
@@ -177,6 +183,7 @@ const AS_NEW: Omit<Gate, "grants"> = {
   config: undefined,
   isCertain: true,
   changing: 0,
+  changedBy: -1,
   since: 0,
   coolFrom: 0,
   coolUntil: 0,

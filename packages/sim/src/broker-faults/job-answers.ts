@@ -106,7 +106,9 @@ function held(
   }
   lease.isOver = true;
   if (call.call === "ack") book.end(job, "finished");
-  if (call.call === "nack") nacked(job, call.items[index]!, calledAt);
+  if (call.call !== "nack") return;
+  nacked(job, call.items[index]!, calledAt);
+  book.mayStillBeReplaced(job);
 }
 
 type LeaseCall = Extract<OpenCall["call"], { call: "ack" | "giveBack" | "nack" | "extend" }>;

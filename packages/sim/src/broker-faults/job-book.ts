@@ -77,6 +77,15 @@ export class JobBook {
     this.#byKey.set(`${queue}\n${key}`, [...others, job]);
   }
 
+  // An add that has no answer may have to wait, and be taken in after what was just answered.
+  mayStillBeReplaced(job: KnownJob): void {
+    const key = job.note.dedupe?.key;
+    if (key === undefined) return;
+    for (const other of this.byKey(job.home, key)) {
+      if (other !== job && !other.isAnswered) replaces(other, job);
+    }
+  }
+
   // A purge or a deletion of the queue was called after this call.
   isClearedSince(queue: string, call: number): boolean {
     return (this.#clearedBy.get(queue) ?? -1) > call;
