@@ -144,11 +144,6 @@ export class Indexers {
     this.#records.delete(id);
   }
 
-  /** All keys, for whoever must take them out of a text. */
-  secrets(): string[] {
-    return this.all.map((record) => this.endpoint(record).apiKey).filter((key) => key !== "");
-  }
-
   #isSame(before: IndexerRecord, { url, apiKey }: IndexerInput): boolean {
     return before.url === url && this.endpoint(before).apiKey === apiKey;
   }

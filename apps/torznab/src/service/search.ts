@@ -12,6 +12,8 @@ export interface Report {
   readonly status: Status | "waiting";
   readonly count: number;
   readonly cached?: true;
+  /** Only the first of its releases outlived a restart of the service. */
+  readonly cut?: true;
   readonly error?: string;
   /** When its limits let it be asked again. */
   readonly retryAfterMs?: number;
@@ -42,6 +44,8 @@ const RETRY_MS = 15_000;
 
 export class Search {
   id = "";
+  /** Those that were left to the scheduler; the others were settled at once. */
+  asked: readonly string[] = [];
   readonly facts: SearchFacts;
   readonly done: Promise<void>;
   /** Who waits for it: when the last one leaves, it is cancelled. */
@@ -70,6 +74,10 @@ export class Search {
     return [...this.#reports.values()];
   }
 
+  nameOf(indexer: string): string {
+    return this.#reports.get(indexer)?.name ?? indexer;
+  }
+
   /** Releases that it holds. */
   get size(): number {
     return [...this.#found.values()].reduce((sum, { length }) => sum + length, 0);
@@ -80,7 +88,7 @@ export class Search {
   }
 
   settle(id: string, outcome: Outcome<Found>, isCached = false): void {
-    const { status, results, error } = outcome;
+    const { status, results, cut, error } = outcome;
     const before = this.#reports.get(id);
     if (before === undefined || before.status !== "waiting") return;
     const report: Report = {
@@ -88,6 +96,7 @@ export class Search {
       status,
       count: results.length,
       ...(isCached ? { cached: true as const } : {}),
+      ...(cut === undefined ? {} : { cut }),
       ...(error === undefined ? {} : { error: error.message, ...retryOf(error) }),
     };
     this.#reports.set(id, report);

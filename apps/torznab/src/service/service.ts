@@ -6,7 +6,7 @@
  * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
  * unknown, they are asked for first, as a request like any other.
  */
-import { SluiceError, type Store } from "sluice";
+import { SluiceError } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded } from "../client/torznab-client.ts";
 import { Fault } from "../scheduler/fault.ts";
@@ -23,7 +23,8 @@ import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
-import { Search, type SearchFacts } from "./search.ts";
+import { Search } from "./search.ts";
+import { StoredSearches } from "./stored-searches.ts";
 
 export interface SearchRequest {
   readonly query: SearchQuery;
@@ -40,13 +41,10 @@ type Ask = SearchQuery | { readonly mode: "caps" | "download" };
 type Scheduler = SearchScheduler<Ask, unknown>;
 type Submit = SubmitOptions<Ask, unknown>;
 
-/** How long a search is resumed, and asked for, after its deadline: as long as results are kept. */
-const KEPT_MS = 600_000;
-
 export class TorznabService {
   readonly parts: Parts;
   readonly cache: ResultCache;
-  readonly #store: Store<SearchFacts>;
+  readonly #store: StoredSearches;
   readonly #searches = new KeptSearches();
   readonly #inFlight = new Map<string, Search>();
   /** How the last request for each indexer's caps ended, or will. */
@@ -56,7 +54,7 @@ export class TorznabService {
   private constructor(parts: Parts) {
     this.parts = parts;
     this.cache = new ResultCache(parts.settings.cacheTtlMs);
-    this.#store = parts.sluice.store("torznab-searches");
+    this.#store = new StoredSearches(parts.sluice);
   }
 
   static async open(options: ServiceOptions): Promise<TorznabService> {
@@ -87,8 +85,9 @@ export class TorznabService {
     const submit = this.#submitOf(search, request.maxWaitMs);
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
     for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
+    search.asked = asks.map(({ id }) => id);
     search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
-    this.#searches.keep(search);
+    this.#keep(search);
     this.#inFlight.set(key, search);
     void search.done.then(() => this.#inFlight.delete(key));
     return search;
@@ -97,7 +96,7 @@ export class TorznabService {
   /** The same, and what it needs to go on after a crash is written when it resolves. */
   async searchDurably(request: Omit<SearchRequest, "durable">): Promise<Search> {
     const search = this.search({ ...request, durable: true });
-    await Promise.all([this.#store.put(search.id, search.facts), this.#scheduler.queued()]);
+    await Promise.all([this.#store.put(search), this.#scheduler.queued()]);
     return search;
   }
 
@@ -204,24 +203,32 @@ export class TorznabService {
     await Promise.all(sets);
   }
 
-  /** The durable searches of the process before, those that are not too old. */
+  /** The durable searches of the process before. */
   async #leftSearches(): Promise<Map<string, Submit>> {
     const resume = new Map<string, Submit>();
-    for await (const { key: id, value: facts } of this.#store.scan()) {
-      if (facts.deadline + KEPT_MS < this.parts.clock.now()) {
-        await this.#store.delete(id);
-        continue;
-      }
-      const search = new Search(facts);
-      search.id = id;
-      this.#searches.keep(search);
-      const indexers = facts.indexers.map((indexer) => {
-        const record = this.parts.indexers.find(indexer.id);
-        return record === undefined ? indexer : Indexers.limited(record);
+    for (const search of await this.#store.left(this.parts.clock.now())) {
+      this.#keep(search);
+      // In the order of the submit: its tasks are known by their places.
+      const indexers = search.asked.map((id) => {
+        const record = this.parts.indexers.find(id);
+        return record === undefined ? { id, name: search.nameOf(id) } : Indexers.limited(record);
       });
-      resume.set(id, { ...this.#submitOf(search), indexers });
+      for (const { id } of search.facts.indexers) {
+        const record = this.parts.indexers.find(id);
+        if (search.asked.includes(id)) continue;
+        if (record !== undefined && this.#settledAtOnce(search, record)) continue;
+        search.settle(id, without("stopped", new Fault("what it had answered was not kept")));
+      }
+      resume.set(search.id, { ...this.#submitOf(search), indexers });
     }
     return resume;
+  }
+
+  #keep(search: Search): void {
+    for (const dropped of this.#searches.keep(search)) {
+      // A store that cannot be written says so to whoever waits for it; here nobody does.
+      this.#store.drop(dropped).catch(() => {});
+    }
   }
 
   #submitOf(search: Search, maxWaitMs?: number): Submit {
