@@ -1,19 +1,33 @@
 /** Reads what people wrote; each refusal names the field and the value it got. */
 import { type Duration, SluiceError } from "sluice";
+import { redact } from "../client/redact.ts";
 import { WINDOWS_MAX } from "../limits.ts";
 import type { Window } from "../scheduler/limits-of.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing")).slice(
-    0,
-    100,
-  );
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${text}`, {
-    field,
-    value: text,
-  });
+const SHOWN_CHARS_MAX = 100;
+
+/** Names that people give to secrets, right or misspelt. */
+const SECRET_NAME = /(api|pass|auth|rss)[_-]?key|^key$|passw|token|secret/i;
+
+export function invalid(field: string, wanted: string, got: unknown): SluiceError {
+  const value = shown(field, got);
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${value}`, { field, value });
+}
+
+/** The value as it may stand in a log: no key, neither as itself nor inside of something else. */
+function shown(field: string, value: unknown): string {
+  const name = field.slice(field.lastIndexOf(".") + 1);
+  if (SECRET_NAME.test(name)) return hidden(value);
+  const hide = (key: string, inner: unknown) => (SECRET_NAME.test(key) ? "REDACTED" : inner);
+  const text = typeof value === "string" ? value : (JSON.stringify(value, hide) ?? "nothing");
+  return redact(text.slice(0, SHOWN_CHARS_MAX));
+}
+
+function hidden(value: unknown): string {
+  if (typeof value !== "string") return "something else, which is not shown";
+  return `${value.length} characters, which are not shown`;
 }
 
 export function fieldsOf(field: string, value: unknown, known: readonly string[]): Fields {

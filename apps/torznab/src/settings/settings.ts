@@ -4,7 +4,7 @@
  */
 import { RESPONSE_BYTES_MAX } from "../limits.ts";
 import { bool, durationMs, fieldsOf, invalid, scalar, text, whole } from "./fields.ts";
-import { type IndexerInput, parseIndexer } from "./indexer-input.ts";
+import { type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
 
 export interface Settings {
   dir: string;
@@ -101,9 +101,9 @@ function indexersOf(
   for (const [index, input] of inputs.entries()) {
     if (ids.has(input.id)) throw invalid(`indexers[${index}].id`, "used once", input.id);
     ids.add(input.id);
-    const name = input.id.toUpperCase().replaceAll("-", "_");
-    const key = environment[`TORZNAB_INDEXER_${name}_API_KEY`];
-    if (key !== undefined) input.apiKey = key;
+    const variable = `TORZNAB_INDEXER_${input.id.toUpperCase().replaceAll("-", "_")}_API_KEY`;
+    const key = environment[variable];
+    if (key !== undefined) input.apiKey = keyOf(variable, key);
   }
   return inputs;
 }
@@ -129,7 +129,7 @@ function listenOf(field: string, value: unknown): Partial<Settings> {
 
 function apiKeyOf(field: string, value: unknown): string {
   if (typeof value === "string" && value.length >= API_KEY_MIN && value.length <= 512) return value;
-  throw invalid(field, `a text of ${API_KEY_MIN} to 512 characters`, "something else");
+  throw invalid(field, `a text of ${API_KEY_MIN} to 512 characters`, value);
 }
 
 function positive(field: string, value: unknown, max: number): number {
