@@ -30,6 +30,9 @@ export const DESCRIPTION_CHARS_MAX = 300;
 /** Attributes kept of one item, repeats included. */
 export const ITEM_ATTRIBUTES_MAX = 64;
 
+/** What an indexer may ask for by `Retry-After`: longer is a mistake, or an insult. */
+export const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
+
 /** Redirects of one request. */
 export const REDIRECTS_MAX = 3;
 

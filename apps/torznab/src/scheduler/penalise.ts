@@ -1,8 +1,6 @@
 import type { Clock, Sluice } from "sluice";
+import { RETRY_AFTER_MS_MAX } from "../limits.ts";
 import type { Fault } from "./fault.ts";
-
-/** Longer than a day is a mistake of the indexer, or an insult. */
-const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 
 /**
  * Cools an indexer's gate down: for what it asked, or for the ladder's step when that is longer.
