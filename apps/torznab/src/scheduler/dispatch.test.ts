@@ -147,6 +147,24 @@ test("a busy indexer is waited for and never a reason to skip", async (t) => {
   assert.equal(rig.started.length, 2);
 });
 
+test("not even a full window or a cooldown skips a task while its indexer is busy", async (t) => {
+  const rig = await Rig.open(t);
+  rig.tookMs = 30_000;
+  const indexers = [indexer("a", { interval: 0, windows: [{ limit: 1, per: 40_000 }] })];
+  rig.submit({ indexers });
+  await rig.clock.advance("1s");
+  await rig.sluice.gate("indexer:a").cooldown("20s", "a test");
+  // Now it would wait for 39 s; when the first has ended, only for 10 s.
+  rig.submit({ priority: "rss", params: 2, indexers });
+  rig.submit({ priority: "rss", params: 3, indexers, maxWait: 9_000 });
+  await rig.clock.advance("28s");
+  assert.deepEqual(rig.statuses, []);
+  await rig.clock.advance("1005ms");
+  assert.deepEqual(rig.statuses, ["a ok", "a rate_limited"]);
+  await rig.clock.advance("10s");
+  assert.deepEqual(rig.requests, ["a 5", "a 40005"]);
+});
+
 test("a wait above maxWait skips at once, names the wait, and cools nothing down", async (t) => {
   const rig = await Rig.open(t);
   rig.submit();

@@ -70,7 +70,7 @@ export class TorznabService {
     // Pages are cut from the whole: paging through it costs no further request.
     const { limit: _limit, offset: _offset, ...query } = asked;
     const records = this.#chosen(request.indexers);
-    const priority = request.priority ?? (isFeed(query) ? "rss" : "interactive");
+    const priority = request.priority ?? priorityOf(query);
     const now = clock.now();
     const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
     const indexers = records.map(({ id, name }) => ({ id, name }));
@@ -350,6 +350,11 @@ export class TorznabService {
     if (ids === undefined) return [...indexers.all];
     return [...new Set(ids)].map((id) => indexers.get(id));
   }
+}
+
+/** Who asks for neither words nor ids polls a feed; all others are a person who waits. */
+export function priorityOf(query: SearchQuery): Priority {
+  return isFeed(query) ? "rss" : "interactive";
 }
 
 function resultsOf(results: readonly Found[]): Pick<Outcome<Found>, "status" | "results"> {
