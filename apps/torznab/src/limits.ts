@@ -48,6 +48,12 @@ export const CATEGORIES_MAX = 100;
 /** Items of a page of our own feed. */
 export const PAGE_ITEMS_MAX = 1_000;
 
+/** Rows of a page of the history. */
+export const HISTORY_PAGE_MAX = 1_000;
+
+/** Searches that run at once: beyond it nobody could be served in time. */
+export const SEARCHES_RUNNING_MAX = 2_000;
+
 /** Indexers that may be configured: each has a gate and a line in every list. */
 export const INDEXERS_MAX = 1_000;
 

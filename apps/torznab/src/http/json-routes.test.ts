@@ -56,7 +56,19 @@ test("bad input names the field and the value", async (t) => {
     ["PATCH /indexers/a", { id: "b" }, "indexer.id"],
     ["POST /search", { q: "x", priority: "urgent" }, "search.priority"],
     ["POST /search", { q: "x", indexers: "a" }, "search.indexers"],
-    ["POST /search", { t: "nothing" }, "t"],
+    ["POST /search", { t: "nothing" }, "search.t"],
+    // What is no text must not be passed over: it would ask for everything instead.
+    ["POST /search", { q: { a: 1 } }, "search.q"],
+    ["POST /search", { q: true }, "search.q"],
+    ["POST /search", { q: null }, "search.q"],
+    ["POST /search", { q: ["x"] }, "search.q"],
+    ["POST /search", { q: "x", cat: {} }, "search.cat"],
+    ["POST /search", { q: "x", cat: ["tv"] }, "search.cat"],
+    ["POST /search", { q: "x", prioritty: "rss" }, "search.prioritty"],
+    ["POST /search", { q: "x", deadline: 0 }, "search.deadline"],
+    ["POST /search", [], "search"],
+    ["POST /forecast", { q: "x", maxWait: "1y" }, "search.maxWait"],
+    ["POST /indexers?test=maybe", { url: "http://x/" }, "test"],
     ["POST /search", { q: "x", maxWait: -1 }, "search.maxWait"],
   ] as const) {
     const answer = await app.call(line, body);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KEPT_ANSWER_BYTES_MAX, SEARCHES_MAX } from "../limits.ts";
+import { parseSettings } from "../settings/settings.ts";
 import { openFolder } from "../testing/folder.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
 import { openIndexer, start } from "../testing/start.ts";
@@ -34,6 +35,31 @@ test("after a restart each indexer is asked its own part, and no other's", async
     [paused, cached, late].map((server) => server.count("search")),
     [0, 1, 1],
   );
+});
+
+test("an indexer of the file that was paused by hand stays so, unless the file says", async (t) => {
+  const folder = await openFolder(t);
+  const server = await openIndexer(t);
+  const file = (more: object) =>
+    parseSettings({ indexers: [{ id: "a", url: server.url, ...more }] }, {}).indexers;
+  const first = await start(t, { folder, settings: { indexers: file({}) } });
+  assert.equal((await first.call("POST /indexers/a/pause")).body.enabled, false);
+  for (const line of ["PATCH /indexers/a", "DELETE /indexers/a"]) {
+    const { status, body } = await first.call(line, line.startsWith("PATCH") ? {} : undefined);
+    assert.deepEqual([status, body.error.code], [409, "CONFLICT"], line);
+  }
+  await first.close();
+  folder.closing.shift();
+  for (const [more, enabled] of [
+    [{}, false],
+    [{ enabled: true }, true],
+    [{}, true],
+  ] as const) {
+    const next = await start(t, { folder, settings: { indexers: file(more) } });
+    assert.equal((await next.call("GET /indexers/a")).body.enabled, enabled);
+    await next.close();
+    folder.closing.shift();
+  }
 });
 
 test("a search that had asked nobody is over after a restart too", async (t) => {

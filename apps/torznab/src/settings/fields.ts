@@ -36,8 +36,10 @@ export function fieldsOf(field: string, value: unknown, known: readonly string[]
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
-    const wanted = `absent, for it is not known; known are ${known.join(", ")}`;
-    throw invalid(`${field}.${name}`, wanted, (value as Fields)[name]);
+    // Its value is not told: a key may stand under a name that is misspelt.
+    const path = `${field}.${name.slice(0, SHOWN_CHARS_MAX)}`;
+    const message = `${path} is not a known field; known are ${known.join(", ")}`;
+    throw new SluiceError("INVALID", message, { field: path });
   }
   return value as Fields;
 }
@@ -82,6 +84,13 @@ export function durationMs(field: string, value: unknown, max: number): number {
   throw invalid(field, `a duration such as "30s", of at most ${max} ms`, value);
 }
 
+/** The same, and longer than nothing. */
+export function positiveMs(field: string, value: unknown, max: number): number {
+  const ms = durationMs(field, value, max);
+  if (ms > 0) return ms;
+  throw invalid(field, "longer than nothing", value);
+}
+
 const DAY_MS = 86_400_000;
 const WINDOW_MS_MAX = 31 * DAY_MS;
 
@@ -101,7 +110,5 @@ const PERIODS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_
 
 function perOf(field: string, value: unknown): Duration {
   const named = typeof value === "string" ? PERIODS[value] : undefined;
-  const ms = named ?? durationMs(field, value, WINDOW_MS_MAX);
-  if (ms > 0) return ms;
-  throw invalid(field, "longer than nothing", value);
+  return named ?? positiveMs(field, value, WINDOW_MS_MAX);
 }

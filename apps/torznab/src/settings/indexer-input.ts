@@ -7,7 +7,8 @@ export interface IndexerInput {
   name: string;
   url: string;
   apiKey: string;
-  enabled: boolean;
+  /** Absent: as it was, and at first enabled. */
+  enabled?: boolean;
   limits: IndexerLimits;
 }
 
@@ -41,7 +42,7 @@ export function parseIndexer(field: string, value: unknown): IndexerInput {
     name,
     url,
     apiKey: fields.apiKey === undefined ? apiKey : keyOf(`${field}.apiKey`, fields.apiKey),
-    enabled: fields.enabled === undefined ? true : bool(`${field}.enabled`, fields.enabled),
+    ...(fields.enabled === undefined ? {} : { enabled: bool(`${field}.enabled`, fields.enabled) }),
     limits: limitsOf(field, fields),
   };
 }

@@ -61,7 +61,6 @@ test("indexers stand in the file, their keys there or in the environment", () =>
     name: "nas.local",
     url: "https://nas.local/prowlarr/1/api",
     apiKey: "three",
-    enabled: true,
     limits: {
       floor: 5_000,
       windows: [
