@@ -1,16 +1,16 @@
 /** The JSON API: indexers, searches, and what goes on. */
 import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
-import { redact } from "../client/redact.ts";
 import { HISTORY_PAGE_MAX } from "../limits.ts";
-import { Fault } from "../scheduler/fault.ts";
 import { activityOf } from "../service/activity.ts";
 import { budgetOf, forecast } from "../service/forecast.ts";
 import type { IndexerRecord } from "../service/indexers.ts";
 import type { Search } from "../service/search.ts";
 import type { TorznabService } from "../service/service.ts";
+import { tryOut } from "../service/try-out.ts";
 import { bool, whole } from "../settings/fields.ts";
 import { parseChange, parseIndexer } from "../settings/indexer-input.ts";
+import { downloadError } from "./download-error.ts";
 import { described, SCHEMAS } from "./schemas.ts";
 import { parseRequest } from "./search-request.ts";
 import { streamSearch } from "./stream-search.ts";
@@ -38,9 +38,14 @@ export function jsonRoutes(app: HttpApp, service: TorznabService, closing: Abort
     // The token is the permission: only we can have made it.
     { ...described(SCHEMAS.download), config: { isPublic: true } },
     async ({ params, query }, reply) => {
-      const file = await failing(() => service.download(params.id, query.token ?? ""));
+      const file = await service.download(params.id, query.token ?? "").catch((error) => {
+        throw downloadError(error);
+      });
       if (file.kind === "magnet") return reply.redirect(file.magnet, 302);
-      return reply.type(file.contentType).send(Buffer.from(file.bytes));
+      // Whatever the indexer calls it: a browser must not take it for a page of ours.
+      const name = `attachment; filename="${params.id}.torrent"`;
+      reply.type("application/x-bittorrent").header("content-disposition", name);
+      return reply.send(Buffer.from(file.bytes));
     },
   );
 }
@@ -56,7 +61,7 @@ function indexerRoutes(app: HttpApp, service: TorznabService): void {
     async ({ body, query }, reply) => {
       const isTested = bool("test", query.test ?? true);
       const record = await indexers.add(parseIndexer("indexer", body));
-      const test = isTested ? await tried(service, record.id) : {};
+      const test = isTested ? { test: await tryOut(service, record.id) } : {};
       const answer = { ...(await shown(service, indexers.get(record.id))), ...test };
       return reply.code(201).send(answer);
     },
@@ -82,9 +87,9 @@ function indexerRoutes(app: HttpApp, service: TorznabService): void {
 
 function indexerVerbs(app: HttpApp, service: TorznabService): void {
   const { indexers } = service.parts;
-  app.post<WithId>("/indexers/:id/test", described(SCHEMAS.testIndexer), ({ params }) =>
-    tried(service, params.id),
-  );
+  app.post<WithId>("/indexers/:id/test", described(SCHEMAS.testIndexer), async ({ params }) => ({
+    test: await tryOut(service, params.id),
+  }));
   app.post<WithId>("/indexers/:id/pause", described(SCHEMAS.pauseIndexer), async ({ params }) =>
     shown(service, await indexers.change(params.id, { enabled: false })),
   );
@@ -152,43 +157,14 @@ function status(search: Search) {
 async function shown(service: TorznabService, record: IndexerRecord) {
   const { sealedKey: _, caps, ...rest } = record;
   const { indexers, history } = service.parts;
-  const why = indexers.whyNot(record);
+  const budget = await budgetOf(service, record);
+  const cooling = budget.cooldown && `cooling down: ${budget.cooldown.reason}`;
   return {
     ...rest,
     hasKey: indexers.endpoint(record).apiKey !== "",
-    state: why ?? "open",
+    state: indexers.whyNot(record) ?? cooling ?? "open",
     modes: caps?.modes,
-    budget: await budgetOf(service, record),
+    budget,
     last: history.last(record.id),
   };
-}
-
-/** A test that fails is an answer, not an error of ours. */
-async function tried(service: TorznabService, id: string) {
-  try {
-    const { title, modes } = await service.test(id);
-    return { test: { ok: true, title, modes: Object.keys(modes) } };
-  } catch (error) {
-    if (error instanceof SluiceError && error.code === "NOT_FOUND") throw error;
-    const message = redact(error instanceof Error ? error.message : "it failed");
-    return { test: { ok: false, error: message } };
-  }
-}
-
-async function failing<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof Fault)) throw toLimited(error);
-    if (error.penalty !== "limit") throw new SluiceError("TIMEOUT", error.message);
-    const { message, retryAfterMs } = error;
-    throw new SluiceError("RATE_LIMITED", message, { retryAfterMs });
-  }
-}
-
-/** Its own limits would have made the download wait too long. */
-function toLimited(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name !== "RateLimitWaitError") return error;
-  const retryAfterMs = (error as Error & { wait: number }).wait;
-  return new SluiceError("RATE_LIMITED", error.message, { retryAfterMs });
 }

@@ -150,6 +150,9 @@ function toApiError(error: unknown): ApiError {
   if (error instanceof SluiceError && error.code === "NOT_FOUND") {
     return new ApiError(201, 404, error.message);
   }
+  if (error instanceof SluiceError && error.code === "QUEUE_FULL") {
+    return new ApiError(429, 429, error.message, error.retryAfterMs);
+  }
   if (error instanceof SluiceError && error.code === "CLOSED") {
     return new ApiError(910, 503, "the service is closing");
   }

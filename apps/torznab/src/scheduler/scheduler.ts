@@ -255,8 +255,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     } catch (error) {
       if (!signal.aborted && error instanceof Fault) {
         const key = gateKey(task.indexer.id, options.budget);
-        const parts = { sluice: this.#options.sluice, clock: this.#clock };
-        await penalise(parts, key, error);
+        await penalise(this.#options.sluice, key, error);
       }
       task.outcome = failed(error);
       const text = `${task.outcome.status}: ${task.outcome.error?.message}`;

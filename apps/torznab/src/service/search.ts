@@ -40,7 +40,7 @@ export interface SearchFacts {
 }
 
 /** When nobody said how long it takes. */
-const RETRY_MS = 15_000;
+export const RETRY_MS = 15_000;
 
 export class Search {
   id = "";
@@ -87,7 +87,11 @@ export class Search {
     return merge([...this.#found.values()].flat());
   }
 
-  settle(id: string, outcome: Outcome<Found>, isCached = false): void {
+  settle(
+    id: string,
+    outcome: Outcome<Found>,
+    { isCached = false, retryAfterMs = 0 }: { isCached?: boolean; retryAfterMs?: number } = {},
+  ): void {
     const { status, results, cut, error } = outcome;
     const before = this.#reports.get(id);
     if (before === undefined || before.status !== "waiting") return;
@@ -97,7 +101,7 @@ export class Search {
       count: results.length,
       ...(isCached ? { cached: true as const } : {}),
       ...(cut === undefined ? {} : { cut }),
-      ...(error === undefined ? {} : { error: error.message, ...retryOf(error) }),
+      ...(error === undefined ? {} : { error: error.message, ...retryOf(error, retryAfterMs) }),
     };
     this.#reports.set(id, report);
     this.#found.set(id, results);
@@ -165,10 +169,15 @@ function isWait(status: Report["status"]): boolean {
   return status === "rate_limited" || status === "deduplicated";
 }
 
-function retryOf(error: Error): { retryAfterMs?: number } {
-  if (error instanceof RateLimitWaitError) return { retryAfterMs: error.wait };
-  if (error instanceof Fault && error.retryAfterMs > 0) return { retryAfterMs: error.retryAfterMs };
-  return {};
+function retryOf(error: Error, limitsMs: number): { retryAfterMs?: number } {
+  const saidMs =
+    error instanceof RateLimitWaitError
+      ? error.wait
+      : error instanceof Fault
+        ? error.retryAfterMs
+        : 0;
+  const retryAfterMs = Math.max(saidMs, limitsMs);
+  return retryAfterMs > 0 ? { retryAfterMs } : {};
 }
 
 function failure(kind: Failure["kind"], { name, status, error }: Report, retryAfterMs: number) {

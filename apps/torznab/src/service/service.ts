@@ -9,11 +9,12 @@
 import { SluiceError } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded } from "../client/torznab-client.ts";
+import { SEARCHES_RUNNING_MAX } from "../limits.ts";
 import { Fault } from "../scheduler/fault.ts";
 import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
 import { type Outcome, without } from "../scheduler/outcome.ts";
-import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
+import { maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
@@ -23,7 +24,7 @@ import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
-import { Search } from "./search.ts";
+import { RETRY_MS, Search } from "./search.ts";
 import { StoredSearches } from "./stored-searches.ts";
 
 export interface SearchRequest {
@@ -46,6 +47,8 @@ export class TorznabService {
   readonly cache: ResultCache;
   readonly #store: StoredSearches;
   readonly #searches = new KeptSearches();
+  readonly #running = new Set<Search>();
+  /** Those that others may join, by what was asked. */
   readonly #inFlight = new Map<string, Search>();
   /** How the last request for each indexer's caps ended, or will. */
   readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
@@ -74,22 +77,29 @@ export class TorznabService {
     const now = clock.now();
     const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
     const indexers = records.map(({ id, name }) => ({ id, name }));
-    const key = normalise({ query, priority, indexers, maxWait: request.maxWaitMs, durable });
+    const { maxWaitMs, deadlineMs } = request;
+    const key = normalise({ query, priority, indexers, maxWaitMs, deadlineMs });
     const joined = this.#inFlight.get(key);
-    if (joined !== undefined) {
+    // Whoever was promised that it goes on after a crash cannot do with one that does not.
+    if (joined !== undefined && (joined.facts.durable || !durable)) {
       joined.watchers++;
       return joined;
     }
+    if (this.#running.size >= SEARCHES_RUNNING_MAX) throw tooMany();
     const search = new Search({ query, priority, createdAt: now, deadline, indexers, durable });
     search.watchers = 1;
-    const submit = this.#submitOf(search, request.maxWaitMs);
+    const submit = this.#submitOf(search, maxWaitMs);
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
     for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
     search.asked = asks.map(({ id }) => id);
     search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
     this.#keep(search);
     this.#inFlight.set(key, search);
-    void search.done.then(() => this.#inFlight.delete(key));
+    this.#running.add(search);
+    void search.done.then(() => {
+      this.#running.delete(search);
+      if (this.#inFlight.get(key) === search) this.#inFlight.delete(key);
+    });
     return search;
   }
 
@@ -184,10 +194,15 @@ export class TorznabService {
       resume,
       onError,
       exec: async ({ id }, query, { signal, jobId }) => {
+        const search = query as SearchQuery;
+        // Another search may have had the same answer while this one waited.
+        const cached = this.cache.get(taskKey(id, search), clock.now());
+        if (cached !== undefined) return { results: cached };
         const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
         const timeoutMs = Math.max(1, deadline - clock.now());
-        const search = query as SearchQuery;
-        return { results: await this.parts.asker.search(id, search, { signal, timeoutMs }) };
+        const results = await this.parts.asker.search(id, search, { signal, timeoutMs });
+        this.cache.put(taskKey(id, search), results, clock.now());
+        return { results };
       },
     });
     for (const record of indexers.all) {
@@ -251,14 +266,21 @@ export class TorznabService {
     const { indexer, status, results } = completion;
     const found = results as readonly Found[];
     if (status === "ok" || status === "empty") {
-      const key = taskKey(indexer.id, search.facts.query);
-      this.cache.put(key, found, this.parts.clock.now());
       search.settle(indexer.id, { ...completion, results: found });
       return;
     }
     if (status === "deduplicated") return this.#follow(search, completion);
     const real = await this.#realFailure(completion);
-    search.settle(indexer.id, { ...real, results: [] });
+    const retryAfterMs =
+      real.status === "rate_limited" ? await this.#opensInMs(indexer.id, search) : 0;
+    search.settle(indexer.id, { ...real, results: [] }, { retryAfterMs });
+  }
+
+  /** When its limits, as they are by now, would let such a search go. */
+  async #opensInMs(id: string, { facts }: Search): Promise<number> {
+    const { opensAtByTier } = await this.parts.sluice.gate(gateKey(id)).info();
+    const tier = Math.min(PRIORITIES.indexOf(facts.priority), opensAtByTier.length - 1);
+    return Math.max(0, (opensAtByTier[tier] ?? 0) - this.parts.clock.now());
   }
 
   /** Somebody else is asking the same of this indexer: what they hear is our answer too. */
@@ -271,7 +293,7 @@ export class TorznabService {
     const heard = await other?.ended(id);
     const isAnswer = heard?.report.status === "ok" || heard?.report.status === "empty";
     if (heard === undefined || !isAnswer) search.settle(id, { ...completion, results: [] });
-    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, true);
+    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, { isCached: true });
   }
 
   /** A search that waited for caps in vain failed for what went wrong with the caps. */
@@ -298,7 +320,8 @@ export class TorznabService {
     }
     const found = this.cache.get(taskKey(record.id, query), this.parts.clock.now());
     if (found !== undefined) {
-      search.settle(record.id, { ...resultsOf(found), coverage: [record.id] }, true);
+      const outcome = { ...resultsOf(found), coverage: [record.id] };
+      search.settle(record.id, outcome, { isCached: true });
       return true;
     }
     try {
@@ -355,6 +378,11 @@ export class TorznabService {
 /** Who asks for neither words nor ids polls a feed; all others are a person who waits. */
 export function priorityOf(query: SearchQuery): Priority {
   return isFeed(query) ? "rss" : "interactive";
+}
+
+function tooMany(): SluiceError {
+  const message = `${SEARCHES_RUNNING_MAX} searches are running already`;
+  return new SluiceError("QUEUE_FULL", message, { retryAfterMs: RETRY_MS });
 }
 
 function resultsOf(results: readonly Found[]): Pick<Outcome<Found>, "status" | "results"> {
