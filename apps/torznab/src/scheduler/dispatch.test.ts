@@ -188,6 +188,23 @@ test("a wait above maxWait skips at once, names the wait, and cools nothing down
   assert.deepEqual(rig.requests, ["a 5", "b 10", "a 42005"]);
 });
 
+test("cancelled is said before a wait that is too long, and that before a lack of workers", async (t) => {
+  const rig = await Rig.open(t, { workers: 1 });
+  rig.tookMs = 60_000;
+  rig.submit({ indexers: [indexer("busy")] });
+  await rig.clock.advance("1s");
+  await rig.sluice.gate("indexer:cooling").cooldown("1h", "a test");
+  const indexers = [indexer("cooling")];
+  rig.submit({ priority: "rss", indexers, signal: AbortSignal.abort() });
+  rig.submit({ priority: "rss", indexers });
+  rig.submit({ priority: "rss", indexers: [indexer("free")] });
+  await rig.clock.advance("1s");
+  assert.deepEqual(rig.statuses, ["cooling cancelled", "cooling rate_limited"]);
+  // A lack of workers is waited for, longer than maxWait too.
+  await rig.clock.advance("2m");
+  assert.deepEqual(rig.statuses.slice(2), ["busy ok", "free ok"]);
+});
+
 test("maxWait: the defaults, zero for the default, own values and none", async (t) => {
   const cases = [
     ["rss", undefined, 14_999, "ok"],
