@@ -43,7 +43,7 @@ test("kill -9: an answered search goes on, and no window is refilled", async (t)
   assert.deepEqual(budget.windows, [{ limit: 3, perMs: 3_600_000, used: 2, left: 1 }]);
 });
 
-test("kill -9 in the middle of a request: it is sent once more, and both are counted", async (t) => {
+test("kill -9 in the middle of a request: it is sent again, and both are counted", async (t) => {
   const { dir } = await openFolder(t);
   const server = await openIndexer(t, { items: sampleItems("a", 2) });
   const first = await run(t, dir);

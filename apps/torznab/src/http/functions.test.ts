@@ -42,7 +42,7 @@ test("five functions reach each indexer in the words that it knows", async (t) =
   }
 });
 
-test("activity tells who waits, who is asked and who cools down, with reason and time", async (t) => {
+test("activity tells who waits, is asked and cools down, with reason and time", async (t) => {
   const app = await start(t);
   const slow = await openIndexer(t);
   const cooling = await openIndexer(t);
@@ -75,7 +75,7 @@ test("activity tells who waits, who is asked and who cools down, with reason and
   await Promise.all([first.done, second.done]);
 });
 
-test("a link that leads to a magnet is a redirect to it; a page in its place is an error", async (t) => {
+test("a link to a magnet is a redirect to it; a page in its place is an error", async (t) => {
   const app = await start(t);
   const items = [
     { title: "m", guid: "magnet-1", sizeBytes: 1, seeders: 1, peers: 1, category: 2000 },

@@ -164,7 +164,7 @@ test("searches that are the same join while one runs, and are cached after", asy
   assert.equal(server.count("caps"), 1);
 });
 
-test("searches that overlap ask an indexer once; a durable one is joined, not replaced", async (t) => {
+test("searches that overlap ask an indexer once, and a durable one is joined", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t, { items: sampleItems("a", 2) });
   await app.add(server, "a");

@@ -188,7 +188,7 @@ test("a wait above maxWait skips at once, names the wait, and cools nothing down
   assert.deepEqual(rig.requests, ["a 5", "b 10", "a 42005"]);
 });
 
-test("cancelled is said before a wait that is too long, and that before a lack of workers", async (t) => {
+test("cancelled goes before too long a wait, and that before a lack of workers", async (t) => {
   const rig = await Rig.open(t, { workers: 1 });
   rig.tookMs = 60_000;
   rig.submit({ indexers: [indexer("busy")] });

@@ -42,7 +42,7 @@ test("the next slot of each priority is what the gate says, not what was asked l
   assert.deepEqual(await nextSlot(), before);
 });
 
-test("while it is being asked, the spacing begins at the earliest now, and nobody is skipped", async (t) => {
+test("while it is being asked, spacing begins now at best, and nobody is skipped", async (t) => {
   const { app, server, dry, slots } = await withOne(t, { interval: "100s" });
   server.fault = "silent";
   const asking = app.service.test("a").catch(() => {});
