@@ -140,7 +140,13 @@ test("a client that goes away cancels its search", async (t) => {
   await until(() => server.count("search") === 1);
   const [search] = app.service.searches;
   request.destroy();
+  await until(() => search!.watchers === 0);
+  // Who comes now must not join what is being given up.
+  const next = app.service.search({ query: { mode: "search", q: "x" } });
+  assert.notEqual(next, search);
   await search!.done;
+  app.service.release(next);
+  await next.done;
   assert.equal(search!.reports[0]!.status, "cancelled");
   await until(() => server.atOnce === 0);
 });

@@ -115,9 +115,13 @@ async function gateOf(
   return info.config === undefined ? gate.set(gateOptions(record.limits, budget)) : info;
 }
 
+/** The gate has a clock of its own, which never goes back: the two are a little apart. */
+const CLOCKS_APART_MS = 50;
+
 /** While it is being asked, the spacing begins at the earliest now. */
 function nextAt({ opensAtByTier, inFlight, config }: GateInfo, tier: number, now: number): number {
-  const at = Math.max(now, opensAtByTier[Math.min(tier, opensAtByTier.length - 1)] ?? now);
+  const timed = opensAtByTier[Math.min(tier, opensAtByTier.length - 1)] ?? now;
+  const at = timed <= now + CLOCKS_APART_MS ? now : timed;
   if (inFlight === 0) return at;
   const { ms = 0, floorMs = 0 } = config?.interval ?? {};
   return Math.max(at, now + Math.max(ms * INTERVAL_FACTORS[tier]!, floorMs));

@@ -20,6 +20,7 @@ import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
+import { CapsRequests } from "./caps-requests.ts";
 import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
@@ -50,14 +51,14 @@ export class TorznabService {
   readonly #running = new Set<Search>();
   /** Those that others may join, by what was asked. */
   readonly #inFlight = new Map<string, Search>();
-  /** How the last request for each indexer's caps ended, or will. */
-  readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
+  readonly #caps: CapsRequests;
   #scheduler!: Scheduler;
 
   private constructor(parts: Parts) {
     this.parts = parts;
     this.cache = new ResultCache(parts.settings.cacheTtlMs);
     this.#store = new StoredSearches(parts.sluice);
+    this.#caps = new CapsRequests(parts, (options) => this.#scheduler.submit(options as Submit));
   }
 
   static async open(options: ServiceOptions): Promise<TorznabService> {
@@ -90,7 +91,7 @@ export class TorznabService {
     search.watchers = 1;
     const submit = this.#submitOf(search, maxWaitMs);
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
-    for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
+    for (const { id, caps } of asks) if (caps === undefined) this.#caps.ask(id, submit);
     search.asked = asks.map(({ id }) => id);
     search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
     this.#keep(search);
@@ -98,7 +99,7 @@ export class TorznabService {
     this.#running.add(search);
     void search.done.then(() => {
       this.#running.delete(search);
-      if (this.#inFlight.get(key) === search) this.#inFlight.delete(key);
+      this.#letNobodyJoin(search);
     });
     return search;
   }
@@ -114,11 +115,13 @@ export class TorznabService {
   release(search: Search): void {
     search.watchers--;
     const isLeft = search.watchers <= 0 && !search.facts.durable && !search.isDone;
-    if (isLeft) void this.#scheduler.cancel(search.id);
+    if (!isLeft) return;
+    this.#letNobodyJoin(search);
+    void this.#scheduler.cancel(search.id);
   }
 
   async cancel(id: string): Promise<void> {
-    this.find(id);
+    this.#letNobodyJoin(this.find(id));
     await this.#scheduler.cancel(id);
   }
 
@@ -207,7 +210,7 @@ export class TorznabService {
     });
     for (const record of indexers.all) {
       if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
-      this.#askCaps(record.id, { priority: "background" });
+      this.#caps.ask(record.id, { priority: "background" });
     }
   }
 
@@ -237,6 +240,10 @@ export class TorznabService {
       resume.set(search.id, { ...this.#submitOf(search), indexers });
     }
     return resume;
+  }
+
+  #letNobodyJoin(search: Search): void {
+    for (const [key, one] of this.#inFlight) if (one === search) this.#inFlight.delete(key);
   }
 
   #keep(search: Search): void {
@@ -270,7 +277,7 @@ export class TorznabService {
       return;
     }
     if (status === "deduplicated") return this.#follow(search, completion);
-    const real = await this.#realFailure(completion);
+    const real = await this.#caps.realFailure(completion);
     const retryAfterMs =
       real.status === "rate_limited" ? await this.#opensInMs(indexer.id, search) : 0;
     search.settle(indexer.id, { ...real, results: [] }, { retryAfterMs });
@@ -294,15 +301,6 @@ export class TorznabService {
     const isAnswer = heard?.report.status === "ok" || heard?.report.status === "empty";
     if (heard === undefined || !isAnswer) search.settle(id, { ...completion, results: [] });
     else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, { isCached: true });
-  }
-
-  /** A search that waited for caps in vain failed for what went wrong with the caps. */
-  async #realFailure(completion: Completion<unknown>): Promise<Completion<unknown>> {
-    const { indexer, status } = completion;
-    if (status !== "rate_limited" && status !== "error") return completion;
-    if (this.parts.indexers.find(indexer.id)?.caps !== undefined) return completion;
-    const caps = await this.#capsEnds.get(indexer.id)?.end;
-    return caps === undefined || caps.status === "ok" ? completion : caps;
   }
 
   #done(search: Search): void {
@@ -331,27 +329,6 @@ export class TorznabService {
       search.settle(record.id, without("skipped", error as Error));
       return true;
     }
-  }
-
-  /** Before the search in the same line, unless they are on their way already. */
-  #askCaps(id: string, { priority, maxWait }: Pick<Submit, "priority" | "maxWait">): void {
-    if (this.#capsEnds.get(id)?.isPending) return;
-    const { promise: end, resolve } = Promise.withResolvers<Completion<unknown>>();
-    const entry = { end, isPending: true };
-    this.#capsEnds.set(id, entry);
-    this.#scheduler.submit({
-      indexers: [Indexers.limited(this.parts.indexers.get(id))],
-      params: { mode: "caps" },
-      priority,
-      maxWait,
-      exec: async (_indexer, _query, { signal }) => {
-        return { results: [await this.parts.asker.caps(id, { signal })] };
-      },
-      onComplete: (completion) => {
-        entry.isPending = false;
-        resolve(completion);
-      },
-    });
   }
 
   async #one<Result>(record: IndexerRecord, options: Partial<Submit>): Promise<Result> {
