@@ -10,6 +10,7 @@ const SEARCHES = 10_000;
 const INDEXERS = 200;
 const PER_SEARCH = 5;
 const BETWEEN_MS = 4_000;
+const WORKERS = 50;
 const WINDOWS = [
   { limit: 12, per: 600_000 },
   { limit: 60, per: 3_600_000 },
@@ -107,7 +108,7 @@ async function simulate(searches: number): Promise<Run> {
     skipped: 0,
   };
   await using sluice = await Sluice.open({ durability: "memory", clock });
-  const scheduler = await SearchScheduler.open({ sluice, clock, workers: 50 });
+  const scheduler = await SearchScheduler.open({ sluice, clock, workers: WORKERS });
   for (let n = 0; n < searches; n++) {
     submitOne(scheduler, run, n);
     await clock.advance(BETWEEN_MS);
@@ -130,6 +131,7 @@ export const limitGroups: Group[] = [
         tasks: run.tasks,
         requests: asked,
         skippedForTheirWait: run.skipped,
+        workers: WORKERS,
         windows: "12 per 10 min, 60 per hour",
         baseInterval: "60 s",
         clock: "fake",

@@ -5,8 +5,19 @@ import { execFileSync, spawnSync } from "node:child_process";
 
 const LOCK_WAIT_S = 300;
 
+// Debian's own: another Python on the path has other modules.
+export const PYTHON = "/usr/bin/python3";
+
 export function needProgram(program: string, debianPackage: string): void {
-  if (isThere(program)) return;
+  need(program, debianPackage, () => isDone("which", [program]));
+}
+
+export function needPythonModule(module: string, debianPackage: string): void {
+  need(module, debianPackage, () => isDone(PYTHON, ["-c", `import ${module}`]));
+}
+
+function need(name: string, debianPackage: string, isThere: () => boolean): void {
+  if (isThere()) return;
   try {
     // The lists may be absent or old: they are fetched only when the package is not found.
     if (!install(debianPackage)) {
@@ -16,13 +27,13 @@ export function needProgram(program: string, debianPackage: string): void {
   } catch {
     // No apt on this machine, or no right to use it: the message below says what to do.
   }
-  if (!isThere(program)) {
-    throw new Error(`${program} is not installed: apt-get install ${debianPackage}`);
+  if (!isThere()) {
+    throw new Error(`${name} is not installed: apt-get install ${debianPackage}`);
   }
 }
 
-function isThere(program: string): boolean {
-  return spawnSync("which", [program]).status === 0;
+function isDone(command: string, args: readonly string[]): boolean {
+  return spawnSync(command, args).status === 0;
 }
 
 function install(debianPackage: string): boolean {

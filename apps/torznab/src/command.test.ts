@@ -42,7 +42,7 @@ test("it starts without any configuration, and says how to add the first indexer
   assert.equal(code, 0);
 });
 
-test("a file with indexers, and a wrong one that is told in a line", async (t) => {
+test("a file with indexers, whose keys stand in the environment", async (t) => {
   const { dir } = await openFolder(t);
   const server = await openIndexer(t, { apiKey: "the-key", items: sampleItems("a", 1) });
   const config = join(dir, "torznab.yaml");
@@ -57,13 +57,28 @@ test("a file with indexers, and a wrong one that is told in a line", async (t) =
   assert.equal(patched.status, 409);
   child.kill("SIGTERM");
   await once(child, "exit");
+});
 
-  await writeFile(config, "indexers:\n  - url: 'ftp://x/?apikey=s3cret'\n");
-  const wrong = run(t, ["--config", config]);
-  const said: string[] = [];
-  wrong.stderr!.on("data", (text) => said.push(String(text)));
-  const [code] = await once(wrong, "close");
-  assert.equal(code, 2);
-  assert.match(said.join(""), /indexers\[0\]\.url must be an http or https address/);
-  assert.doesNotMatch(said.join(""), /s3cret/);
+test("what is wrong with the start is told in one line, without a key", async (t) => {
+  const { dir } = await openFolder(t);
+  const config = join(dir, "torznab.yaml");
+  const keyFile = join(dir, "short.key");
+  await writeFile(keyFile, "short");
+  for (const [yaml, line] of [
+    ["indexers:\n  - url: 'ftp://x/?apikey=s3cret'\n", /indexers\[0\]\.url must be an http or/],
+    ["indexers:\n  - {url: 'http://x/', apiKey: !odd 's3cret'}\nworkers: 0\n", /workers must be/],
+    ["indexers:\n  - {apiKey: 's3cret'\n", /torznab\.yaml, line 4: not YAML/],
+    [`a: &a s3cret\nb: [${"*a, ".repeat(200)}]\n`, /torznab\.yaml: not YAML \(too many aliases/],
+    [`keyFile: ${keyFile}\nlisten: 0\n`, /short\.key must hold 32 bytes, it holds 5/],
+  ] as const) {
+    await writeFile(config, `dir: ${join(dir, "data")}\n${yaml}`);
+    const wrong = run(t, ["--config", config]);
+    const said: string[] = [];
+    wrong.stderr!.on("data", (text) => said.push(String(text)));
+    const [code] = await once(wrong, "close");
+    assert.equal(code, 2, said.join(""));
+    assert.match(said.join(""), line);
+    assert.match(said.join(""), /^sluice torznab: .*\n$/);
+    assert.doesNotMatch(said.join(""), /s3cret/);
+  }
 });

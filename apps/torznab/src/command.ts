@@ -6,6 +6,9 @@ import { parse } from "yaml";
 import { parseSettings, type Settings } from "./settings/settings.ts";
 import { type RunningTorznab, torznab } from "./torznab.ts";
 
+/** Of a file, those inside of others counted as often as they stand for something. */
+const ALIASES_MAX = 100;
+
 const HELP = `sluice torznab [options]
 
 Searches over many Torznab indexers, each within its own limits. Needs no option.
@@ -51,18 +54,18 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 async function readSettings(path: string | undefined, flags: object): Promise<Settings> {
   const text = path === undefined ? "" : await readFile(path, "utf8");
-  // The parser's own message would repeat the line, and a key may stand in it.
   const file = parsedYaml(text, path);
   return parseSettings(file, process.env, flags as Record<string, unknown>);
 }
 
+/** The parser's own errors and warnings would repeat the line, and a key may stand in it. */
 function parsedYaml(text: string, path: string | undefined): unknown {
   try {
-    return parse(text, { maxAliasCount: 0 });
+    return parse(text, { maxAliasCount: ALIASES_MAX, logLevel: "error" });
   } catch (error) {
     const { linePos, code } = error as { linePos?: { line: number }[]; code?: string };
-    const line = linePos?.[0]?.line ?? "?";
-    throw new SluiceError("INVALID", `${path}, line ${line}: not YAML (${code ?? "unreadable"})`);
+    const place = linePos === undefined ? path : `${path}, line ${linePos[0]?.line}`;
+    throw new SluiceError("INVALID", `${place}: not YAML (${code ?? "too many aliases"})`);
   }
 }
 

@@ -30,6 +30,9 @@ export const DESCRIPTION_CHARS_MAX = 300;
 /** Attributes kept of one item, repeats included. */
 export const ITEM_ATTRIBUTES_MAX = 64;
 
+/** What an indexer may ask for by `Retry-After`: longer is a mistake, or an insult. */
+export const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
+
 /** Redirects of one request. */
 export const REDIRECTS_MAX = 3;
 
@@ -44,6 +47,12 @@ export const CATEGORIES_MAX = 100;
 
 /** Items of a page of our own feed. */
 export const PAGE_ITEMS_MAX = 1_000;
+
+/** Rows of a page of the history. */
+export const HISTORY_PAGE_MAX = 1_000;
+
+/** Searches that run at once: beyond it nobody could be served in time. */
+export const SEARCHES_RUNNING_MAX = 2_000;
 
 /** Indexers that may be configured: each has a gate and a line in every list. */
 export const INDEXERS_MAX = 1_000;

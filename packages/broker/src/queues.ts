@@ -187,6 +187,7 @@ function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
     ladderStep: 0,
     cooldown: undefined,
     opensAt: undefined,
+    opensAtByTier: [],
     waitingLanes: 0,
     line: [],
   };

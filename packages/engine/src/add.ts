@@ -120,7 +120,7 @@ function checkWait(
   now: number,
 ): void {
   for (const gate of set.gates) {
-    const waitMs = gate.timedAt(spec.cost ?? 1, tier, now) - now;
+    const waitMs = gate.waitMs(spec.cost ?? 1, tier, now);
     if (waitMs <= maxWaitMs) continue;
     throw new Refusal(
       "WAIT_TOO_LONG",

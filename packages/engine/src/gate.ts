@@ -88,6 +88,20 @@ export class Gate {
     return at;
   }
 
+  /**
+   * How long the timed parts would have a job wait. While the job runs from whose end an interval
+   * counts, nobody can know: that is no wait yet, and it is judged when that job has ended.
+   */
+  waitMs(cost: number, tier: number, now: number): number {
+    return this.fromEnd && !this.hasRoom() ? 0 : this.timedAt(cost, tier, now) - now;
+  }
+
+  /** When the timed parts open for a job of cost 1, by tier; the last stands for all beyond. */
+  timedAtByTier(now: number): number[] {
+    const tiers = this.spacings?.length ?? 1;
+    return Array.from({ length: tiers }, (_, tier) => this.timedAt(1, tier, now));
+  }
+
   /** The part that blocks: of the timed ones the last to open, else the untimed one. */
   part(cost: number, tier: number, now: number): GatePart | undefined {
     const at = this.timedAt(cost, tier, now);

@@ -51,6 +51,18 @@ test("the wait is that of the job's own tier and cost", () => {
   ]);
 });
 
+test("while a job runs from whose end the interval counts, nobody is judged", () => {
+  const gate = new Gate("g");
+  gate.configure({ interval: { ms: 100, from: "end" }, windows: [{ limit: 1, perMs: 5000 }] }, 0);
+  gate.take(1, 0, 900);
+  gate.cool(9000, "", 1000);
+  const waits = new MaxWaits();
+  waits.add(0, 1, { maxWaitMs: 0, row: 1, id: 1 });
+  assert.deepEqual(judged(waits, gate).failed, []);
+  gate.release(1000);
+  assert.deepEqual(judged(waits, gate).failed, [1]);
+});
+
 test("many come out in order of their patience", () => {
   const waits = new MaxWaits();
   const patience = Array.from({ length: 100 }, (_, i) => (i * 37) % 101);

@@ -29,7 +29,7 @@ export class MaxWaits {
   judge(gate: Gate, now: number, most: number, fail: (row: number, id: number) => void): boolean {
     let left = most;
     for (const [key, { tier, cost, waiters }] of this.#heaps) {
-      const waitMs = gate.timedAt(cost, tier, now) - now;
+      const waitMs = gate.waitMs(cost, tier, now);
       while (waiters.length > 0 && waiters[0]!.maxWaitMs < waitMs) {
         if (left-- === 0) return false;
         const { row, id } = sink(waiters);

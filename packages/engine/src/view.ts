@@ -255,6 +255,9 @@ export function gateStats(gate: GateLine, now: number): GateStats {
     ladderStep: gate.ladderStep,
     cooldown: gate.cooldown(now),
     opensAt: at === Number.POSITIVE_INFINITY ? undefined : at,
+    opensAtByTier: gate
+      .timedAtByTier(now)
+      .map((timed) => (timed === Number.POSITIVE_INFINITY ? null : timed)),
     waitingLanes: gate.inLine,
   };
 }

@@ -10,7 +10,7 @@ export function endWait(core: Core, row: number, gate: GateLine): void {
   const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
   // It may have left the gate since, to the dead letter queue say.
   if (core.jobs.state(row) !== WAITING_JOB || !gateKeys(core, row).includes(gate.key)) return;
-  const waitMs = gate.timedAt(core.jobs.int(row, COST), core.tierOf(row), core.now) - core.now;
+  const waitMs = gate.waitMs(core.jobs.int(row, COST), core.tierOf(row), core.now);
   if (waitMs <= maxWaitMs) return;
   leaveFlow(core, row, core.now);
   const error = `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`;

@@ -33,6 +33,11 @@ export interface GateInfo {
   cooldown: { until: number; reason: string } | undefined;
   /** When a job of cost 1 and tier 0 would pass; undefined: when something is released. */
   opensAt: number | undefined;
+  /**
+   * By tier, the last standing for all beyond: when rate, interval, windows and cooldown open for a
+   * job of cost 1, whatever runs meanwhile. null: not by themselves, at a rate of 0.
+   */
+  opensAtByTier: readonly (number | null)[];
   waitingLanes: number;
   /** Whose lanes they are; of a path, its first level counts as one. */
   line: readonly { queue: string; tier: number; lanes: number }[];

@@ -7,6 +7,7 @@ export type { CreatedKey, KeyInfo } from "./keys/key-ring.ts";
 export type { Principal } from "./keys/principal.ts";
 export type { Limits } from "./limits.ts";
 export * from "./outgoing/index.ts";
+export * as shapes from "./routes/shapes.ts";
 export { type RunningServer, type ServeOptions, type StreamDoor, serve } from "./serve.ts";
 export {
   type AppParts,

@@ -22,5 +22,6 @@ export {
   type RunningApp,
   type ServeAppOptions,
   serveApp,
+  shapes,
   type TlsOptions,
 } from "@sluice/server";

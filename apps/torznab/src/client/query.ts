@@ -26,6 +26,11 @@ const FIELDS: Readonly<Record<Mode, readonly string[]>> = {
   book: ["title", "author", "publisher", "year", "genre"],
 };
 
+/** Every parameter that some search knows. */
+export const QUERY_FIELDS: readonly string[] = [
+  ...new Set(["t", "q", "cat", "limit", "offset", ...Object.values(FIELDS).flat(), ...ALWAYS]),
+];
+
 /** A field or a value of a search that cannot be. */
 export class QueryError extends Error {
   readonly field: string;
@@ -128,7 +133,8 @@ function categories(value: string): number[] {
   if (parts.length > CATEGORIES_MAX) {
     throw new QueryError("cat", `at most ${CATEGORIES_MAX} categories`, value);
   }
-  return parts.map((part) => integer("cat", part));
+  // Any of them will do, so that their order means nothing.
+  return [...new Set(parts.map((part) => integer("cat", part)))].sort((a, b) => a - b);
 }
 
 function integer(name: string, value: string): number {

@@ -6,13 +6,34 @@ const MARK = "REDACTED";
 const NAMED =
   /\b((?:\w+_)?(?:api_?key|pass_?key|auth_?key|rss_?key)|\w+_pass|token|secret)=([^&\s"'<>]+)/gi;
 
+/**
+ * Some indexers take any key, and people give them `1` or `x`. So short a key is taken out where it
+ * stands for itself: in a message as a word, in what an indexer found as a part of an address.
+ */
+const KEY_CHARS_MIN = 8;
+
+/** For messages. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let clean = text.replace(NAMED, `$1=${MARK}`);
+  return clean(text, secrets, (secret) => `(?<!\\w)${secret}(?!\\w)`);
+}
+
+/** For titles and links, which must stay readable. */
+export function redactFound(text: string, secrets: readonly string[]): string {
+  return clean(text, secrets, (secret) => `(?<=[=/])${secret}(?=$|[&/?#\\s"'])`);
+}
+
+function clean(
+  text: string,
+  secrets: readonly string[],
+  whole: (secret: string) => string,
+): string {
+  let rest = text.replace(NAMED, `$1=${MARK}`);
   for (const secret of secrets) {
     if (secret === "") continue;
-    clean = clean.replaceAll(secret, MARK);
-    const encoded = encodeURIComponent(secret);
-    if (encoded !== secret) clean = clean.replaceAll(encoded, MARK);
+    for (const form of new Set([secret, encodeURIComponent(secret)])) {
+      const isShort = secret.length < KEY_CHARS_MIN;
+      rest = rest.replaceAll(isShort ? new RegExp(whole(RegExp.escape(form)), "g") : form, MARK);
+    }
   }
-  return clean;
+  return rest;
 }

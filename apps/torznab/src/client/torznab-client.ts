@@ -32,8 +32,11 @@ export interface CallOptions {
 }
 
 export type Downloaded =
-  | { readonly kind: "file"; readonly bytes: Uint8Array; readonly contentType: string }
+  | { readonly kind: "file"; readonly bytes: Uint8Array }
   | { readonly kind: "magnet"; readonly magnet: string };
+
+/** A torrent file is one: the letter that begins it. */
+const BENCODED_MAP = 0x64;
 
 export class TorznabClient {
   readonly #options: ClientOptions;
@@ -59,10 +62,9 @@ export class TorznabClient {
     try {
       const response = await request(link, this.#limits(endpoint, call, DOWNLOAD_BYTES_MAX));
       if (response.magnet !== undefined) return { kind: "magnet", magnet: response.magnet };
-      const contentType = response.headers["content-type"] ?? "application/octet-stream";
-      const isXml = /xml|html/i.test(contentType);
-      if (isXml || response.status >= 400) throw await this.#downloadFault(response);
-      return { kind: "file", bytes: response.bytes, contentType };
+      const isTorrent = response.bytes[0] === BENCODED_MAP;
+      if (!isTorrent || response.status >= 400) throw await this.#downloadFault(response);
+      return { kind: "file", bytes: response.bytes };
     } catch (error) {
       throw clean(error, endpoint);
     }

@@ -56,7 +56,19 @@ test("bad input names the field and the value", async (t) => {
     ["PATCH /indexers/a", { id: "b" }, "indexer.id"],
     ["POST /search", { q: "x", priority: "urgent" }, "search.priority"],
     ["POST /search", { q: "x", indexers: "a" }, "search.indexers"],
-    ["POST /search", { t: "nothing" }, "t"],
+    ["POST /search", { t: "nothing" }, "search.t"],
+    // What is no text must not be passed over: it would ask for everything instead.
+    ["POST /search", { q: { a: 1 } }, "search.q"],
+    ["POST /search", { q: true }, "search.q"],
+    ["POST /search", { q: null }, "search.q"],
+    ["POST /search", { q: ["x"] }, "search.q"],
+    ["POST /search", { q: "x", cat: {} }, "search.cat"],
+    ["POST /search", { q: "x", cat: ["tv"] }, "search.cat"],
+    ["POST /search", { q: "x", prioritty: "rss" }, "search.prioritty"],
+    ["POST /search", { q: "x", deadline: 0 }, "search.deadline"],
+    ["POST /search", [], "search"],
+    ["POST /forecast", { q: "x", maxWait: "1y" }, "search.maxWait"],
+    ["POST /indexers?test=maybe", { url: "http://x/" }, "test"],
     ["POST /search", { q: "x", maxWait: -1 }, "search.maxWait"],
   ] as const) {
     const answer = await app.call(line, body);
@@ -192,7 +204,7 @@ test("history tells each request, the latest first", async (t) => {
 });
 
 test("its page shows indexers as gates, and acts on them", async (t) => {
-  const { app } = await withOne(t, { windows: [{ limit: 9, per: "day" }] });
+  const { app, server } = await withOne(t, { windows: [{ limit: 9, per: "day" }] });
   await app.call("GET /api?t=search&q=release");
   const { view } = (await app.call("GET /v1/apps/torznab")).body;
   const table = view.sections.find(({ title }: { title: string }) => title === "Indexers");
@@ -206,5 +218,11 @@ test("its page shows indexers as gates, and acts on them", async (t) => {
   assert.equal((await app.call("GET /indexers/a")).body.state, "the indexer is paused");
   assert.equal((await act("resume")).body.message, "a is asked again");
   assert.equal((await act("test")).body.message, "a answers as jackett");
+  server.fault = "html";
+  const { status, body } = await act("test");
+  assert.equal(status, 200);
+  assert.match(body.message, /^a does not answer: the answer is a web page/);
+  assert.match((await app.call("GET /indexers/a")).body.state, /^cooling down: .* web page/);
+  assert.equal((await act("reset")).body.message, "a may be asked again");
   assert.equal(app.page().name, "torznab");
 });

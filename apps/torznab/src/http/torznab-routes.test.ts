@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { test } from "node:test";
+import { SEARCHES_RUNNING_MAX } from "../limits.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
 import { ask, openIndexer, start } from "../testing/start.ts";
 import { until } from "../testing/until.ts";
@@ -139,7 +140,13 @@ test("a client that goes away cancels its search", async (t) => {
   await until(() => server.count("search") === 1);
   const [search] = app.service.searches;
   request.destroy();
+  await until(() => search!.watchers === 0);
+  // Who comes now must not join what is being given up.
+  const next = app.service.search({ query: { mode: "search", q: "x" } });
+  assert.notEqual(next, search);
   await search!.done;
+  app.service.release(next);
+  await next.done;
   assert.equal(search!.reports[0]!.status, "cancelled");
   await until(() => server.atOnce === 0);
 });
@@ -161,6 +168,55 @@ test("searches that are the same join while one runs, and are cached after", asy
   await app.call("GET /api?t=search&q=Release&offset=1");
   assert.equal(server.count("search"), 1);
   assert.equal(server.count("caps"), 1);
+});
+
+test("searches that overlap ask an indexer once, and a durable one is joined", async (t) => {
+  const app = await start(t);
+  const server = await openIndexer(t, { items: sampleItems("a", 2) });
+  await app.add(server, "a");
+  await app.add(await openIndexer(t), "b");
+  for (const id of ["a", "b"]) await app.service.test(id);
+  const request = { query: { mode: "search" as const, q: "release" } };
+  const gone = app.service.search(request);
+  const kept = await app.service.searchDurably(request);
+  assert.notEqual(kept, gone);
+  assert.equal(app.service.search(request), kept);
+  assert.equal(await app.service.searchDurably(request), kept);
+  assert.notEqual(app.service.search({ ...request, deadlineMs: 1_000 }), kept);
+  const one = app.service.search({ ...request, indexers: ["a"] });
+  await Promise.all([gone.done, kept.done, one.done]);
+  for (const search of [gone, kept, one]) assert.equal(search.reports[0]!.count, 2);
+  assert.equal(server.count("search"), 1);
+});
+
+test("an indexer that asks for time without saying how much: our answer says it", async (t) => {
+  const app = await start(t);
+  const server = await openIndexer(t);
+  await app.add(server, "a");
+  await app.service.test("a");
+  server.fault = "requestLimit";
+  const { status, headers } = await app.call("GET /api?t=search&q=x");
+  const seconds = Number(headers.get("retry-after"));
+  assert.equal(status, 429);
+  // The first step of the ladder.
+  assert.ok(seconds > 55 && seconds <= 61, `${seconds}`);
+});
+
+test("more searches than can be served are refused, and told when to come again", async (t) => {
+  const app = await start(t);
+  await app.add(await openIndexer(t), "a");
+  await app.service.test("a");
+  await app.service.parts.sluice.gate("indexer:a").cooldown("20s", "a test");
+  for (let i = 0; i < SEARCHES_RUNNING_MAX; i++) {
+    app.service.search({ query: { mode: "search", q: `${i}` } });
+  }
+  const json = await app.call("POST /search", { q: "one more" });
+  assert.deepEqual([json.status, json.body.error.code], [429, "QUEUE_FULL"]);
+  const xml = await app.call("GET /api?t=search&q=more");
+  assert.deepEqual([xml.status, xml.headers.get("retry-after")], [429, "15"]);
+  assert.match(xml.body, /<error code="429"/);
+  // Who asks for what is under way joins it.
+  assert.equal(app.service.search({ query: { mode: "search", q: "7" } }).isDone, false);
 });
 
 test("a feed that another search is fetching is answered from that one", async (t) => {
@@ -201,8 +257,9 @@ test("downloads go through us, by a sealed link, within a budget of their own", 
   const path = link.slice(app.address.length);
   const file = await app.call(`GET ${path}`);
   assert.deepEqual([file.status, file.body], [200, "d4:infoe"]);
+  assert.equal(file.headers.get("content-disposition"), 'attachment; filename="a.torrent"');
   server.fault = "gone";
-  assert.equal((await app.call(`GET ${path}`)).status, 504);
+  assert.equal((await app.call(`GET ${path}`)).status, 404);
   const limited = await app.call(`GET ${path}`);
   assert.equal(limited.status, 429);
   assert.ok(Number(limited.headers.get("retry-after")) > 3_500);

@@ -12,6 +12,7 @@ import { ownCaps } from "../service/own-caps.ts";
 import type { Failure, Search } from "../service/search.ts";
 import type { TorznabService } from "../service/service.ts";
 import { renderCaps, renderError, renderFeed } from "./render.ts";
+import { described, torznabSchema } from "./schemas.ts";
 
 export interface TorznabRoutes {
   readonly service: TorznabService;
@@ -40,10 +41,19 @@ class ApiError extends Error {
   }
 }
 
+/** Some clients add `/api` to whatever address they are given. */
+const ADDRESSES = [
+  ["/api", "torznab"],
+  ["/api/:indexer", "torznabOfOne"],
+  ["/api/:indexer/api", "torznabOfOneBelow"],
+] as const;
+
 export function torznabRoutes(app: HttpApp, routes: TorznabRoutes): void {
-  for (const url of ["/api", "/api/:indexer", "/api/:indexer/api"]) {
+  for (const [url, name] of ADDRESSES) {
+    const schema = torznabSchema(name, url !== "/api");
     // The key is asked for here, because these clients send it in the query.
-    app.get<Asked>(url, { config: { isPublic: true } }, async (request, reply) => {
+    const options = { ...described(schema), config: { isPublic: true } };
+    app.get<Asked>(url, options, async (request, reply) => {
       reply.type("application/rss+xml; charset=utf-8");
       try {
         return await answer(routes, request, reply);
@@ -139,6 +149,9 @@ function toApiError(error: unknown): ApiError {
   }
   if (error instanceof SluiceError && error.code === "NOT_FOUND") {
     return new ApiError(201, 404, error.message);
+  }
+  if (error instanceof SluiceError && error.code === "QUEUE_FULL") {
+    return new ApiError(429, 429, error.message, error.retryAfterMs);
   }
   if (error instanceof SluiceError && error.code === "CLOSED") {
     return new ApiError(910, 503, "the service is closing");

@@ -147,6 +147,24 @@ test("a busy indexer is waited for and never a reason to skip", async (t) => {
   assert.equal(rig.started.length, 2);
 });
 
+test("not even a full window or a cooldown skips a task while its indexer is busy", async (t) => {
+  const rig = await Rig.open(t);
+  rig.tookMs = 30_000;
+  const indexers = [indexer("a", { interval: 0, windows: [{ limit: 1, per: 40_000 }] })];
+  rig.submit({ indexers });
+  await rig.clock.advance("1s");
+  await rig.sluice.gate("indexer:a").cooldown("20s", "a test");
+  // Now it would wait for 39 s; when the first has ended, only for 10 s.
+  rig.submit({ priority: "rss", params: 2, indexers });
+  rig.submit({ priority: "rss", params: 3, indexers, maxWait: 9_000 });
+  await rig.clock.advance("28s");
+  assert.deepEqual(rig.statuses, []);
+  await rig.clock.advance("1005ms");
+  assert.deepEqual(rig.statuses, ["a ok", "a rate_limited"]);
+  await rig.clock.advance("10s");
+  assert.deepEqual(rig.requests, ["a 5", "a 40005"]);
+});
+
 test("a wait above maxWait skips at once, names the wait, and cools nothing down", async (t) => {
   const rig = await Rig.open(t);
   rig.submit();
@@ -168,6 +186,23 @@ test("a wait above maxWait skips at once, names the wait, and cools nothing down
   rig.submit({ priority: "completion" });
   await rig.clock.advance("1m");
   assert.deepEqual(rig.requests, ["a 5", "b 10", "a 42005"]);
+});
+
+test("cancelled goes before too long a wait, and that before a lack of workers", async (t) => {
+  const rig = await Rig.open(t, { workers: 1 });
+  rig.tookMs = 60_000;
+  rig.submit({ indexers: [indexer("busy")] });
+  await rig.clock.advance("1s");
+  await rig.sluice.gate("indexer:cooling").cooldown("1h", "a test");
+  const indexers = [indexer("cooling")];
+  rig.submit({ priority: "rss", indexers, signal: AbortSignal.abort() });
+  rig.submit({ priority: "rss", indexers });
+  rig.submit({ priority: "rss", indexers: [indexer("free")] });
+  await rig.clock.advance("1s");
+  assert.deepEqual(rig.statuses, ["cooling cancelled", "cooling rate_limited"]);
+  // A lack of workers is waited for, longer than maxWait too.
+  await rig.clock.advance("2m");
+  assert.deepEqual(rig.statuses.slice(2), ["busy ok", "free ok"]);
 });
 
 test("maxWait: the defaults, zero for the default, own values and none", async (t) => {

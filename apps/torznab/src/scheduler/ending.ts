@@ -1,12 +1,14 @@
 /** From the end of a task's job to the outcome that its submitter is told. */
 import { JobFailed, SluiceError } from "sluice";
 import { Fault } from "./fault.ts";
+import type { Kept } from "./kept.ts";
 import { type Outcome, RateLimitWaitError, STATUSES, without } from "./outcome.ts";
-import type { Answer, Task } from "./submission.ts";
+import type { Task } from "./submission.ts";
 
-export function answered<Result>(answer: Answer<Result>, indexer: { id: string }): Outcome<Result> {
-  const { results, coverage = [indexer.id] } = answer;
-  return { status: results.length === 0 ? "empty" : "ok", results, coverage };
+export function answered<Result>(answer: Kept<Result>, indexer: { id: string }): Outcome<Result> {
+  const { results, coverage = [indexer.id], cut } = answer;
+  const status = results.length === 0 ? "empty" : "ok";
+  return { status, results, coverage, ...(cut === undefined ? {} : { cut }) };
 }
 
 /** The job has a result: from the handler here, or kept from another process. */
@@ -16,7 +18,7 @@ export function finishedBy<Params, Result>(
 ): Outcome<Result> {
   if (task.outcome !== undefined) return task.outcome;
   if (task.givenUp !== undefined) return endedBy(task, undefined);
-  return answered((result as Answer<Result> | undefined) ?? { results: [] }, task.indexer);
+  return answered((result as Kept<Result> | undefined) ?? { results: [] }, task.indexer);
 }
 
 /** What a throw of the handler says; what is no `Fault` is an error like any other. */

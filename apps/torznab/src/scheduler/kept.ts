@@ -1,11 +1,15 @@
 import { KEPT_ANSWER_BYTES_MAX } from "../limits.ts";
 import type { Answer } from "./submission.ts";
 
+export interface Kept<Result> extends Answer<Result> {
+  readonly cut?: true | undefined;
+}
+
 /**
  * What of an answer is kept with its job: as many of the first results as fit. The submitter of now
  * gets all of them; only whoever comes back after a crash sees the cut, and is told of it.
  */
-export function keptOf<Result>(answer: Answer<Result>): Answer<Result> & { cut?: true } {
+export function keptOf<Result>(answer: Answer<Result>): Kept<Result> {
   let results = answer.results;
   for (;;) {
     const bytes = Buffer.byteLength(JSON.stringify(results));

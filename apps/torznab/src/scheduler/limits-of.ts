@@ -21,7 +21,7 @@ export interface IndexerLimits {
   grabs?: readonly Window[] | undefined;
 }
 
-export const BASE_INTERVAL_MS = 60_000;
+const BASE_INTERVAL_MS = 60_000;
 
 /** The rungs that the programs of this field use, so that indexers see what they are used to. */
 export const LADDER = ["1m", "5m", "15m", "30m", "1h", "3h", "6h", "12h", "24h"] as const;

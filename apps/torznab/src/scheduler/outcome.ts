@@ -25,6 +25,8 @@ export interface Outcome<Result> {
   readonly results: readonly Result[];
   /** The indexers that these results speak for: empty unless it answered. */
   readonly coverage: readonly string[];
+  /** Only the first results were kept over a restart. */
+  readonly cut?: true | undefined;
   readonly error?: Error | undefined;
 }
 

@@ -1,23 +1,17 @@
-import type { Clock, Sluice } from "sluice";
+import type { Sluice } from "sluice";
+import { RETRY_AFTER_MS_MAX } from "../limits.ts";
 import type { Fault } from "./fault.ts";
-
-/** Longer than a day is a mistake of the indexer, or an insult. */
-const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 
 /**
  * Cools an indexer's gate down: for what it asked, or for the ladder's step when that is longer.
  * Called before the task gives its permit back, so that no other task slips through in between.
  */
-export async function penalise(
-  { sluice, clock }: { sluice: Sluice; clock: Clock },
-  key: string,
-  fault: Fault,
-): Promise<void> {
+export async function penalise(sluice: Sluice, key: string, fault: Fault): Promise<void> {
   if (fault.penalty === "none") return;
   const gate = sluice.gate(key);
   await gate.report(false);
-  const { cooldown } = await gate.info();
-  const stepMs = cooldown === undefined ? 0 : cooldown.until - clock.now();
+  const { ladderStep, config } = await gate.info();
+  const stepMs = config?.ladder?.[ladderStep - 1] ?? 0;
   const askedMs = fault.penalty === "limit" ? Math.min(fault.retryAfterMs, RETRY_AFTER_MS_MAX) : 0;
   // One millisecond more than the step: the later cooldown's reason is the one that is shown.
   await gate.cooldown(Math.max(askedMs, stepMs + 1), fault.message);

@@ -146,7 +146,8 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     await cancelOthers(sluice, this.#queue, new Set(resume.keys()));
     for (const [id, options] of resume) {
       const submission = new Submission(id, options, (error) => this.#report(error));
-      this.#submissions.set(id, submission);
+      if (submission.tasks.length === 0) await submission.done();
+      else this.#submissions.set(id, submission);
       const jobs = await jobsOf(sluice, id);
       for (const task of submission.tasks) {
         const job = jobs.get(task.index);
@@ -254,8 +255,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     } catch (error) {
       if (!signal.aborted && error instanceof Fault) {
         const key = gateKey(task.indexer.id, options.budget);
-        const parts = { sluice: this.#options.sluice, clock: this.#clock };
-        await penalise(parts, key, error);
+        await penalise(this.#options.sluice, key, error);
       }
       task.outcome = failed(error);
       const text = `${task.outcome.status}: ${task.outcome.error?.message}`;

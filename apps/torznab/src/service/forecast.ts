@@ -1,11 +1,11 @@
 /** What is left of an indexer's limits, and when a search would go. */
 import type { GateInfo } from "sluice";
 import { pruneQuery } from "../client/query.ts";
-import { BASE_INTERVAL_MS, gateKey, gateOptions } from "../scheduler/limits-of.ts";
+import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { taskKey } from "../scheduler/normalise.ts";
 import { INTERVAL_FACTORS, maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import type { IndexerRecord } from "./indexers.ts";
-import type { SearchRequest, TorznabService } from "./service.ts";
+import { priorityOf, type SearchRequest, type TorznabService } from "./service.ts";
 
 export interface Budget {
   readonly indexer: string;
@@ -34,7 +34,7 @@ export async function budgetOf(service: TorznabService, record: IndexerRecord): 
   const gate = await gateOf(service, record, "query");
   const grab = await gateOf(service, record, "grab");
   const nextSlot = Object.fromEntries(
-    PRIORITIES.map((priority, tier) => [priority, nextAt(service, record, gate, tier)]),
+    PRIORITIES.map((priority, tier) => [priority, nextAt(gate, tier, clock.now())]),
   ) as Record<Priority, number>;
   const windows = gate.windows.map(left);
   return {
@@ -60,7 +60,7 @@ export async function forecast(service: TorznabService, request: SearchRequest):
 async function dryRun(
   service: TorznabService,
   record: IndexerRecord,
-  { query, priority = "interactive", maxWaitMs }: SearchRequest,
+  { query, priority = priorityOf(query), maxWaitMs, deadlineMs = Infinity }: SearchRequest,
 ): Promise<Dry> {
   const { clock, indexers, settings } = service.parts;
   const indexer = record.id;
@@ -71,11 +71,28 @@ async function dryRun(
   const cached = service.cache.get(taskKey(indexer, plain), now);
   if (cached !== undefined) return { indexer, goes: "cached", at: now };
   const gate = await gateOf(service, record, "query");
-  const at = nextAt(service, record, gate, PRIORITIES.indexOf(priority));
+  const at = nextAt(gate, PRIORITIES.indexOf(priority), now);
   if (at <= now) return { indexer, goes: "now", at: now };
-  const most = Math.min(maxWaitOf(priority, maxWaitMs) ?? Infinity, settings.searchDeadlineMs);
-  const reason = gate.cooldown?.reason ?? "its limits";
-  return { indexer, goes: at - now > most ? "rate_limited" : "later", at, reason };
+  const reason = reasonOf(gate, at);
+  // How long it is busy nobody knows, so that nobody is skipped for it.
+  if (gate.inFlight > 0) return { indexer, goes: "later", at, reason };
+  const mostMs = Math.min(
+    maxWaitOf(priority, maxWaitMs) ?? Infinity,
+    deadlineMs,
+    settings.searchDeadlineMs,
+  );
+  return { indexer, goes: at - now > mostMs ? "rate_limited" : "later", at, reason };
+}
+
+function reasonOf(gate: GateInfo, at: number): string {
+  const { cooldown, windows, inFlight, opensAtByTier } = gate;
+  if (cooldown !== undefined && cooldown.until >= at) return cooldown.reason;
+  if (inFlight > 0) return "it is being asked";
+  // Only the spacing differs from tier to tier.
+  const isSpacing = at > (opensAtByTier[0] ?? at);
+  const full = windows.find(({ limit, used }) => used >= limit);
+  if (full === undefined || isSpacing) return "the spacing between two requests";
+  return `all ${full.limit} requests of its window are used`;
 }
 
 function whyUnable({ caps }: IndexerRecord, query: SearchRequest["query"]): string | undefined {
@@ -98,21 +115,16 @@ async function gateOf(
   return info.config === undefined ? gate.set(gateOptions(record.limits, budget)) : info;
 }
 
-/**
- * The gate says it for the most urgent; the others wait for their longer spacing from the end of
- * the last request as well, which the history knows.
- */
-function nextAt(
-  { parts: { clock, history } }: TorznabService,
-  { id }: IndexerRecord,
-  { opensAt, config }: GateInfo,
-  tier: number,
-): number {
-  const now = clock.now();
-  const everyMs = config?.interval?.ms ?? BASE_INTERVAL_MS;
-  const spacingMs = Math.max(everyMs * INTERVAL_FACTORS[tier]!, config?.interval?.floorMs ?? 0);
-  const endedAt = history.last(id)?.endedAt ?? -Infinity;
-  return Math.max(now, opensAt ?? now, endedAt + spacingMs);
+/** The gate has a clock of its own, which never goes back: the two are a little apart. */
+const CLOCKS_APART_MS = 50;
+
+/** While it is being asked, the spacing begins at the earliest now. */
+function nextAt({ opensAtByTier, inFlight, config }: GateInfo, tier: number, now: number): number {
+  const timed = opensAtByTier[Math.min(tier, opensAtByTier.length - 1)] ?? now;
+  const at = timed <= now + CLOCKS_APART_MS ? now : timed;
+  if (inFlight === 0) return at;
+  const { ms = 0, floorMs = 0 } = config?.interval ?? {};
+  return Math.max(at, now + Math.max(ms * INTERVAL_FACTORS[tier]!, floorMs));
 }
 
 function left(window: { limit: number; perMs: number; used: number }) {

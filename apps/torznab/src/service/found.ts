@@ -1,5 +1,5 @@
 /** A release as the service keeps and shows it: no secret is in it. */
-import { redact } from "../client/redact.ts";
+import { redactFound } from "../client/redact.ts";
 import type { Release } from "../xml/read-feed.ts";
 import type { Vault } from "./vault.ts";
 
@@ -14,7 +14,7 @@ export function foundOf(
   indexer: { id: string; name: string },
   { vault, secrets }: { vault: Vault; secrets: readonly string[] },
 ): Found {
-  const clean = (text: string): string => redact(text, secrets);
+  const clean = (text: string): string => redactFound(text, secrets);
   return {
     ...release,
     title: clean(release.title),

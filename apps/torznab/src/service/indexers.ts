@@ -93,8 +93,10 @@ export class Indexers {
       const before = this.#records.get(input.id);
       const record = this.#recordOf(input, "settings");
       const isSame = before !== undefined && this.#isSame(before, input);
-      if (isSame) await this.#put({ ...before, ...record });
-      else await this.#put(record);
+      // Whoever was paused by hand stays so, unless the file has its own word on it.
+      const enabled = input.enabled ?? before?.enabled ?? true;
+      if (isSame) await this.#put({ ...before, ...record, enabled });
+      else await this.#put({ ...record, enabled });
     }
   }
 
@@ -144,18 +146,13 @@ export class Indexers {
     this.#records.delete(id);
   }
 
-  /** All keys, for whoever must take them out of a text. */
-  secrets(): string[] {
-    return this.all.map((record) => this.endpoint(record).apiKey).filter((key) => key !== "");
-  }
-
   #isSame(before: IndexerRecord, { url, apiKey }: IndexerInput): boolean {
     return before.url === url && this.endpoint(before).apiKey === apiKey;
   }
 
   #recordOf(input: IndexerInput, source: IndexerRecord["source"]): IndexerRecord {
-    const { apiKey, ...rest } = input;
-    return { ...rest, source, sealedKey: this.#vault.seal(`key:${input.id}`, apiKey) };
+    const { apiKey, enabled = true, ...rest } = input;
+    return { ...rest, enabled, source, sealedKey: this.#vault.seal(`key:${input.id}`, apiKey) };
   }
 
   async #put(record: IndexerRecord): Promise<IndexerRecord> {

@@ -20,15 +20,18 @@ export class KeptSearches {
     throw new SluiceError("NOT_FOUND", `there is no search ${id.slice(0, 100)}`);
   }
 
-  /** The oldest that are done make room. */
-  keep(search: Search): void {
+  /** The oldest that are done make room; answers those. */
+  keep(search: Search): Search[] {
     this.#byId.set(search.id, search);
+    const dropped: Search[] = [];
     let size = this.all.reduce((sum, one) => sum + one.size, 0);
     for (const [id, one] of this.#byId) {
       if (this.#byId.size <= SEARCHES_MAX && size <= SEARCH_ITEMS_MAX) break;
       if (!one.isDone) continue;
       this.#byId.delete(id);
+      dropped.push(one);
       size -= one.size;
     }
+    return dropped;
   }
 }

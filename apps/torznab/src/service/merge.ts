@@ -6,6 +6,9 @@ export interface Merged extends Found {
   readonly from: readonly { readonly id: string; readonly name: string }[];
 }
 
+/** What names a release to everybody is an address, or as long as a hash. */
+const GUID_CHARS_MIN = 32;
+
 /** The same infohash is the same release, and so is the same guid; the best seeded one is kept. */
 export function merge(found: readonly Found[]): Merged[] {
   const kept: Merged[] = [];
@@ -20,8 +23,11 @@ export function merge(found: readonly Found[]): Merged[] {
   return kept.sort(newestFirst);
 }
 
-function keysOf({ infohash, guid }: Found): string[] {
-  return infohash === undefined ? [`guid ${guid}`] : [`hash ${infohash}`, `guid ${guid}`];
+function keysOf({ infohash, guid, indexer }: Found): string[] {
+  // A number or a path says which release it is at this indexer, and another one elsewhere.
+  const isForAll = /^[a-z][a-z0-9+.-]*:/i.test(guid) || guid.length >= GUID_CHARS_MIN;
+  const own = isForAll ? `guid ${guid}` : `guid ${guid} of ${indexer.id}`;
+  return infohash === undefined ? [own] : [`hash ${infohash}`, own];
 }
 
 function joined(kept: Merged, other: Found): Merged {

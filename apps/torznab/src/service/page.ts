@@ -4,6 +4,7 @@ import { activityOf } from "./activity.ts";
 import { budgetOf } from "./forecast.ts";
 import type { IndexerRecord } from "./indexers.ts";
 import type { TorznabService } from "./service.ts";
+import { tryOut } from "./try-out.ts";
 
 const HISTORY_ROWS = 20;
 const INDEXER = [{ name: "indexer", label: "Indexer" }];
@@ -76,8 +77,9 @@ async function rowOf(service: TorznabService, record: IndexerRecord): Promise<(s
 async function act(service: TorznabService, action: string, id: string): Promise<string> {
   switch (action) {
     case "test": {
-      const { title } = await service.test(id);
-      return `${id} answers as ${title || "an indexer without a title"}`;
+      const tried = await tryOut(service, id);
+      if (!tried.ok) return `${id} does not answer: ${tried.error}`;
+      return `${id} answers as ${tried.title || "an indexer without a title"}`;
     }
     case "pause":
       await service.parts.indexers.change(id, { enabled: false });

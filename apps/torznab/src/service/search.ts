@@ -12,6 +12,8 @@ export interface Report {
   readonly status: Status | "waiting";
   readonly count: number;
   readonly cached?: true;
+  /** Only the first of its releases outlived a restart of the service. */
+  readonly cut?: true;
   readonly error?: string;
   /** When its limits let it be asked again. */
   readonly retryAfterMs?: number;
@@ -38,10 +40,12 @@ export interface SearchFacts {
 }
 
 /** When nobody said how long it takes. */
-const RETRY_MS = 15_000;
+export const RETRY_MS = 15_000;
 
 export class Search {
   id = "";
+  /** Those that were left to the scheduler; the others were settled at once. */
+  asked: readonly string[] = [];
   readonly facts: SearchFacts;
   readonly done: Promise<void>;
   /** Who waits for it: when the last one leaves, it is cancelled. */
@@ -70,6 +74,10 @@ export class Search {
     return [...this.#reports.values()];
   }
 
+  nameOf(indexer: string): string {
+    return this.#reports.get(indexer)?.name ?? indexer;
+  }
+
   /** Releases that it holds. */
   get size(): number {
     return [...this.#found.values()].reduce((sum, { length }) => sum + length, 0);
@@ -79,8 +87,12 @@ export class Search {
     return merge([...this.#found.values()].flat());
   }
 
-  settle(id: string, outcome: Outcome<Found>, isCached = false): void {
-    const { status, results, error } = outcome;
+  settle(
+    id: string,
+    outcome: Outcome<Found>,
+    { isCached = false, retryAfterMs = 0 }: { isCached?: boolean; retryAfterMs?: number } = {},
+  ): void {
+    const { status, results, cut, error } = outcome;
     const before = this.#reports.get(id);
     if (before === undefined || before.status !== "waiting") return;
     const report: Report = {
@@ -88,7 +100,8 @@ export class Search {
       status,
       count: results.length,
       ...(isCached ? { cached: true as const } : {}),
-      ...(error === undefined ? {} : { error: error.message, ...retryOf(error) }),
+      ...(cut === undefined ? {} : { cut }),
+      ...(error === undefined ? {} : { error: error.message, ...retryOf(error, retryAfterMs) }),
     };
     this.#reports.set(id, report);
     this.#found.set(id, results);
@@ -156,10 +169,15 @@ function isWait(status: Report["status"]): boolean {
   return status === "rate_limited" || status === "deduplicated";
 }
 
-function retryOf(error: Error): { retryAfterMs?: number } {
-  if (error instanceof RateLimitWaitError) return { retryAfterMs: error.wait };
-  if (error instanceof Fault && error.retryAfterMs > 0) return { retryAfterMs: error.retryAfterMs };
-  return {};
+function retryOf(error: Error, limitsMs: number): { retryAfterMs?: number } {
+  const saidMs =
+    error instanceof RateLimitWaitError
+      ? error.wait
+      : error instanceof Fault
+        ? error.retryAfterMs
+        : 0;
+  const retryAfterMs = Math.max(saidMs, limitsMs);
+  return retryAfterMs > 0 ? { retryAfterMs } : {};
 }
 
 function failure(kind: Failure["kind"], { name, status, error }: Report, retryAfterMs: number) {

@@ -6,24 +6,27 @@
  * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
  * unknown, they are asked for first, as a request like any other.
  */
-import { SluiceError, type Store } from "sluice";
+import { SluiceError } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded } from "../client/torznab-client.ts";
+import { SEARCHES_RUNNING_MAX } from "../limits.ts";
 import { Fault } from "../scheduler/fault.ts";
 import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
 import { type Outcome, without } from "../scheduler/outcome.ts";
-import { maxWaitOf, type Priority } from "../scheduler/priority.ts";
+import { maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
+import { CapsRequests } from "./caps-requests.ts";
 import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
-import { Search, type SearchFacts } from "./search.ts";
+import { RETRY_MS, Search } from "./search.ts";
+import { StoredSearches } from "./stored-searches.ts";
 
 export interface SearchRequest {
   readonly query: SearchQuery;
@@ -40,23 +43,22 @@ type Ask = SearchQuery | { readonly mode: "caps" | "download" };
 type Scheduler = SearchScheduler<Ask, unknown>;
 type Submit = SubmitOptions<Ask, unknown>;
 
-/** How long a search is resumed, and asked for, after its deadline: as long as results are kept. */
-const KEPT_MS = 600_000;
-
 export class TorznabService {
   readonly parts: Parts;
   readonly cache: ResultCache;
-  readonly #store: Store<SearchFacts>;
+  readonly #store: StoredSearches;
   readonly #searches = new KeptSearches();
+  readonly #running = new Set<Search>();
+  /** Those that others may join, by what was asked. */
   readonly #inFlight = new Map<string, Search>();
-  /** How the last request for each indexer's caps ended, or will. */
-  readonly #capsEnds = new Map<string, { end: Promise<Completion<unknown>>; isPending: boolean }>();
+  readonly #caps: CapsRequests;
   #scheduler!: Scheduler;
 
   private constructor(parts: Parts) {
     this.parts = parts;
     this.cache = new ResultCache(parts.settings.cacheTtlMs);
-    this.#store = parts.sluice.store("torznab-searches");
+    this.#store = new StoredSearches(parts.sluice);
+    this.#caps = new CapsRequests(parts, (options) => this.#scheduler.submit(options as Submit));
   }
 
   static async open(options: ServiceOptions): Promise<TorznabService> {
@@ -72,32 +74,40 @@ export class TorznabService {
     // Pages are cut from the whole: paging through it costs no further request.
     const { limit: _limit, offset: _offset, ...query } = asked;
     const records = this.#chosen(request.indexers);
-    const priority = request.priority ?? (isFeed(query) ? "rss" : "interactive");
+    const priority = request.priority ?? priorityOf(query);
     const now = clock.now();
     const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
     const indexers = records.map(({ id, name }) => ({ id, name }));
-    const key = normalise({ query, priority, indexers, maxWait: request.maxWaitMs, durable });
+    const { maxWaitMs, deadlineMs } = request;
+    const key = normalise({ query, priority, indexers, maxWaitMs, deadlineMs });
     const joined = this.#inFlight.get(key);
-    if (joined !== undefined) {
+    // Whoever was promised that it goes on after a crash cannot do with one that does not.
+    if (joined !== undefined && (joined.facts.durable || !durable)) {
       joined.watchers++;
       return joined;
     }
+    if (this.#running.size >= SEARCHES_RUNNING_MAX) throw tooMany();
     const search = new Search({ query, priority, createdAt: now, deadline, indexers, durable });
     search.watchers = 1;
-    const submit = this.#submitOf(search, request.maxWaitMs);
+    const submit = this.#submitOf(search, maxWaitMs);
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
-    for (const { id, caps } of asks) if (caps === undefined) this.#askCaps(id, submit);
+    for (const { id, caps } of asks) if (caps === undefined) this.#caps.ask(id, submit);
+    search.asked = asks.map(({ id }) => id);
     search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
-    this.#searches.keep(search);
+    this.#keep(search);
     this.#inFlight.set(key, search);
-    void search.done.then(() => this.#inFlight.delete(key));
+    this.#running.add(search);
+    void search.done.then(() => {
+      this.#running.delete(search);
+      this.#letNobodyJoin(search);
+    });
     return search;
   }
 
   /** The same, and what it needs to go on after a crash is written when it resolves. */
   async searchDurably(request: Omit<SearchRequest, "durable">): Promise<Search> {
     const search = this.search({ ...request, durable: true });
-    await Promise.all([this.#store.put(search.id, search.facts), this.#scheduler.queued()]);
+    await Promise.all([this.#store.put(search), this.#scheduler.queued()]);
     return search;
   }
 
@@ -105,11 +115,13 @@ export class TorznabService {
   release(search: Search): void {
     search.watchers--;
     const isLeft = search.watchers <= 0 && !search.facts.durable && !search.isDone;
-    if (isLeft) void this.#scheduler.cancel(search.id);
+    if (!isLeft) return;
+    this.#letNobodyJoin(search);
+    void this.#scheduler.cancel(search.id);
   }
 
   async cancel(id: string): Promise<void> {
-    this.find(id);
+    this.#letNobodyJoin(this.find(id));
     await this.#scheduler.cancel(id);
   }
 
@@ -185,15 +197,20 @@ export class TorznabService {
       resume,
       onError,
       exec: async ({ id }, query, { signal, jobId }) => {
+        const search = query as SearchQuery;
+        // Another search may have had the same answer while this one waited.
+        const cached = this.cache.get(taskKey(id, search), clock.now());
+        if (cached !== undefined) return { results: cached };
         const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
         const timeoutMs = Math.max(1, deadline - clock.now());
-        const search = query as SearchQuery;
-        return { results: await this.parts.asker.search(id, search, { signal, timeoutMs }) };
+        const results = await this.parts.asker.search(id, search, { signal, timeoutMs });
+        this.cache.put(taskKey(id, search), results, clock.now());
+        return { results };
       },
     });
     for (const record of indexers.all) {
       if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
-      this.#askCaps(record.id, { priority: "background" });
+      this.#caps.ask(record.id, { priority: "background" });
     }
   }
 
@@ -204,24 +221,36 @@ export class TorznabService {
     await Promise.all(sets);
   }
 
-  /** The durable searches of the process before, those that are not too old. */
+  /** The durable searches of the process before. */
   async #leftSearches(): Promise<Map<string, Submit>> {
     const resume = new Map<string, Submit>();
-    for await (const { key: id, value: facts } of this.#store.scan()) {
-      if (facts.deadline + KEPT_MS < this.parts.clock.now()) {
-        await this.#store.delete(id);
-        continue;
-      }
-      const search = new Search(facts);
-      search.id = id;
-      this.#searches.keep(search);
-      const indexers = facts.indexers.map((indexer) => {
-        const record = this.parts.indexers.find(indexer.id);
-        return record === undefined ? indexer : Indexers.limited(record);
+    for (const search of await this.#store.left(this.parts.clock.now())) {
+      this.#keep(search);
+      // In the order of the submit: its tasks are known by their places.
+      const indexers = search.asked.map((id) => {
+        const record = this.parts.indexers.find(id);
+        return record === undefined ? { id, name: search.nameOf(id) } : Indexers.limited(record);
       });
-      resume.set(id, { ...this.#submitOf(search), indexers });
+      for (const { id } of search.facts.indexers) {
+        const record = this.parts.indexers.find(id);
+        if (search.asked.includes(id)) continue;
+        if (record !== undefined && this.#settledAtOnce(search, record)) continue;
+        search.settle(id, without("stopped", new Fault("what it had answered was not kept")));
+      }
+      resume.set(search.id, { ...this.#submitOf(search), indexers });
     }
     return resume;
+  }
+
+  #letNobodyJoin(search: Search): void {
+    for (const [key, one] of this.#inFlight) if (one === search) this.#inFlight.delete(key);
+  }
+
+  #keep(search: Search): void {
+    for (const dropped of this.#searches.keep(search)) {
+      // A store that cannot be written says so to whoever waits for it; here nobody does.
+      this.#store.drop(dropped).catch(() => {});
+    }
   }
 
   #submitOf(search: Search, maxWaitMs?: number): Submit {
@@ -244,14 +273,21 @@ export class TorznabService {
     const { indexer, status, results } = completion;
     const found = results as readonly Found[];
     if (status === "ok" || status === "empty") {
-      const key = taskKey(indexer.id, search.facts.query);
-      this.cache.put(key, found, this.parts.clock.now());
       search.settle(indexer.id, { ...completion, results: found });
       return;
     }
     if (status === "deduplicated") return this.#follow(search, completion);
-    const real = await this.#realFailure(completion);
-    search.settle(indexer.id, { ...real, results: [] });
+    const real = await this.#caps.realFailure(completion);
+    const retryAfterMs =
+      real.status === "rate_limited" ? await this.#opensInMs(indexer.id, search) : 0;
+    search.settle(indexer.id, { ...real, results: [] }, { retryAfterMs });
+  }
+
+  /** When its limits, as they are by now, would let such a search go. */
+  async #opensInMs(id: string, { facts }: Search): Promise<number> {
+    const { opensAtByTier } = await this.parts.sluice.gate(gateKey(id)).info();
+    const tier = Math.min(PRIORITIES.indexOf(facts.priority), opensAtByTier.length - 1);
+    return Math.max(0, (opensAtByTier[tier] ?? 0) - this.parts.clock.now());
   }
 
   /** Somebody else is asking the same of this indexer: what they hear is our answer too. */
@@ -264,16 +300,7 @@ export class TorznabService {
     const heard = await other?.ended(id);
     const isAnswer = heard?.report.status === "ok" || heard?.report.status === "empty";
     if (heard === undefined || !isAnswer) search.settle(id, { ...completion, results: [] });
-    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, true);
-  }
-
-  /** A search that waited for caps in vain failed for what went wrong with the caps. */
-  async #realFailure(completion: Completion<unknown>): Promise<Completion<unknown>> {
-    const { indexer, status } = completion;
-    if (status !== "rate_limited" && status !== "error") return completion;
-    if (this.parts.indexers.find(indexer.id)?.caps !== undefined) return completion;
-    const caps = await this.#capsEnds.get(indexer.id)?.end;
-    return caps === undefined || caps.status === "ok" ? completion : caps;
+    else search.settle(id, { ...completion, ...resultsOf(heard.releases) }, { isCached: true });
   }
 
   #done(search: Search): void {
@@ -291,7 +318,8 @@ export class TorznabService {
     }
     const found = this.cache.get(taskKey(record.id, query), this.parts.clock.now());
     if (found !== undefined) {
-      search.settle(record.id, { ...resultsOf(found), coverage: [record.id] }, true);
+      const outcome = { ...resultsOf(found), coverage: [record.id] };
+      search.settle(record.id, outcome, { isCached: true });
       return true;
     }
     try {
@@ -301,27 +329,6 @@ export class TorznabService {
       search.settle(record.id, without("skipped", error as Error));
       return true;
     }
-  }
-
-  /** Before the search in the same line, unless they are on their way already. */
-  #askCaps(id: string, { priority, maxWait }: Pick<Submit, "priority" | "maxWait">): void {
-    if (this.#capsEnds.get(id)?.isPending) return;
-    const { promise: end, resolve } = Promise.withResolvers<Completion<unknown>>();
-    const entry = { end, isPending: true };
-    this.#capsEnds.set(id, entry);
-    this.#scheduler.submit({
-      indexers: [Indexers.limited(this.parts.indexers.get(id))],
-      params: { mode: "caps" },
-      priority,
-      maxWait,
-      exec: async (_indexer, _query, { signal }) => {
-        return { results: [await this.parts.asker.caps(id, { signal })] };
-      },
-      onComplete: (completion) => {
-        entry.isPending = false;
-        resolve(completion);
-      },
-    });
   }
 
   async #one<Result>(record: IndexerRecord, options: Partial<Submit>): Promise<Result> {
@@ -343,6 +350,16 @@ export class TorznabService {
     if (ids === undefined) return [...indexers.all];
     return [...new Set(ids)].map((id) => indexers.get(id));
   }
+}
+
+/** Who asks for neither words nor ids polls a feed; all others are a person who waits. */
+export function priorityOf(query: SearchQuery): Priority {
+  return isFeed(query) ? "rss" : "interactive";
+}
+
+function tooMany(): SluiceError {
+  const message = `${SEARCHES_RUNNING_MAX} searches are running already`;
+  return new SluiceError("QUEUE_FULL", message, { retryAfterMs: RETRY_MS });
 }
 
 function resultsOf(results: readonly Found[]): Pick<Outcome<Found>, "status" | "results"> {

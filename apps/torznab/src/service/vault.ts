@@ -5,6 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
+import { SluiceError } from "sluice";
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
@@ -32,7 +33,8 @@ export class Vault {
     }
     const key = await readFile(path);
     if (key.length === KEY_BYTES) return new Vault(key);
-    throw new Error(`the key file ${path} must hold ${KEY_BYTES} bytes, it holds ${key.length}`);
+    const message = `the key file ${path} must hold ${KEY_BYTES} bytes, it holds ${key.length}`;
+    throw new SluiceError("INVALID", message, { field: "keyFile", value: path });
   }
 
   /** A purpose belongs to the seal: what was sealed for one cannot be opened for another. */

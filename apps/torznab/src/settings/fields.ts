@@ -1,19 +1,33 @@
 /** Reads what people wrote; each refusal names the field and the value it got. */
 import { type Duration, SluiceError } from "sluice";
+import { redact } from "../client/redact.ts";
 import { WINDOWS_MAX } from "../limits.ts";
 import type { Window } from "../scheduler/limits-of.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing")).slice(
-    0,
-    100,
-  );
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${text}`, {
-    field,
-    value: text,
-  });
+const SHOWN_CHARS_MAX = 100;
+
+/** Names that people give to secrets, right or misspelt. */
+const SECRET_NAME = /(api|pass|auth|rss)[_-]?key|^key$|passw|token|secret/i;
+
+export function invalid(field: string, wanted: string, got: unknown): SluiceError {
+  const value = shown(field, got);
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${value}`, { field, value });
+}
+
+/** The value as it may stand in a log: no key, neither as itself nor inside of something else. */
+function shown(field: string, value: unknown): string {
+  const name = field.slice(field.lastIndexOf(".") + 1);
+  if (SECRET_NAME.test(name)) return hidden(value);
+  const hide = (key: string, inner: unknown) => (SECRET_NAME.test(key) ? "REDACTED" : inner);
+  const text = typeof value === "string" ? value : (JSON.stringify(value, hide) ?? "nothing");
+  return redact(text.slice(0, SHOWN_CHARS_MAX));
+}
+
+function hidden(value: unknown): string {
+  if (typeof value !== "string") return "something else, which is not shown";
+  return `${value.length} characters, which are not shown`;
 }
 
 export function fieldsOf(field: string, value: unknown, known: readonly string[]): Fields {
@@ -22,8 +36,10 @@ export function fieldsOf(field: string, value: unknown, known: readonly string[]
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
-    const wanted = `absent, for it is not known; known are ${known.join(", ")}`;
-    throw invalid(`${field}.${name}`, wanted, (value as Fields)[name]);
+    // Its value is not told: a key may stand under a name that is misspelt.
+    const path = `${field}.${name.slice(0, SHOWN_CHARS_MAX)}`;
+    const message = `${path} is not a known field; known are ${known.join(", ")}`;
+    throw new SluiceError("INVALID", message, { field: path });
   }
   return value as Fields;
 }
@@ -68,6 +84,13 @@ export function durationMs(field: string, value: unknown, max: number): number {
   throw invalid(field, `a duration such as "30s", of at most ${max} ms`, value);
 }
 
+/** The same, and longer than nothing. */
+export function positiveMs(field: string, value: unknown, max: number): number {
+  const ms = durationMs(field, value, max);
+  if (ms > 0) return ms;
+  throw invalid(field, "longer than nothing", value);
+}
+
 const DAY_MS = 86_400_000;
 const WINDOW_MS_MAX = 31 * DAY_MS;
 
@@ -87,7 +110,5 @@ const PERIODS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_
 
 function perOf(field: string, value: unknown): Duration {
   const named = typeof value === "string" ? PERIODS[value] : undefined;
-  const ms = named ?? durationMs(field, value, WINDOW_MS_MAX);
-  if (ms > 0) return ms;
-  throw invalid(field, "longer than nothing", value);
+  return named ?? positiveMs(field, value, WINDOW_MS_MAX);
 }

@@ -7,7 +7,8 @@ export interface IndexerInput {
   name: string;
   url: string;
   apiKey: string;
-  enabled: boolean;
+  /** Absent: as it was, and at first enabled. */
+  enabled?: boolean;
   limits: IndexerLimits;
 }
 
@@ -41,7 +42,7 @@ export function parseIndexer(field: string, value: unknown): IndexerInput {
     name,
     url,
     apiKey: fields.apiKey === undefined ? apiKey : keyOf(`${field}.apiKey`, fields.apiKey),
-    enabled: fields.enabled === undefined ? true : bool(`${field}.enabled`, fields.enabled),
+    ...(fields.enabled === undefined ? {} : { enabled: bool(`${field}.enabled`, fields.enabled) }),
     limits: limitsOf(field, fields),
   };
 }
@@ -81,8 +82,7 @@ function address(field: string, value: unknown): { url: string; apiKey: string }
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url === undefined || !isHttp || url.username !== "" || url.password !== "") {
-    // The value is not repeated: it may hold a key.
-    throw invalid(field, "an http or https address without a user name", "something else");
+    throw invalid(field, "an http or https address without a user name", withoutSecrets(given));
   }
   let apiKey = "";
   for (const name of [...url.searchParams.keys()]) {
@@ -93,9 +93,14 @@ function address(field: string, value: unknown): { url: string; apiKey: string }
   return { url: url.href, apiKey };
 }
 
-function keyOf(field: string, value: unknown): string {
+/** Neither query nor user name, which may hold a key. */
+function withoutSecrets(address: string): string {
+  return address.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
+}
+
+export function keyOf(field: string, value: unknown): string {
   if (typeof value === "string" && value.length <= KEY_MAX) return value;
-  throw invalid(field, `a text of at most ${KEY_MAX} characters`, "something else");
+  throw invalid(field, `a text of at most ${KEY_MAX} characters`, value);
 }
 
 function idOf(field: string, value: unknown): string {

@@ -3,8 +3,8 @@
  * environment (`TORZNAB_*`), the flags of the command. None is needed to start.
  */
 import { RESPONSE_BYTES_MAX } from "../limits.ts";
-import { bool, durationMs, fieldsOf, invalid, scalar, text, whole } from "./fields.ts";
-import { type IndexerInput, parseIndexer } from "./indexer-input.ts";
+import { bool, durationMs, fieldsOf, invalid, positiveMs, scalar, text, whole } from "./fields.ts";
+import { type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
 
 export interface Settings {
   dir: string;
@@ -53,8 +53,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   listen: (field, value) => listenOf(field, value),
   apiKey: (field, value) => ({ apiKey: apiKeyOf(field, value) }),
   insecure: (field, value) => ({ insecure: bool(field, value) }),
-  requestTimeout: (field, value) => ({ requestTimeoutMs: positive(field, value, 600_000) }),
-  searchDeadline: (field, value) => ({ searchDeadlineMs: positive(field, value, 3_600_000) }),
+  requestTimeout: (field, value) => ({ requestTimeoutMs: positiveMs(field, value, 600_000) }),
+  searchDeadline: (field, value) => ({ searchDeadlineMs: positiveMs(field, value, 3_600_000) }),
   cacheTtl: (field, value) => ({ cacheTtlMs: durationMs(field, value, 86_400_000) }),
   history: (field, value) => ({ history: whole(field, value, 0, 100_000) }),
   workers: (field, value) => ({ workers: whole(field, value, 1, 1_000) }),
@@ -101,9 +101,9 @@ function indexersOf(
   for (const [index, input] of inputs.entries()) {
     if (ids.has(input.id)) throw invalid(`indexers[${index}].id`, "used once", input.id);
     ids.add(input.id);
-    const name = input.id.toUpperCase().replaceAll("-", "_");
-    const key = environment[`TORZNAB_INDEXER_${name}_API_KEY`];
-    if (key !== undefined) input.apiKey = key;
+    const variable = `TORZNAB_INDEXER_${input.id.toUpperCase().replaceAll("-", "_")}_API_KEY`;
+    const key = environment[variable];
+    if (key !== undefined) input.apiKey = keyOf(variable, key);
   }
   return inputs;
 }
@@ -129,13 +129,7 @@ function listenOf(field: string, value: unknown): Partial<Settings> {
 
 function apiKeyOf(field: string, value: unknown): string {
   if (typeof value === "string" && value.length >= API_KEY_MIN && value.length <= 512) return value;
-  throw invalid(field, `a text of ${API_KEY_MIN} to 512 characters`, "something else");
-}
-
-function positive(field: string, value: unknown, max: number): number {
-  const ms = durationMs(field, value, max);
-  if (ms > 0) return ms;
-  throw invalid(field, "longer than nothing", value);
+  throw invalid(field, `a text of ${API_KEY_MIN} to 512 characters`, value);
 }
 
 function snake(name: string): string {

@@ -30,7 +30,9 @@ function fromHeader(contentType: string | undefined): string | undefined {
 function fromDeclaration(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 200));
   const text = head.toString("latin1");
-  return /^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([^"']{1,40})["']/.exec(text)?.[1];
+  const label = /^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([^"']{1,40})["']/.exec(text)?.[1];
+  // What can be read byte by byte is not in two bytes a character, though some programs say so.
+  return /^(utf-?16|ucs-?2|utf-?32)/i.test(label ?? "") ? undefined : label;
 }
 
 /** Characters that XML forbids, which real feeds hold nevertheless. */

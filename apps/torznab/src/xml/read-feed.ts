@@ -78,7 +78,9 @@ function readItem(item: Element, base: string): Release | undefined {
   const attrs = attributesOf(item);
   const title = textOf(item, "title");
   const links = linksOf(item, attrs, base);
-  const guid = textOf(item, "guid") || attrs.get("guid")?.[0] || links.link || links.magnet || "";
+  const named = textOf(item, "guid") || attrs.get("guid")?.[0] || links.link || links.magnet || "";
+  // A path alone would be the same at every indexer that runs the same program.
+  const guid = named.startsWith("/") ? (resolve(named, base) ?? named) : named;
   if (title === "" || guid === "") return undefined;
   const infohash = attrs.get("infohash")?.[0] ?? hashOf(links.magnet);
   const publishedAt = dateOf(textOf(item, "pubdate"));

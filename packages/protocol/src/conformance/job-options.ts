@@ -233,6 +233,22 @@ export const bearing = cases("job options: maxWait", {
     await scene.expect(["second"], "what there is when the first has ended");
   },
 
+  "behind an interval from the end a wait is judged when nobody runs": async (scene) => {
+    await scene.queue();
+    await scene.broker.setGate("one", { interval: { ms: 0, from: "end" } });
+    await scene.add("first", { gates: ["one"] });
+    const first = await scene.takeOne();
+    await scene.broker.cooldown("one", scene.steps(5));
+    const id = await scene.add("second", { gates: ["one"], maxWaitMs: scene.steps(2) });
+    const end = scene.broker.ended(id);
+    await scene.waits(end, "the end of the second while the first runs");
+    await scene.ack(first);
+    equal((await scene.atOnce(end, "its end")).ending, "wait-too-long", "how the second ended");
+    const { opensAtByTier } = await scene.broker.gate("one");
+    equal(opensAtByTier.length, 1, "tiers that the gate tells apart");
+    check((opensAtByTier[0] ?? 0) > scene.now(), "the gate opens later");
+  },
+
   "a refused job leaves its gate as it was": async (scene) => {
     await scene.queue();
     await scene.broker.setGate("slow", { rate: scene.oneEvery(100), burst: 1 });

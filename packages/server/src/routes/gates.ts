@@ -48,6 +48,7 @@ const GATE: Schema = object(
     ladderStep: COUNT,
     cooldown: object({ until: TIME, reason: TEXT }),
     opensAt: TIME,
+    opensAtByTier: list({ ...TIME, type: ["number", "null"] }),
     waitingLanes: COUNT,
     line: list(object({ queue: TEXT, tier: COUNT, lanes: COUNT })),
   },

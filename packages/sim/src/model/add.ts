@@ -103,7 +103,7 @@ function refusalsOf(
 ): Refusals {
   const codes: string[] = [];
   if (job.cost > model.gates.costMax(job.gates)) codes.push("INVALID");
-  const { at, atLeast } = model.lack({ ...job, id: 0 });
+  const { at, atLeast } = model.patience({ ...job, id: 0 });
   const patience = model.now + (job.maxWaitMs ?? Infinity);
   if (atLeast > patience) codes.push("WAIT_TOO_LONG");
   if (place === undefined && queue.config.onFull !== "drop") codes.push("QUEUE_FULL");

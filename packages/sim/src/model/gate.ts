@@ -117,6 +117,14 @@ export class ModelGate {
     return { at: spaced, atLeast: this.#isRested ? at : spaced, release };
   }
 
+  // What a job's maxWait is held against: not known while the job runs from whose end the interval
+  // counts, so that nobody is failed for it then.
+  patience(cost: number, tier: number, now: number): Lack {
+    const lack = this.lack(cost, tier, now);
+    const isUnknown = this.config?.interval?.from === "end" && lack.release;
+    return isUnknown ? { ...lack, at: now, atLeast: now } : lack;
+  }
+
   passes(cost: number, tier: number, now: number): boolean {
     const { at, release } = this.lack(cost, tier, now);
     return at <= now && !release;

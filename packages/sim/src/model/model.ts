@@ -6,7 +6,7 @@
 // its `Eyes`, checks that the choice is one of those allowed, and follows.
 
 import type { Ending, GateStats, JobView, QueueConfig } from "@sluice/engine";
-import type { Lack } from "./gate.ts";
+import type { Lack, ModelGate } from "./gate.ts";
 import { Gates } from "./gates.ts";
 import { flowOf, type ModelJob } from "./job.ts";
 import { ModelQueue } from "./queue.ts";
@@ -195,9 +195,18 @@ export class Model {
 
   // When every timed part of its gates lets the job pass, and whether it needs a release besides.
   lack(job: ModelJob): Lack {
+    return this.#atAll(job, (gate) => gate.lack(job.cost, job.tier, this.now));
+  }
+
+  // The same as a job's maxWait sees it.
+  patience(job: ModelJob): Lack {
+    return this.#atAll(job, (gate) => gate.patience(job.cost, job.tier, this.now));
+  }
+
+  #atAll(job: ModelJob, of: (gate: ModelGate) => Lack): Lack {
     let { at, atLeast, release } = { at: this.now, atLeast: this.now, release: false };
     for (const key of job.gates) {
-      const lack = this.gates.get(key).lack(job.cost, job.tier, this.now);
+      const lack = of(this.gates.get(key));
       at = Math.max(at, lack.at);
       atLeast = Math.max(atLeast, lack.atLeast);
       release ||= lack.release;

@@ -7,7 +7,7 @@ import type { Model } from "./model.ts";
 // Follows the engine where it ended a job for waiting too long, and checks that it had cause.
 export function adoptTooLong(model: Model): void {
   for (const job of endedByEngine(model)) {
-    const wait = model.lack(job).at - model.now;
+    const wait = model.patience(job).at - model.now;
     demand(
       wait > job.maxWaitMs!,
       "maxWait",
@@ -20,7 +20,7 @@ export function adoptTooLong(model: Model): void {
 // Between two leases of a call: those that have cause by now and are gone after the call.
 export function adoptTooLongSoFar(model: Model): void {
   for (const job of endedByEngine(model)) {
-    if (model.lack(job).at - model.now > job.maxWaitMs!) giveUp(model, job);
+    if (model.patience(job).at - model.now > job.maxWaitMs!) giveUp(model, job);
   }
 }
 
@@ -41,7 +41,7 @@ function giveUp(model: Model, job: ModelJob): void {
 export function judgeTooLong(model: Model, gate: string): void {
   for (const job of patient(model)) {
     if (!job.gates.includes(gate)) continue;
-    const wait = model.lack(job).atLeast - model.now;
+    const wait = model.patience(job).atLeast - model.now;
     demand(
       wait <= job.maxWaitMs!,
       "maxWait",

@@ -3,12 +3,17 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type IndexerServer, sampleItems } from "../testing/indexer-server.ts";
-import { openIndexer, type Started, start } from "../testing/start.ts";
+import {
+  type IndexerServer,
+  openIndexer,
+  type Started,
+  sampleItems,
+  start,
+} from "@sluice/torznab/testing";
+import { needProgram, needPythonModule, PYTHON } from "../debian.ts";
 
-const SCHEMAS = join(import.meta.dirname, "..", "..", "schema");
-const PYTHON = "/usr/bin/python3";
-const XMLLINT = "/usr/bin/xmllint";
+const SCHEMAS = join(import.meta.dirname, "../../../apps/torznab/schema");
+const XMLLINT = "xmllint";
 
 const READ = `
 import sys, json, feedparser
@@ -18,21 +23,6 @@ print(json.dumps({"bozo": bool(feed.bozo), "title": feed.feed.title, "items": [{
   "enclosures": [[x.href, x.type, x.length] for x in e.enclosures],
   "attr": e.get("torznab_attr")} for e in feed.entries]}))
 `;
-
-// What is missing is installed where that is allowed; where it is not, the test fails and says so.
-function need(command: string, args: readonly string[], name: string): void {
-  const isThere = (): boolean => spawnSync(command, args).status === 0;
-  const install = (): unknown => spawnSync("apt-get", [...INSTALL, name], { stdio: "ignore" });
-  if (isThere()) return;
-  install();
-  if (isThere()) return;
-  // The lists may be absent or old.
-  spawnSync("apt-get", ["update"], { stdio: "ignore" });
-  install();
-  assert.ok(isThere(), `${name} is not installed: apt-get install ${name}`);
-}
-
-const INSTALL = ["install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
 
 async function furnished(t: TestContext): Promise<{ app: Started; servers: IndexerServer[] }> {
   const app = await start(t);
@@ -57,7 +47,7 @@ function xmllint(schema: string, document: string): void {
 }
 
 test("xmllint finds feeds, caps and errors well-formed and as the schema says", async (t) => {
-  need(XMLLINT, ["--version"], "libxml2-utils");
+  needProgram(XMLLINT, "libxml2-utils");
   const { app } = await furnished(t);
   for (const path of ["/api?t=search&q=release", "/api/newznab?t=search", "/api?t=search&q=none"]) {
     const { status, body } = await app.call(`GET ${path}`);
@@ -74,7 +64,7 @@ test("xmllint finds feeds, caps and errors well-formed and as the schema says", 
 });
 
 test("feedparser reads items, enclosures, dates and attributes", async (t) => {
-  need(PYTHON, ["-c", "import feedparser"], "python3-feedparser");
+  needPythonModule("feedparser", "python3-feedparser");
   const { app } = await furnished(t);
   const { body } = await app.call("GET /api?t=search&q=release");
   const { status, stdout, stderr } = spawnSync(PYTHON, ["-c", READ], { input: body });
