@@ -17,6 +17,9 @@ export const HTTP_IDLE_MS = 5_000;
 export const HTTP_SOCKETS_MAX = 10_000;
 export const HTTP_SOCKETS_PER_ADDRESS_MAX = 100;
 
+/** Requests of one connection, after which it is closed: nobody keeps one for ever. */
+export const HTTP_REQUESTS_PER_SOCKET_MAX = 1_000;
+
 /** What may wait to be written to one connection before no more is read from it. */
 export const HTTP_UNSENT_BYTES_MAX = 256 * 1024;
 

@@ -1,4 +1,5 @@
 /** An announce to a forwarder over HTTP or HTTPS. */
+import { MARK_HEADER } from "../http/head.ts";
 import { escapeBytes } from "../http/query.ts";
 import { ANSWER_BYTES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 import { type Announce, EVENT_NAMES } from "../wire/announce.ts";
@@ -18,7 +19,6 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-export const INSTANCE_HEADER = "x-retracker-instance";
 const USER_AGENT = "sluice-retracker";
 
 export async function announceOverHttp(sending: Sending): Promise<Outcome> {
@@ -28,7 +28,7 @@ export async function announceOverHttp(sending: Sending): Promise<Outcome> {
     accept: "*/*",
     "accept-encoding": "identity",
     connection: "close",
-    [INSTANCE_HEADER]: sending.instance,
+    [MARK_HEADER]: sending.instance,
     ...(spec.host === undefined ? {} : { host: spec.host }),
   };
   try {
