@@ -40,6 +40,9 @@ export const UDP_ANSWER_BYTES_MAX = 1232;
 export const CONNECTION_ID_SECONDS = 120;
 export const CONNECTION_ID_CLIENT_MS = 60_000;
 
+/** Addresses whose last good connection id is remembered, so that it is not computed again. */
+export const CONNECTION_IDS_REMEMBERED = 10_000;
+
 /** Error packets that one address gets in a second; what comes beyond is ignored. */
 export const UDP_ERRORS_PER_SECOND = 50;
 
