@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -33,6 +36,25 @@ test("what is wrong is said, and the exit code tells", async () => {
   const help = await run(["--help"]);
   assert.equal(help.code, 0);
   assert.match(help.lines[0]!, /--forwarder-workers +10/);
+});
+
+test("a port that is taken is said, and what was opened before is closed again", async () => {
+  const taken = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(taken, "listening");
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address() as { port: number };
+  free.close();
+  await once(free, "close");
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const flags = ["--listen", `127.0.0.1:${port}`, "--dir", dir, "--udp-listen"];
+  const { code, lines } = await run([...flags, `127.0.0.1:${taken.address().port}`]);
+  assert.equal(code, 1);
+  assert.match(lines.join("\n"), /EADDRINUSE/);
+  // The same port and the same data are to be had.
+  assert.equal((await run([...flags, "127.0.0.1:0"])).code, 0);
+  taken.close();
+  rmSync(dir, { recursive: true });
 });
 
 test("the page shows forwarders, reloads them and switches them", async () => {

@@ -34,7 +34,8 @@ export async function announceOverHttp(sending: Sending): Promise<Outcome> {
   try {
     const url = announceUrl(sending);
     const bytesMax = ANSWER_BYTES_MAX;
-    return judge(await call({ url, headers, proxy: spec.proxy, bytesMax, ownPorts, signal }));
+    const { proxy, isPublicOnly } = spec;
+    return judge(await call({ url, headers, proxy, isPublicOnly, bytesMax, ownPorts, signal }));
   } catch (error) {
     return ofError(error);
   }
