@@ -84,6 +84,19 @@ test("a fan-out is bounded, and what is passed over is counted", async () => {
   for (const up of ups) await up.stop();
 });
 
+test("which forwarders are asked is left to chance", async () => {
+  const ups = await Promise.all(Array.from({ length: 3 }, () => HttpUpstream.open()));
+  await using scene = await Scene.open({
+    forwarders: ups.map(({ uri }) => uri),
+    settings: { max_forwarders_per_announce: 1 },
+  });
+  // That one of three is never chosen in 60 turns happens once in ten thousand million times.
+  for (let i = 0; i < 60; i++) await scene.announce({ hash: `hash${i}` });
+  await scene.settled();
+  assert.ok(ups.every(({ asked }) => asked.length > 0));
+  for (const up of ups) await up.stop();
+});
+
 /** A forwarder that never answers, so that the queue fills up behind the one worker. */
 async function busy(settings: object, forwarders = 1) {
   const ups = await Promise.all(
@@ -173,6 +186,15 @@ test("a full queue refuses a first announce and drops a later one, per forwarder
   assert.equal(statistics.queue_fill_pct, 100);
   assert.equal(statistics.dropped_full, 1);
   assert.equal(statistics.forwarders[0]!.dropped_full, 1);
+});
+
+test("what fits into the queue is queued, the rest is dropped and counted", async () => {
+  await using b = await busy({ queue_throttle_top_n: 0 }, 4);
+  await b.fill(2);
+  assert.equal((await b.scene.retracker.statistics()).queue_depth, 7);
+  await b.scene.announce({ hash: "known", peer: "third" });
+  const { queue_depth, dropped_full } = await b.scene.retracker.statistics();
+  assert.deepEqual([queue_depth, dropped_full], [10, 1]);
 });
 
 test("a refused announce over UDP is an error packet", async () => {
