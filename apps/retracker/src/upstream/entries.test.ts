@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
 import { Scene } from "../testing/scene.ts";
+import { parseForwarders } from "./forwarder-list.ts";
 
 const PEERS = ["a", "b", "c"];
 
@@ -20,6 +21,29 @@ test("only forwarders of the wanted groups are used", async () => {
   await scene.announce();
   await scene.settled();
   assert.deepEqual([one.asked.length, two.asked.length, none.asked.length], [1, 0, 0]);
+});
+
+test("a forwarder may have any name, and one of IPv6 has its address", async () => {
+  const names = ["Mein Tracker (é) / 東京", "東".repeat(200), "a:b:c", "[::1]"];
+  await using up = await HttpUpstream.open(() => ({ status: 429 }));
+  await using scene = await Scene.open({
+    forwarders: names.map((name, i) => ({ uri: `${up.uri}?${i}`, name, concurrency: 3 })),
+  });
+  await scene.announce();
+  await scene.settled();
+  for (const name of names) {
+    assert.equal((await scene.forwarder(name)).state, "suspended", name);
+    await scene.retracker.switchForwarder(name, true);
+    assert.equal((await scene.forwarder(name)).state, "active", name);
+  }
+  up.answer = () => told({ peers: "" });
+  await scene.advance("300s");
+  await scene.announce({ event: "stopped" });
+  await scene.settled();
+  for (const name of names) assert.ok((await scene.forwarder(name)).answers > 0, name);
+  assert.deepEqual(scene.errors, []);
+  const [own] = parseForwarders("- udp://[::1]:80/announce", "x").specs;
+  assert.equal(own!.name, "[::1]");
 });
 
 test("a forwarder's rate spreads its announces over time", async () => {

@@ -1,4 +1,5 @@
 /** An announce to a forwarder over HTTP or HTTPS. */
+import { RetryAfter } from "sluice";
 import { MARK_HEADER } from "../http/head.ts";
 import { escapeBytes } from "../http/query.ts";
 import { ANSWER_BYTES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
@@ -78,9 +79,8 @@ function judge({ status, headers, body }: HttpAnswer): Outcome {
   return { kind: "failed", reason: shorten(reason) };
 }
 
-/** Seconds, or a date; 0 when neither. */
+/** 0 when nobody can read it. */
 function retryAfterMs(text: string | undefined): number {
-  if (text === undefined) return 0;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : 0;
+  const { delayMs } = RetryAfter.fromHeader(text, { fallback: 0 });
+  return Math.min(delayMs, RETRY_AFTER_MS_MAX);
 }
