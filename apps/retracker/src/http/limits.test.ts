@@ -93,7 +93,7 @@ test("who closes its side right behind the request is answered, at once or later
   }
 });
 
-test("a head that comes too slowly, an idle connection and one that never asks are closed", async () => {
+test("slow heads, idle connections and those that never ask are closed", async () => {
   await using served = await Served.open({ headMs: 20, idleMs: 20 });
   const [slow, idle, silent] = await Promise.all([
     served.connect(),

@@ -107,7 +107,7 @@ test("a remote list may only lead to public addresses, and through no proxy", as
   udp.close();
 });
 
-test("a list that cannot be read, or in which all is wrong, leaves the last one in use", async () => {
+test("a list that cannot be read or is all wrong leaves the last one in use", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const forwarders = join(dir, "list.yml");
   writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n");
