@@ -19,6 +19,7 @@ const MODES: readonly { mode: Mode; name: string; ofOpenTracker: number }[] = [
   { mode: "each", name: "HTTP, a connection each", ofOpenTracker: 0.35 },
 ];
 const OF_NPM = 3;
+const OURS = "retracker";
 
 const SIZES = [
   { name: "announces-one", hashes: 1 },
@@ -56,19 +57,43 @@ async function measure(scale: Scale, full: number, report: (f: Figure) => void):
   ]) {
     if (tracker !== undefined) trackers.push(stack.use(tracker));
   }
-  for (const tracker of trackers) report(await fill(program, tracker, hashes, peers));
+  for (const tracker of trackers) {
+    tell(`${hashes} hashes: filling ${tracker.name} with ${peers} peers`);
+    const figure = await fill(program, tracker, hashes, peers);
+    if (figure !== undefined) report(figure);
+  }
   for (const { mode, name, ofOpenTracker } of MODES) {
-    const all = await measureMode({ scale, program, trackers, mode, hashes, peers });
+    tell(`${hashes} hashes: ${name}`);
+    const running = trackers.filter((tracker) => isAlive(tracker));
+    const all = await measureMode({ scale, program, trackers: running, mode, hashes, peers });
     for (const figure of figuresOf(name, hashes, peers, scale, all, ofOpenTracker)) report(figure);
   }
 }
 
-async function fill(program: string, tracker: Tracker, hashes: number, peers: number) {
+function tell(text: string): void {
+  console.error(`tracker: ${text}`);
+}
+
+// Others may die of a million hashes, and the rest is measured without them. Ours may not.
+function isAlive({ name, isRunning }: Tracker): boolean {
+  if (isRunning) return true;
+  if (name === OURS) throw new Error("the retracker has died");
+  tell(`${name} has died`);
+  return false;
+}
+
+async function fill(
+  program: string,
+  tracker: Tracker,
+  hashes: number,
+  peers: number,
+): Promise<Figure | undefined> {
   const { port } = tracker;
   const empty = tracker.memoryBytes;
   const seconds = FILL_SECONDS;
   const call = { mode: "fill" as const, port, hashes, peers, seconds, inFlight: IN_FLIGHT };
   const { answers } = await runLoad(program, call);
+  if (!isAlive(tracker)) return undefined;
   const bytes = (tracker.memoryBytes - empty) / Math.max(1, Math.min(answers, peers));
   return {
     metric: `${tracker.name}, memory per peer, ${hashes} hashes`,
@@ -97,12 +122,14 @@ async function measureMode(call: ModeCall): Promise<Map<string, Measured>> {
   // The first round is for the compilers.
   for (let run = -1; run < scale.runs; run++) {
     for (const tracker of trackers) {
+      if (!all.has(tracker.name)) continue;
       const cpu = tracker.cpuSeconds;
       const { port } = tracker;
       const load = { mode, port, hashes, peers, seconds, inFlight: IN_FLIGHT };
       const result: LoadResult = await runLoad(program, load);
-      const measured = all.get(tracker.name)!;
-      if (run === -1) continue;
+      if (!isAlive(tracker)) all.delete(tracker.name);
+      const measured = all.get(tracker.name);
+      if (run === -1 || measured === undefined) continue;
       measured.speeds.push(result.answers / result.seconds);
       measured.cpuMicros.push(((tracker.cpuSeconds - cpu) * 1e6) / Math.max(1, result.answers));
       measured.p99.push(result.p99);
@@ -138,7 +165,7 @@ function* figuresOf(
       },
     };
   }
-  const ours = all.get("retracker")!;
+  const ours = all.get(OURS)!;
   for (const [peer, least] of [
     ["opentracker", ofOpenTracker],
     ["bittorrent-tracker", OF_NPM],

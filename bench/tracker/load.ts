@@ -6,6 +6,9 @@ import { promisify } from "node:util";
 
 const SOURCE = join(import.meta.dirname, "load.c");
 
+// The program ends by itself; this is for one that does not.
+const GRACE_MS = 30_000;
+
 const COMPILER = process.env.CC ?? "cc";
 
 export type Mode = "udp" | "keep" | "each" | "fill";
@@ -38,7 +41,9 @@ export function compileLoad(dir: string): string | undefined {
 export async function runLoad(program: string, call: LoadCall): Promise<LoadResult> {
   const { mode, port, hashes, peers, seconds, inFlight } = call;
   const args = [mode, port, hashes, peers, seconds, inFlight].map(String);
-  const { stdout } = await promisify(execFile)(program, args);
+  const { stdout } = await promisify(execFile)(program, args, {
+    timeout: seconds * 1000 + GRACE_MS,
+  });
   return JSON.parse(stdout);
 }
 

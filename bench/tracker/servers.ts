@@ -11,6 +11,8 @@ import { hashOf } from "./load.ts";
 const RETRACKER = join(import.meta.dirname, "..", "..", "apps", "retracker", "src", "main.ts");
 const NPM_TRACKER = join(import.meta.dirname, "npm-tracker.ts");
 const TICKS_PER_SECOND = 100;
+// Two million peers of npm's tracker do not fit into Node's usual heap; ours gets the same.
+const HEAP = "--max-old-space-size=8192";
 const START_MS = 60_000;
 
 export class Tracker implements AsyncDisposable {
@@ -28,7 +30,7 @@ export class Tracker implements AsyncDisposable {
   static async retracker(dir: string, flags: readonly string[] = []): Promise<Tracker> {
     const port = await freePort();
     const where = [`127.0.0.1:${port}`, "--udp-listen", `127.0.0.1:${port}`, "--dir", dir];
-    const args = [RETRACKER, "--listen", ...where, "--stats-interval", "0", ...flags];
+    const args = [HEAP, RETRACKER, "--listen", ...where, "--stats-interval", "0", ...flags];
     return Tracker.#ready(new Tracker("retracker", port, process.execPath, args));
   }
 
@@ -55,7 +57,7 @@ export class Tracker implements AsyncDisposable {
       return undefined;
     }
     const port = await freePort();
-    const args = [NPM_TRACKER, String(port)];
+    const args = [HEAP, NPM_TRACKER, String(port)];
     return Tracker.#ready(new Tracker("bittorrent-tracker", port, process.execPath, args));
   }
 
@@ -63,10 +65,16 @@ export class Tracker implements AsyncDisposable {
     const deadline = Date.now() + START_MS;
     const url = `http://127.0.0.1:${tracker.port}/scrape?info_hash=01234567890123456789`;
     while (!(await fetch(url).then(Boolean, () => false))) {
-      if (Date.now() > deadline) throw new Error(`${tracker.name} did not start`);
+      if (Date.now() > deadline || !tracker.isRunning)
+        throw new Error(`${tracker.name} did not start`);
       await pause(50);
     }
     return tracker;
+  }
+
+  // One that has died, as by its memory, is measured no further.
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   // Seconds of processor time that it has used.
@@ -83,9 +91,7 @@ export class Tracker implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill("SIGKILL");
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      await once(this.#child, "exit");
-    }
+    if (this.isRunning) await once(this.#child, "exit");
   }
 }
 

@@ -11,7 +11,9 @@ import { compileLoad, runLoad } from "./load.ts";
 import { Tracker } from "./servers.ts";
 
 const FORWARDERS = 200;
-const SECONDS = 5;
+// Short turns, many of them: what disturbs the machine then meets both alike.
+const SECONDS = 2;
+const TURNS_PER_RUN = 4;
 const WARM_UP_SECONDS = 10;
 const IN_FLIGHT = 8;
 const HASHES = 100;
@@ -36,18 +38,28 @@ async function measure(scale: Scale): Promise<Figure[]> {
   writeFileSync(list, entries(servers).join(""));
   await using plain = await Tracker.retracker(scratch.fresh());
   await using busy = await Tracker.retracker(scratch.fresh(), ["--forwarders", list]);
+  let errors = 0;
   const load = async ({ port }: Tracker, seconds: number): Promise<number> => {
     const shared = { hashes: HASHES, peers: PEERS, seconds, inFlight: IN_FLIGHT };
-    return (await runLoad(program, { mode: "keep", port, ...shared })).p99;
+    const result = await runLoad(program, { mode: "keep", port, ...shared });
+    errors += result.errors;
+    return result.p99;
   };
   await load(plain, WARM_UP_SECONDS);
   await load(busy, WARM_UP_SECONDS);
+  // While the queue fills for the first time, new hashes are refused.
+  errors = 0;
   const without: number[] = [];
   const withThem: number[] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    without.push(await load(plain, SECONDS));
+  for (let turn = 0; turn < scale.runs * TURNS_PER_RUN; turn++) {
+    // Who comes first changes, so that nobody always follows the other.
+    const isPlainFirst = turn % 2 === 0;
+    if (isPlainFirst) without.push(await load(plain, SECONDS));
     withThem.push(await load(busy, SECONDS));
+    if (!isPlainFirst) without.push(await load(plain, SECONDS));
   }
+  const { pending_jobs: pendingJobs, active_workers: workers } = await statisticsOf(busy);
+  if (pendingJobs === 0) throw new Error("nothing was forwarded while the answers were measured");
   for (const server of servers) server.close();
   const times = withThem.map((p99, run) => p99 / Math.max(1, without[run]!));
   const conditions = {
@@ -55,7 +67,10 @@ async function measure(scale: Scale): Promise<Figure[]> {
     hashes: HASHES,
     peers: PEERS,
     inFlight: IN_FLIGHT,
-    runs: scale.runs,
+    turns: scale.runs * TURNS_PER_RUN,
+    errors,
+    pendingJobs,
+    workers,
   };
   const figure = (metric: string, unit: string, values: readonly number[]): Figure => {
     const spread = spreadOf(values);
@@ -70,6 +85,11 @@ async function measure(scale: Scale): Promise<Figure[]> {
       target: { atMost: TIMES_MAX },
     },
   ];
+}
+
+async function statisticsOf({ port }: Tracker) {
+  const response = await fetch(`http://127.0.0.1:${port}/stats?format=json`);
+  return (await response.json()) as { pending_jobs: number; active_workers: number };
 }
 
 async function listenInSilence(): Promise<Server> {

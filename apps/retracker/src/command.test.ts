@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -33,6 +36,50 @@ test("what is wrong is said, and the exit code tells", async () => {
   const help = await run(["--help"]);
   assert.equal(help.code, 0);
   assert.match(help.lines[0]!, /--forwarder-workers +10/);
+});
+
+test("SIGHUP reads the list again, and the console tells how it goes", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const forwarders = join(dir, "list.yml");
+  writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n");
+  const ending = new AbortController();
+  const lines: string[] = [];
+  const print = (line: string): void => {
+    lines.push(line);
+    if (line === "forwarders 1") {
+      writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n- uri: nothing\n");
+      // Behind the greeting, when somebody listens to the signal.
+      setImmediate(() => process.emit("SIGHUP"));
+    }
+    if (line.includes("hashes,")) ending.abort();
+  };
+  const flags = [...LOCAL, "--forwarders", forwarders, "--stats-interval", "1"];
+  const code = await main(flags, { environment: {}, print, signal: ending.signal });
+  assert.equal(code, 0);
+  const text = lines.join("\n");
+  assert.match(text, /list\.yml:2: uri must be an address/);
+  assert.match(text, /retracker: 1 forwarders/);
+  assert.match(text, /0 hashes, 0 peers, 0 announces; queue 0 \(0 %\), \d+ workers; forwarders 1/);
+  rmSync(dir, { recursive: true });
+});
+
+test("a port that is taken is said, and what was opened before is closed again", async () => {
+  const taken = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(taken, "listening");
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address() as { port: number };
+  free.close();
+  await once(free, "close");
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const flags = ["--listen", `127.0.0.1:${port}`, "--dir", dir, "--udp-listen"];
+  const { code, lines } = await run([...flags, `127.0.0.1:${taken.address().port}`]);
+  assert.equal(code, 1);
+  assert.match(lines.join("\n"), /EADDRINUSE/);
+  // The same port and the same data are to be had.
+  assert.equal((await run([...flags, "127.0.0.1:0"])).code, 0);
+  taken.close();
+  rmSync(dir, { recursive: true });
 });
 
 test("the page shows forwarders, reloads them and switches them", async () => {

@@ -17,6 +17,9 @@ export const HTTP_IDLE_MS = 5_000;
 export const HTTP_SOCKETS_MAX = 10_000;
 export const HTTP_SOCKETS_PER_ADDRESS_MAX = 100;
 
+/** Requests of one connection, after which it is closed: nobody keeps one for ever. */
+export const HTTP_REQUESTS_PER_SOCKET_MAX = 1_000;
+
 /** What may wait to be written to one connection before no more is read from it. */
 export const HTTP_UNSENT_BYTES_MAX = 256 * 1024;
 
@@ -36,6 +39,9 @@ export const UDP_ANSWER_BYTES_MAX = 1232;
 /** How long a UDP connection id is good for (BEP 15), and how long we use one of others. */
 export const CONNECTION_ID_SECONDS = 120;
 export const CONNECTION_ID_CLIENT_MS = 60_000;
+
+/** Addresses whose last good connection id is remembered, so that it is not computed again. */
+export const CONNECTION_IDS_REMEMBERED = 10_000;
 
 /** Error packets that one address gets in a second; what comes beyond is ignored. */
 export const UDP_ERRORS_PER_SECOND = 50;

@@ -14,7 +14,7 @@ import { gather, type Statistics } from "./statistics/statistics.ts";
 import { Tracker } from "./tracker.ts";
 import { UdpServer } from "./udp/server.ts";
 import type { ForwarderSpec } from "./upstream/forwarder-list.ts";
-import { loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
+import { type LoadedList, loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
 import { Upstream } from "./upstream/upstream.ts";
 import { ranges } from "./wire/address.ts";
 import { type Announce, NONE } from "./wire/announce.ts";
@@ -46,7 +46,6 @@ interface Parts {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly swarms: Swarms;
-  readonly kept: KeptPeers;
   readonly upstream: Upstream;
   readonly tracker: Tracker;
   readonly onError: (error: unknown) => void;
@@ -59,17 +58,18 @@ export class Retracker implements AsyncDisposable {
   readonly history: [number, number, number][] = [];
   readonly #parts: Parts;
   readonly #own: readonly ForwarderSpec[];
-  readonly #isGuest: boolean;
   readonly #servers: { close(): Promise<void> }[] = [];
   readonly #chores: Chore[] = [];
-  #remote = new Map<string, readonly ForwarderSpec[]>();
+  /** What is closed with it, the last first. */
+  #opened = new AsyncDisposableStack();
+  /** What each list held when it could be read last. */
+  readonly #loaded = new Map<string, readonly ForwarderSpec[]>();
   #isHealthy = true;
 
   private constructor(parts: Parts, options: RetrackerOptions) {
     this.#parts = parts;
     this.settings = parts.settings;
     this.#own = options.forwarders ?? [];
-    this.#isGuest = options.sluice !== undefined;
     parts.sluice.on("error", ({ error }) => {
       this.#isHealthy = false;
       parts.onError(error);
@@ -80,15 +80,21 @@ export class Retracker implements AsyncDisposable {
     const settings = complete(options.settings ?? {});
     const clock = options.clock ?? new WallClock();
     const onError = options.onError ?? ((error: unknown) => console.error(error));
-    const sluice = options.sluice ?? (await openSluice(settings));
+    // What is open when a later step fails, as when a port is taken, is closed again.
+    await using opened = new AsyncDisposableStack();
+    const sluice = options.sluice ?? opened.use(await openSluice(settings));
     const swarms = new Swarms();
     const kept = await KeptPeers.open({ ...placeOf(settings, options), clock, swarms, onError });
+    opened.defer(() => kept.close());
     const completed = await CompletedCounts.open(sluice);
     const upstream = await Upstream.open({ sluice, clock, settings, onError, ...peersOf(swarms) });
+    opened.defer(() => upstream.close());
     const tracker = new Tracker({ settings, clock, swarms, completed, upstream });
-    const parts = { sluice, clock, settings, swarms, kept, upstream, tracker, onError };
+    const parts = { sluice, clock, settings, swarms, upstream, tracker, onError };
     const retracker = new Retracker(parts, options);
+    opened.defer(() => retracker.#stopServing());
     await retracker.#start();
+    retracker.#opened = opened.move();
     return retracker;
   }
 
@@ -107,16 +113,15 @@ export class Retracker implements AsyncDisposable {
     const { settings, upstream } = this.#parts;
     const problems: string[] = [];
     const lists = [{ source: "options", specs: this.#own }];
-    if (settings.forwarders !== "") {
-      const { specs, problems: refused } = await loadFile(settings.forwarders);
+    const loads: [source: string, list: Promise<LoadedList>][] = [];
+    if (settings.forwarders !== "")
+      loads.push([settings.forwarders, loadFile(settings.forwarders)]);
+    for (const url of settings.forwarder_lists) loads.push([url, loadRemote(url)]);
+    for (const [source, list] of loads) {
+      const { specs = this.#loaded.get(source) ?? [], problems: refused } = await list;
       problems.push(...refused);
-      lists.push({ source: settings.forwarders, specs });
-    }
-    for (const url of settings.forwarder_lists) {
-      const { specs = this.#remote.get(url) ?? [], problems: refused } = await loadRemote(url);
-      problems.push(...refused);
-      this.#remote.set(url, specs);
-      lists.push({ source: url, specs });
+      this.#loaded.set(source, specs);
+      lists.push({ source, specs });
     }
     const united = unite(lists);
     await upstream.replace(united.specs);
@@ -139,15 +144,16 @@ export class Retracker implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.close()));
-    await Promise.all(this.#chores.map((chore) => chore.stop()));
-    await this.#parts.upstream.close();
-    await this.#parts.kept.close();
-    if (!this.#isGuest) await this.#parts.sluice.close();
+    await this.#opened.disposeAsync();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #stopServing(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close()));
+    await Promise.all(this.#chores.map((chore) => chore.stop()));
   }
 
   async #start(): Promise<void> {
@@ -183,21 +189,21 @@ export class Retracker implements AsyncDisposable {
     const http = parseListen(settings.listen);
     if (http !== undefined) {
       const server = new HttpServer({ answer: (request) => routes.answer(request), onError });
-      this.ports.http = await server.listen(http.host, http.port);
       this.#servers.push(server);
+      this.ports.http = await server.listen(http.host, http.port);
     }
     const udp = parseListen(settings.udp_listen);
     if (udp !== undefined) {
       const server = new UdpServer({ tracker, clock, trusted, onError });
-      this.ports.udp = await server.listen(udp.host, udp.port);
       this.#servers.push(server);
+      this.ports.udp = await server.listen(udp.host, udp.port);
     }
     const stats = parseListen(settings.stats_listen);
     if (stats === undefined) return;
     const answer = routes.answerStatistics.bind(routes);
     const server = new HttpServer({ answer, onError });
-    this.ports.stats = await server.listen(stats.host, stats.port);
     this.#servers.push(server);
+    this.ports.stats = await server.listen(stats.host, stats.port);
   }
 
   #announcesNoted = 0;

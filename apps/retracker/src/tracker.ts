@@ -79,7 +79,7 @@ export class Tracker {
     return this.#afterForwarding(announce, row, forwarded);
   }
 
-  /** Compact peers of one family for an accepted announce. */
+  /** Compact peers of one family for an accepted announce, to be taken before the next call. */
   peers({ announce, swarm, row }: Accepted, isV4: boolean, want: number): Buffer {
     if (want === 0) return NOTHING_TOLD.v4;
     const { upstream, swarms } = this.#parts;

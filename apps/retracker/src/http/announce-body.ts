@@ -1,13 +1,18 @@
-/** The bencoded answers of the tracker. */
+/** The bencoded answers of the tracker, one character per byte. */
 import { type Accepted, isRefused, type Tracker } from "../tracker.ts";
 import { isPublic, showAddress } from "../wire/address.ts";
 import type { Refused, ScrapeCounts } from "../wire/announce.ts";
 import { type Bencodable, encode } from "../wire/bencode.ts";
+import { bytesOf } from "./response.ts";
 
-export function failureBody({ failure, retryInMinutes }: Refused): Buffer {
+export function failureBody({ failure, retryInMinutes }: Refused): string {
   const fields = new Map<string, Bencodable>([["failure reason", Buffer.from(failure)]]);
   if (retryInMinutes !== undefined) fields.set("retry in", retryInMinutes);
-  return encode(fields);
+  return written(fields);
+}
+
+function written(fields: ReadonlyMap<string, Bencodable>): string {
+  return encode(fields).toString("latin1");
 }
 
 export interface Form {
@@ -18,16 +23,16 @@ export interface Form {
   readonly trackerId: string;
 }
 
-export function announceBody(tracker: Tracker, answer: Accepted | Refused, form: Form): Buffer {
+export function announceBody(tracker: Tracker, answer: Accepted | Refused, form: Form): string {
   if (isRefused(answer)) return failureBody(answer);
   const want = answer.row === -1 ? 0 : answer.announce.numwant;
-  const v4 = tracker.peers(answer, true, want);
-  const v6 = tracker.peers(answer, false, want - v4.length / 6);
+  const v4 = tracker.peers(answer, true, want).toString("latin1");
+  const v6 = tracker.peers(answer, false, want - v4.length / 6).toString("latin1");
   if (form.isCompact) return compactBody(tracker, answer, form, v4, v6);
   const peers = [...split(v4, 6), ...split(v6, 18)].map((entry) =>
     dictionaryOf(tracker, answer, entry, form.noPeerId),
   );
-  return encode(
+  return written(
     new Map<string, Bencodable>([
       ["complete", answer.complete],
       ["incomplete", answer.incomplete],
@@ -45,31 +50,27 @@ function compactBody(
   tracker: Tracker,
   { complete, incomplete }: Accepted,
   { from, trackerId }: Form,
-  v4: Buffer,
-  v6: Buffer,
-): Buffer {
+  v4: string,
+  v6: string,
+): string {
   const interval = tracker.intervalSeconds;
   const external = isPublic(from) ? `11:external ip${from.length}:${from}` : "";
-  const head =
+  const peers6 = v6 === "" ? "" : `6:peers6${v6.length}:${v6}`;
+  return (
     `d8:completei${complete}e${external}10:incompletei${incomplete}e` +
-    `8:intervali${interval}e12:min intervali${interval}e5:peers${v4.length}:`;
-  const between = v6.length === 0 ? "" : `6:peers6${v6.length}:`;
-  const idBytes = Buffer.from(trackerId).toString("latin1");
-  const tail = trackerId === "" ? "e" : `10:tracker id${idBytes.length}:${idBytes}e`;
-  const size = head.length + v4.length + between.length + v6.length + tail.length;
-  const body = Buffer.allocUnsafe(size);
-  let at = body.write(head, 0, "latin1");
-  at += v4.copy(body, at);
-  at += body.write(between, at, "latin1");
-  at += v6.copy(body, at);
-  body.write(tail, at, "latin1");
-  return body;
+    `8:intervali${interval}e12:min intervali${interval}e5:peers${v4.length}:${v4}${peers6}` +
+    `${trackerId === "" ? "" : idField(trackerId)}e`
+  );
 }
 
-function split(entries: Buffer, bytes: number): string[] {
+function idField(trackerId: string): string {
+  const bytes = bytesOf(trackerId);
+  return `10:tracker id${bytes.length}:${bytes}`;
+}
+
+function split(entries: string, bytes: number): string[] {
   const all: string[] = [];
-  for (let at = 0; at < entries.length; at += bytes)
-    all.push(entries.toString("latin1", at, at + bytes));
+  for (let at = 0; at < entries.length; at += bytes) all.push(entries.slice(at, at + bytes));
   return all;
 }
 
@@ -90,7 +91,7 @@ function dictionaryOf(
   return peer;
 }
 
-export function scrapeBody(counts: ReadonlyMap<string, ScrapeCounts>): Buffer {
+export function scrapeBody(counts: ReadonlyMap<string, ScrapeCounts>): string {
   const files = new Map<string, Bencodable>();
   for (const [hash, { complete, downloaded, incomplete }] of counts) {
     files.set(
@@ -102,5 +103,5 @@ export function scrapeBody(counts: ReadonlyMap<string, ScrapeCounts>): Buffer {
       ]),
     );
   }
-  return encode(new Map([["files", files]]));
+  return written(new Map([["files", files]]));
 }

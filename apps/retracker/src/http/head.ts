@@ -6,7 +6,9 @@ export interface Head {
   readonly path: string;
   readonly query: string;
   readonly isKeptAlive: boolean;
-  /** The raw headers, for the few that are ever asked for. */
+  /** The value of `MARK_HEADER`. */
+  readonly mark: string | undefined;
+  /** The raw headers, for the few others that are ever asked for. */
   readonly raw: string;
   /** Where the next request begins. */
   readonly end: number;
@@ -17,6 +19,9 @@ export interface BadHead {
   readonly message: string;
 }
 
+/** Requests that we send carry it, so that we know them when they come back to us. */
+export const MARK_HEADER = "x-retracker-instance";
+
 const END = "\r\n\r\n";
 
 /** Undefined when the head is not there as a whole yet. */
@@ -24,22 +29,23 @@ export function readHead(text: string, from: number): Head | BadHead | undefined
   const end = text.indexOf(END, from);
   if (end === -1) return undefined;
   const lineEnd = text.indexOf("\r\n", from);
-  const line = text.slice(from, lineEnd);
-  if (!line.startsWith("GET ")) return { status: 405, message: "only GET is answered here" };
-  const space = line.indexOf(" ", 4);
-  const version = line.slice(space + 1);
-  if (space === -1 || (version !== "HTTP/1.1" && version !== "HTTP/1.0")) {
+  if (!text.startsWith("GET ", from)) return { status: 405, message: "only GET is answered here" };
+  const space = text.indexOf(" ", from + 4);
+  const version = space === -1 || space > lineEnd ? "" : text.slice(space + 1, lineEnd);
+  if (version !== "HTTP/1.1" && version !== "HTTP/1.0") {
     return { status: 400, message: "not a request of HTTP/1" };
   }
-  const target = originForm(line.slice(4, space));
+  const target = originForm(text.slice(from + 4, space));
   if (target === undefined) return { status: 400, message: "the target must be a path" };
   const raw = text.slice(lineEnd, end + 2);
-  if (hasBody(raw)) return { status: 413, message: "a request must have no body" };
+  const headers = readHeaders(raw);
+  if (headers.hasBody) return { status: 413, message: "a request must have no body" };
   const mark = target.indexOf("?");
   return {
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? "" : target.slice(mark + 1),
-    isKeptAlive: isKeptAlive(raw, version),
+    isKeptAlive: isKeptAlive(headers.connection, version),
+    mark: headers.mark,
     raw,
     end: end + END.length,
   };
@@ -53,31 +59,57 @@ function originForm(target: string): string | undefined {
   return match[1]!.startsWith("/") ? match[1] : `/${match[1]}`;
 }
 
-function isKeptAlive(raw: string, version: string): boolean {
-  const connection = headerOf(raw, "connection")?.toLowerCase();
-  if (version === "HTTP/1.0") return connection === "keep-alive";
-  return connection === undefined || !connection.includes("close");
+function isKeptAlive(connection: string | undefined, version: string): boolean {
+  if (version === "HTTP/1.0") return connection?.toLowerCase() === "keep-alive";
+  return connection === undefined || !connection.toLowerCase().includes("close");
 }
 
-function hasBody(raw: string): boolean {
-  const length = headerOf(raw, "content-length");
-  return (
-    (length !== undefined && length !== "0") || headerOf(raw, "transfer-encoding") !== undefined
-  );
+interface Headers {
+  connection: string | undefined;
+  mark: string | undefined;
+  hasBody: boolean;
+}
+
+const LETTER_C = 0x63;
+const LETTER_T = 0x74;
+const LETTER_X = 0x78;
+
+/** All that every request is asked for, in one pass: most lines are known by their first letter. */
+function readHeaders(raw: string): Headers {
+  const headers: Headers = { connection: undefined, mark: undefined, hasBody: false };
+  let start = 2;
+  for (;;) {
+    const end = raw.indexOf("\r\n", start);
+    if (end === -1) return headers;
+    const letter = raw.charCodeAt(start) | 0x20;
+    if (letter === LETTER_C) {
+      headers.connection ??= fieldAt(raw, start, end, "connection");
+      const length = fieldAt(raw, start, end, "content-length");
+      headers.hasBody ||= length !== undefined && length !== "0";
+    } else if (letter === LETTER_T) {
+      headers.hasBody ||= fieldAt(raw, start, end, "transfer-encoding") !== undefined;
+    } else if (letter === LETTER_X) {
+      headers.mark ??= fieldAt(raw, start, end, MARK_HEADER);
+    }
+    start = end + 2;
+  }
 }
 
 /** The value of the first header of that name (in lower case), without the spaces around it. */
 export function headerOf(raw: string, name: string): string | undefined {
-  let at = 0;
+  let start = 2;
   for (;;) {
-    const start = at + 2;
     const end = raw.indexOf("\r\n", start);
     if (end === -1) return undefined;
-    if (raw.charCodeAt(start + name.length) === 0x3a && isName(raw, start, name)) {
-      return raw.slice(start + name.length + 1, end).trim();
-    }
-    at = end;
+    const value = fieldAt(raw, start, end, name);
+    if (value !== undefined) return value;
+    start = end + 2;
   }
+}
+
+function fieldAt(raw: string, start: number, end: number, name: string): string | undefined {
+  if (raw.charCodeAt(start + name.length) !== 0x3a || !isName(raw, start, name)) return undefined;
+  return raw.slice(start + name.length + 1, end).trim();
 }
 
 /** Letters differ from their capitals by one bit. */

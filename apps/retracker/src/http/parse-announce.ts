@@ -9,7 +9,7 @@ import {
   STARTED,
   STOPPED,
 } from "../wire/announce.ts";
-import { eachPair, unescapeBytes } from "./query.ts";
+import { eachPair, unescapeBytes, wholeNumber } from "./query.ts";
 
 /** A request that cannot be answered; the message is the failure reason. */
 export class BadRequest extends Error {}
@@ -96,12 +96,38 @@ function readFields(query: string): RawFields {
     key: "",
     ip: "",
   };
-  eachPair(query, (name, value) => {
-    if (Object.hasOwn(raw, name) && raw[name as keyof RawFields] === "") {
-      raw[name as keyof RawFields] = value;
-    }
-  });
+  let start = 0;
+  while (start < query.length) {
+    const next = query.indexOf("&", start);
+    const end = next === -1 ? query.length : next;
+    const equals = query.indexOf("=", start);
+    const name = equals === -1 || equals > end ? undefined : nameAt(query, start, equals);
+    if (name !== undefined && raw[name] === "") raw[name] = query.slice(equals + 1, end);
+    start = end + 1;
+  }
   return raw;
+}
+
+/** The names that we know, by their length: no text is made only to be compared. */
+const NAMES: readonly (readonly (keyof RawFields)[] | undefined)[] = [
+  undefined,
+  undefined,
+  ["ip"],
+  ["key"],
+  ["port", "left"],
+  ["event"],
+  undefined,
+  ["peer_id", "numwant", "compact"],
+  ["uploaded"],
+  ["info_hash"],
+  ["downloaded", "no_peer_id"],
+];
+
+function nameAt(query: string, start: number, end: number): keyof RawFields | undefined {
+  const candidates = NAMES[end - start];
+  if (candidates === undefined) return undefined;
+  for (const name of candidates) if (query.startsWith(name, start)) return name;
+  return undefined;
 }
 
 function twentyBytes(name: string, raw: string): string {
@@ -114,7 +140,7 @@ function twentyBytes(name: string, raw: string): string {
 
 function parsePort(raw: string): number {
   if (raw === "") throw new BadRequest("port is missing");
-  const port = /^\d{1,5}$/.test(raw) ? Number(raw) : 0;
+  const port = wholeNumber(raw);
   if (port >= 1 && port <= 65535) return port;
   throw new BadRequest(`port must be from 1 to 65535, got ${shown(raw)}`);
 }
@@ -122,7 +148,8 @@ function parsePort(raw: string): number {
 /** Absent is 0; a client that does not know sends the largest number. */
 function counter(name: string, raw: string): number | bigint {
   if (raw === "") return 0;
-  if (/^\d{1,15}$/.test(raw)) return Number(raw);
+  const number = wholeNumber(raw);
+  if (number !== -1) return number;
   if (/^\d{1,40}$/.test(raw)) {
     const value = BigInt(raw);
     if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
@@ -133,7 +160,8 @@ function counter(name: string, raw: string): number | bigint {
 
 function parseNumwant(raw: string): number {
   if (raw === "" || raw === "-1") return NUMWANT_DEFAULT;
-  if (/^\d{1,9}$/.test(raw)) return Math.min(Number(raw), NUMWANT_MAX);
+  const number = wholeNumber(raw);
+  if (number !== -1) return Math.min(number, NUMWANT_MAX);
   throw new BadRequest(`numwant must be a whole number, got ${shown(raw)}`);
 }
 

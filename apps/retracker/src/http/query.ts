@@ -52,6 +52,22 @@ function hexOf(code: number): number {
   return -1;
 }
 
+/** Digits that fit into a number exactly. */
+const DIGITS_MAX = 15;
+
+/** The value of 1 to 15 decimal digits; -1 for anything else. */
+export function wholeNumber(raw: string): number {
+  const { length } = raw;
+  if (length === 0 || length > DIGITS_MAX) return -1;
+  let value = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = raw.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 /** Every byte that is not plainly safe is escaped; a space is `%20`, for `+` means many things. */
 export function escapeBytes(bytes: string): string {
   let text = "";

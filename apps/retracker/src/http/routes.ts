@@ -7,14 +7,19 @@ import { metricsText } from "../statistics/metrics.ts";
 import type { Statistics } from "../statistics/statistics.ts";
 import { statisticsText } from "../statistics/text.ts";
 import type { Tracker } from "../tracker.ts";
-import { INSTANCE_HEADER } from "../upstream/http-announce.ts";
 import { isLoopback, isWithin, packAddress } from "../wire/address.ts";
 import { announceBody, failureBody, scrapeBody } from "./announce-body.ts";
+import type { HttpRequest } from "./connection.ts";
 import { headerOf } from "./head.ts";
 import { BadRequest, parseAnnounce, parseScrape } from "./parse-announce.ts";
 import { eachPair, unescapeBytes } from "./query.ts";
-import { bencodedResponse, type HttpResponse, jsonResponse, textResponse } from "./response.ts";
-import type { HttpRequest } from "./server.ts";
+import {
+  bencodedResponse,
+  bytesOf,
+  type HttpResponse,
+  jsonResponse,
+  textResponse,
+} from "./response.ts";
 
 export interface RouteParts {
   readonly settings: Settings;
@@ -69,7 +74,7 @@ export class Routes {
 
   #announce(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const { tracker, settings, trusted } = this.#parts;
-    if (headerOf(request.raw, INSTANCE_HEADER) === this.#parts.instance) {
+    if (request.mark === this.#parts.instance) {
       throw new BadRequest("this tracker forwards to itself");
     }
     const from = this.#realAddress(request);
@@ -125,7 +130,7 @@ export class Routes {
     if (!settings.prometheus_enabled) return textResponse(404, "prometheus_enabled is off");
     const text = metricsText(await this.#parts.statistics(), settings.metrics_prefix);
     const type = "text/plain; version=0.0.4; charset=utf-8";
-    return { status: 200, type, body: Buffer.from(text) };
+    return { status: 200, type, body: bytesOf(text) };
   }
 }
 

@@ -25,7 +25,7 @@ const V4_BYTES = 6;
 const V6_BYTES = 18;
 const scratch = Buffer.allocUnsafe(512 * V6_BYTES);
 
-/** At most `want` compact entries of one family. The answer is a copy. */
+/** At most `want` compact entries of one family. The answer is overwritten by the next call. */
 export function pickPeers(
   rows: Rows,
   swarm: Swarm | undefined,
@@ -38,7 +38,7 @@ export function pickPeers(
   const end = swarm === undefined ? 0 : copyLocal(rows, swarm, requester.row, isV4, want * bytes);
   const more = isV4 ? told.v4 : told.v6;
   const filled = more.length === 0 ? end : copyTold(more, requester.own, bytes, end, want * bytes);
-  return Buffer.from(scratch.subarray(0, filled));
+  return scratch.subarray(0, filled);
 }
 
 function copyLocal(rows: Rows, swarm: Swarm, self: number, isV4: boolean, limit: number): number {

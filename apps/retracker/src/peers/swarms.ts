@@ -23,6 +23,9 @@ export class Swarms {
   readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, Swarm>());
   #hashes = 0;
   #peers = 0;
+  /** The hash that was asked for last, and its swarm. */
+  #foundHash = "";
+  #found: Swarm | undefined = undefined;
 
   get hashes(): number {
     return this.#hashes;
@@ -32,8 +35,12 @@ export class Swarms {
     return this.#peers;
   }
 
+  /** One announce asks several times for one hash; among a million each time is a slow one. */
   find(hash: string): Swarm | undefined {
-    return this.#shards[hash.charCodeAt(0)]!.get(hash);
+    if (hash === this.#foundHash) return this.#found;
+    const swarm = this.#shards[hash.charCodeAt(0)]!.get(hash);
+    this.#note(hash, swarm);
+    return swarm;
   }
 
   /** Stores what a peer says of itself; answers its row, or -1 when there is no room for it. */
@@ -93,10 +100,16 @@ export class Swarms {
     });
   }
 
+  #note(hash: string, swarm: Swarm | undefined): void {
+    this.#foundHash = hash;
+    this.#found = swarm;
+  }
+
   #make(hash: string): Swarm | undefined {
     if (this.#hashes >= HASHES_MAX || this.#peers >= PEERS_MAX) return undefined;
     const swarm: Swarm = { members: [], places: undefined, seeders: 0 };
     this.#shards[hash.charCodeAt(0)]!.set(hash, swarm);
+    this.#note(hash, swarm);
     this.#hashes++;
     return swarm;
   }
@@ -141,6 +154,7 @@ export class Swarms {
     }
     if (members.length === 0) {
       this.#shards[hash.charCodeAt(0)]!.delete(hash);
+      this.#note("", undefined);
       this.#hashes--;
     }
   }

@@ -64,3 +64,13 @@ test("fewer workers at most than at least are an error, and unset is twice as ma
   assert.throws(() => complete({ forwarder_workers: 10, max_forwarder_workers: 9 }), /at least/);
   assert.equal(complete({ forwarder_workers: 7 }).max_forwarder_workers, 14);
 });
+
+test("a dashboard that others can reach wants a key", () => {
+  for (const dashboard_listen of [":6970", "0.0.0.0:6970", "[::]:6970", "10.0.0.1:6970"]) {
+    assert.throws(() => complete({ dashboard_listen }), /set dashboard_key/, dashboard_listen);
+    assert.equal(complete({ dashboard_listen, dashboard_key: "k" }).dashboard_key, "k");
+  }
+  for (const dashboard_listen of ["", "127.0.0.1:6970", "[::1]:6970", "localhost:6970"]) {
+    assert.equal(complete({ dashboard_listen }).dashboard_listen, dashboard_listen);
+  }
+});

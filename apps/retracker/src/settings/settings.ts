@@ -1,5 +1,5 @@
 /** The settings of the retracker with their defaults. Names are those of the configuration file. */
-import { ranges } from "../wire/address.ts";
+import { isLoopback, packAddress, ranges } from "../wire/address.ts";
 
 export interface Settings {
   /** `host:port` or `:port`; an empty text switches it off. */
@@ -224,7 +224,20 @@ export function complete(said: Partial<Settings>): Settings {
   if (settings.listen === "" && settings.udp_listen === "") {
     throw new SettingsError("listen and udp_listen are both off: there would be no tracker");
   }
+  if (settings.dashboard_key === "" && !isOwn(settings.dashboard_listen)) {
+    throw new SettingsError(
+      `dashboard_listen (${settings.dashboard_listen}) can be reached from outside: ` +
+        "set dashboard_key, or listen on 127.0.0.1",
+    );
+  }
   return settings;
+}
+
+/** Whether only this machine reaches what listens there, or nothing does. */
+function isOwn(listen: string): boolean {
+  const place = parseListen(listen);
+  if (place === undefined || place.host === "localhost") return true;
+  return isLoopback(packAddress(place.host ?? "") ?? "");
 }
 
 /** `:6969` listens on all addresses. */

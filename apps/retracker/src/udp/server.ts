@@ -172,12 +172,10 @@ export class UdpServer {
   }
 }
 
+/** Without a callback nobody hears of an error: who cannot be reached asks again, or not. */
 function send(socket: Socket, packet: Buffer, to: RemoteInfo): void {
-  socket.send(packet, to.port, to.address, ignoreError);
+  socket.send(packet, to.port, to.address);
 }
-
-/** Who cannot be reached asks again, or not. */
-const ignoreError = (): void => {};
 
 async function open(host: string, port: number): Promise<Socket> {
   const isV6 = host.includes(":");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failing, HttpUpstream, told } from "../testing/http-upstream.ts";
 import { failureIn, peersIn, Scene } from "../testing/scene.ts";
+import { UdpClient } from "../testing/udp-client.ts";
 
 const PEER_A = "\x0a\x01\x01\x01\x1a\xe1";
 const PEER_B = "\x0a\x01\x01\x02\x1a\xe2";
@@ -80,6 +81,19 @@ test("a fan-out is bounded, and what is passed over is counted", async () => {
   // The others come with the next look at the peer.
   await scene.advance("20s");
   assert.ok(ups.every(({ asked }) => asked.length === 1));
+  for (const up of ups) await up.stop();
+});
+
+test("which forwarders are asked is left to chance", async () => {
+  const ups = await Promise.all(Array.from({ length: 3 }, () => HttpUpstream.open()));
+  await using scene = await Scene.open({
+    forwarders: ups.map(({ uri }) => uri),
+    settings: { max_forwarders_per_announce: 1 },
+  });
+  // That one of three is never chosen in 60 turns happens once in ten thousand million times.
+  for (let i = 0; i < 60; i++) await scene.announce({ hash: `hash${i}` });
+  await scene.settled();
+  assert.ok(ups.every(({ asked }) => asked.length > 0));
   for (const up of ups) await up.stop();
 });
 
@@ -174,15 +188,35 @@ test("a full queue refuses a first announce and drops a later one, per forwarder
   assert.equal(statistics.forwarders[0]!.dropped_full, 1);
 });
 
+test("what fits into the queue is queued, the rest is dropped and counted", async () => {
+  await using b = await busy({ queue_throttle_top_n: 0 }, 4);
+  await b.fill(2);
+  assert.equal((await b.scene.retracker.statistics()).queue_depth, 7);
+  await b.scene.announce({ hash: "known", peer: "third" });
+  const { queue_depth, dropped_full } = await b.scene.retracker.statistics();
+  assert.deepEqual([queue_depth, dropped_full], [10, 1]);
+});
+
 test("a refused announce over UDP is an error packet", async () => {
   await using b = await busy({ queue_rate_limit_threshold: 0 });
   await b.fill(11);
-  const { UdpClient } = await import("../testing/udp-client.ts");
   await using client = await UdpClient.open(b.scene.retracker.ports.udp!);
   await client.connect();
   const answer = await client.announce({ hash: "new" });
   assert.equal(answer.readUInt32BE(0), 3);
   assert.equal(answer.toString("latin1", 8), "tracker queue full, retry in 5 minutes");
+});
+
+test("over UDP the rate limit says when to come again, in the text of an error", async () => {
+  const none = { rate_limit_initial_per_sec: 1, rate_limit_initial_burst: 1 };
+  await using b = await busy({ queue_rate_limit_threshold: 80, retry_period: 120, ...none });
+  await b.fill(9);
+  await using client = await UdpClient.open(b.scene.retracker.ports.udp!);
+  await client.connect();
+  assert.equal((await client.announce({ hash: "new1" })).readUInt32BE(0), 1);
+  const answer = await client.announce({ hash: "new2" });
+  assert.equal(answer.readUInt32BE(0), 3);
+  assert.equal(answer.toString("latin1", 8), "tracker busy, retry in 120 seconds");
 });
 
 test("workers grow with the fill of the queue, one a second, and shrink again", async () => {

@@ -28,6 +28,7 @@ test("every key of an entry is read, and a bare address is an entry", () => {
     concurrency: 2,
     proxy: "http://127.0.0.1:8080",
     groups: ["public"],
+    isPublicOnly: false,
   });
   assert.equal(specs[1]!.name, "udp.example.org");
   assert.equal(specs[1]!.protocol, "udp");

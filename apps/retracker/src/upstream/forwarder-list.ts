@@ -19,6 +19,8 @@ export interface ForwarderSpec {
   readonly concurrency: number | undefined;
   readonly proxy: string | undefined;
   readonly groups: readonly string[];
+  /** Somebody else wrote the list that it is from: it may only lead to public addresses. */
+  readonly isPublicOnly: boolean;
 }
 
 export interface ForwarderList {
@@ -31,7 +33,7 @@ const KNOWN = ["uri", "name", "ip", "host", "timeout", "rate", "concurrency", "p
 const NAME_CHARS_MAX = 200;
 
 /** `source` is the file or the address of the list, for messages. */
-export function parseForwarders(text: string, source: string): ForwarderList {
+export function parseForwarders(text: string, source: string, isRemote = false): ForwarderList {
   if (Buffer.byteLength(text) > LIST_BYTES_MAX) {
     return { specs: [], problems: [`${source}: longer than ${LIST_BYTES_MAX} bytes`] };
   }
@@ -53,7 +55,7 @@ export function parseForwarders(text: string, source: string): ForwarderList {
     const { line } = lines.linePos(offset);
     try {
       if (specs.length >= FORWARDERS_MAX) throw new Error(`more than ${FORWARDERS_MAX} forwarders`);
-      const spec = specOf(isScalar(item) ? { uri: item.value } : fieldsOf(item));
+      const spec = specOf(isScalar(item) ? { uri: item.value } : fieldsOf(item), isRemote);
       for (const identity of [spec.name, spec.uri]) {
         const first = seen.get(identity);
         if (first !== undefined) throw new Error(`${identity} is a duplicate of line ${first}`);
@@ -80,8 +82,9 @@ function fieldsOf(item: unknown): Record<string, unknown> {
   return fields;
 }
 
-function specOf(fields: Record<string, unknown>): ForwarderSpec {
+function specOf(fields: Record<string, unknown>, isRemote: boolean): ForwarderSpec {
   const url = parseUri(fields.uri);
+  if (isRemote && fields.proxy !== undefined) throw new Error("a remote list may name no proxy");
   const name = fields.name ?? url.hostname;
   if (typeof name !== "string" || name === "" || name.length > NAME_CHARS_MAX) {
     throw new Error(`name must be 1 to ${NAME_CHARS_MAX} characters, got ${JSON.stringify(name)}`);
@@ -97,6 +100,7 @@ function specOf(fields: Record<string, unknown>): ForwarderSpec {
     concurrency: wholeOf("concurrency", fields.concurrency),
     proxy: textOf("proxy", fields.proxy, "an http address", (text) => /^http:\/\/\S+$/.test(text)),
     groups: groupsOf(fields.groups),
+    isPublicOnly: isRemote,
   };
 }
 

@@ -1,4 +1,5 @@
 /** All forwarders: their list, which is changed without a restart, and their kept states. */
+import { hash } from "node:crypto";
 import type { Clock, Sluice, Store, Timer } from "sluice";
 import { Forwarder, type KeptForwarder } from "./forwarder.ts";
 import type { ForwarderSpec } from "./forwarder-list.ts";
@@ -135,7 +136,14 @@ export class Forwarders {
   }
 }
 
-/** The gate that every job of a forwarder names: its rate, its concurrency and its suspension. */
+const GATE_NAME = /^[A-Za-z0-9._:-]{1,200}$/;
+
+/**
+ * The gate that every job of a forwarder names: its rate, its concurrency and its suspension. Gates
+ * have plain names, forwarders any: then what is readable of it, and a hash of all.
+ */
 export function gateOf(name: string): string {
-  return `forwarder:${name}`;
+  if (GATE_NAME.test(name)) return `forwarder:${name}`;
+  const readable = name.replace(/[^A-Za-z0-9.-]+/g, "_").slice(0, 100);
+  return `forwarder:${readable}:${hash("sha1", name).slice(0, 16)}`;
 }

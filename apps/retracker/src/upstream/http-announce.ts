@@ -1,4 +1,6 @@
 /** An announce to a forwarder over HTTP or HTTPS. */
+import { RetryAfter } from "sluice";
+import { MARK_HEADER } from "../http/head.ts";
 import { escapeBytes } from "../http/query.ts";
 import { ANSWER_BYTES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 import { type Announce, EVENT_NAMES } from "../wire/announce.ts";
@@ -18,7 +20,6 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-export const INSTANCE_HEADER = "x-retracker-instance";
 const USER_AGENT = "sluice-retracker";
 
 export async function announceOverHttp(sending: Sending): Promise<Outcome> {
@@ -28,13 +29,14 @@ export async function announceOverHttp(sending: Sending): Promise<Outcome> {
     accept: "*/*",
     "accept-encoding": "identity",
     connection: "close",
-    [INSTANCE_HEADER]: sending.instance,
+    [MARK_HEADER]: sending.instance,
     ...(spec.host === undefined ? {} : { host: spec.host }),
   };
   try {
     const url = announceUrl(sending);
     const bytesMax = ANSWER_BYTES_MAX;
-    return judge(await call({ url, headers, proxy: spec.proxy, bytesMax, ownPorts, signal }));
+    const { proxy, isPublicOnly } = spec;
+    return judge(await call({ url, headers, proxy, isPublicOnly, bytesMax, ownPorts, signal }));
   } catch (error) {
     return ofError(error);
   }
@@ -77,9 +79,8 @@ function judge({ status, headers, body }: HttpAnswer): Outcome {
   return { kind: "failed", reason: shorten(reason) };
 }
 
-/** Seconds, or a date; 0 when neither. */
+/** 0 when nobody can read it. */
 function retryAfterMs(text: string | undefined): number {
-  if (text === undefined) return 0;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : 0;
+  const { delayMs } = RetryAfter.fromHeader(text, { fallback: 0 });
+  return Math.min(delayMs, RETRY_AFTER_MS_MAX);
 }

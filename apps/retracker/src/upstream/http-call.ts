@@ -1,4 +1,9 @@
-/** One bounded GET: a limit on its time, on its answer and on where redirects may lead. */
+/**
+ * One bounded GET to a forwarder: a limit on its time, on its answer and on where redirects may
+ * lead. Besides what `callOutside` does it goes through the forwarder's proxy, shows TLS the name
+ * of its Host header, never reaches ourselves, and follows redirects to any port: trackers have
+ * odd ones.
+ */
 import http from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
@@ -15,7 +20,7 @@ export interface HttpCall {
   readonly bytesMax: number;
   readonly ownPorts: ReadonlySet<number>;
   /** The address itself came from outside. */
-  readonly isPublicOnly?: boolean;
+  readonly isPublicOnly: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -26,8 +31,7 @@ export interface HttpAnswer {
 }
 
 export async function call(options: HttpCall): Promise<HttpAnswer> {
-  let { url } = options;
-  let isPublicOnly = options.isPublicOnly ?? false;
+  let { url, isPublicOnly } = options;
   for (let redirects = 0; ; redirects++) {
     const answer = await once({ ...options, url, isPublicOnly });
     const { location } = answer.headers;
@@ -46,7 +50,7 @@ function targetOf(location: string, from: string): string {
   throw new AnswerError(`a redirect to ${target.protocol}//${target.hostname}`);
 }
 
-async function once(call: HttpCall & { isPublicOnly: boolean }): Promise<HttpAnswer> {
+async function once(call: HttpCall): Promise<HttpAnswer> {
   const url = new URL(call.url);
   const isTls = url.protocol === "https:";
   const port = Number(url.port) || (isTls ? 443 : 80);

@@ -1,37 +1,47 @@
 /** The forwarders of the file and of the remote lists, as one list without duplicates. */
 import { readFile, stat } from "node:fs/promises";
+import { callOutside } from "sluice/http";
 import { LIST_BYTES_MAX, LIST_MS } from "../limits.ts";
 import { type ForwarderList, type ForwarderSpec, parseForwarders } from "./forwarder-list.ts";
-import { call } from "./http-call.ts";
 
-export async function loadFile(file: string): Promise<ForwarderList> {
+/** Undefined specs mean that the list could not be had: then the last one stays in use. */
+export interface LoadedList {
+  readonly specs: readonly ForwarderSpec[] | undefined;
+  readonly problems: readonly string[];
+}
+
+export async function loadFile(file: string): Promise<LoadedList> {
   try {
     const { size } = await stat(file);
     if (size > LIST_BYTES_MAX) throw new Error(`it is longer than ${LIST_BYTES_MAX} bytes`);
-    return parseForwarders(await readFile(file, "utf8"), file);
+    return usable(parseForwarders(await readFile(file, "utf8"), file));
   } catch (error) {
-    return { specs: [], problems: [`${file} cannot be read: ${(error as Error).message}`] };
+    return unreadable(file, error);
   }
 }
 
-/** Undefined specs mean that the list could not be had: then the last one stays in use. */
-export async function loadRemote(
-  url: string,
-): Promise<{ specs: readonly ForwarderSpec[] | undefined; problems: readonly string[] }> {
+export async function loadRemote(url: string): Promise<LoadedList> {
   try {
-    const { status, body } = await call({
-      url,
-      headers: { "user-agent": "sluice-retracker", "accept-encoding": "identity" },
-      proxy: undefined,
+    const { status, body } = await callOutside(url, {
+      chooser: "operator",
+      headers: { "user-agent": "sluice-retracker" },
       bytesMax: LIST_BYTES_MAX,
-      ownPorts: new Set(),
-      signal: AbortSignal.timeout(LIST_MS),
+      timeoutMs: LIST_MS,
     });
     if (status !== 200) throw new Error(`HTTP ${status}`);
-    return parseForwarders(asYaml(body.toString("utf8")), url);
+    return usable(parseForwarders(asYaml(Buffer.from(body).toString("utf8")), url, true));
   } catch (error) {
-    return { specs: undefined, problems: [`${url} cannot be read: ${(error as Error).message}`] };
+    return unreadable(url, error);
   }
+}
+
+function unreadable(source: string, error: unknown): LoadedList {
+  return { specs: undefined, problems: [`${source} cannot be read: ${(error as Error).message}`] };
+}
+
+/** A list in which all is wrong is none: a slip of the pen must not stop every announce. */
+function usable({ specs, problems }: ForwarderList): LoadedList {
+  return { specs: specs.length === 0 && problems.length > 0 ? undefined : specs, problems };
 }
 
 /** Many public lists are lines of addresses with empty lines between them. */

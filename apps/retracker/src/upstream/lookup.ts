@@ -2,7 +2,8 @@
 import { lookup as resolve } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
-import { isLoopback, isPublic, packAddress } from "../wire/address.ts";
+import { isPublicAddress } from "sluice/http";
+import { isLoopback, packAddress, showAddress } from "../wire/address.ts";
 import { SelfError } from "./outcome.ts";
 
 export interface LookupRules {
@@ -29,7 +30,7 @@ function check(address: string, { port, ownPorts, isPublicOnly }: LookupRules): 
   const packed = packAddress(address);
   if (packed === undefined) throw new Error(`${address} is no address`);
   if (ownPorts.has(port) && isOurs(packed)) throw new SelfError();
-  if (isPublicOnly && !isPublic(packed)) {
+  if (isPublicOnly && !isPublicAddress(showAddress(packed))) {
     throw Object.assign(new Error(`${address} is not a public address`), { code: "EANSWER" });
   }
 }

@@ -77,6 +77,24 @@ test("an announce over UDP carries all that it should, path and query too", asyn
   assert.deepEqual([up.connects, up.announces.length], [1, 2]);
 });
 
+test("a connection id is used for a minute at most", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  await using up = await UdpUpstream.open();
+  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  for (const [ms, connects] of [
+    [0, 1],
+    [59_999, 1],
+    [1, 2],
+    [59_999, 2],
+  ] as const) {
+    t.mock.timers.tick(ms);
+    await scene.announce({ peer: `${ms}${connects}` });
+    await scene.settled();
+    assert.equal(up.connects, connects, `after ${ms} more`);
+  }
+  assert.equal(up.announces.length, 4);
+});
+
 test("what does not answer our question is ignored", async () => {
   await using up = await UdpUpstream.open();
   up.answer = (_packet, transaction) => [

@@ -9,7 +9,7 @@ import { CONNECTION_ID_CLIENT_MS } from "../limits.ts";
 import { ANNOUNCE, announceRequest, CONNECT, connectRequest, ERROR } from "../udp/packets.ts";
 import { packAddress } from "../wire/address.ts";
 import type { Sending } from "./http-announce.ts";
-import { addressesOf } from "./lookup.ts";
+import { addressesOf, type LookupRules } from "./lookup.ts";
 import { AnswerError, type Outcome, ofError } from "./outcome.ts";
 import { boundInterval, entries } from "./read-answer.ts";
 
@@ -30,7 +30,9 @@ export class UdpAnnouncer {
     const { hostname, port, pathname, search } = new URL(sending.spec.uri);
     const path = pathname + search;
     try {
-      const channel = await this.#channel(hostname, Number(port), sending.ownPorts);
+      const { ownPorts } = sending;
+      const { isPublicOnly } = sending.spec;
+      const channel = await this.#channel(hostname, { port: Number(port), ownPorts, isPublicOnly });
       return await channel.announce(sending, path === "/" ? "" : path);
     } catch (error) {
       return ofError(error);
@@ -41,14 +43,13 @@ export class UdpAnnouncer {
     for (const channel of this.#channels.values()) (await channel.catch(() => undefined))?.close();
   }
 
-  #channel(host: string, port: number, ownPorts: ReadonlySet<number>): Promise<Channel> {
-    const key = `${host}:${port}`;
+  #channel(host: string, rules: LookupRules): Promise<Channel> {
+    const { port, isPublicOnly } = rules;
+    const key = `${host}:${port}:${isPublicOnly}`;
     const known = this.#channels.get(key);
     if (known !== undefined) return known;
     const forget = (): void => void this.#channels.delete(key);
-    const made = addressesOf(host, { port, ownPorts, isPublicOnly: false }).then((found) =>
-      Channel.open(found[0]!, port, forget),
-    );
+    const made = addressesOf(host, rules).then((found) => Channel.open(found[0]!, port, forget));
     this.#channels.set(key, made);
     made.catch(forget);
     return made;

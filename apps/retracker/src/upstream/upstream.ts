@@ -7,7 +7,7 @@ import { AnnounceQueue, type AnnounceWorker } from "./announce-queue.ts";
 import { Announcer } from "./announcer.ts";
 import type { Forwarder } from "./forwarder.ts";
 import type { ForwarderSpec } from "./forwarder-list.ts";
-import { Forwarders } from "./forwarders.ts";
+import { Forwarders, gateOf } from "./forwarders.ts";
 import { announceOverHttp } from "./http-announce.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusals } from "./refusals.ts";
@@ -92,7 +92,7 @@ export class Upstream {
   /** Switches a forwarder on by hand: what it refused for ever is asked anew. */
   async switchOn(forwarder: Forwarder): Promise<void> {
     await this.#refusals.forget(forwarder.name);
-    await this.#options.sluice.gate(`forwarder:${forwarder.name}`).clear();
+    await this.#options.sluice.gate(gateOf(forwarder.name)).clear();
     forwarder.suspendedUntil = 0;
     await this.forwarders.enable(forwarder);
   }

@@ -6,6 +6,9 @@ const MAPPED = "\0\0\0\0\0\0\0\0\0\0\xff\xff";
 /** Undefined when the text is no address. IPv4 inside IPv6 is IPv4. */
 export function packAddress(text: string): string | undefined {
   if (!text.includes(":")) return packV4(text);
+  // A socket for both families shows every IPv4 client like this.
+  const mapped = text.startsWith("::ffff:") ? packV4(text.slice(7)) : undefined;
+  if (mapped !== undefined) return mapped;
   const zone = text.indexOf("%");
   const bare = zone === -1 ? text : text.slice(0, zone);
   if (!isIPv6(bare)) return undefined;

@@ -1,0 +1,192 @@
+/**
+ * One connection of a client. It is *reading* (a head is incomplete), *answering* (an answer is
+ * being made; what comes meanwhile waits) or *ending* (its last answer is being sent).
+ */
+import type { Socket } from "node:net";
+import {
+  HTTP_HEAD_BYTES_MAX,
+  HTTP_HEAD_MS,
+  HTTP_IDLE_MS,
+  HTTP_REQUESTS_PER_SOCKET_MAX,
+  HTTP_SOCKETS_MAX,
+  HTTP_SOCKETS_PER_ADDRESS_MAX,
+  HTTP_UNSENT_BYTES_MAX,
+} from "../limits.ts";
+import { type Head, readHead } from "./head.ts";
+import { type HttpResponse, responseBytes, textResponse } from "./response.ts";
+
+export interface HttpRequest {
+  readonly path: string;
+  readonly query: string;
+  readonly raw: string;
+  readonly mark: string | undefined;
+  /** The address of the other end, 4 or 16 bytes. */
+  readonly address: string;
+}
+
+export interface HttpLimits {
+  readonly headBytesMax: number;
+  readonly headMs: number;
+  readonly idleMs: number;
+  readonly requestsPerSocketMax: number;
+  readonly socketsMax: number;
+  readonly socketsPerAddressMax: number;
+  readonly unsentBytesMax: number;
+}
+
+export const LIMITS: HttpLimits = {
+  headBytesMax: HTTP_HEAD_BYTES_MAX,
+  headMs: HTTP_HEAD_MS,
+  idleMs: HTTP_IDLE_MS,
+  requestsPerSocketMax: HTTP_REQUESTS_PER_SOCKET_MAX,
+  socketsMax: HTTP_SOCKETS_MAX,
+  socketsPerAddressMax: HTTP_SOCKETS_PER_ADDRESS_MAX,
+  unsentBytesMax: HTTP_UNSENT_BYTES_MAX,
+};
+
+export interface HttpServerOptions {
+  answer(request: HttpRequest): HttpResponse | Promise<HttpResponse>;
+  onError(error: unknown): void;
+  /** Other limits than the usual ones, for tests that cannot wait. */
+  readonly limits?: HttpLimits;
+}
+
+export class Connection {
+  /** The address of the other end, 4 or 16 bytes. */
+  readonly address: string;
+  readonly #socket: Socket;
+  readonly #options: HttpServerOptions;
+  readonly #limits: HttpLimits;
+  #state: "reading" | "answering" | "ending" = "reading";
+  /** What has come and is not answered yet. */
+  #text = "";
+  /** Since when it is idle, or waits for the rest of a head, or for its last answer to be taken. */
+  #since = performance.now();
+  #requests = 0;
+  /** The other side has said all that it wants to say. */
+  #isHalfClosed = false;
+
+  constructor(socket: Socket, address: string, options: HttpServerOptions) {
+    this.#socket = socket;
+    this.address = address;
+    this.#options = options;
+    this.#limits = options.limits ?? LIMITS;
+    socket.on("data", (bytes: Buffer) => this.#receive(bytes));
+    socket.on("end", () => this.#halfClose());
+    // Whoever breaks the connection off is not told anything.
+    socket.on("error", ignore);
+  }
+
+  isLate(now: number): boolean {
+    if (this.#state === "answering") return false;
+    const { idleMs, headMs } = this.#limits;
+    return now - this.#since > (this.#text === "" ? idleMs : headMs);
+  }
+
+  /** The server closes: an answer that is being made or sent is the last one. */
+  end(): void {
+    if (this.#state === "reading") this.#socket.destroy();
+    else this.#isHalfClosed = true;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(bytes: Buffer): void {
+    // Read and dropped: what is left unread would turn the last answer into a reset.
+    if (this.#state === "ending") return;
+    if (this.#text === "") this.#since = performance.now();
+    this.#text += bytes.toString("latin1");
+    if (this.#state === "reading") this.#read();
+    else if (this.#text.length > this.#limits.headBytesMax) this.#socket.pause();
+  }
+
+  #halfClose(): void {
+    this.#isHalfClosed = true;
+    // What was answered before may still be on its way out.
+    if (this.#state === "reading") this.#socket.end();
+  }
+
+  /** Answers one request after the other, as far as they are there. */
+  #read(): void {
+    let from = 0;
+    while (this.#state === "reading") {
+      const head = readHead(this.#text, from);
+      if (head === undefined) {
+        if (this.#text.length - from > this.#limits.headBytesMax) {
+          this.#refuse(textResponse(431, "the head of the request is too long"));
+        }
+        break;
+      }
+      if ("status" in head) return this.#refuse(textResponse(head.status, head.message));
+      from = head.end;
+      this.#answer(head, from === this.#text.length);
+    }
+    this.#text = from === this.#text.length ? "" : this.#text.slice(from);
+  }
+
+  #answer(head: Head, isLast: boolean): void {
+    const { path, query, raw, mark } = head;
+    const isKeptAlive = head.isKeptAlive && ++this.#requests < this.#limits.requestsPerSocketMax;
+    let answer: HttpResponse | Promise<HttpResponse>;
+    try {
+      answer = this.#options.answer({ path, query, raw, mark, address: this.address });
+    } catch (error) {
+      answer = this.#failed(error);
+    }
+    if (!(answer instanceof Promise)) return this.#send(answer, isKeptAlive, isLast);
+    this.#state = "answering";
+    answer
+      .catch((error): HttpResponse => this.#failed(error))
+      .then((later) => this.#resume(later, isKeptAlive));
+  }
+
+  #failed(error: unknown): HttpResponse {
+    this.#options.onError(error);
+    return textResponse(500, "something went wrong here");
+  }
+
+  #resume(response: HttpResponse, isKeptAlive: boolean): void {
+    if (this.#socket.destroyed) return;
+    this.#state = "reading";
+    this.#since = performance.now();
+    const isWanted = isKeptAlive && (!this.#isHalfClosed || this.#text !== "");
+    this.#send(response, isWanted, this.#text === "");
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#text !== "") this.#read();
+    if (this.#isHalfClosed && this.#state === "reading") this.#socket.end();
+  }
+
+  #send(response: HttpResponse, isKeptAlive: boolean, isLast: boolean): void {
+    const socket = this.#socket;
+    // Only the answers of several requests at once would wait for each other.
+    if (this.#requests === 2) socket.setNoDelay(true);
+    const isTaken = socket.write(responseBytes(response, isKeptAlive), "latin1");
+    if (!isKeptAlive) return this.#close(isLast);
+    if (isTaken || socket.writableLength < this.#limits.unsentBytesMax) return;
+    // Somebody asks without reading the answers.
+    this.#state = "ending";
+    socket.destroy();
+  }
+
+  /**
+   * Where the system has taken the whole answer and nothing unread is left, closing at once sends
+   * both the answer and the end. It saves a third of the time that `end` takes: a shutdown, and
+   * the wait for the other side's end.
+   */
+  #close(isLast: boolean): void {
+    this.#state = "ending";
+    this.#since = performance.now();
+    if (isLast && this.#socket.writableLength === 0) this.#socket.destroy();
+    else this.#socket.end();
+  }
+
+  /** More of what is refused may be on its way. */
+  #refuse(response: HttpResponse): void {
+    this.#text = "";
+    this.#send(response, false, false);
+  }
+}
+
+const ignore = (): void => {};

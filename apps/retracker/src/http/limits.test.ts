@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { test } from "node:test";
+import { type HttpLimits, type HttpServerOptions, LIMITS } from "./connection.ts";
+import { textResponse } from "./response.ts";
+import { HttpServer } from "./server.ts";
+
+class Served implements AsyncDisposable {
+  readonly server: HttpServer;
+  readonly errors: unknown[] = [];
+  port = 0;
+
+  private constructor(answer: HttpServerOptions["answer"], limits: Partial<HttpLimits>) {
+    const onError = (error: unknown): void => void this.errors.push(error);
+    this.server = new HttpServer({ answer, onError, limits: { ...LIMITS, ...limits } });
+  }
+
+  static async open(
+    limits: Partial<HttpLimits> = {},
+    answer: HttpServerOptions["answer"] = ({ path }) => textResponse(200, path),
+  ): Promise<Served> {
+    const served = new Served(answer, limits);
+    served.port = await served.server.listen("127.0.0.1", 0);
+    return served;
+  }
+
+  async connect(): Promise<Client> {
+    const socket = connect({ port: this.port, host: "127.0.0.1", allowHalfOpen: true });
+    await once(socket, "connect");
+    return new Client(socket);
+  }
+
+  /** Resolves when the server has let go of all connections. */
+  async emptied(): Promise<void> {
+    while (this.server.connections > 0) await new Promise(setImmediate);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.close();
+  }
+}
+
+class Client {
+  readonly socket: Socket;
+  readonly closed: Promise<unknown>;
+  text = "";
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("error", () => {});
+    socket.on("data", (bytes: Buffer) => {
+      this.text += bytes.toString("latin1");
+    });
+    socket.on("end", () => socket.end());
+    this.closed = once(socket, "close");
+  }
+
+  get answers(): number {
+    return this.text.split("HTTP/1.1 ").length - 1;
+  }
+}
+
+const GET = "GET /here HTTP/1.1\r\nHost: x\r\n\r\n";
+
+test("an answer that throws is a 500, is told, and the server goes on", async () => {
+  let isBroken = true;
+  await using served = await Served.open({}, () => {
+    if (isBroken) throw new RangeError("a bug");
+    return textResponse(200, "well");
+  });
+  const client = await served.connect();
+  client.socket.write(GET);
+  await once(client.socket, "data");
+  assert.match(client.text, /^HTTP\/1.1 500 /);
+  assert.match(String(served.errors[0]), /a bug/);
+  isBroken = false;
+  client.socket.write(GET.replace("Host: x", "Connection: close"));
+  await client.closed;
+  assert.match(client.text, /HTTP\/1.1 200 /);
+});
+
+test("who closes its side right behind the request is answered, at once or later", async () => {
+  for (const isLater of [false, true]) {
+    await using served = await Served.open({}, ({ path }) => {
+      const response = textResponse(200, path);
+      return isLater ? new Promise((resolve) => setImmediate(resolve, response)) : response;
+    });
+    const client = await served.connect();
+    client.socket.end(GET + GET);
+    await client.closed;
+    assert.equal(client.answers, 2, `later: ${isLater}`);
+  }
+});
+
+test("slow heads, idle connections and those that never ask are closed", async () => {
+  await using served = await Served.open({ headMs: 20, idleMs: 20 });
+  const [slow, idle, silent] = await Promise.all([
+    served.connect(),
+    served.connect(),
+    served.connect(),
+  ]);
+  slow.socket.write("GET /he");
+  // Each byte keeps nobody alive: the time is for the whole head.
+  const drip = setInterval(() => slow.socket.write("x"), 5);
+  idle.socket.write(GET);
+  await Promise.all([slow.closed, idle.closed, silent.closed]);
+  clearInterval(drip);
+  assert.deepEqual([slow.answers, idle.answers, silent.answers], [0, 1, 0]);
+  await served.emptied();
+});
+
+test("connections are bounded in all and per address, and a closed one makes room", async () => {
+  for (const limits of [{ socketsMax: 2 }, { socketsPerAddressMax: 2 }]) {
+    await using served = await Served.open(limits);
+    const [first] = [await served.connect(), await served.connect()];
+    const third = await served.connect();
+    await third.closed;
+    assert.equal(served.server.refused, 1);
+    first.socket.end(GET);
+    await first.closed;
+    const fourth = await served.connect();
+    fourth.socket.end(GET);
+    await fourth.closed;
+    assert.equal(fourth.answers, 1);
+  }
+});
+
+test("a connection ends with the last request that it may make", async () => {
+  await using served = await Served.open({ requestsPerSocketMax: 3 });
+  const client = await served.connect();
+  client.socket.write(GET.repeat(5));
+  await client.closed;
+  assert.equal(client.answers, 3);
+  assert.equal(client.text.split("Connection: close").length - 1, 1);
+});
+
+test("who asks and does not read the answers is cut off", async () => {
+  const body = "x".repeat(1_000_000);
+  await using served = await Served.open({ unsentBytesMax: 1_000 }, () => textResponse(200, body));
+  const client = await served.connect();
+  client.socket.pause();
+  // More than any socket buffers hold.
+  client.socket.write(GET.repeat(100));
+  await served.emptied();
+  client.socket.destroy();
+});
+
+test("a large answer arrives whole although the connection is closed behind it", async () => {
+  const body = "y".repeat(5_000_000);
+  await using served = await Served.open({}, () => textResponse(200, body));
+  const client = await served.connect();
+  client.socket.write(GET.replace("Host: x", "Connection: close"));
+  await client.closed;
+  assert.ok(client.text.endsWith(`\r\n\r\n${body}\n`));
+});
+
+test("a refusal arrives although the rest of the request is still coming", async () => {
+  await using served = await Served.open();
+  const client = await served.connect();
+  const head = "GET / HTTP/1.1\r\nContent-Length: 500000\r\n\r\n";
+  client.socket.write(head + "z".repeat(500_000));
+  await client.closed;
+  assert.match(client.text, /^HTTP\/1.1 413 /);
+});
