@@ -64,6 +64,12 @@ export class Stream {
     }
   }
 
+  /** Stores a message wherever it arrives, and more than once when an answer is lost. */
+  async publish(message: Uint8Array): Promise<void> {
+    const { subject } = this.#settings;
+    await this.#until("opening", () => this.manager.jetstream().publish(subject, message));
+  }
+
   /** Forgets all messages before a sequence. */
   async purge(before: Position): Promise<void> {
     await this.#until("trimming", () => this.manager.streams.purge(this.name, { seq: before }));
