@@ -81,6 +81,11 @@ export class Stream {
         return await this.manager.streams.info(this.name);
       } catch (error) {
         if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
+        if (!this.#settings.create) {
+          throw new SluiceError("NOT_FOUND", `there is no stream ${this.name}`, {
+            stream: this.name,
+          });
+        }
         return this.manager.streams.add(configOf(this.#settings));
       }
     });
