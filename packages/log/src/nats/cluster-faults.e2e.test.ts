@@ -62,7 +62,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await next.close();
   });
 
-  test("another node takes over while the leader is killed: nothing confirmed is lost", async () => {
+  test("another node takes over while the leader is killed: nothing is lost", async () => {
     const stream = "taken";
     const former = await opened({ connection, stream });
     const load = new Load(former, 16);

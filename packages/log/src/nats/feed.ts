@@ -13,11 +13,11 @@ export interface StoredMessage {
 }
 
 /**
- * The messages of a stream in order, by a consumer that lives in the memory of one replica: one that
- * is behind delivers the rest when it has it. While one fetch is gone through the next is on its way,
- * and no more than that: a slow reader holds no more in memory than a fast one. Whatever breaks, a
- * new consumer goes on where the old one was, until the deadline. Single gets would take a round
- * trip each, and gets in batches are unknown to servers before 2.11.
+ * The messages of a stream in order, by a consumer that lives in the memory of one replica: one
+ * that is behind delivers the rest when it has it. While one fetch is gone through the next is on
+ * its way, and no more than that: a slow reader holds no more in memory than a fast one. Whatever
+ * breaks, a new consumer goes on where the old one was, until the deadline. Single gets would take
+ * a round trip each, and gets in batches are unknown to servers before 2.11.
  */
 export class Feed {
   readonly #settings: NatsSettings;

@@ -1,5 +1,5 @@
-// Owners that take a stream from each other while their messages are lost, late and out of order, on
-// a model of a stream: it stores a message only behind the sequence that the message names.
+// Owners that take a stream from each other while their messages are lost, late and out of order,
+// on a model of a stream: it stores a message only behind the sequence that the message names.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -7,12 +7,11 @@ import { Life } from "../life.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Batch, Log, Position, Span } from "../log.ts";
 import { BatchReader } from "./batch-reader.ts";
-import { streamDamaged, toLogError } from "./errors.ts";
+import { flawedMessage, streamDamaged, toLogError } from "./errors.ts";
 import { type Fenced, setFence } from "./fence.ts";
 import {
   bodyOf,
   decodeMessage,
-  describeMessageFlaw,
   encodeMessage,
   FACTS,
   HEAD_BYTES,
@@ -206,9 +205,7 @@ export class NatsLog implements Log {
       throw streamDamaged(this.#stream.name, sequence, "the message is missing");
     }
     const head = decodeMessage(message, sequence);
-    if (typeof head === "string") {
-      throw streamDamaged(this.#stream.name, sequence, describeMessageFlaw(head));
-    }
+    if (typeof head === "string") throw flawedMessage(this.#stream.name, sequence, head);
     if (head.kind === FACTS) this.#cache.put(sequence, message);
     return message;
   }
