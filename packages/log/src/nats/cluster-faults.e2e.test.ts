@@ -51,7 +51,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     const load = new Load(log, 16);
     await load.more(200);
     const leader = await leaderOf(stream);
-    servers.pause(leader);
+    await servers.pause(leader);
     await load.more(200);
     servers.resume(leader);
     await load.more(200);

@@ -57,16 +57,18 @@ export class Feed {
   }
 
   async #tryNext(): Promise<StoredMessage | undefined> {
+    let failure: unknown;
     try {
       const current = this.#current ?? (await this.#begin());
       const { done, value } = await current.next();
       if (done !== true) return this.#judge({ sequence: value.seq, data: value.data });
       this.#current = undefined;
       this.#fetches.shift();
-      if (performance.now() - this.#movedAt > REPLAY_WAIT_MS) await this.#restart(undefined);
     } catch (error) {
-      await this.#restart(error);
+      failure = error;
     }
+    const isStuck = performance.now() - this.#movedAt > REPLAY_WAIT_MS;
+    if (failure !== undefined || isStuck) await this.#restart(failure);
     return undefined;
   }
 

@@ -64,7 +64,17 @@ export class NatsLog implements Log {
     try {
       const stream = await Stream.open(settings);
       const fence = await setFence(settings, stream, randomUUID());
-      return new NatsLog(settings, stream, fence, await stream.info());
+      const info = await stream.info();
+      // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
+      const { num_deleted = 0, first_seq } = info.state;
+      if (num_deleted > 0) {
+        throw streamDamaged(
+          stream.name,
+          first_seq,
+          `${num_deleted} messages are missing behind it`,
+        );
+      }
+      return new NatsLog(settings, stream, fence, info);
     } catch (error) {
       throw toLogError(settings.stream, "opening", error);
     }
