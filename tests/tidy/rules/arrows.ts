@@ -16,6 +16,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/broker": packages("engine", "log", "protocol"),
   "packages/client": packages("protocol"),
   "packages/server": packages("protocol", "dashboard"),
+  "packages/cluster": packages("protocol", "log"),
   "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],
