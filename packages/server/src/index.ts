@@ -1,4 +1,5 @@
 export type * from "./app-page.ts";
+export type * from "./cluster-door.ts";
 export type { Readiness } from "./health.ts";
 export { FixedKeys } from "./keys/fixed-keys.ts";
 export type { Action, Grant } from "./keys/grant.ts";

@@ -1,4 +1,8 @@
-export interface RegistryEntry { readonly key: string; readonly value: string | undefined; readonly revision: number; }
+export interface RegistryEntry {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly revision: number;
+}
 export interface Registry {
   get(key: string): Promise<{ value: string; revision: number } | undefined>;
   create(key: string, value: string): Promise<number>;
