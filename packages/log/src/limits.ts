@@ -45,3 +45,35 @@ export const LOCK_BYTES_MAX = 4096;
 
 /** A note of a repair names each file: 16,384 of them, a log of 1 TiB. */
 export const REPAIR_NOTE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Messages of a NATS log on their way at once, and messages of a fence, a part of the format: a
+ * fence is as long as all that its predecessor may still have on the way, so none fits behind it.
+ */
+export const IN_FLIGHT_MAX = 32;
+
+/** One message of a NATS log: what a read fetches, and a quarter of what servers take by default. */
+export const MESSAGE_BYTES_MAX = 256 * 1024;
+
+/** Room in a message for what NATS itself puts before it: subject, reply, expectations. */
+export const ENVELOPE_BYTES = 1024;
+
+/** How long servers know a message again that was sent twice: JetStream's own default. */
+export const DUPLICATE_WINDOW_MS = 120_000;
+
+/** How long nothing may be confirmed: an election takes up to 10 s, a server's restart longer. */
+export const NATS_DEADLINE_MS = 30_000;
+
+/** One attempt: an answer takes milliseconds, and what is asked twice is answered twice. */
+export const ACK_WAIT_MS = 2000;
+export const ACK_WAIT_MS_MIN = 50;
+
+/** Between two attempts: at first, and at most when nothing changes. */
+export const NATS_RETRY_MS = 50;
+export const NATS_RETRY_MS_MAX = 1000;
+
+/** Messages asked for at once at replay, while as many are gone through: 32 MiB at most. */
+export const REPLAY_MESSAGES = 64;
+
+/** How long a server waits for these, and keeps the consumer of a reader that is gone. */
+export const REPLAY_WAIT_MS = 5000;

@@ -1,0 +1,92 @@
+import type { SluiceError } from "@sluice/protocol";
+import type { Batch, Position } from "../log.ts";
+import { streamDamaged } from "./errors.ts";
+import {
+  bodyOf,
+  decodeMessage,
+  describeMessageFlaw,
+  FACTS,
+  FENCE,
+  type MessageHead,
+  partsOf,
+} from "./message.ts";
+
+interface Unfinished {
+  readonly head: MessageHead;
+  readonly parts: Uint8Array[];
+}
+
+/**
+ * Puts batches together again from the messages of a stream, which come in order and without a gap.
+ * What an owner wrote after somebody had fenced it was never confirmed and is passed over; so is a
+ * batch of which only the first parts stand before a fence. All else that does not fit is damage.
+ */
+export class BatchReader {
+  readonly #stream: string;
+  /** The fence behind which the owner of that time writes; undefined: nothing was read yet. */
+  #fence: Position | undefined;
+  #unfinished: Unfinished | undefined;
+  /** Messages that were passed over. */
+  skipped = 0;
+  /** Messages of the batch that was answered last. */
+  lastParts = 0;
+
+  constructor(stream: string) {
+    this.#stream = stream;
+  }
+
+  /** Answers the batch that the message completes. */
+  take(sequence: Position, message: Uint8Array): Batch | undefined {
+    const head = decodeMessage(message, sequence);
+    if (typeof head === "string") throw this.#damaged(sequence, describeMessageFlaw(head));
+    if (head.kind === FENCE && head.index === 0) return this.#passFence(sequence);
+    this.#fence ??= head.fence;
+    if (head.fence < this.#fence) return this.#skip();
+    if (head.fence > this.#fence) throw this.#damaged(sequence, "the fence before it is missing");
+    if (head.kind === FACTS) return this.#takePart(sequence, head, bodyOf(message));
+    if (this.#unfinished !== undefined) throw this.#damaged(sequence, "a part is missing");
+    return undefined;
+  }
+
+  #passFence(sequence: Position): undefined {
+    this.#fence = sequence;
+    this.skipped += this.#unfinished?.parts.length ?? 0;
+    this.#unfinished = undefined;
+    return undefined;
+  }
+
+  #skip(): undefined {
+    this.skipped++;
+    return undefined;
+  }
+
+  #takePart(sequence: Position, head: MessageHead, body: Uint8Array): Batch | undefined {
+    const begun = this.#unfinished;
+    const { index, position, lengthBytes } = head;
+    if (index !== (begun?.parts.length ?? 0)) {
+      // What a trim has left begins with a whole batch, so its first part cannot be older.
+      throw this.#damaged(sequence, "a part is missing");
+    }
+    if (begun !== undefined && (begun.head.position !== position || differs(begun.head, head))) {
+      throw this.#damaged(sequence, "a part belongs to another batch");
+    }
+    const parts = begun?.parts ?? [];
+    if (index + 1 < partsOf(head)) {
+      parts.push(body);
+      this.#unfinished = { head, parts };
+      return undefined;
+    }
+    this.#unfinished = undefined;
+    this.lastParts = parts.length + 1;
+    if (parts.length === 0) return { position, facts: body };
+    return { position, facts: Buffer.concat([...parts, body], lengthBytes) };
+  }
+
+  #damaged(sequence: Position, what: string): SluiceError {
+    return streamDamaged(this.#stream, sequence, what);
+  }
+}
+
+function differs(one: MessageHead, other: MessageHead): boolean {
+  return one.lengthBytes !== other.lengthBytes || one.partBytes !== other.partBytes;
+}

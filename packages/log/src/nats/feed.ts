@@ -1,0 +1,117 @@
+import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy } from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
+import type { Position } from "../log.ts";
+import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
+import { Link } from "./link.ts";
+import type { NatsSettings } from "./options.ts";
+import type { Stream } from "./stream.ts";
+
+export interface StoredMessage {
+  readonly sequence: Position;
+  readonly data: Uint8Array;
+}
+
+/**
+ * The messages of a stream in order, by a consumer that lives in the memory of one replica: one that
+ * is behind delivers the rest when it has it. While one fetch is gone through the next is on its way,
+ * and no more than that: a slow reader holds no more in memory than a fast one. Whatever breaks, a
+ * new consumer goes on where the old one was, until the deadline. Single gets would take a round
+ * trip each, and gets in batches are unknown to servers before 2.11.
+ */
+export class Feed {
+  readonly #settings: NatsSettings;
+  readonly #stream: Stream;
+  #expected: Position;
+  /** A jump was seen at this sequence: once more from there, before it is believed. */
+  #doubted: Position | undefined;
+  #consumer: Consumer | undefined;
+  #current: AsyncIterator<{ seq: number; data: Uint8Array }> | undefined;
+  #fetches: Promise<ConsumerMessages>[] = [];
+  #movedAt = performance.now();
+  #reason = "";
+
+  constructor(settings: NatsSettings, stream: Stream, first: Position) {
+    this.#settings = settings;
+    this.#stream = stream;
+    this.#expected = first;
+  }
+
+  async next(): Promise<StoredMessage> {
+    // Whoever asks may have taken its time with the last one.
+    this.#movedAt = performance.now();
+    for (;;) {
+      const message = await this.#tryNext();
+      if (message === undefined) continue;
+      this.#expected = message.sequence + 1;
+      return message;
+    }
+  }
+
+  async close(): Promise<void> {
+    const fetches = this.#fetches.splice(0);
+    this.#current = undefined;
+    const stops = fetches.map(async (fetch) => (await fetch).stop());
+    await Promise.allSettled([...stops, this.#consumer?.delete()]);
+    this.#consumer = undefined;
+  }
+
+  async #tryNext(): Promise<StoredMessage | undefined> {
+    try {
+      const current = this.#current ?? (await this.#begin());
+      const { done, value } = await current.next();
+      if (done !== true) return this.#judge({ sequence: value.seq, data: value.data });
+      this.#current = undefined;
+      this.#fetches.shift();
+      if (performance.now() - this.#movedAt > REPLAY_WAIT_MS) await this.#restart(undefined);
+    } catch (error) {
+      await this.#restart(error);
+    }
+    return undefined;
+  }
+
+  async #judge(message: StoredMessage): Promise<StoredMessage | undefined> {
+    if (message.sequence === this.#expected || this.#doubted === this.#expected) return message;
+    this.#doubted = this.#expected;
+    await this.close();
+    return undefined;
+  }
+
+  async #begin(): Promise<AsyncIterator<{ seq: number; data: Uint8Array }>> {
+    this.#consumer ??= await this.#makeConsumer();
+    while (this.#fetches.length < 2) {
+      const options = { max_messages: REPLAY_MESSAGES, expires: REPLAY_WAIT_MS };
+      const fetch = this.#consumer.fetch(options);
+      fetch.catch(() => {});
+      this.#fetches.push(fetch);
+    }
+    this.#current = (await this.#fetches[0]!)[Symbol.asyncIterator]();
+    return this.#current;
+  }
+
+  async #makeConsumer(): Promise<Consumer> {
+    const { manager } = this.#stream;
+    const info = await manager.consumers.add(this.#stream.name, {
+      ack_policy: AckPolicy.None,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.#expected,
+      mem_storage: true,
+      num_replicas: 1,
+      inactive_threshold: nanos(4 * REPLAY_WAIT_MS),
+    });
+    return manager.jetstream().consumers.getConsumerFromInfo(info);
+  }
+
+  async #restart(error: unknown): Promise<void> {
+    const link = Link.of(this.#settings.connection);
+    const isFinal = error !== undefined && !isPassing(error) && link.isClosed;
+    if (isFinal) throw toLogError(this.#stream.name, "replaying", error);
+    this.#reason = error === undefined ? "nothing more comes" : reasonOf(error);
+    if (performance.now() - this.#movedAt > this.#settings.deadlineMs) {
+      const reason = link.isUp ? this.#reason : NOT_CONNECTED;
+      throw logFailed(this.#stream.name, "replaying", reason, error);
+    }
+    await this.close();
+    await new Promise((resolve) => setTimeout(resolve, NATS_RETRY_MS));
+  }
+}

@@ -1,0 +1,252 @@
+import { randomUUID } from "node:crypto";
+import type { StreamInfo } from "@nats-io/jetstream";
+import type { SluiceError } from "@sluice/protocol";
+import { checkRange } from "../block-cache.ts";
+import { invalid } from "../errors.ts";
+import { Life } from "../life.ts";
+import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
+import type { Batch, Log, Position, Span } from "../log.ts";
+import { BatchReader } from "./batch-reader.ts";
+import { streamDamaged, toLogError } from "./errors.ts";
+import { type Fenced, setFence } from "./fence.ts";
+import {
+  bodyOf,
+  decodeMessage,
+  describeMessageFlaw,
+  encodeMessage,
+  FACTS,
+  HEAD_BYTES,
+  type MessageHead,
+  partsOf,
+  readHead,
+  TRIM,
+} from "./message.ts";
+import { MessageCache } from "./message-cache.ts";
+import { type NatsLogOptions, type NatsSettings, parseNatsOptions } from "./options.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { replayStream } from "./replay.ts";
+import { Spans } from "./spans.ts";
+import { Stream } from "./stream.ts";
+
+const NO_BODY = new Uint8Array(0);
+
+/**
+ * A log in a stream of NATS JetStream. Each batch is a message, or several when it is large; its
+ * position is the sequence of the first. Whoever opens the stream fences whoever had it before,
+ * whose next append is refused by the server: see `fence.ts`, and `pipeline.ts` for the writing.
+ */
+export class NatsLog implements Log {
+  readonly #settings: NatsSettings;
+  readonly #stream: Stream;
+  readonly #pipeline: Pipeline;
+  readonly #fence: Fenced;
+  readonly #life = new Life();
+  readonly #spans: Spans;
+  readonly #cache: MessageCache;
+  /** Messages that are being read, by sequence: whoever wants the same waits for the same. */
+  readonly #loading = new Map<Position, Promise<Uint8Array>>();
+  readonly #opened: StreamInfo;
+  #isReplayed = false;
+  #trimming: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  private constructor(settings: NatsSettings, stream: Stream, fence: Fenced, info: StreamInfo) {
+    this.#settings = settings;
+    this.#stream = stream;
+    this.#fence = fence;
+    this.#pipeline = fence.pipeline;
+    this.#opened = info;
+    this.#spans = new Spans(settings.segmentBytes);
+    this.#cache = new MessageCache(settings.readCacheBytes);
+  }
+
+  static async open(options: NatsLogOptions): Promise<NatsLog> {
+    const settings = parseNatsOptions(options);
+    try {
+      const stream = await Stream.open(settings);
+      const fence = await setFence(settings, stream, randomUUID());
+      return new NatsLog(settings, stream, fence, await stream.info());
+    } catch (error) {
+      throw toLogError(settings.stream, "opening", error);
+    }
+  }
+
+  /** The stream as it was when it was opened. */
+  get opened(): StreamInfo {
+    return this.#opened;
+  }
+
+  get failed(): Promise<SluiceError> {
+    return this.#pipeline.failed;
+  }
+
+  get sizeBytes(): number {
+    return this.#isReplayed ? this.#spans.sizeBytes : this.#opened.state.bytes;
+  }
+
+  spans(): readonly Span[] {
+    return this.#spans.list();
+  }
+
+  replay(): AsyncGenerator<Batch, void, undefined> {
+    this.#life.beginReplay();
+    return this.#replay();
+  }
+
+  append(facts: Uint8Array): Promise<Position> {
+    const refusal = this.#life.refusalOf(facts) ?? this.#pipeline.error;
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      const { connection } = this.#settings;
+      const room = (connection.info?.max_payload ?? MESSAGE_BYTES_MAX) - ENVELOPE_BYTES;
+      const partBytes = Math.min(MESSAGE_BYTES_MAX, room - HEAD_BYTES);
+      const position = this.#pipeline.next;
+      const head = { lengthBytes: facts.length, partBytes, position };
+      const parts = partsOf({ ...head, kind: FACTS, index: 0, fence: 0 });
+      const onStored = (): void => {
+        this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
+        resolve(position);
+      };
+      for (let index = 0; index < parts; index++) {
+        const body = facts.subarray(index * partBytes, (index + 1) * partBytes);
+        const isLast = index === parts - 1;
+        this.#put({ ...head, kind: FACTS, index }, body, isLast ? onStored : undefined, reject);
+      }
+    });
+  }
+
+  read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
+    this.#life.checkReady();
+    if (!this.#spans.has(position)) throw invalid("position", position, "a position that is kept");
+    const message = this.#cache.get(position);
+    if (message === undefined) return this.#read(position, offset, length);
+    const { lengthBytes, partBytes } = this.#headOf(position, message);
+    checkRange(lengthBytes, offset, length);
+    if (offset + length > Math.min(partBytes, lengthBytes)) {
+      return this.#read(position, offset, length);
+    }
+    return bodyOf(message).subarray(offset, offset + length);
+  }
+
+  trim(before: Position): Promise<void> {
+    const trimmed = this.#trimming.then(() => this.#trim(before));
+    this.#trimming = trimmed.catch(() => {});
+    return trimmed;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #put(
+    head: Omit<MessageHead, "fence">,
+    body: Uint8Array,
+    onStored: (() => void) | undefined,
+    reject: (error: SluiceError) => void,
+  ): void {
+    const sequence = this.#pipeline.next;
+    const message = encodeMessage({ ...head, fence: this.#fence.first }, body);
+    const resolve = (): void => {
+      if (head.kind === FACTS) this.#cache.put(sequence, message);
+      onStored?.();
+    };
+    this.#pipeline.put(message, { resolve, reject });
+  }
+
+  async *#replay(): AsyncGenerator<Batch, void, undefined> {
+    const reader = new BatchReader(this.#settings.stream);
+    const { last } = this.#fence;
+    for await (const batch of replayStream(this.#settings, this.#stream, reader, last)) {
+      const { position, facts } = batch;
+      const parts = reader.lastParts;
+      this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
+      yield batch;
+      if (this.#life.isClosed) break;
+    }
+    this.#life.endReplay();
+    this.#isReplayed = true;
+  }
+
+  async #read(position: Position, offset: number, length: number): Promise<Uint8Array> {
+    const first = await this.#load(position);
+    const { lengthBytes, partBytes } = this.#headOf(position, first);
+    checkRange(lengthBytes, offset, length);
+    const bytes = new Uint8Array(length);
+    for (let done = 0; done < length; ) {
+      const at = (offset + done) % partBytes;
+      const index = (offset + done - at) / partBytes;
+      const message = index === 0 ? first : await this.#load(position + index);
+      const piece = bodyOf(message).subarray(at, at + length - done);
+      if (piece.length === length) return piece;
+      bytes.set(piece, done);
+      done += piece.length;
+    }
+    return bytes;
+  }
+
+  async #load(sequence: Position): Promise<Uint8Array> {
+    const known = this.#cache.get(sequence) ?? this.#loading.get(sequence);
+    if (known !== undefined) return known;
+    const loading = this.#fetch(sequence).finally(() => this.#loading.delete(sequence));
+    this.#loading.set(sequence, loading);
+    return loading;
+  }
+
+  async #fetch(sequence: Position): Promise<Uint8Array> {
+    const message = await this.#stream.read(sequence);
+    if (message === undefined) {
+      if (!this.#spans.has(sequence)) {
+        throw invalid("position", sequence, "a position that is kept");
+      }
+      throw streamDamaged(this.#stream.name, sequence, "the message is missing");
+    }
+    const head = decodeMessage(message, sequence);
+    if (typeof head === "string") {
+      throw streamDamaged(this.#stream.name, sequence, describeMessageFlaw(head));
+    }
+    if (head.kind === FACTS) this.#cache.put(sequence, message);
+    return message;
+  }
+
+  /** The head of an intact message at which a batch begins. */
+  #headOf(position: Position, message: Uint8Array): MessageHead {
+    const head = readHead(message);
+    if (head.kind === FACTS && head.index === 0) return head;
+    throw invalid("position", position, "a position that an append has answered");
+  }
+
+  async #trim(before: Position): Promise<void> {
+    this.#life.checkReady();
+    const end = this.#spans.trimmed(before);
+    if (this.#pipeline.error !== undefined) throw this.#pipeline.error;
+    if (end === undefined) return;
+    await this.#checkOwner();
+    this.#spans.forget(end);
+    try {
+      await this.#stream.purge(end);
+    } catch (error) {
+      throw this.#pipeline.fail(toLogError(this.#stream.name, "trimming", error));
+    }
+  }
+
+  /** A purge names no sequence that it must follow, so a note that does so goes before it. */
+  #checkOwner(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const position = this.#pipeline.next;
+      const head = { kind: TRIM, index: 0, lengthBytes: 0, partBytes: 0, position } as const;
+      this.#put(head, NO_BODY, resolve, reject);
+    });
+  }
+
+  async #close(): Promise<void> {
+    this.#life.close();
+    await this.#trimming;
+    await this.#pipeline.settled();
+    this.#pipeline.close();
+  }
+}

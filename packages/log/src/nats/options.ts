@@ -1,0 +1,71 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { invalid } from "../errors.ts";
+import {
+  ACK_WAIT_MS,
+  ACK_WAIT_MS_MIN,
+  DUPLICATE_WINDOW_MS,
+  NATS_DEADLINE_MS,
+  READ_CACHE_BYTES,
+  READ_CACHE_BYTES_MAX,
+  SEGMENT_BYTES,
+  SEGMENT_BYTES_MAX,
+  SEGMENT_BYTES_MIN,
+} from "../limits.ts";
+
+export interface NatsLogOptions {
+  /** Stays the caller's: closing the log does not close it. Several logs may share one. */
+  readonly connection: NatsConnection;
+  /** The stream's name; it is made when it does not exist. One log has it alone. */
+  readonly stream: string;
+  /** The one subject of the stream; `sluice.log.` and its name. */
+  readonly subject?: string;
+  /** Copies that a new stream gets: 3 in a cluster of servers, 1 with a single one. */
+  readonly replicas?: number;
+  /** Where a span ends and the next begins; 64 MiB. */
+  readonly segmentBytes?: number;
+  /** Memory for `read`; 8 MiB. */
+  readonly readCacheBytes?: number;
+  /** How long nothing may be confirmed before the log fails; 30 s. */
+  readonly deadlineMs?: number;
+  /** How long one attempt waits for its answer; 2 s. */
+  readonly ackWaitMs?: number;
+}
+
+export type NatsSettings = Required<NatsLogOptions>;
+
+/** Copies by which one server can be lost. */
+const REPLICAS_IN_CLUSTER = 3;
+/** JetStream's own bound. */
+const REPLICAS_MAX = 5;
+
+export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
+  const { connection, stream } = options;
+  const { subject = `sluice.log.${stream}`, replicas = defaultReplicas(connection) } = options;
+  const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
+  const { deadlineMs = NATS_DEADLINE_MS, ackWaitMs = ACK_WAIT_MS } = options;
+  if (typeof stream !== "string" || !/^[\w-]{1,255}$/.test(stream)) {
+    throw invalid("stream", stream, "a name of letters, digits, - and _");
+  }
+  if (typeof subject !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(subject)) {
+    throw invalid("subject", subject, "a subject without wildcards");
+  }
+  checkWhole("replicas", replicas, 1, REPLICAS_MAX);
+  checkWhole("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+  checkWhole("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
+  // Beyond the window nobody could tell an append that was made twice.
+  checkWhole("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
+  checkWhole("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
+  return {
+    ...{ connection, stream, subject, replicas },
+    ...{ segmentBytes, readCacheBytes, deadlineMs, ackWaitMs },
+  };
+}
+
+function defaultReplicas({ info }: NatsConnection): number {
+  return info?.cluster === undefined ? 1 : REPLICAS_IN_CLUSTER;
+}
+
+function checkWhole(field: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw invalid(field, value, `a whole number from ${least} to ${most}`);
+}

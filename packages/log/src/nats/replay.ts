@@ -1,0 +1,44 @@
+import type { StreamInfo } from "@nats-io/jetstream";
+import type { Batch, Position } from "../log.ts";
+import type { BatchReader } from "./batch-reader.ts";
+import { logFailed, streamDamaged } from "./errors.ts";
+import { Feed } from "./feed.ts";
+import type { NatsSettings } from "./options.ts";
+import type { Stream } from "./stream.ts";
+
+/** All batches from the stream's first message up to its message `last`. */
+export async function* replayStream(
+  settings: NatsSettings,
+  stream: Stream,
+  reader: BatchReader,
+  last: Position,
+): AsyncGenerator<Batch, void, undefined> {
+  const { state } = await stream.info();
+  const first = Math.max(state.first_seq, 1);
+  const feed = new Feed(settings, stream, first);
+  let expected = first;
+  try {
+    for (;;) {
+      const { sequence, data } = await feed.next();
+      if (sequence !== expected) checkGap(await stream.info(), first, expected, sequence);
+      expected = sequence + 1;
+      const batch = reader.take(sequence, data);
+      if (batch !== undefined) yield batch;
+      if (sequence >= last) return;
+    }
+  } finally {
+    await feed.close();
+  }
+}
+
+/** Only a trim makes a gap, and only at the beginning. */
+function checkGap(info: StreamInfo, first: Position, expected: Position, found: Position): void {
+  const { name } = info.config;
+  const count = found - expected;
+  if (count < 0 || info.state.first_seq < found) {
+    throw streamDamaged(name, expected, `${count} messages are missing`);
+  }
+  if (expected === first) return;
+  const reason = `its former owner has trimmed ${count} messages meanwhile: open it again`;
+  throw logFailed(name, "replaying", reason);
+}

@@ -1,0 +1,58 @@
+import type { Position, Span } from "../log.ts";
+
+interface OpenSpan {
+  readonly first: Position;
+  sizeBytes: number;
+}
+
+/** What the stream holds, cut into spans of about a segment: counted at the replay and since. */
+export class Spans {
+  readonly #spanBytes: number;
+  #spans: OpenSpan[] = [];
+  /** Behind the newest batch. */
+  #end: Position = 0;
+  #sizeBytes = 0;
+
+  constructor(spanBytes: number) {
+    this.#spanBytes = spanBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** A batch stands from a position to before `end`. */
+  add(position: Position, end: Position, sizeBytes: number): void {
+    const last = this.#spans.at(-1);
+    if (last === undefined || last.sizeBytes + sizeBytes > this.#spanBytes) {
+      this.#spans.push({ first: position, sizeBytes });
+    } else last.sizeBytes += sizeBytes;
+    this.#sizeBytes += sizeBytes;
+    this.#end = end;
+  }
+
+  list(): Span[] {
+    return this.#spans.map(({ first, sizeBytes }, index) => ({
+      first,
+      end: this.#spans[index + 1]?.first ?? this.#end,
+      sizeBytes,
+    }));
+  }
+
+  has(position: Position): boolean {
+    const first = this.#spans[0]?.first;
+    return first !== undefined && position >= first && position < this.#end;
+  }
+
+  /** The end of the last span that `trim(before)` forgets; undefined: it forgets none. */
+  trimmed(before: Position): Position | undefined {
+    return this.list()
+      .slice(0, -1)
+      .findLast(({ end }) => end <= before)?.end;
+  }
+
+  forget(before: Position): void {
+    this.#spans = this.#spans.filter(({ first }) => first >= before);
+    this.#sizeBytes = this.#spans.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+}

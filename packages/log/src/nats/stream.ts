@@ -1,0 +1,137 @@
+import {
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { SluiceError } from "@sluice/protocol";
+import { DUPLICATE_WINDOW_MS, NATS_RETRY_MS } from "../limits.ts";
+import type { Position } from "../log.ts";
+import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
+import { Link } from "./link.ts";
+import type { NatsSettings } from "./options.ts";
+
+/** What the log asks of its stream beside appends. Each call is made again until a deadline. */
+export class Stream {
+  readonly name: string;
+  readonly #settings: NatsSettings;
+  readonly manager: JetStreamManager;
+  readonly #link: Link;
+
+  private constructor(settings: NatsSettings, manager: JetStreamManager) {
+    this.name = settings.stream;
+    this.#settings = settings;
+    this.manager = manager;
+    this.#link = Link.of(settings.connection);
+  }
+
+  /** Opens the stream, which is made when it does not exist. */
+  static async open(settings: NatsSettings): Promise<Stream> {
+    const { connection, ackWaitMs } = settings;
+    const options = { checkAPI: false, timeout: ackWaitMs };
+    const stream = new Stream(settings, await jetstreamManager(connection, options));
+    checkConfig(await stream.#ensure());
+    return stream;
+  }
+
+  info(): Promise<StreamInfo> {
+    return this.#until("asking", () => this.manager.streams.info(this.name));
+  }
+
+  /** Any replica may answer. One that is behind has not all yet, so nothing is no answer. */
+  read(sequence: Position): Promise<Uint8Array | undefined> {
+    return this.#until("reading", async () => {
+      const { direct } = this.manager;
+      const found = await direct.getMessage(this.name, { seq: sequence });
+      return found?.data ?? (await this.readFromLeader(sequence));
+    });
+  }
+
+  /** One attempt: whoever asks the leader wants to know how it stands now. */
+  async readFromLeader(sequence: Position): Promise<Uint8Array | undefined> {
+    try {
+      const found = await this.manager.streams.getMessage(this.name, { seq: sequence });
+      return found?.data;
+    } catch (error) {
+      if (isCode(error, JetStreamApiCodes.NoMessageFound)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Forgets all messages before a sequence. */
+  async purge(before: Position): Promise<void> {
+    await this.#until("trimming", () => this.manager.streams.purge(this.name, { seq: before }));
+  }
+
+  #ensure(): Promise<StreamInfo> {
+    return this.#until("opening", async () => {
+      try {
+        return await this.manager.streams.info(this.name);
+      } catch (error) {
+        if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
+        return this.manager.streams.add(configOf(this.#settings));
+      }
+    });
+  }
+
+  async #until<T>(doing: string, act: () => Promise<T>): Promise<T> {
+    const endAt = performance.now() + this.#settings.deadlineMs;
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        const isOver = performance.now() + NATS_RETRY_MS >= endAt;
+        if (this.#link.isClosed || !isPassing(error)) throw toLogError(this.name, doing, error);
+        const reason = this.#link.isUp ? reasonOf(error) : NOT_CONNECTED;
+        if (isOver) throw logFailed(this.name, doing, reason, error);
+        await new Promise((resolve) => setTimeout(resolve, NATS_RETRY_MS));
+      }
+    }
+  }
+}
+
+/** Nothing is ever lost by policy: no limits, no age, and only the log itself forgets. */
+function configOf({ stream, subject, replicas }: NatsSettings): Partial<StreamConfig> & {
+  name: string;
+} {
+  return {
+    name: stream,
+    subjects: [subject],
+    description: "a log of Sluice",
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    num_replicas: replicas,
+    max_age: 0,
+    max_bytes: -1,
+    max_msgs: -1,
+    max_msgs_per_subject: -1,
+    max_msg_size: -1,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    deny_delete: true,
+    allow_direct: true,
+  };
+}
+
+function checkConfig({ config }: StreamInfo): void {
+  const wrong =
+    (config.storage !== StorageType.File && "its storage is not a file") ||
+    (config.retention !== RetentionPolicy.Limits && "its retention is not by limits") ||
+    (config.max_age > 0 && "it forgets by age") ||
+    (config.max_msgs_per_subject > 0 && "it forgets by subject") ||
+    (config.discard !== DiscardPolicy.New && "it discards old messages when it is full") ||
+    (!config.allow_direct && "it does not allow direct gets");
+  if (wrong === false) return;
+  const message = `the stream ${config.name} cannot be a log: ${wrong}`;
+  throw new SluiceError("INVALID", message, { field: "stream", value: config.name });
+}
+
+function isCode(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}
