@@ -10,6 +10,8 @@ export interface NodeEntry {
   readonly startedAt: number;
   readonly isDraining: boolean;
   readonly beat: number;
+  /** Up to which change this node has read the keys. */
+  readonly keysRead: number;
   readonly tenures: readonly TenureFigures[];
 }
 

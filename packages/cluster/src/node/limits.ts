@@ -33,3 +33,24 @@ export const FORGET_MS = 10 * 60_000;
 
 /** Moves that are remembered, for people. */
 export const MOVES_KEPT = 50;
+
+/** Partitions of a new cluster: two, three, four and six nodes get even shares of it. */
+export const PARTITIONS = 12;
+
+/** Each has a stream of its own and an owner to be found. */
+export const PARTITIONS_MAX = 1_024;
+
+/** How long a stream waits for a partition that is about to be served here, or elsewhere. */
+export const SOON_MS = 3_000;
+
+/** How long a key's maker waits for nodes that do not say that they have read it. */
+export const KEYS_MS_MAX = 3_000;
+
+/** How often figures of partitions are taken. */
+export const FIGURES_MS = 1_000;
+
+/** Payloads in memory, of all partitions that a node owns; as much as a server alone has. */
+export const PAYLOAD_MEMORY_BYTES = 256 * 1024 * 1024;
+
+/** A machine that takes longer to answer a connection is as good as gone. */
+export const DIAL_MS_MAX = 2_000;

@@ -40,6 +40,10 @@ export interface OwnershipOptions {
   readonly leaseMs?: number | undefined;
   /** What is told of a partition beside its state. */
   readonly figures?: ((partition: number) => { lagMs: number; jobs: number }) | undefined;
+  /** Up to which change this node has read the keys. */
+  readonly keysRead?: (() => number) | undefined;
+  /** Told of entries that are not about nodes and owners. */
+  readonly onEntry?: ((entry: RegistryEntry) => void) | undefined;
   readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
   /** Another process has our name: this one has to end. */
   readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
@@ -91,7 +95,9 @@ export class Ownership {
       options.onSuperseded?.(error);
       this.#look();
     };
-    this.#presence = new Presence({ registry, clock, name, address, version, onSuperseded });
+    const { keysRead = () => 0 } = options;
+    const own = { registry, clock, name, address, version };
+    this.#presence = new Presence({ ...own, keysRead, onSuperseded });
     this.#tenures = Array.from(
       { length: options.partitions },
       (_, partition) =>
@@ -161,6 +167,11 @@ export class Ownership {
     this.#tenures[partition]?.fail(error);
   }
 
+  /** Writes the own entry now, for something in it has changed. */
+  tellNow(): void {
+    void this.#presence.renew(this.#figures()).then(() => this.#presence.renew(this.#figures()));
+  }
+
   /** Gives all partitions to other nodes; resolves when none is left here. */
   async drain(): Promise<void> {
     await this.#presence.drain(this.#figures());
@@ -203,7 +214,8 @@ export class Ownership {
     return this.#options.clock.now();
   }
 
-  #hear({ key, value, revision }: RegistryEntry): void {
+  #hear(heard: RegistryEntry): void {
+    const { key, value, revision } = heard;
     if (key.startsWith(NODE_PREFIX)) {
       const id = key.slice(NODE_PREFIX.length);
       this.#members.hear(id, parseNodeEntry(value), revision, this.#now());
@@ -212,7 +224,7 @@ export class Ownership {
       const before = tenure?.entry;
       tenure?.hear(value, revision);
       if (tenure !== undefined) this.#noteMove(tenure.partition, before, tenure.entry);
-    } else return;
+    } else return this.#options.onEntry?.(heard);
     this.#look();
   }
 
@@ -271,7 +283,12 @@ export class Ownership {
       entry?.node,
       entry?.epoch,
     ]);
-    const nodes = this.nodes().map(({ id, isAlive, isDraining }) => [id, isAlive, isDraining]);
+    const nodes = this.nodes().map(({ id, isAlive, isDraining, keysRead }) => [
+      id,
+      isAlive,
+      isDraining,
+      keysRead,
+    ]);
     return JSON.stringify([tenures, nodes, this.#isOver]);
   }
 

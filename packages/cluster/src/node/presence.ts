@@ -20,6 +20,7 @@ export interface PresenceOptions {
   readonly name: NodeName;
   readonly address: string;
   readonly version: string;
+  readonly keysRead: () => number;
   /** Another process has started under our name: the newer one stays. */
   readonly onSuperseded: (error: SluiceError) => void;
 }
@@ -102,7 +103,7 @@ export class Presence {
   }
 
   async #write(tenures: readonly TenureFigures[]): Promise<number> {
-    const { registry, name, address, version } = this.#options;
+    const { registry, name, address, version, keysRead } = this.#options;
     const entry: NodeEntry = {
       address,
       incarnation: name.incarnation,
@@ -110,6 +111,7 @@ export class Presence {
       startedAt: this.#startedAt,
       isDraining: this.#isDraining,
       beat: ++this.#beat,
+      keysRead: keysRead(),
       tenures,
     };
     const text = JSON.stringify(entry);
