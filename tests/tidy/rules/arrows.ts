@@ -5,7 +5,17 @@ import { posix } from "node:path";
 import { importsOf, lineAt } from "../syntax.ts";
 import { type Finding, isTest, isTypeScript, type SourceFile, type Tree, unitOf } from "../tree.ts";
 
-const LIBRARY = ["engine", "log", "protocol", "broker", "client", "server", "dashboard", "sluice"];
+const LIBRARY = [
+  "engine",
+  "log",
+  "protocol",
+  "broker",
+  "client",
+  "server",
+  "cluster",
+  "dashboard",
+  "sluice",
+];
 const packages = (...names: string[]): string[] => names.map((name) => `packages/${name}`);
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -16,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/broker": packages("engine", "log", "protocol"),
   "packages/client": packages("protocol"),
   "packages/server": packages("protocol", "dashboard"),
+  "packages/cluster": packages("protocol", "client", "server", "broker", "log"),
   "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],

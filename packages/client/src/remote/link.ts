@@ -23,7 +23,7 @@ import {
   writeHello,
 } from "@sluice/protocol/wire";
 import { type Dial, unreachable } from "./dial.ts";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS } from "./limits.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "./limits.ts";
 
 export interface LinkOptions {
   readonly url: string;
@@ -79,6 +79,13 @@ export class Link {
       this.close();
       throw error;
     }
+  }
+
+  /** Goes on until the server has welcomed us, as after a connection that was lost. */
+  start(): void {
+    this.#connect().catch((error) => {
+      if (this.#state !== "closed") this.#wait(toSluiceError(error));
+    });
   }
 
   close(): void {
@@ -203,12 +210,10 @@ export class Link {
     }
     this.#state = "waiting";
     const { clock, random } = this.#options;
-    const most = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** this.#tries++);
-    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => {
-      this.#connect().catch((failure) => {
-        if (this.#state !== "closed") this.#wait(toSluiceError(failure));
-      });
-    });
+    // Somebody else answers for it, or will in a moment: it is only not known yet who.
+    const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
+    const most = Math.min(longest, BACKOFF_MS_MIN * 2 ** this.#tries++);
+    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => this.start());
   }
 
   #beatIn(heartbeatMs: number): void {

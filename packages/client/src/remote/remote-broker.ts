@@ -84,6 +84,13 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     return broker;
   }
 
+  /** Answers at once: calls wait until there is a server that welcomes us, however long. */
+  static start(options: LinkOptions): RemoteBroker {
+    const broker = new RemoteBroker(options);
+    broker.#link.start();
+    return broker;
+  }
+
   /** Resolves when the server refuses us for good. */
   get failure(): Promise<SluiceError> {
     return this.#failed.promise;
@@ -197,7 +204,12 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       channel.frame(KIND.cancel, operation, () => {});
     });
     this.#events.set(operation, events);
-    channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+    const ask = (): void => {
+      events.isHeard = this.#link.isUp;
+      channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+    };
+    events.ask = ask;
+    ask();
     return events;
   }
 
@@ -233,12 +245,20 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   up(isResumed: boolean): void {
-    if (isResumed) return this.#operations.resumed();
+    if (isResumed) {
+      for (const events of this.#events.values()) events.isHeard = true;
+      return this.#operations.resumed();
+    }
     for (const consumer of this.#consumers.values()) consumer.join();
+    for (const [operation, events] of this.#events) {
+      if (!events.isHeard) events.ask();
+      else {
+        // Nobody knows what happened meanwhile: the reader must hear that something is missing.
+        this.#events.delete(operation);
+        events.end(interrupted());
+      }
+    }
     this.#operations.repeat();
-    // Nobody knows what happened meanwhile, so the reader must hear that something is missing.
-    for (const events of this.#events.values()) events.end(interrupted());
-    this.#events.clear();
   }
 
   failed(error: SluiceError): void {
