@@ -4,7 +4,7 @@ export type { Readiness } from "./health.ts";
 export { FixedKeys } from "./keys/fixed-keys.ts";
 export type { Action, Grant } from "./keys/grant.ts";
 export { guard } from "./keys/guard.ts";
-export type { CreatedKey, KeyInfo } from "./keys/key-ring.ts";
+export type { CreatedKey, KeyInfo, KeyPeers } from "./keys/key-ring.ts";
 export type { Principal } from "./keys/principal.ts";
 export type { Limits } from "./limits.ts";
 export * from "./outgoing/index.ts";

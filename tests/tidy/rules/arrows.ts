@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/client": packages("protocol"),
   "packages/server": packages("protocol", "dashboard"),
   "packages/cluster": packages("protocol", "client", "server", "broker", "log"),
-  "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
+  "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server", "cluster"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],
   "apps/*": packages("sluice"),

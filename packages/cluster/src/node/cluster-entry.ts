@@ -49,7 +49,8 @@ function read(text: string): ClusterEntry {
   try {
     const { name, partitions, secret } = JSON.parse(text);
     checkPartitions(partitions);
-    if (typeof secret === "string" && secret !== "") return { name: String(name), partitions, secret };
+    if (typeof secret === "string" && secret !== "")
+      return { name: String(name), partitions, secret };
   } catch {
     // Said below, for whatever is wrong with it.
   }

@@ -10,7 +10,7 @@ import type { Socket } from "@sluice/protocol/wire";
 import type { ClusterDoor, ClusterStatus } from "@sluice/server";
 import { homeOfStore } from "../hash.ts";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
-import type { Registry, RegistryEntry } from "../registry/registry.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
 import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
 import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
@@ -208,7 +208,7 @@ export class ClusterNode implements ClusterDoor {
     copyConfig(partitions.port(home), broker).catch(() => {});
   }
 
-  #hear(entry: RegistryEntry, directory: RegistryDirectory): void {
+  #hear(entry: WatchedEntry, directory: RegistryDirectory): void {
     if (entry.key === "keys") this.keys.hear(entry.revision);
     else directory.hear(entry);
   }

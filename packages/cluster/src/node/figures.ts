@@ -58,6 +58,9 @@ export class Figures {
 
 async function read(broker: LocalBroker): Promise<Figure> {
   const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), broker.queues()]);
-  const jobs = queues.reduce((sum, { stats }) => sum + stats.waiting + stats.delayed + stats.leased, 0);
+  const jobs = queues.reduce(
+    (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.leased,
+    0,
+  );
   return { lagMs: Math.round(unsyncedMs), jobs };
 }

@@ -4,7 +4,7 @@
  * to whom it belongs now, and when to stop for want of a proof that what it has is still its own.
  */
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
-import type { Registry, RegistryEntry } from "../registry/registry.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import {
   isSame,
   NODE_PREFIX,
@@ -43,7 +43,7 @@ export interface OwnershipOptions {
   /** Up to which change this node has read the keys. */
   readonly keysRead?: (() => number) | undefined;
   /** Told of entries that are not about nodes and owners. */
-  readonly onEntry?: ((entry: RegistryEntry) => void) | undefined;
+  readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
   readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
   /** Another process has our name: this one has to end. */
   readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
@@ -214,7 +214,7 @@ export class Ownership {
     return this.#options.clock.now();
   }
 
-  #hear(heard: RegistryEntry): void {
+  #hear(heard: WatchedEntry): void {
     const { key, value, revision } = heard;
     if (key.startsWith(NODE_PREFIX)) {
       const id = key.slice(NODE_PREFIX.length);

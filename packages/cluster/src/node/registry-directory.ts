@@ -1,7 +1,7 @@
 /** Where queues are, kept in the registry so that all nodes know the same. */
 import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
-import type { Registry, RegistryEntry } from "../registry/registry.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { isConflict } from "./within.ts";
 
 export const QUEUE_PREFIX = "queue.";
@@ -61,7 +61,7 @@ export class RegistryDirectory implements Directory {
   }
 
   /** An entry of the registry has changed. */
-  hear({ key, value, revision }: RegistryEntry): void {
+  hear({ key, value, revision }: WatchedEntry): void {
     if (!key.startsWith(QUEUE_PREFIX)) return;
     const queue = Buffer.from(key.slice(QUEUE_PREFIX.length), "base64url").toString();
     if (value !== undefined) this.#set(queue, partitionsOf(value), revision);

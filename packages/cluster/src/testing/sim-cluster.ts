@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
 import { Ownership } from "../node/ownership.ts";
 import type { PartitionHost } from "../node/tenure.ts";
-import type { Registry, RegistryEntry } from "../registry/registry.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
 
 export interface SimOptions {
   readonly partitions: number;
@@ -37,7 +37,7 @@ export class SimCluster {
   readonly confirmations: Confirmation[] = [];
   readonly fences: number[];
   readonly #store = new Map<string, { value: string; revision: number }>();
-  readonly #watchers: ((entry: RegistryEntry) => void)[] = [];
+  readonly #watchers: ((entry: WatchedEntry) => void)[] = [];
   #revision = 0;
   #events: Event[] = [];
   #order = 0;
@@ -113,7 +113,7 @@ export class SimCluster {
     return next;
   }
 
-  watch(tell: (entry: RegistryEntry) => void): () => void {
+  watch(tell: (entry: WatchedEntry) => void): () => void {
     const first = [...this.#store].sort(([, a], [, b]) => a.revision - b.revision);
     for (const [key, { value, revision }] of first) tell({ key, value, revision });
     this.#watchers.push(tell);
@@ -268,7 +268,7 @@ export class SimNode implements Clock, Registry, PartitionHost {
     await this.#ask(() => this.#sim.write(key, undefined, revision));
   }
 
-  async watch(_prefix: string, onEntry: (entry: RegistryEntry) => void): Promise<() => void> {
+  async watch(_prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
     const sim = this.#sim;
     return sim.watch((entry) => {
       // Late, but in order.

@@ -1,0 +1,203 @@
+import {
+  DeliverPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  StorageType,
+} from "@nats-io/jetstream";
+import { type KV, Kvm } from "@nats-io/kv";
+import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { SluiceError } from "@sluice/protocol";
+import {
+  checkKey,
+  checkValue,
+  closedRegistry,
+  conflict,
+  type Entry,
+  type Registry,
+  type WatchedEntry,
+} from "./registry.ts";
+
+export interface NatsRegistryOptions {
+  /** Stays the caller's: closing the registry does not close it. */
+  readonly connection: NatsConnection;
+  /** The key-value bucket's name; it is made when it does not exist. */
+  readonly bucket: string;
+  /** Copies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
+  readonly replicas?: number;
+  /** How long one call waits for its answer; 2 s. */
+  readonly answerMs?: number;
+}
+
+const ANSWER_MS = 2000;
+const REPLICAS_IN_CLUSTER = 3;
+const OPERATION = "KV-Operation";
+const DELETED = ["DEL", "PURGE"];
+/** How long a change is tried again because others change other keys at the same time. */
+const BUSY_MS = 5000;
+/** Between two tries, times a number below 1: those who met must not meet again. */
+const BUSY_PAUSE_MS = 20;
+
+/**
+ * A registry in a key-value bucket of NATS JetStream. A change names the last sequence of the whole
+ * bucket, not that of its key: a cluster of servers 2.9 judges the latter before it puts changes in
+ * order, so that several with the same revision all pass. The price: a change reads first, and is
+ * made again when another key has changed meanwhile. A bucket has a few changes each second.
+ */
+export class NatsRegistry implements Registry {
+  readonly #bucket: string;
+  readonly #client: JetStreamClient;
+  readonly #manager: JetStreamManager;
+  readonly #kv: KV;
+  readonly #stops = new Set<() => void>();
+  #isClosed = false;
+
+  private constructor(bucket: string, client: JetStreamClient, manager: JetStreamManager, kv: KV) {
+    this.#bucket = bucket;
+    this.#client = client;
+    this.#manager = manager;
+    this.#kv = kv;
+  }
+
+  static async open(options: NatsRegistryOptions): Promise<NatsRegistry> {
+    const { connection, bucket, answerMs = ANSWER_MS } = options;
+    const inCluster = connection.info?.cluster !== undefined;
+    const { replicas = inCluster ? REPLICAS_IN_CLUSTER : 1 } = options;
+    if (!/^[\w-]+$/.test(bucket)) {
+      const message = `bucket must be a name of letters, digits, - and _, got ${bucket}`;
+      throw new SluiceError("INVALID", message, { field: "bucket", value: bucket });
+    }
+    try {
+      const client = jetstream(connection, { timeout: answerMs });
+      // A direct get asks any replica, and one that is behind answers what is no longer so.
+      const kv = await new Kvm(client).create(bucket, {
+        ...{ replicas, history: 1, storage: StorageType.File, allow_direct: false },
+      });
+      return new NatsRegistry(bucket, client, await client.jetstreamManager(false), kv);
+    } catch (error) {
+      throw toRegistryError(bucket, error);
+    }
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    return this.#call(key, () => this.#read(key));
+  }
+
+  create(key: string, value: string): Promise<number> {
+    return this.#call(key, () => {
+      checkValue(value);
+      return this.#change(key, undefined, value);
+    });
+  }
+
+  update(key: string, value: string, revision: number): Promise<number> {
+    return this.#call(key, () => {
+      checkValue(value);
+      return this.#change(key, revision, value);
+    });
+  }
+
+  async delete(key: string, revision: number): Promise<void> {
+    await this.#call(key, () => this.#change(key, revision, undefined));
+  }
+
+  async watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
+    if (this.#isClosed) throw closedRegistry();
+    const before = `$KV.${this.#bucket}.`;
+    const words = prefix.slice(0, prefix.lastIndexOf(".") + 1);
+    try {
+      const consumer = await this.#client.consumers.getPushConsumer(`KV_${this.#bucket}`, {
+        filter_subjects: `${before}${words}>`,
+        deliver_policy: DeliverPolicy.LastPerSubject,
+      });
+      let rest = (await consumer.info(true)).num_pending;
+      let tellAll = (): void => {};
+      const all = new Promise<void>((resolve) => {
+        tellAll = resolve;
+      });
+      if (rest === 0) tellAll();
+      const messages = await consumer.consume({
+        callback: (message) => {
+          const key = message.subject.slice(before.length);
+          if (!this.#isClosed && key.startsWith(prefix)) onEntry(entryOf(key, message));
+          if (--rest === 0) tellAll();
+        },
+      });
+      const stop = (): void => {
+        messages.stop();
+        this.#stops.delete(stop);
+      };
+      this.#stops.add(stop);
+      await all;
+      return stop;
+    } catch (error) {
+      throw toRegistryError(prefix, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of [...this.#stops]) stop();
+  }
+
+  async #read(key: string): Promise<Entry | undefined> {
+    const entry = await this.#kv.get(key);
+    if (entry === null || DELETED.includes(entry.operation)) return undefined;
+    return { value: entry.string(), revision: entry.revision };
+  }
+
+  /** Sets or deletes a key that has this revision, or is not there. Answers the new revision. */
+  async #change(
+    key: string,
+    revision: number | undefined,
+    value: string | undefined,
+  ): Promise<number> {
+    const endAt = performance.now() + BUSY_MS;
+    const head = headers();
+    if (value === undefined) head.set(OPERATION, "DEL");
+    for (;;) {
+      // In this order: what is read later than the sequence is at least as new.
+      const { state } = await this.#manager.streams.info(`KV_${this.#bucket}`);
+      if ((await this.#read(key))?.revision !== revision) throw conflict(key);
+      head.set("Nats-Expected-Last-Sequence", `${state.last_seq}`);
+      try {
+        const subject = `$KV.${this.#bucket}.${key}`;
+        const { seq } = await this.#client.publish(subject, value ?? "", { headers: head });
+        return seq;
+      } catch (error) {
+        if (!isWrongSequence(error) || performance.now() > endAt) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * BUSY_PAUSE_MS));
+    }
+  }
+
+  async #call<T>(key: string, act: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closedRegistry();
+    checkKey(key);
+    try {
+      return await act();
+    } catch (error) {
+      throw toRegistryError(key, error);
+    }
+  }
+}
+
+function entryOf(key: string, message: JsMsg): WatchedEntry {
+  const isDeleted = DELETED.includes(message.headers?.get(OPERATION) ?? "");
+  return { key, value: isDeleted ? undefined : message.string(), revision: message.seq };
+}
+
+function isWrongSequence(error: unknown): boolean {
+  const { StreamWrongLastSequence } = JetStreamApiCodes;
+  return error instanceof JetStreamApiError && error.code === StreamWrongLastSequence;
+}
+
+function toRegistryError(key: string, error: unknown): SluiceError {
+  if (error instanceof SluiceError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `the registry does not answer: ${reason}`;
+  return new SluiceError("DISCONNECTED", message, { key, reason }, { cause: error });
+}

@@ -1,0 +1,63 @@
+import { SluiceError } from "@sluice/protocol";
+
+export interface Entry {
+  readonly value: string;
+  /** Grows with every change of any key. */
+  readonly revision: number;
+}
+
+export interface WatchedEntry {
+  readonly key: string;
+  /** Undefined: it was deleted. */
+  readonly value: string | undefined;
+  readonly revision: number;
+}
+
+/**
+ * What all nodes of a cluster know: few and small entries, each changed only by whoever knows its
+ * last revision. Keys are words with dots between them.
+ *
+ * A change that was not answered in time rejects with DISCONNECTED, and may have happened: whoever
+ * made it has to look.
+ */
+export interface Registry {
+  get(key: string): Promise<Entry | undefined>;
+  /** Answers the revision; rejects with CONFLICT when the key is there. */
+  create(key: string, value: string): Promise<number>;
+  /** Answers the new revision; rejects with CONFLICT when the last one is another. */
+  update(key: string, value: string, revision: number): Promise<number>;
+  /** Rejects with CONFLICT when the last revision is another. */
+  delete(key: string, revision: number): Promise<void>;
+  /**
+   * Tells of every key that begins with the prefix: first all that are there, and of each change
+   * later. Of several changes of one key only the last may be told. Resolves when all that are there
+   * were told, with a function that ends it.
+   */
+  watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
+  close(): Promise<void>;
+}
+
+/** Entries are addresses and leases; a value beyond this is something else. */
+const VALUE_BYTES_MAX = 64 * 1024;
+const KEY_LENGTH_MAX = 512;
+
+export function checkKey(key: string): void {
+  const isKey = typeof key === "string" && /^[\w=-]+(\.[\w=-]+)*$/.test(key);
+  if (isKey && key.length <= KEY_LENGTH_MAX) return;
+  const message = `key must be words with dots between them, got ${JSON.stringify(key)}`;
+  throw new SluiceError("INVALID", message, { field: "key", value: key });
+}
+
+export function checkValue(value: string): void {
+  if (typeof value === "string" && Buffer.byteLength(value) <= VALUE_BYTES_MAX) return;
+  const message = `value must be a text of at most ${VALUE_BYTES_MAX} bytes`;
+  throw new SluiceError("INVALID", message, { field: "value" });
+}
+
+export function conflict(key: string): SluiceError {
+  return new SluiceError("CONFLICT", `${key} has changed since`, { key });
+}
+
+export function closedRegistry(): SluiceError {
+  return new SluiceError("CLOSED", "the registry is closed");
+}
