@@ -137,6 +137,17 @@ export class ClusterNode implements ClusterDoor {
     owners.close();
   }
 
+  /** As if the process had died: nothing is said to the others, who find out by themselves. */
+  async stop(): Promise<void> {
+    if (this.#parts === undefined) return;
+    const { ownership, owners, figures, houses, router } = this.#parts;
+    ownership.stop();
+    figures.stop();
+    await houses.stop();
+    await router.close();
+    owners.close();
+  }
+
   #assemble(cluster: ClusterEntry, address: string): Parts {
     const { registry, dial, resumeMs = RESUME_MS } = this.#options;
     const clock = this.#clock;

@@ -131,6 +131,13 @@ export class Houses implements PartitionHost {
     await house?.broker.close();
   }
 
+  /** Nobody is served any more; what the logs still take is written. */
+  async stop(): Promise<void> {
+    this.#refusing.close();
+    const open = [...this.#houses.keys()];
+    await Promise.all(open.map((partition) => this.close(partition).catch(() => {})));
+  }
+
   async prove(partition: number): Promise<void> {
     const house = this.#houses.get(partition);
     if (house === undefined) throw moved(partition, "it is not open here");

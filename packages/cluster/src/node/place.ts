@@ -7,8 +7,10 @@
 /** The node for each partition; empty when there is no node. The same for the same set. */
 export function place(partitions: number, nodes: readonly string[]): string[] {
   if (nodes.length === 0) return [];
-  const most = Math.ceil(partitions / nodes.length);
-  const room = new Map(nodes.map((node) => [node, most]));
+  const share = Math.floor(partitions / nodes.length);
+  // So many nodes get one more than the others.
+  let extras = partitions % nodes.length;
+  const counts = new Map(nodes.map((node) => [node, 0]));
   const scores = nodes.flatMap((node) =>
     Array.from({ length: partitions }, (_, partition) => ({
       node,
@@ -22,9 +24,12 @@ export function place(partitions: number, nodes: readonly string[]): string[] {
   );
   const placed: string[] = [];
   for (const { node, partition } of scores) {
-    if (placed[partition] !== undefined || room.get(node) === 0) continue;
+    const count = counts.get(node)!;
+    const isExtra = count === share;
+    if (placed[partition] !== undefined || count > share || (isExtra && extras === 0)) continue;
+    if (isExtra) extras--;
     placed[partition] = node;
-    room.set(node, room.get(node)! - 1);
+    counts.set(node, count + 1);
   }
   return placed;
 }
