@@ -15,6 +15,8 @@ export interface ClusterDoor {
   accept(partition: number, socket: ServerSocket, admit: Admit): void;
   /** The cluster as this node knows it. */
   status(): ClusterStatus;
+  /** Calls back when owners, nodes or placements have changed; the answer ends that. */
+  onChange(listener: () => void): () => void;
   /** Asks a node to give its partitions to the others. */
   drain(node: string): Promise<void>;
 }
@@ -23,6 +25,8 @@ export interface ClusterStatus {
   readonly name: string;
   /** The node that answers. */
   readonly self: string;
+  /** Another one for every change; of this node alone. */
+  readonly version: string;
   readonly partitionCount: number;
   readonly nodes: readonly ClusterNodeInfo[];
   readonly partitions: readonly PartitionInfo[];

@@ -28,6 +28,7 @@ const cluster: ClusterDoor = {
   status: () => ({
     name: "sluice",
     self: "a",
+    version: "a.1",
     partitionCount: 1,
     nodes: [
       {
@@ -47,6 +48,7 @@ const cluster: ClusterDoor = {
     placements: [{ queue: "wide", partitions: [0] }],
     moves: [{ partition: 0, from: "b", to: "a", epoch: 3, isHandedOver: true, at: 5 }],
   }),
+  onChange: () => () => {},
   drain: async () => {},
 };
 
@@ -149,6 +151,7 @@ async function askRest(ask: Ask): Promise<void> {
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
   await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
+  await ask("GET /v1/cluster?after=a.1&waitMs=1", undefined, 200);
   const { placements } = await ask("GET /v1/cluster", undefined, 200);
   assert.deepEqual(placements, [{ queue: "wide", partitions: [0] }]);
   await ask("POST /v1/cluster/nodes/a/drain", undefined, 202);

@@ -171,7 +171,7 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
   sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
   dashboardRoutes(app);
   appRoutes(app, options.pages ?? []);
-  clusterRoutes(app, options.cluster);
+  clusterRoutes(app, options.cluster, closing);
   healthRoutes(app, () => desk.readiness());
   const registry = newRegistry(app);
   const readings = new Readings(registry);

@@ -39,11 +39,13 @@ export interface ReachParts extends ConnectParts {
   dial: Dial;
   /** What stands for the address in the words of an error. */
   name: string;
+  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  patienceMs?: number | undefined;
 }
 
 /** The port of a server that need not be there yet: calls wait for it. */
-export function reachBroker({ name, ...parts }: ReachParts): RemoteBroker {
-  return RemoteBroker.start(linkOf(name, parts));
+export function reachBroker({ name, patienceMs, ...parts }: ReachParts): RemoteBroker {
+  return RemoteBroker.start({ ...linkOf(name, parts), patienceMs });
 }
 
 function linkOf(url: string, parts: ConnectParts): LinkOptions {

@@ -33,12 +33,16 @@ export interface LinkOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly defer: (callback: () => void) => void;
+  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  readonly patienceMs?: number | undefined;
 }
 
 export interface LinkOwner {
   receive(reader: FrameReader): void;
   /** The session goes on, or is a new one that knows of nothing. */
   up(isResumed: boolean): void;
+  /** It is not up, and has not been for longer than whoever calls wants to wait. */
+  outOfReach(error: SluiceError): void;
   /** It will never be up again. */
   failed(error: SluiceError): void;
 }
@@ -60,10 +64,13 @@ export class Link {
   #beat: Timer | undefined = undefined;
   #heardAt = 0;
   #tries = 0;
+  /** Since when there is no connection. */
+  #downAt: number;
 
   constructor(options: LinkOptions, owner: LinkOwner) {
     this.#options = options;
     this.#owner = owner;
+    this.#downAt = options.clock.now();
     this.channel = new Channel({ defer: options.defer, isResumable: true });
   }
 
@@ -197,6 +204,7 @@ export class Link {
   #lost(socket: Socket, reason: string): void {
     if (this.#socket !== socket) return;
     this.#socket = undefined;
+    this.#downAt = this.#options.clock.now();
     this.#beat?.cancel();
     this.channel.detach();
     this.#wait(unreachable(this.#options.url, reason));
@@ -209,7 +217,8 @@ export class Link {
       return this.#owner.failed(error);
     }
     this.#state = "waiting";
-    const { clock, random } = this.#options;
+    const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
+    if (clock.now() - this.#downAt > patienceMs) this.#owner.outOfReach(error);
     // Somebody else answers for it, or will in a moment: it is only not known yet who.
     const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
     const most = Math.min(longest, BACKOFF_MS_MIN * 2 ** this.#tries++);

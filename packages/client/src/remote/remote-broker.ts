@@ -62,6 +62,8 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   #named = 0;
   /** Why every later call is refused. */
   #end: SluiceError | undefined = undefined;
+  /** Why calls are refused until there is a connection again. */
+  #away: SluiceError | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
   #left: (() => void) | undefined = undefined;
 
@@ -104,9 +106,9 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     checkBatch("jobs", jobs);
     const { signal, holdGroups = false, operationId = this.#operationId() } = options;
     if (signal?.aborted === true) throw aborted(signal);
-    this.#check();
+    this.#checkReach();
     const operations = this.#operations;
-    const check = (): void => this.#check();
+    const check = (): void => this.#checkReach();
     return addInParts({ operations, queue, jobs, operationId, signal, holdGroups, check });
   }
 
@@ -118,7 +120,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
     const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
-    this.#check();
+    this.#checkReach();
     const operation = this.#operations.number();
     const answer = this.#operations.ask(
       {
@@ -170,7 +172,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
 
   async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
     checkBatch("items", items);
-    this.#check();
+    this.#checkReach();
     return this.#operations.ask({
       kind: KIND.extend,
       write: (writer) => writeExtends(writer, items),
@@ -225,7 +227,9 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     operation?: number,
   ): Promise<T> {
     this.#check();
-    return this.#operations.ask(this.ask<T>(name, args), operation);
+    const isPatient = name === "ended" || name === "groupEnded";
+    if (!isPatient) this.#checkReach();
+    return this.#operations.ask({ ...this.ask<T>(name, args), isPatient }, operation);
   }
 
   // What the link tells
@@ -245,6 +249,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   up(isResumed: boolean): void {
+    this.#away = undefined;
     if (isResumed) {
       for (const events of this.#events.values()) events.isHeard = true;
       return this.#operations.resumed();
@@ -259,6 +264,12 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       }
     }
     this.#operations.repeat();
+  }
+
+  outOfReach(error: SluiceError): void {
+    const message = `there is no answer: ${error.message}; what was asked may have been done, or not`;
+    this.#away = new SluiceError("DISCONNECTED", message, error.details, { cause: error });
+    this.#operations.failAll(this.#away, false);
   }
 
   failed(error: SluiceError): void {
@@ -302,6 +313,11 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     if (this.#end !== undefined) throw this.#end;
   }
 
+  #checkReach(): void {
+    this.#check();
+    if (this.#away !== undefined) throw this.#away;
+  }
+
   async #endJobs(
     field: string,
     kind: number,
@@ -309,7 +325,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     write: (writer: FrameWriter) => void,
   ): Promise<Outcome<true>[]> {
     checkBatch(field, items);
-    this.#check();
+    this.#checkReach();
     return this.#operations.ask({
       kind,
       write,

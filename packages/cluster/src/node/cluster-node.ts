@@ -103,11 +103,6 @@ export class ClusterNode implements ClusterDoor {
     return this.#secret.promise;
   }
 
-  /** Grows whenever something has changed that `status` tells of owners and nodes. */
-  get version(): string {
-    return `${this.#options.node}.${this.#version}`;
-  }
-
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -120,21 +115,24 @@ export class ClusterNode implements ClusterDoor {
   status(): ClusterStatus {
     const { ownership, cluster, directory } = this.#started();
     const { name, partitions } = cluster;
-    return statusOf(ownership, { name, self: this.#options.node, partitions }, directory.list());
+    const { node: self } = this.#options;
+    const version = `${self}.${this.#version}`;
+    return statusOf(ownership, { name, self, version, partitions }, directory.list());
   }
 
   async drain(node: string): Promise<void> {
     await askToDrain(this.#options.registry, node);
   }
 
-  /** Gives the partitions to the others, as far as they take them in time, and leaves. */
+  /** Gives the partitions to the others, as far as they take them in time; calls go on. */
+  async leave(options: { timeoutMs?: number } = {}): Promise<void> {
+    await this.#parts?.ownership.close(options);
+  }
+
+  /** Leaves, and takes no more calls. */
   async close(options: { timeoutMs?: number } = {}): Promise<void> {
-    if (this.#parts === undefined) return;
-    const { ownership, router, owners, figures } = this.#parts;
-    await ownership.close(options);
-    figures.stop();
-    await router.close();
-    owners.close();
+    await this.leave(options);
+    await this.stop();
   }
 
   /** As if the process had died: nothing is said to the others, who find out by themselves. */

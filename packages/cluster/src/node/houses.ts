@@ -37,6 +37,7 @@ interface Visit {
 
 const HEARTBEAT_MS = 2_000;
 const HANDSHAKE_MS = 5_000;
+const RESTING = "its log does not answer, so nothing could be confirmed";
 const NO_FACTS = new Uint8Array(0);
 
 export class Houses implements PartitionHost {
@@ -50,7 +51,8 @@ export class Houses implements PartitionHost {
     this.#refusing = new Sessions({
       ...this.#sessionOptions("sluice"),
       open: async (_, { partition }) => {
-        throw moved(partition, "it is not served here");
+        const isResting = this.#houses.has(partition);
+        throw moved(partition, isResting ? RESTING : "it is not served here");
       },
     });
   }

@@ -5,9 +5,10 @@ import type { Ownership } from "./ownership.ts";
 
 export function statusOf(
   ownership: Ownership,
-  { name, self, partitions }: { name: string; self: string; partitions: number },
+  cluster: { name: string; self: string; version: string; partitions: number },
   placements: ClusterStatus["placements"],
 ): ClusterStatus {
+  const { name, self, version, partitions } = cluster;
   const nodes = ownership.nodes();
   const figures = new Map<string, TenureFigures>();
   for (const { id, tenures } of nodes) {
@@ -19,6 +20,7 @@ export function statusOf(
   return {
     name,
     self,
+    version,
     partitionCount: partitions,
     nodes: nodes.map((node) => ({
       id: node.id,

@@ -8,3 +8,9 @@ export const HEARTBEAT_MS = 3000;
 
 /** From the connection to the greeting. */
 export const HANDSHAKE_MS = 5000;
+
+/**
+ * How long a call waits for a partition that nobody serves: twice what a takeover takes. Beyond it
+ * the cluster is not about to mend itself, and whoever calls should know.
+ */
+export const PATIENCE_MS = 10_000;

@@ -10,7 +10,7 @@ import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { Partitions } from "../directory.ts";
 import { PartitionPort } from "../partition-port/partition-port.ts";
-import { HANDSHAKE_MS, HEARTBEAT_MS, RESUME_MS } from "./limits.ts";
+import { HANDSHAKE_MS, HEARTBEAT_MS, PATIENCE_MS, RESUME_MS } from "./limits.ts";
 import { socketPair } from "./socket-pair.ts";
 
 export interface LocalPartitionsOptions {
@@ -107,6 +107,7 @@ export class LocalPartitions implements Partitions {
       clock,
       random,
       defer,
+      patienceMs: PATIENCE_MS,
       dial: () => this.dial(partition),
     });
     this.#ports.set(partition, port);

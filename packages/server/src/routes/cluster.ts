@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ClusterDoor } from "../cluster-door.ts";
 import { Permit } from "../keys/permit.ts";
+import { goneSignal } from "./context.ts";
 import {
   answers,
   COUNT,
@@ -15,6 +16,9 @@ import {
   TEXT,
   TIME,
 } from "./shapes.ts";
+
+/** Proxies give up after a minute. */
+const WAIT_MS_MAX = 30_000;
 
 const NODE: Schema = object(
   {
@@ -54,22 +58,32 @@ const STATUS: Schema = object(
   {
     name: TEXT,
     self: NAME,
+    version: { type: "string", description: "Another one for every change." },
     partitionCount: COUNT,
     nodes: list(NODE),
     partitions: list(PARTITION),
     placements: list(object({ queue: NAME, partitions: list(COUNT) }, ["queue", "partitions"])),
     moves: list(MOVE),
   },
-  ["self", "partitionCount", "nodes", "partitions", "placements", "moves"],
+  ["self", "version", "partitionCount", "nodes", "partitions", "placements", "moves"],
 );
 
+const QUERY: Schema = object({
+  after: { type: "string", maxLength: 300, description: "The version that you have." },
+  waitMs: { ...COUNT, maximum: WAIT_MS_MAX, description: "How long to wait for another one." },
+});
+
 /** The cluster that the server is a node of; there are none without one. */
-export function clusterRoutes(app: FastifyInstance, cluster: ClusterDoor | undefined): void {
+export function clusterRoutes(
+  app: FastifyInstance,
+  cluster: ClusterDoor | undefined,
+  closing: AbortSignal,
+): void {
   const door = (): ClusterDoor => {
     if (cluster !== undefined) return cluster;
     throw new SluiceError("NOT_FOUND", "this server stands alone: it is no node of a cluster");
   };
-  app.route({
+  app.route<{ Querystring: { after?: string; waitMs?: number } }>({
     method: "GET",
     url: "/v1/cluster",
     schema: {
@@ -77,12 +91,16 @@ export function clusterRoutes(app: FastifyInstance, cluster: ClusterDoor | undef
       summary: "Nodes, partitions, their owners, and moves",
       description: "404 where a server stands alone. Placements are those of queues that you see.",
       tags: ["cluster"],
+      querystring: QUERY,
       response: answers(STATUS),
     },
-    handler: async ({ principal }) => {
+    handler: async ({ principal, query: { after, waitMs = 0 } }, reply) => {
       const permit = new Permit(principal);
       permit.enterValid();
-      const status = door().status();
+      const known = door();
+      const until = AbortSignal.any([closing, goneSignal(reply), AbortSignal.timeout(waitMs)]);
+      if (known.status().version === after && waitMs > 0) await changed(known, until);
+      const status = known.status();
       const placements = status.placements.filter(({ queue }) => permit.sees(queue));
       return { ...status, placements };
     },
@@ -107,5 +125,18 @@ export function clusterRoutes(app: FastifyInstance, cluster: ClusterDoor | undef
       await door().drain(node);
       return reply.code(202).send({ node });
     },
+  });
+}
+
+/** Resolves with the next change, or when nobody waits for it any more. */
+function changed(cluster: ClusterDoor, until: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      stop();
+      resolve();
+    };
+    const stop = cluster.onChange(over);
+    if (until.aborted) over();
+    else until.addEventListener("abort", over, { once: true });
   });
 }
