@@ -14,6 +14,8 @@ export interface ClusterCase {
   readonly partitions: number;
   /** Every queue that is made is spread over so many of them. Default 1. */
   readonly spread?: number;
+  /** The subjects of the suite that are run. Default: all. */
+  readonly subjects?: RegExp;
   /**
    * What does not hold in such a cluster: the end of a sentence of the suite, and why. Each is run,
    * and must fail: whoever makes it hold takes it off the list.
@@ -22,8 +24,10 @@ export interface ClusterCase {
 }
 
 /** Runs the suite of the port against a router over partitions on memory logs. */
-export function conforms(name: string, { partitions, spread = 1, exceptions }: ClusterCase): void {
+export function conforms(name: string, { partitions, spread = 1, ...which }: ClusterCase): void {
+  const { exceptions, subjects } = which;
   brokerConformance(name, opener(partitions, spread), (sentence, run) => {
+    if (subjects?.test(sentence.slice(name.length + 2)) === false) return undefined;
     const about = Object.keys(exceptions).find((end) => sentence.endsWith(end));
     if (about === undefined) return test(sentence, { timeout: CASE_MS_MAX }, run);
     const title = `${sentence}: does not hold, because ${exceptions[about]}`;
