@@ -45,6 +45,7 @@ interface Seat {
   credits: number;
   /** When it was last given credits, or has sent something. */
   since: number;
+  isQuiet: boolean;
   isOut: boolean;
   error: SluiceError | undefined;
 }
@@ -152,6 +153,7 @@ export class SpreadConsumer implements Consumer {
       consumer: undefined,
       credits,
       since,
+      isQuiet: false,
       isOut: false,
       error: undefined,
     };
@@ -194,6 +196,7 @@ export class SpreadConsumer implements Consumer {
     const { clock } = this.#parts.reach;
     seat.credits -= jobs.length;
     seat.since = clock.now();
+    seat.isQuiet = false;
     if (this.#isOver || this.#stopping !== undefined) {
       return this.#giveBack(jobs.map((job) => ({ partition, job, until: 0 })));
     }
@@ -230,8 +233,7 @@ export class SpreadConsumer implements Consumer {
   /** Credits that no partition has which might use them: to the others, in equal parts. */
   #grant(seats: readonly Seat[]): void {
     const now = this.#parts.reach.clock.now();
-    const isQuiet = (seat: Seat): boolean => this.#isQuiet(seat, now, seats.length);
-    const lively = seats.filter((seat) => !isQuiet(seat));
+    const lively = seats.filter(({ isQuiet }) => !isQuiet);
     const asked = lively.reduce((sum, { credits }) => sum + credits, 0);
     let free = this.#credits - asked;
     if (free <= 0 || lively.length === 0) return;
@@ -243,12 +245,9 @@ export class SpreadConsumer implements Consumer {
       free -= part;
       seat.credits += part;
       seat.since = now;
+      seat.isQuiet = false;
       seat.consumer!.addCredits(part);
     }
-  }
-
-  #isQuiet({ credits, since }: Seat, now: number, seats: number): boolean {
-    return seats > 1 && credits > 0 && now - since >= this.#quietMs;
   }
 
   /** When somebody falls quiet whose credits others could use, or a job has waited too long. */
@@ -259,11 +258,9 @@ export class SpreadConsumer implements Consumer {
     const times = this.#surplus.map(({ until }) => until);
     const seats = this.#joined();
     const now = clock.now();
-    if (this.#credits > 0 && seats.some((seat) => seat.credits === 0)) {
-      for (const seat of seats) {
-        if (seat.credits > 0 && !this.#isQuiet(seat, now, seats.length)) {
-          times.push(seat.since + this.#quietMs);
-        }
+    if (this.#credits > 0 && seats.some(({ credits }) => credits === 0)) {
+      for (const { credits, since, isQuiet } of seats) {
+        if (credits > 0 && !isQuiet) times.push(since + this.#quietMs);
       }
     }
     if (times.length === 0) return;
@@ -277,6 +274,9 @@ export class SpreadConsumer implements Consumer {
     const late = this.#surplus.filter(({ until }) => until <= now);
     this.#surplus = this.#surplus.filter(({ until }) => until > now);
     this.#giveBack(late);
+    for (const seat of this.#seats.values()) {
+      seat.isQuiet = seat.credits > 0 && now - seat.since >= this.#quietMs;
+    }
     this.#share();
   }
 

@@ -10,66 +10,60 @@ export interface MemoryClusterOptions {
   quietMs?: number;
 }
 
-/** A cluster in one process, on logs that end with it. */
+/** A cluster in one process, on logs that end with it. A partition is opened when it is needed. */
 export class MemoryCluster {
   readonly partitions: LocalPartitions;
   readonly router: ClusterRouter;
   readonly #options: MemoryClusterOptions;
-  readonly #logs: MemoryLog[] = [];
-  readonly #brokers: LocalBroker[] = [];
+  readonly #logs: Map<number, MemoryLog>;
+  readonly #brokers = new Map<number, Promise<LocalBroker>>();
 
-  private constructor(options: MemoryClusterOptions) {
+  /** On fresh logs, or on those of a cluster that has ended. */
+  constructor(options: MemoryClusterOptions, after?: MemoryCluster) {
     const { clock, directory, quietMs } = options;
     this.#options = options;
-    this.partitions = new LocalPartitions({ clock });
+    this.#logs = after === undefined ? new Map() : new Map(after.#logs);
+    this.partitions = new LocalPartitions({
+      clock,
+      elsewhere: async (partition) => {
+        await this.broker(partition);
+        return this.partitions.dial(partition);
+      },
+    });
     this.router = new ClusterRouter({ directory, partitions: this.partitions, clock, quietMs });
   }
 
-  /** On fresh logs, or on those of a cluster that has ended. */
-  static async open(options: MemoryClusterOptions, after?: MemoryCluster): Promise<MemoryCluster> {
-    const cluster = new MemoryCluster(options);
-    for (let partition = 0; partition < options.directory.partitions; partition++) {
-      const log = after === undefined ? undefined : after.#logs[partition];
-      cluster.#logs[partition] = new MemoryLog(log === undefined ? {} : { after: log });
-      await cluster.#serve(partition);
-    }
-    return cluster;
+  /** The broker of a partition, which is served from now on. */
+  broker(partition: number): Promise<LocalBroker> {
+    const known = this.#brokers.get(partition);
+    if (known !== undefined) return known;
+    const opening = this.#open(partition);
+    this.#brokers.set(partition, opening);
+    return opening;
   }
 
-  async #serve(partition: number): Promise<void> {
-    const log = this.#logs[partition]!;
+  async #open(partition: number): Promise<LocalBroker> {
+    const after = this.#logs.get(partition);
+    const log = new MemoryLog(after === undefined ? {} : { after });
+    this.#logs.set(partition, log);
     const broker = await openBroker({ log, clock: this.#options.clock });
-    this.#brokers[partition] = broker;
     this.partitions.serve(partition, broker);
+    return broker;
   }
 
-  broker(partition: number): LocalBroker {
-    return this.#brokers[partition]!;
-  }
-
-  /** Nobody serves it until it is taken; `crash`: its broker ends without a word. */
-  async drop(partition: number, crash = false): Promise<void> {
+  /** It moves: its connections break, and it is opened again on the same log when it is needed. */
+  async drop(partition: number, how: "crash" | "close"): Promise<void> {
+    const broker = await this.#brokers.get(partition);
+    if (broker === undefined) return;
     this.partitions.withdraw(partition);
-    if (crash) await this.#logs[partition]!.close();
-    else await this.#brokers[partition]!.close();
-  }
-
-  async take(partition: number): Promise<void> {
-    this.#logs[partition] = new MemoryLog({ after: this.#logs[partition]! });
-    await this.#serve(partition);
-  }
-
-  async move(partition: number, crash = false): Promise<void> {
-    await this.drop(partition, crash);
-    await this.take(partition);
+    await (how === "crash" ? this.#logs.get(partition)! : broker).close();
+    this.#brokers.delete(partition);
   }
 
   /** All processes end, the router's too. */
   async end(how: "crash" | "close"): Promise<void> {
     if (how === "close") await this.router.close();
-    for (let partition = 0; partition < this.#brokers.length; partition++) {
-      await this.drop(partition, how === "crash");
-    }
+    for (const partition of [...this.#brokers.keys()]) await this.drop(partition, how);
     if (how === "crash") await this.router.close();
   }
 }
