@@ -59,6 +59,24 @@ test("a repair of a whole log does nothing", async () => {
   assert.match(text, /nothing was done$/);
 });
 
+test("a copy holds the same batches, and is made once", async () => {
+  const from = await log("from");
+  const to = join(root, "to");
+  const { code, text } = await sluice("log", "copy", from, to);
+  assert.equal(code, 0);
+  assert.match(text, /^copied 10 batches, 1000 bytes of facts, from /);
+  const copy = await FileLog.open({ dir: to });
+  const firsts: number[] = [];
+  for await (const { facts } of copy.replay()) firsts.push(facts[0]!);
+  await copy.close();
+  assert.deepEqual(firsts, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await assert.rejects(sluice("log", "copy", from, to), { code: "CONFLICT" });
+  await assert.rejects(sluice("log", "copy", join(root, "none"), join(root, "x")), {
+    code: "NOT_FOUND",
+  });
+  assert.equal((await sluice("log", "copy", from, "nats://127.0.0.1:4222")).code, 2);
+});
+
 test("a call that makes no sense is answered with the usage and its own exit code", async () => {
   for (const args of [
     ["log"],

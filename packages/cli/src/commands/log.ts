@@ -1,21 +1,26 @@
 import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } from "@sluice/log";
-import { type Call, type Command, EXIT, Misuse, type Output, wordsOf } from "../command.ts";
+import { withBar } from "../bar.ts";
+import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { copyLog } from "./log-copy.ts";
 
-const WIDTH = 24;
-
-const VERBS = ["check", "repair"];
+const VERBS = ["check", "repair", "copy"];
 
 export const logCommand: Command = {
   name: "log",
-  summary: "the files of a log that nobody has open: check, repair",
+  summary: "a log that nobody has open: check, repair, copy",
   verbs: VERBS,
   usage: `sluice log check DIR     reads it and tells what is wrong with it
 sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it
+sluice log copy FROM TO  copies all that is kept to a log that holds nothing yet; each is a
+                         directory or nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM.
+                         A broker that has the stream open is shut out.
+  --replicas N           copies of the new stream: 3 in a cluster of NATS servers, else 1
 `,
-  options: {},
+  options: { replicas: { type: "string" } },
   run: (call) => {
     const [verb, ...rest] = call.words;
-    if (verb !== "check" && verb !== "repair") throw new Misuse("check or repair is needed");
+    if (verb === "copy") return copyLog(call, ...wordsOf(rest, "FROM", "TO"));
+    if (verb !== "check" && verb !== "repair") throw new Misuse("check, repair or copy is needed");
     const [dir] = wordsOf(rest, "DIR");
     return verb === "check" ? check(call, dir) : repair(call, dir);
   },
@@ -31,27 +36,6 @@ async function repair({ isJson, output }: Call, dir: string): Promise<number> {
   const report = await withBar(output, "reading", (onProgress) => repairLog(dir, { onProgress }));
   output.out(isJson ? JSON.stringify(report) : describeRepair(dir, report));
   return EXIT.well;
-}
-
-/** Runs something long with a bar on a terminal, and leaves the line as it was. */
-async function withBar<T>(
-  { progress }: Output,
-  verb: string,
-  act: (onProgress: (doneBytes: number, totalBytes: number) => void) => Promise<T>,
-): Promise<T> {
-  let shown = -1;
-  const show = (doneBytes: number, totalBytes: number): void => {
-    const percent = totalBytes === 0 ? 100 : Math.floor((100 * doneBytes) / totalBytes);
-    if (progress.isTTY !== true || percent === shown) return;
-    shown = percent;
-    const filled = Math.floor((percent * WIDTH) / 100);
-    progress.write(`\r${verb} ${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${percent} %`);
-  };
-  try {
-    return await act(show);
-  } finally {
-    if (shown !== -1) progress.write("\r\x1b[2K");
-  }
 }
 
 function describe(dir: string, report: LogReport): string {

@@ -2,6 +2,7 @@ import type { SluiceError } from "@sluice/protocol";
 import type { Batch, Position } from "../log.ts";
 import { streamDamaged } from "./errors.ts";
 import {
+  BREAK,
   bodyOf,
   decodeMessage,
   describeMessageFlaw,
@@ -18,12 +19,13 @@ interface Unfinished {
 
 /**
  * Puts batches together again from the messages of a stream, which come in order and without a gap.
- * What an owner wrote after somebody had fenced it was never confirmed and is passed over; so is a
- * batch of which only the first parts stand before a fence. All else that does not fit is damage.
+ * Any message of somebody else ends what an owner may write: of its own messages one has not found
+ * its place, so those behind it were never confirmed and are passed over. So is a batch of which only
+ * the first parts stand before. All else that does not fit is damage.
  */
 export class BatchReader {
   readonly #stream: string;
-  /** The fence behind which the owner of that time writes; undefined: nothing was read yet. */
+  /** Where the owner of that time began, or was ended; undefined: nothing was read yet. */
   #fence: Position | undefined;
   #unfinished: Unfinished | undefined;
   /** Messages that were passed over. */
@@ -39,7 +41,9 @@ export class BatchReader {
   take(sequence: Position, message: Uint8Array): Batch | undefined {
     const head = decodeMessage(message, sequence);
     if (typeof head === "string") throw this.#damaged(sequence, describeMessageFlaw(head));
-    if (head.kind === FENCE && head.index === 0) return this.#passFence(sequence);
+    if (head.kind === BREAK || (head.kind === FENCE && head.fence !== this.#fence)) {
+      return this.#passFence(sequence);
+    }
     this.#fence ??= head.fence;
     if (head.fence < this.#fence) return this.#skip();
     if (head.fence > this.#fence) throw this.#damaged(sequence, "the fence before it is missing");

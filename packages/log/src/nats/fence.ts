@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import { IN_FLIGHT_MAX, NATS_RETRY_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { logFailed } from "./errors.ts";
-import { encodeMessage, FENCE } from "./message.ts";
+import { BREAK, encodeMessage, FENCE } from "./message.ts";
 import type { NatsSettings } from "./options.ts";
 import { Pipeline, type Waiter } from "./pipeline.ts";
 import type { Stream } from "./stream.ts";
@@ -14,14 +14,16 @@ export interface Fenced {
   readonly last: Position;
 }
 
-const NO_BODY = new Uint8Array(0);
-
 /**
  * Shuts out whoever wrote to the stream before. A message of theirs is stored only behind the
  * sequence that it names, so one fence message refuses the oldest that they have on the way. A later
  * one may name just that fence as its predecessor and stand behind it: never confirmed, because the
  * one before it is not. A fence of as many messages as they may have on the way leaves no such place.
  * It must stand as a whole: if anything has come between, the next one is set behind it.
+ *
+ * A busy owner is always faster than whoever asks for its last sequence. So what comes between is
+ * answered by a break, which names no sequence and is stored wherever it arrives: from there on the
+ * owner can have nothing confirmed, and gives up.
  */
 export async function setFence(
   settings: NatsSettings,
@@ -33,14 +35,24 @@ export async function setFence(
     const { state } = await stream.info();
     const fenced = await tryFence(settings, stream, `${owner}-${tries}`, state.last_seq);
     if (!(fenced instanceof SluiceError)) return fenced;
-    if (!(fenced.details.isTaken === true)) throw fenced;
+    if (fenced.details.isTaken !== true) throw fenced;
     if (performance.now() >= endAt) {
       throw logFailed(settings.stream, "opening", "others write to it all the time", fenced);
     }
-    // Two that open at once must not go on in step.
+    await stream.publish(encodeMessage({ ...NO_PLACE, kind: BREAK }, nameOf(owner)));
+    // Two that open at once must not go on in step, and the former owner needs a moment.
     const pauseMs = NATS_RETRY_MS * (1 + Math.random() * Math.min(tries, 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+const NAME_BYTES = 64;
+const NO_PLACE = { index: 0, lengthBytes: NAME_BYTES, partBytes: 0, position: 0, fence: 0 };
+
+function nameOf(owner: string): Uint8Array {
+  const name = Buffer.alloc(NAME_BYTES);
+  name.write(owner);
+  return name;
 }
 
 async function tryFence(
@@ -51,13 +63,14 @@ async function tryFence(
 ): Promise<Fenced | SluiceError> {
   const pipeline = new Pipeline(settings, stream, owner, end);
   const first = pipeline.next;
+  const name = nameOf(owner);
   try {
     await new Promise<void>((resolve, reject) => {
       for (let index = 0; index < IN_FLIGHT_MAX; index++) {
-        const head = { kind: FENCE, index, lengthBytes: 0, partBytes: 0, fence: first } as const;
+        const head = { ...NO_PLACE, kind: FENCE, index, position: first, fence: first } as const;
         const isLast = index === IN_FLIGHT_MAX - 1;
         const waiter: Waiter = { resolve: () => isLast && resolve(), reject };
-        pipeline.put(encodeMessage({ ...head, position: first }, NO_BODY), waiter);
+        pipeline.put(encodeMessage(head, name), waiter);
       }
     });
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Position } from "../log.ts";
  *
  *      0  checksum   crc32 of all that follows, the body included
  *      4  "SLn"      and the version of the format, 1
- *      8  kind       1 facts, 2 fence, 3 trim; three zero bytes
+ *      8  kind       1 facts, 2 fence, 3 trim, 4 break; three zero bytes
  *     12  index      which part of its batch this is; of a fence, which message of its run
  *     16  length     of the facts of the whole batch
  *     20  part       bytes of each part but the last
@@ -18,7 +18,9 @@ import type { Position } from "../log.ts";
  *     40  the body
  *
  * The sequence that a message gets is known before it is sent, because it is sent with the sequence
- * that it must follow; so a message that was moved or copied does not fit its place.
+ * that it must follow; so a message that was moved or copied does not fit its place. Only a break is
+ * stored wherever it arrives: its position and fence are 0. The body of a fence or a break is the
+ * name of its owner, so that no two of them are the same.
  *
  * To change the format: raise VERSION, keep bytes 0 to 8 and the meaning of the checksum, and read
  * the old version as long as streams with it may exist.
@@ -31,7 +33,8 @@ export const HEAD_BYTES = 40;
 export const FACTS = 1;
 export const FENCE = 2;
 export const TRIM = 3;
-export type MessageKind = typeof FACTS | typeof FENCE | typeof TRIM;
+export const BREAK = 4;
+export type MessageKind = typeof FACTS | typeof FENCE | typeof TRIM | typeof BREAK;
 
 export interface MessageHead {
   readonly kind: MessageKind;
@@ -69,7 +72,8 @@ export function decodeMessage(bytes: Uint8Array, sequence: Position): MessageHea
   if (crc32(bytes.subarray(4)) !== view.getUint32(0, true)) return "checksum";
   if (magic >>> 24 !== VERSION || !isKnown(view.getUint32(8, true))) return "version";
   const head = readHead(bytes);
-  const fits = head.position + head.index === sequence && head.fence <= sequence;
+  const isThere = head.position + head.index === sequence && head.fence <= sequence;
+  const fits = head.kind === BREAK ? head.position === 0 : isThere;
   return fits && bytes.length - HEAD_BYTES === bodyBytes(head) ? head : "place";
 }
 
@@ -114,5 +118,5 @@ function bodyBytes({ kind, index, lengthBytes, partBytes }: MessageHead): number
 }
 
 function isKnown(kind: number): boolean {
-  return kind === FACTS || kind === FENCE || kind === TRIM;
+  return kind >= FACTS && kind <= BREAK;
 }

@@ -15,8 +15,10 @@ import {
 export interface NatsLogOptions {
   /** Stays the caller's: closing the log does not close it. Several logs may share one. */
   readonly connection: NatsConnection;
-  /** The stream's name; it is made when it does not exist. One log has it alone. */
+  /** The stream's name. One log has it alone. */
   readonly stream: string;
+  /** Whether it is made when it does not exist; it is by default. */
+  readonly create?: boolean;
   /** The one subject of the stream; `sluice.log.` and its name. */
   readonly subject?: string;
   /** Copies that a new stream gets: 3 in a cluster of servers, 1 with a single one. */
@@ -39,7 +41,7 @@ const REPLICAS_IN_CLUSTER = 3;
 const REPLICAS_MAX = 5;
 
 export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
-  const { connection, stream } = options;
+  const { connection, stream, create = true } = options;
   const { subject = `sluice.log.${stream}`, replicas = defaultReplicas(connection) } = options;
   const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
   const { deadlineMs = NATS_DEADLINE_MS, ackWaitMs = ACK_WAIT_MS } = options;
@@ -56,7 +58,7 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   checkWhole("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
   checkWhole("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
   return {
-    ...{ connection, stream, subject, replicas },
+    ...{ connection, stream, create, subject, replicas },
     ...{ segmentBytes, readCacheBytes, deadlineMs, ackWaitMs },
   };
 }

@@ -64,6 +64,12 @@ export class Stream {
     }
   }
 
+  /** Stores a message wherever it arrives, and more than once when an answer is lost. */
+  async publish(message: Uint8Array): Promise<void> {
+    const { subject } = this.#settings;
+    await this.#until("opening", () => this.manager.jetstream().publish(subject, message));
+  }
+
   /** Forgets all messages before a sequence. */
   async purge(before: Position): Promise<void> {
     await this.#until("trimming", () => this.manager.streams.purge(this.name, { seq: before }));
@@ -75,6 +81,11 @@ export class Stream {
         return await this.manager.streams.info(this.name);
       } catch (error) {
         if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
+        if (!this.#settings.create) {
+          throw new SluiceError("NOT_FOUND", `there is no stream ${this.name}`, {
+            stream: this.name,
+          });
+        }
         return this.manager.streams.add(configOf(this.#settings));
       }
     });

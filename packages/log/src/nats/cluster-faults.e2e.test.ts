@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { NatsServers } from "@sluice/log/testing";
+import { checkReplay, Load, opened } from "../testing/load.ts";
+import { connectNats } from "./connect.ts";
+import { NatsLog } from "./nats-log.ts";
+
+describe("a NATS log on a cluster that loses servers", () => {
+  let servers: NatsServers;
+  let connection: NatsConnection;
+  before(async () => {
+    servers = await NatsServers.start({ count: 3 });
+    connection = await connectNats(servers.urls);
+  });
+  after(async () => {
+    await connection?.close();
+    await servers?.stop();
+  });
+
+  async function leaderOf(stream: string): Promise<number> {
+    for (;;) {
+      const leader = await servers.streamLeader(stream);
+      if (leader !== undefined) return leader;
+    }
+  }
+
+  test("its leader is killed under load: all that was confirmed is there once", async () => {
+    const stream = "killed";
+    const log = await opened({ connection, stream });
+    // Each fourth batch is one of several messages.
+    const load = new Load(log, 16, (number) => (number % 4 === 0 ? 600_000 : 3000));
+    for (let round = 0; round < 3; round++) {
+      await load.more(200);
+      const leader = await leaderOf(stream);
+      await servers.kill(leader);
+      await load.more(200);
+      await servers.restart(leader);
+      await servers.ready();
+    }
+    await load.end();
+    await log.close();
+    const next = await NatsLog.open({ connection, stream });
+    assert.equal(await checkReplay(next, load), load.confirmed.length);
+    await next.close();
+  });
+
+  test("its leader stands still and comes back: all that was confirmed is there once", async () => {
+    const stream = "paused";
+    const log = await opened({ connection, stream, ackWaitMs: 500 });
+    const load = new Load(log, 16);
+    await load.more(200);
+    const leader = await leaderOf(stream);
+    servers.pause(leader);
+    await load.more(200);
+    servers.resume(leader);
+    await load.more(200);
+    await load.end();
+    await log.close();
+    const next = await NatsLog.open({ connection, stream });
+    assert.equal(await checkReplay(next, load), load.confirmed.length);
+    await next.close();
+  });
+
+  test("another node takes over while the leader is killed: nothing confirmed is lost", async () => {
+    const stream = "taken";
+    const former = await opened({ connection, stream });
+    const load = new Load(former, 16);
+    await load.more(200);
+    const leader = await leaderOf(stream);
+    const killed = servers.kill(leader);
+    const log = await NatsLog.open({ connection, stream });
+    await load.end();
+    await checkReplay(log, load);
+    await log.append(new Uint8Array(10));
+    await Promise.all([log.close(), former.close(), killed]);
+    await servers.restart(leader);
+    await servers.ready();
+  });
+
+  test("two of three are gone: it is refused in time, and opens when they are back", async () => {
+    const stream = "alone";
+    const log = await opened({ connection, stream, deadlineMs: 3000, ackWaitMs: 500 });
+    const load = new Load(log, 16);
+    await load.more(200);
+    const leader = await leaderOf(stream);
+    const others = [0, 1, 2].filter((index) => index !== leader);
+    const gone = [leader, others[0]!];
+    await Promise.all(gone.map((index) => servers.kill(index)));
+    const goneAt = performance.now();
+    const error = await log.failed;
+    const tookMs = performance.now() - goneAt;
+    assert.ok(tookMs < 6000, `refused after ${tookMs} ms`);
+    assert.equal(error.code, "LOG_FAILED");
+    assert.match(error.message, /no quorum|not connected/);
+    await load.end();
+    await assert.rejects(log.append(new Uint8Array(1)), { code: "LOG_FAILED" });
+    const options = { connection, stream, deadlineMs: 2000, ackWaitMs: 500 };
+    await assert.rejects(NatsLog.open(options), { code: "LOG_FAILED" });
+    await Promise.all(gone.map((index) => servers.restart(index)));
+    await servers.ready();
+    const next = await NatsLog.open({ connection, stream });
+    await checkReplay(next, load);
+    await next.append(new Uint8Array(10));
+    await Promise.all([next.close(), log.close()]);
+  });
+});
