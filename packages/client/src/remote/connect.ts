@@ -39,13 +39,16 @@ export interface ReachParts extends ConnectParts {
   dial: Dial;
   /** What stands for the address in the words of an error. */
   name: string;
+  /** Before the first of several tries; each later one waits twice as long. */
+  backoffMsMin?: number | undefined;
   /** How long calls wait for a connection before they are refused. Absent: for ever. */
   patienceMs?: number | undefined;
 }
 
 /** The port of a server that need not be there yet: calls wait for it. */
-export function reachBroker({ name, patienceMs, ...parts }: ReachParts): RemoteBroker {
-  return RemoteBroker.start({ ...linkOf(name, parts), patienceMs });
+export function reachBroker(parts: ReachParts): RemoteBroker {
+  const { name, patienceMs, backoffMsMin, ...rest } = parts;
+  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, backoffMsMin });
 }
 
 function linkOf(url: string, parts: ConnectParts): LinkOptions {

@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly defer: (callback: () => void) => void;
+  /** Before the first of several tries; each later one waits twice as long. */
+  readonly backoffMsMin?: number | undefined;
   /** How long calls wait for a connection before they are refused. Absent: for ever. */
   readonly patienceMs?: number | undefined;
 }
@@ -218,10 +220,11 @@ export class Link {
     }
     this.#state = "waiting";
     const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
+    const { backoffMsMin = BACKOFF_MS_MIN } = this.#options;
     if (clock.now() - this.#downAt > patienceMs) this.#owner.outOfReach(error);
     // Somebody else answers for it, or will in a moment: it is only not known yet who.
     const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
-    const most = Math.min(longest, BACKOFF_MS_MIN * 2 ** this.#tries++);
+    const most = Math.min(longest, backoffMsMin * 2 ** this.#tries++);
     this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => this.start());
   }
 

@@ -232,6 +232,7 @@ export class Ownership {
     if (after === undefined || after.node === "" || after.epoch === before?.epoch) return;
     const { clock } = this.#options;
     const { node: to, epoch, from = "", isHandedOver = false } = after;
+    if (from === to) return;
     const at = clock.wall?.() ?? clock.now();
     this.#moves.push({ partition, from, to, epoch, isHandedOver, at });
     if (this.#moves.length > MOVES_KEPT) this.#moves.shift();

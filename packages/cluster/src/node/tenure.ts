@@ -10,7 +10,8 @@
  *   leaving   we hand it over: streams are cut, what was answered is made durable
  *
  * A claim is a compare-and-set of the owner's entry, made right before every opening, so that two
- * nodes that open in turns come to an end. Safety does not rest on it: opening fences.
+ * nodes that open in turns come to an end; whoever hands a partition over has made it for us.
+ * Safety does not rest on it: opening fences.
  */
 import { type Clock, type SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Registry } from "../registry/registry.ts";
@@ -77,6 +78,7 @@ export class Tenure {
   /** When a successor was named. */
   #namedAt = 0;
   #isBroken = false;
+  #openedEpoch = 0;
   openMs = 0;
 
   constructor(options: TenureOptions) {
@@ -129,16 +131,9 @@ export class Tenure {
   /** It is nobody's, or was taken from the dead: claims it and opens it. */
   claim(): void {
     this.#step(async () => {
-      const { name, address, clock, host } = this.#options;
-      const before = this.#entry;
-      const isHandedOver = this.isOurs && before?.isHandedOver === true && this.#failures === 0;
-      await this.#write({
-        ...name,
-        address,
-        epoch: (before?.epoch ?? 0) + 1,
-        from: this.isOurs ? (before?.from ?? "") : (before?.node ?? ""),
-        isHandedOver,
-      });
+      const { clock, host } = this.#options;
+      if (!this.#isGiven()) await this.#claim();
+      this.#openedEpoch = this.#entry!.epoch;
       this.#set("opening");
       this.#isBroken = false;
       const since = clock.now();
@@ -147,6 +142,25 @@ export class Tenure {
       this.#provenAt = since;
       this.#failures = 0;
       this.#set("serving");
+    });
+  }
+
+  /** Whether it was handed to us, and we have not opened it since. */
+  #isGiven(): boolean {
+    return (
+      this.isOurs && this.#entry?.isHandedOver === true && this.#entry.epoch > this.#openedEpoch
+    );
+  }
+
+  async #claim(): Promise<void> {
+    const { name, address } = this.#options;
+    const before = this.#entry;
+    await this.#write({
+      ...name,
+      address,
+      epoch: (before?.epoch ?? 0) + 1,
+      from: before?.node ?? "",
+      isHandedOver: false,
     });
   }
 
@@ -188,7 +202,7 @@ export class Tenure {
         node: next.node,
         incarnation: next.incarnation,
         address,
-        epoch,
+        epoch: epoch + 1,
         from: name.node,
         isHandedOver: true,
       });

@@ -14,3 +14,6 @@ export const HANDSHAKE_MS = 5000;
  * the cluster is not about to mend itself, and whoever calls should know.
  */
 export const PATIENCE_MS = 10_000;
+
+/** A partition that moves is back within a tenth of a second: the first tries come soon. */
+export const BACKOFF_MS_MIN = 8;

@@ -10,7 +10,7 @@ import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { Partitions } from "../directory.ts";
 import { PartitionPort } from "../partition-port/partition-port.ts";
-import { HANDSHAKE_MS, HEARTBEAT_MS, PATIENCE_MS, RESUME_MS } from "./limits.ts";
+import { BACKOFF_MS_MIN, HANDSHAKE_MS, HEARTBEAT_MS, PATIENCE_MS, RESUME_MS } from "./limits.ts";
 import { socketPair } from "./socket-pair.ts";
 
 export interface LocalPartitionsOptions {
@@ -108,6 +108,7 @@ export class LocalPartitions implements Partitions {
       random,
       defer,
       patienceMs: PATIENCE_MS,
+      backoffMsMin: BACKOFF_MS_MIN,
       dial: () => this.dial(partition),
     });
     this.#ports.set(partition, port);

@@ -17,8 +17,8 @@ export interface SimOptions {
 
 interface Event {
   readonly time: number;
-  readonly order: number;
   readonly run: () => void;
+  isCancelled: boolean;
 }
 
 export interface Confirmation {
@@ -39,8 +39,8 @@ export class SimCluster {
   readonly #store = new Map<string, { value: string; revision: number }>();
   readonly #watchers: ((entry: WatchedEntry) => void)[] = [];
   #revision = 0;
-  #events: Event[] = [];
-  #order = 0;
+  // The next one last; of one time, the first made.
+  readonly #events: Event[] = [];
   #state: number;
   now = 0;
   refused = 0;
@@ -57,25 +57,26 @@ export class SimCluster {
   }
 
   at(time: number, run: () => void): Timer {
-    const event = { time: Math.max(time, this.now), order: this.#order++, run };
-    this.#events.push(event);
-    return { cancel: () => (this.#events = this.#events.filter((one) => one !== event)) };
+    const event = { time: Math.max(time, this.now), run, isCancelled: false };
+    let [low, high] = [0, this.#events.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#events[middle]!.time > event.time) low = middle + 1;
+      else high = middle;
+    }
+    this.#events.splice(low, 0, event);
+    return {
+      cancel: () => {
+        event.isCancelled = true;
+      },
+    };
   }
 
   async run(ms: number): Promise<void> {
     const until = this.now + ms;
-    for (;;) {
-      let next: Event | undefined;
-      for (const event of this.#events) {
-        if (event.time > until) continue;
-        const isSooner =
-          next === undefined ||
-          event.time < next.time ||
-          (event.time === next.time && event.order < next.order);
-        if (isSooner) next = event;
-      }
-      if (next === undefined) break;
-      this.#events.splice(this.#events.indexOf(next), 1);
+    while (this.#events.length > 0 && this.#events.at(-1)!.time <= until) {
+      const next = this.#events.pop()!;
+      if (next.isCancelled) continue;
       this.now = next.time;
       next.run();
       await setImmediate();
