@@ -166,7 +166,7 @@ async function badDays(sim: SimCluster): Promise<void> {
 
 test("through bad days nobody confirms beside another, and all ends well", async () => {
   let refused = 0;
-  for (let seed = 100; seed < 108; seed++) {
+  for (let seed = 100; seed < 120; seed++) {
     const sim = await cluster(seed, ["a", "b", "c"]);
     await badDays(sim);
     await sim.run(15_000);
@@ -179,7 +179,7 @@ test("through bad days nobody confirms beside another, and all ends well", async
 
 test("without the log's fence the same days show two that confirm", async () => {
   let found = 0;
-  for (let seed = 100; seed < 108; seed++) {
+  for (let seed = 100; seed < 120; seed++) {
     const sim = await cluster(seed, ["a", "b", "c"], { isUnfenced: true });
     await badDays(sim);
     found += overlaps(sim.confirmations).length;

@@ -309,8 +309,9 @@ export class Ownership {
     const isServing = tenure.state === "serving";
     if (!isServing && tenure.state !== "resting") return;
     const { renewedAt } = this.#presence;
-    if (now - renewedAt > this.#leaseMs / 3) tenure.prove();
-    const isProven = now - Math.max(renewedAt, tenure.provenAt) <= this.#leaseMs * PROOF_SHARE;
+    const provenMs = now - Math.max(renewedAt, tenure.provenAt);
+    if (provenMs > this.#leaseMs / 3) tenure.prove();
+    const isProven = provenMs <= this.#leaseMs * PROOF_SHARE;
     if (isServing && !isProven) tenure.rest();
     const isLogProof = tenure.provenAt > renewedAt;
     // A renewal proves it only when all that was said before it was heard.
