@@ -63,6 +63,8 @@ export class ClusterNode implements ClusterDoor {
   readonly #clock: Clock;
   readonly #secret = Promise.withResolvers<string>();
   readonly #listeners = new Set<() => void>();
+  /** What went wrong with partitions that are not served since. */
+  readonly #troubles = new Map<number, string>();
   readonly keys: KeyBook;
   #parts: Parts | undefined;
   #version = 0;
@@ -169,6 +171,7 @@ export class ClusterNode implements ClusterDoor {
       broker: this.#brokerOptions(count),
       partitions,
       resumeMs,
+      troubleOf: (partition) => this.#troubles.get(partition),
       isExpected: (partition) => ownership.ownerOf(partition)?.isSelf === true,
       onFailed: (partition, error) => ownership.fail(partition, error),
       onServed: (partition) => this.#served(partition),
@@ -187,7 +190,10 @@ export class ClusterNode implements ClusterDoor {
       figures: (partition) => figures.of(partition),
       keysRead: () => this.keys.read,
       onEntry: (entry) => this.#hear(entry, directory),
-      onError: this.#options.onError,
+      onError: (partition, error) => {
+        this.#troubles.set(partition, error.message);
+        this.#options.onError?.(partition, error);
+      },
       onSuperseded: this.#options.onSuperseded,
     });
     const router = new ClusterRouter({ directory, partitions });
@@ -210,6 +216,7 @@ export class ClusterNode implements ClusterDoor {
 
   #served(partition: number): void {
     const { cluster, houses, partitions } = this.#started();
+    this.#troubles.delete(partition);
     const home = homeOfStore(CONFIG_STORE, cluster.partitions);
     const broker = houses.brokerOf(partition);
     if (partition === home || broker === undefined) return;

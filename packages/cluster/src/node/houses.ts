@@ -19,6 +19,8 @@ export interface HousesOptions {
   readonly resumeMs: number;
   /** Whether the partition is about to be served here. */
   readonly isExpected: (partition: number) => boolean;
+  /** Why it could not be opened the last time. */
+  readonly troubleOf: (partition: number) => string | undefined;
   readonly onFailed: (partition: number, error: SluiceError) => void;
   /** A partition is open and served from now on. */
   readonly onServed: (partition: number) => void;
@@ -51,8 +53,7 @@ export class Houses implements PartitionHost {
     this.#refusing = new Sessions({
       ...this.#sessionOptions("sluice"),
       open: async (_, { partition }) => {
-        const isResting = this.#houses.has(partition);
-        throw moved(partition, isResting ? RESTING : "it is not served here");
+        throw moved(partition, this.#whyNot(partition));
       },
     });
   }
@@ -159,6 +160,11 @@ export class Houses implements PartitionHost {
     if (sessions !== undefined) sessions.accept(socket, admit);
     else this.#refusing.accept(socket, { partition });
     for (const message of early) socket.onmessage(message);
+  }
+
+  #whyNot(partition: number): string {
+    if (this.#houses.has(partition)) return RESTING;
+    return this.#options.troubleOf(partition) ?? "it is not served here";
   }
 
   #sessionOptions(server: string) {
