@@ -75,7 +75,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-test("a node frozen for longer than its lease is replaced, and harmless when it wakes", async (t) => {
+test("a node frozen beyond its lease is replaced, and harmless when it wakes", async (t) => {
   const cluster = await TestCluster.start(t);
   const load = await Load.start(await cluster.connect());
   const node = cluster.node("b");
@@ -101,7 +101,7 @@ test("a node cut off from NATS is replaced, and comes back", async (t) => {
   assert.deepEqual(load.errors, []);
 });
 
-test("without a majority of NATS writes are refused in words, and go on when it is back", async (t) => {
+test("without a majority of NATS writes are refused, and go on when it is back", async (t) => {
   const cluster = await TestCluster.start(t);
   const load = await Load.start(await cluster.connect());
   await cluster.nats.kill(0);

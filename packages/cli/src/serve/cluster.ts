@@ -116,7 +116,7 @@ function durabilityOf({ info }: Nats, { replicas }: ServeSettings): string {
 }
 
 /** `nats://a,b,c` is three servers. */
-export function serversOf(text: string): string[] {
+function serversOf(text: string): string[] {
   const servers = text.split(",").map((part) => part.trim().replace(/^(nats|tls):\/\//, ""));
   const bare = servers.map((server) => server.replace(/^[^@/]*@/, ""));
   if (bare.every((server) => /^(\[[0-9a-fA-F:]+\]|[^\s:/]+)(:\d+)?\/?$/.test(server))) {

@@ -58,7 +58,7 @@ test("three nodes share the partitions evenly", async () => {
   assert.deepEqual(shares(sim), [4, 4, 4]);
 });
 
-test("a node that comes gets its share, and no partition stands still for half a second", async () => {
+test("a node that comes gets its share, and no partition rests for half a second", async () => {
   const sim = await cluster(2, ["a", "b"]);
   const since = sim.now;
   await sim.add("c");

@@ -4,7 +4,7 @@ import { homeOfQueue } from "../hash.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { isConflict } from "./within.ts";
 
-export const QUEUE_PREFIX = "queue.";
+const QUEUE_PREFIX = "queue.";
 
 export class RegistryDirectory implements Directory {
   readonly partitions: number;
