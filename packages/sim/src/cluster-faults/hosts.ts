@@ -36,17 +36,14 @@ export class Hosts {
     this.#served.serve(partition, broker);
   }
 
-  // A crash may take the log away before anybody has cut the connections.
+  // One that is fenced has lost its log and does not know it yet: its connections stay until it
+  // finds out, or another one has the partition.
   async leave(partition: number, how: "close" | "crash" | "fenced"): Promise<void> {
     const host = this.#hosts[partition]!;
     const { broker } = host;
     host.broker = undefined;
     if (how !== "fenced") this.#served.withdraw(partition);
-    if (how === "close") await broker!.close();
-    else await host.log.close();
-    // Somebody asks the broker that has lost its log: nobody may hear its answer.
-    if (how === "fenced") await broker!.releaseGroups([]).catch(() => {});
-    this.#served.withdraw(partition);
+    await (how === "close" ? broker! : host.log).close();
     host.log = new MemoryLog({ after: host.log });
   }
 

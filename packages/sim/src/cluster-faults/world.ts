@@ -8,7 +8,7 @@ import {
   ClusterRouter as AnyRouter,
   MemoryDirectory,
 } from "@sluice/cluster";
-import type { Added, Broker, Consumer, LeasedJob, NewJob, Outcome, QueueInfo } from "@sluice/protocol";
+import type { Broker, Consumer, LeasedJob, NewJob, QueueInfo, SluiceError } from "@sluice/protocol";
 import { SimClock } from "../broker-faults/sim-clock.ts";
 import { History } from "../stream-faults/history.ts";
 import { SimNet } from "../stream-faults/sim-net.ts";
@@ -177,7 +177,9 @@ class World {
     const refused = (error: unknown): void => this.history.fail(`an add was refused: ${error}`);
     const add = router.add(queue, jobs, options);
     add.then((outcomes) => this.history.added(names, outcomes), refused);
-    if (group.group !== undefined) this.#awaitGroup(router, group.group, names, add);
+    if (group.group !== undefined) {
+      void this.#awaitGroup(this.#random.pick(this.#routers), group.group, names);
+    }
     if (!this.#random.chance(0.3)) return;
     // Somebody who has not heard the answer asks again, here or elsewhere.
     const again = this.#random.pick(this.#routers).add(queue, jobs, options);
@@ -187,25 +189,26 @@ class World {
     }, refused);
   }
 
-  #awaitGroup(
-    router: Broker,
-    group: string,
-    names: readonly string[],
-    add: Promise<Outcome<Added>[]>,
-  ): void {
+  // Somebody waits before all members are there: they must be there when the group has ended.
+  async #awaitGroup(router: Broker, group: string, names: readonly string[]): Promise<void> {
     this.#waitingGroups++;
-    add
-      .then(() => router.groupEnded(group))
-      .then(
-        ({ members }) => {
-          this.#waitingGroups--;
-          const ended = members.filter(({ ending }) => ending === "finished");
-          if (ended.length !== names.length) {
-            this.history.fail(`${group} ended with ${ended.length} of ${names.length} members`);
-          }
-        },
-        (error) => this.history.fail(`waiting for ${group} was refused: ${error}`),
-      );
+    for (;;) {
+      try {
+        const { members } = await router.groupEnded(group);
+        const ended = members.filter(({ ending }) => ending === "finished");
+        if (ended.length !== names.length) {
+          this.history.fail(`${group} ended with ${ended.length} of ${names.length} members`);
+        }
+        this.#waitingGroups--;
+        return;
+      } catch (error) {
+        // Not even its first member is there.
+        if ((error as SluiceError).code !== "GROUP_NOT_FOUND") {
+          return this.history.fail(`waiting for ${group} was refused: ${error}`);
+        }
+      }
+      await new Promise<void>((resolve) => this.#clock.at(this.#clock.now() + 20, resolve));
+    }
   }
 
   async #consume(router: Broker, queue: string, worker: string): Promise<void> {
