@@ -72,19 +72,17 @@ export class QueueDesk {
     return [...new Set([...held, ...more])].slice(0, spread);
   }
 
-  /** Jobs stay where they die, so their dead letter queue is wherever they are. */
+  /**
+   * Jobs stay where they die, so their dead letter queue is wherever they are. One that is there
+   * already is made there as it is; another one is made by the first death.
+   */
   async #placeDlq(dlq: string, partitions: readonly number[]): Promise<void> {
     const { directory } = this.#reach;
     const held = directory.placementOf(dlq);
-    if (partitions.every((partition) => held.includes(partition))) return;
-    const isThere = await this.#reach.ask(held[0]!, (port) => port.queue(dlq)).then(
-      () => true,
-      (error) => {
-        if (isNotFound(error)) return false;
-        throw error;
-      },
-    );
-    await directory.place(dlq, isThere ? [...held, ...partitions] : partitions);
+    const added = partitions.filter((partition) => !held.includes(partition));
+    if (added.length === 0) return;
+    const isThere = await this.#keeper.make(dlq, added);
+    await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
   async deleteQueue(queue: string): Promise<void> {
