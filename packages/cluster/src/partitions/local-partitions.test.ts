@@ -7,7 +7,7 @@ import { LocalPartitions } from "./local-partitions.ts";
 
 const payload = new TextEncoder().encode("x");
 
-test("calls wait for a partition that nobody serves, and are answered soon when somebody does", async () => {
+test("calls wait for a partition that nobody serves, until somebody does", async () => {
   const clock = new FakeClock(() => turns(20));
   const partitions = new LocalPartitions({ clock });
   let queues: number | undefined;

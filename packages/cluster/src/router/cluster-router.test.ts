@@ -38,9 +38,9 @@ test("a spread grows in place, never shrinks, and has a bound", async () => {
   await router.add("q", [job("before", { fairnessKey: keysOf(1, 2, 1)[0]! })]);
   await router.setQueue("q", { spread: 2 });
   assert.deepEqual(directory.placementOf("q"), [home, (home! + 1) % 4]);
-  const [second] = (await router.add("q", [job("after", { fairnessKey: keysOf(1, 2, 1)[0]! })])).map(
-    ({ ok }) => ok!,
-  );
+  const [second] = (
+    await router.add("q", [job("after", { fairnessKey: keysOf(1, 2, 1)[0]! })])
+  ).map(({ ok }) => ok!);
   assert.deepEqual(partitionsOf([second!]), [(home! + 1) % 4]);
   const taken = await router.lease("q", { max: 10 });
   assert.deepEqual(taken.map(textOf).sort(), ["after", "before"]);
@@ -71,7 +71,7 @@ test("what one partition refuses is told for its items alone", async () => {
   await assert.rejects(router.cancel(["1-a1", "1-a2"]), { code: "RATE_LIMITED" });
 });
 
-test("an operation that is repeated is answered as the first was, wherever its items are", async () => {
+test("a repeated operation is answered as the first was, wherever its items are", async () => {
   const { cluster, router, clock } = stage();
   await router.setQueue("q", { spread: 4 });
   const jobs = Array.from({ length: 12 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
@@ -118,7 +118,9 @@ test("a group over several partitions ends once, with all its members", async ()
     }
   })();
   await clock.advance(0);
-  const jobs = Array.from({ length: 8 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}`, group: "g" }));
+  const jobs = Array.from({ length: 8 }, (_, i) =>
+    job(`${i}`, { fairnessKey: `k${i}`, group: "g" }),
+  );
   const added = (await router.add("q", jobs)).map(({ ok }) => ok!.id);
   const waiting = router.groupEnded("g");
   const taken = await router.lease("q", { max: 100 });

@@ -48,16 +48,14 @@ export class QueueDesk {
       ...others.map((partition) =>
         this.#keeper.made(queue, partition, (port) => port.setQueue(queue, own)),
       ),
-      ...added.map((partition) =>
-        this.#reach.ask(partition, (port) => port.setQueue(queue, copy)),
-      ),
+      ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
     if (added.length > 0) await directory.place(queue, wanted);
     return this.queue(queue);
   }
 
-  /** The partitions that are to hold the queue: those that do, and as many more as are asked for. */
+  /** The partitions that are to hold the queue: those that do, and as many more as asked for. */
   #spreadTo(queue: string, held: readonly number[], spread: number | undefined): readonly number[] {
     const { partitions } = this.#reach.directory;
     if (spread === undefined) return held;
@@ -88,9 +86,7 @@ export class QueueDesk {
   async deleteQueue(queue: string): Promise<void> {
     const { directory } = this.#reach;
     const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
-    await this.#held(queue, (partition) =>
-      this.#reach.port(partition).deleteQueue(queue),
-    );
+    await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
     // Where dead letters are must not be forgotten while jobs can die there.
     if (!isDlq) await directory.unplace(queue);
   }

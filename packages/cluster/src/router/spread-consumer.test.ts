@@ -97,8 +97,11 @@ test("a consumer of a queue that is deleted is over", async () => {
   await router.deleteQueue("q");
   await clock.advance(0);
   assert.equal(isOver, true);
-  await assert.rejects(router.consume("q", { worker: "w", credits: 1 }, () => {}), {
-    code: "QUEUE_NOT_FOUND",
-  });
+  await assert.rejects(
+    router.consume("q", { worker: "w", credits: 1 }, () => {}),
+    {
+      code: "QUEUE_NOT_FOUND",
+    },
+  );
   await cluster.end("close");
 });

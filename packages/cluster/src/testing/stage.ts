@@ -32,7 +32,8 @@ export function textOf({ payload }: Pick<LeasedJob, "payload">): string {
 /** Fairness keys whose jobs go to one slot of a queue that is spread over so many. */
 export function keysOf(slot: number, spread: number, count: number): string[] {
   const keys: string[] = [];
-  for (let i = 0; keys.length < count; i++) if (hashOf(`k${i}`) % spread === slot) keys.push(`k${i}`);
+  for (let i = 0; keys.length < count; i++)
+    if (hashOf(`k${i}`) % spread === slot) keys.push(`k${i}`);
   return keys;
 }
 

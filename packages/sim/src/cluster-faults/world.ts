@@ -166,11 +166,13 @@ class World {
     if (count === 0) return;
     const names = Array.from({ length: count }, () => `p${this.#names++}`);
     const group = this.#random.chance(0.3) ? { group: `g${this.#groups++}` } : {};
-    const jobs = names.map((name): NewJob => ({
-      payload: new TextEncoder().encode(name),
-      fairnessKey: `k${this.#random.below(KEYS)}`,
-      ...group,
-    }));
+    const jobs = names.map(
+      (name): NewJob => ({
+        payload: new TextEncoder().encode(name),
+        fairnessKey: `k${this.#random.below(KEYS)}`,
+        ...group,
+      }),
+    );
     const queue = this.#random.chance(0.7) ? "many" : "one";
     const options = { operationId: `op ${names[0]}` };
     this.history.adding(count);
