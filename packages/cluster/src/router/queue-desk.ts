@@ -86,7 +86,13 @@ export class QueueDesk {
   async deleteQueue(queue: string): Promise<void> {
     const { directory } = this.#reach;
     const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
-    await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
+    try {
+      await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
+    } catch (error) {
+      // An earlier call may have been cut off when all was done but this.
+      if (isNotFound(error) && !isDlq) await directory.unplace(queue);
+      throw error;
+    }
     // Where dead letters are must not be forgotten while jobs can die there.
     if (!isDlq) await directory.unplace(queue);
   }
