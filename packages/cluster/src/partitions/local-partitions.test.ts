@@ -55,3 +55,23 @@ test("a partition that moves keeps its leases, and its consumers go on", async (
   partitions.withdraw(0);
   await second.close();
 });
+
+test("a connection that was not greeted yet when its partition moved is not waited for", async () => {
+  const clock = new FakeClock(() => turns(20));
+  const partitions = new LocalPartitions({ clock });
+  const broker = await openBroker({ log: new MemoryLog(), clock });
+  partitions.serve(0, broker);
+  const queues = partitions.port(0).queues();
+  let isAnswered = false;
+  void queues.then(() => {
+    isAnswered = true;
+  });
+  // The connection is made, and no word has come through.
+  await Promise.resolve();
+  partitions.serve(0, broker);
+  await clock.advance(300);
+  assert.equal(isAnswered, true);
+  await partitions.close();
+  partitions.withdraw(0);
+  await broker.close();
+});
