@@ -147,7 +147,9 @@ export class PartitionPort implements Broker {
   }
 
   async ended(id: string, options?: Signalled): Promise<JobEnd> {
-    return this.#rename.withId(await this.#ofJob(id, (inner) => this.#broker.ended(inner, options)));
+    return this.#rename.withId(
+      await this.#ofJob(id, (inner) => this.#broker.ended(inner, options)),
+    );
   }
 
   async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
@@ -266,9 +268,7 @@ export class PartitionPort implements Broker {
     const inner = Array.isArray(names) ? names.map((name) => this.#inner(name)) : names;
     const outcomes = await call(inner);
     return outcomes.map((outcome, i) =>
-      inner[i] === NOBODY
-        ? { error: refusal(names[i]) }
-        : this.#rename.outcome(outcome, inner[i]!),
+      inner[i] === NOBODY ? { error: refusal(names[i]) } : this.#rename.outcome(outcome, inner[i]!),
     );
   }
 

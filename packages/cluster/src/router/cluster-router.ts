@@ -179,10 +179,7 @@ export class ClusterRouter implements Broker {
     return outcomes;
   }
 
-  async #tellCooldowns(
-    items: readonly Nack[],
-    outcomes: readonly Outcome<true>[],
-  ): Promise<void> {
+  async #tellCooldowns(items: readonly Nack[], outcomes: readonly Outcome<true>[]): Promise<void> {
     const told: Promise<void>[] = [];
     for (const [i, { lease, cooldown }] of items.entries()) {
       if (cooldown === undefined || outcomes[i]?.ok !== true) continue;
@@ -217,7 +214,9 @@ export class ClusterRouter implements Broker {
     );
     return keys.map((_, i) => {
       const answers = known.map(({ value }) => value[i]!);
-      return answers.find(({ ok }) => ok === true) ?? answers.find(({ error }) => error) ?? answers[0]!;
+      return (
+        answers.find(({ ok }) => ok === true) ?? answers.find(({ error }) => error) ?? answers[0]!
+      );
     });
   }
 

@@ -51,12 +51,7 @@ export class GateDesk {
   }
 
   /** A partition has cooled a gate down; the others hear of it as soon as they can. */
-  async cooled(
-    from: number,
-    key: string,
-    ms: number,
-    reason: string | undefined,
-  ): Promise<void> {
+  async cooled(from: number, key: string, ms: number, reason: string | undefined): Promise<void> {
     const others = this.#reach.all.filter((partition) => partition !== from);
     const told = this.#reach.every(others, (port) => port.cooldown(key, ms, reason));
     await this.#reach.briefly(told);

@@ -1,5 +1,5 @@
 /** Groups, whose members may be in any partition: nobody keeps a list of which. */
-import { type GroupInfo, SluiceError, toSluiceError } from "@sluice/protocol";
+import { type Broker, type GroupInfo, SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Reach } from "./reach.ts";
 import { aborted, isAborted } from "./refuse.ts";
 
@@ -22,37 +22,43 @@ function merged(id: string, infos: readonly GroupInfo[]): GroupInfo {
   };
 }
 
-/** Answers when every partition that knows the group has seen its end. */
+/**
+ * Answers when every partition that knows the group has seen its end. Members may come to others
+ * meanwhile: then the wait goes on for those.
+ */
 export async function groupEnded(
   reach: Reach,
   group: string,
   signal: AbortSignal | undefined,
 ): Promise<GroupInfo> {
+  if (isAborted(signal)) throw aborted(signal);
   for (;;) {
-    if (isAborted(signal)) throw aborted(signal);
-    const info = await groupOf(reach, group);
+    const ends = await knownBy(reach, signal, (port) => port.groupEnded(group, { signal }));
+    if (ends.length === 0) throw notFound(group);
+    const infos = await knownBy(reach, signal, (port) => port.group(group));
+    const info = merged(group, infos.length === 0 ? ends : infos);
     if (info.ended) return info;
-    // Members may come to other partitions meanwhile: then the wait goes on for those.
-    await endedEverywhere(reach, group, signal);
   }
 }
 
-async function endedEverywhere(
+/** However long it takes: whoever waits for an end waits for a partition that moves, too. */
+async function knownBy(
   reach: Reach,
-  group: string,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const waits = reach.all.map((partition) =>
-    reach
-      .port(partition)
-      .groupEnded(group, { signal })
-      .catch((error) => {
-        if (toSluiceError(error).code !== "GROUP_NOT_FOUND") throw error;
-      }),
-  );
-  try {
-    await Promise.all(waits);
-  } catch (error) {
-    throw isAborted(signal) ? aborted(signal) : (error as SluiceError);
-  }
+  call: (port: Broker) => Promise<GroupInfo>,
+): Promise<GroupInfo[]> {
+  const answers = reach.all.map(async (partition) => {
+    try {
+      return [await call(reach.port(partition))];
+    } catch (error) {
+      if (toSluiceError(error).code === "GROUP_NOT_FOUND") return [];
+      throw isAborted(signal) ? aborted(signal) : error;
+    }
+  });
+  return (await Promise.all(answers)).flat();
+}
+
+function notFound(group: string): SluiceError {
+  const message = `there is no group ${JSON.stringify(group)}`;
+  return new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
 }

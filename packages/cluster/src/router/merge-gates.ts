@@ -2,8 +2,8 @@
 import type { GateInfo } from "@sluice/protocol";
 
 /**
- * The gate's home comes first and says how it is configured. What has been used is counted together;
- * of what shuts the gate, the longest counts.
+ * The gate's home comes first and says how it is configured. What has been used is counted
+ * together; of what shuts the gate, the longest counts.
  */
 export function mergeGates(infos: readonly GateInfo[]): GateInfo {
   const [home] = infos as readonly [GateInfo, ...GateInfo[]];

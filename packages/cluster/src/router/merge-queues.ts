@@ -1,5 +1,12 @@
 /** What several partitions say of one queue, as if it were one. */
-import type { BrokerStats, QueueInfo, QueueStats, QueueTimes, TimeCounts, WorkerInfo } from "@sluice/protocol";
+import type {
+  BrokerStats,
+  QueueInfo,
+  QueueStats,
+  QueueTimes,
+  TimeCounts,
+  WorkerInfo,
+} from "@sluice/protocol";
 
 const SUMMED = [
   "waiting",
@@ -89,7 +96,9 @@ function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {
 function mergeCounts(all: readonly TimeCounts[]): TimeCounts {
   const buckets = Math.max(...all.map(({ counts }) => counts.length));
   return {
-    counts: Array.from({ length: buckets }, (_, i) => total(all.map(({ counts }) => counts[i] ?? 0))),
+    counts: Array.from({ length: buckets }, (_, i) =>
+      total(all.map(({ counts }) => counts[i] ?? 0)),
+    ),
     sumMs: total(all.map(({ sumMs }) => sumMs)),
   };
 }

@@ -48,16 +48,14 @@ export class QueueDesk {
       ...others.map((partition) =>
         this.#keeper.made(queue, partition, (port) => port.setQueue(queue, own)),
       ),
-      ...added.map((partition) =>
-        this.#reach.ask(partition, (port) => port.setQueue(queue, copy)),
-      ),
+      ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
     if (added.length > 0) await directory.place(queue, wanted);
     return this.queue(queue);
   }
 
-  /** The partitions that are to hold the queue: those that do, and as many more as are asked for. */
+  /** The partitions that are to hold the queue: those that do, and as many more as asked for. */
   #spreadTo(queue: string, held: readonly number[], spread: number | undefined): readonly number[] {
     const { partitions } = this.#reach.directory;
     if (spread === undefined) return held;
@@ -72,27 +70,29 @@ export class QueueDesk {
     return [...new Set([...held, ...more])].slice(0, spread);
   }
 
-  /** Jobs stay where they die, so their dead letter queue is wherever they are. */
+  /**
+   * Jobs stay where they die, so their dead letter queue is wherever they are. One that is there
+   * already is made there as it is; another one is made by the first death.
+   */
   async #placeDlq(dlq: string, partitions: readonly number[]): Promise<void> {
     const { directory } = this.#reach;
     const held = directory.placementOf(dlq);
-    if (partitions.every((partition) => held.includes(partition))) return;
-    const isThere = await this.#reach.ask(held[0]!, (port) => port.queue(dlq)).then(
-      () => true,
-      (error) => {
-        if (isNotFound(error)) return false;
-        throw error;
-      },
-    );
-    await directory.place(dlq, isThere ? [...held, ...partitions] : partitions);
+    const added = partitions.filter((partition) => !held.includes(partition));
+    if (added.length === 0) return;
+    const isThere = await this.#keeper.make(dlq, added);
+    await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
   async deleteQueue(queue: string): Promise<void> {
     const { directory } = this.#reach;
     const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
-    await this.#held(queue, (partition) =>
-      this.#reach.port(partition).deleteQueue(queue),
-    );
+    try {
+      await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
+    } catch (error) {
+      // An earlier call may have been cut off when all was done but this.
+      if (isNotFound(error) && !isDlq) await directory.unplace(queue);
+      throw error;
+    }
     // Where dead letters are must not be forgotten while jobs can die there.
     if (!isDlq) await directory.unplace(queue);
   }

@@ -43,10 +43,7 @@ export class QueueKeeper {
     return true;
   }
 
-  async #configOf(
-    queue: string,
-    partitions: readonly number[],
-  ): Promise<QueueConfig | undefined> {
+  async #configOf(queue: string, partitions: readonly number[]): Promise<QueueConfig | undefined> {
     const answers = await this.#reach.every(partitions, (port) => port.queue(queue));
     return answers.find(({ value }) => value !== undefined)?.value?.config;
   }

@@ -1,5 +1,11 @@
 /** The partitions, asked one by one or all at once. */
-import { type Broker, type Clock, type ErrorCode, SluiceError, toSluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type Clock,
+  type ErrorCode,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
 import { ANSWER_MS, PATIENCE_MS } from "./limits.ts";
 

@@ -26,5 +26,5 @@ export function aborted(signal: AbortSignal): SluiceError {
 
 /** Asked anew every time: the compiler takes it to stay as it was. */
 export function isAborted(signal: AbortSignal | undefined): signal is AbortSignal {
-  return signal !== undefined && signal.aborted;
+  return signal?.aborted === true;
 }

@@ -1,5 +1,11 @@
 /** The calls about stores, each of which lives in one partition. */
-import type { Page, ScanOptions, StoreEntry } from "@sluice/protocol";
+import {
+  type Broker,
+  type Page,
+  type ScanOptions,
+  type StoreEntry,
+  toSluiceError,
+} from "@sluice/protocol";
 import { homeOfStore } from "../hash.ts";
 import type { Reach } from "./reach.ts";
 
@@ -38,7 +44,18 @@ export class StoreDesk {
     if (others.length === 0) return;
     const values = await this.get(CONFIG, keys);
     const entries = keys.map((key, i) => ({ key, value: values[i] }));
-    await this.#reach.known(others, [], (port) => port.storeWrite(CONFIG, entries));
+    await this.#reach.known(others, [], (port) => this.#writeCopy(port, entries));
+  }
+
+  /** A copy that was cut off is made again: writing the same twice does no harm. */
+  async #writeCopy(port: Broker, entries: readonly StoreEntry[]): Promise<void> {
+    for (;;) {
+      try {
+        return await port.storeWrite(CONFIG, entries);
+      } catch (error) {
+        if (toSluiceError(error).code !== "DISCONNECTED" || this.#reach.isClosed) throw error;
+      }
+    }
   }
 
   #home(store: string): number {
