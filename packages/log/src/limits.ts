@@ -52,7 +52,7 @@ export const REPAIR_NOTE_BYTES_MAX = 1024 * 1024;
  */
 export const IN_FLIGHT_MAX = 32;
 
-/** One message of a NATS log: what a read fetches, and a quarter of what servers take by default. */
+/** One message of a NATS log: what a read fetches, a quarter of what servers take by default. */
 export const MESSAGE_BYTES_MAX = 256 * 1024;
 
 /** Room in a message for what NATS itself puts before it: subject, reply, expectations. */

@@ -30,8 +30,8 @@ export interface Registry {
   delete(key: string, revision: number): Promise<void>;
   /**
    * Tells of every key that begins with the prefix: first all that are there, and of each change
-   * later. Of several changes of one key only the last may be told. Resolves when all that are there
-   * were told, with a function that ends it.
+   * later. Of several changes of one key only the last may be told. Resolves when all that are
+   * there were told, with a function that ends it.
    */
   watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
   close(): Promise<void>;

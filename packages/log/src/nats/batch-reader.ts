@@ -1,11 +1,10 @@
 import type { SluiceError } from "@sluice/protocol";
 import type { Batch, Position } from "../log.ts";
-import { streamDamaged } from "./errors.ts";
+import { flawedMessage, streamDamaged } from "./errors.ts";
 import {
   BREAK,
   bodyOf,
   decodeMessage,
-  describeMessageFlaw,
   FACTS,
   FENCE,
   type MessageHead,
@@ -20,8 +19,8 @@ interface Unfinished {
 /**
  * Puts batches together again from the messages of a stream, which come in order and without a gap.
  * Any message of somebody else ends what an owner may write: of its own messages one has not found
- * its place, so those behind it were never confirmed and are passed over. So is a batch of which only
- * the first parts stand before. All else that does not fit is damage.
+ * its place, so those behind it were never confirmed and are passed over. So is a batch of which
+ * only the first parts stand before. All else that does not fit is damage.
  */
 export class BatchReader {
   readonly #stream: string;
@@ -40,7 +39,7 @@ export class BatchReader {
   /** Answers the batch that the message completes. */
   take(sequence: Position, message: Uint8Array): Batch | undefined {
     const head = decodeMessage(message, sequence);
-    if (typeof head === "string") throw this.#damaged(sequence, describeMessageFlaw(head));
+    if (typeof head === "string") throw flawedMessage(this.#stream, sequence, head);
     if (head.kind === BREAK || (head.kind === FENCE && head.fence !== this.#fence)) {
       return this.#passFence(sequence);
     }

@@ -51,7 +51,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     const load = new Load(log, 16);
     await load.more(200);
     const leader = await leaderOf(stream);
-    servers.pause(leader);
+    await servers.pause(leader);
     await load.more(200);
     servers.resume(leader);
     await load.more(200);
@@ -62,7 +62,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await next.close();
   });
 
-  test("another node takes over while the leader is killed: nothing confirmed is lost", async () => {
+  test("another node takes over while the leader is killed: nothing is lost", async () => {
     const stream = "taken";
     const former = await opened({ connection, stream });
     const load = new Load(former, 16);

@@ -5,8 +5,8 @@ import type { ServerInfo } from "@nats-io/transport-node";
 const SYNC_ALWAYS = [2, 10] as const;
 
 /**
- * What a confirmed batch survives in this stream, in sentences for whoever starts a server. A client
- * cannot see how often the servers sync, so it is said what follows from it.
+ * What a confirmed batch survives in this stream, in sentences for whoever starts a server. A
+ * client cannot see how often the servers sync, so it is said what follows from it.
  */
 export function describeDurability(
   server: Pick<ServerInfo, "version">,
@@ -18,7 +18,7 @@ export function describeDurability(
     replicas === 1
       ? "A confirmed batch is on 1 server: it survives a crash of the process, not the loss of the disk."
       : `A confirmed batch is on ${replicas - lost} of ${replicas} servers: it survives a crash of all` +
-        ` processes, and the loss of ${lost === 1 ? "1 machine" : `${lost} machines`} with its disk.`;
+        ` processes, and the loss of ${lost === 1 ? "1 machine with its disk" : `${lost} machines with their disks`}.`;
   const many = replicas === 1 ? "of the machine" : `of ${lost + 1} machines at once`;
   const sync = knowsSyncAlways(server.version)
     ? `A power loss ${many} is survived only with "sync_interval: always" in the configuration of the servers;` +

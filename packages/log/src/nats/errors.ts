@@ -1,6 +1,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import { describeMessageFlaw, type MessageFlaw } from "./message.ts";
 
 /** Asked too early: the message under this id is on its way (servers since 2.10). */
 const DUPLICATE_IN_PROCESS = 10_158;
@@ -41,6 +42,15 @@ export function logFailed(
 export function streamDamaged(stream: string, sequence: number, what: string): SluiceError {
   const message = `the stream ${stream} is damaged at sequence ${sequence}: ${what}`;
   return new SluiceError("LOG_DAMAGED", message, { stream, sequence, what });
+}
+
+/** What the message at a sequence is not. */
+export function flawedMessage(stream: string, sequence: number, flaw: MessageFlaw): SluiceError {
+  if (flaw !== "version") return streamDamaged(stream, sequence, describeMessageFlaw(flaw));
+  const message =
+    `the stream ${stream} was written by a newer version of Sluice, from sequence ${sequence} on:` +
+    " update to open it";
+  return new SluiceError("LOG_VERSION", message, { stream, sequence });
 }
 
 export function toLogError(stream: string, doing: string, error: unknown): SluiceError {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { jetstream } from "@nats-io/jetstream";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
@@ -155,7 +157,7 @@ for (const count of [1, 3]) {
       const load = new Load(log, 8);
       await load.more(20);
       for (let round = 0; round < 3; round++) {
-        for (let index = 0; index < count; index++) servers.pause(index);
+        for (let index = 0; index < count; index++) await servers.pause(index);
         // Long enough for several attempts, too short for an election.
         await new Promise((resolve) => setTimeout(resolve, 700));
         for (let index = 0; index < count; index++) servers.resume(index);
@@ -193,13 +195,38 @@ test("a log outlives its server, with all that was confirmed", async () => {
   }
 });
 
+test("a byte of the server's own files has changed: what it lost is refused", async () => {
+  const servers = await NatsServers.start();
+  const connection = await connectNats(servers.urls);
+  try {
+    for (const share of [0.2, 0.5, 0.95]) {
+      const stream = newStream();
+      const log = await opened({ connection, stream });
+      for (let i = 0; i < 50; i++) await log.append(numbered(i, 1000));
+      await log.close();
+      await servers.kill(0);
+      const streams = join(servers.storeOf(0), "jetstream", "$G", "streams");
+      const path = join(streams, stream, "msgs", "1.blk");
+      const bytes = readFileSync(path);
+      bytes[Math.floor(bytes.length * share)]! ^= 0xff;
+      writeFileSync(path, bytes);
+      await servers.restart(0);
+      await servers.ready();
+      await assert.rejects(opened({ connection, stream }), { code: "LOG_DAMAGED" });
+    }
+  } finally {
+    await connection.close();
+    await servers.stop();
+  }
+});
+
 test("a server that is away for too long fails the log, which says why", async () => {
   const servers = await NatsServers.start();
   const connection = await connectNats(servers.urls);
   try {
     const options = { connection, stream: "one", deadlineMs: 1000, ackWaitMs: 200 };
     const log = await opened(options);
-    servers.pause(0);
+    await servers.pause(0);
     await assert.rejects(log.append(numbered(0, 10)), (error: Error & { code?: string }) => {
       assert.equal(error.code, "LOG_FAILED");
       assert.match(error.message, /nothing was confirmed for 1000 ms: no quorum/);

@@ -13,11 +13,11 @@ export interface StoredMessage {
 }
 
 /**
- * The messages of a stream in order, by a consumer that lives in the memory of one replica: one that
- * is behind delivers the rest when it has it. While one fetch is gone through the next is on its way,
- * and no more than that: a slow reader holds no more in memory than a fast one. Whatever breaks, a
- * new consumer goes on where the old one was, until the deadline. Single gets would take a round
- * trip each, and gets in batches are unknown to servers before 2.11.
+ * The messages of a stream in order, by a consumer that lives in the memory of one replica: one
+ * that is behind delivers the rest when it has it. While one fetch is gone through the next is on
+ * its way, and no more than that: a slow reader holds no more in memory than a fast one. Whatever
+ * breaks, a new consumer goes on where the old one was, until the deadline. Single gets would take
+ * a round trip each, and gets in batches are unknown to servers before 2.11.
  */
 export class Feed {
   readonly #settings: NatsSettings;
@@ -57,16 +57,18 @@ export class Feed {
   }
 
   async #tryNext(): Promise<StoredMessage | undefined> {
+    let failure: unknown;
     try {
       const current = this.#current ?? (await this.#begin());
       const { done, value } = await current.next();
       if (done !== true) return this.#judge({ sequence: value.seq, data: value.data });
       this.#current = undefined;
       this.#fetches.shift();
-      if (performance.now() - this.#movedAt > REPLAY_WAIT_MS) await this.#restart(undefined);
     } catch (error) {
-      await this.#restart(error);
+      failure = error;
     }
+    const isStuck = performance.now() - this.#movedAt > REPLAY_WAIT_MS;
+    if (failure !== undefined || isStuck) await this.#restart(failure);
     return undefined;
   }
 

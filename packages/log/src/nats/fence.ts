@@ -16,10 +16,11 @@ export interface Fenced {
 
 /**
  * Shuts out whoever wrote to the stream before. A message of theirs is stored only behind the
- * sequence that it names, so one fence message refuses the oldest that they have on the way. A later
- * one may name just that fence as its predecessor and stand behind it: never confirmed, because the
- * one before it is not. A fence of as many messages as they may have on the way leaves no such place.
- * It must stand as a whole: if anything has come between, the next one is set behind it.
+ * sequence that it names, so one fence message refuses the oldest that they have on the way. A
+ * later one may name just that fence as its predecessor and stand behind it: never confirmed,
+ * because the one before it is not. A fence of as many messages as they may have on the way leaves
+ * no such place. It must stand as a whole: if anything has come between, the next one is set behind
+ * it.
  *
  * A busy owner is always faster than whoever asks for its last sequence. So what comes between is
  * answered by a break, which names no sequence and is stored wherever it arrives: from there on the

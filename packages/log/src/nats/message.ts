@@ -18,9 +18,9 @@ import type { Position } from "../log.ts";
  *     40  the body
  *
  * The sequence that a message gets is known before it is sent, because it is sent with the sequence
- * that it must follow; so a message that was moved or copied does not fit its place. Only a break is
- * stored wherever it arrives: its position and fence are 0. The body of a fence or a break is the
- * name of its owner, so that no two of them are the same.
+ * that it must follow; so a message that was moved or copied does not fit its place. Only a break
+ * is stored wherever it arrives: its position and fence are 0. The body of a fence or a break is
+ * the name of its owner, so that no two of them are the same.
  *
  * To change the format: raise VERSION, keep bytes 0 to 8 and the meaning of the checksum, and read
  * the old version as long as streams with it may exist.

@@ -7,12 +7,11 @@ import { Life } from "../life.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Batch, Log, Position, Span } from "../log.ts";
 import { BatchReader } from "./batch-reader.ts";
-import { streamDamaged, toLogError } from "./errors.ts";
+import { flawedMessage, streamDamaged, toLogError } from "./errors.ts";
 import { type Fenced, setFence } from "./fence.ts";
 import {
   bodyOf,
   decodeMessage,
-  describeMessageFlaw,
   encodeMessage,
   FACTS,
   HEAD_BYTES,
@@ -65,7 +64,17 @@ export class NatsLog implements Log {
     try {
       const stream = await Stream.open(settings);
       const fence = await setFence(settings, stream, randomUUID());
-      return new NatsLog(settings, stream, fence, await stream.info());
+      const info = await stream.info();
+      // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
+      const { num_deleted = 0, first_seq } = info.state;
+      if (num_deleted > 0) {
+        throw streamDamaged(
+          stream.name,
+          first_seq,
+          `${num_deleted} messages are missing behind it`,
+        );
+      }
+      return new NatsLog(settings, stream, fence, info);
     } catch (error) {
       throw toLogError(settings.stream, "opening", error);
     }
@@ -206,9 +215,7 @@ export class NatsLog implements Log {
       throw streamDamaged(this.#stream.name, sequence, "the message is missing");
     }
     const head = decodeMessage(message, sequence);
-    if (typeof head === "string") {
-      throw streamDamaged(this.#stream.name, sequence, describeMessageFlaw(head));
-    }
+    if (typeof head === "string") throw flawedMessage(this.#stream.name, sequence, head);
     if (head.kind === FACTS) this.#cache.put(sequence, message);
     return message;
   }

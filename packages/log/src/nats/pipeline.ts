@@ -40,8 +40,8 @@ interface Answer {
  *   asking     the oldest message was refused because another one stands in its place: if that one
  *              is ours, it was stored by an attempt whose answer was lost; else somebody has
  *              fenced us
- *   failed     nothing was stored until the deadline, or somebody has fenced us; nothing is sent any
- *              more
+ *   failed     nothing was stored until the deadline, or somebody has fenced us; nothing is sent
+ *              any more
  *
  * Each round of sending has a number, so that a refusal of an earlier round is not taken for one of
  * this: there a message is refused for the gap that a lost one before it has left.

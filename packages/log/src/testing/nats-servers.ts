@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,9 +88,12 @@ export class NatsServers {
     await ended;
   }
 
-  /** The process stands still but its connections stay open. */
-  pause(index: number): void {
-    this.#children[index]?.kill("SIGSTOP");
+  /** The process stands still but its connections stay open. Resolves when it does. */
+  async pause(index: number): Promise<void> {
+    const child = this.#children[index];
+    if (child === undefined) return;
+    child.kill("SIGSTOP");
+    await until("the server stands still", async () => hasStopped(child.pid!));
   }
 
   resume(index: number): void {
@@ -183,6 +186,15 @@ export class NatsServers {
     }
     return lines.join("\n");
   }
+}
+
+/** A process that is told to stop goes on until its next turn on a processor. */
+function hasStopped(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).every((task) => {
+    const line = readFileSync(`${tasks}/${task}/stat`, "latin1");
+    return line.slice(line.lastIndexOf(")") + 2).startsWith("T");
+  });
 }
 
 /** What the monitoring page of a server says of JetStream. */
