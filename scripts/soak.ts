@@ -46,6 +46,18 @@ const ROWS: readonly Row[] = [
     size: 20_000,
     command: program("broker-faults/main.ts", "--count", ...from),
   },
+  {
+    name: "cluster",
+    size: 5_000,
+    command: (size) => ({
+      args: ["--test", `${SIM}/cluster-faults/cluster-faults.sim.test.ts`],
+      env: {
+        CLUSTER_START: String(start),
+        CLUSTER_COUNT: String(size),
+        CLUSTER_BUDGET_MS: String(DAY_MS),
+      },
+    }),
+  },
   { name: "kill", size: 5_000, command: program("crash/main.ts", "--cycles") },
   {
     name: "power-loss",

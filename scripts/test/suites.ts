@@ -64,7 +64,7 @@ export const SUITES: readonly Suite[] = [
     source: { kind: "files", ending: ".test.ts", folder: TIDY_FOLDER },
   },
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
-  // the suite of the port runs five times. Servers are real processes.
+  // the suite of the port runs eight times. Servers are real processes.
   { name: "unit", budgetMs: 255_000, source: files(".test.ts") },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: 50_000, source: files(".prop.test.ts") },

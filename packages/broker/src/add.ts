@@ -173,6 +173,8 @@ export class Adder {
         (thrown: unknown) => {
           const error = errorJson(thrown);
           note?.({ error });
+          // What was noted must become durable, though nothing else may happen.
+          this.#runtime.pump.call();
           return { error };
         },
       );

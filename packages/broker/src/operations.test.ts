@@ -70,3 +70,17 @@ test("a large value that was refused is not written into the log", async () => {
   assert.ok(broker.sizes().logBytes - before < 1_000);
   await broker.close();
 });
+
+test("an add with a name that found no room is answered though nothing else happens", async () => {
+  const { broker, clock } = await open();
+  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: 400 });
+  await add(broker, job("a"));
+  let code: string | undefined;
+  void broker.add("q", [job("b")], { operationId: "once" }).then(([outcome]) => {
+    code = outcome?.error?.code;
+  });
+  await clock.advance(500);
+  await turn();
+  assert.equal(code, "QUEUE_FULL");
+  await broker.close();
+});

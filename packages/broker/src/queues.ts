@@ -27,11 +27,12 @@ export class Office {
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
     const { policies } = this.#runtime;
     this.#runtime.check();
-    const policy = options?.policy;
+    const own = withoutSpread(options);
+    const policy = own?.policy;
     const checked =
       policy === undefined || policy === null
-        ? options
-        : { ...options, policy: await policies.check(queue, policy) };
+        ? own
+        : { ...own, policy: await policies.check(queue, policy) };
     await this.#runtime.change((engine, now) => engine.setQueue(queue, checked, now));
     return this.queue(queue);
   }
@@ -151,6 +152,14 @@ export class Office {
     const last = items.at(-1);
     return items.length < limit || last === undefined ? { items } : { items, cursor: last.key };
   }
+}
+
+/** One broker is one partition: more of them need a cluster. */
+function withoutSpread(options: QueueOptions): Omit<QueueOptions, "spread"> {
+  if (options?.spread === undefined) return options;
+  const { spread, ...rest } = options;
+  if (spread === 1) return rest;
+  throw invalid("queue.spread", "1 outside of a cluster", spread);
 }
 
 /** A copy of what JSON makes of a value: nobody can change it afterwards. */

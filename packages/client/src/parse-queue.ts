@@ -70,6 +70,11 @@ export interface QueueOptions<Payload = unknown> {
    * are stored with the queue, or functions, which stay here. Null takes away what is stored.
    */
   policy?: Policy<Payload> | null | undefined;
+  /**
+   * In a cluster: over how many partitions the jobs are divided, by the first level of their
+   * fairness key. It only grows; 1 is all that a single broker knows.
+   */
+  spread?: number | undefined;
   /** Any Standard Schema: payloads are checked when they are added and when they are handed out. */
   schema?: StandardSchema | undefined;
   /** Default `json`. */
@@ -103,6 +108,7 @@ const KNOWN = [
   "ttl",
   "paused",
   "policy",
+  "spread",
   "schema",
   "codec",
 ] as const satisfies readonly (keyof QueueOptions)[];
@@ -119,6 +125,7 @@ const PASSED = [
   "admission",
   "dlq",
   "paused",
+  "spread",
 ] as const satisfies readonly (keyof QueueOptions & keyof PortOptions)[];
 
 export function parseQueue(value: unknown): { port: PortOptions; local: LocalOptions } {

@@ -19,6 +19,8 @@ const CATALOGUE = {
   PAYLOAD_TOO_LARGE: { status: 413, isRetryable: false },
   /** A body in a form that is not read here, such as a compressed one. */
   UNSUPPORTED_MEDIA: { status: 415, isRetryable: false },
+  /** The partition is owned by another node now, or by nobody yet: ask again who it is. */
+  MOVED: { status: 421, isRetryable: true },
   WAIT_TOO_LONG: { status: 422, isRetryable: false },
   /** A payload that does not match the queue's schema, when it is added or handed out. */
   SCHEMA: { status: 422, isRetryable: false },

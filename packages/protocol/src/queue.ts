@@ -48,6 +48,11 @@ export interface QueueOptions {
   paused?: boolean;
   /** What jobs are told when their producer does not say; replaced as a whole, null: none. */
   policy?: QueuePolicy | null;
+  /**
+   * Over how many partitions of a cluster the jobs are divided, by the first level of their
+   * fairness key. It only grows. A broker that is no cluster knows 1 alone.
+   */
+  spread?: number;
 }
 
 /** A queue's options with every default filled in. */
@@ -76,6 +81,8 @@ export interface QueueConfig {
   ttlMs?: number | undefined;
   paused: boolean;
   policy?: QueuePolicy | undefined;
+  /** In a cluster, when more than one partition holds the queue. */
+  spread?: number | undefined;
 }
 
 export interface QueueStats {

@@ -2,7 +2,7 @@ import { type Broker, SluiceError } from "@sluice/protocol";
 import { admit } from "./admission.ts";
 import { Bucket } from "./bucket.ts";
 import { brokerReadiness, type Readiness, type RecoveryProgress, recovering } from "./health.ts";
-import { type CreatedKey, KeyRing } from "./keys/key-ring.ts";
+import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
 
@@ -10,6 +10,8 @@ export interface DeskOptions {
   broker: Broker | Promise<Broker>;
   recovery?: (() => RecoveryProgress | undefined) | undefined;
   limits?: Partial<Limits> | undefined;
+  /** In a cluster: the nodes that have the same keys. */
+  peers?: KeyPeers | undefined;
 }
 
 /**
@@ -24,6 +26,7 @@ export class Desk {
   readonly #adds: Bucket | undefined;
   readonly #opened: Promise<void>;
   readonly #recovery: DeskOptions["recovery"];
+  readonly #peers: KeyPeers | undefined;
   /** Behind the limit on adds. */
   #broker: Broker | undefined;
   #ring: KeyRing | undefined;
@@ -32,6 +35,7 @@ export class Desk {
   constructor(options: DeskOptions, hasKeys: boolean, rootKey: string | undefined) {
     this.hasKeys = hasKeys;
     this.#recovery = options.recovery;
+    this.#peers = options.peers;
     const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
     this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
     this.#opened = this.#open(options.broker, { rootKey, requestsPerSecond });
@@ -44,7 +48,8 @@ export class Desk {
   ): Promise<void> {
     try {
       const broker = await opening;
-      if (this.hasKeys) this.#ring = await KeyRing.open(broker, options);
+      const peers = this.#peers;
+      if (this.hasKeys) this.#ring = await KeyRing.open(broker, { ...options, peers });
       this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
@@ -85,6 +90,7 @@ export class Desk {
   async firstKey(): Promise<CreatedKey | undefined> {
     await this.#opened;
     if (this.#ring === undefined || !this.#ring.isEmpty) return undefined;
+    if ((await this.#peers?.isFirst()) === false) return undefined;
     return this.#ring.create({ name: "first", grants: [{ action: "admin", on: "*" }] }, ANYONE);
   }
 }

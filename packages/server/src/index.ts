@@ -1,9 +1,10 @@
 export type * from "./app-page.ts";
+export type * from "./cluster-door.ts";
 export type { Readiness } from "./health.ts";
 export { FixedKeys } from "./keys/fixed-keys.ts";
 export type { Action, Grant } from "./keys/grant.ts";
 export { guard } from "./keys/guard.ts";
-export type { CreatedKey, KeyInfo } from "./keys/key-ring.ts";
+export type { CreatedKey, KeyInfo, KeyPeers } from "./keys/key-ring.ts";
 export type { Principal } from "./keys/principal.ts";
 export type { Limits } from "./limits.ts";
 export * from "./outgoing/index.ts";

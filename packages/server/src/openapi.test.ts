@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { AppPage } from "./app-page.ts";
+import type { ClusterDoor } from "./cluster-door.ts";
 import { Api } from "./testing/api.ts";
 import { type Answer, start } from "./testing/start.ts";
 
@@ -19,6 +20,37 @@ test("the description is valid OpenAPI 3.1", async (t) => {
   const { valid, errors } = await new Validator().validate(body);
   assert.ok(valid, JSON.stringify(errors, null, 1));
 });
+
+const cluster: ClusterDoor = {
+  secret: Promise.resolve("of the nodes alone"),
+  keys: { changed: async () => {}, onChange: () => {}, isFirst: async () => true },
+  accept: () => {},
+  status: () => ({
+    name: "sluice",
+    self: "a",
+    version: "a.1",
+    partitionCount: 1,
+    nodes: [
+      {
+        id: "a",
+        address: "http://127.0.0.1:1",
+        version: "1",
+        startedAt: 0,
+        isAlive: true,
+        isDraining: false,
+        silentMs: 3,
+        owned: 1,
+      },
+    ],
+    partitions: [
+      { partition: 0, owner: "a", epoch: 3, state: "serving", lagMs: 0, jobs: 7, openMs: 12 },
+    ],
+    placements: [{ queue: "wide", partitions: [0] }],
+    moves: [{ partition: 0, from: "b", to: "a", epoch: 3, isHandedOver: true, at: 5 }],
+  }),
+  onChange: () => () => {},
+  drain: async () => {},
+};
 
 type Ask = (line: string, body: unknown, status: number) => Promise<Answer["body"]>;
 
@@ -119,6 +151,10 @@ async function askRest(ask: Ask): Promise<void> {
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
   await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
+  await ask("GET /v1/cluster?after=a.1&waitMs=1", undefined, 200);
+  const { placements } = await ask("GET /v1/cluster", undefined, 200);
+  assert.deepEqual(placements, [{ queue: "wide", partitions: [0] }]);
+  await ask("POST /v1/cluster/nodes/a/drain", undefined, 202);
   await ask("GET /v1/session", undefined, 200);
   await ask("POST /v1/session", undefined, 204);
   await ask("DELETE /v1/session", undefined, 204);
@@ -144,7 +180,7 @@ async function readStream(address: string, path: string, key: string): Promise<A
 }
 
 test("every operation is exercised, and answers as it is described", async (t) => {
-  const { call, server } = await start(t, { keys: true, pages: [page] });
+  const { call, server } = await start(t, { keys: true, pages: [page], cluster });
   const { key } = (await server.firstKey)!;
   const api = new Api((await call("GET /openapi.json")).body);
   const ask: Ask = async (line, body, status) => {

@@ -2,11 +2,13 @@
 import type { IncomingMessage, Server } from "node:http";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import type { ClusterDoor } from "./cluster-door.ts";
 import { Desk } from "./desk.ts";
 import { healthRoutes, type RecoveryProgress } from "./health.ts";
 import { keepHistory } from "./history/sampler.ts";
 import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
+import { opens, type Sealed, seal } from "./keys/secret.ts";
 import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
@@ -15,6 +17,7 @@ import { describe } from "./openapi.ts";
 import { Pulse } from "./pulse/pulse.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
+import { clusterRoutes } from "./routes/cluster.ts";
 import { configRoutes } from "./routes/config.ts";
 import type { RouteContext } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
@@ -35,7 +38,7 @@ import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
 import { RESUME_MS_MAX } from "./stream/limits.ts";
-import { serveStream } from "./stream/serve-stream.ts";
+import { type StreamOptions, serveStream } from "./stream/serve-stream.ts";
 
 export interface ServeOptions extends ShellOptions {
   /** It stays the caller's: closing the server does not close it. A promise while it recovers. */
@@ -46,6 +49,8 @@ export interface ServeOptions extends ShellOptions {
   keys?: boolean | { rootKey?: string | undefined } | undefined;
   /** How long the leases of a lost worker wait for it to come back. Default 2,000. */
   resumeMs?: number | undefined;
+  /** The server is a node of a cluster, and `broker` its router. */
+  cluster?: ClusterDoor | undefined;
   /** Routes of one's own beside those of the broker, such as the dashboard's files. */
   routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
 }
@@ -90,14 +95,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const hasKeys = options.keys !== undefined && options.keys !== false;
   checkAddress(options, hasKeys);
   checkResumeMs(options.resumeMs);
-  const desk = new Desk(options, hasKeys, rootKey);
+  const desk = new Desk({ ...options, peers: options.cluster?.keys }, hasKeys, rootKey);
   const shell = newShell(options, desk);
   warnOfPlainText(shell, options, hasKeys);
   const running = await listen(shell, options, () => furnish(shell, desk, options));
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, desk);
-  openStream(stream, options.resumeMs);
+  openStream(stream, options.resumeMs, partitionStreams(shell, options.cluster));
   return { ...running, firstKey, stream };
 }
 
@@ -111,9 +116,25 @@ function checkResumeMs(resumeMs: unknown): void {
 function openStream(
   { server, refuse, open, closing }: StreamDoor,
   resumeMs: number | undefined,
+  partition: StreamOptions["partition"],
 ): void {
-  const stream = serveStream(server, { open, refuse, resumeMs });
+  const stream = serveStream(server, { open, refuse, resumeMs, partition });
   closing.addEventListener("abort", () => stream.close(), { once: true });
+}
+
+/** Streams to one partition, of other nodes and of clients that know who owns it. */
+function partitionStreams(
+  { verify }: Shell,
+  cluster: ClusterDoor | undefined,
+): StreamOptions["partition"] {
+  if (cluster === undefined) return undefined;
+  let secret: Sealed | undefined;
+  cluster.secret.then((text) => (secret = seal(text))).catch(() => {});
+  return (partition, socket, request) =>
+    cluster.accept(partition, socket, (apiKey, port) => {
+      if (apiKey !== undefined && opens(secret, apiKey)) return port;
+      return guard(port, verify(apiKey, request.socket.remoteAddress ?? ""));
+    });
 }
 
 function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: boolean): void {
@@ -150,6 +171,7 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
   sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
   dashboardRoutes(app);
   appRoutes(app, options.pages ?? []);
+  clusterRoutes(app, options.cluster, closing);
   healthRoutes(app, () => desk.readiness());
   const registry = newRegistry(app);
   const readings = new Readings(registry);

@@ -1,9 +1,9 @@
 import { openBroker, SystemClock } from "@sluice/broker";
 import { Sluice as Client, type ConnectOptions, loadTracing } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
+import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
 import { FileLog, type Log } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { type ClientTls, dialWs } from "./dial-ws.ts";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
 
@@ -29,13 +29,30 @@ export class Sluice extends Client {
   /**
    * The queues of a server, as if they were here; resolves when the server has welcomed us. The
    * connection is made again whenever it is lost, and what was not answered is said again.
+   *
+   * Several addresses are those of nodes of a cluster, of which one must answer: each call goes to
+   * the node that owns what it is about, wherever that moves.
    */
-  static override async connect(url: string, options: ServerOptions = {}): Promise<Sluice> {
+  static override async connect(
+    url: string | readonly string[],
+    options: ServerOptions = {},
+  ): Promise<Sluice> {
     const { tls, ...rest } = options;
     checkTls(tls);
+    if (typeof url !== "string") {
+      const port = await connectCluster(checkUrls(url), { ...rest, tls });
+      return new Sluice({ port, clock: new SystemClock() });
+    }
     const port = await connectBroker(url, { ...rest, dial: dialWs(tls) });
     return new Sluice({ port, clock: new SystemClock(), failed: port.failure });
   }
+}
+
+function checkUrls(urls: unknown): readonly string[] {
+  const isList = Array.isArray(urls) && urls.length > 0;
+  if (isList && urls.every((url) => typeof url === "string" && URL.canParse(url))) return urls;
+  const message = "connect.url must be the address of a server, or of several in a list";
+  throw new SluiceError("INVALID", message, { field: "connect.url" });
 }
 
 /** The key is a secret: the refusal does not repeat it. */

@@ -5,7 +5,17 @@ import { posix } from "node:path";
 import { importsOf, lineAt } from "../syntax.ts";
 import { type Finding, isTest, isTypeScript, type SourceFile, type Tree, unitOf } from "../tree.ts";
 
-const LIBRARY = ["engine", "log", "protocol", "broker", "client", "server", "dashboard", "sluice"];
+const LIBRARY = [
+  "engine",
+  "log",
+  "protocol",
+  "broker",
+  "client",
+  "server",
+  "cluster",
+  "dashboard",
+  "sluice",
+];
 const packages = (...names: string[]): string[] => names.map((name) => `packages/${name}`);
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -16,8 +26,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "packages/broker": packages("engine", "log", "protocol"),
   "packages/client": packages("protocol"),
   "packages/server": packages("protocol", "dashboard"),
-  "packages/cluster": packages("protocol", "log"),
-  "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server"),
+  "packages/cluster": packages("protocol", "client", "server", "broker", "log"),
+  "packages/sluice": packages("broker", "client", "log", "protocol", "engine", "server", "cluster"),
   "packages/cli": [...packages(...LIBRARY), "apps/*"],
   "packages/sim": [...packages(...LIBRARY), "apps/*"],
   "apps/*": packages("sluice"),

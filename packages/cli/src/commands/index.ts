@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { addCommand } from "./add.ts";
 import { appCommands } from "./apps.ts";
 import { benchCommand } from "./bench.ts";
+import { clusterCommand } from "./cluster.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { consumeCommand } from "./consume.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   gateCommand,
   redriveCommand,
   topCommand,
+  clusterCommand,
   benchCommand,
   logCommand,
   keysCommand,

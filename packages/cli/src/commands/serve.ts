@@ -14,8 +14,11 @@ ${SERVE_USAGE}
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
-    const served = await startServer(serveSettings(call));
-    return run(call, served);
+    const settings = serveSettings(call);
+    if (settings.cluster === undefined) return run(call, await startServer(settings));
+    // What speaks to NATS is loaded by those who need it.
+    const { startNode } = await import("../serve/cluster.ts");
+    return run(call, await startNode(settings));
   },
 };
 
@@ -28,9 +31,10 @@ async function run(call: Call, served: Served): Promise<number> {
   try {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
-    const { address, dir } = served;
+    const { address, dir, durability } = served;
     const key = (await served.firstKey)?.key;
-    out(call.isJson ? JSON.stringify({ address, dir, key }) : greet(served, key, call.env));
+    const shown = JSON.stringify({ address, dir, key, durability });
+    out(call.isJson ? shown : greet(served, key, call.env));
     await using demo = call.values.demo === true ? await feed(broker) : undefined;
     if (demo !== undefined && !call.isJson) out(`\n${demo.text}`);
     const error = await Promise.race([stopped, served.failed]);
@@ -42,7 +46,11 @@ async function run(call: Call, served: Served): Promise<number> {
   }
 }
 
-function greet({ address, dir }: Served, key: string | undefined, env: Call["env"]): string {
+function greet(
+  { address, dir, durability }: Served,
+  key: string | undefined,
+  env: Call["env"],
+): string {
   // Whoever was started by npm finds the command by npx.
   const sluice = env.npm_command === undefined ? "sluice" : "npx sluice";
   const shown = key === undefined ? "" : `\n\nThe first API key, shown this once: ${key}`;
@@ -53,7 +61,7 @@ function greet({ address, dir }: Served, key: string | undefined, env: Call["env
   API        ${address}/v1   (described at ${address}/openapi.json)
   stream     ${address.replace(/^http/, "ws")}/v1/stream
   metrics    ${address}/metrics
-  data       ${dir}
+  data       ${dir}${durability === undefined ? "" : `\n\n${durability}`}
 
 The first job:
 

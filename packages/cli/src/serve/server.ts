@@ -1,11 +1,12 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
-import { type LocalBroker, openBroker, SystemClock } from "@sluice/broker";
+import { openBroker, SystemClock } from "@sluice/broker";
 import { FileLog, type Log, MemoryLog } from "@sluice/log";
-import { SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError } from "@sluice/protocol";
 import {
   type CreatedKey,
   type LogLevel,
   type RunningServer,
+  type ServeOptions,
   serve,
   type TlsOptions,
 } from "@sluice/server";
@@ -14,9 +15,12 @@ import type { ServeSettings } from "./settings.ts";
 
 export interface Served {
   readonly address: string;
+  /** Where the data lies. */
   readonly dir: string;
+  /** What is kept through what, where that is not up to this machine alone. */
+  readonly durability?: string;
   /** Ready for calls; rejects when the log cannot be recovered. */
-  readonly broker: Promise<LocalBroker>;
+  readonly broker: Promise<Broker>;
   /** The first key, when keys are on and there was none. */
   readonly firstKey: Promise<CreatedKey | undefined>;
   /** Resolves when the log can confirm nothing more. */
@@ -29,7 +33,7 @@ const DIR = "./data";
 
 export async function startServer(settings: ServeSettings): Promise<Served> {
   const { dir = DIR, durability = "fsync" } = settings;
-  const tls = tlsOf(settings);
+  tlsOf(settings);
   const log = await openLog(dir, durability);
   const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
   let progress = { doneBytes: 0, totalBytes: 0 };
@@ -47,7 +51,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   broker.catch(() => {});
   let running: RunningServer;
   try {
-    running = await listen(settings, tls, broker, () => progress);
+    running = await listen(settings, { broker, recovery: () => progress });
   } catch (error) {
     await broker.then((opened) => opened.close()).catch(() => log.close());
     throw error;
@@ -74,23 +78,19 @@ async function openLog(dir: string, durability: string): Promise<Log> {
   throw new SluiceError("INVALID", message, { field: "durability", value: durability });
 }
 
-function listen(
-  settings: ServeSettings,
-  tls: TlsOptions | undefined,
-  broker: Promise<LocalBroker>,
-  recovery: () => { doneBytes: number; totalBytes: number },
-): Promise<RunningServer> {
+export type Listening = Pick<ServeOptions, "broker" | "recovery" | "cluster" | "pages" | "hosts">;
+
+export function listen(settings: ServeSettings, listening: Listening): Promise<RunningServer> {
   const rootKey = settings["root-key"];
   return serve({
-    broker,
-    recovery,
     host: settings.host,
     port: settings.port ?? PORT,
-    tls,
+    tls: tlsOf(settings),
     insecure: settings.insecure,
     keys: rootKey === undefined ? settings.keys === true : { rootKey },
     resumeMs: settings["resume-ms"],
     hosts: settings["allow-host"],
+    ...listening,
     origins: settings["allow-origin"],
     log: (settings["log-level"] ?? "info") as LogLevel,
     limits: {
@@ -100,7 +100,7 @@ function listen(
   });
 }
 
-function tlsOf(settings: ServeSettings): TlsOptions | undefined {
+export function tlsOf(settings: ServeSettings): TlsOptions | undefined {
   const { "tls-cert": cert, "tls-key": key, "tls-ca": ca } = settings;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) {

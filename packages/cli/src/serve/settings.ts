@@ -35,6 +35,11 @@ const SETTINGS = {
   "requests-per-second": { kind: "number", text: "of one key" },
   "payload-memory": { kind: "number", text: "bytes of payloads held in memory (default 256 MiB)" },
   "resume-ms": { kind: "number", text: "how long a lost worker keeps its jobs (default 2000)" },
+  cluster: { kind: "text", text: "be a node of a cluster on these NATS servers: nats://a,b,c" },
+  node: { kind: "text", text: "this node's name in the cluster (default: machine and port)" },
+  advertise: { kind: "text", text: "where others reach this node (default: where it listens)" },
+  partitions: { kind: "number", text: "of a new cluster (default 12); it cannot be changed" },
+  replicas: { kind: "number", text: "copies that NATS keeps (default 3 in a NATS cluster)" },
   "log-level": { kind: "text", text: "fatal, error, warn, info (default), debug, trace or silent" },
 } as const satisfies Readonly<Record<string, Setting>>;
 

@@ -72,14 +72,14 @@ export async function spawnServe(
   return { address, port: Number(new URL(address).port), key, connect, end };
 }
 
-function start(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
+export function start(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [MAIN, ...words], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, ...env },
   });
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
+export async function firstLine(child: ChildProcess): Promise<string> {
   const exited = once(child, "exit").then(([code]) => {
     throw new Error(`the server ended with ${code} before it listened`);
   });

@@ -2,6 +2,7 @@ import type { Clock } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { invalid, unknownField } from "../invalid.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
+import type { LinkOptions } from "./link.ts";
 import { RemoteBroker } from "./remote-broker.ts";
 import { streamUrl } from "./stream-url.ts";
 
@@ -27,18 +28,39 @@ export async function connectBroker(url: string, parts: ConnectParts = {}): Prom
   for (const [name, value] of Object.entries(parts)) {
     if (!KNOWN.includes(name)) throw unknownField(`connect.${name}`, KNOWN.slice(0, 2), value);
   }
-  const { apiKey, client = "sluice", clock = STEADY_CLOCK } = parts;
+  const { apiKey, client } = parts;
   checkText("connect.apiKey", apiKey);
   checkText("connect.client", client);
-  return RemoteBroker.open({
-    url: streamUrl(url),
-    apiKey,
-    client,
-    clock,
+  return RemoteBroker.open(linkOf(streamUrl(url), parts));
+}
+
+/** What reaches a server whose address only `dial` knows, and may be another one every time. */
+export interface ReachParts extends ConnectParts {
+  dial: Dial;
+  /** What stands for the address in the words of an error. */
+  name: string;
+  /** Before the first of several tries; each later one waits twice as long. */
+  backoffMsMin?: number | undefined;
+  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  patienceMs?: number | undefined;
+}
+
+/** The port of a server that need not be there yet: calls wait for it. */
+export function reachBroker(parts: ReachParts): RemoteBroker {
+  const { name, patienceMs, backoffMsMin, ...rest } = parts;
+  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, backoffMsMin });
+}
+
+function linkOf(url: string, parts: ConnectParts): LinkOptions {
+  return {
+    url,
+    apiKey: parts.apiKey,
+    client: parts.client ?? "sluice",
+    clock: parts.clock ?? STEADY_CLOCK,
     dial: parts.dial ?? dialWebSocket,
     random: parts.random ?? randomly,
     defer: parts.defer ?? endOfTurn,
-  });
+  };
 }
 
 const TEXT_CHARS_MAX = 1000;

@@ -6,6 +6,8 @@ export const CONNECT_MS = 10_000;
 /** The first reconnect comes at once, well within the time that leases are kept. */
 export const BACKOFF_MS_MIN = 50;
 export const BACKOFF_MS_MAX = 5000;
+/** A partition that has moved finds its new owner within seconds: it is asked for often. */
+export const MOVED_MS_MAX = 250;
 
 /** How long the other end may take to say farewell. */
 export const LEAVE_MS = 5000;

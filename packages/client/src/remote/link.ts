@@ -23,7 +23,7 @@ import {
   writeHello,
 } from "@sluice/protocol/wire";
 import { type Dial, unreachable } from "./dial.ts";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS } from "./limits.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "./limits.ts";
 
 export interface LinkOptions {
   readonly url: string;
@@ -33,12 +33,18 @@ export interface LinkOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly defer: (callback: () => void) => void;
+  /** Before the first of several tries; each later one waits twice as long. */
+  readonly backoffMsMin?: number | undefined;
+  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  readonly patienceMs?: number | undefined;
 }
 
 export interface LinkOwner {
   receive(reader: FrameReader): void;
   /** The session goes on, or is a new one that knows of nothing. */
   up(isResumed: boolean): void;
+  /** It is not up, and has not been for longer than whoever calls wants to wait. */
+  outOfReach(error: SluiceError): void;
   /** It will never be up again. */
   failed(error: SluiceError): void;
 }
@@ -60,10 +66,13 @@ export class Link {
   #beat: Timer | undefined = undefined;
   #heardAt = 0;
   #tries = 0;
+  /** Since when there is no connection. */
+  #downAt: number;
 
   constructor(options: LinkOptions, owner: LinkOwner) {
     this.#options = options;
     this.#owner = owner;
+    this.#downAt = options.clock.now();
     this.channel = new Channel({ defer: options.defer, isResumable: true });
   }
 
@@ -79,6 +88,13 @@ export class Link {
       this.close();
       throw error;
     }
+  }
+
+  /** Goes on until the server has welcomed us, as after a connection that was lost. */
+  start(): void {
+    this.#connect().catch((error) => {
+      if (this.#state !== "closed") this.#wait(toSluiceError(error));
+    });
   }
 
   close(): void {
@@ -190,6 +206,7 @@ export class Link {
   #lost(socket: Socket, reason: string): void {
     if (this.#socket !== socket) return;
     this.#socket = undefined;
+    this.#downAt = this.#options.clock.now();
     this.#beat?.cancel();
     this.channel.detach();
     this.#wait(unreachable(this.#options.url, reason));
@@ -202,13 +219,13 @@ export class Link {
       return this.#owner.failed(error);
     }
     this.#state = "waiting";
-    const { clock, random } = this.#options;
-    const most = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** this.#tries++);
-    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => {
-      this.#connect().catch((failure) => {
-        if (this.#state !== "closed") this.#wait(toSluiceError(failure));
-      });
-    });
+    const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
+    const { backoffMsMin = BACKOFF_MS_MIN } = this.#options;
+    if (clock.now() - this.#downAt > patienceMs) this.#owner.outOfReach(error);
+    // Somebody else answers for it, or will in a moment: it is only not known yet who.
+    const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
+    const most = Math.min(longest, backoffMsMin * 2 ** this.#tries++);
+    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => this.start());
   }
 
   #beatIn(heartbeatMs: number): void {

@@ -17,6 +17,8 @@ export interface Ask<T> {
   readonly read: (reader: FrameReader) => T;
   /** Whether doing it twice is like doing it once, or has a name by which the broker knows it. */
   readonly isRepeatable: boolean;
+  /** Whether it waits for as long as it takes, whatever happens to the connection. */
+  readonly isPatient?: boolean;
 }
 
 /** Smaller frames are copied, which takes no time to speak of. */
@@ -123,8 +125,10 @@ export class Operations {
     }
   }
 
-  failAll(error: SluiceError): void {
+  /** `isPatientToo`: those as well that would wait for ever. */
+  failAll(error: SluiceError, isPatientToo = true): void {
     for (const [operation, pending] of this.#pending) {
+      if (pending.ask.isPatient === true && !isPatientToo) continue;
       this.#remove(operation, pending);
       pending.fail(error);
     }

@@ -62,6 +62,8 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   #named = 0;
   /** Why every later call is refused. */
   #end: SluiceError | undefined = undefined;
+  /** Why calls are refused until there is a connection again. */
+  #away: SluiceError | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
   #left: (() => void) | undefined = undefined;
 
@@ -84,6 +86,13 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     return broker;
   }
 
+  /** Answers at once: calls wait until there is a server that welcomes us, however long. */
+  static start(options: LinkOptions): RemoteBroker {
+    const broker = new RemoteBroker(options);
+    broker.#link.start();
+    return broker;
+  }
+
   /** Resolves when the server refuses us for good. */
   get failure(): Promise<SluiceError> {
     return this.#failed.promise;
@@ -97,9 +106,9 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     checkBatch("jobs", jobs);
     const { signal, holdGroups = false, operationId = this.#operationId() } = options;
     if (signal?.aborted === true) throw aborted(signal);
-    this.#check();
+    this.#checkReach();
     const operations = this.#operations;
-    const check = (): void => this.#check();
+    const check = (): void => this.#checkReach();
     return addInParts({ operations, queue, jobs, operationId, signal, holdGroups, check });
   }
 
@@ -111,7 +120,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
     const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
-    this.#check();
+    this.#checkReach();
     const operation = this.#operations.number();
     const answer = this.#operations.ask(
       {
@@ -163,7 +172,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
 
   async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
     checkBatch("items", items);
-    this.#check();
+    this.#checkReach();
     return this.#operations.ask({
       kind: KIND.extend,
       write: (writer) => writeExtends(writer, items),
@@ -197,7 +206,12 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       channel.frame(KIND.cancel, operation, () => {});
     });
     this.#events.set(operation, events);
-    channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+    const ask = (): void => {
+      events.isHeard = this.#link.isUp;
+      channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+    };
+    events.ask = ask;
+    ask();
     return events;
   }
 
@@ -213,7 +227,9 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     operation?: number,
   ): Promise<T> {
     this.#check();
-    return this.#operations.ask(this.ask<T>(name, args), operation);
+    const isPatient = name === "ended" || name === "groupEnded";
+    if (!isPatient) this.#checkReach();
+    return this.#operations.ask({ ...this.ask<T>(name, args), isPatient }, operation);
   }
 
   // What the link tells
@@ -233,12 +249,27 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   up(isResumed: boolean): void {
-    if (isResumed) return this.#operations.resumed();
+    this.#away = undefined;
+    if (isResumed) {
+      for (const events of this.#events.values()) events.isHeard = true;
+      return this.#operations.resumed();
+    }
     for (const consumer of this.#consumers.values()) consumer.join();
+    for (const [operation, events] of this.#events) {
+      if (!events.isHeard) events.ask();
+      else {
+        // Nobody knows what happened meanwhile: the reader must hear that something is missing.
+        this.#events.delete(operation);
+        events.end(interrupted());
+      }
+    }
     this.#operations.repeat();
-    // Nobody knows what happened meanwhile, so the reader must hear that something is missing.
-    for (const events of this.#events.values()) events.end(interrupted());
-    this.#events.clear();
+  }
+
+  outOfReach(error: SluiceError): void {
+    const message = `there is no answer: ${error.message}; what was asked may have been done, or not`;
+    this.#away = new SluiceError("DISCONNECTED", message, error.details, { cause: error });
+    this.#operations.failAll(this.#away, false);
   }
 
   failed(error: SluiceError): void {
@@ -282,6 +313,11 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     if (this.#end !== undefined) throw this.#end;
   }
 
+  #checkReach(): void {
+    this.#check();
+    if (this.#away !== undefined) throw this.#away;
+  }
+
   async #endJobs(
     field: string,
     kind: number,
@@ -289,7 +325,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     write: (writer: FrameWriter) => void,
   ): Promise<Outcome<true>[]> {
     checkBatch(field, items);
-    this.#check();
+    this.#checkReach();
     return this.#operations.ask({
       kind,
       write,

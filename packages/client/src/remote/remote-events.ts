@@ -6,6 +6,9 @@ type Next = IteratorResult<BrokerEvent, undefined>;
 /** What a server tells, for one reader. */
 export class RemoteEvents implements AsyncIterableIterator<BrokerEvent> {
   readonly #leave: () => void;
+  /** Asks the server for them, which hears of it once there is a connection. */
+  ask: () => void = () => {};
+  isHeard = false;
   #events: BrokerEvent[] = [];
   #at = 0;
   #isOver = false;

@@ -30,19 +30,32 @@ export interface CreatedKey extends KeyInfo {
   key: string;
 }
 
+/** The other nodes of a cluster, which have the same keys. */
+export interface KeyPeers {
+  /** Keys have been written: resolves when every living node has read them again. */
+  changed(): Promise<void>;
+  /** Calls back when another node has written keys; it is done when the promise resolves. */
+  onChange(reload: () => Promise<void>): void;
+  /** Whether this node, of all that find no key, makes the first. */
+  isFirst(): Promise<boolean>;
+}
+
 export interface KeyRingOptions {
   /** A key with all permissions that the operator brings along; it is not stored. */
   rootKey?: string | undefined;
   /** For keys that do not say otherwise. */
   requestsPerSecond?: number | undefined;
   now?: (() => number) | undefined;
+  peers?: KeyPeers | undefined;
 }
 
 const SCAN = 1000;
 
 export class KeyRing {
   readonly #broker: Broker;
-  readonly #records = new Map<string, KeyRecord>();
+  #records = new Map<string, KeyRecord>();
+  /** What was revoked here stays so, whatever is read that was written before. */
+  readonly #revoked = new Set<string>();
   readonly #buckets = new Map<string, Bucket>();
   readonly #options: KeyRingOptions;
   readonly #root: Sealed | undefined;
@@ -57,14 +70,23 @@ export class KeyRing {
 
   static async open(broker: Broker, options: KeyRingOptions = {}): Promise<KeyRing> {
     const ring = new KeyRing(broker, options);
+    await ring.#load();
+    options.peers?.onChange(() => ring.#load());
+    return ring;
+  }
+
+  async #load(): Promise<void> {
+    const records = new Map<string, KeyRecord>();
     let cursor: string | undefined;
     do {
       const from = cursor === undefined ? {} : { cursor };
-      const page = await broker.storeScan(KEYS_STORE, { limit: SCAN, ...from });
-      for (const { key, value } of page.items) ring.#records.set(key, value as KeyRecord);
+      const page = await this.#broker.storeScan(KEYS_STORE, { limit: SCAN, ...from });
+      for (const { key, value } of page.items) {
+        if (!this.#revoked.has(key)) records.set(key, value as KeyRecord);
+      }
       cursor = page.cursor;
     } while (cursor !== undefined);
-    return ring;
+    this.#records = records;
   }
 
   /** Whether nobody could get in. */
@@ -127,6 +149,7 @@ export class KeyRing {
     const record: KeyRecord = { ...info, salt, hash };
     await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: record }]);
     this.#records.set(id, record);
+    await this.#options.peers?.changed();
     return { ...info, key: text };
   }
 
@@ -163,8 +186,10 @@ export class KeyRing {
       throw new SluiceError("NOT_FOUND", `there is no key ${id}`, { field: "id", value: id });
     }
     this.#records.delete(id);
+    this.#revoked.add(id);
     this.#buckets.delete(id);
     await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: undefined }]);
+    await this.#options.peers?.changed();
   }
 }
 

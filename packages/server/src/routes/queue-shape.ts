@@ -50,6 +50,7 @@ export const QUEUE_OPTIONS: Schema = {
     results: known({ jobs: COUNT, ms: MS }),
     ttlMs: MS,
     paused: FLAG,
+    spread: { ...COUNT, description: "In a cluster: over how many partitions; it only grows." },
     policy: {
       type: ["object", "null"],
       description: "Templates, and `lua`; docs/policies.md tells its fields. `null` removes it.",

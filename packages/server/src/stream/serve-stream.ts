@@ -13,6 +13,7 @@ import {
   RESUME_MS,
   SILENCES_MAX,
 } from "./limits.ts";
+import type { ServerSocket } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 import { WsSocket } from "./ws-socket.ts";
 
@@ -21,6 +22,10 @@ export interface StreamOptions {
   open(apiKey: string | undefined, request: IncomingMessage): Promise<Broker>;
   /** Refuses an upgrade before it happens: a status and a sentence. Default: by `Origin`. */
   refuse?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
+  /** Takes a stream that names a partition, `?partition=7`. Default: there are no partitions. */
+  partition?:
+    | ((partition: number, socket: ServerSocket, request: IncomingMessage) => void)
+    | undefined;
   /** Default `/v1/stream`. */
   path?: string | undefined;
   /** How the server calls itself. */
@@ -134,6 +139,11 @@ class Stream {
       const message = `all ${connectionsPerAddressMax} connections of one address are in use`;
       return { status: 429, message };
     }
+    const partition = partitionOf(request);
+    if (partition !== undefined && this.#options.partition === undefined) {
+      return { status: 404, message: "this server has no partitions" };
+    }
+    if (Number.isNaN(partition)) return { status: 404, message: "there is no such partition" };
     return refuse(request);
   }
 
@@ -149,7 +159,9 @@ class Stream {
     });
     const socket = new WsSocket(ws);
     socket.onheard = () => silence.refresh();
-    this.#sessions.accept(socket, request);
+    const partition = partitionOf(request);
+    if (partition === undefined) this.#sessions.accept(socket, request);
+    else this.#options.partition!(partition, socket, request);
   }
 
   close(): void {
@@ -158,6 +170,14 @@ class Stream {
     for (const ws of this.#webSockets.clients) ws.close(1001, "the server is closing");
     this.#webSockets.close();
   }
+}
+
+/** The partition that a stream is for; NaN when it cannot be one. */
+function partitionOf({ url = "" }: IncomingMessage): number | undefined {
+  const cut = url.indexOf("?");
+  const text = cut < 0 ? null : new URLSearchParams(url.slice(cut)).get("partition");
+  if (text === null) return undefined;
+  return /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function addressOf(request: IncomingMessage): string {

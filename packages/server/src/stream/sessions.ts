@@ -27,6 +27,8 @@ export interface SessionsOptions<Request> {
 export class Sessions<Request> {
   readonly #options: SessionsOptions<Request>;
   readonly #sessions = new Map<string, Session>();
+  /** Connections that have no session yet. */
+  readonly #greeting = new Set<ServerSocket>();
   #isClosed = false;
 
   constructor(options: SessionsOptions<Request>) {
@@ -40,11 +42,16 @@ export class Sessions<Request> {
   /** Takes a connection that was just made; the first message must be a greeting. */
   accept(socket: ServerSocket, request: Request): void {
     const { clock, handshakeMs } = this.#options;
+    if (this.#isClosed) return socket.close(1001, CLOSING);
+    this.#greeting.add(socket);
     const timer = clock.at(clock.now() + handshakeMs, () => {
       socket.onmessage = () => {};
       socket.close(1008, `no greeting within ${handshakeMs} ms`);
     });
-    socket.onclose = () => timer.cancel();
+    socket.onclose = () => {
+      timer.cancel();
+      this.#greeting.delete(socket);
+    };
     socket.onmessage = (message) => {
       timer.cancel();
       void this.#greet(socket, message, request);
@@ -58,6 +65,7 @@ export class Sessions<Request> {
     socket.onmessage = () => refuse(new Error("a message before the welcome"));
     socket.onclose = () => {
       isGone = true;
+      this.#greeting.delete(socket);
     };
     try {
       const hello = helloOf(message);
@@ -69,6 +77,7 @@ export class Sessions<Request> {
   }
 
   #welcome(socket: ServerSocket, hello: Hello, broker: Broker): void {
+    this.#greeting.delete(socket);
     const known = this.#sessions.get(hello.session);
     const isKnown = known?.isResumable === true && known.apiKey === hello.apiKey;
     const session = isKnown ? known : this.#open(hello, broker);
@@ -105,9 +114,12 @@ export class Sessions<Request> {
   /** Cuts all connections. Leases stay: workers may end their jobs when the server is back. */
   close(): void {
     this.#isClosed = true;
+    for (const socket of [...this.#greeting]) socket.close(1001, CLOSING);
     for (const session of [...this.#sessions.values()]) session.suspend();
   }
 }
+
+const CLOSING = "the server is closing";
 
 function helloOf(message: Uint8Array): Hello {
   const reader = new FrameReader(message);

@@ -44,6 +44,8 @@ export class History {
     this.deliveries++;
     if (this.#leases.has(job.lease)) this.fail(`lease ${job.lease} was delivered twice`);
     this.#leases.add(job.lease);
+    // Whoever has heard that a job is finished knows that nobody else holds it.
+    if (this.#finished.has(job.id)) this.fail(`${job.id} was delivered after it was finished`);
     this.#note(decoder.decode(job.payload), job.id);
   }
 

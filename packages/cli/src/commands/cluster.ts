@@ -1,0 +1,95 @@
+import type { ClusterStatus } from "@sluice/server";
+import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { howOf, stateOf } from "../serve/cluster-page.ts";
+import { count, duration, table, time } from "../show.ts";
+import { http, TARGET, TARGET_USAGE } from "../target.ts";
+
+const VERBS = ["show", "drain"];
+const LOOK_MS = 200;
+const MOVES_SHOWN = 10;
+
+export const clusterCommand: Command = {
+  name: "cluster",
+  summary: "nodes, partitions and their owners; drain a node",
+  verbs: VERBS,
+  usage: `sluice cluster [show]        nodes, partitions, owners, lag and the latest moves
+sluice cluster drain NODE    has a node give its partitions away, and waits until it has none
+
+${TARGET_USAGE}`,
+  options: TARGET,
+  run: async (call) => {
+    const [verb = "show", ...rest] = call.words;
+    if (verb === "drain") return drain(call, wordsOf(rest, "NODE")[0]);
+    if (verb !== "show") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+    wordsOf(rest);
+    const status = await statusOf(call);
+    call.output.out(call.isJson ? JSON.stringify(status) : draw(status));
+    return EXIT.well;
+  },
+};
+
+function statusOf(call: Call): Promise<ClusterStatus> {
+  return http<ClusterStatus>(call, "GET /v1/cluster");
+}
+
+function draw({ nodes, partitions, moves }: ClusterStatus): string {
+  const right = (title: string) => ({ title, isRight: true });
+  const left = (title: string) => ({ title });
+  const nodeRows = nodes.map((node) => [
+    node.id,
+    node.address,
+    stateOf(node),
+    count(node.owned),
+    node.version,
+    time(node.startedAt),
+  ]);
+  const partitionRows = partitions.map((one) => [
+    String(one.partition),
+    one.owner ?? "-",
+    one.next === undefined ? one.state : `${one.state}, goes to ${one.next}`,
+    duration(one.lagMs),
+    count(one.jobs),
+    duration(one.openMs),
+  ]);
+  const moveRows = moves
+    .slice(-MOVES_SHOWN)
+    .map((move) => [time(move.at), String(move.partition), move.from, move.to, howOf(move)]);
+  const shown = [
+    table(
+      [left("node"), left("address"), left("state"), right("owns"), left("version"), left("since")],
+      nodeRows,
+    ),
+    table(
+      [
+        right("partition"),
+        left("owner"),
+        left("state"),
+        right("lag"),
+        right("jobs"),
+        right("opened in"),
+      ],
+      partitionRows,
+    ),
+  ];
+  if (moveRows.length > 0) {
+    const columns = [left("moved"), right("partition"), left("from"), left("to"), left("how")];
+    shown.push(table(columns, moveRows));
+  }
+  return shown.join("\n\n");
+}
+
+async function drain(call: Call, node: string): Promise<number> {
+  await http(call, `POST /v1/cluster/nodes/${encodeURIComponent(node)}/drain`);
+  const { progress, out } = call.output;
+  for (let left = Number.POSITIVE_INFINITY; ; ) {
+    const found = (await statusOf(call)).nodes.find(({ id }) => id === node);
+    const owned = found?.owned ?? 0;
+    if (owned !== left) progress.write(`${node} has ${owned} partitions\n`);
+    left = owned;
+    if (owned === 0) break;
+    if (call.stop.aborted) return EXIT.wrong;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  out(call.isJson ? JSON.stringify({ drained: node }) : `${node} is drained: it can be stopped`);
+  return EXIT.well;
+}

@@ -1,0 +1,93 @@
+/** The cluster on the dashboard. */
+import type { AppPage, ClusterDoor, ClusterStatus } from "@sluice/server";
+import { duration, time } from "../show.ts";
+
+export function clusterPage(node: Pick<ClusterDoor, "status" | "drain">): AppPage {
+  return {
+    name: "cluster",
+    title: "Cluster",
+    view: () => {
+      const status = node.status();
+      return { sections: sectionsOf(status), actions: [drainAction(status)] };
+    },
+    act: async (_action, { node: id = "" }) => {
+      await node.drain(id);
+      return `${id} gives its partitions to the others`;
+    },
+  };
+}
+
+function drainAction({ self }: ClusterStatus) {
+  return {
+    name: "drain",
+    title: "Drain a node",
+    confirm: "Its partitions go to the other nodes. It gets none until it is started anew.",
+    fields: [{ name: "node", label: "Node", value: self }],
+  };
+}
+
+function sectionsOf(status: ClusterStatus) {
+  const { nodes, partitions, moves } = status;
+  const living = nodes.filter(({ isAlive }) => isAlive).length;
+  const served = partitions.filter(({ state }) => state === "serving").length;
+  const facts = [
+    { label: "Nodes alive", value: `${living} of ${nodes.length}`, tone: tone(living, nodes) },
+    {
+      label: "Partitions served",
+      value: `${served} of ${partitions.length}`,
+      tone: tone(served, partitions),
+    },
+    { label: "Longest lag", value: duration(Math.max(0, ...partitions.map((p) => p.lagMs))) },
+  ];
+  return [
+    { kind: "facts" as const, title: "Cluster", facts },
+    {
+      kind: "table" as const,
+      title: "Nodes",
+      columns: ["node", "address", "state", "partitions", "version", "started"],
+      rows: nodes.map((node) => [
+        node.id,
+        node.address,
+        stateOf(node),
+        node.owned,
+        node.version,
+        time(node.startedAt),
+      ]),
+    },
+    {
+      kind: "table" as const,
+      title: "Partitions",
+      columns: ["partition", "owner", "state", "lag", "jobs", "going to"],
+      rows: partitions.map((one) => [
+        one.partition,
+        one.owner ?? "",
+        one.state,
+        duration(one.lagMs),
+        one.jobs,
+        one.next ?? "",
+      ]),
+    },
+    {
+      kind: "table" as const,
+      title: "Moves",
+      columns: ["time", "partition", "from", "to", "how"],
+      rows: moves
+        .toReversed()
+        .map((move) => [time(move.at), move.partition, move.from, move.to, howOf(move)]),
+    },
+  ];
+}
+
+function tone(count: number, all: readonly unknown[]): "good" | "warn" {
+  return count === all.length ? "good" : "warn";
+}
+
+export function stateOf(node: { isAlive: boolean; isDraining: boolean }): string {
+  if (!node.isAlive) return "gone";
+  return node.isDraining ? "draining" : "alive";
+}
+
+export function howOf({ isHandedOver, from }: { isHandedOver: boolean; from: string }): string {
+  if (from === "") return "first";
+  return isHandedOver ? "handed over" : "taken over";
+}

@@ -1,0 +1,52 @@
+/** Asks a node how the cluster is, or waits there for a change. */
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { text } from "node:stream/consumers";
+import { SluiceError } from "@sluice/protocol";
+import type { ClusterStatus } from "@sluice/server";
+import type { ClientTls } from "./dial-ws.ts";
+
+export interface StatusQuestion {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly tls: ClientTls;
+  /** Answered when the node knows of another version, or after `waitMs`. */
+  readonly after?: string | undefined;
+  readonly waitMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+export async function askStatus(question: StatusQuestion): Promise<ClusterStatus> {
+  const { url, apiKey, tls, signal, after, waitMs = 0 } = question;
+  const address = new URL("/v1/cluster", url.replace(/^ws/, "http"));
+  if (after !== undefined) {
+    address.searchParams.set("after", after);
+    address.searchParams.set("waitMs", String(waitMs));
+  }
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const ask = address.protocol === "https:" ? httpsRequest : httpRequest;
+  try {
+    // Not fetch: it cannot be told of an authority or a certificate.
+    const asking = ask(address, { headers, agent: false, signal, ...(tls as object) });
+    asking.end();
+    const [response] = (await once(asking, "response", { signal })) as [IncomingMessage];
+    return answerOf(response.statusCode ?? 0, await text(response));
+  } catch (error) {
+    if (error instanceof SluiceError) throw error;
+    const message = `${url} cannot be reached: ${(error as Error).message}`;
+    throw new SluiceError("DISCONNECTED", message, { url });
+  }
+}
+
+function answerOf(status: number, body: string): ClusterStatus {
+  try {
+    const answer = JSON.parse(body);
+    if (status === 200) return answer;
+    throw SluiceError.fromJSON(answer.error);
+  } catch (error) {
+    if (error instanceof SluiceError) throw error;
+    const message = `what answers there is no Sluice server: ${status}`;
+    throw new SluiceError("DISCONNECTED", message);
+  }
+}

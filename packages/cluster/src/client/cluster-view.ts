@@ -1,0 +1,148 @@
+/**
+ * A cluster as a client knows it: who owns what, and where queues are. It waits at one node for
+ * changes, and goes to the next when that one does not answer; with every answer it learns of nodes
+ * that it was not told of.
+ */
+import { SluiceError, toSluiceError } from "@sluice/protocol";
+import type { ClusterStatus } from "@sluice/server";
+import type { Directory } from "../directory.ts";
+import { homeOfQueue } from "../hash.ts";
+import { askStatus } from "./ask-status.ts";
+import type { ClientTls } from "./dial-ws.ts";
+import { ANSWER_MS, PAUSE_MS, WAIT_MS } from "./limits.ts";
+
+export interface ClusterViewOptions {
+  readonly urls: readonly string[];
+  readonly apiKey: string | undefined;
+  readonly tls: ClientTls;
+}
+
+export class ClusterView implements Directory {
+  readonly #options: ClusterViewOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #over = new AbortController();
+  #urls: readonly string[];
+  #at = 0;
+  #status: ClusterStatus;
+  #placements: ReadonlyMap<string, readonly number[]>;
+
+  private constructor(options: ClusterViewOptions, status: ClusterStatus, at: number) {
+    this.#options = options;
+    this.#urls = options.urls;
+    this.#at = at;
+    this.#status = status;
+    this.#placements = placementsOf(status);
+    this.#set(status);
+  }
+
+  /** Resolves when one of the nodes has answered; rejects with what the last one said. */
+  static async open(options: ClusterViewOptions): Promise<ClusterView> {
+    let refusal = new SluiceError("INVALID", "connect.url must name one node at least");
+    for (const [at, url] of options.urls.entries()) {
+      try {
+        const signal = AbortSignal.timeout(ANSWER_MS);
+        const view = new ClusterView(options, await askStatus({ ...options, url, signal }), at);
+        void view.#follow();
+        return view;
+      } catch (error) {
+        refusal = toSluiceError(error);
+      }
+    }
+    throw refusal;
+  }
+
+  get partitions(): number {
+    return this.#status.partitionCount;
+  }
+
+  /** Where nodes are that live, the one that was last asked first. */
+  get urls(): readonly string[] {
+    return [...this.#urls.slice(this.#at), ...this.#urls.slice(0, this.#at)];
+  }
+
+  addressOf(partition: number): string | undefined {
+    return this.#status.partitions[partition]?.address;
+  }
+
+  placementOf(queue: string): readonly number[] {
+    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.partitions)];
+  }
+
+  /** Queues are placed by nodes: whoever makes one asks a node to. */
+  async place(): Promise<void> {
+    await this.refresh();
+  }
+
+  async unplace(): Promise<void> {
+    await this.refresh();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Asks now; what cannot be asked is asked again anyway. */
+  async refresh(): Promise<void> {
+    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(ANSWER_MS)]);
+    const url = this.#urls[this.#at]!;
+    try {
+      this.#set(await askStatus({ ...this.#options, url, signal }));
+    } catch {
+      this.#at = (this.#at + 1) % this.#urls.length;
+    }
+  }
+
+  close(): void {
+    this.#over.abort();
+  }
+
+  async #follow(): Promise<void> {
+    let failures = 0;
+    while (!this.#over.signal.aborted) {
+      try {
+        await this.#next();
+        failures = 0;
+      } catch {
+        this.#at = (this.#at + 1) % this.#urls.length;
+        // After a round without an answer there is no hurry.
+        if (++failures >= this.#urls.length) await this.#pause();
+      }
+    }
+  }
+
+  async #next(): Promise<void> {
+    const late = AbortSignal.timeout(WAIT_MS + ANSWER_MS);
+    const signal = AbortSignal.any([this.#over.signal, late]);
+    const url = this.#urls[this.#at]!;
+    const after = this.#status.version;
+    this.#set(await askStatus({ ...this.#options, url, signal, after, waitMs: WAIT_MS }));
+  }
+
+  #set(status: ClusterStatus): void {
+    const url = this.#urls[this.#at]!;
+    const living = status.nodes.filter(({ isAlive }) => isAlive).map(({ address }) => address);
+    // Those that we were told of stay: they may be names that only we can use.
+    this.#urls = [...new Set([...this.#options.urls, ...living, url])];
+    this.#at = this.#urls.indexOf(url);
+    if (status.version === this.#status.version) return;
+    this.#status = status;
+    this.#placements = placementsOf(status);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PAUSE_MS);
+      const stop = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#over.signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+}
+
+function placementsOf({ placements }: ClusterStatus): ReadonlyMap<string, readonly number[]> {
+  return new Map(placements.map(({ queue, partitions }) => [queue, partitions]));
+}

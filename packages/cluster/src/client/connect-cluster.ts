@@ -1,0 +1,97 @@
+/**
+ * A client of a cluster. It knows the owners and talks to each directly; what concerns the cluster
+ * as a whole, the making of queues, it asks of any node.
+ */
+import { reachBroker } from "@sluice/client/remote";
+import { type Broker, type QueueInfo, type QueueOptions, SluiceError } from "@sluice/protocol";
+import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
+import { OwnerDial } from "../node/owner-dial.ts";
+import { PATIENCE_MS } from "../partitions/limits.ts";
+import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { ClusterRouter } from "../router/cluster-router.ts";
+import { ClusterView } from "./cluster-view.ts";
+import { type ClientTls, dialWs } from "./dial-ws.ts";
+
+export interface ClusterClientOptions {
+  readonly apiKey?: string | undefined;
+  /** How this program is called where connections are shown. */
+  readonly client?: string | undefined;
+  readonly tls?: ClientTls | undefined;
+}
+
+/** The port of the cluster whose nodes are at these addresses; one that answers is enough. */
+export async function connectCluster(
+  urls: readonly string[],
+  { apiKey, client, tls = {} }: ClusterClientOptions = {},
+): Promise<Broker> {
+  const view = await ClusterView.open({ urls, apiKey, tls });
+  const dial = dialWs(tls);
+  const owners = new OwnerDial({
+    addressOf: (partition) => view.addressOf(partition),
+    onChange: (listener) => view.onChange(listener),
+    dial,
+    clock: STEADY_CLOCK,
+  });
+  const partitions = new LocalPartitions({ elsewhere: owners.dial, apiKey });
+  const anyNode = reachBroker({
+    name: "the cluster",
+    patienceMs: PATIENCE_MS,
+    apiKey,
+    client,
+    dial: () => dialAny(view.urls, dial),
+  });
+  return new ClusterClient({ view, owners, partitions, anyNode });
+}
+
+async function dialAny(
+  urls: readonly string[],
+  dial: (url: string) => Promise<Socket>,
+): Promise<Socket> {
+  let refusal: unknown;
+  for (const url of urls) {
+    try {
+      return await dial(new URL("/v1/stream", url.replace(/^http/, "ws")).href);
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  const reason = refusal instanceof Error ? refusal.message : "";
+  // So that it is tried again soon: nodes of a cluster come back within seconds.
+  throw new SluiceError("MOVED", `no node of the cluster can be reached: ${reason}`);
+}
+
+interface ClientParts {
+  readonly view: ClusterView;
+  readonly owners: OwnerDial;
+  readonly partitions: LocalPartitions;
+  readonly anyNode: Broker;
+}
+
+class ClusterClient extends ClusterRouter {
+  readonly #parts: ClientParts;
+
+  constructor(parts: ClientParts) {
+    super({ directory: parts.view, partitions: parts.partitions });
+    this.#parts = parts;
+  }
+
+  override async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    const { anyNode, view } = this.#parts;
+    const info = await anyNode.setQueue(queue, options);
+    await view.refresh();
+    return info;
+  }
+
+  override async deleteQueue(queue: string): Promise<void> {
+    const { anyNode, view } = this.#parts;
+    await anyNode.deleteQueue(queue);
+    await view.refresh();
+  }
+
+  override async close(): Promise<void> {
+    const { view, owners, anyNode } = this.#parts;
+    await Promise.all([super.close(), anyNode.close()]);
+    owners.close();
+    view.close();
+  }
+}

@@ -1,0 +1,3 @@
+import { conforms } from "../testing/conforms.ts";
+
+conforms("a cluster of 1 partition", { partitions: 1, exceptions: {} });

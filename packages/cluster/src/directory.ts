@@ -1,0 +1,62 @@
+/** What a router must know of a cluster, and how it reaches it. */
+import type { Broker } from "@sluice/protocol";
+import { homeOfQueue } from "./hash.ts";
+
+/** Which queue is where, as far as this process knows. */
+export interface Directory {
+  /** How many there are: fixed when the cluster was made. */
+  readonly partitions: number;
+  /** The partitions that hold the queue; its home alone for one that was never placed. */
+  placementOf(queue: string): readonly number[];
+  /**
+   * Adds to the partitions that hold the queue: none is ever taken off, and those that were there
+   * keep their order. Resolves when `placementOf` answers so in this process.
+   */
+  place(queue: string, partitions: readonly number[]): Promise<void>;
+  /** The queue is gone: one of that name begins at its home again. */
+  unplace(queue: string): Promise<void>;
+  /** Calls back after placements have changed; the answer ends that. */
+  onChange(listener: () => void): () => void;
+}
+
+/** The ports of the partitions, whoever owns them. */
+export interface Partitions {
+  /** Calls wait while nobody owns the partition; they are made again when it has moved. */
+  port(partition: number): Broker;
+  /** Leaves them all, so that what this process holds goes back at once. */
+  close(): Promise<void>;
+}
+
+/** A directory for one process. */
+export class MemoryDirectory implements Directory {
+  readonly partitions: number;
+  readonly #placements = new Map<string, readonly number[]>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(partitions: number) {
+    this.partitions = partitions;
+  }
+
+  placementOf(queue: string): readonly number[] {
+    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.partitions)];
+  }
+
+  async place(queue: string, partitions: readonly number[]): Promise<void> {
+    const known = this.#placements.get(queue) ?? [];
+    this.#placements.set(queue, [...new Set([...known, ...partitions])]);
+    this.#changed();
+  }
+
+  async unplace(queue: string): Promise<void> {
+    if (this.#placements.delete(queue)) this.#changed();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

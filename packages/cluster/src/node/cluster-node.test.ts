@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Broker, NewJob } from "@sluice/protocol";
+import { NodeCluster } from "../testing/node-cluster.ts";
+
+const QUEUES = ["mail", "images", "reports", "sync", "billing", "search"];
+
+function job(text: string): NewJob {
+  return { payload: new TextEncoder().encode(text) };
+}
+
+async function makeQueues(broker: Broker): Promise<void> {
+  for (const queue of QUEUES) await broker.setQueue(queue, {});
+}
+
+/** Takes everything there is and acks it; answers the payloads. */
+async function workOff(broker: Broker): Promise<string[]> {
+  const done: string[] = [];
+  for (const queue of QUEUES) {
+    for (;;) {
+      const jobs = await broker.lease(queue, { max: 10 });
+      if (jobs.length === 0) break;
+      const outcomes = await broker.ack(jobs.map(({ lease }) => ({ lease })));
+      for (const { error } of outcomes) assert.equal(error, undefined);
+      for (const { payload } of jobs) done.push(new TextDecoder().decode(payload));
+    }
+  }
+  return done.sort();
+}
+
+test("any node takes any call, whoever owns the queue", async (t) => {
+  const cluster = new NodeCluster(t);
+  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
+  await cluster.settled([a, b]);
+  const [left, right] = [await a.connect(), await b.connect()];
+  await makeQueues(left);
+  for (const queue of QUEUES) await right.add(queue, [job(queue)]);
+  assert.deepEqual(await workOff(left), [...QUEUES].sort());
+});
+
+test("what was added before a drain is worked off after it, and no call fails", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];
+  await cluster.settled(nodes);
+  const broker = await nodes[0]!.connect();
+  await makeQueues(broker);
+  const added: string[] = [];
+  let isOver = false;
+  const adding = (async () => {
+    for (let i = 0; !isOver; i++) {
+      const text = `job ${i}`;
+      const [outcome] = await broker.add(QUEUES[i % QUEUES.length]!, [job(text)]);
+      assert.equal(outcome?.error, undefined);
+      added.push(text);
+    }
+  })();
+  await nodes[1]!.node.drain("c");
+  await cluster.settled(nodes.slice(0, 2));
+  isOver = true;
+  await adding;
+  assert.ok(added.length > 0);
+  assert.deepEqual(await workOff(broker), added.sort());
+  assert.equal(nodes[2]!.node.status().nodes.find(({ id }) => id === "c")?.owned, 0);
+});
+
+test("the partitions of a killed node go on elsewhere, with all that was confirmed", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];
+  await cluster.settled(nodes);
+  const broker = await nodes[0]!.connect();
+  await makeQueues(broker);
+  for (const queue of QUEUES) await broker.add(queue, [job(queue)]);
+  await nodes[2]!.kill();
+  assert.deepEqual(await workOff(broker), [...QUEUES].sort());
+  const { moves } = nodes[0]!.node.status();
+  assert.ok(moves.some(({ from, isHandedOver }) => from === "c" && !isHandedOver));
+});
+
+test("a log that fails closes its partition alone, and opens it again when it can", async (t) => {
+  const cluster = new NodeCluster(t);
+  const a = await cluster.add("a");
+  await cluster.settled([a]);
+  const broker = await a.connect();
+  await makeQueues(broker);
+  cluster.stores[1]!.isAway = true;
+  const adding = QUEUES.map((queue) => broker.add(queue, [job(queue)]));
+  const isDone = await Promise.race([Promise.all(adding), wait(300)]);
+  assert.equal(isDone, undefined);
+  cluster.stores[1]!.isAway = false;
+  await Promise.all(adding);
+  assert.deepEqual(await workOff(broker), [...QUEUES].sort());
+});
+
+test("a key made on one node opens the others, and once revoked none", async (t) => {
+  const cluster = new NodeCluster(t, 4, { keys: true });
+  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
+  const first = (await a.server.firstKey) ?? (await b.server.firstKey);
+  assert.ok(first);
+  const call = (server: { address: string }, line: string, key: string, body?: unknown) => {
+    const [method, path] = line.split(" ") as [string, string];
+    return fetch(`${server.address}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  };
+  const grants = [{ action: "admin", on: "*" }];
+  const made = await (await call(a.server, "POST /v1/keys", first.key, { grants })).json();
+  const { id, key } = made as { id: string; key: string };
+  assert.equal((await call(b.server, "GET /v1/queues", key)).status, 200);
+  assert.equal((await call(b.server, `DELETE /v1/keys/${id}`, first.key)).status, 204);
+  assert.equal((await call(a.server, "GET /v1/queues", key)).status, 401);
+  assert.equal((await call(b.server, "GET /v1/queues", key)).status, 401);
+});
+
+test("only one of the nodes makes the first key", async (t) => {
+  const cluster = new NodeCluster(t, 4, { keys: true });
+  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
+  const keys = [await a.server.firstKey, await b.server.firstKey];
+  assert.equal(keys.filter((key) => key !== undefined).length, 1);
+});
+
+function wait(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
+}

@@ -1,0 +1,246 @@
+/**
+ * A node of a cluster: it owns some partitions and serves them, and takes any call, which its
+ * router makes where it belongs. A log that fails closes its partition, never the node.
+ */
+import { randomUUID } from "node:crypto";
+import { type OpenOptions, SystemClock } from "@sluice/broker";
+import type { Log } from "@sluice/log";
+import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
+import type { Socket } from "@sluice/protocol/wire";
+import type { ClusterDoor, ClusterStatus } from "@sluice/server";
+import { homeOfStore } from "../hash.ts";
+import { LocalPartitions } from "../partitions/local-partitions.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
+import { ClusterRouter } from "../router/cluster-router.ts";
+import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
+import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
+import { Figures } from "./figures.ts";
+import { Houses } from "./houses.ts";
+import { KeyBook } from "./key-book.ts";
+import { PAYLOAD_MEMORY_BYTES } from "./limits.ts";
+import { moved, OwnerDial } from "./owner-dial.ts";
+import { Ownership } from "./ownership.ts";
+import { askToDrain } from "./presence.ts";
+import { RegistryDirectory } from "./registry-directory.ts";
+import { statusOf } from "./status.ts";
+
+export interface ClusterNodeOptions {
+  readonly registry: Registry;
+  /** Opens the log of a partition, which fences whoever had it. */
+  readonly openLog: (partition: number) => Promise<Log>;
+  /** Connects to another node. */
+  readonly dial: (url: string) => Promise<Socket>;
+  /** By which the others know this node; a newer process of the same name replaces it. */
+  readonly node: string;
+  readonly version: string;
+  /** Of a new cluster; one that is there has as many as it has. Default 12. */
+  readonly partitions?: number | undefined;
+  readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure"> | undefined;
+  readonly clock?: Clock | undefined;
+  readonly leaseMs?: number | undefined;
+  readonly resumeMs?: number | undefined;
+  /** A partition could not be opened, or its log has failed; the node goes on. */
+  readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
+  /** Another process has our name. */
+  readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
+}
+
+interface Parts {
+  readonly cluster: ClusterEntry;
+  readonly ownership: Ownership;
+  readonly directory: RegistryDirectory;
+  readonly houses: Houses;
+  readonly router: ClusterRouter;
+  readonly owners: OwnerDial;
+  readonly partitions: LocalPartitions;
+  readonly figures: Figures;
+}
+
+const RESUME_MS = 2_000;
+
+export class ClusterNode implements ClusterDoor {
+  readonly #options: ClusterNodeOptions;
+  readonly #clock: Clock;
+  readonly #secret = Promise.withResolvers<string>();
+  readonly #listeners = new Set<() => void>();
+  /** What went wrong with partitions that are not served since. */
+  readonly #troubles = new Map<number, string>();
+  readonly keys: KeyBook;
+  #parts: Parts | undefined;
+  #version = 0;
+
+  constructor(options: ClusterNodeOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? new SystemClock();
+    this.#secret.promise.catch(() => {});
+    this.keys = new KeyBook({
+      registry: options.registry,
+      clock: this.#clock,
+      node: options.node,
+      readBy: () => this.#livingNodes().map(({ keysRead }) => keysRead),
+      onChange: (listener) => this.onChange(listener),
+      tell: () => this.#parts?.ownership.tellNow(),
+    });
+  }
+
+  /** Joins the cluster under the address at which others reach this node. */
+  async start(address: string): Promise<Broker> {
+    try {
+      const { registry, partitions } = this.#options;
+      const cluster = await joinCluster(registry, { partitions });
+      this.#secret.resolve(cluster.secret);
+      const parts = this.#assemble(cluster, address);
+      this.#parts = parts;
+      parts.ownership.onChange(() => this.#changed());
+      parts.directory.onChange(() => this.#changed());
+      await parts.ownership.start();
+      return parts.router;
+    } catch (error) {
+      this.#secret.reject(error);
+      throw error;
+    }
+  }
+
+  get secret(): Promise<string> {
+    return this.#secret.promise;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  accept: ClusterDoor["accept"] = (partition, socket, admit) => {
+    this.#started().houses.accept(partition, socket, admit);
+  };
+
+  status(): ClusterStatus {
+    const { ownership, cluster, directory } = this.#started();
+    const { name, partitions } = cluster;
+    const { node: self } = this.#options;
+    const version = `${self}.${this.#version}`;
+    return statusOf(ownership, { name, self, version, partitions }, directory.list());
+  }
+
+  async drain(node: string): Promise<void> {
+    await askToDrain(this.#options.registry, node);
+  }
+
+  /** Gives the partitions to the others, as far as they take them in time; calls go on. */
+  async leave(options: { timeoutMs?: number } = {}): Promise<void> {
+    await this.#parts?.ownership.close(options);
+  }
+
+  /** Leaves, and takes no more calls. */
+  async close(options: { timeoutMs?: number } = {}): Promise<void> {
+    await this.leave(options);
+    await this.stop();
+  }
+
+  /** As if the process had died: nothing is said to the others, who find out by themselves. */
+  async stop(): Promise<void> {
+    if (this.#parts === undefined) return;
+    const { ownership, owners, figures, houses, router } = this.#parts;
+    ownership.stop();
+    figures.stop();
+    await houses.stop();
+    await router.close();
+    owners.close();
+  }
+
+  #assemble(cluster: ClusterEntry, address: string): Parts {
+    const { registry, dial, resumeMs = RESUME_MS } = this.#options;
+    const clock = this.#clock;
+    const count = cluster.partitions;
+    const directory = new RegistryDirectory(registry, count);
+    const owners = new OwnerDial({
+      clock,
+      dial,
+      addressOf: (partition) => ownership.ownerOf(partition)?.address,
+      onChange: (listener) => this.onChange(listener),
+    });
+    const partitions: LocalPartitions = new LocalPartitions({
+      apiKey: cluster.secret,
+      resumeMs,
+      elsewhere: (partition) => this.#dialOwner(partition),
+      onGone: (partition, error) => ownership.fail(partition, error),
+    });
+    const houses: Houses = new Houses({
+      clock,
+      openLog: this.#options.openLog,
+      broker: this.#brokerOptions(count),
+      partitions,
+      resumeMs,
+      troubleOf: (partition) => this.#troubles.get(partition),
+      isExpected: (partition) => ownership.ownerOf(partition)?.isSelf === true,
+      onFailed: (partition, error) => ownership.fail(partition, error),
+      onServed: (partition) => this.#served(partition),
+    });
+    const figures = new Figures(clock, count, (partition) => houses.brokerOf(partition));
+    const ownership: Ownership = new Ownership({
+      registry,
+      clock,
+      node: this.#options.node,
+      incarnation: randomUUID(),
+      address,
+      version: this.#options.version,
+      partitions: count,
+      host: houses,
+      leaseMs: this.#options.leaseMs,
+      figures: (partition) => figures.of(partition),
+      keysRead: () => this.keys.read,
+      onEntry: (entry) => this.#hear(entry, directory),
+      onError: (partition, error) => {
+        this.#troubles.set(partition, error.message);
+        this.#options.onError?.(partition, error);
+      },
+      onSuperseded: this.#options.onSuperseded,
+    });
+    const router = new ClusterRouter({ directory, partitions });
+    return { cluster, ownership, directory, houses, router, owners, partitions, figures };
+  }
+
+  #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure"> {
+    const { payloadMemoryBytes = PAYLOAD_MEMORY_BYTES, ...rest } = this.#options.broker ?? {};
+    return { ...rest, payloadMemoryBytes: Math.ceil(payloadMemoryBytes / partitions) };
+  }
+
+  /** One that is about to be served here is waited for; the others are dialled. */
+  async #dialOwner(partition: number): Promise<Socket> {
+    const { ownership, houses, owners, partitions } = this.#started();
+    if (ownership.ownerOf(partition)?.isSelf !== true) return owners.dial(partition);
+    await houses.served(partition);
+    if (partitions.hosted(partition) !== undefined) return partitions.dial(partition);
+    throw moved(partition, "it is being opened");
+  }
+
+  #served(partition: number): void {
+    const { cluster, houses, partitions } = this.#started();
+    this.#troubles.delete(partition);
+    const home = homeOfStore(CONFIG_STORE, cluster.partitions);
+    const broker = houses.brokerOf(partition);
+    if (partition === home || broker === undefined) return;
+    // A partition that has left again meanwhile gets it from whoever opens it next.
+    copyConfig(partitions.port(home), broker).catch(() => {});
+  }
+
+  #hear(entry: WatchedEntry, directory: RegistryDirectory): void {
+    if (entry.key === "keys") this.keys.hear(entry.revision);
+    else directory.hear(entry);
+  }
+
+  #livingNodes(): { keysRead: number }[] {
+    const nodes = this.#parts?.ownership.nodes() ?? [];
+    return nodes.filter(({ isAlive }) => isAlive);
+  }
+
+  #changed(): void {
+    this.#version++;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #started(): Parts {
+    if (this.#parts !== undefined) return this.#parts;
+    throw new SluiceError("RECOVERING", "the node is joining its cluster", { retryAfterMs: 500 });
+  }
+}

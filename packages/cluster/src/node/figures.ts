@@ -1,0 +1,66 @@
+/** How the partitions of this node are doing, looked at now and then. */
+import type { LocalBroker } from "@sluice/broker";
+import type { Clock, Timer } from "@sluice/protocol";
+import { FIGURES_MS } from "./limits.ts";
+
+export interface Figure {
+  readonly lagMs: number;
+  readonly jobs: number;
+}
+
+const NOTHING: Figure = { lagMs: 0, jobs: 0 };
+
+export class Figures {
+  readonly #clock: Clock;
+  readonly #partitions: number;
+  readonly #brokerOf: (partition: number) => LocalBroker | undefined;
+  readonly #figures = new Map<number, Figure>();
+  #timer: Timer | undefined;
+  #isOver = false;
+
+  constructor(
+    clock: Clock,
+    partitions: number,
+    brokerOf: (partition: number) => LocalBroker | undefined,
+  ) {
+    this.#clock = clock;
+    this.#partitions = partitions;
+    this.#brokerOf = brokerOf;
+    this.#next();
+  }
+
+  of(partition: number): Figure {
+    return this.#figures.get(partition) ?? NOTHING;
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#timer?.cancel();
+  }
+
+  #next(): void {
+    if (this.#isOver) return;
+    this.#timer = this.#clock.at(this.#clock.now() + FIGURES_MS, () => {
+      void this.#look().finally(() => this.#next());
+    });
+    this.#timer.unref?.();
+  }
+
+  async #look(): Promise<void> {
+    for (let partition = 0; partition < this.#partitions; partition++) {
+      const broker = this.#brokerOf(partition);
+      const figure = broker && (await read(broker).catch(() => undefined));
+      if (figure === undefined) this.#figures.delete(partition);
+      else this.#figures.set(partition, figure);
+    }
+  }
+}
+
+async function read(broker: LocalBroker): Promise<Figure> {
+  const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), broker.queues()]);
+  const jobs = queues.reduce(
+    (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.leased,
+    0,
+  );
+  return { lagMs: Math.round(unsyncedMs), jobs };
+}

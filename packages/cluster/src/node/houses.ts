@@ -1,0 +1,180 @@
+/** The partitions that this node has open: each a broker on its log, and the streams to it. */
+import { type LocalBroker, type OpenOptions, openBroker } from "@sluice/broker";
+import type { Log } from "@sluice/log";
+import type { Clock, SluiceError } from "@sluice/protocol";
+import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import type { Admit } from "@sluice/server";
+import { type ServerSocket, Sessions } from "@sluice/server/stream";
+import type { LocalPartitions } from "../partitions/local-partitions.ts";
+import { SOON_MS } from "./limits.ts";
+import { moved } from "./owner-dial.ts";
+import type { PartitionHost } from "./tenure.ts";
+
+export interface HousesOptions {
+  readonly clock: Clock;
+  /** Fences whoever had the log before. */
+  readonly openLog: (partition: number) => Promise<Log>;
+  readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure">;
+  readonly partitions: LocalPartitions;
+  readonly resumeMs: number;
+  /** Whether the partition is about to be served here. */
+  readonly isExpected: (partition: number) => boolean;
+  /** Why it could not be opened the last time. */
+  readonly troubleOf: (partition: number) => string | undefined;
+  readonly onFailed: (partition: number, error: SluiceError) => void;
+  /** A partition is open and served from now on. */
+  readonly onServed: (partition: number) => void;
+}
+
+interface House {
+  readonly log: Log;
+  readonly broker: LocalBroker;
+  /** Absent while nobody is served. */
+  sessions: Sessions<Admit> | undefined;
+}
+
+interface Visit {
+  readonly partition: number;
+}
+
+const HEARTBEAT_MS = 2_000;
+const HANDSHAKE_MS = 5_000;
+const RESTING = "its log does not answer, so nothing could be confirmed";
+const NO_FACTS = new Uint8Array(0);
+
+export class Houses implements PartitionHost {
+  readonly #options: HousesOptions;
+  readonly #houses = new Map<number, House>();
+  readonly #opened = new Map<number, PromiseWithResolvers<void>>();
+  readonly #refusing: Sessions<Visit>;
+
+  constructor(options: HousesOptions) {
+    this.#options = options;
+    this.#refusing = new Sessions({
+      ...this.#sessionOptions("sluice"),
+      open: async (_, { partition }) => {
+        throw moved(partition, this.#whyNot(partition));
+      },
+    });
+  }
+
+  /** Takes a stream; one that comes a little too early waits. */
+  accept(partition: number, socket: ServerSocket, admit: Admit): void {
+    const sessions = this.#houses.get(partition)?.sessions;
+    if (sessions !== undefined) sessions.accept(socket, admit);
+    else if (this.#options.isExpected(partition)) void this.#acceptSoon(partition, socket, admit);
+    else this.#refusing.accept(socket, { partition });
+  }
+
+  brokerOf(partition: number): LocalBroker | undefined {
+    return this.#houses.get(partition)?.broker;
+  }
+
+  /** Resolves when the partition is served here, or will not be in a moment. */
+  async served(partition: number): Promise<void> {
+    if (this.#houses.get(partition)?.sessions !== undefined) return;
+    const { clock } = this.#options;
+    const opened = this.#opened.get(partition) ?? Promise.withResolvers<void>();
+    this.#opened.set(partition, opened);
+    const late = Promise.withResolvers<void>();
+    const timer = clock.at(clock.now() + SOON_MS, late.resolve);
+    await Promise.race([opened.promise, late.promise]);
+    timer.cancel();
+  }
+
+  async warm(): Promise<void> {}
+
+  cool(): void {}
+
+  async open(partition: number): Promise<void> {
+    const { openLog, clock, broker: options, onFailed } = this.#options;
+    const log = await openLog(partition);
+    try {
+      const onFailure = (error: SluiceError): void => {
+        if (this.#houses.get(partition)?.log === log) onFailed(partition, error);
+      };
+      const broker = await openBroker({ ...options, log, clock, onFailure });
+      this.#houses.set(partition, { log, broker, sessions: undefined });
+    } catch (error) {
+      await log.close().catch(() => {});
+      throw error;
+    }
+    this.resume(partition);
+  }
+
+  rest(partition: number): void {
+    const house = this.#houses.get(partition);
+    house?.sessions?.close();
+    if (house !== undefined) house.sessions = undefined;
+    this.#options.partitions.withdraw(partition);
+  }
+
+  resume(partition: number): void {
+    const house = this.#houses.get(partition);
+    if (house === undefined) return;
+    const { partitions, onServed } = this.#options;
+    partitions.serve(partition, house.broker);
+    house.sessions = new Sessions<Admit>({
+      ...this.#sessionOptions(`partition ${partition}`),
+      open: async (apiKey, admit) => {
+        const port = partitions.hosted(partition);
+        if (port === undefined) throw moved(partition, "it has just left");
+        return admit(apiKey, port);
+      },
+    });
+    this.#opened.get(partition)?.resolve();
+    this.#opened.delete(partition);
+    onServed(partition);
+  }
+
+  async close(partition: number): Promise<void> {
+    const house = this.#houses.get(partition);
+    this.rest(partition);
+    this.#houses.delete(partition);
+    await house?.broker.close();
+  }
+
+  /** Nobody is served any more; what the logs still take is written. */
+  async stop(): Promise<void> {
+    this.#refusing.close();
+    const open = [...this.#houses.keys()];
+    await Promise.all(open.map((partition) => this.close(partition).catch(() => {})));
+  }
+
+  async prove(partition: number): Promise<void> {
+    const house = this.#houses.get(partition);
+    if (house === undefined) throw moved(partition, "it is not open here");
+    await house.log.append(NO_FACTS);
+  }
+
+  async #acceptSoon(partition: number, socket: ServerSocket, admit: Admit): Promise<void> {
+    const early: Uint8Array[] = [];
+    let isGone = false;
+    socket.onmessage = (message) => early.push(message);
+    socket.onclose = () => {
+      isGone = true;
+    };
+    await this.served(partition);
+    if (isGone) return;
+    const sessions = this.#houses.get(partition)?.sessions;
+    if (sessions !== undefined) sessions.accept(socket, admit);
+    else this.#refusing.accept(socket, { partition });
+    for (const message of early) socket.onmessage(message);
+  }
+
+  #whyNot(partition: number): string {
+    if (this.#houses.has(partition)) return RESTING;
+    return this.#options.troubleOf(partition) ?? "it is not served here";
+  }
+
+  #sessionOptions(server: string) {
+    return {
+      server,
+      resumeMs: this.#options.resumeMs,
+      heartbeatMs: HEARTBEAT_MS,
+      handshakeMs: HANDSHAKE_MS,
+      clock: STEADY_CLOCK,
+      defer: setImmediate,
+    };
+  }
+}

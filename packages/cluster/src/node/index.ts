@@ -1,0 +1,1 @@
+export { ClusterNode, type ClusterNodeOptions } from "./cluster-node.ts";

@@ -1,0 +1,122 @@
+/**
+ * Keys are the same on every node: whoever writes them bumps an entry of the registry, all others
+ * read them again and say up to which bump they have, in the entry by which they live. Whoever
+ * made or revoked a key is answered when all have said so.
+ */
+import type { Clock } from "@sluice/protocol";
+import type { KeyPeers } from "@sluice/server";
+import type { Registry } from "../registry/registry.ts";
+import { KEYS_MS_MAX } from "./limits.ts";
+import { isConflict, within } from "./within.ts";
+
+const KEYS = "keys";
+const FIRST = "first-key";
+
+export interface KeyBookOptions {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly node: string;
+  /** Up to which bump each living node has read. */
+  readonly readBy: () => readonly number[];
+  /** Calls back when that may have changed. */
+  readonly onChange: (listener: () => void) => () => void;
+  /** Says at once what this node has read. */
+  readonly tell: () => void;
+}
+
+export class KeyBook implements KeyPeers {
+  readonly #options: KeyBookOptions;
+  #reload: (() => Promise<void>) | undefined;
+  #heard = 0;
+  #read = 0;
+  #isReading = false;
+
+  constructor(options: KeyBookOptions) {
+    this.#options = options;
+  }
+
+  /** The last bump whose keys this node has; without keys it has them all. */
+  get read(): number {
+    return this.#reload === undefined ? Number.MAX_SAFE_INTEGER : this.#read;
+  }
+
+  onChange(reload: () => Promise<void>): void {
+    this.#reload = reload;
+    // What was said before there was anybody to listen may have been missed.
+    void this.#readOn(true);
+  }
+
+  async isFirst(): Promise<boolean> {
+    try {
+      await this.#options.registry.create(FIRST, this.#options.node);
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  async changed(): Promise<void> {
+    const { clock } = this.#options;
+    const bump = await this.#bump();
+    this.hear(bump);
+    // A node that cannot read them is as good as dead, or will be soon.
+    await within(clock, KEYS_MS_MAX, this.#readByAll(bump)).catch(() => {});
+  }
+
+  /** Keys were written, here or elsewhere. */
+  hear(bump: number): void {
+    if (bump <= this.#heard) return;
+    this.#heard = bump;
+    void this.#readOn(false);
+  }
+
+  async #readOn(isFirst: boolean): Promise<void> {
+    if (this.#isReading || this.#reload === undefined) return;
+    this.#isReading = true;
+    for (let must = isFirst; must || this.#read < this.#heard; must = false) {
+      const heard = this.#heard;
+      try {
+        await this.#reload();
+      } catch {
+        // The partition of the keys is away for the moment.
+        await new Promise<void>((resolve) => {
+          const { clock } = this.#options;
+          clock.at(clock.now() + RETRY_MS, resolve).unref?.();
+        });
+        continue;
+      }
+      this.#read = heard;
+      this.#options.tell();
+    }
+    this.#isReading = false;
+  }
+
+  async #bump(): Promise<number> {
+    const { registry, node } = this.#options;
+    for (;;) {
+      const found = await registry.get(KEYS);
+      try {
+        if (found === undefined) return await registry.create(KEYS, node);
+        return await registry.update(KEYS, node, found.revision);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+    }
+  }
+
+  async #readByAll(bump: number): Promise<void> {
+    const { readBy, onChange } = this.#options;
+    const isDone = (): boolean => readBy().every((read) => read >= bump);
+    if (isDone()) return;
+    await new Promise<void>((resolve) => {
+      const stop = onChange(() => {
+        if (!isDone()) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+}
+
+const RETRY_MS = 200;

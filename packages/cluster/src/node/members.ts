@@ -1,0 +1,91 @@
+/**
+ * The nodes as this one hears of them. A node lives as long as its entry moves, by the clock of
+ * whoever listens: no two clocks are ever compared.
+ *
+ * Whoever cannot hear must not judge. The own entry comes back through the same watch, in order
+ * with all others: while it does, what is silent is dead; when it does not, we are deaf, and when
+ * it does again, everybody gets a fresh lease.
+ */
+import type { NodeEntry, NodeName } from "./entries.ts";
+import { DEAF_SHARE } from "./limits.ts";
+
+interface Heard {
+  entry: NodeEntry;
+  revision: number;
+  /** When the entry last moved, by our own clock. */
+  movedAt: number;
+}
+
+export interface Member extends NodeEntry {
+  readonly id: string;
+  readonly revision: number;
+  readonly isAlive: boolean;
+  readonly silentMs: number;
+}
+
+export class Members {
+  readonly #own: NodeName;
+  readonly #leaseMs: number;
+  readonly #heard = new Map<string, Heard>();
+  /** From when on silence counts. */
+  #judgedFrom = 0;
+
+  constructor(own: NodeName, leaseMs: number) {
+    this.#own = own;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** The entry of a node has moved, or is gone. */
+  hear(id: string, entry: NodeEntry | undefined, revision: number, now: number): void {
+    if (entry === undefined) return void this.#heard.delete(id);
+    const known = this.#heard.get(id);
+    if (known !== undefined && revision <= known.revision) return;
+    if (id === this.#own.node && !this.isHearing(now)) this.#judgedFrom = now;
+    this.#heard.set(id, { entry, revision, movedAt: now });
+  }
+
+  /** Whether our own entry comes back to us, and with it all that is said by others. */
+  isHearing(now: number): boolean {
+    const own = this.#heard.get(this.#own.node);
+    if (own === undefined || own.entry.incarnation !== this.#own.incarnation) return false;
+    return now - own.movedAt < this.#leaseMs * DEAF_SHARE;
+  }
+
+  /** Whether this very start of a node lives. */
+  isAlive({ node, incarnation }: NodeName, now: number): boolean {
+    const heard = this.#heard.get(node);
+    return heard?.entry.incarnation === incarnation && this.#isFresh(heard, now);
+  }
+
+  nameOf(node: string): NodeName | undefined {
+    const heard = this.#heard.get(node);
+    return heard && { node, incarnation: heard.entry.incarnation };
+  }
+
+  addressOf(node: string): string | undefined {
+    return this.#heard.get(node)?.entry.address;
+  }
+
+  /** Those that partitions may be given to. */
+  placeable(now: number): string[] {
+    const ids = [...this.#heard].filter(
+      ([, heard]) => this.#isFresh(heard, now) && !heard.entry.isDraining,
+    );
+    return ids.map(([id]) => id).sort();
+  }
+
+  all(now: number): Member[] {
+    const members = [...this.#heard].map(([id, heard]) => ({
+      ...heard.entry,
+      id,
+      revision: heard.revision,
+      isAlive: this.#isFresh(heard, now),
+      silentMs: now - heard.movedAt,
+    }));
+    return members.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  #isFresh({ movedAt }: Heard, now: number): boolean {
+    return now - Math.max(movedAt, this.#judgedFrom) < this.#leaseMs;
+  }
+}

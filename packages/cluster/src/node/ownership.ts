@@ -1,0 +1,392 @@
+/**
+ * Which partitions this node owns. It writes its own entry at every beat, listens to all others,
+ * and decides again whenever something has changed: what to take from the dead, what to hand over
+ * to whom it belongs now, and when to stop for want of a proof that what it has is still its own.
+ */
+import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
+import {
+  isSame,
+  NODE_PREFIX,
+  type NodeName,
+  OWNER_PREFIX,
+  type OwnerEntry,
+  parseNodeEntry,
+  type TenureFigures,
+} from "./entries.ts";
+import {
+  BEATS_PER_LEASE,
+  FORGET_MS,
+  LEASE_MS,
+  MOVES_KEPT,
+  MOVES_MAX,
+  PROOF_SHARE,
+} from "./limits.ts";
+import { type Member, Members } from "./members.ts";
+import { place } from "./place.ts";
+import { Presence } from "./presence.ts";
+import { type PartitionHost, Tenure } from "./tenure.ts";
+
+export interface OwnershipOptions {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly node: string;
+  readonly incarnation: string;
+  /** Where clients and other nodes reach this one. */
+  readonly address: string;
+  readonly version: string;
+  readonly partitions: number;
+  readonly host: PartitionHost;
+  readonly leaseMs?: number | undefined;
+  /** What is told of a partition beside its state. */
+  readonly figures?: ((partition: number) => { lagMs: number; jobs: number }) | undefined;
+  /** Up to which change this node has read the keys. */
+  readonly keysRead?: (() => number) | undefined;
+  /** Told of entries that are not about nodes and owners. */
+  readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
+  readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
+  /** Another process has our name: this one has to end. */
+  readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
+}
+
+export interface Owner {
+  readonly node: string;
+  readonly address: string;
+  readonly epoch: number;
+  readonly isSelf: boolean;
+}
+
+/** A partition has got another owner. */
+export interface Move {
+  readonly partition: number;
+  readonly from: string;
+  readonly to: string;
+  readonly epoch: number;
+  /** Handed over, or taken from a node that was gone. */
+  readonly isHandedOver: boolean;
+  /** Wall time at which this node heard of it. */
+  readonly at: number;
+}
+
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  readonly #name: NodeName;
+  readonly #leaseMs: number;
+  readonly #members: Members;
+  readonly #presence: Presence;
+  readonly #tenures: readonly Tenure[];
+  readonly #listeners = new Set<() => void>();
+  readonly #moves: Move[] = [];
+  #unwatch: (() => void) | undefined;
+  #beat: Timer | undefined;
+  #isLooking = false;
+  #mustLook = false;
+  #told = "";
+  #isOver = false;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+    const { node, incarnation, registry, clock, address, version, host } = options;
+    const name = { node, incarnation };
+    this.#name = name;
+    this.#leaseMs = options.leaseMs ?? LEASE_MS;
+    this.#members = new Members(name, this.#leaseMs);
+    const onSuperseded = (error: SluiceError): void => {
+      options.onSuperseded?.(error);
+      this.#look();
+    };
+    const { keysRead = () => 0 } = options;
+    const own = { registry, clock, name, address, version };
+    this.#presence = new Presence({ ...own, keysRead, onSuperseded });
+    this.#tenures = Array.from(
+      { length: options.partitions },
+      (_, partition) =>
+        new Tenure({
+          partition,
+          name,
+          address,
+          registry,
+          clock,
+          host,
+          onChange: () => this.#look(),
+          onError: (at, error) => options.onError?.(at, error),
+        }),
+    );
+  }
+
+  /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
+  async start(): Promise<void> {
+    // One watch for all: what is heard before our own beat was said before it.
+    this.#unwatch = await this.#options.registry.watch("", (entry) => this.#hear(entry));
+    await this.#presence.renew(this.#figures());
+    if (this.#presence.renewedAt === Number.NEGATIVE_INFINITY) {
+      this.stop();
+      throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
+    }
+    this.#beatOn();
+    this.#look();
+  }
+
+  /** Calls back when an owner, a node or a placement has changed. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  ownerOf(partition: number): Owner | undefined {
+    const entry = this.#tenures[partition]?.entry;
+    if (entry === undefined || entry.node === "") return undefined;
+    const { node, address, epoch } = entry;
+    return { node, address, epoch, isSelf: isSame(entry, this.#name) };
+  }
+
+  tenure(partition: number): Tenure | undefined {
+    return this.#tenures[partition];
+  }
+
+  nodes(): Member[] {
+    return this.#members.all(this.#now());
+  }
+
+  /** The latest last. */
+  moves(): readonly Move[] {
+    return this.#moves;
+  }
+
+  get isDraining(): boolean {
+    return this.#presence.isDraining;
+  }
+
+  /** Whether there is nothing left here that others would miss. */
+  get isEmpty(): boolean {
+    return this.#tenures.every((tenure) => !tenure.isOurs && !isActive(tenure));
+  }
+
+  /** The log of a partition has failed. */
+  fail(partition: number, error: SluiceError): void {
+    this.#tenures[partition]?.fail(error);
+  }
+
+  /** Writes the own entry now, for something in it has changed. */
+  tellNow(): void {
+    void this.#presence.renew(this.#figures()).then(() => this.#presence.renew(this.#figures()));
+  }
+
+  /** Gives all partitions to other nodes; resolves when none is left here. */
+  async drain(): Promise<void> {
+    await this.#presence.drain(this.#figures());
+    this.#look();
+    await this.#until(() => this.isEmpty || this.#isOver);
+  }
+
+  /** Leaves in good order; what nobody can take is left free. */
+  async close({ timeoutMs = 10_000 } = {}): Promise<void> {
+    if (this.#isOver) return;
+    const { clock } = this.#options;
+    const hasHeirs = this.#members
+      .placeable(this.#now())
+      .some((node) => node !== this.#options.node);
+    if (hasHeirs) {
+      const late = Promise.withResolvers<void>();
+      const timer = clock.at(clock.now() + timeoutMs, late.resolve);
+      await Promise.race([this.drain(), late.promise]);
+      timer.cancel();
+    }
+    this.#isOver = true;
+    this.#beat?.cancel();
+    await this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
+    for (const tenure of this.#tenures) if (tenure.isOurs) tenure.handOver(undefined, "");
+    await this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
+    await this.#presence.leave();
+    this.stop();
+  }
+
+  /** As if the process had died: nothing more is said. */
+  stop(): void {
+    this.#isOver = true;
+    this.#beat?.cancel();
+    this.#presence.stop();
+    this.#unwatch?.();
+    this.#tell();
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+
+  #hear(heard: WatchedEntry): void {
+    const { key, value, revision } = heard;
+    if (key.startsWith(NODE_PREFIX)) {
+      const id = key.slice(NODE_PREFIX.length);
+      this.#members.hear(id, parseNodeEntry(value), revision, this.#now());
+    } else if (key.startsWith(OWNER_PREFIX)) {
+      const tenure = this.#tenures[Number(key.slice(OWNER_PREFIX.length))];
+      const before = tenure?.entry;
+      tenure?.hear(value, revision);
+      if (tenure !== undefined) this.#noteMove(tenure.partition, before, tenure.entry);
+    } else return this.#options.onEntry?.(heard);
+    this.#look();
+  }
+
+  #noteMove(partition: number, before?: OwnerEntry, after?: OwnerEntry): void {
+    if (after === undefined || after.node === "" || after.epoch === before?.epoch) return;
+    const { clock } = this.#options;
+    const { node: to, epoch, from = "", isHandedOver = false } = after;
+    if (from === to) return;
+    const at = clock.wall?.() ?? clock.now();
+    this.#moves.push({ partition, from, to, epoch, isHandedOver, at });
+    if (this.#moves.length > MOVES_KEPT) this.#moves.shift();
+  }
+
+  /** Twice a beat, so that a death is seen soon; renewed at every other one. */
+  #beatOn(): void {
+    const { clock } = this.#options;
+    const everyMs = this.#leaseMs / BEATS_PER_LEASE / 2;
+    let ticks = 0;
+    const tick = (): void => {
+      if (this.#isOver) return;
+      this.#beat = clock.at(clock.now() + everyMs, tick);
+      if (ticks++ % 2 === 0) void this.#presence.renew(this.#figures());
+      this.#look();
+    };
+    this.#beat = clock.at(clock.now() + everyMs, tick);
+  }
+
+  #figures(): TenureFigures[] {
+    const active = this.#tenures.filter(isActive);
+    return active.map(({ partition, state, openMs }) => {
+      const { lagMs, jobs } = this.#options.figures?.(partition) ?? { lagMs: 0, jobs: 0 };
+      return { partition, state, lagMs, jobs, openMs };
+    });
+  }
+
+  /** Decides anew; what changes in between is looked at right after. */
+  #look(): void {
+    this.#mustLook = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#mustLook) {
+      this.#mustLook = false;
+      this.#lookOnce();
+    }
+    this.#isLooking = false;
+    const shape = this.#shape();
+    if (shape === this.#told) return;
+    this.#told = shape;
+    this.#tell();
+  }
+
+  /** All that others may want to hear of, in one text. */
+  #shape(): string {
+    const tenures = this.#tenures.map(({ state, isBusy, entry }) => [
+      state,
+      isBusy,
+      entry?.node,
+      entry?.epoch,
+    ]);
+    const nodes = this.nodes().map(({ id, isAlive, isDraining, keysRead }) => [
+      id,
+      isAlive,
+      isDraining,
+      keysRead,
+    ]);
+    return JSON.stringify([tenures, nodes, this.#isOver]);
+  }
+
+  #lookOnce(): void {
+    const now = this.#now();
+    const isHearing = this.#members.isHearing(now);
+    const placement = place(this.#options.partitions, this.#members.placeable(now));
+    for (const tenure of this.#tenures) this.#keep(tenure, now, isHearing);
+    if (!this.#isOver) {
+      for (const tenure of this.#tenures) this.#decide(tenure, placement, now, isHearing);
+      if (isHearing) this.#forgetDead(now);
+    }
+  }
+
+  /** Whether what is served may still be served. */
+  #keep(tenure: Tenure, now: number, isHearing: boolean): void {
+    const isServing = tenure.state === "serving";
+    if (!isServing && tenure.state !== "resting") return;
+    const { renewedAt } = this.#presence;
+    const provenMs = now - Math.max(renewedAt, tenure.provenAt);
+    if (provenMs > this.#leaseMs / 3) tenure.prove();
+    const isProven = provenMs <= this.#leaseMs * PROOF_SHARE;
+    if (isServing && !isProven) tenure.rest();
+    const isLogProof = tenure.provenAt > renewedAt;
+    // A renewal proves it only when all that was said before it was heard.
+    if (!isServing && isProven && (isLogProof || isHearing) && tenure.isOurs) tenure.resume();
+  }
+
+  #decide(tenure: Tenure, placement: readonly string[], now: number, isHearing: boolean): void {
+    if (tenure.isBusy) return;
+    const isTarget = placement[tenure.partition] === this.#name.node && isHearing;
+    switch (tenure.state) {
+      case "serving":
+        if (tenure.isBroken || !tenure.isOurs) return tenure.lose();
+        if (isHearing) this.#moveOn(tenure, placement[tenure.partition], now);
+        return;
+      case "resting":
+        if (tenure.isBroken || !tenure.isOurs) tenure.lose();
+        return;
+      case "warming":
+        if (tenure.isOurs) return tenure.claim();
+        if (!this.#isPromisedToUs(tenure, now)) tenure.cool();
+        return;
+      case "away":
+        if (now < tenure.retryAt || this.#presence.isStopped) return;
+        if (tenure.isOurs || (isTarget && !this.#hasLiveOwner(tenure, now))) tenure.claim();
+        else if (isHearing && this.#isPromisedToUs(tenure, now)) tenure.warm();
+    }
+  }
+
+  #hasLiveOwner({ entry }: Tenure, now: number): boolean {
+    return entry !== undefined && entry.node !== "" && this.#members.isAlive(entry, now);
+  }
+
+  #isPromisedToUs(tenure: Tenure, now: number): boolean {
+    return isSame(tenure.entry?.next, this.#name) && this.#hasLiveOwner(tenure, now);
+  }
+
+  /** Hands over what belongs to another node now: that one reads ahead, then it gets it. */
+  #moveOn(tenure: Tenure, target: string | undefined, now: number): void {
+    const next = target === undefined ? undefined : this.#members.nameOf(target);
+    if (next === undefined || next.node === this.#name.node) {
+      if (tenure.isPromised) tenure.promise(undefined);
+    } else if (!isSame(tenure.entry?.next, next)) {
+      const promised = this.#tenures.filter(({ isPromised }) => isPromised).length;
+      if (tenure.isPromised || promised < MOVES_MAX) tenure.promise(next);
+    } else if (tenure.isNextDue(now) && !this.#tenures.some(({ state }) => state === "leaving")) {
+      tenure.handOver(next, this.#members.addressOf(next.node) ?? "");
+    }
+  }
+
+  /** The first of the living clears away what has been dead for long. */
+  #forgetDead(now: number): void {
+    if (this.#members.placeable(now)[0] !== this.#name.node) return;
+    for (const { id, isAlive, silentMs, revision } of this.#members.all(now)) {
+      if (isAlive || silentMs < FORGET_MS) continue;
+      this.#members.hear(id, undefined, revision, now);
+      this.#options.registry.delete(NODE_PREFIX + id, revision).catch(() => {});
+    }
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  async #until(isDone: () => boolean): Promise<void> {
+    if (isDone()) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.onChange(() => {
+        if (!isDone()) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+}
+
+function isActive({ state }: Tenure): boolean {
+  return state !== "away" && state !== "warming";
+}

@@ -1,0 +1,159 @@
+/** The entry by which the others know that this node lives, written again at every beat. */
+import { type Clock, SluiceError } from "@sluice/protocol";
+import type { Registry } from "../registry/registry.ts";
+import {
+  NODE_PREFIX,
+  type NodeEntry,
+  type NodeName,
+  parseNodeEntry,
+  type TenureFigures,
+} from "./entries.ts";
+import { REGISTRY_MS_MAX } from "./limits.ts";
+import { isConflict, within } from "./within.ts";
+
+/** Others write our entry too, but rarely. */
+const TRIES = 3;
+
+export interface PresenceOptions {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly name: NodeName;
+  readonly address: string;
+  readonly version: string;
+  readonly keysRead: () => number;
+  /** Another process has started under our name: the newer one stays. */
+  readonly onSuperseded: (error: SluiceError) => void;
+}
+
+export class Presence {
+  readonly #options: PresenceOptions;
+  readonly #startedAt: number;
+  #revision: number | undefined;
+  #isDraining = false;
+  #beat = 0;
+  #isWritten = false;
+  #renewing: Promise<void> | undefined;
+  #isOver = false;
+  /** When the last renewal that went through was sent. */
+  renewedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#startedAt = clock.wall?.() ?? clock.now();
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Renews the entry; one renewal at a time, and whether it went through shows in `renewedAt`. */
+  renew(tenures: readonly TenureFigures[]): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#renewing ??= this.#renew(tenures)
+      .catch(() => {})
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return this.#renewing;
+  }
+
+  async drain(tenures: readonly TenureFigures[]): Promise<void> {
+    this.#isDraining = true;
+    await this.renew(tenures);
+  }
+
+  /** The others need not wait for the lease to run out. */
+  async leave(): Promise<void> {
+    await this.#renewing;
+    this.#isOver = true;
+    if (this.#revision === undefined) return;
+    const { registry, clock } = this.#options;
+    const gone = registry.delete(this.#key, this.#revision);
+    await within(clock, REGISTRY_MS_MAX, gone).catch(() => {});
+  }
+
+  get isStopped(): boolean {
+    return this.#isOver;
+  }
+
+  /** Nothing more is written: another one has our name, or the process is as good as dead. */
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  get #key(): string {
+    return NODE_PREFIX + this.#options.name.node;
+  }
+
+  async #renew(tenures: readonly TenureFigures[]): Promise<void> {
+    const { clock } = this.#options;
+    for (let tries = 0; tries < TRIES && !this.#isOver; tries++) {
+      const sentAt = clock.now();
+      try {
+        this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write(tenures));
+        this.#isWritten = true;
+        this.renewedAt = sentAt;
+        return;
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        await within(clock, REGISTRY_MS_MAX, this.#adopt());
+      }
+    }
+  }
+
+  async #write(tenures: readonly TenureFigures[]): Promise<number> {
+    const { registry, name, address, version, keysRead } = this.#options;
+    const entry: NodeEntry = {
+      address,
+      incarnation: name.incarnation,
+      version,
+      startedAt: this.#startedAt,
+      isDraining: this.#isDraining,
+      beat: ++this.#beat,
+      keysRead: keysRead(),
+      tenures,
+    };
+    const text = JSON.stringify(entry);
+    if (this.#revision === undefined) return registry.create(this.#key, text);
+    return registry.update(this.#key, text, this.#revision);
+  }
+
+  /** Somebody else has written our entry: a wish to drain, or our own write that seemed lost. */
+  async #adopt(): Promise<void> {
+    const { registry, name, onSuperseded } = this.#options;
+    const found = await registry.get(this.#key);
+    const entry = parseNodeEntry(found?.value);
+    const isOurs = entry?.incarnation === name.incarnation;
+    if (entry !== undefined && !isOurs && this.#isWritten) {
+      this.#isOver = true;
+      const message = `another process has started as the node ${name.node}: this one stops`;
+      return onSuperseded(new SluiceError("CONFLICT", message));
+    }
+    if (isOurs && entry.isDraining) this.#isDraining = true;
+    this.#revision = found?.revision;
+  }
+}
+
+/** Asks a node to give its partitions away, by writing so into its entry. */
+export async function askToDrain(registry: Registry, node: string): Promise<void> {
+  for (let tries = 0; tries < DRAIN_TRIES; tries++) {
+    const found = await registry.get(NODE_PREFIX + node);
+    const entry = parseNodeEntry(found?.value);
+    if (found === undefined || entry === undefined) {
+      throw new SluiceError("NOT_FOUND", `there is no node ${node}`, { field: "node" });
+    }
+    if (entry.isDraining) return;
+    const text = JSON.stringify({ ...entry, isDraining: true });
+    try {
+      await registry.update(NODE_PREFIX + node, text, found.revision);
+      return;
+    } catch (error) {
+      // The node itself has written meanwhile, as it does twice a second.
+      if (!isConflict(error)) throw error;
+    }
+  }
+  throw new SluiceError("TIMEOUT", `the node ${node} could not be told to drain: try again`);
+}
+
+const DRAIN_TRIES = 20;

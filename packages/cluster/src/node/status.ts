@@ -1,0 +1,62 @@
+/** The cluster as one node knows it, for people and for clients that look for an owner. */
+import type { ClusterStatus, PartitionInfo } from "@sluice/server";
+import type { TenureFigures } from "./entries.ts";
+import type { Ownership } from "./ownership.ts";
+
+export function statusOf(
+  ownership: Ownership,
+  cluster: { name: string; self: string; version: string; partitions: number },
+  placements: ClusterStatus["placements"],
+): ClusterStatus {
+  const { name, self, version, partitions } = cluster;
+  const nodes = ownership.nodes();
+  const figures = new Map<string, TenureFigures>();
+  for (const { id, tenures } of nodes) {
+    for (const one of tenures) figures.set(`${id} ${one.partition}`, one);
+  }
+  const infos = Array.from({ length: partitions }, (_, partition) =>
+    partitionOf(ownership, partition, figures),
+  );
+  return {
+    name,
+    self,
+    version,
+    partitionCount: partitions,
+    nodes: nodes.map((node) => ({
+      id: node.id,
+      address: node.address,
+      version: node.version,
+      startedAt: node.startedAt,
+      isAlive: node.isAlive,
+      isDraining: node.isDraining,
+      silentMs: Math.max(0, Math.round(node.silentMs)),
+      owned: infos.filter(({ owner }) => owner === node.id).length,
+    })),
+    partitions: infos,
+    placements,
+    moves: ownership.moves(),
+  };
+}
+
+function partitionOf(
+  ownership: Ownership,
+  partition: number,
+  figures: ReadonlyMap<string, TenureFigures>,
+): PartitionInfo {
+  const owner = ownership.ownerOf(partition);
+  const entry = ownership.tenure(partition)?.entry;
+  const told = figures.get(`${owner?.node} ${partition}`);
+  // Of our own we know more than we have told.
+  const state = owner?.isSelf === true ? ownership.tenure(partition)?.state : told?.state;
+  return {
+    partition,
+    owner: owner?.node,
+    address: owner?.address,
+    epoch: entry?.epoch ?? 0,
+    state: owner === undefined ? "free" : (state ?? "away"),
+    next: entry?.next?.node,
+    lagMs: told?.lagMs ?? 0,
+    jobs: told?.jobs ?? 0,
+    openMs: told?.openMs ?? 0,
+  };
+}

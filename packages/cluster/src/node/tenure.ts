@@ -1,0 +1,308 @@
+/**
+ * One partition as this node has it. It is in one of these states.
+ *
+ *   away      it is not ours, or it is and waits for the next try to open it
+ *   warming   another node wants to hand it to us: we read its log ahead
+ *   opening   we have claimed it: its log is fenced and read
+ *   serving   calls are answered
+ *   resting   we cannot prove that it is still ours: nobody is served, nothing is forgotten.
+ *             With a proof it goes on (serving), else somebody else gets it (away)
+ *   leaving   we hand it over: streams are cut, what was answered is made durable
+ *
+ * A claim is a compare-and-set of the owner's entry, made right before every opening, so that two
+ * nodes that open in turns come to an end; whoever hands a partition over has made it for us.
+ * Safety does not rest on it: opening fences.
+ */
+import { type Clock, type SluiceError, toSluiceError } from "@sluice/protocol";
+import type { Registry } from "../registry/registry.ts";
+import {
+  isSame,
+  type NodeName,
+  OWNER_PREFIX,
+  type OwnerEntry,
+  parseOwnerEntry,
+} from "./entries.ts";
+import {
+  CLOSE_MS_MAX,
+  REGISTRY_MS_MAX,
+  RETRY_MS_MAX,
+  RETRY_MS_MIN,
+  WARM_MS_MAX,
+} from "./limits.ts";
+import { isConflict, within } from "./within.ts";
+
+/** What opens, serves and closes partitions. */
+export interface PartitionHost {
+  /** Reads the log ahead without fencing anybody, so that `open` has less to do. */
+  warm(partition: number): Promise<void>;
+  /** What was read ahead is not needed after all. */
+  cool(partition: number): void;
+  /** Fences whoever had it, reads the log, and serves. */
+  open(partition: number): Promise<void>;
+  /** Cuts its streams; nobody is served until `resume`. */
+  rest(partition: number): void;
+  resume(partition: number): void;
+  /** Cuts its streams, makes durable what was answered and lets go of the log. */
+  close(partition: number): Promise<void>;
+  /** Writes to the log: answers when it is still ours. */
+  prove(partition: number): Promise<void>;
+}
+
+export type TenureState = "away" | "warming" | "opening" | "serving" | "resting" | "leaving";
+
+export interface TenureOptions {
+  readonly partition: number;
+  readonly name: NodeName;
+  readonly address: string;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly host: PartitionHost;
+  /** Something has changed that may ask for a decision. */
+  readonly onChange: () => void;
+  readonly onError: (partition: number, error: SluiceError) => void;
+}
+
+export class Tenure {
+  readonly partition: number;
+  readonly #options: TenureOptions;
+  #state: TenureState = "away";
+  #entry: OwnerEntry | undefined;
+  #revision = 0;
+  /** A step is under way: the next one is decided when it is over. */
+  #isBusy = false;
+  #retryAt = 0;
+  #failures = 0;
+  /** When the last write to the log that went through was sent. */
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #isProving = false;
+  /** When a successor was named. */
+  #namedAt = 0;
+  #isBroken = false;
+  #openedEpoch = 0;
+  openMs = 0;
+
+  constructor(options: TenureOptions) {
+    this.#options = options;
+    this.partition = options.partition;
+  }
+
+  get state(): TenureState {
+    return this.#state;
+  }
+
+  get entry(): OwnerEntry | undefined {
+    return this.#entry;
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  get isOurs(): boolean {
+    return isSame(this.#entry, this.#options.name);
+  }
+
+  get provenAt(): number {
+    return this.#provenAt;
+  }
+
+  /** When the next try to open it is due, should it be ours. */
+  get retryAt(): number {
+    return this.#retryAt;
+  }
+
+  /** Whether we have named a successor. */
+  get isPromised(): boolean {
+    return this.isOurs && this.#entry?.next !== undefined;
+  }
+
+  /** Whether the named successor is ready, or has had its time. */
+  isNextDue(now: number): boolean {
+    return this.#entry?.isNextReady === true || now - this.#namedAt > WARM_MS_MAX;
+  }
+
+  /** The owner's entry has changed. */
+  hear(text: string | undefined, revision: number): void {
+    if (revision <= this.#revision) return;
+    this.#revision = revision;
+    this.#entry = parseOwnerEntry(text);
+  }
+
+  /** It is nobody's, or was taken from the dead: claims it and opens it. */
+  claim(): void {
+    this.#step(async () => {
+      const { clock, host } = this.#options;
+      if (!this.#isGiven()) await this.#claim();
+      this.#openedEpoch = this.#entry!.epoch;
+      this.#set("opening");
+      this.#isBroken = false;
+      const since = clock.now();
+      await host.open(this.partition);
+      this.openMs = clock.now() - since;
+      this.#provenAt = since;
+      this.#failures = 0;
+      this.#set("serving");
+    });
+  }
+
+  /** Whether it was handed to us, and we have not opened it since. */
+  #isGiven(): boolean {
+    return (
+      this.isOurs && this.#entry?.isHandedOver === true && this.#entry.epoch > this.#openedEpoch
+    );
+  }
+
+  async #claim(): Promise<void> {
+    const { name, address } = this.#options;
+    const before = this.#entry;
+    await this.#write({
+      ...name,
+      address,
+      epoch: (before?.epoch ?? 0) + 1,
+      from: before?.node ?? "",
+      isHandedOver: false,
+    });
+  }
+
+  /** Reads the log ahead of a handover to us, and says so. */
+  warm(): void {
+    this.#step(async () => {
+      this.#set("warming");
+      await within(this.#options.clock, WARM_MS_MAX, this.#options.host.warm(this.partition));
+      const entry = this.#entry;
+      if (!isSame(entry?.next, this.#options.name)) return this.#set("away");
+      await this.#write({ ...entry!, isNextReady: true });
+    });
+  }
+
+  /** The handover that we were warming up for does not come. */
+  cool(): void {
+    this.#options.host.cool(this.partition);
+    this.#set("away");
+  }
+
+  /** Names the successor, which may read the log ahead while we go on serving. */
+  promise(next: NodeName | undefined): void {
+    this.#step(async () => {
+      const { next: _, isNextReady: __, ...entry } = this.#entry!;
+      this.#namedAt = this.#options.clock.now();
+      await this.#write(next === undefined ? entry : { ...entry, next });
+    });
+  }
+
+  /** Hands it over to a node, or to nobody. */
+  handOver(to: NodeName | undefined, address: string): void {
+    this.#step(async () => {
+      this.#set("leaving");
+      const { epoch } = this.#entry!;
+      await this.#close();
+      const { name } = this.#options;
+      const next = to ?? { node: "", incarnation: "" };
+      await this.#write({
+        node: next.node,
+        incarnation: next.incarnation,
+        address,
+        epoch: epoch + 1,
+        from: name.node,
+        isHandedOver: true,
+      });
+      this.#set("away");
+    });
+  }
+
+  /** Somebody else has it. */
+  lose(): void {
+    this.#step(async () => {
+      this.#set("leaving");
+      if (this.#isBroken) this.#putOff();
+      await this.#close();
+      this.#set("away");
+    });
+  }
+
+  rest(): void {
+    this.#options.host.rest(this.partition);
+    this.#set("resting");
+  }
+
+  resume(): void {
+    this.#options.host.resume(this.partition);
+    this.#set("serving");
+  }
+
+  /** The log confirms or refuses: whoever can write to it owns it. */
+  prove(): void {
+    if (this.#isProving) return;
+    this.#isProving = true;
+    const { clock, host, onChange } = this.#options;
+    const sentAt = clock.now();
+    const proven = (): void => {
+      this.#provenAt = Math.max(this.#provenAt, sentAt);
+      onChange();
+    };
+    within(clock, REGISTRY_MS_MAX, host.prove(this.partition))
+      .then(proven, () => {})
+      .finally(() => {
+        this.#isProving = false;
+      });
+  }
+
+  /** Its log has failed, or was fenced: it is closed, and opened anew if it is still ours. */
+  fail(error: SluiceError): void {
+    this.#isBroken = true;
+    this.#options.onError(this.partition, error);
+    this.#options.onChange();
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  #putOff(): void {
+    const { clock, onChange } = this.#options;
+    const ms = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures++);
+    this.#retryAt = clock.now() + ms;
+    clock.at(this.#retryAt, onChange).unref?.();
+  }
+
+  #set(state: TenureState): void {
+    this.#state = state;
+  }
+
+  async #close(): Promise<void> {
+    const { clock, host } = this.#options;
+    // The successor's fence ends what takes too long.
+    await within(clock, CLOSE_MS_MAX, host.close(this.partition)).catch(() => {});
+  }
+
+  async #write(entry: OwnerEntry): Promise<void> {
+    const { registry, clock } = this.#options;
+    const text = JSON.stringify(entry);
+    const key = OWNER_PREFIX + this.partition;
+    const written =
+      this.#revision === 0
+        ? registry.create(key, text)
+        : registry.update(key, text, this.#revision);
+    this.hear(text, await within(clock, REGISTRY_MS_MAX, written));
+  }
+
+  #step(act: () => Promise<void>): void {
+    this.#isBusy = true;
+    act()
+      .catch((error) => this.#failed(error))
+      .finally(() => {
+        this.#isBusy = false;
+        this.#options.onChange();
+      });
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { host, onError } = this.#options;
+    if (!isConflict(error)) onError(this.partition, toSluiceError(error));
+    this.#putOff();
+    if (this.#state === "warming") host.cool(this.partition);
+    else if (this.#state === "opening") await this.#close();
+    else if (this.#state !== "leaving") return;
+    this.#set("away");
+  }
+}

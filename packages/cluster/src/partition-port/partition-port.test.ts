@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import type { Broker } from "@sluice/protocol";
+import { PartitionPort } from "./partition-port.ts";
+
+const payload = new TextEncoder().encode("x");
+
+async function open(): Promise<{ broker: Broker; port: PartitionPort }> {
+  const broker = await openBroker({ log: new MemoryLog() });
+  await broker.setQueue("q", { retry: { attempts: 1 } });
+  return { broker, port: new PartitionPort(7, broker) };
+}
+
+test("whatever names a job carries the partition, on every way out", async () => {
+  const { broker, port } = await open();
+  const events = port.events({ events: ["added", "group-ended"] });
+  const [added] = await port.add("q", [{ payload, group: "g" }]);
+  const { id } = added!.ok!;
+  assert.match(id, /^7-/);
+  const [job] = await port.lease("q", { max: 1 });
+  assert.deepEqual([job!.id, job!.lease.startsWith(`${id}.`)], [id, true]);
+  assert.equal((await port.job(id)).id, id);
+  assert.equal((await port.jobs("q")).items[0]?.id, id);
+  assert.deepEqual(await port.queuesOf([id, "nothing"]), ["q", undefined]);
+  await port.ack([{ lease: job!.lease }]);
+  assert.equal((await port.ended(id)).id, id);
+  assert.deepEqual((await port.group("g")).members, [{ id, ending: "finished" }]);
+  const told = [(await events.next()).value, (await events.next()).value];
+  assert.equal(told[0]?.event === "added" && told[0].id, id);
+  assert.equal(told[1]?.event === "group-ended" && told[1].members[0]?.id, id);
+  await port.add("q", [{ payload }]);
+  const { queues } = await port.stats({ queues: ["q"], oldest: true });
+  assert.match(queues[0]!.oldest!.id, /^7-/);
+  await broker.close();
+});
+
+test("names of other partitions and of no partition reach no job", async () => {
+  const { broker, port } = await open();
+  const [added] = await port.add("q", [{ payload }]);
+  const { id } = added!.ok!;
+  const local = id.slice(2);
+  for (const other of [local, `8-${local}`, `07-${local}`, `-${local}`, "", 5 as never]) {
+    const [outcome] = await port.cancel([other]);
+    assert.equal(outcome?.error?.code, "JOB_NOT_FOUND", `cancel ${other}`);
+    await assert.rejects(port.job(other), { code: "JOB_NOT_FOUND" });
+  }
+  assert.equal((await port.job(id)).state, "waiting");
+  const [job] = await port.lease("q", { max: 1 });
+  const lease = job!.lease.slice(2);
+  const acks = await port.ack([{ lease }, { lease: `8-${lease}` }, { lease: job!.lease }]);
+  const codes = acks.map(({ error }) => error?.code);
+  assert.deepEqual(codes, ["INVALID", "JOB_NOT_FOUND", undefined]);
+  await broker.close();
+});
+
+test("a refusal tells the job by the name that everybody knows", async () => {
+  const { broker, port } = await open();
+  await assert.rejects(port.job("7-azz"), (error) => {
+    const { message, details } = error as { message: string; details: { value: string } };
+    return message.includes("7-azz") && details.value === "7-azz";
+  });
+  await broker.close();
+});
+
+test("the last words of a broker that has ended are told to its owner alone", async () => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  const heard: string[] = [];
+  const port = new PartitionPort(7, broker, ({ code }) => heard.push(code));
+  await broker.close();
+  let isAnswered = false;
+  const answered = (): void => {
+    isAnswered = true;
+  };
+  port.queues().then(answered, answered);
+  await new Promise(setImmediate);
+  assert.deepEqual([heard, isAnswered], [["CLOSED"], false]);
+});

@@ -1,0 +1,289 @@
+/**
+ * A partition as all others see it: a broker whose jobs and leases carry the number of the
+ * partition. Whatever names a job of another partition is refused, and never reaches the broker.
+ */
+import {
+  type Ack,
+  type Added,
+  type AddOptions,
+  type Broker,
+  type BrokerEvent,
+  type BrokerStats,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type EventFilter,
+  type Extend,
+  type FairnessKey,
+  type GateConfig,
+  type GateInfo,
+  type GroupInfo,
+  type HistoryEntry,
+  type JobEnd,
+  type JobInfo,
+  type JobsOptions,
+  type LaneStats,
+  type LanesOptions,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type NewJob,
+  type OperationOptions,
+  type Outcome,
+  type Page,
+  type Progress,
+  type QueueInfo,
+  type QueueOptions,
+  type ScanOptions,
+  SluiceError,
+  type StatsOptions,
+  type StoreEntry,
+  toSluiceError,
+  type Why,
+  type WorkerInfo,
+} from "@sluice/protocol";
+import { innerName } from "./names.ts";
+import { unknownJob, unknownLease } from "./refuse.ts";
+import { Rename } from "./rename.ts";
+import { RenamedEvents } from "./renamed-events.ts";
+import { silentWhenGone } from "./silent-when-gone.ts";
+
+interface Signalled {
+  signal?: AbortSignal | undefined;
+}
+
+/** What no broker takes for a name: it refuses the item, in its place. */
+const NOBODY = "";
+
+export class PartitionPort implements Broker {
+  readonly partition: number;
+  readonly #broker: Broker;
+  readonly #rename: Rename;
+
+  /** With `onGone` nobody hears that the broker has ended: see `silentWhenGone`. */
+  constructor(partition: number, broker: Broker, onGone?: (error: SluiceError) => void) {
+    this.partition = partition;
+    this.#broker = onGone === undefined ? broker : silentWhenGone(broker, onGone);
+    this.#rename = new Rename(partition);
+  }
+
+  events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
+    return new RenamedEvents(this.#broker.events(filter), (event) => this.#rename.event(event));
+  }
+
+  async stats(options?: StatsOptions): Promise<BrokerStats> {
+    return this.#rename.stats(await this.#broker.stats(options));
+  }
+
+  close(): Promise<void> {
+    return this.#broker.close();
+  }
+
+  async add(
+    queue: string,
+    jobs: readonly NewJob[],
+    options?: AddOptions,
+  ): Promise<Outcome<Added>[]> {
+    const outcomes = await this.#broker.add(queue, jobs, options);
+    return outcomes.map((outcome) =>
+      outcome.ok === undefined ? outcome : { ok: this.#rename.withId(outcome.ok) },
+    );
+  }
+
+  async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    return this.#rename.leased(await this.#broker.lease(queue, options));
+  }
+
+  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    return this.#broker.consume(queue, options, (jobs) => deliver(this.#rename.leased(jobs)));
+  }
+
+  ack(items: readonly Ack[], options?: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#ofLeases(items, (inner) => this.#broker.ack(inner, options));
+  }
+
+  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#ofLeases(items, (inner) => this.#broker.nack(inner, options));
+  }
+
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#ofNames(leases, unknownLease, (inner) => this.#broker.giveBack(inner));
+  }
+
+  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+    return this.#ofLeases(items, (inner) => this.#broker.extend(inner));
+  }
+
+  progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
+    return this.#ofLeases(items, (inner) => this.#broker.progress(inner));
+  }
+
+  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.cancel(inner));
+  }
+
+  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#broker.cancelByKey(queue, keys);
+  }
+
+  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.retry(inner));
+  }
+
+  async job(id: string): Promise<JobInfo> {
+    return this.#rename.withId(await this.#ofJob(id, (inner) => this.#broker.job(inner)));
+  }
+
+  why(id: string): Promise<Why> {
+    return this.#ofJob(id, (inner) => this.#broker.why(inner));
+  }
+
+  history(id: string): Promise<readonly HistoryEntry[]> {
+    return this.#ofJob(id, (inner) => this.#broker.history(inner));
+  }
+
+  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
+    return this.#broker.queuesOf(Array.isArray(ids) ? ids.map((id) => this.#inner(id)) : ids);
+  }
+
+  async ended(id: string, options?: Signalled): Promise<JobEnd> {
+    return this.#rename.withId(
+      await this.#ofJob(id, (inner) => this.#broker.ended(inner, options)),
+    );
+  }
+
+  async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
+    const page = await this.#broker.jobs(queue, options);
+    return { ...page, items: page.items.map((job) => this.#rename.withId(job)) };
+  }
+
+  async group(group: string): Promise<GroupInfo> {
+    return this.#rename.group(await this.#broker.group(group));
+  }
+
+  async groupEnded(group: string, options?: Signalled): Promise<GroupInfo> {
+    return this.#rename.group(await this.#broker.groupEnded(group, options));
+  }
+
+  releaseGroups(groups: readonly string[]): Promise<void> {
+    return this.#broker.releaseGroups(groups);
+  }
+
+  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    return this.#broker.setQueue(queue, options);
+  }
+
+  deleteQueue(queue: string): Promise<void> {
+    return this.#broker.deleteQueue(queue);
+  }
+
+  queue(queue: string): Promise<QueueInfo> {
+    return this.#broker.queue(queue);
+  }
+
+  queues(): Promise<readonly QueueInfo[]> {
+    return this.#broker.queues();
+  }
+
+  purge(queue: string): Promise<void> {
+    return this.#broker.purge(queue);
+  }
+
+  redrive(queue: string, options?: { count?: number }): Promise<number> {
+    return this.#broker.redrive(queue, options);
+  }
+
+  lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
+    return this.#broker.lanes(queue, options);
+  }
+
+  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    return this.#broker.setLaneWeight(queue, key, weight);
+  }
+
+  workers(queue: string): Promise<readonly WorkerInfo[]> {
+    return this.#broker.workers(queue);
+  }
+
+  setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    return this.#broker.setGate(key, config);
+  }
+
+  deleteGate(key: string): Promise<void> {
+    return this.#broker.deleteGate(key);
+  }
+
+  gate(key: string): Promise<GateInfo> {
+    return this.#broker.gate(key);
+  }
+
+  gates(): Promise<readonly GateInfo[]> {
+    return this.#broker.gates();
+  }
+
+  cooldown(key: string, ms: number, reason?: string): Promise<void> {
+    return this.#broker.cooldown(key, ms, reason);
+  }
+
+  clearCooldown(key: string): Promise<void> {
+    return this.#broker.clearCooldown(key);
+  }
+
+  reportGate(key: string, ok: boolean): Promise<void> {
+    return this.#broker.reportGate(key, ok);
+  }
+
+  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    return this.#broker.storeGet(store, keys);
+  }
+
+  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+    return this.#broker.storeWrite(store, entries);
+  }
+
+  storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
+    return this.#broker.storeScan(store, options);
+  }
+
+  #inner(name: unknown): string {
+    return innerName(this.partition, name) ?? NOBODY;
+  }
+
+  async #ofJob<T>(id: string, call: (inner: string) => Promise<T>): Promise<T> {
+    const inner = this.#inner(id);
+    if (inner === NOBODY) throw SluiceError.fromJSON(unknownJob(id));
+    try {
+      return await call(inner);
+    } catch (error) {
+      throw SluiceError.fromJSON(this.#rename.error(toSluiceError(error).toJSON(), inner));
+    }
+  }
+
+  async #ofNames<T>(
+    names: readonly string[],
+    refusal: typeof unknownJob,
+    call: (inner: readonly string[]) => Promise<Outcome<T>[]>,
+  ): Promise<Outcome<T>[]> {
+    // What is no list the broker refuses itself.
+    const inner = Array.isArray(names) ? names.map((name) => this.#inner(name)) : names;
+    const outcomes = await call(inner);
+    return outcomes.map((outcome, i) =>
+      inner[i] === NOBODY ? { error: refusal(names[i]) } : this.#rename.outcome(outcome, inner[i]!),
+    );
+  }
+
+  async #ofLeases<I extends { lease: string }, T>(
+    items: readonly I[],
+    call: (inner: readonly I[]) => Promise<Outcome<T>[]>,
+  ): Promise<Outcome<T>[]> {
+    const inner = Array.isArray(items)
+      ? items.map((item: I) => ({ ...item, lease: this.#inner(item?.lease) }))
+      : items;
+    const outcomes = await call(inner);
+    return outcomes.map((outcome, i) =>
+      inner[i]!.lease === NOBODY
+        ? { error: unknownLease(items[i]?.lease) }
+        : this.#rename.outcome(outcome, inner[i]!.lease),
+    );
+  }
+}

@@ -1,0 +1,67 @@
+/** Puts the partition into what its broker says of jobs. */
+import type {
+  BrokerEvent,
+  BrokerStats,
+  ErrorJson,
+  GroupInfo,
+  LeasedJob,
+  Outcome,
+  QueueTimes,
+} from "@sluice/protocol";
+import { outerName } from "./names.ts";
+
+export class Rename {
+  readonly #partition: number;
+
+  constructor(partition: number) {
+    this.#partition = partition;
+  }
+
+  /** Of a job or a lease; an add that was dropped has made no job, and its name is empty. */
+  name(inner: string): string {
+    return inner === "" ? "" : outerName(this.#partition, inner);
+  }
+
+  withId<T extends { id: string }>(item: T): T {
+    return { ...item, id: this.name(item.id) };
+  }
+
+  leased(jobs: readonly LeasedJob[]): LeasedJob[] {
+    return jobs.map((job) => ({ ...job, id: this.name(job.id), lease: this.name(job.lease) }));
+  }
+
+  group(info: GroupInfo): GroupInfo {
+    return { ...info, members: info.members.map((member) => this.withId(member)) };
+  }
+
+  event(event: BrokerEvent): BrokerEvent {
+    if (event.event === "group-ended") {
+      return { ...event, members: event.members.map((member) => this.withId(member)) };
+    }
+    return "id" in event ? this.withId(event) : event;
+  }
+
+  stats(stats: BrokerStats): BrokerStats {
+    const queues = stats.queues.map((times): QueueTimes => {
+      const { oldest } = times;
+      return oldest === undefined ? times : { ...times, oldest: this.withId(oldest) };
+    });
+    return { ...stats, queues };
+  }
+
+  outcome<T>(outcome: Outcome<T>, inner: string): Outcome<T> {
+    return outcome.error === undefined ? outcome : { error: this.error(outcome.error, inner) };
+  }
+
+  /** A refusal that names a job, in words and in its details. */
+  error(error: ErrorJson, inner: string): ErrorJson {
+    const id = inner.replace(/\..*/s, "");
+    if (id === "") return error;
+    const message = error.message
+      .replace(`job ${id}`, () => `job ${this.name(id)}`)
+      .replace(JSON.stringify(inner), () => JSON.stringify(this.name(inner)));
+    const value = error.details?.value;
+    if (value !== id && value !== inner) return { ...error, message };
+    return { ...error, message, details: { ...error.details, value: this.name(value) } };
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The partitions as one process sees them. Those it owns are served over pairs of sockets inside
+ * the process, the others by whoever `elsewhere` connects to; in both cases by the same stream code
+ * and through the same client. So a partition that comes, goes or moves is a connection that broke
+ * and is dialled again.
+ */
+import { reachBroker } from "@sluice/client/remote";
+import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
+import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type ServerSocket, Sessions } from "@sluice/server/stream";
+import type { Partitions } from "../directory.ts";
+import { PartitionPort } from "../partition-port/partition-port.ts";
+import { BACKOFF_MS_MIN, HANDSHAKE_MS, HEARTBEAT_MS, PATIENCE_MS, RESUME_MS } from "./limits.ts";
+import { socketPair } from "./socket-pair.ts";
+
+export interface LocalPartitionsOptions {
+  /** Connects to the owner of a partition that is not served here. Default: there is none. */
+  elsewhere?: ((partition: number) => Promise<Socket>) | undefined;
+  /** The broker of a partition that is served here has ended: it serves no more. */
+  onGone?: ((partition: number, error: SluiceError) => void) | undefined;
+  /** What the nodes of a cluster show each other. */
+  apiKey?: string | undefined;
+  clock?: Clock | undefined;
+  random?: (() => number) | undefined;
+  defer?: ((callback: () => void) => void) | undefined;
+  resumeMs?: number | undefined;
+}
+
+interface Served {
+  readonly port: PartitionPort;
+  readonly sessions: Sessions<undefined>;
+}
+
+export class LocalPartitions implements Partitions {
+  readonly #options: LocalPartitionsOptions;
+  readonly #served = new Map<number, Served>();
+  readonly #ports = new Map<number, Broker>();
+
+  constructor(options: LocalPartitionsOptions = {}) {
+    this.#options = options;
+  }
+
+  /** The partitions that are served here. */
+  get served(): readonly number[] {
+    return [...this.#served.keys()].sort((a, b) => a - b);
+  }
+
+  /** This process owns the partition from now on, and `broker` is open on its log. */
+  serve(partition: number, broker: Broker): void {
+    this.withdraw(partition);
+    const { clock = STEADY_CLOCK, defer = setImmediate, resumeMs = RESUME_MS } = this.#options;
+    const port = new PartitionPort(partition, broker, (error) => {
+      if (this.#served.get(partition)?.port !== port) return;
+      this.withdraw(partition);
+      this.#options.onGone?.(partition, error);
+    });
+    const sessions = new Sessions<undefined>({
+      open: async () => port,
+      server: `partition ${partition}`,
+      resumeMs,
+      heartbeatMs: HEARTBEAT_MS,
+      handshakeMs: HANDSHAKE_MS,
+      clock,
+      defer,
+    });
+    this.#served.set(partition, { port, sessions });
+  }
+
+  /** Cuts all connections. Leases stay; the broker is the caller's to close, after this. */
+  withdraw(partition: number): void {
+    const served = this.#served.get(partition);
+    this.#served.delete(partition);
+    served?.sessions.close();
+  }
+
+  /** The port of a partition that is served here, for whoever serves it to others. */
+  hosted(partition: number): Broker | undefined {
+    return this.#served.get(partition)?.port;
+  }
+
+  /** Takes a connection to a partition, of this process or of a network. */
+  accept(partition: number, socket: ServerSocket): void {
+    const served = this.#served.get(partition);
+    if (served === undefined) throw moved(partition);
+    served.sessions.accept(socket, undefined);
+  }
+
+  readonly dial = async (partition: number): Promise<Socket> => {
+    if (this.#served.has(partition)) {
+      const [near, far] = socketPair();
+      this.accept(partition, far);
+      return near;
+    }
+    const { elsewhere } = this.#options;
+    if (elsewhere === undefined) throw moved(partition);
+    return elsewhere(partition);
+  };
+
+  port(partition: number): Broker {
+    const known = this.#ports.get(partition);
+    if (known !== undefined) return known;
+    const { apiKey, clock, random, defer } = this.#options;
+    const port = reachBroker({
+      name: `partition ${partition}`,
+      client: "router",
+      apiKey,
+      clock,
+      random,
+      defer,
+      patienceMs: PATIENCE_MS,
+      backoffMsMin: BACKOFF_MS_MIN,
+      dial: () => this.dial(partition),
+    });
+    this.#ports.set(partition, port);
+    return port;
+  }
+
+  /** Those that are served here are served on until they are withdrawn. */
+  async close(): Promise<void> {
+    const ports = [...this.#ports.values()];
+    this.#ports.clear();
+    await Promise.all(ports.map((port) => port.close()));
+  }
+}
+
+/** Nobody answers for the partition here. */
+export function moved(partition: number): SluiceError {
+  const message = `partition ${partition} is not served here`;
+  return new SluiceError("MOVED", message, { partition });
+}

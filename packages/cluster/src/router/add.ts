@@ -1,0 +1,109 @@
+/** Adds jobs: each to the partition of its fairness key, all of one call at the same time. */
+import type { Added, AddOptions, Broker, NewJob, Outcome } from "@sluice/protocol";
+import { hashOf } from "../hash.ts";
+import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
+import type { HeldGroups } from "./held-groups.ts";
+import type { QueueKeeper } from "./queue-keeper.ts";
+import type { Reach } from "./reach.ts";
+import { aborted, isAborted } from "./refuse.ts";
+
+export class Adder {
+  readonly #reach: Reach;
+  readonly #keeper: QueueKeeper;
+  readonly #held: HeldGroups;
+
+  constructor(reach: Reach, keeper: QueueKeeper, held: HeldGroups) {
+    this.#reach = reach;
+    this.#keeper = keeper;
+    this.#held = held;
+  }
+
+  async add(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: AddOptions,
+  ): Promise<Outcome<Added>[]> {
+    const { signal } = options;
+    if (isAborted(signal)) throw aborted(signal);
+    const placement = this.#reach.directory.placementOf(queue);
+    const shares = sharesOf(jobs, (job) => placement[slotOf(job, placement.length)]!);
+    const [first] = shares.shares;
+    if (shares.shares.length <= 1) {
+      return this.#addTo(queue, first?.partition ?? placement[0]!, jobs, options);
+    }
+    const held = sharedGroups(shares);
+    const outcomes = await this.#addShares(queue, shares, options, held);
+    if (outcomes.some(({ error }) => error?.code === "ABORTED") && isAborted(signal)) {
+      throw aborted(signal);
+    }
+    return outcomes;
+  }
+
+  /**
+   * A group whose members are added to several partitions must not end in one of them before the
+   * others have theirs: it is held until all are answered.
+   */
+  async #addShares(
+    queue: string,
+    shares: Shares<NewJob>,
+    options: AddOptions,
+    groups: readonly string[],
+  ): Promise<Outcome<Added>[]> {
+    const isHeld = options.holdGroups === true;
+    if (isHeld) this.#held.hold(groupsOf(shares.shares.flatMap(({ items }) => items)));
+    const holdGroups = isHeld || groups.length > 0;
+    try {
+      return await callShares(shares, ({ partition, items }) =>
+        this.#addTo(queue, partition, items, { ...options, holdGroups }),
+      );
+    } finally {
+      if (!isHeld && groups.length > 0) await this.#release(shares.shares);
+    }
+  }
+
+  /** All that the call has held, except for what a caller holds by another call. */
+  async #release(shares: readonly Share<NewJob>[]): Promise<void> {
+    await Promise.all(
+      shares.map(async ({ partition, items }) => {
+        const names = [...groupsOf(items)].filter((name) => !this.#held.has(name));
+        // What cannot be said is released by the partition itself, after a while.
+        if (names.length > 0) {
+          await this.#reach.ask(partition, (port) => port.releaseGroups(names)).catch(() => {});
+        }
+      }),
+    );
+  }
+
+  #addTo(
+    queue: string,
+    partition: number,
+    jobs: readonly NewJob[],
+    options: AddOptions,
+  ): Promise<Outcome<Added>[]> {
+    const add = (port: Broker): Promise<Outcome<Added>[]> => port.add(queue, jobs, options);
+    return this.#keeper.made(queue, partition, add);
+  }
+}
+
+/** By the first level of the fairness key; the partition refuses what is none. */
+function slotOf(job: NewJob, slots: number): number {
+  if (slots === 1) return 0;
+  const key: unknown = job?.fairnessKey;
+  const level: unknown = Array.isArray(key) ? key[0] : key;
+  return hashOf(typeof level === "string" ? level : "") % slots;
+}
+
+function groupsOf(jobs: Iterable<NewJob>): Set<string> {
+  const names = new Set<string>();
+  for (const job of jobs) if (typeof job?.group === "string") names.add(job.group);
+  return names;
+}
+
+/** Groups with members in more than one partition. */
+function sharedGroups({ shares }: Shares<NewJob>): string[] {
+  const counts = new Map<string, number>();
+  for (const { items } of shares) {
+    for (const name of groupsOf(items)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].filter(([, count]) => count > 1).map(([name]) => name);
+}

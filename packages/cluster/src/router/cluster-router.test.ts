@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Broker, SluiceError } from "@sluice/protocol";
+import { MemoryDirectory } from "../directory.ts";
+import { homeOfStore } from "../hash.ts";
+import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
+import { ClusterRouter } from "./cluster-router.ts";
+
+test("jobs of one call go to the partitions of their keys, and are answered in order", async () => {
+  const { cluster, router } = stage();
+  const { config } = await router.setQueue("q", { spread: 3 });
+  assert.equal(config.spread, 3);
+  const jobs = Array.from({ length: 30 }, (_, i) => job(`${i}`, { fairnessKey: `k${i % 7}` }));
+  const outcomes = await router.add("q", [...jobs, job("bad", { weight: 0 })]);
+  assert.equal(outcomes[30]?.error?.code, "INVALID");
+  const added = outcomes.slice(0, 30).map(({ ok }) => ok!);
+  assert.equal(new Set(partitionsOf(added)).size, 3);
+  for (const [i, { id }] of added.entries()) assert.equal(textOf(await router.job(id)), `${i}`);
+  const { stats } = await router.queue("q");
+  assert.deepEqual([stats.waiting, stats.added], [30, 30]);
+  await cluster.end("close");
+});
+
+test("a lane stays in one partition, however the levels below it are called", async () => {
+  const { cluster, router } = stage();
+  await router.setQueue("q", { spread: 4 });
+  const keys = ["acme", ["acme", "a"], ["acme", "b", "c"]];
+  const jobs = keys.map((fairnessKey) => job("x", { fairnessKey }));
+  const added = (await router.add("q", jobs)).map(({ ok }) => ok!);
+  assert.equal(new Set(partitionsOf(added)).size, 1);
+  await cluster.end("close");
+});
+
+test("a spread grows in place, never shrinks, and has a bound", async () => {
+  const { cluster, router, directory } = stage();
+  await router.setQueue("q", { leaseMs: 7000 });
+  const [home] = directory.placementOf("q");
+  await router.add("q", [job("before", { fairnessKey: keysOf(1, 2, 1)[0]! })]);
+  await router.setQueue("q", { spread: 2 });
+  assert.deepEqual(directory.placementOf("q"), [home, (home! + 1) % 4]);
+  const [second] = (
+    await router.add("q", [job("after", { fairnessKey: keysOf(1, 2, 1)[0]! })])
+  ).map(({ ok }) => ok!);
+  assert.deepEqual(partitionsOf([second!]), [(home! + 1) % 4]);
+  const taken = await router.lease("q", { max: 10 });
+  assert.deepEqual(taken.map(textOf).sort(), ["after", "before"]);
+  assert.deepEqual(
+    taken.map(({ leaseMs }) => leaseMs),
+    [7000, 7000],
+    "the new partition has the options of the queue",
+  );
+  for (const spread of [1, 0, 5, 1.5]) {
+    await assert.rejects(router.setQueue("q", { spread }), { code: "INVALID" });
+  }
+  await cluster.end("close");
+});
+
+test("what one partition refuses is told for its items alone", async () => {
+  const refuse = (): Promise<never> => Promise.reject(new SluiceError("RATE_LIMITED", "too much"));
+  const ports = [
+    { cancel: async (ids: string[]) => ids.map(() => ({ ok: true })) },
+    { cancel: refuse },
+  ] as unknown as Broker[];
+  const router = new ClusterRouter({
+    directory: new MemoryDirectory(2),
+    partitions: { port: (partition) => ports[partition]!, close: async () => {} },
+  });
+  const outcomes = await router.cancel(["0-a1", "1-a1", "9-a1", "0-a2"]);
+  const answers = outcomes.map(({ ok, error }) => ok ?? error?.code);
+  assert.deepEqual(answers, [true, "RATE_LIMITED", "JOB_NOT_FOUND", true]);
+  await assert.rejects(router.cancel(["1-a1", "1-a2"]), { code: "RATE_LIMITED" });
+});
+
+test("a repeated operation is answered as the first was, wherever its items are", async () => {
+  const { cluster, router, clock } = stage();
+  await router.setQueue("q", { spread: 4 });
+  const jobs = Array.from({ length: 12 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
+  const options = { operationId: "once" };
+  const first = await router.add("q", jobs, options);
+  for (let partition = 0; partition < 4; partition++) await cluster.drop(partition, "crash");
+  const again = router.add("q", jobs, options);
+  await clock.advance(300);
+  assert.deepEqual(await again, first);
+  assert.equal((await router.queue("q")).stats.added, 12);
+  await cluster.end("close");
+});
+
+test("dead letters stay where they died, and are one queue to everybody", async () => {
+  const { cluster, router, directory } = stage();
+  await router.setQueue("graveyard", { leaseMs: 1234 });
+  await router.setQueue("q", { spread: 3, dlq: "graveyard", retry: { attempts: 1 } });
+  for (const partition of directory.placementOf("q")) {
+    assert.ok(directory.placementOf("graveyard").includes(partition));
+  }
+  const jobs = Array.from({ length: 12 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
+  await router.add("q", jobs);
+  const taken = await router.lease("q", { max: 100 });
+  assert.equal(taken.length, 12);
+  await router.nack(taken.map(({ lease }) => ({ lease })));
+  assert.equal((await router.queue("graveyard")).stats.waiting, 12);
+  assert.equal(await router.redrive("graveyard", { count: 5 }), 5);
+  assert.equal((await router.queue("q")).stats.waiting, 5);
+  const [dead] = await router.lease("graveyard", { max: 1 });
+  assert.equal(dead?.leaseMs, 1234);
+  assert.equal(await router.redrive("graveyard"), 6);
+  await assert.rejects(router.redrive("q"), { code: "NOT_A_DLQ" });
+  await cluster.end("close");
+});
+
+test("a group over several partitions ends once, with all its members", async () => {
+  const { cluster, router, clock } = stage();
+  await router.setQueue("q", { spread: 4 });
+  const ends: string[][] = [];
+  const events = router.events({ events: ["group-ended"] });
+  void (async () => {
+    for await (const event of events) {
+      if (event.event === "group-ended") ends.push(event.members.map(({ id }) => id));
+    }
+  })();
+  await clock.advance(0);
+  const jobs = Array.from({ length: 8 }, (_, i) =>
+    job(`${i}`, { fairnessKey: `k${i}`, group: "g" }),
+  );
+  const added = (await router.add("q", jobs)).map(({ ok }) => ok!.id);
+  const waiting = router.groupEnded("g");
+  const taken = await router.lease("q", { max: 100 });
+  for (const { lease } of taken) {
+    assert.equal((await router.group("g")).ended, false);
+    await router.ack([{ lease }]);
+  }
+  const info = await waiting;
+  assert.deepEqual([info.ended, info.members.map(({ id }) => id).sort()], [true, added.sort()]);
+  await clock.advance(0);
+  assert.deepEqual(
+    ends.map((ids) => ids.sort()),
+    [added],
+  );
+  await cluster.end("close");
+});
+
+test("policies find the store that they read in every partition", async () => {
+  const { cluster, router } = stage();
+  await router.storeWrite("config", [{ key: "plan", value: { gold: 5 } }]);
+  await router.storeWrite("other", [{ key: "plan", value: 1 }]);
+  for (let partition = 0; partition < 4; partition++) {
+    const broker = await cluster.broker(partition);
+    assert.deepEqual(await broker.storeGet("config", ["plan"]), [{ gold: 5 }]);
+    const isHome = partition === homeOfStore("other", 4);
+    assert.deepEqual(await broker.storeGet("other", ["plan"]), [isHome ? 1 : undefined]);
+  }
+  await cluster.end("close");
+});
+
+test("a cooldown shuts the gate in every partition, whoever asked for it", async () => {
+  const { cluster, router } = stage();
+  await router.setQueue("q", {});
+  await router.add("q", [job("x")]);
+  const [taken] = await router.lease("q", { max: 1 });
+  const cooldown = { gate: "smtp", ms: 5000, reason: "429" };
+  await router.nack([{ lease: taken!.lease, cooldown }]);
+  for (let partition = 0; partition < 4; partition++) {
+    const gate = await (await cluster.broker(partition)).gate("smtp");
+    assert.equal(gate.cooldown?.reason, "429", `partition ${partition}`);
+  }
+  await cluster.end("close");
+});

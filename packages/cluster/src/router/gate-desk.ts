@@ -1,0 +1,86 @@
+/**
+ * The calls about gates. Jobs in every partition may name a gate, so its limits and cooldowns are
+ * told to all; its home hears them first and refuses for all of them.
+ */
+import type { Broker, GateConfig, GateInfo } from "@sluice/protocol";
+import { homeOfGate } from "../hash.ts";
+import { mergeGates } from "./merge-gates.ts";
+import type { Reach } from "./reach.ts";
+
+export class GateDesk {
+  readonly #reach: Reach;
+
+  constructor(reach: Reach) {
+    this.#reach = reach;
+  }
+
+  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+    await this.#homeFirst(key, (port) => port.setGate(key, config));
+    return this.gate(key);
+  }
+
+  async deleteGate(key: string): Promise<void> {
+    await this.#reach.ask(this.#home(key), (port) => port.deleteGate(key));
+    await this.#reach.every(this.#others(key), (port) => port.deleteGate(key));
+  }
+
+  async gate(key: string): Promise<GateInfo> {
+    const known = await this.#reach.known(this.#inOrder(key), [], (port) => port.gate(key));
+    return mergeGates(known.map(({ value }) => value));
+  }
+
+  async gates(): Promise<readonly GateInfo[]> {
+    const answers = await this.#reach.known(this.#reach.all, [], (port) => port.gates());
+    const byKey = new Map<string, { partition: number; info: GateInfo }[]>();
+    for (const { partition, value } of answers) {
+      for (const info of value) {
+        byKey.set(info.key, [...(byKey.get(info.key) ?? []), { partition, info }]);
+      }
+    }
+    return [...byKey].map(([key, found]) => {
+      const home = this.#home(key);
+      found.sort((a, b) => Number(b.partition === home) - Number(a.partition === home));
+      return mergeGates(found.map(({ info }) => info));
+    });
+  }
+
+  async cooldown(key: string, ms: number, reason: string | undefined): Promise<void> {
+    const cool = (port: Broker): Promise<void> => port.cooldown(key, ms, reason);
+    await this.#reach.ask(this.#home(key), cool);
+    await this.#reach.briefly(this.#reach.every(this.#others(key), cool));
+  }
+
+  /** A partition has cooled a gate down; the others hear of it as soon as they can. */
+  async cooled(from: number, key: string, ms: number, reason: string | undefined): Promise<void> {
+    const others = this.#reach.all.filter((partition) => partition !== from);
+    const told = this.#reach.every(others, (port) => port.cooldown(key, ms, reason));
+    await this.#reach.briefly(told);
+  }
+
+  clearCooldown(key: string): Promise<void> {
+    return this.#homeFirst(key, (port) => port.clearCooldown(key));
+  }
+
+  async reportGate(key: string, ok: boolean): Promise<void> {
+    await this.#reach.port(this.#home(key)).reportGate(key, ok);
+  }
+
+  async #homeFirst(key: string, call: (port: Broker) => Promise<unknown>): Promise<void> {
+    await this.#reach.ask(this.#home(key), call);
+    const others = this.#others(key);
+    if (others.length > 0) await this.#reach.known(others, [], call);
+  }
+
+  #home(key: string): number {
+    return homeOfGate(String(key), this.#reach.directory.partitions);
+  }
+
+  #others(key: string): number[] {
+    const home = this.#home(key);
+    return this.#reach.all.filter((partition) => partition !== home);
+  }
+
+  #inOrder(key: string): number[] {
+    return [this.#home(key), ...this.#others(key)];
+  }
+}

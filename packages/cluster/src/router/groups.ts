@@ -1,0 +1,64 @@
+/** Groups, whose members may be in any partition: nobody keeps a list of which. */
+import { type Broker, type GroupInfo, SluiceError, toSluiceError } from "@sluice/protocol";
+import type { Reach } from "./reach.ts";
+import { aborted, isAborted } from "./refuse.ts";
+
+const NOT_FOUND = ["GROUP_NOT_FOUND"] as const;
+
+/** What all partitions that know the group say of it. */
+export async function groupOf(reach: Reach, group: string): Promise<GroupInfo> {
+  const known = await reach.known(reach.all, NOT_FOUND, (port) => port.group(group));
+  return merged(
+    group,
+    known.map(({ value }) => value),
+  );
+}
+
+function merged(id: string, infos: readonly GroupInfo[]): GroupInfo {
+  return {
+    id,
+    ended: infos.every(({ ended }) => ended),
+    members: infos.flatMap(({ members }) => members),
+  };
+}
+
+/**
+ * Answers when every partition that knows the group has seen its end. Members may come to others
+ * meanwhile: then the wait goes on for those.
+ */
+export async function groupEnded(
+  reach: Reach,
+  group: string,
+  signal: AbortSignal | undefined,
+): Promise<GroupInfo> {
+  if (isAborted(signal)) throw aborted(signal);
+  for (;;) {
+    const ends = await knownBy(reach, signal, (port) => port.groupEnded(group, { signal }));
+    if (ends.length === 0) throw notFound(group);
+    const infos = await knownBy(reach, signal, (port) => port.group(group));
+    const info = merged(group, infos.length === 0 ? ends : infos);
+    if (info.ended) return info;
+  }
+}
+
+/** However long it takes: whoever waits for an end waits for a partition that moves, too. */
+async function knownBy(
+  reach: Reach,
+  signal: AbortSignal | undefined,
+  call: (port: Broker) => Promise<GroupInfo>,
+): Promise<GroupInfo[]> {
+  const answers = reach.all.map(async (partition) => {
+    try {
+      return [await call(reach.port(partition))];
+    } catch (error) {
+      if (toSluiceError(error).code === "GROUP_NOT_FOUND") return [];
+      throw isAborted(signal) ? aborted(signal) : error;
+    }
+  });
+  return (await Promise.all(answers)).flat();
+}
+
+function notFound(group: string): SluiceError {
+  const message = `there is no group ${JSON.stringify(group)}`;
+  return new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
+}

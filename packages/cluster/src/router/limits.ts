@@ -1,0 +1,31 @@
+/** Every bound of a router, each with its reason. */
+
+/** Items of one call, the broker's own bound. */
+export const BATCH_MAX = 10_000;
+
+/** Jobs that one consumer may have on their way at once, the broker's own bound. */
+export const CREDITS_MAX = 100_000;
+
+/** Answers of one page, the broker's own bound. */
+export const PAGE_MAX = 1000;
+
+/** How long a question to a partition may take: a partition that moves is back well before. */
+export const ANSWER_MS = 10_000;
+
+/** How long the others wait for one partition where they can do without it. */
+export const PATIENCE_MS = 500;
+
+/** Credits that a partition has not used for so long are lent to the others. */
+export const QUIET_MS = 10;
+
+/** A delivery for which no credit is left waits this long for the next one, then it goes back. */
+export const SURPLUS_MS = 100;
+
+/** Names of operations and of groups that are remembered here. */
+export const NAMES_MAX = 10_000;
+
+/** As long as a broker holds a group for members that do not come. */
+export const GROUP_HELD_MS = 60_000;
+
+/** Events that wait for one reader; beyond it the reader is cut off. */
+export const EVENTS_WAITING_MAX = 10_000;

@@ -1,0 +1,108 @@
+/** What several partitions say of one queue, as if it were one. */
+import type {
+  BrokerStats,
+  QueueInfo,
+  QueueStats,
+  QueueTimes,
+  TimeCounts,
+  WorkerInfo,
+} from "@sluice/protocol";
+
+const SUMMED = [
+  "waiting",
+  "delayed",
+  "leased",
+  "kept",
+  "bytes",
+  "lanes",
+  "added",
+  "dispatched",
+  "finished",
+  "failed",
+  "retried",
+  "expired",
+  "cancelled",
+  "dead",
+  "dropped",
+  "rejected",
+  "freeWorkers",
+] as const satisfies readonly (keyof QueueStats)[];
+
+/** The first of them says how the queue is configured. */
+export function mergeQueues(infos: readonly QueueInfo[], partitions: number): QueueInfo {
+  const [first] = infos as readonly [QueueInfo, ...QueueInfo[]];
+  const { name } = first;
+  const config = partitions > 1 ? { ...first.config, spread: partitions } : first.config;
+  if (infos.length === 1) return { name, config, stats: first.stats };
+  return { name, config, stats: sumOf(infos.map(({ stats }) => stats)) };
+}
+
+function sumOf(all: readonly QueueStats[]): QueueStats {
+  const [first] = all as readonly [QueueStats, ...QueueStats[]];
+  const sum: QueueStats = { ...first };
+  for (const field of SUMMED) sum[field] = total(all.map((stats) => stats[field]));
+  sum.perTier = first.perTier.map(({ name }, tier) => ({
+    name,
+    waiting: total(all.map(({ perTier }) => perTier[tier]?.waiting ?? 0)),
+    leased: total(all.map(({ perTier }) => perTier[tier]?.leased ?? 0)),
+  }));
+  return sum;
+}
+
+/** A worker of several partitions is one worker. */
+export function mergeWorkers(lists: readonly (readonly WorkerInfo[])[]): WorkerInfo[] {
+  const byName = new Map<string, WorkerInfo>();
+  for (const worker of lists.flat()) {
+    const known = byName.get(worker.name);
+    if (known === undefined) byName.set(worker.name, { ...worker });
+    else {
+      known.free += worker.free;
+      known.leased += worker.leased;
+    }
+  }
+  return [...byName.values()];
+}
+
+/** Sizes and counts of all together; of times that something has taken, the longest. */
+export function mergeStats(all: readonly BrokerStats[], names: readonly string[]): BrokerStats {
+  const queues = all.flatMap((stats) => stats.queues);
+  return {
+    payloadBytes: total(all.map((stats) => stats.payloadBytes)),
+    liveBytes: total(all.map((stats) => stats.liveBytes)),
+    logBytes: total(all.map((stats) => stats.logBytes)),
+    unsyncedBytes: total(all.map((stats) => stats.unsyncedBytes)),
+    unsyncedMs: Math.max(...all.map((stats) => stats.unsyncedMs)),
+    overdueMs: Math.max(...all.map((stats) => stats.overdueMs)),
+    adds: mergeCounts(all.map(({ adds }) => adds)),
+    queues: [...new Set(names)].flatMap((name) => {
+      const own = queues.filter((queue) => queue.name === name);
+      return own.length === 0 ? [] : [mergeTimes(name, own)];
+    }),
+  };
+}
+
+function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {
+  const times = {
+    name,
+    wait: mergeCounts(all.map(({ wait }) => wait)),
+    run: mergeCounts(all.map(({ run }) => run)),
+  };
+  const oldest = all
+    .flatMap((one) => (one.oldest === undefined ? [] : [one.oldest]))
+    .sort((a, b) => a.addedAt - b.addedAt)[0];
+  return oldest === undefined ? times : { ...times, oldest };
+}
+
+function mergeCounts(all: readonly TimeCounts[]): TimeCounts {
+  const buckets = Math.max(...all.map(({ counts }) => counts.length));
+  return {
+    counts: Array.from({ length: buckets }, (_, i) =>
+      total(all.map(({ counts }) => counts[i] ?? 0)),
+    ),
+    sumMs: total(all.map(({ sumMs }) => sumMs)),
+  };
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}

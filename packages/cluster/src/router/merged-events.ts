@@ -1,0 +1,127 @@
+/**
+ * The events of all partitions, for one reader. Those of one partition come in its order; between
+ * partitions there is none. What all of them tell is passed on once: of a queue by its first
+ * partition, of a gate by its home, of a group by the last partition in which it ended.
+ */
+import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "@sluice/protocol";
+import { homeOfGate } from "../hash.ts";
+import { groupOf } from "./groups.ts";
+import { EVENTS_WAITING_MAX } from "./limits.ts";
+import type { Reach } from "./reach.ts";
+import { RecentNames } from "./recent-names.ts";
+
+type Next = IteratorResult<BrokerEvent, undefined>;
+
+export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
+  readonly #reach: Reach;
+  readonly #sources: AsyncIterableIterator<BrokerEvent>[];
+  readonly #onOver: (events: MergedEvents) => void;
+  readonly #ended = new RecentNames<true>();
+  readonly #waiting: BrokerEvent[] = [];
+  /** Those who ask for the next one, in the order in which they did. */
+  readonly #asking: PromiseWithResolvers<Next>[] = [];
+  #isOver = false;
+  #error: SluiceError | undefined = undefined;
+
+  constructor(reach: Reach, filter: EventFilter, onOver: (events: MergedEvents) => void) {
+    this.#reach = reach;
+    this.#onOver = onOver;
+    this.#sources = reach.all.map((partition) => reach.port(partition).events(filter));
+    for (const [i, source] of this.#sources.entries()) void this.#read(reach.all[i]!, source);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next> {
+    const event = this.#waiting.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    if (this.#isOver) return this.#last();
+    const asking = Promise.withResolvers<Next>();
+    this.#asking.push(asking);
+    return asking.promise;
+  }
+
+  async return(): Promise<Next> {
+    this.#waiting.length = 0;
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  /** What waits can still be read. */
+  end(error?: SluiceError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    for (const source of this.#sources) void source.return?.().catch(() => {});
+    for (const asking of this.#asking.splice(0)) asking.resolve(this.#last());
+    this.#onOver(this);
+  }
+
+  async #read(partition: number, source: AsyncIterableIterator<BrokerEvent>): Promise<void> {
+    try {
+      for (;;) {
+        const next = await source.next();
+        if (this.#isOver) return;
+        if (next.done === true) return this.end(this.#reach.isClosed ? undefined : incomplete());
+        const event = await this.#judge(partition, next.value);
+        if (event !== undefined) this.#tell(event);
+      }
+    } catch (error) {
+      const known = toSluiceError(error);
+      this.end(known.code === "CLOSED" ? undefined : known);
+    }
+  }
+
+  /** Undefined: another partition tells it, or has. */
+  async #judge(partition: number, event: BrokerEvent): Promise<BrokerEvent | undefined> {
+    const { directory } = this.#reach;
+    switch (event.event) {
+      case "queue":
+      case "queue-deleted":
+        return directory.placementOf(event.queue)[0] === partition ? event : undefined;
+      case "gate":
+      case "cooled":
+        return homeOfGate(event.gate, directory.partitions) === partition ? event : undefined;
+      case "group-ended":
+        return directory.partitions === 1 ? event : this.#groupEnded(event);
+      default:
+        return event;
+    }
+  }
+
+  async #groupEnded(
+    event: Extract<BrokerEvent, { event: "group-ended" }>,
+  ): Promise<BrokerEvent | undefined> {
+    const info = await groupOf(this.#reach, event.group);
+    if (!info.ended) return undefined;
+    const name = JSON.stringify([event.group, ...info.members.map(({ id }) => id)]);
+    if (this.#ended.get(name) !== undefined) return undefined;
+    this.#ended.set(name, true);
+    return { ...event, members: info.members };
+  }
+
+  #tell(event: BrokerEvent): void {
+    if (this.#isOver) return;
+    const asking = this.#asking.shift();
+    if (asking !== undefined) return asking.resolve({ done: false, value: event });
+    if (this.#waiting.push(event) <= EVENTS_WAITING_MAX) return;
+    this.#waiting.length = 0;
+    const message = `more than ${EVENTS_WAITING_MAX} events were not read`;
+    this.end(new SluiceError("RATE_LIMITED", message));
+  }
+
+  /** The first to ask after the end hears why, the others only that it is over. */
+  async #last(): Promise<Next> {
+    const error = this.#error;
+    this.#error = undefined;
+    if (error !== undefined) throw error;
+    return { done: true, value: undefined };
+  }
+}
+
+function incomplete(): SluiceError {
+  const message = "a partition has moved: what happened there meanwhile was not told";
+  return new SluiceError("DISCONNECTED", message);
+}

@@ -1,0 +1,181 @@
+/** The calls about queues, each in all the partitions that hold the queue. */
+import {
+  type FairnessKey,
+  type LaneStats,
+  type LanesOptions,
+  type Page,
+  type QueueInfo,
+  type QueueOptions,
+  type SluiceError,
+  toSluiceError,
+  type WorkerInfo,
+} from "@sluice/protocol";
+import { homeOfQueue } from "../hash.ts";
+import { mergeQueues, mergeWorkers } from "./merge-queues.ts";
+import { pageByValue, pageInTurn } from "./pages.ts";
+import { isNotFound, optionsOf, type QueueKeeper } from "./queue-keeper.ts";
+import type { Reach } from "./reach.ts";
+import { invalid } from "./refuse.ts";
+
+const NOT_FOUND = ["QUEUE_NOT_FOUND"] as const;
+
+export class QueueDesk {
+  readonly #reach: Reach;
+  readonly #keeper: QueueKeeper;
+
+  constructor(reach: Reach, keeper: QueueKeeper) {
+    this.#reach = reach;
+    this.#keeper = keeper;
+  }
+
+  /**
+   * The first partition judges the options, so that what is refused has changed nothing. Then the
+   * queue is made wherever it is to be held, and only then does the directory say so: jobs go where
+   * the queue is already.
+   */
+  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    const { directory } = this.#reach;
+    const { spread, ...own } = options ?? {};
+    const held = directory.placementOf(queue);
+    const wanted = this.#spreadTo(queue, held, spread);
+    const [first, ...others] = held as [number, ...number[]];
+    const { config } = await this.#reach.ask(first, (port) =>
+      port.setQueue(queue, options === undefined || options === null ? options : own),
+    );
+    const added = wanted.filter((partition) => !held.includes(partition));
+    const copy = { ...optionsOf(config) };
+    await Promise.all([
+      ...others.map((partition) =>
+        this.#keeper.made(queue, partition, (port) => port.setQueue(queue, own)),
+      ),
+      ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
+    ]);
+    if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
+    if (added.length > 0) await directory.place(queue, wanted);
+    return this.queue(queue);
+  }
+
+  /** The partitions that are to hold the queue: those that do, and as many more as asked for. */
+  #spreadTo(queue: string, held: readonly number[], spread: number | undefined): readonly number[] {
+    const { partitions } = this.#reach.directory;
+    if (spread === undefined) return held;
+    if (!Number.isInteger(spread) || spread < 1 || spread > partitions) {
+      throw invalid("queue.spread", `an integer from 1 to ${partitions}`, spread);
+    }
+    if (spread < held.length) {
+      throw invalid("queue.spread", `at least ${held.length}: it only grows`, spread);
+    }
+    const home = homeOfQueue(queue, partitions);
+    const more = Array.from({ length: partitions }, (_, i) => (home + i) % partitions);
+    return [...new Set([...held, ...more])].slice(0, spread);
+  }
+
+  /**
+   * Jobs stay where they die, so their dead letter queue is wherever they are. One that is there
+   * already is made there as it is; another one is made by the first death.
+   */
+  async #placeDlq(dlq: string, partitions: readonly number[]): Promise<void> {
+    const { directory } = this.#reach;
+    const held = directory.placementOf(dlq);
+    const added = partitions.filter((partition) => !held.includes(partition));
+    if (added.length === 0) return;
+    const isThere = await this.#keeper.make(dlq, added);
+    await directory.place(dlq, isThere ? [...held, ...added] : partitions);
+  }
+
+  async deleteQueue(queue: string): Promise<void> {
+    const { directory } = this.#reach;
+    const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
+    try {
+      await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
+    } catch (error) {
+      // An earlier call may have been cut off when all was done but this.
+      if (isNotFound(error) && !isDlq) await directory.unplace(queue);
+      throw error;
+    }
+    // Where dead letters are must not be forgotten while jobs can die there.
+    if (!isDlq) await directory.unplace(queue);
+  }
+
+  async queue(queue: string): Promise<QueueInfo> {
+    const placement = this.#reach.directory.placementOf(queue);
+    const known = await this.#reach.known(placement, NOT_FOUND, (port) => port.queue(queue));
+    return mergeQueues(
+      known.map(({ value }) => value),
+      placement.length,
+    );
+  }
+
+  async queues(): Promise<readonly QueueInfo[]> {
+    const answers = await this.#reach.known(this.#reach.all, [], (port) => port.queues());
+    const byName = new Map<string, { partition: number; info: QueueInfo }[]>();
+    for (const { partition, value } of answers) {
+      for (const info of value) {
+        const known = byName.get(info.name) ?? [];
+        byName.set(info.name, [...known, { partition, info }]);
+      }
+    }
+    return [...byName.keys()].sort().map((name) => {
+      const placement = this.#reach.directory.placementOf(name);
+      const found = byName.get(name)!;
+      const rank = (partition: number): number =>
+        placement.includes(partition) ? placement.indexOf(partition) : placement.length;
+      found.sort((a, b) => rank(a.partition) - rank(b.partition));
+      return mergeQueues(
+        found.map(({ info }) => info),
+        placement.length,
+      );
+    });
+  }
+
+  async purge(queue: string): Promise<void> {
+    await this.#held(queue, (partition) => this.#reach.port(partition).purge(queue));
+  }
+
+  /** Oldest first holds within each partition; those before take from the count first. */
+  async redrive(queue: string, options: { count?: number } = {}): Promise<number> {
+    const { count } = options;
+    const refusals: SluiceError[] = [];
+    const placement = this.#reach.directory.placementOf(queue);
+    let moved = 0;
+    for (const partition of placement) {
+      if (count !== undefined && moved > 0 && moved >= count) break;
+      const left = count === undefined ? {} : { count: count - moved };
+      try {
+        moved += await this.#reach.port(partition).redrive(queue, left);
+      } catch (error) {
+        const refusal = toSluiceError(error);
+        if (refusal.code !== "NOT_A_DLQ" && !isNotFound(refusal)) throw error;
+        refusals.push(refusal);
+      }
+    }
+    if (refusals.length < placement.length) return moved;
+    throw refusals.find((refusal) => !isNotFound(refusal)) ?? refusals[0]!;
+  }
+
+  lanes(queue: string, options: LanesOptions): Promise<Page<LaneStats>> {
+    const placement = this.#reach.directory.placementOf(queue);
+    const { cursor: _, ...rest } = options;
+    const read = (partition: number, page: LanesOptions): Promise<Page<LaneStats>> =>
+      this.#keeper.made(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
+    const { sort } = options;
+    if (sort === undefined || placement.length === 1) return pageInTurn(placement, options, read);
+    return pageByValue(placement, options, (lane) => lane[sort], read);
+  }
+
+  async setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
+    const placement = this.#reach.directory.placementOf(queue);
+    await this.#reach.known(placement, NOT_FOUND, (port) => port.setLaneWeight(queue, key, weight));
+  }
+
+  async workers(queue: string): Promise<readonly WorkerInfo[]> {
+    const placement = this.#reach.directory.placementOf(queue);
+    const known = await this.#reach.known(placement, NOT_FOUND, (port) => port.workers(queue));
+    return mergeWorkers(known.map(({ value }) => value));
+  }
+
+  async #held(queue: string, call: (partition: number) => Promise<void>): Promise<void> {
+    const placement = this.#reach.directory.placementOf(queue);
+    await this.#reach.known(placement, NOT_FOUND, (_, partition) => call(partition));
+  }
+}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LeasedJob } from "@sluice/protocol";
+import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
+import { QUIET_MS, SURPLUS_MS } from "./limits.ts";
+
+const SPREAD = 3;
+
+async function consuming(credits: number) {
+  const { cluster, router, clock, directory } = stage();
+  await router.setQueue("q", { spread: SPREAD });
+  const got: LeasedJob[] = [];
+  const consumer = await router.consume("q", { worker: "w", credits }, (jobs) => {
+    got.push(...jobs);
+  });
+  const add = (slot: number, count: number) => {
+    const [fairnessKey] = keysOf(slot, SPREAD, 1);
+    return router.add(
+      "q",
+      Array.from({ length: count }, (_, i) => job(`${slot}.${i}`, { fairnessKey: fairnessKey! })),
+    );
+  };
+  return { cluster, router, clock, directory, got, consumer, add };
+}
+
+test("credits at partitions that have nothing are used by the one that has jobs", async () => {
+  const { cluster, clock, got, add } = await consuming(6);
+  await add(1, 20);
+  await clock.advance(QUIET_MS);
+  assert.equal(got.length, 6);
+  await cluster.end("close");
+});
+
+test("a single credit finds its job, wherever it is", async () => {
+  for (let slot = 0; slot < SPREAD; slot++) {
+    const { cluster, clock, got, add } = await consuming(1);
+    await add(slot, 2);
+    await clock.advance(QUIET_MS * SPREAD);
+    assert.deepEqual(got.map(textOf), [`${slot}.0`]);
+    await cluster.end("close");
+  }
+});
+
+test("jobs beyond the credits wait for the next one, and go back when none comes", async () => {
+  const { cluster, router, clock, got, consumer, add } = await consuming(1);
+  // All partitions are quiet, and each has been lent the one credit.
+  await clock.advance(QUIET_MS * SPREAD);
+  for (let slot = 0; slot < SPREAD; slot++) await add(slot, 1);
+  await clock.advance(0);
+  assert.equal(got.length, 1);
+  assert.equal((await router.queue("q")).stats.leased, 3);
+  consumer.addCredits(1);
+  assert.equal(got.length, 2, "a job that waits here is handed out at once");
+  await clock.advance(SURPLUS_MS);
+  const { stats } = await router.queue("q");
+  assert.deepEqual([got.length, stats.leased, stats.waiting], [2, 2, 1]);
+  consumer.addCredits(1);
+  await clock.advance(QUIET_MS * SPREAD);
+  assert.deepEqual([got.length, got[2]?.attempt], [3, 0]);
+  await cluster.end("close");
+});
+
+test("with jobs everywhere nothing goes back, and every partition has its turn", async () => {
+  const { cluster, router, clock, got, consumer, add } = await consuming(0);
+  for (let slot = 0; slot < SPREAD; slot++) await add(slot, 10);
+  for (let i = 0; i < 12; i++) {
+    consumer.addCredits(1);
+    await clock.advance(1);
+    assert.equal(got.length, i + 1);
+  }
+  const counts = new Map<number, number>();
+  for (const partition of partitionsOf(got)) {
+    counts.set(partition, (counts.get(partition) ?? 0) + 1);
+  }
+  assert.deepEqual([...counts.values()], [4, 4, 4]);
+  assert.equal((await router.queue("q")).stats.dispatched, 12);
+  await cluster.end("close");
+});
+
+test("a consumer follows the queue to the partitions it is spread to", async () => {
+  const { cluster, router, clock, got } = await consuming(8);
+  await router.setQueue("q", { spread: 4 });
+  await clock.advance(0);
+  const [fairnessKey] = keysOf(3, 4, 1);
+  await router.add("q", [job("new", { fairnessKey: fairnessKey! })]);
+  await clock.advance(QUIET_MS * 4);
+  assert.deepEqual(got.map(textOf), ["new"]);
+  await cluster.end("close");
+});
+
+test("a consumer of a queue that is deleted is over", async () => {
+  const { cluster, router, clock, consumer } = await consuming(2);
+  let isOver = false;
+  void consumer.over.then(() => {
+    isOver = true;
+  });
+  await router.deleteQueue("q");
+  await clock.advance(0);
+  assert.equal(isOver, true);
+  await assert.rejects(
+    router.consume("q", { worker: "w", credits: 1 }, () => {}),
+    {
+      code: "QUEUE_NOT_FOUND",
+    },
+  );
+  await cluster.end("close");
+});

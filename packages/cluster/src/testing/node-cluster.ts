@@ -1,0 +1,101 @@
+import type { TestContext } from "node:test";
+import { connectBroker, dialWebSocket } from "@sluice/client/remote";
+import type { Broker } from "@sluice/protocol";
+import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
+import { ClusterNode } from "../node/cluster-node.ts";
+import { MemoryRegistry } from "../registry/memory-registry.ts";
+import { type FencedLog, FencedStore } from "./fenced-log.ts";
+
+export interface TestNode {
+  readonly id: string;
+  readonly node: ClusterNode;
+  readonly server: RunningServer;
+  readonly registry: MemoryRegistry;
+  readonly broker: Broker;
+  connect(apiKey?: string): Promise<Broker>;
+  close(): Promise<void>;
+  /** Without a word to anybody. */
+  kill(): Promise<void>;
+}
+
+const LEASE_MS = 1_000;
+
+/** Nodes in one process, each with a real server, on logs in memory that fence. */
+export class NodeCluster {
+  readonly stores: FencedStore[];
+  readonly #registry = new MemoryRegistry();
+  readonly #t: TestContext;
+  readonly #options: Partial<ServeOptions>;
+
+  constructor(t: TestContext, partitions = 4, options: Partial<ServeOptions> = {}) {
+    this.#t = t;
+    this.#options = options;
+    this.stores = Array.from({ length: partitions }, () => new FencedStore());
+  }
+
+  async add(id: string): Promise<TestNode> {
+    const registry = new MemoryRegistry(this.#registry);
+    const logs: FencedLog[] = [];
+    const node = new ClusterNode({
+      registry,
+      openLog: async (partition) => {
+        const log = this.stores[partition]!.open();
+        logs.push(log);
+        return log;
+      },
+      dial: dialWebSocket,
+      node: id,
+      version: "test",
+      partitions: this.stores.length,
+      leaseMs: LEASE_MS,
+    });
+    const joined = Promise.withResolvers<Broker>();
+    const server = await serve({
+      ...this.#options,
+      broker: joined.promise,
+      cluster: node,
+      log: "silent",
+    });
+    const broker = await node.start(server.address);
+    joined.resolve(broker);
+    const clients: Broker[] = [];
+    const connect = async (apiKey?: string): Promise<Broker> => {
+      const client = await connectBroker(server.address, { apiKey });
+      clients.push(client);
+      return client;
+    };
+    let isOver = false;
+    const close = async (): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      await node.close({ timeoutMs: 5_000 });
+      await server.close({ timeoutMs: 100 });
+    };
+    const kill = async (): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      for (const log of logs) log.kill();
+      await registry.close();
+      await server.close({ timeoutMs: 0 });
+      await node.stop();
+    };
+    this.#t.after(async () => {
+      await Promise.all(clients.map((client) => client.close()));
+      await kill();
+    });
+    return { id, node, server, registry, broker, connect, close, kill };
+  }
+
+  /** Resolves when every partition is served by the node that it belongs to. */
+  async settled(nodes: readonly TestNode[]): Promise<void> {
+    const share = this.stores.length / nodes.length;
+    for (let tries = 0; ; tries++) {
+      const { partitions } = nodes[0]!.node.status();
+      const isServed = partitions.every(({ state, next }) => state === "serving" && !next);
+      const shares = nodes.map(({ id }) => partitions.filter(({ owner }) => owner === id).length);
+      if (isServed && shares.every((count) => Math.abs(count - share) < 1)) return;
+      if (tries > 1_000) throw new Error(`not settled: ${JSON.stringify(partitions)}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

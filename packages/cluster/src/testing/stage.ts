@@ -1,0 +1,42 @@
+import type { JobOptions, LeasedJob, NewJob } from "@sluice/protocol";
+import { hashOf } from "../hash.ts";
+import { type ClusterRouter, MemoryDirectory } from "../router/index.ts";
+import { FakeClock, turns } from "./fake-clock.ts";
+import { MemoryCluster } from "./memory-cluster.ts";
+
+const TURNS = 20;
+
+export interface Stage {
+  readonly cluster: MemoryCluster;
+  readonly router: ClusterRouter;
+  readonly directory: MemoryDirectory;
+  readonly clock: FakeClock;
+}
+
+/** A cluster of 4 partitions and its clock. */
+export function stage(): Stage {
+  const clock = new FakeClock(() => turns(TURNS));
+  const directory = new MemoryDirectory(4);
+  const cluster = new MemoryCluster({ directory, clock });
+  return { cluster, router: cluster.router, directory, clock };
+}
+
+export function job(text: string, options: JobOptions = {}): NewJob {
+  return { payload: new TextEncoder().encode(text), ...options };
+}
+
+export function textOf({ payload }: Pick<LeasedJob, "payload">): string {
+  return new TextDecoder().decode(payload);
+}
+
+/** Fairness keys whose jobs go to one slot of a queue that is spread over so many. */
+export function keysOf(slot: number, spread: number, count: number): string[] {
+  const keys: string[] = [];
+  for (let i = 0; keys.length < count; i++)
+    if (hashOf(`k${i}`) % spread === slot) keys.push(`k${i}`);
+  return keys;
+}
+
+export function partitionsOf(names: readonly { id: string }[]): number[] {
+  return names.map(({ id }) => Number(id.split("-")[0]));
+}

@@ -1,0 +1,71 @@
+/** A node of a cluster, as its server sees it: what it needs of whoever runs the partitions. */
+import type { Broker } from "@sluice/protocol";
+import type { KeyPeers } from "./keys/key-ring.ts";
+import type { ServerSocket } from "./stream/session.ts";
+
+/** What the holder of a key may use of a partition's port; refuses with UNAUTHORIZED. */
+export type Admit = (apiKey: string | undefined, port: Broker) => Broker;
+
+export interface ClusterDoor {
+  /** What nodes show each other: whoever has it may use partitions as they are. */
+  readonly secret: Promise<string>;
+  /** Keys are the same on every node. */
+  readonly keys: KeyPeers;
+  /** Takes a stream to one partition, or refuses it with MOVED when another node has it. */
+  accept(partition: number, socket: ServerSocket, admit: Admit): void;
+  /** The cluster as this node knows it. */
+  status(): ClusterStatus;
+  /** Calls back when owners, nodes or placements have changed; the answer ends that. */
+  onChange(listener: () => void): () => void;
+  /** Asks a node to give its partitions to the others. */
+  drain(node: string): Promise<void>;
+}
+
+export interface ClusterStatus {
+  readonly name: string;
+  /** The node that answers. */
+  readonly self: string;
+  /** Another one for every change; of this node alone. */
+  readonly version: string;
+  readonly partitionCount: number;
+  readonly nodes: readonly ClusterNodeInfo[];
+  readonly partitions: readonly PartitionInfo[];
+  /** Queues that are elsewhere than at home, or spread. */
+  readonly placements: readonly { queue: string; partitions: readonly number[] }[];
+  /** The latest last, as far as this node has seen them. */
+  readonly moves: readonly MoveInfo[];
+}
+
+export interface ClusterNodeInfo {
+  readonly id: string;
+  readonly address: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly isAlive: boolean;
+  readonly isDraining: boolean;
+  readonly silentMs: number;
+  readonly owned: number;
+}
+
+export interface PartitionInfo {
+  readonly partition: number;
+  /** Absent while nobody has it. */
+  readonly owner?: string | undefined;
+  readonly address?: string | undefined;
+  readonly epoch: number;
+  readonly state: string;
+  /** To whom it is about to go. */
+  readonly next?: string | undefined;
+  readonly lagMs: number;
+  readonly jobs: number;
+  readonly openMs: number;
+}
+
+export interface MoveInfo {
+  readonly partition: number;
+  readonly from: string;
+  readonly to: string;
+  readonly epoch: number;
+  readonly isHandedOver: boolean;
+  readonly at: number;
+}

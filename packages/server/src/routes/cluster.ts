@@ -1,0 +1,142 @@
+import { SluiceError } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ClusterDoor } from "../cluster-door.ts";
+import { Permit } from "../keys/permit.ts";
+import { goneSignal } from "./context.ts";
+import {
+  answers,
+  COUNT,
+  ERROR,
+  FLAG,
+  list,
+  MS,
+  NAME,
+  object,
+  type Schema,
+  TEXT,
+  TIME,
+} from "./shapes.ts";
+
+/** Proxies give up after a minute. */
+const WAIT_MS_MAX = 30_000;
+
+const NODE: Schema = object(
+  {
+    id: NAME,
+    address: TEXT,
+    version: TEXT,
+    startedAt: TIME,
+    isAlive: FLAG,
+    isDraining: FLAG,
+    silentMs: MS,
+    owned: COUNT,
+  },
+  ["id", "address", "isAlive", "isDraining", "owned"],
+);
+
+const PARTITION: Schema = object(
+  {
+    partition: COUNT,
+    owner: { type: "string", description: "Absent while nobody has it." },
+    address: TEXT,
+    epoch: { ...COUNT, description: "Grows with every owner." },
+    state: TEXT,
+    next: { type: "string", description: "To whom it is about to go." },
+    lagMs: { ...MS, description: "How long the oldest write has waited for the log." },
+    jobs: COUNT,
+    openMs: { ...MS, description: "How long its owner took to open it." },
+  },
+  ["partition", "epoch", "state"],
+);
+
+const MOVE: Schema = object(
+  { partition: COUNT, from: TEXT, to: TEXT, epoch: COUNT, isHandedOver: FLAG, at: TIME },
+  ["partition", "from", "to", "isHandedOver", "at"],
+);
+
+const STATUS: Schema = object(
+  {
+    name: TEXT,
+    self: NAME,
+    version: { type: "string", description: "Another one for every change." },
+    partitionCount: COUNT,
+    nodes: list(NODE),
+    partitions: list(PARTITION),
+    placements: list(object({ queue: NAME, partitions: list(COUNT) }, ["queue", "partitions"])),
+    moves: list(MOVE),
+  },
+  ["self", "version", "partitionCount", "nodes", "partitions", "placements", "moves"],
+);
+
+const QUERY: Schema = object({
+  after: { type: "string", maxLength: 300, description: "The version that you have." },
+  waitMs: { ...COUNT, maximum: WAIT_MS_MAX, description: "How long to wait for another one." },
+});
+
+/** The cluster that the server is a node of; there are none without one. */
+export function clusterRoutes(
+  app: FastifyInstance,
+  cluster: ClusterDoor | undefined,
+  closing: AbortSignal,
+): void {
+  const door = (): ClusterDoor => {
+    if (cluster !== undefined) return cluster;
+    throw new SluiceError("NOT_FOUND", "this server stands alone: it is no node of a cluster");
+  };
+  app.route<{ Querystring: { after?: string; waitMs?: number } }>({
+    method: "GET",
+    url: "/v1/cluster",
+    schema: {
+      operationId: "getCluster",
+      summary: "Nodes, partitions, their owners, and moves",
+      description: "404 where a server stands alone. Placements are those of queues that you see.",
+      tags: ["cluster"],
+      querystring: QUERY,
+      response: answers(STATUS),
+    },
+    handler: async ({ principal, query: { after, waitMs = 0 } }, reply) => {
+      const permit = new Permit(principal);
+      permit.enterValid();
+      const known = door();
+      const until = AbortSignal.any([closing, goneSignal(reply), AbortSignal.timeout(waitMs)]);
+      if (known.status().version === after && waitMs > 0) await changed(known, until);
+      const status = known.status();
+      const placements = status.placements.filter(({ queue }) => permit.sees(queue));
+      return { ...status, placements };
+    },
+  });
+  app.route<{ Params: { node: string } }>({
+    method: "POST",
+    url: "/v1/cluster/nodes/:node/drain",
+    schema: {
+      operationId: "drainNode",
+      summary: "Have a node give its partitions to the others, until it is started anew",
+      description: "Answers at once; the node is drained when it owns no partition any more.",
+      tags: ["cluster"],
+      params: object({ node: NAME }, ["node"]),
+      response: {
+        202: { description: "It begins.", ...object({ node: NAME }, ["node"]) },
+        "4xx": ERROR,
+        "5xx": ERROR,
+      },
+    },
+    handler: async ({ principal, params: { node } }, reply) => {
+      new Permit(principal).enterAll("admin");
+      await door().drain(node);
+      return reply.code(202).send({ node });
+    },
+  });
+}
+
+/** Resolves with the next change, or when nobody waits for it any more. */
+function changed(cluster: ClusterDoor, until: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      stop();
+      resolve();
+    };
+    const stop = cluster.onChange(over);
+    if (until.aborted) over();
+    else until.addEventListener("abort", over, { once: true });
+  });
+}
