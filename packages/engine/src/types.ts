@@ -305,5 +305,7 @@ export interface GateStats {
   cooldown: { until: number; reason: string } | undefined;
   /** When a job of cost 1 and tier 0 would pass; undefined: when something is released. */
   opensAt: number | undefined;
+  /** The part that keeps such a job now; undefined: none does. */
+  part: GatePart | undefined;
   waitingLanes: number;
 }

@@ -255,6 +255,7 @@ export function gateStats(gate: GateLine, now: number): GateStats {
     ladderStep: gate.ladderStep,
     cooldown: gate.cooldown(now),
     opensAt: at === Number.POSITIVE_INFINITY ? undefined : at,
+    part: gate.part(1, 0, now),
     waitingLanes: gate.inLine,
   };
 }

@@ -1,3 +1,5 @@
+import type { GatePart } from "./job.ts";
+
 /** The limits of a gate. Each part is optional; a job passes when all parts of all its gates do. */
 export interface GateConfig {
   /** Tokens per second; 0 closes the gate. */
@@ -33,6 +35,8 @@ export interface GateInfo {
   cooldown: { until: number; reason: string } | undefined;
   /** When a job of cost 1 and tier 0 would pass; undefined: when something is released. */
   opensAt: number | undefined;
+  /** The part that keeps such a job now; undefined: none does. */
+  part: GatePart | undefined;
   waitingLanes: number;
   /** Whose lanes they are; of a path, its first level counts as one. */
   line: readonly { queue: string; tier: number; lanes: number }[];

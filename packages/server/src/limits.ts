@@ -131,9 +131,6 @@ export const HISTORY_QUEUES_MAX = 2_000;
 export const OVERVIEW_PAGE_MAX = 100;
 export const SPARK_POINTS = 36;
 
-/** Gates of one page. */
-export const GATES_PAGE_MAX = 500;
-
 /** A reader of the pulse hears of changes this often at most, and that all is well this often. */
 export const PULSE_MS = 1_000;
 export const PULSE_QUIET_MS = 5_000;

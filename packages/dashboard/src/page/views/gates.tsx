@@ -22,7 +22,7 @@ const PER_PAGE = 50;
 export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element {
   const [search, setSearch] = useState(gate ?? "");
   const [before, setBefore] = useState<readonly string[]>([]);
-  const query = { search, limit: PER_PAGE, cursor: before.at(-1) };
+  const query = { search, sort: "waiting", limit: PER_PAGE, cursor: before.at(-1) };
   const { data, error, refresh } = useLive<GatesAnswer>(at(["gates"], query));
   const find = (text: string): void => {
     setSearch(text);
