@@ -195,7 +195,7 @@ export interface NackOptions {
 export type Why =
   | {
       state: "waiting";
-      reason: "ready" | "no-worker" | "paused" | "behind";
+      reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
       place: number;
       text: string;
     }

@@ -1,7 +1,7 @@
+import type { Session } from "@sluice/protocol";
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Line, LineState } from "./pulse.ts";
-import type { Session } from "./types.ts";
 
 export interface Place {
   readonly line: Line;

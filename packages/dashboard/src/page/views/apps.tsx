@@ -1,7 +1,7 @@
+import type { AppAction, AppJson, AppSection } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../data/api.ts";
 import { useLive } from "../data/live.ts";
-import type { AppAction, AppAnswer, AppSection } from "../data/types.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
@@ -40,7 +40,7 @@ export function AppsView({ app }: { app: string | undefined }): JSX.Element {
 }
 
 function AppView({ name }: { name: string }): JSX.Element {
-  const { data, error, refresh } = useLive<AppAnswer>(at(["apps", name]));
+  const { data, error, refresh } = useLive<AppJson>(at(["apps", name]));
   return (
     <>
       <header class="head">

@@ -1,9 +1,8 @@
-import type { HistoryEntry, Why } from "@sluice/protocol";
+import type { HistoryEntry, JobJson, Why } from "@sluice/protocol";
 import type { ComponentChildren, JSX } from "preact";
 import { at, call } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { ofQueue, useLive } from "../data/live.ts";
-import type { ShownJob } from "../data/types.ts";
 import { Action } from "../parts/action.tsx";
 import { Fact, Refused } from "../parts/bits.tsx";
 import { age, bytes, duration, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
@@ -12,7 +11,7 @@ import { link } from "../words/route.ts";
 import { timeline } from "../words/timeline.ts";
 
 export function JobView({ id }: { id: string }): JSX.Element {
-  const { data: job, error, refresh } = useLive<ShownJob>(at(["jobs", id]));
+  const { data: job, error, refresh } = useLive<JobJson>(at(["jobs", id]));
   const concern = ofQueue(job?.queue ?? "");
   const { data: why } = useLive<Why>(job && at(["jobs", id, "why"]));
   const { data: past } = useLive<{ history: HistoryEntry[] }>(
@@ -62,7 +61,7 @@ function whyText(why: Why, now: number): string {
   return why.text;
 }
 
-function JobActions({ job, onDone }: { job: ShownJob; onDone(): void }): JSX.Element {
+function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Element {
   const { id, state } = job;
   const hasEnded = state === "finished" || state === "failed";
   return (
@@ -96,7 +95,7 @@ function JobActions({ job, onDone }: { job: ShownJob; onDone(): void }): JSX.Ele
   );
 }
 
-function JobFacts({ job }: { job: ShownJob }): JSX.Element {
+function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
   const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, origin } = job;
   const tone = state === "finished" ? "good" : state === "failed" ? "bad" : undefined;
@@ -149,7 +148,7 @@ function Gates({ gates }: { gates: readonly string[] }): JSX.Element {
 }
 
 interface LifeProps {
-  job: ShownJob;
+  job: JobJson;
   history: readonly HistoryEntry[] | undefined;
   why: Why | undefined;
 }
@@ -181,7 +180,7 @@ function Life({ job, history = [], why }: LifeProps): JSX.Element {
   );
 }
 
-function Bodies({ job }: { job: ShownJob }): JSX.Element {
+function Bodies({ job }: { job: JobJson }): JSX.Element {
   const { payload, payloadBase64, payloadBytes, error, result, resultBase64, headers } = job;
   return (
     <div>

@@ -1,9 +1,9 @@
+import type { Overview, OverviewItem } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { at } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { always, useLive } from "../data/live.ts";
-import type { Overview, OverviewItem } from "../data/types.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { age, count, rate } from "../words/format.ts";

@@ -1,4 +1,4 @@
-import type { Standing } from "../data/types.ts";
+import type { Standing } from "@sluice/protocol";
 import { timeOfDay } from "./format.ts";
 
 const PARTS: Readonly<Record<string, string>> = {

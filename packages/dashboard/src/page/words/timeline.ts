@@ -1,6 +1,5 @@
 /** A job's life as a list of moments, with what lies between them put into words. */
-import type { HistoryEntry } from "@sluice/protocol";
-import type { ShownJob } from "../data/types.ts";
+import type { HistoryEntry, JobJson } from "@sluice/protocol";
 import { duration } from "./format.ts";
 
 export interface Moment {
@@ -21,7 +20,7 @@ const WAIT_MS = 5;
 
 export function timeline(
   history: readonly HistoryEntry[],
-  job: Pick<ShownJob, "gates" | "state" | "ending">,
+  job: Pick<JobJson, "gates" | "state" | "ending">,
 ): Moment[] {
   const moments: Moment[] = [];
   for (const [i, { at, event, detail = "" }] of history.entries()) {

@@ -1,11 +1,10 @@
-import type { JobState, QueueStats } from "@sluice/protocol";
+import type { JobJson, JobState, JobsJson, QueueStats } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { eachJob } from "../../data/long-work.ts";
-import type { JobsPage, ShownJob } from "../../data/types.ts";
 import { Action } from "../../parts/action.tsx";
 import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { age, count, laneText } from "../../words/format.ts";
@@ -28,7 +27,7 @@ export function Jobs({ queue, stats }: JobsProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const query = { state, search, limit: PER_PAGE, cursor: before.at(-1) };
   const address = at(["queues", queue, "jobs"], query);
-  const { data, error, refresh } = useLive<JobsPage>(address, ofQueue(queue));
+  const { data, error, refresh } = useLive<JobsJson>(address, ofQueue(queue));
   const turn = (cursors: readonly string[]): void => {
     setBefore(cursors);
     setChosen(new Set());
@@ -86,7 +85,7 @@ function StateChoice({ state, stats, onChoose }: StateChoiceProps): JSX.Element 
 }
 
 /** A search looks at a part of a long queue at a time. */
-function Looked({ page }: { page: JobsPage | undefined }): JSX.Element | null {
+function Looked({ page }: { page: JobsJson | undefined }): JSX.Element | null {
   if (page?.looked === undefined) return null;
   const rest = page.cursor === undefined ? "that is all" : "Next goes on";
   return (
@@ -97,7 +96,7 @@ function Looked({ page }: { page: JobsPage | undefined }): JSX.Element | null {
 }
 
 interface JobTableProps {
-  jobs: readonly ShownJob[] | undefined;
+  jobs: readonly JobJson[] | undefined;
   chosen: ReadonlySet<string>;
   onChoose(chosen: ReadonlySet<string>): void;
 }
@@ -154,7 +153,7 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
 }
 
 interface JobRowProps {
-  job: ShownJob;
+  job: JobJson;
   now: number;
   isChosen: boolean;
   onChoose(): void;

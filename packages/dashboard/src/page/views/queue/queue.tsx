@@ -1,9 +1,8 @@
-import type { QueueInfo } from "@sluice/protocol";
+import type { Overview, QueueHistory, QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
-import type { Overview, QueueHistory } from "../../data/types.ts";
 import { Fact, Refused } from "../../parts/bits.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { age, bytes, count, rate } from "../../words/format.ts";

@@ -1,10 +1,9 @@
-import type { WorkerInfo } from "@sluice/protocol";
+import type { JobsJson, WorkerInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
-import type { JobsPage } from "../../data/types.ts";
 import { Empty, Frame, Refused, Search } from "../../parts/bits.tsx";
 import { count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
@@ -54,7 +53,7 @@ function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.E
 function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element {
   const now = useNow();
   const query = { state: "leased", worker, limit: HELD_SHOWN };
-  const { data } = useLive<JobsPage>(at(["queues", queue, "jobs"], query), ofQueue(queue));
+  const { data } = useLive<JobsJson>(at(["queues", queue, "jobs"], query), ofQueue(queue));
   if (data !== undefined && data.items.length === 0) return <Empty>It holds nothing now.</Empty>;
   return (
     <Frame label={`jobs of ${worker}`}>
