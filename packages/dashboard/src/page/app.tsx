@@ -1,10 +1,10 @@
+import type { Session } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, at, call, get } from "./data/api.ts";
 import { type Place, PlaceContext, useLineState, useNow, usePlace } from "./data/context.ts";
 import { useLive } from "./data/live.ts";
 import { Line } from "./data/pulse.ts";
-import type { Session } from "./data/types.ts";
 import { AppsView } from "./views/apps.tsx";
 import { GatesView } from "./views/gates.tsx";
 import { JobView } from "./views/job.tsx";
@@ -121,7 +121,7 @@ function Inside({ session, onUnauthorized }: InsideProps): JSX.Element {
 
 /** A link would not do: what stands after the # says where one is. */
 function skip(): void {
-  document.getElementById("main")?.focus();
+  document.getElementById("main")?.focus({ preventScroll: true });
 }
 
 function useRoute(): Route {
@@ -138,6 +138,8 @@ function useRoute(): Route {
   }, []);
   useEffect(() => {
     document.title = `${titleOf(route)} · Sluice`;
+    // The link that led here is gone with its view: whoever uses the keyboard goes on from here.
+    if (document.activeElement === document.body) skip();
   }, [route]);
   return route;
 }

@@ -9,6 +9,7 @@ import type { ChartSeries } from "../parts/chart-series.ts";
 import { alignSeries } from "../words/align-series.ts";
 import { count } from "../words/format.ts";
 import { link } from "../words/route.ts";
+import { visible } from "../words/visible.ts";
 
 interface AppsAnswer {
   apps: { name: string; title: string }[];
@@ -108,7 +109,7 @@ function Section({ section }: { section: AppSection }): JSX.Element {
 const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
 
 const figure = (value: string | number): string =>
-  typeof value === "number" && Number.isInteger(value) ? count(value) : String(value);
+  typeof value === "number" && Number.isInteger(value) ? count(value) : visible(String(value));
 
 function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.Element {
   const { title, columns, rows } = section;
@@ -119,17 +120,20 @@ function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.El
         <thead>
           <tr>
             {columns.map((column, i) => (
-              <th key={column} scope="col" class={numberClass(rows[0]?.[i])}>
+              // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name.
+              <th key={i} scope="col" class={numberClass(rows[0]?.[i])}>
                 {column}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={String(row[0])}>
-              {row.map((cell, i) => (
-                <td key={columns[i]} class={numberClass(cell)}>
+          {rows.map((row, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two rows may begin alike.
+            <tr key={i}>
+              {row.map((cell, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: so may two columns.
+                <td key={column} class={numberClass(cell)}>
                   {figure(cell)}
                 </td>
               ))}

@@ -10,6 +10,7 @@ import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
+import { visible } from "../../words/visible.ts";
 
 const STATES: readonly JobState[] = ["waiting", "delayed", "leased", "finished", "failed"];
 const PER_PAGE = 25;
@@ -113,7 +114,7 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
   const isAll = jobs.every(({ id }) => chosen.has(id));
   return (
     <Frame label="jobs">
-      <table class="jobs">
+      <table class="cards jobs">
         <thead>
           <tr>
             <th scope="col">
@@ -163,7 +164,7 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
   const { id, fairnessKey, addedAt, attempt, attempts, error } = job;
   return (
     <tr>
-      <td>
+      <td class="choose">
         <input
           type="checkbox"
           aria-label={`choose job ${id}`}
@@ -174,13 +175,21 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
       <th scope="row">
         <a href={link("jobs", id)}>{id}</a>
       </th>
-      <td class="lane">{laneText(fairnessKey)}</td>
-      <td class="number">{age(now - addedAt)}</td>
-      <td class="number">
+      <td class="lane" data-label="lane">
+        {laneText(fairnessKey)}
+      </td>
+      <td class="number" data-label="age">
+        {age(now - addedAt)}
+      </td>
+      <td class="number" data-label="attempt">
         {attempt} / {attempts}
       </td>
-      <td class="payload">{previewLine(job)}</td>
-      <td class="error">{error === undefined ? "" : cut(error, ERROR_CHARS)}</td>
+      <td class="payload wide" data-label="payload">
+        {previewLine(job)}
+      </td>
+      <td class="error wide" data-label="last error">
+        {error === undefined ? "" : visible(cut(error, ERROR_CHARS))}
+      </td>
     </tr>
   );
 }

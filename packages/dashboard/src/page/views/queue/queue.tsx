@@ -57,9 +57,8 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
 function Banner({ overview }: { overview: Overview | undefined }): JSX.Element {
   const now = useNow();
   const item = overview?.items[0];
-  if (item?.standing === undefined) return <p class="standing muted">moving or empty</p>;
-  const tone = isTrouble(item.standing, item.outRate) ? "warn" : "muted";
-  return <p class={`standing ${tone}`}>{standingText(item.standing, item.outRate, now)}</p>;
+  if (item === undefined) return <p class="standing muted">…</p>;
+  return <p class={`standing ${isTrouble(item) ? "warn" : "muted"}`}>{standingText(item, now)}</p>;
 }
 
 interface FiguresProps {
