@@ -128,13 +128,16 @@ export interface AppView {
 
 export type AppTone = "good" | "warn" | "bad";
 
+/** A text, a figure, or a moment in milliseconds since 1970, shown in the reader's zone. */
+export type AppValue = string | number | { at: number };
+
 export type AppSection =
   | {
       kind: "facts";
       title: string;
-      facts: { label: string; value: string | number; tone?: AppTone }[];
+      facts: { label: string; value: AppValue; tone?: AppTone }[];
     }
-  | { kind: "table"; title: string; columns: string[]; rows: (string | number)[][] }
+  | { kind: "table"; title: string; columns: string[]; rows: AppValue[][] }
   | {
       kind: "chart";
       title: string;

@@ -2,9 +2,9 @@
  * What an app shows of itself on the dashboard: figures, tables and charts, and what can be done.
  * The page is data; how it looks is the dashboard's business.
  */
-import type { AppAction, AppSection, AppTone, AppView } from "@sluice/protocol";
+import type { AppAction, AppSection, AppTone, AppValue, AppView } from "@sluice/protocol";
 
-export type { AppAction, AppSection, AppTone, AppView };
+export type { AppAction, AppSection, AppTone, AppValue, AppView };
 
 export interface AppPage {
   /** Part of the page's address: letters, digits, dots and dashes. */

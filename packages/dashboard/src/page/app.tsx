@@ -1,6 +1,6 @@
 import type { Session } from "@sluice/protocol";
 import type { JSX } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, at, call, get } from "./data/api.ts";
 import { type Place, PlaceContext, useLineState, useNow, usePlace } from "./data/context.ts";
 import { useLive } from "./data/live.ts";
@@ -132,17 +132,23 @@ function useRoute(): Route {
       scrollTo(0, 0);
     };
     // It may have changed before anybody listened.
-    setRoute(parseRoute(location.hash));
+    setRoute((known) =>
+      isSame(known, parseRoute(location.hash)) ? known : parseRoute(location.hash),
+    );
     addEventListener("hashchange", go);
     return () => removeEventListener("hashchange", go);
   }, []);
+  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${titleOf(route)} · Sluice`;
     // The link that led here is gone with its view: whoever uses the keyboard goes on from here.
-    if (document.activeElement === document.body) skip();
+    if (!isFirst.current && document.activeElement === document.body) skip();
+    isFirst.current = false;
   }, [route]);
   return route;
 }
+
+const isSame = (one: Route, other: Route): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 function titleOf(route: Route): string {
   if (route.view === "queue") return route.queue;

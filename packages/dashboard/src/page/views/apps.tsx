@@ -1,13 +1,14 @@
-import type { AppAction, AppJson, AppSection } from "@sluice/protocol";
+import type { AppAction, AppJson, AppSection, AppValue } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../data/api.ts";
+import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
 import type { ChartSeries } from "../parts/chart-series.ts";
 import { alignSeries } from "../words/align-series.ts";
-import { count } from "../words/format.ts";
+import { count, fullTime, timeOfDay } from "../words/format.ts";
 import { link } from "../words/route.ts";
 import { visible } from "../words/visible.ts";
 
@@ -94,7 +95,7 @@ function Section({ section }: { section: AppSection }): JSX.Element {
         <dl class="facts">
           {section.facts.map(({ label, value, tone }) => (
             <Fact key={label} label={label} tone={tone}>
-              {figure(value)}
+              <Value value={value} />
             </Fact>
           ))}
         </dl>
@@ -108,19 +109,28 @@ function Section({ section }: { section: AppSection }): JSX.Element {
 
 const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
 
-const figure = (value: string | number): string =>
-  typeof value === "number" && Number.isInteger(value) ? count(value) : visible(String(value));
+function Value({ value }: { value: AppValue }): JSX.Element {
+  const now = useNow();
+  if (typeof value === "object") {
+    return (
+      <time dateTime={new Date(value.at).toISOString()} title={fullTime(value.at)}>
+        {timeOfDay(value.at, now)}
+      </time>
+    );
+  }
+  return <>{Number.isInteger(value) ? count(Number(value)) : visible(String(value))}</>;
+}
 
 function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.Element {
   const { title, columns, rows } = section;
   if (rows.length === 0) return <Empty>Nothing yet.</Empty>;
   return (
     <Frame label={title}>
-      <table>
+      <table class="cards app">
         <thead>
           <tr>
             {columns.map((column, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name.
+              // By their places: two columns may have one name.
               <th key={i} scope="col" class={numberClass(rows[0]?.[i])}>
                 {column}
               </th>
@@ -129,20 +139,32 @@ function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.El
         </thead>
         <tbody>
           {rows.map((row, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two rows may begin alike.
+            // Two rows may begin alike.
             <tr key={i}>
-              {row.map((cell, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: so may two columns.
-                <td key={column} class={numberClass(cell)}>
-                  {figure(cell)}
-                </td>
-              ))}
+              {row.map((cell, column) =>
+                column === 0 ? (
+                  <th key={0} scope="row">
+                    <Value value={cell} />
+                  </th>
+                ) : (
+                  <td key={column} class={cellClass(cell)} data-label={columns[column]}>
+                    <Value value={cell} />
+                  </td>
+                ),
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </Frame>
   );
+}
+
+/** On a phone a text that is longer has a line of its own. */
+const NARROW_CHARS = 24;
+
+function cellClass(cell: AppValue): string {
+  return typeof cell === "string" && cell.length > NARROW_CHARS ? "wide" : numberClass(cell);
 }
 
 const TONES: readonly ChartSeries["tone"][] = ["one", "two", "bad"];

@@ -48,7 +48,9 @@ function gatedText({ gates = [], gatesTotal }: Standing, outRate: number, now: n
   if (first === undefined) return "gated";
   const others = (gatesTotal ?? 1) - gates.length;
   const more = others > 0 ? `, and ${count(others)} more` : "";
-  if (outRate > 0) return `moving, held back by ${gates.map(nameText).join(", ")}${more}`;
+  // By their names: which of them keeps most changes from moment to moment.
+  const names = gates.map(nameText).sort().join(", ");
+  if (outRate > 0) return `moving, held back by ${names}${more}`;
   if (gatesTotal === undefined) return `gated, its oldest job by ${gateText(first, now)}`;
   if (gatesTotal === 1) return `all gated by ${gateText(first, now)}`;
   const parts = gates.map((gate) => `${lanesText(gate.lanes)} by ${gateText(gate, now)}`);
