@@ -1,7 +1,7 @@
 // The apps on servers of their own, each with something to show.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server as HttpServer } from "node:http";
+import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const RESULTS = `<?xml version="1.0"?><rss version="2.0"><channel><title>fake</t
 
 // An indexer that answers, and one that asks for time.
 function startIndexer(): Promise<HttpServer> {
-  const server = createServer((request, response) => {
+  return listen((request, response) => {
     if (request.url?.startsWith("/limited") && !request.url.includes("t=caps")) {
       response.writeHead(429, { "retry-after": "600" }).end();
     } else {
@@ -35,16 +35,26 @@ function startIndexer(): Promise<HttpServer> {
       response.end(request.url?.includes("t=caps") ? CAPS : RESULTS);
     }
   });
+}
+
+function listen(answer: RequestListener): Promise<HttpServer> {
+  const server = createServer(answer);
   return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
+}
+
+const portOf = (server: HttpServer): number => (server.address() as AddressInfo).port;
+
+function stop(server: HttpServer): void {
+  server.closeAllConnections();
+  server.close();
 }
 
 export async function torznabScene(): Promise<AppScene> {
   const indexer = await startIndexer();
-  const { port } = indexer.address() as AddressInfo;
   const server = await Server.startApp("torznab", {});
   const interval = 0;
   for (const name of ["alpha", "limited", "resting"]) {
-    const url = `http://127.0.0.1:${port}/${name}/api`;
+    const url = `http://127.0.0.1:${portOf(indexer)}/${name}/api`;
     const windows = [{ limit: 100, per: "day" }];
     await server.call("POST /indexers", { url, apiKey: "secret", name, interval, windows });
   }
@@ -56,22 +66,25 @@ export async function torznabScene(): Promise<AppScene> {
     server,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      indexer.closeAllConnections();
-      indexer.close();
+      stop(indexer);
     },
   };
 }
 
-const FORWARDERS = `- uri: udp://127.0.0.1:9/announce
+// A tracker that answers, and one that is not there.
+const forwardersOf = (port: number): string => `- uri: http://127.0.0.1:${port}/announce
   name: one
-- uri: http://127.0.0.1:9/announce
+- uri: udp://127.0.0.1:9/announce
   name: two
 `;
+
+const ANNOUNCED = "d8:completei3e10:incompletei5e8:intervali1800e5:peers0:e";
 
 export async function retrackerScene(): Promise<AppScene> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-forwarders-"));
   const forwarders = join(folder, "list.yml");
-  writeFileSync(forwarders, FORWARDERS);
+  const tracker = await listen((_, response) => void response.end(ANNOUNCED));
+  writeFileSync(forwarders, forwardersOf(portOf(tracker)));
   const port = await freePort();
   const server = await Server.startApp("retracker", {
     RETRACKER_LISTEN: `127.0.0.1:${port}`,
@@ -87,6 +100,7 @@ export async function retrackerScene(): Promise<AppScene> {
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true });
+      stop(tracker);
     },
   };
 }

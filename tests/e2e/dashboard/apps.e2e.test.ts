@@ -79,8 +79,8 @@ test("the retracker shows its forwarders and a chart, and switches one off when 
   retracker.look("", async (page) => {
     await page.getByRole("heading", { name: "Retracker", exact: true }).waitFor();
     const rows = page.getByRole("region", { name: "Forwarders" }).getByRole("row");
-    await rows.filter({ hasText: "one" }).waitFor();
-    await rows.filter({ hasText: "two" }).getByText("http", { exact: true }).waitFor();
+    await rows.filter({ hasText: "one" }).getByText("active", { exact: true }).waitFor();
+    await rows.filter({ hasText: "two" }).getByText("udp", { exact: true }).waitFor();
     await page.getByRole("img", { name: /^Announces and queue/ }).waitFor();
     await act(page, "Switch a forwarder off", "Do it", { Name: "one" });
     await said(page, /one is off/);

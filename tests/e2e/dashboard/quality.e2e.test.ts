@@ -14,7 +14,7 @@ after(() => stage.close());
 const VIEWS: readonly (readonly [name: string, path: string, ready: string])[] = [
   ["the overview", "#/", "reports"],
   ["lanes", "#/queues/mail/lanes", "noisy"],
-  ["jobs", "#/queues/mail/jobs", "Payload"],
+  ["jobs", "#/queues/mail/jobs", '{"to":'],
   ["workers", "#/queues/mail/workers", "would take"],
   ["settings", "#/queues/mail/settings", "tierOrder"],
   ["gates", "#/gates", "provider:slow"],

@@ -108,14 +108,20 @@ test("a job shows its whole life and why it does not run", async () => {
       .getByText("the payment service answered 503")
       .waitFor();
     await life.filter({ hasText: "dead" }).waitFor();
+    const events = await life.locator("b").allTextContents();
+    const told = events.filter((event) => event !== "waited");
+    const all = ["added", "dispatched", "failed", "dispatched", "dead", "waiting"];
+    assert.deepEqual(told, all, "every attempt, in order");
     await page.getByText("No worker of queue orders.dlq is free.").first().waitFor();
     await page.getByText('"tenant": "acme"').waitFor();
   });
   const { items } = (await stage.server.call("GET /v1/queues/search/jobs")).body;
   await stage.look(`#/jobs/${items[0].id}`, async (page) => {
-    await page
-      .getByText(/^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/)
-      .waitFor();
+    const words = /^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/;
+    await page.locator("p.why").getByText(words).waitFor();
+    const life = page.locator(".timeline li.now");
+    await life.getByText("gated by indexer:alpha").waitFor();
+    await life.getByText(words).waitFor();
   });
 });
 

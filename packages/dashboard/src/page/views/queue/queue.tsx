@@ -31,7 +31,7 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
       </header>
       <Refused error={error} />
       <Figures info={data} overview={overview} />
-      <Charts queue={queue} />
+      <Charts queue={queue} isAside={tab !== "lanes"} />
       <Tiers info={data} />
       <nav class="tabs" aria-label={`parts of ${queue}`}>
         {QUEUE_TABS.map((one) => (
@@ -91,12 +91,12 @@ function Figures({ info, overview }: FiguresProps): JSX.Element {
   );
 }
 
-function Charts({ queue }: { queue: string }): JSX.Element {
+function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.Element {
   const { data } = useLive<QueueHistory>(at(["queues", queue, "history"]));
   const times = data?.times ?? [];
   const series = data?.series;
   return (
-    <div class="charts">
+    <div class={`charts ${isAside ? "aside" : ""}`}>
       <Chart
         title="Throughput, jobs a second"
         times={times}
