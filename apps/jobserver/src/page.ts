@@ -79,7 +79,7 @@ function listOf(server: JobServer): AppSection {
     facts: [
       { label: "workers", value: size },
       { label: "source", value: source },
-      { label: "last refresh", value: last_refresh ?? "never" },
+      { label: "last refresh", value: last_refresh ? { at: Date.parse(last_refresh) } : "never" },
       { label: "last error", value: last_error ?? "none", tone: last_error ? "bad" : "good" },
     ],
   };

@@ -13,6 +13,8 @@ import type {
   FairnessKey,
   GateConfig,
   GateInfo,
+  GatesOptions,
+  GatesPage,
   GroupInfo,
   HistoryEntry,
   JobEnd,
@@ -224,8 +226,8 @@ export class LocalBroker implements Broker {
     return this.#office.gate(key);
   }
 
-  gates(): Promise<readonly GateInfo[]> {
-    return this.#office.gates();
+  gates(options: GatesOptions = {}): Promise<GatesPage> {
+    return this.#office.gates(options);
   }
 
   cooldown(key: string, ms: number, reason?: string): Promise<void> {

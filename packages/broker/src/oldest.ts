@@ -1,12 +1,13 @@
+import type { OldestJob } from "@sluice/engine";
 import type { QueueTimes } from "@sluice/protocol";
 import { OLDEST_KEPT_MS, OLDEST_KEPT_TIMES } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf } from "./tokens.ts";
 
-export type Oldest = NonNullable<QueueTimes["oldest"]>;
+export type Oldest = Pick<QueueTimes, "oldest" | "nextDueAt">;
 
 /**
- * The oldest waiting job of every queue. One walk finds all of them, a slice at a time; what it
+ * The oldest waiting job of every queue, and the next that is due. One walk finds all of them, a slice at a time; what it
  * found is good for a while, the longer the more it cost, so that asking often costs little.
  */
 export class OldestJobs {
@@ -40,6 +41,13 @@ export class OldestJobs {
     const tookMs = performance.now() - since;
     this.#isStaleAt = performance.now() + Math.max(OLDEST_KEPT_MS, OLDEST_KEPT_TIMES * tookMs);
     const found = [...survey.oldest()];
-    return new Map(found.map(([queue, { id, addedAt }]) => [queue, { id: idOf(id), addedAt }]));
+    return new Map(found.map(([queue, job]) => [queue, shown(job)]));
   }
+}
+
+function shown({ id, addedAt, nextDueAt }: OldestJob): Oldest {
+  const found: Oldest = {};
+  if (id !== 0) found.oldest = { id: idOf(id), addedAt };
+  if (nextDueAt !== Number.POSITIVE_INFINITY) found.nextDueAt = nextDueAt;
+  return found;
 }

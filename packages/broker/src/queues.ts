@@ -1,7 +1,11 @@
+import type { GatePlace } from "@sluice/engine";
 import type {
   FairnessKey,
   GateConfig,
   GateInfo,
+  GateSort,
+  GatesOptions,
+  GatesPage,
   Page,
   QueueConfig,
   QueueInfo,
@@ -103,9 +107,19 @@ export class Office {
     );
   }
 
-  async gates(): Promise<readonly GateInfo[]> {
-    const keys = this.#runtime.call((engine) => engine.gateKeys());
-    return Promise.all(keys.map((key) => this.gate(key)));
+  async gates(options: GatesOptions): Promise<GatesPage> {
+    const { limit = 100, search = "", sort = "key", queue, cursor } = options;
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    if (typeof search !== "string") throw invalid("search", "a text", search);
+    if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
+    const after = parsePlace(cursor);
+    const { keys, total, next } = this.#runtime.call((engine, now) =>
+      engine.listGates({ search, sort, queue, limit, after }, now),
+    );
+    const items = await Promise.all(keys.map((key) => this.gate(key)));
+    return next === undefined
+      ? { items, total }
+      : { items, total, cursor: `${next.value},${next.key}` };
   }
 
   cooldown(key: string, ms: number, reason = ""): Promise<void> {
@@ -185,6 +199,15 @@ function withFrom(config: GateConfig): Parameters<Runtime["engine"]["setGate"]>[
 }
 
 /** A pattern has no level of its own: its gates have. */
+const SORTS: readonly string[] = ["key", "waiting"] satisfies readonly GateSort[];
+
+function parsePlace(cursor: string | undefined): GatePlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [, value, key] = /^(\d+),(.+)$/.exec(String(cursor)) ?? [];
+  if (key !== undefined) return { value: Number(value), key };
+  throw invalid("cursor", "the cursor of an earlier answer", cursor);
+}
+
 function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
   return {
     key,
@@ -197,6 +220,7 @@ function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
     cooldown: undefined,
     opensAt: undefined,
     opensAtByTier: [],
+    part: undefined,
     waitingLanes: 0,
     line: [],
   };

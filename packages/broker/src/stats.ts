@@ -37,11 +37,7 @@ export async function statsOf(
     const known = new Set(engine.queueNames());
     return names
       .filter((name) => known.has(name))
-      .map((name): QueueTimes => {
-        const first = waiting.get(name);
-        const times = { name, ...engine.queueTimes(name) };
-        return first === undefined ? times : { ...times, oldest: first };
-      });
+      .map((name): QueueTimes => ({ name, ...engine.queueTimes(name), ...waiting.get(name) }));
   });
   const { unsyncedMs } = runtime.journal;
   return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues };

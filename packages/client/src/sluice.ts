@@ -28,6 +28,9 @@ import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
 import type { Tracing } from "./trace.ts";
 
+/** The longest page there is. */
+const ALL_GATES = { limit: 1_000 } as const;
+
 export interface SluiceParts {
   readonly port: Broker;
   readonly clock: Clock;
@@ -112,8 +115,16 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     return new Gate(this.#connection.port, key);
   }
 
+  /** All gates, by their keys. */
   async gates(): Promise<readonly GateInfo[]> {
-    return this.#connection.port.gates();
+    const { port } = this.#connection;
+    const found: GateInfo[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await port.gates(cursor === undefined ? ALL_GATES : { ...ALL_GATES, cursor });
+      found.push(...page.items);
+      ({ cursor } = page);
+      if (cursor === undefined) return found;
+    }
   }
 
   store<Value = unknown>(name: string): Store<Value> {

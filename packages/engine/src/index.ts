@@ -2,6 +2,7 @@ export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
+export type { GatePlace } from "./gate-list.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./lane-survey.ts";
 export { ADD_CHUNK } from "./limits.ts";
 export type { OldestJob, OldestSurvey } from "./oldest-survey.ts";

@@ -6,8 +6,21 @@ import type { Queue, Worker } from "./queue.ts";
 import type { HistoryEntry } from "./types.ts";
 import { forgetIdle } from "./workers.ts";
 
-const { ADDED, COST, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, JOB_INTS, JOB_NEXT } = jobFields;
-const { JOB_PREV, LEASED_JOB, META, POS, POS2, SEQ, SIZE, TIME, WAITING_JOB, WORKER } = jobFields;
+const { ADDED, COST, DELAYED_JOB, DISPATCHED, ENDED_JOB, ID, IN_FLOW, JOB_INTS } = jobFields;
+const {
+  JOB_NEXT,
+  JOB_PREV,
+  LEASE,
+  LEASED_JOB,
+  META,
+  POS,
+  POS2,
+  SEQ,
+  SIZE,
+  TIME,
+  WAITING_JOB,
+  WORKER,
+} = jobFields;
 const { AT_TIER, COUNT, GATES, HEAD, IN_LANE, LEASED, NODE_INTS, QUEUE, TAIL } = nodeFields;
 const { WAITING } = nodeFields;
 
@@ -329,7 +342,14 @@ export function changeFlow(core: Core, row: number, flow: number): void {
   core.lanes.unuse(old);
 }
 
-/** Notes an event that a job's row does not show. */
+/** When a job went out last, as its history tells it. */
+export function dispatchOf(core: Core, row: number): HistoryEntry {
+  const { jobs } = core;
+  const at = jobs.num(row, ADDED) + jobs.int(row, DISPATCHED);
+  return { at, event: "dispatched", detail: `lease ${jobs.int(row, LEASE)}` };
+}
+
+/** Notes an event that a job's row does not show, and the dispatch that it ends. */
 export function note(
   core: Core,
   row: number,
@@ -339,6 +359,8 @@ export function note(
 ): void {
   const extra = core.jobs.needExtra(row);
   extra.history ??= [{ at: core.jobs.num(row, ADDED), event: "added" }];
+  if (core.jobs.state(row) === LEASED_JOB) extra.history.push(dispatchOf(core, row));
   extra.history.push(detail === undefined ? { at, event } : { at, event, detail });
-  if (extra.history.length > HISTORY_MAX) extra.history.splice(1, 1);
+  const over = extra.history.length - HISTORY_MAX;
+  if (over > 0) extra.history.splice(1, over);
 }

@@ -1,20 +1,22 @@
 import type { Core } from "./core.ts";
-import { ADDED, ID, WAITING_JOB } from "./job-fields.ts";
-import { FLOW, HEAD, IN_LANE, KIND, QUEUE } from "./nodes.ts";
+import { ADDED, DELAYED_JOB, ID, JOB_INTS, META, TIME, WAITING_JOB } from "./job-fields.ts";
 
-/** A job that waits, and since when it is there. */
+/** Of one queue: the job that was added first among those that wait, and the next that is due. */
 export interface OldestJob {
+  /** 0: none waits. */
   id: number;
   addedAt: number;
+  /** Infinity: none is delayed. */
+  nextDueAt: number;
 }
 
-/** Rows looked at in one step. */
-const ROWS_PER_STEP = 20_000;
+/** Rows looked at in one step: about a millisecond. */
+const ROWS_PER_STEP = 50_000;
 
 /**
- * A walk over the fronts of all lines, a step at a time: for each queue the job that was added
- * first among those that would go next. A retried job that stands further back is not seen, as a
- * look at every job would cost as much as there are jobs.
+ * A walk over all jobs, a step at a time. Fronts of lanes alone would be quicker to look at, and
+ * would miss a job that failed and stands further back: it is older than what is before it. A
+ * million jobs take about 25 ms.
  */
 export class OldestSurvey {
   readonly #core: Core;
@@ -25,27 +27,42 @@ export class OldestSurvey {
     this.#core = core;
   }
 
-  /** Goes on for a bounded number of lines; answers whether there are more. */
+  /** Goes on for a bounded number of jobs; answers whether there are more. */
   step(): boolean {
-    const { nodes } = this.#core.rings;
-    const end = Math.min(nodes.end, this.#row + ROWS_PER_STEP);
-    for (; this.#row < end; this.#row++) this.#look(this.#row);
-    return this.#row < nodes.end;
+    const { jobs } = this.#core;
+    // A table that grows gets another array, so it is asked for anew in every step.
+    const { i: ints, f: doubles } = jobs;
+    const end = Math.min(jobs.end, this.#row + ROWS_PER_STEP);
+    for (; this.#row < end; this.#row++) {
+      const at = this.#row * JOB_INTS;
+      const meta = ints[at + META]!;
+      const state = meta & 15;
+      if (state === WAITING_JOB) this.#wait(meta >>> 8, doubles, at >>> 1);
+      else if (state === DELAYED_JOB) this.#delay(meta >>> 8, doubles[(at >>> 1) + TIME]!);
+    }
+    return this.#row < jobs.end;
   }
 
-  #look(row: number): void {
-    const { jobs, lanes } = this.#core;
-    if (lanes.get(row, KIND) !== FLOW) return;
-    const head = lanes.get(row, HEAD);
-    if (head === 0 || jobs.state(head) !== WAITING_JOB) return;
-    const queue = lanes.get(lanes.get(row, IN_LANE), QUEUE);
-    const addedAt = jobs.num(head, ADDED);
-    const known = this.#byQueue[queue];
-    if (known !== undefined && known.addedAt <= addedAt) return;
-    this.#byQueue[queue] = { id: jobs.num(head, ID), addedAt };
+  #wait(queue: number, doubles: Float64Array, at: number): void {
+    const known = this.#of(queue);
+    const addedAt = doubles[at + ADDED]!;
+    if (known.addedAt <= addedAt) return;
+    known.id = doubles[at + ID]!;
+    known.addedAt = addedAt;
   }
 
-  /** By the names of the queues that have something waiting. */
+  #delay(queue: number, dueAt: number): void {
+    const known = this.#of(queue);
+    if (dueAt < known.nextDueAt) known.nextDueAt = dueAt;
+  }
+
+  #of(queue: number): OldestJob {
+    const none = Number.POSITIVE_INFINITY;
+    this.#byQueue[queue] ??= { id: 0, addedAt: none, nextDueAt: none };
+    return this.#byQueue[queue];
+  }
+
+  /** By the names of the queues that have something waiting or delayed. */
   oldest(): Map<string, OldestJob> {
     const found = new Map<string, OldestJob>();
     for (const [index, job] of this.#byQueue.entries()) {

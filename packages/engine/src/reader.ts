@@ -2,6 +2,7 @@ import type { Core } from "./core.ts";
 import { Refusal } from "./errors.ts";
 import type { JobRecord } from "./facts.ts";
 import { integer } from "./fields.ts";
+import { type GateList, type GateListOptions, listGates } from "./gate-list.ts";
 import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
 import { PAGE_MAX, SCAN_MAX } from "./limits.ts";
 import { AT_TIER, CHILD, QUEUE } from "./nodes.ts";
@@ -202,6 +203,12 @@ export class Reader {
       if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
     }
     return [...keys].sort();
+  }
+
+  /** A page of the same gates, in an order and with what is looked for. */
+  listGates(options: GateListOptions, now: number): GateList {
+    integer("limit", options.limit, 1, PAGE_MAX);
+    return listGates(this.#core, options, this.#core.clock(now));
   }
 
   storeGet(store: string, key: string): unknown {

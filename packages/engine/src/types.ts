@@ -195,7 +195,7 @@ export interface NackOptions {
 export type Why =
   | {
       state: "waiting";
-      reason: "ready" | "no-worker" | "paused" | "behind";
+      reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
       place: number;
       text: string;
     }
@@ -310,5 +310,7 @@ export interface GateStats {
    * job of cost 1, whatever runs meanwhile. null: not by themselves, at a rate of 0.
    */
   opensAtByTier: readonly (number | null)[];
+  /** The part that keeps such a job now; undefined: none does. */
+  part: GatePart | undefined;
   waitingLanes: number;
 }

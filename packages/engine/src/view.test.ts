@@ -127,14 +127,34 @@ test("the history of a job is its life, oldest first", () => {
   engine.ack(1, take(24), 30);
   assert.deepEqual(engine.history(1), [
     { at: 1, event: "added" },
+    { at: 5, event: "dispatched", detail: "lease 1" },
     { at: 6, event: "returned" },
+    { at: 10, event: "dispatched", detail: "lease 2" },
     { at: 12, event: "failed", detail: "bad" },
+    { at: 15, event: "dispatched", detail: "lease 3" },
     { at: 16, event: "dead", detail: "worse" },
     { at: 20, event: "redriven" },
+    { at: 22, event: "dispatched", detail: "lease 4" },
     { at: 22, event: "retried", detail: "wait" },
     { at: 24, event: "dispatched", detail: "lease 5" },
     { at: 30, event: "ended", detail: "finished" },
   ]);
+});
+
+test("a job that failed and was cancelled before it went out again went out once", () => {
+  const engine = open({ retry: { attempts: 5, minMs: 100 } });
+  engine.add("q", {}, 0);
+  engine.nack(1, engine.lease("q", 1, 1)[0]!.lease, 2, { error: "boom" });
+  engine.cancel(1, 9);
+  assert.deepEqual(
+    engine.history(1).map(({ at, event }) => [at, event]),
+    [
+      [0, "added"],
+      [1, "dispatched"],
+      [2, "failed"],
+      [9, "ended"],
+    ],
+  );
 });
 
 test("a long history keeps its beginning and its latest events", () => {

@@ -5,7 +5,6 @@ import {
   ATTEMPTS,
   COST,
   DELAYED_JOB,
-  DISPATCHED,
   ENDED_JOB,
   ID,
   IN_FLOW,
@@ -16,6 +15,7 @@ import {
   WAITING_JOB,
   WORKER,
 } from "./job-fields.ts";
+import { dispatchOf } from "./moves.ts";
 import {
   AT_TIER,
   GATES,
@@ -144,6 +144,10 @@ function whyWaiting(core: Core, row: number, now: number): Why {
   }
   const gate = blocking(core, row, now);
   if (gate !== undefined) return whyGated(core, row, gate, place, now);
+  if (queue.demand > 0 && !queue.canWork()) {
+    const text = `As many jobs of queue ${queue.name} run as may: ${queue.config.capacity.leased}.`;
+    return { state: "waiting", reason: "capacity", place, text };
+  }
   if (!queue.canWork()) {
     const text = `No worker of queue ${queue.name} is free.`;
     return { state: "waiting", reason: "no-worker", place, text };
@@ -211,11 +215,12 @@ export function historyOf(core: Core, row: number): HistoryEntry[] {
   const state = jobs.state(row);
   const lease = jobs.int(row, LEASE);
   if (lease > 0 && (state === LEASED_JOB || state === ENDED_JOB)) {
-    entries.push({
-      at: added + jobs.int(row, DISPATCHED),
-      event: "dispatched",
-      detail: `lease ${lease}`,
-    });
+    const last = dispatchOf(core, row);
+    // One that failed and was cancelled before it went out again is told already.
+    const isTold = entries.some(
+      ({ event, detail }) => event === last.event && detail === last.detail,
+    );
+    if (!isTold) entries.push(last);
   }
   const ending = jobs.ending(row);
   if (ending !== undefined)
@@ -258,6 +263,7 @@ export function gateStats(gate: GateLine, now: number): GateStats {
     opensAtByTier: gate
       .timedAtByTier(now)
       .map((timed) => (timed === Number.POSITIVE_INFINITY ? null : timed)),
+    part: gate.part(1, 0, now),
     waitingLanes: gate.inLine,
   };
 }

@@ -1,3 +1,5 @@
+import type { GatePart } from "./job.ts";
+
 /** The limits of a gate. Each part is optional; a job passes when all parts of all its gates do. */
 export interface GateConfig {
   /** Tokens per second; 0 closes the gate. */
@@ -38,6 +40,8 @@ export interface GateInfo {
    * job of cost 1, whatever runs meanwhile. null: not by themselves, at a rate of 0.
    */
   opensAtByTier: readonly (number | null)[];
+  /** The part that keeps such a job now; undefined: none does. */
+  part: GatePart | undefined;
   waitingLanes: number;
   /** Whose lanes they are; of a path, its first level counts as one. */
   line: readonly { queue: string; tier: number; lanes: number }[];

@@ -156,7 +156,7 @@ export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldow
 export type Why =
   | {
       state: "waiting";
-      reason: "ready" | "no-worker" | "paused" | "behind";
+      reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
       place: number;
       text: string;
     }

@@ -104,7 +104,7 @@ export interface GateCalls {
   /** Removes the limits: what waited for them goes on. */
   deleteGate(key: string): Promise<void>;
   gate(key: string): Promise<GateInfo>;
-  gates(): Promise<readonly GateInfo[]>;
+  gates(options?: GatesOptions): Promise<GatesPage>;
   cooldown(key: string, ms: number, reason?: string): Promise<void>;
   clearCooldown(key: string): Promise<void>;
   /** Tells a gate's ladder of a success or a failure. */
@@ -127,7 +127,7 @@ export interface StoreEntry {
 
 export interface StatsOptions {
   queues?: readonly string[];
-  /** With the oldest job of each, which takes a look at the front of every lane there is. */
+  /** With the oldest and the next job of each, which takes a look at every job there is. */
   oldest?: boolean;
 }
 
@@ -145,6 +145,22 @@ export interface LanesOptions extends PageOptions {
   search?: string;
   /** Absent: in no order that means anything, and cheaper. */
   sort?: LaneSort;
+}
+
+export interface GatesOptions extends PageOptions {
+  /** Part of the key, whatever its case. */
+  search?: string;
+  /** Only those in whose line lanes of this queue stand. */
+  queue?: string;
+  /** `waiting`: those first in whose line most lanes wait. Absent: by their keys. */
+  sort?: GateSort;
+}
+
+export type GateSort = "key" | "waiting";
+
+export interface GatesPage extends Page<GateInfo> {
+  /** How many there are on all pages. */
+  total: number;
 }
 
 export interface JobsOptions extends PageOptions {

@@ -31,8 +31,9 @@ export interface QueueTimes {
   /** From when it went out to its ack or nack. */
   run: TimeCounts;
   /**
-   * The job that was added first among those at the front of their lanes, as of some seconds ago at
-   * most; absent when none waits or nobody asked.
+   * The job that was added first among those that wait, and when the first of those that are
+   * delayed is due; as of some seconds ago at most. Absent when there is none or nobody asked.
    */
   oldest?: { id: string; addedAt: number };
+  nextDueAt?: number;
 }

@@ -76,6 +76,7 @@ export const POLL_MS_MAX = 60_000;
 /** Jobs of one page, and the payload that a list shows of one: the rest is asked for by id. */
 export const JOBS_PAGE_MAX = 100;
 export const LISTED_PAYLOAD_BYTES_MAX = 16 * 1024;
+export const LISTED_START_BYTES = 256;
 
 /** Lanes and entries of one page: the port's own bound. */
 export const PAGE_MAX = 1_000;
@@ -131,8 +132,9 @@ export const HISTORY_QUEUES_MAX = 2_000;
 export const OVERVIEW_PAGE_MAX = 100;
 export const SPARK_POINTS = 36;
 
-/** Gates of one page. */
-export const GATES_PAGE_MAX = 500;
+/** Gates that a queue which stands still names, and queues of a page that are looked at so far. */
+export const STANDING_GATES_MAX = 3;
+export const GATED_LOOKED_MAX = 10;
 
 /** A reader of the pulse hears of changes this often at most, and that all is well this often. */
 export const PULSE_MS = 1_000;

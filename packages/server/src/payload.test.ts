@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SluiceError } from "@sluice/protocol";
-import { type Carried, fromBytes, toBytes } from "./payload.ts";
+import { type Carried, fromBytes, startOf, toBytes } from "./payload.ts";
 
 const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
 
@@ -19,6 +19,19 @@ test("bytes that are no JSON travel as base64, and come back so", () => {
   assert.deepEqual(fromBytes("result", bytes), { resultBase64: base64 });
 });
 
+test("base64 may be as long as a body", () => {
+  const bytes = Buffer.alloc(12 * 1024 * 1024, 200);
+  const found = toBytes("payload", { payloadBase64: bytes.toString("base64") })!;
+  assert.equal(found.length, bytes.length);
+});
+
+test("a look at how bytes begin is text where they are text", () => {
+  const text = Buffer.from("é".repeat(9));
+  assert.deepEqual(startOf("payload", text, 5), { payloadStart: "éé" }, "no half characters");
+  const binary = Buffer.from([255, 0, 1, 2]);
+  assert.deepEqual(startOf("result", binary, 3), { resultStartBase64: "/wAB" });
+});
+
 test("whoever asks for bytes gets bytes, JSON or not", () => {
   const bytes = toBytes("payload", { payload: { a: 1 } })!;
   const shown = fromBytes("payload", bytes, "base64").payloadBase64 as string;
@@ -31,6 +44,8 @@ test("nothing is nothing, and a mistake names its field", () => {
     [{ payload: 1, payloadBase64: "" }, "payload"],
     [{ payloadBase64: "a" }, "payloadBase64"],
     [{ payloadBase64: "a===" }, "payloadBase64"],
+    [{ payloadBase64: "aa=a" }, "payloadBase64"],
+    [{ payloadBase64: "aa-_" }, "payloadBase64"],
     [{ payloadBase64: 7 }, "payloadBase64"],
     [{ payload: nested(502) }, "payload"],
   ];

@@ -5,6 +5,7 @@ export {
   type AppParts,
   type AppSection,
   type AppTone,
+  type AppValue,
   type AppView,
   type Chooser,
   callOutside,

@@ -1,27 +1,42 @@
 // Apps show their pages in the same frame, on the servers they run themselves.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Server } from "./server.ts";
+import { jobserverScene, retrackerScene, torznabScene } from "./app-scenes.ts";
+import { findings, PHONE, widths } from "./axe.ts";
 import { act, Stage, said } from "./stage.ts";
 
-const jobserver = await Stage.over(await Server.startApp("jobserver", {}));
-const torznab = await Stage.over(await Server.startApp("torznab", {}));
-const forwarders = join(mkdtempSync(join(tmpdir(), "sluice-forwarders-")), "list.yml");
-writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: one\n");
-const retracker = await Stage.over(
-  await Server.startApp("retracker", {
-    RETRACKER_LISTEN: "127.0.0.1:0",
-    RETRACKER_UDP_LISTEN: "",
-    RETRACKER_FORWARDERS: forwarders,
-  }),
-);
+const scenes = [await jobserverScene(), await torznabScene(), await retrackerScene()] as const;
+const [jobserver, torznab, retracker] = await Promise.all(
+  scenes.map(({ server }) => Stage.over(server)),
+).then((stages) => stages as [Stage, Stage, Stage]);
 after(async () => {
   for (const stage of [jobserver, torznab, retracker]) await stage.close();
-  rmSync(dirname(forwarders), { recursive: true });
+  for (const scene of scenes) await scene[Symbol.asyncDispose]();
 });
+
+const PAGES = [
+  ["the job server", jobserver, "Submitters"],
+  ["the search service", torznab, "Latest requests"],
+  ["the retracker", retracker, "Forwarders"],
+] as const;
+
+for (const [name, stage, ready] of PAGES) {
+  for (const look of [{ scheme: "light" }, { scheme: "dark" }, PHONE] as const) {
+    const how = "scheme" in look ? `in ${look.scheme}` : "on a phone";
+    test(`axe has nothing serious to say of the page of ${name} ${how}, and it fits`, () =>
+      stage.look(
+        "",
+        async (page) => {
+          await page.getByRole("heading", { name: ready }).waitFor();
+          assert.deepEqual(await findings(page), []);
+          const [all, seen] = await widths(page);
+          assert.ok(all <= seen, `${all} of ${seen}`);
+        },
+        look,
+      ));
+  }
+}
 
 test("the job server shows its tiers, its submitters and its list, and does what it offers", () =>
   jobserver.look("", async (page) => {
@@ -38,7 +53,21 @@ test("the job server shows its tiers, its submitters and its list, and does what
 test("the search service shows its indexers, and refuses in words what cannot be done", () =>
   torznab.look("", async (page) => {
     await page.getByRole("heading", { name: "Torznab", exact: true }).waitFor();
-    await page.getByRole("heading", { name: "Indexers" }).waitFor();
+    const indexers = page.getByRole("region", { name: "Indexers" });
+    await indexers.getByRole("row").filter({ hasText: "alpha" }).getByText("98 of 100").waitFor();
+    await indexers.getByRole("row").filter({ hasText: "resting" }).getByText("paused").waitFor();
+    const cooling = indexers.getByRole("row").filter({ hasText: "limited" });
+    await cooling
+      .getByText(/HTTP 429.*Retry-After/)
+      .first()
+      .waitFor();
+    await page
+      .getByText(/^\d\d:\d\d:\d\d$/)
+      .first()
+      .waitFor();
+    await act(page, "End a cooldown", "Do it", { Indexer: "limited" });
+    await said(page, /limited may be asked again/);
+    await cooling.getByText("open", { exact: true }).waitFor();
     await act(page, "Test an indexer", "Do it", { Indexer: "nowhere" });
     await page
       .locator(".said, dialog .refusal")
@@ -50,9 +79,10 @@ test("the retracker shows its forwarders and a chart, and switches one off when 
   retracker.look("", async (page) => {
     await page.getByRole("heading", { name: "Retracker", exact: true }).waitFor();
     const rows = page.getByRole("region", { name: "Forwarders" }).getByRole("row");
-    await rows.filter({ hasText: "active" }).waitFor();
+    await rows.filter({ hasText: "one" }).getByText("active", { exact: true }).waitFor();
+    await rows.filter({ hasText: "two" }).getByText("udp", { exact: true }).waitFor();
     await page.getByRole("img", { name: /^Announces and queue/ }).waitFor();
     await act(page, "Switch a forwarder off", "Do it", { Name: "one" });
     await said(page, /one is off/);
-    await rows.filter({ hasText: /one/ }).filter({ hasNotText: "active" }).waitFor();
+    await rows.filter({ hasText: /one/ }).getByText("off", { exact: true }).waitFor();
   }));

@@ -14,6 +14,8 @@ export async function furnish(server: Server): Promise<Scene> {
   });
   await server.call("PUT /v1/queues/invoices", { paused: true });
   await server.call("POST /v1/queues/invoices/jobs", { payload: { invoice: 1 } });
+  await server.call("PUT /v1/queues/nightly", {});
+  await server.call("POST /v1/queues/nightly/jobs", { payload: { sweep: 1 }, delayMs: 3_600_000 });
   await gated(server);
   return { failedId: await fail(server) };
 }

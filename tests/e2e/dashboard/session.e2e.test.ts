@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
+import { findings, PHONE } from "./axe.ts";
 import { Stage } from "./stage.ts";
 
 const KEY = "a-root-key-that-is-long-enough-to-be-one";
@@ -28,6 +29,20 @@ test("a wrong key is refused in words, a right one gets in and stays in over a r
     await page.reload();
     await page.getByLabel("API key").waitFor();
   }));
+
+test("axe has nothing serious to say of the login, in light, in dark and on a phone", async () => {
+  for (const look of [{ scheme: "light" }, { scheme: "dark" }, PHONE] as const) {
+    await stage.look(
+      "",
+      async (page) => {
+        await logIn(page, "sk_wrong");
+        await page.getByRole("alert").getByText(/key/).waitFor();
+        assert.deepEqual(await findings(page), []);
+      },
+      look,
+    );
+  }
+});
 
 test("no script can read the key, and nothing is stored", () =>
   stage.look("", async (page) => {
@@ -71,6 +86,46 @@ test("a key for some queues sees those alone, and is told what it may not do", a
       .getByRole("dialog")
       .getByText(/needs admin on orders.a/)
       .waitFor();
+  });
+});
+
+test("a key that is revoked while a dialog is open leads back to the login too", async () => {
+  await server.call("PUT /v1/queues/orders.a", {}, KEY);
+  const body = { name: "short", grants: [{ action: "admin", on: "*" }] };
+  const { key, id } = (await server.call("POST /v1/keys", body, KEY)).body;
+  await stage.look("#/queues/orders.a", async (page) => {
+    await logIn(page, key);
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await page.route("**/v1/pulse", () => undefined);
+    await server.call(`DELETE /v1/keys/${id}`, undefined, KEY);
+    await page.getByLabel("API key").waitFor();
+    const { stats } = (await server.call("GET /v1/queues/orders.a", undefined, KEY)).body;
+    assert.equal(stats.paused, false);
+  });
+});
+
+test("answers that take long are asked for one at a time, and what was shown stays", async () => {
+  await server.call("PUT /v1/queues/slow", {}, KEY);
+  await stage.look("", async (page) => {
+    await logIn(page, KEY);
+    await page.getByRole("link", { name: "slow", exact: true }).waitFor();
+    let open = 0;
+    let most = 0;
+    let asked = 0;
+    await page.route("**/v1/overview*", async (route) => {
+      most = Math.max(most, ++open);
+      asked++;
+      await new Promise((done) => setTimeout(done, 1_500));
+      open--;
+      await route.continue().catch(() => undefined);
+    });
+    for (let i = 0; i < 6; i++) {
+      await server.call("POST /v1/queues/slow/jobs", { payload: i }, KEY);
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 600)));
+      await page.getByRole("link", { name: "slow", exact: true }).waitFor();
+    }
+    assert.ok(asked >= 1 && most === 1, `${asked} asked, ${most} at once`);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 });
 

@@ -108,14 +108,20 @@ test("a job shows its whole life and why it does not run", async () => {
       .getByText("the payment service answered 503")
       .waitFor();
     await life.filter({ hasText: "dead" }).waitFor();
+    const events = await life.locator("b").allTextContents();
+    const told = events.filter((event) => event !== "waited");
+    const all = ["added", "dispatched", "failed", "dispatched", "dead", "waiting"];
+    assert.deepEqual(told, all, "every attempt, in order");
     await page.getByText("No worker of queue orders.dlq is free.").first().waitFor();
     await page.getByText('"tenant": "acme"').waitFor();
   });
   const { items } = (await stage.server.call("GET /v1/queues/search/jobs")).body;
   await stage.look(`#/jobs/${items[0].id}`, async (page) => {
-    await page
-      .getByText(/^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/)
-      .waitFor();
+    const words = /^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/;
+    await page.locator("p.why").getByText(words).waitFor();
+    const life = page.locator(".timeline li.now");
+    await life.getByText("gated by indexer:alpha").waitFor();
+    await life.getByText(words).waitFor();
   });
 });
 
@@ -137,6 +143,31 @@ test("gates show level, limits, windows, cooldown with reason and countdown, and
     await page.getByLabel("Search gates").fill("fast");
     await alpha.waitFor({ state: "detached" });
   }));
+
+test("a payload that is long, or no text, is shown by how it begins, and asked for no more", async () => {
+  const call = stage.server.call.bind(stage.server);
+  await call("PUT /v1/queues/large", {});
+  const text = { payload: "long ".repeat(100_000) };
+  const binary = { payloadBase64: Buffer.alloc(500_000, 200).toString("base64") };
+  for (const [body, start] of [
+    [text, /^"long long/],
+    [binary, /^yMjIyMjI/],
+  ] as const) {
+    const { id } = (await call("POST /v1/queues/large/jobs", body)).body;
+    await stage.look("", async (page) => {
+      const sizes: number[] = [];
+      page.on("response", async (response) => {
+        if (response.url().includes(`/v1/jobs/${id}?`)) sizes.push((await response.body()).length);
+      });
+      await page.goto(`${stage.server.address}/#/jobs/${id}`);
+      await page.getByRole("heading", { name: /^Payload, 488.3.kB, its beginning/ }).waitFor();
+      await page.locator("pre").getByText(start).waitFor();
+      const whole = page.getByRole("link", { name: "all of the job, as JSON" });
+      assert.equal(await whole.getAttribute("href"), `/v1/jobs/${id}`);
+      assert.ok(sizes.length > 0 && Math.max(...sizes) < 60_000, `${sizes}`);
+    });
+  }
+});
 
 test("what is not there is said, and nothing breaks", async () => {
   await stage.look("#/queues/nowhere", (page) =>

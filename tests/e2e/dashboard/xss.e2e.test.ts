@@ -25,6 +25,7 @@ for (const text of ATTEMPTS) {
     payload: { [text]: text },
     fairnessKey: text,
     headers: { note: text },
+    dedupe: { key: text, mode: "pending" },
     gates: ["g"],
   });
 }
@@ -38,8 +39,13 @@ for (const worker of [first, "w"]) {
     await call("POST /v1/nack", { items: [{ lease: jobs[0].lease, error: first }] });
 }
 
-async function holdsStill(page: Page): Promise<void> {
-  await page.getByText(first).first().waitFor();
+await call("PUT /v1/queues/odd", {});
+for (const fairnessKey of ["\u202egnp.exe", "日本🚀/שלום", "a\u0000b"]) {
+  await call("POST /v1/queues/odd/jobs", { payload: { file: fairnessKey }, fairnessKey });
+}
+
+async function holdsStill(page: Page, text = first): Promise<void> {
+  await page.getByText(text).first().waitFor();
   const made = await page.evaluate(() => ({
     title: document.title,
     elements: document.querySelectorAll("main img, main script, main iframe, main svg[onload]")
@@ -66,6 +72,22 @@ for (const [what, path] of VIEWS) {
     await stage.look(path, holdsStill);
   });
 }
+
+test("a job with such things in its headers and dedupe key is shown as it is", async () => {
+  const { items } = (await call("GET /v1/queues/q/jobs")).body;
+  for (const { id } of items) await stage.look(`#/jobs/${id}`, (page) => holdsStill(page, id));
+});
+
+test("names that turn around what is written, or cannot be seen, do not look like others", () =>
+  stage.look("#/queues/odd/jobs", async (page) => {
+    await page.getByText("\\u202egnp.exe", { exact: true }).waitFor();
+    await page.getByText('{"file":"\\u202egnp.exe"}').waitFor();
+    await page.getByText("日本🚀/שלום", { exact: true }).waitFor();
+    await page.goto(`${stage.server.address}/#/queues/odd`);
+    await page.getByRole("rowheader", { name: "\\u202egnp.exe", exact: true }).waitFor();
+    const text = await page.locator("main").textContent();
+    for (const unseen of ["\u202e", "\u0000"]) assert.ok(!text?.includes(unseen));
+  }));
 
 test("what stands in the address does nothing either", async () => {
   for (const text of ATTEMPTS) {

@@ -1,5 +1,5 @@
 /** The service's page in the dashboard: indexers as gates, and what they said last. */
-import type { AppPage, AppView } from "sluice/http";
+import type { AppPage, AppValue, AppView } from "sluice/http";
 import { activityOf } from "./activity.ts";
 import { budgetOf } from "./forecast.ts";
 import type { IndexerRecord } from "./indexers.ts";
@@ -37,7 +37,7 @@ async function viewOf(service: TorznabService): Promise<AppView> {
       {
         kind: "table",
         title: "Indexers",
-        columns: ["Indexer", "State", "Budget", "Ladder", "Last answer"],
+        columns: ["Indexer", "State", "Left", "Next slot", "Ladder", "Last answer"],
         rows,
       },
       {
@@ -47,7 +47,7 @@ async function viewOf(service: TorznabService): Promise<AppView> {
         rows: history
           .rows({ limit: HISTORY_ROWS })
           .map((row) => [
-            new Date(row.at).toISOString(),
+            { at: row.at },
             row.indexer,
             row.what,
             row.status,
@@ -65,13 +65,16 @@ async function viewOf(service: TorznabService): Promise<AppView> {
   };
 }
 
-async function rowOf(service: TorznabService, record: IndexerRecord): Promise<(string | number)[]> {
+async function rowOf(service: TorznabService, record: IndexerRecord): Promise<AppValue[]> {
   const { indexers, history } = service.parts;
   const budget = await budgetOf(service, record);
   const last = history.last(record.id);
   const state = indexers.whyNot(record) ?? budget.cooldown?.reason ?? "open";
   const answer = last === undefined ? "none yet" : `${last.status} ${last.error ?? ""}`.trim();
-  return [record.name, state, budget.text, budget.ladderStep, answer];
+  const { windows, nextSlot, ladderStep } = budget;
+  const left = windows.map((window) => `${window.left} of ${window.limit}`).join(", ");
+  const slot = nextSlot.interactive <= Date.now() ? "now" : { at: nextSlot.interactive };
+  return [record.name, state, left || "no window set", slot, ladderStep, answer];
 }
 
 async function act(service: TorznabService, action: string, id: string): Promise<string> {

@@ -28,7 +28,7 @@ async function act(call: Call, broker: Broker, sluice: Sluice): Promise<number> 
   const [verb = "list", ...rest] = call.words;
   switch (verb) {
     case "list":
-      return show(call, await broker.gates());
+      return show(call, await sluice.gates());
     case "show":
       return show(call, [await broker.gate(wordsOf(rest, "KEY")[0])]);
     case "set":

@@ -30,7 +30,10 @@ const LANES_QUEUES = 3;
 const GATES_SHOWN = 12;
 
 export async function readTop(broker: Broker, before: TopView | undefined): Promise<TopView> {
-  const [queues, gates] = await Promise.all([broker.queues(), broker.gates()]);
+  const [queues, gates] = await Promise.all([
+    broker.queues(),
+    broker.gates({ sort: "waiting", limit: GATES_SHOWN }),
+  ]);
   const at = Date.now();
   const busiest = [...queues].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, QUEUES_SHOWN);
   const lines = busiest.map(async (queue, index) => {
@@ -41,7 +44,7 @@ export async function readTop(broker: Broker, before: TopView | undefined): Prom
   return {
     at,
     queues: await Promise.all(lines),
-    gates: [...gates].sort((a, b) => b.waitingLanes - a.waitingLanes).slice(0, GATES_SHOWN),
+    gates: gates.items,
   };
 }
 

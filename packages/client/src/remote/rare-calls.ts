@@ -5,6 +5,8 @@ import type {
   FairnessKey,
   GateConfig,
   GateInfo,
+  GatesOptions,
+  GatesPage,
   GroupInfo,
   HistoryEntry,
   JobInfo,
@@ -146,8 +148,8 @@ export abstract class RareCalls implements Rare {
     return this.call("gate", [key]);
   }
 
-  async gates(): Promise<readonly GateInfo[]> {
-    return this.call("gates", []);
+  async gates(options?: GatesOptions): Promise<GatesPage> {
+    return this.call("gates", [options]);
   }
 
   async cooldown(key: string, ms: number, reason?: string): Promise<void> {

@@ -1,10 +1,10 @@
+import type { Session } from "@sluice/protocol";
 import type { JSX } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, at, call, get } from "./data/api.ts";
 import { type Place, PlaceContext, useLineState, useNow, usePlace } from "./data/context.ts";
 import { useLive } from "./data/live.ts";
 import { Line } from "./data/pulse.ts";
-import type { Session } from "./data/types.ts";
 import { AppsView } from "./views/apps.tsx";
 import { GatesView } from "./views/gates.tsx";
 import { JobView } from "./views/job.tsx";
@@ -121,7 +121,7 @@ function Inside({ session, onUnauthorized }: InsideProps): JSX.Element {
 
 /** A link would not do: what stands after the # says where one is. */
 function skip(): void {
-  document.getElementById("main")?.focus();
+  document.getElementById("main")?.focus({ preventScroll: true });
 }
 
 function useRoute(): Route {
@@ -132,15 +132,23 @@ function useRoute(): Route {
       scrollTo(0, 0);
     };
     // It may have changed before anybody listened.
-    setRoute(parseRoute(location.hash));
+    setRoute((known) =>
+      isSame(known, parseRoute(location.hash)) ? known : parseRoute(location.hash),
+    );
     addEventListener("hashchange", go);
     return () => removeEventListener("hashchange", go);
   }, []);
+  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${titleOf(route)} · Sluice`;
+    // The link that led here is gone with its view: whoever uses the keyboard goes on from here.
+    if (!isFirst.current && document.activeElement === document.body) skip();
+    isFirst.current = false;
   }, [route]);
   return route;
 }
+
+const isSame = (one: Route, other: Route): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 function titleOf(route: Route): string {
   if (route.view === "queue") return route.queue;

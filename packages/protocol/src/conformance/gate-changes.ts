@@ -1,3 +1,4 @@
+import type { GatesPage } from "../port.ts";
 import { cases } from "./case.ts";
 import { check, equal, matches, rejects, textOf } from "./check.ts";
 
@@ -77,11 +78,40 @@ export const changing = cases("gates: changes", {
     await scene.broker.setGate("smtp", { concurrency: 1 });
     await scene.broker.setGate("api:*", { concurrency: 2 });
     await scene.broker.cooldown("aws", scene.steps(50), "429");
-    const gates = await scene.broker.gates();
+    const { items: gates, total } = await scene.broker.gates();
+    equal(total, 3, "how many there are");
     equal(gates.map(({ key }) => key).sort(), ["api:*", "aws", "smtp"], "the keys");
     const config = gates.find(({ key }) => key === "api:*")?.config;
     equal(config, { concurrency: 2 }, "the limits of the pattern");
     equal(gates.find(({ key }) => key === "aws")?.cooldown?.reason, "429", "the cooldown");
+  },
+
+  "gates are listed a page at a time, by key or by who waits": async (scene) => {
+    await scene.queue();
+    await scene.queue({}, "other");
+    for (const key of ["a1", "a2", "a3", "b1"]) await scene.broker.cooldown(key, scene.steps(50));
+    await scene.add("1", { fairnessKey: "x", gates: ["a3"] });
+    await scene.add("2", { fairnessKey: "y", gates: ["a3"] });
+    await scene.add("3", { fairnessKey: "x", gates: ["a2"] });
+    await scene.add("4", { fairnessKey: "x", gates: ["b1"] }, "other");
+    const keysOf = ({ items }: GatesPage) => items.map(({ key }) => key);
+    const first = await scene.broker.gates({ search: "A", limit: 2 });
+    equal([keysOf(first), first.total], [["a1", "a2"], 3], "the first page");
+    const next = await scene.broker.gates({ search: "A", limit: 2, cursor: first.cursor! });
+    equal([keysOf(next), next.cursor], [["a3"], undefined], "the last page");
+    const busiest = await scene.broker.gates({ sort: "waiting", limit: 1 });
+    equal(keysOf(busiest), ["a3"], "where most wait");
+    const second = await scene.broker.gates({
+      sort: "waiting",
+      limit: 2,
+      cursor: busiest.cursor!,
+    });
+    equal(keysOf(second), ["a2", "b1"], "where most wait after it");
+    equal(keysOf(await scene.broker.gates({ queue: "q" })), ["a2", "a3"], "of one queue");
+    for (const options of [{ limit: 0 }, { sort: "size" as "key" }, { cursor: "no" }]) {
+      await rejects(scene.broker.gates(options), "INVALID", JSON.stringify(options));
+    }
+    await rejects(scene.broker.gates({ queue: "nowhere" }), "QUEUE_NOT_FOUND", "an unknown queue");
   },
 
   "a key that cannot be is refused": async (scene) => {

@@ -99,6 +99,15 @@ export const inspecting = cases("job, history, ended", {
     const { queues } = await scene.broker.stats({ queues: ["q"], oldest: true });
     const { addedAt } = await scene.broker.job(first);
     equal(queues[0]?.oldest, { id: first, addedAt }, "the oldest job that waits");
+    equal(queues[0]?.nextDueAt, undefined, "when the next is due, of none");
+  },
+
+  "stats tell when the next delayed job is due": async (scene) => {
+    await scene.queue();
+    await scene.add("later", { delayMs: scene.steps(9) });
+    const id = await scene.add("next", { delayMs: scene.steps(5) });
+    const { queues } = await scene.broker.stats({ queues: ["q"], oldest: true });
+    equal(queues[0]?.nextDueAt, (await scene.broker.job(id)).at, "when it is due");
   },
 
   "the history tells a life in order": async (scene) => {

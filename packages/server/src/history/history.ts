@@ -2,21 +2,21 @@
  * How queues have done for the last half hour, in memory: enough to see since when something is
  * wrong. What is to be kept for longer is for Prometheus.
  */
-import type { QueueInfo, QueueStats, QueueTimes, TimeCounts } from "@sluice/protocol";
+import type {
+  QueueHistory,
+  QueueInfo,
+  QueueStats,
+  QueueTimes,
+  SeriesName,
+  TimeCounts,
+} from "@sluice/protocol";
 import { HISTORY_EVERY_MS, HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
-import { type Point, QueueSeries, SERIES, type SeriesName } from "./queue-series.ts";
+import { type Point, QueueSeries, SERIES } from "./queue-series.ts";
 
 interface Known {
   readonly series: QueueSeries;
   stats: QueueStats;
   counts: readonly number[];
-}
-
-export interface QueueHistory {
-  everyMs: number;
-  /** Milliseconds since 1970, one for each point. */
-  times: number[];
-  series: Record<SeriesName, (number | null)[]>;
 }
 
 export class History {

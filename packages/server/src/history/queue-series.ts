@@ -1,9 +1,15 @@
+import type { SeriesName } from "@sluice/protocol";
 import { HISTORY_POINTS } from "../limits.ts";
 
 /** What is kept of a queue at each moment; rates are a second, times are milliseconds. */
-export const SERIES = ["waiting", "in", "out", "failures", "waitP50Ms", "waitP99Ms"] as const;
-
-export type SeriesName = (typeof SERIES)[number];
+export const SERIES = [
+  "waiting",
+  "in",
+  "out",
+  "failures",
+  "waitP50Ms",
+  "waitP99Ms",
+] as const satisfies readonly SeriesName[];
 
 export type Point = Readonly<Record<SeriesName, number>>;
 

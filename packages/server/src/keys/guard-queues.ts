@@ -4,6 +4,8 @@ import {
   type GateCalls,
   type GateConfig,
   type GateInfo,
+  type GatesOptions,
+  type GatesPage,
   type LaneStats,
   type LanesOptions,
   type Page,
@@ -109,9 +111,11 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#seenLine(await this.#broker.gate(key));
   }
 
-  async gates(): Promise<readonly GateInfo[]> {
-    this.#permit.enterValid();
-    return (await this.#broker.gates()).map((gate) => this.#seenLine(gate));
+  async gates(options: GatesOptions = {}): Promise<GatesPage> {
+    if (options.queue === undefined) this.#permit.enterValid();
+    else this.#permit.enterAny(options.queue);
+    const page = await this.#broker.gates(options);
+    return { ...page, items: page.items.map((gate) => this.#seenLine(gate)) };
   }
 
   /** How many wait is no secret, whose they are may be. */

@@ -119,7 +119,7 @@ test("gates are read by all and changed by those who run everything", async (t) 
   const broker = await place(t);
   const some = guard(broker, principal("admin orders.*", "consume *"));
   assert.equal((await some.gate("g")).key, "g");
-  assert.deepEqual(await some.gates(), []);
+  assert.deepEqual(await some.gates(), { items: [], total: 0 });
   await some.reportGate("g", true);
   await refuses({
     setGate: () => some.setGate("g", { rate: 1 }),

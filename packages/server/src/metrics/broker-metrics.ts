@@ -46,7 +46,8 @@ export async function readBroker(broker: Broker, readings: Readings): Promise<vo
   readings.gauge("sluice_queues", "Queues", queues.length);
   await readTimes(broker, readings, shown);
   await readLanes(broker, readings, shown.slice(0, METRIC_LANE_QUEUES_MAX));
-  for (const gate of (await broker.gates()).slice(0, METRIC_GATES_MAX)) readGate(readings, gate);
+  const { items: gates } = await broker.gates({ limit: METRIC_GATES_MAX });
+  for (const gate of gates) readGate(readings, gate);
 }
 
 function byDepth(a: QueueInfo, b: QueueInfo): number {

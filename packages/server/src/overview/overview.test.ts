@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
+import type { Broker, OverviewItem } from "@sluice/protocol";
 import { History } from "../history/history.ts";
 import { start } from "../testing/start.ts";
-import { type OverviewItem, readOverview } from "./overview.ts";
+import { readOverview } from "./overview.ts";
 
 const payload = new TextEncoder().encode("1");
 
@@ -37,13 +38,96 @@ test("a queue that stands still says why, those that need somebody come first", 
       ["idle", undefined],
     ],
   );
-  const { until, ...gate } = of(items, "gated").standing!;
+  const { gates, ...rest } = of(items, "gated").standing!;
+  assert.deepEqual(rest, { reason: "gated", gatesTotal: 1 });
+  const { until, ...gate } = gates![0]!;
   const note = "429 from the provider";
-  assert.deepEqual(gate, { reason: "gated", gate: "smtp", part: "cooldown", note });
+  assert.deepEqual(gate, { gate: "smtp", part: "cooldown", note, lanes: 1 });
   assert.ok(until! > before + 50_000 && until! < before + 70_000, "as wall-clock time");
   assert.ok(of(items, "stuck").oldestAt! <= Date.now());
   assert.equal(of(items, "idle").oldestAt, undefined);
   await consumer.stop();
+});
+
+test("all the gates that keep a queue are told, those first that keep most lanes", async (t) => {
+  const broker = await opened(t);
+  await broker.setQueue("q", {});
+  await broker.setGate("shut", { rate: 0 });
+  await broker.cooldown("first", 60_000, "429");
+  await broker.add("q", [{ payload, fairnessKey: "a", gates: ["first"] }]);
+  for (const fairnessKey of ["b", "c"]) {
+    await broker.add("q", [{ payload, fairnessKey, gates: ["shut"] }]);
+  }
+  const consumer = await broker.consume("q", { worker: "w", credits: 1 }, () => {});
+  const { items } = await readOverview(broker, new History(), {});
+  const { gates, gatesTotal } = of(items, "q").standing!;
+  assert.equal(gatesTotal, 2);
+  assert.deepEqual(gates?.[0], { gate: "shut", part: "rate", lanes: 2 }, "closed: no end is known");
+  assert.deepEqual([gates?.[1]?.gate, gates?.[1]?.part], ["first", "cooldown"]);
+  await consumer.stop();
+});
+
+/** Two moments, a second apart, in which this was counted. */
+async function moments(broker: Broker, work: () => Promise<void>): Promise<History> {
+  const history = new History();
+  history.record(1_000, await broker.queues(), []);
+  await work();
+  history.record(2_000, await broker.queues(), []);
+  return history;
+}
+
+test("a queue whose jobs all fail says so, whether workers poll or stay", async (t) => {
+  const broker = await opened(t);
+  await broker.setQueue("q", { retry: { attempts: 9, minMs: 0, maxMs: 0, jitter: 0 } });
+  await broker.add("q", [{ payload }]);
+  const history = await moments(broker, async () => {
+    const [job] = await broker.lease("q", { max: 1 });
+    await broker.nack([{ lease: job!.lease, error: "boom" }]);
+  });
+  assert.deepEqual(of((await readOverview(broker, history, {})).items, "q").standing, {
+    reason: "failing",
+  });
+});
+
+test("a queue that has as many running as may says so", async (t) => {
+  const broker = await opened(t);
+  await broker.setQueue("q", { capacity: { leased: 1 } });
+  await broker.add("q", [{ payload }, { payload }]);
+  const consumer = await broker.consume("q", { worker: "w", credits: 5 }, () => {});
+  const history = await moments(broker, async () => undefined);
+  const { items } = await readOverview(broker, history, {});
+  assert.deepEqual(of(items, "q").standing, { reason: "capacity", limit: 1 });
+  const { oldest } = (await broker.stats({ queues: ["q"], oldest: true })).queues[0]!;
+  const why = await broker.why(oldest!.id);
+  assert.equal("reason" in why && why.reason, "capacity");
+  await consumer.stop();
+});
+
+test("a queue with nothing due tells when the next job is", async (t) => {
+  const broker = await opened(t);
+  await broker.setQueue("q", {});
+  await broker.add("q", [
+    { payload, delayMs: 90_000 },
+    { payload, delayMs: 60_000 },
+  ]);
+  const { items } = await readOverview(broker, new History(), {});
+  const { reason, until } = of(items, "q").standing!;
+  assert.equal(reason, "delayed");
+  assert.ok(Math.abs(until! - Date.now() - 60_000) < 10_000);
+});
+
+test("a queue whose workers poll has workers between two polls", async (t) => {
+  const broker = await opened(t);
+  await broker.setQueue("q", {});
+  await broker.add("q", [{ payload }, { payload }]);
+  const history = await moments(broker, async () => {
+    const [job] = await broker.lease("q", { max: 1 });
+    await broker.ack([{ lease: job!.lease }]);
+  });
+  assert.equal(of((await readOverview(broker, history, {})).items, "q").standing, undefined);
+  history.record(3_000, await broker.queues(), []);
+  const later = of((await readOverview(broker, history, {})).items, "q");
+  assert.deepEqual(later.standing, { reason: "no-workers" });
 });
 
 test("workers that are all busy are told when nothing ends", async (t) => {

@@ -1,9 +1,15 @@
 /** All queues at a glance, a page at a time, those that need somebody first. */
-import type { Broker, QueueInfo, QueueStats } from "@sluice/protocol";
+import type {
+  Broker,
+  Overview,
+  OverviewItem,
+  QueueInfo,
+  SeriesName,
+  StandingReason,
+} from "@sluice/protocol";
 import type { History } from "../history/history.ts";
-import type { SeriesName } from "../history/queue-series.ts";
-import { OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
-import { explain, guessStanding, type Standing, type StandingReason } from "./standing.ts";
+import { GATED_LOOKED_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
+import { explain, guessStanding, type Motion } from "./standing.ts";
 
 export const OVERVIEW_SORTS = ["attention", "name", "waiting", "in", "out", "failures"] as const;
 
@@ -18,38 +24,11 @@ export interface OverviewQuery {
   tick?: number;
 }
 
-type Sparks = Record<(typeof SPARKS)[number], (number | null)[]>;
-
-export interface OverviewItem {
-  name: string;
-  stats: Omit<QueueStats, "name" | "perTier">;
-  inRate: number;
-  outRate: number;
-  failureRate: number;
-  /** Jobs in its dead letter queue. */
-  deadLetters: number;
-  dlq?: string;
-  /** It is the dead letter queue of another. */
-  isDeadLetters?: true;
-  oldestAt?: number;
-  standing?: Standing;
-  sparks?: Sparks;
-}
-
-export interface Overview {
-  at: number;
-  tick: number;
-  /** Queues that match. */
-  total: number;
-  totals: { queues: number; waiting: number; leased: number; inRate: number; outRate: number };
-  items: OverviewItem[];
-  cursor?: string;
-}
-
 const SPARKS = ["waiting", "in", "out", "failures"] as const satisfies readonly SeriesName[];
 
 interface Line {
   readonly info: QueueInfo;
+  readonly motion: Motion;
   readonly reason: StandingReason | undefined;
 }
 
@@ -63,20 +42,24 @@ export async function readOverview(
   const byName = new Map(all.map((info) => [info.name, info]));
   const dlqs = new Set(all.map(({ name, config }) => (config.dlq === name ? "" : config.dlq)));
   const lines = all.filter(matcher(query)).map((info): Line => {
-    const moves = history.tick < 1 || history.last(info.name, "out") > 0;
-    return { info, reason: guessStanding(info, dlqs.has(info.name), moves) };
+    const motion = motionOf(history, info.name);
+    return { info, motion, reason: guessStanding(info, dlqs.has(info.name), motion) };
   });
   lines.sort(ORDERS[sort](history));
   const page = lines.slice(cursor, cursor + limit);
   const names = page.map(({ info }) => info.name);
   const { queues } = await broker.stats({ queues: names, oldest: true });
-  const oldest = new Map(queues.map((times) => [times.name, times.oldest]));
-  const items = page.map(async ({ info, reason }): Promise<OverviewItem> => {
-    const first = oldest.get(info.name);
-    const standing = await explain(broker, reason, first);
+  const timesOf = new Map(queues.map((times) => [times.name, times]));
+  const looked = new Set(
+    page.filter(({ reason }) => reason === "gated").slice(0, GATED_LOOKED_MAX),
+  );
+  const items = page.map(async (line): Promise<OverviewItem> => {
+    const { info } = line;
+    const times = timesOf.get(info.name);
+    const standing = await explain(broker, { ...line, times, mayLook: looked.has(line) });
     const item = itemOf(info, history, byName, query.tick);
     if (dlqs.has(info.name)) item.isDeadLetters = true;
-    if (first !== undefined) item.oldestAt = first.addedAt;
+    if (times?.oldest !== undefined) item.oldestAt = times.oldest.addedAt;
     if (standing !== undefined) item.standing = standing;
     return item;
   });
@@ -89,6 +72,14 @@ export async function readOverview(
   };
   if (cursor + limit < lines.length) overview.cursor = String(cursor + limit);
   return overview;
+}
+
+function motionOf(history: History, queue: string): Motion {
+  return {
+    isKnown: history.tick >= 1,
+    outRate: history.last(queue, "out"),
+    failureRate: history.last(queue, "failures"),
+  };
 }
 
 function matcher({ search = "", queue }: OverviewQuery): (info: QueueInfo) => boolean {
@@ -107,10 +98,8 @@ const byRate = (name: SeriesName) => (history: History) =>
   most(({ info }) => history.last(info.name, name));
 
 const ORDERS: Record<(typeof OVERVIEW_SORTS)[number], (history: History) => Order> = {
-  attention: (history) => (a, b) =>
-    urgency(b, history) - urgency(a, history) ||
-    b.info.stats.waiting - a.info.stats.waiting ||
-    byName(a, b),
+  attention: () => (a, b) =>
+    urgency(b) - urgency(a) || b.info.stats.waiting - a.info.stats.waiting || byName(a, b),
   name: () => byName,
   waiting: () => most(({ info }) => info.stats.waiting),
   in: byRate("in"),
@@ -120,16 +109,19 @@ const ORDERS: Record<(typeof OVERVIEW_SORTS)[number], (history: History) => Orde
 
 const URGENCY: Record<StandingReason, number> = {
   "no-workers": 5,
+  failing: 5,
   gated: 4,
+  capacity: 4,
   busy: 4,
   paused: 3,
   "dead-letters": 1,
+  delayed: 0,
 };
 
-function urgency({ info, reason }: Line, history: History): number {
-  const isPaced = reason === "gated" && history.last(info.name, "out") > 0;
+function urgency({ reason, motion }: Line): number {
+  const isPaced = reason === "gated" && motion.outRate > 0;
   if (reason !== undefined && !isPaced) return URGENCY[reason];
-  return history.last(info.name, "failures") > 0 ? 2 : 0;
+  return motion.failureRate > 0 ? 2 : 0;
 }
 
 function itemOf(
@@ -151,7 +143,7 @@ function itemOf(
   if (dlq !== undefined) item.dlq = dlq.name;
   if (tick === history.tick) return item;
   const lines = SPARKS.map((series) => [series, history.spark(name, series, SPARK_POINTS)]);
-  item.sparks = Object.fromEntries(lines);
+  item.sparks = Object.fromEntries(lines) as NonNullable<OverviewItem["sparks"]>;
   return item;
 }
 

@@ -1,60 +1,116 @@
-/**
- * Why a queue with something to do does not move, as data; a page puts it into words, as it knows
- * the reader's zone.
- *
- *   paused         an operator has stopped it
- *   dead-letters   it holds what failed elsewhere: nobody is meant to work on it
- *   no-workers     nobody takes jobs
- *   gated          workers are free and yet jobs wait: a gate keeps all of them
- *   busy           all workers have jobs, and none has ended since the last look
- */
-import type { Broker, GatePart, QueueInfo, QueueTimes } from "@sluice/protocol";
+/** Why a queue with something to do does not move: the reasons are told where `Standing` is. */
+import type {
+  Broker,
+  GateInfo,
+  QueueInfo,
+  QueueTimes,
+  Standing,
+  StandingGate,
+  StandingReason,
+} from "@sluice/protocol";
+import { STANDING_GATES_MAX } from "../limits.ts";
 
-export type StandingReason = "paused" | "dead-letters" | "no-workers" | "gated" | "busy";
-
-export interface Standing {
-  reason: StandingReason;
-  gate?: string;
-  part?: GatePart;
-  /** When the gate opens; absent: when something is released. */
-  until?: number;
-  /** What the operator or a nack said of a cooldown. */
-  note?: string;
+/** What the last moments tell. */
+export interface Motion {
+  /** False: the server was started a moment ago. */
+  isKnown: boolean;
+  outRate: number;
+  failureRate: number;
 }
 
-/** As far as the figures tell; `moves`: whether jobs have ended lately. */
+/** As far as the figures tell. */
 export function guessStanding(
-  { stats }: QueueInfo,
+  { stats, config }: QueueInfo,
   isDeadLetters: boolean,
-  moves: boolean,
+  motion: Motion,
 ): StandingReason | undefined {
+  const { waiting, delayed, leased, freeWorkers } = stats;
   if (stats.paused) return "paused";
-  if (stats.waiting === 0) return undefined;
-  if (isDeadLetters && stats.leased === 0 && stats.freeWorkers === 0) return "dead-letters";
-  if (stats.freeWorkers > 0) return "gated";
-  if (stats.leased === 0) return "no-workers";
-  return moves ? undefined : "busy";
+  const isFailing = motion.failureRate > 0 && motion.outRate === 0;
+  if (waiting === 0) {
+    if (delayed + leased > 0 && isFailing) return "failing";
+    return delayed > 0 && leased === 0 ? "delayed" : undefined;
+  }
+  if (isDeadLetters && leased === 0 && freeWorkers === 0) return "dead-letters";
+  const isStill = motion.outRate === 0;
+  if (freeWorkers > 0) {
+    if (leased < config.capacity.leased) return "gated";
+    return isStill && motion.isKnown ? "capacity" : undefined;
+  }
+  if (isFailing) return "failing";
+  // Workers that poll are not there between two polls, and take jobs all the same.
+  if (leased === 0) return isStill ? "no-workers" : undefined;
+  return isStill && motion.isKnown ? "busy" : undefined;
 }
 
-/** Asks for the gate that keeps the oldest job, where it is a gate. */
-export async function explain(
+export interface Asked {
+  info: QueueInfo;
+  reason: StandingReason | undefined;
+  times: QueueTimes | undefined;
+  motion: Motion;
+  /** Whether all gates may be looked through, and not only those of the oldest job. */
+  mayLook: boolean;
+}
+
+/** Asks for what the figures do not tell: which gates, until when. */
+export async function explain(broker: Broker, asked: Asked): Promise<Standing | undefined> {
+  const { reason, times, info, motion } = asked;
+  if (reason === undefined) return undefined;
+  const standing: Standing = { reason };
+  if (reason === "capacity") standing.limit = info.config.capacity.leased;
+  if (reason === "delayed" && times?.nextDueAt !== undefined) standing.until = times.nextDueAt;
+  if (reason !== "gated") return standing;
+  const gated = await gatesOf(broker, asked);
+  // A gate that nobody can name is no explanation: it may have opened a moment ago.
+  if (gated === undefined) {
+    return motion.failureRate > 0 && motion.outRate === 0 ? { reason: "failing" } : undefined;
+  }
+  return { reason, ...gated };
+}
+
+type Gated = Pick<Standing, "gates" | "gatesTotal">;
+
+async function gatesOf(broker: Broker, asked: Asked): Promise<Gated | undefined> {
+  const queue = asked.info.name;
+  const first = await gateOfOldest(broker, asked.times?.oldest);
+  if (!asked.mayLook) return first && { gates: [first] };
+  const page = await broker
+    .gates({ queue, sort: "waiting", limit: STANDING_GATES_MAX })
+    .catch(() => undefined);
+  const found = (page?.items ?? []).map((gate) => gateOfLine(gate, queue));
+  const gates = found.map((gate) =>
+    gate.gate === first?.gate ? { ...first, lanes: gate.lanes } : gate,
+  );
+  gates.sort((a, b) => b.lanes - a.lanes);
+  if (gates.length === 0) return first && { gates: [first] };
+  return { gates, gatesTotal: page?.total ?? gates.length };
+}
+
+/** What keeps the oldest job: exact, as it knows what the job costs and its tier. */
+async function gateOfOldest(
   broker: Broker,
-  reason: StandingReason | undefined,
   oldest: QueueTimes["oldest"],
-): Promise<Standing | undefined> {
-  if (reason !== "gated" || oldest === undefined) return reason && plain(reason);
-  // It may have gone out meanwhile; then the next look tells more.
+): Promise<StandingGate | undefined> {
+  if (oldest === undefined) return undefined;
+  // It may have gone out meanwhile.
   const why = await broker.why(oldest.id).catch(() => undefined);
   if (why?.state !== "waiting" || why.reason !== "gated") return undefined;
   const { gate, part, until } = why;
-  const standing: Standing = { reason, gate, part };
-  if (until !== undefined) standing.until = until;
-  if (part !== "cooldown") return standing;
+  const found: StandingGate = { gate, part, lanes: 1 };
+  if (until !== undefined) found.until = until;
+  if (part !== "cooldown") return found;
   const note = (await broker.gate(gate).catch(() => undefined))?.cooldown?.reason;
-  return note === undefined || note === "" ? standing : { ...standing, note };
+  return note === undefined || note === "" ? found : { ...found, note };
 }
 
-/** A gate that nobody can name is no explanation. */
-function plain(reason: StandingReason): Standing | undefined {
-  return reason === "gated" ? undefined : { reason };
+function gateOfLine(gate: GateInfo, queue: string): StandingGate {
+  const { key, part, opensAt, cooldown, line } = gate;
+  const own = line.filter((one) => one.queue === queue);
+  const found: StandingGate = { gate: key, lanes: own.reduce((sum, one) => sum + one.lanes, 0) };
+  if (part !== undefined) found.part = part;
+  if (opensAt !== undefined) found.until = opensAt;
+  if (part === "cooldown" && cooldown !== undefined && cooldown.reason !== "") {
+    found.note = cooldown.reason;
+  }
+  return found;
 }

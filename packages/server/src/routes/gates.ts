@@ -1,14 +1,16 @@
-import type { GateConfig, GateInfo } from "@sluice/protocol";
+import type { GateConfig, GatesOptions } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import { GATES_PAGE_MAX } from "../limits.ts";
+import { PAGE_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import {
   answers,
   COUNT,
+  CURSOR,
   DONE,
   limit,
   list,
   MS,
+  NAME,
   NUMBER,
   object,
   type Schema,
@@ -49,6 +51,7 @@ const GATE: Schema = object(
     cooldown: object({ until: TIME, reason: TEXT }),
     opensAt: TIME,
     opensAtByTier: list({ ...TIME, type: ["number", "null"] }),
+    part: { ...TEXT, description: "Of its limits, the one that keeps a job of cost 1 now." },
     waitingLanes: COUNT,
     line: list(object({ queue: TEXT, tier: COUNT, lanes: COUNT })),
   },
@@ -56,12 +59,6 @@ const GATE: Schema = object(
 );
 
 const KEY: Schema = object({ key: { type: "string", minLength: 1, maxLength: 256 } }, ["key"]);
-
-interface GatesQuery {
-  search?: string;
-  limit?: number;
-  cursor?: number;
-}
 
 interface OnGate {
   Params: { key: string };
@@ -102,38 +99,30 @@ export function gateRoutes(app: FastifyInstance, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
-  app.route<{ Querystring: GatesQuery }>({
+  app.route<{ Querystring: GatesOptions }>({
     method: "GET",
     url: "/v1/gates",
     schema: {
       operationId: "listGates",
-      summary: "All gates, or a page of those whose key has a part, in whose line most wait first",
+      summary: "A page of the gates, by key or those first in whose line most wait",
       tags: ["gates"],
       querystring: object({
         search: { type: "string", maxLength: 256 },
-        limit: limit(GATES_PAGE_MAX),
-        cursor: { ...COUNT, description: "Of the last page." },
+        queue: { ...NAME, description: "Only those in whose line its lanes stand." },
+        sort: { type: "string", enum: ["key", "waiting"] },
+        limit: limit(PAGE_MAX),
+        cursor: CURSOR,
       }),
-      response: answers(object({ gates: list(GATE), total: COUNT, cursor: TEXT }, ["gates"])),
+      response: answers(
+        object({ gates: list(GATE), total: COUNT, cursor: TEXT }, ["gates", "total"]),
+      ),
     },
-    handler: async (request) => pageOf(await context.broker(request).gates(), request.query),
+    handler: async (request) => {
+      const { items: gates, ...rest } = await context.broker(request).gates(request.query);
+      return { gates, ...rest };
+    },
   });
   cooldownRoutes(app, context, about);
-}
-
-/** Without a limit all of them, by key. */
-function pageOf(all: readonly GateInfo[], { search = "", limit: most, cursor = 0 }: GatesQuery) {
-  const part = search.toLowerCase();
-  const found = all.filter(({ key }) => key.toLowerCase().includes(part));
-  if (most === undefined) return { gates: found, total: found.length };
-  found.sort((a, b) => urgency(b) - urgency(a) || (a.key < b.key ? -1 : 1));
-  const gates = found.slice(cursor, cursor + most);
-  const isLast = cursor + most >= found.length;
-  return { gates, total: found.length, ...(isLast ? {} : { cursor: String(cursor + most) }) };
-}
-
-function urgency({ waitingLanes, cooldown }: GateInfo): number {
-  return waitingLanes + (cooldown === undefined ? 0 : 1);
 }
 
 function cooldownRoutes(

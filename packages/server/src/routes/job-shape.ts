@@ -1,12 +1,11 @@
-import type { JobInfo, LeasedJob } from "@sluice/protocol";
-import { LISTED_PAYLOAD_BYTES_MAX } from "../limits.ts";
-import { type Encoding, fromBytes } from "../payload.ts";
+import type { JobInfo, JobJson, LeasedJob } from "@sluice/protocol";
+import { LISTED_PAYLOAD_BYTES_MAX, LISTED_START_BYTES } from "../limits.ts";
+import { type Encoding, fromBytes, startOf } from "../payload.ts";
 import {
   ANYTHING,
   BASE64,
   COUNT,
   FAIRNESS_KEY,
-  FLAG,
   list,
   MS,
   NAME,
@@ -113,9 +112,13 @@ export const JOB: Schema = object(
     headers: HEADERS,
     ...CARRIED,
     payloadBytes: COUNT,
-    isPayloadOmitted: { ...FLAG, description: "Too large for a list: ask for the job itself." },
+    payloadStart: { ...TEXT, description: "Instead of one that is too long: how it begins." },
+    payloadStartBase64: BASE64,
     result: ANYTHING,
     resultBase64: BASE64,
+    resultBytes: COUNT,
+    resultStart: TEXT,
+    resultStartBase64: BASE64,
   },
   ["id", "queue", "state", "payloadBytes"],
 );
@@ -125,15 +128,24 @@ export function leasedJson(job: LeasedJob, encoding: Encoding): object {
   return { ...rest, ...fromBytes("payload", payload, encoding) };
 }
 
-export function jobJson({ payload, result, ...rest }: JobInfo, encoding: Encoding): object {
-  const shown = result === undefined ? {} : fromBytes("result", result, encoding);
-  const payloadBytes = payload.length;
-  return { ...rest, payloadBytes, ...fromBytes("payload", payload, encoding), ...shown };
+interface Shown {
+  encoding?: Encoding | undefined;
+  /** A payload or a result that is longer is told by its first bytes, so many of them. */
+  bytesMax?: number | undefined;
+  startBytes?: number | undefined;
 }
 
-/** As a list shows it: a large payload is left out. */
-export function listedJson(job: JobInfo): object {
-  if (job.payload.length <= LISTED_PAYLOAD_BYTES_MAX) return jobJson(job, "auto");
-  const { payload, result: _, ...rest } = job;
-  return { ...rest, payloadBytes: payload.length, isPayloadOmitted: true };
+export function jobJson({ payload, result, ...rest }: JobInfo, shown: Shown): JobJson {
+  const { encoding, bytesMax = Number.POSITIVE_INFINITY, startBytes = bytesMax } = shown;
+  const show = (field: "payload" | "result", bytes: Uint8Array): object =>
+    bytes.length > bytesMax ? startOf(field, bytes, startBytes) : fromBytes(field, bytes, encoding);
+  const payloadBytes = payload.length;
+  const job: JobJson = { ...rest, payloadBytes, ...show("payload", payload) };
+  if (result === undefined) return job;
+  return { ...job, resultBytes: result.length, ...show("result", result) };
+}
+
+/** As a list shows it. */
+export function listedJson(job: JobInfo): JobJson {
+  return jobJson(job, { bytesMax: LISTED_PAYLOAD_BYTES_MAX, startBytes: LISTED_START_BYTES });
 }

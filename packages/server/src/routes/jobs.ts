@@ -32,6 +32,11 @@ interface BrowseQuery {
   cursor?: string;
 }
 
+interface JobQuery {
+  encoding?: Encoding;
+  bytesMax?: number;
+}
+
 const WHY: Schema = {
   type: "object",
   description: "In words and data: what keeps the job, and until when.",
@@ -100,7 +105,7 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       return { ...found, items: found.items.map(listedJson) };
     },
   });
-  app.route<{ Params: { id: string }; Querystring: { encoding?: Encoding } }>({
+  app.route<{ Params: { id: string }; Querystring: JobQuery }>({
     method: "GET",
     url: "/v1/jobs/:id",
     schema: {
@@ -108,12 +113,18 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       summary: "Inspect a job",
       tags: ["jobs"],
       params: JOB_PARAMS,
-      querystring: object({ encoding: { type: "string", enum: ["auto", "base64"] } }),
+      querystring: object({
+        encoding: { type: "string", enum: ["auto", "base64"] },
+        bytesMax: {
+          ...COUNT,
+          description: "Of a payload or result that is longer, only how it begins.",
+        },
+      }),
       response: answers(JOB),
     },
     handler: async (request) => {
       const job = await context.broker(request).job(request.params.id);
-      return jobJson(job, request.query.encoding ?? "auto");
+      return jobJson(job, request.query);
     },
   });
   explainRoutes(app, context);

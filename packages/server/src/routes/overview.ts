@@ -21,17 +21,24 @@ import {
 
 const POINTS: Schema = list({ type: ["number", "null"] });
 
+const STANDING_REASONS = [
+  ...["paused", "delayed", "dead-letters", "no-workers"],
+  ...["capacity", "gated", "failing", "busy"],
+];
+
 const STANDING: Schema = {
   ...object(
     {
       reason: {
         type: "string",
-        enum: ["paused", "dead-letters", "no-workers", "gated", "busy"],
+        enum: STANDING_REASONS,
       },
-      gate: TEXT,
-      part: TEXT,
-      until: TIME,
-      note: TEXT,
+      until: { ...TIME, description: "When the next delayed job is due." },
+      limit: { ...COUNT, description: "Of `capacity`: how many may run." },
+      gates: list(
+        object({ gate: TEXT, part: TEXT, until: TIME, note: TEXT, lanes: COUNT }, ["gate"]),
+      ),
+      gatesTotal: { ...COUNT, description: "Absent: only that of the oldest job is known." },
     },
     ["reason"],
   ),

@@ -2,6 +2,7 @@
  * A browser's login. The key is in a cookie that no script can read and that no other site's page
  * makes a browser send; every request is checked with it as with a key in its header.
  */
+import type { Session } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { cookieName } from "../shell/session-cookie.ts";
 import { answers, DONE, FLAG, list, object, TEXT } from "./shapes.ts";
@@ -33,7 +34,7 @@ export function sessionRoutes(app: FastifyInstance, options: SessionOptions): vo
     method: "GET",
     url: "/v1/session",
     schema: { ...about("getSession", "What the caller may do"), response: answers(SESSION) },
-    handler: async ({ principal }) => {
+    handler: async ({ principal }): Promise<Session> => {
       principal.charge();
       return { hasKeys, hasBroker, grants: principal.grants() };
     },

@@ -13,6 +13,8 @@ import type { Seen, SeenJob } from "./record.ts";
 
 const PAGE = 200;
 const LISTS_MAX = 20;
+/** More than a simulation ever has. */
+const GATES_MAX = 1_000;
 
 export async function observe(
   broker: Broker,
@@ -26,7 +28,7 @@ export async function observe(
   return {
     queues: queues.map(({ name, stats }) => ({ name, stats })),
     jobs: queues.flatMap(({ jobs }) => jobs),
-    gates: await broker.gates(),
+    gates: (await broker.gates({ limit: GATES_MAX })).items,
     stores: told,
     groups: await groupsOf(broker, groups),
   };

@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
+import { jobserverScene, retrackerScene, torznabScene } from "../app-scenes.ts";
 import { type Look, launch, open } from "../browser.ts";
 import { furnish } from "../scene.ts";
 import { Server } from "../server.ts";
@@ -28,12 +29,19 @@ for (const [name, look] of Object.entries(LOOKS)) {
   for (const [view, path, ready] of views(failedId)) await shoot(page, name, view, path, ready);
   await page.context().close();
 }
-await using app = await Server.startApp("jobserver", {});
-await app.call("POST /job/add", { type: "echo", worker_id: "acme", arguments: { hello: "world" } });
-for (const [name, look] of Object.entries(LOOKS)) {
-  const { page } = await open(browser, app.address, look);
-  await shoot(page, name, "app", "#/apps", "Submitters");
-  await page.context().close();
+const APPS = [
+  ["jobserver", jobserverScene, "Submitters"],
+  ["torznab", torznabScene, "Latest requests"],
+  ["retracker", retrackerScene, "Forwarders"],
+] as const;
+for (const [view, scene, ready] of APPS) {
+  await using app = await scene();
+  await new Promise((done) => setTimeout(done, FEED_MS / 3));
+  for (const [name, look] of Object.entries(LOOKS)) {
+    const { page } = await open(browser, app.server.address, look);
+    await shoot(page, name, view, "#/apps", ready);
+    await page.context().close();
+  }
 }
 await shootLogin();
 
@@ -41,7 +49,9 @@ function views(id: string): readonly (readonly [view: string, path: string, read
   return [
     ["overview", "#/", "mail"],
     ["queue", "#/queues/mail", "noisy"],
-    ["jobs", "#/queues/mail/jobs", "Payload"],
+    ["jobs", "#/queues/mail/jobs", '{"to":'],
+    ["workers", "#/queues/mail/workers", "would take"],
+    ["settings", "#/queues/mail/settings", "tierOrder"],
     ["gates", "#/gates", "provider:slow"],
     ["job", `#/jobs/${id}`, "added"],
   ];
@@ -57,8 +67,9 @@ async function shoot(page: Page, look: string, view: string, path: string, ready
 
 async function shootLogin(): Promise<void> {
   await using locked = await Server.start("--keys", "--durability", "memory");
-  const { page } = await open(browser, locked.address);
-  await page.getByLabel("API key").waitFor();
-  await page.screenshot({ path: join(folder, "login-light.png") });
-  console.log("login-light.png");
+  for (const [name, look] of Object.entries(LOOKS)) {
+    const { page } = await open(browser, locked.address, look);
+    await shoot(page, name, "login", "", "API key");
+    await page.context().close();
+  }
 }

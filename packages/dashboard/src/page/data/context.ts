@@ -1,7 +1,7 @@
+import type { Session } from "@sluice/protocol";
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Line, LineState } from "./pulse.ts";
-import type { Session } from "./types.ts";
 
 export interface Place {
   readonly line: Line;
@@ -29,12 +29,13 @@ export function useLineState(line: Line): LineState {
   return state;
 }
 
-/** The time, again every second: for what is counted down or up. */
+/** The server's time, again every second: for what is counted down or up. */
 export function useNow(): number {
-  const [now, setNow] = useState(Date.now);
+  const { line } = usePlace();
+  const [now, setNow] = useState(() => line.serverNow());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(line.serverNow()), 1_000);
     return () => clearInterval(timer);
-  }, []);
+  }, [line]);
   return now;
 }

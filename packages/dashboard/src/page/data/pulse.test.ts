@@ -19,6 +19,8 @@ class FakeSource implements Source {
   }
 }
 
+const WALL = 1_000_000_000;
+
 function scene() {
   const sources: FakeSource[] = [];
   let now = 0;
@@ -29,6 +31,7 @@ function scene() {
       return source;
     },
     now: () => now,
+    wall: () => WALL,
   });
   const heard: PulseEvent[] = [];
   line.hear((pulse) => heard.push(pulse));
@@ -94,4 +97,13 @@ test("a page that nobody looks at holds no line", () => {
   line.wake();
   last().tell("pulse");
   assert.deepEqual(states, ["live", "resting", "connecting", "live"]);
+});
+
+test("times go by the server's clock when this one is wrong, and not by the way of a pulse", () => {
+  const { line, last } = scene();
+  assert.equal(line.serverNow(), WALL);
+  last().tell("pulse", { at: WALL - 300 });
+  assert.equal(line.serverNow(), WALL);
+  last().tell("pulse", { at: WALL + 240_000 });
+  assert.equal(line.serverNow(), WALL + 240_000);
 });

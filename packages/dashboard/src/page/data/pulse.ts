@@ -24,6 +24,8 @@ export interface Source {
 export interface LineOptions {
   open: () => Source;
   now?: () => number;
+  /** The time on this machine's wall. */
+  wall?: () => number;
 }
 
 type Heard = (pulse: PulseEvent) => void;
@@ -32,6 +34,8 @@ type Heard = (pulse: PulseEvent) => void;
 export const STALE_MS = 11_000;
 /** An EventSource gives up after some answers; so it is made anew after this long. */
 const REOPEN_MS = 2_000;
+/** Less than this may be the way of a pulse, and is no difference to a reader. */
+const SKEW_MS = 2_000;
 
 export class Line {
   readonly #open: () => Source;
@@ -43,15 +47,23 @@ export class Line {
   #lastAt: number;
   #openedAt = 0;
   #isBroken = false;
+  readonly #wall: () => number;
+  #aheadMs = 0;
 
-  constructor({ open, now = () => performance.now() }: LineOptions) {
+  constructor({ open, now = () => performance.now(), wall = Date.now }: LineOptions) {
     this.#open = open;
     this.#now = now;
+    this.#wall = wall;
     this.#lastAt = now();
   }
 
   get state(): LineState {
     return this.#state;
+  }
+
+  /** The server's time, by which ages and ends are told: the clock of a phone may be minutes off. */
+  serverNow(): number {
+    return this.#wall() + (Math.abs(this.#aheadMs) > SKEW_MS ? this.#aheadMs : 0);
   }
 
   /** How long nothing has been heard. */
@@ -87,6 +99,7 @@ export class Line {
   #beat(pulse: PulseEvent): void {
     const hadGap = this.#state !== "live";
     this.#lastAt = this.#now();
+    this.#aheadMs = pulse.at - this.#wall();
     this.#isBroken = false;
     this.#become("live");
     // After a gap anything may have changed.

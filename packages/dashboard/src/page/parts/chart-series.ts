@@ -1,4 +1,4 @@
-import type { Points } from "../data/types.ts";
+import type { Points } from "@sluice/protocol";
 
 export interface ChartSeries {
   label: string;

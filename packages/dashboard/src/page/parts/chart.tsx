@@ -36,9 +36,15 @@ export function Chart({ title, times, series, show }: ChartProps): JSX.Element {
       plot.current.setData(shown.current as uPlot.AlignedData);
     };
     const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = (): void => void draw();
+    const redraw = (): void => {
+      draw().then(
+        () => isGone || resize.observe(element),
+        // Another server, with other files, has taken the place of the one that sent this page.
+        () => element.replaceChildren("The chart could not be loaded: reload the page."),
+      );
+    };
     scheme.addEventListener("change", redraw);
-    draw().then(() => isGone || resize.observe(element));
+    redraw();
     return () => {
       isGone = true;
       scheme.removeEventListener("change", redraw);

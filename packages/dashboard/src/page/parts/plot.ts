@@ -23,7 +23,10 @@ export function newPlot(
     height,
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false } },
-    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
+    scales: {
+      x: { time: true, range: (_, from, to) => atLeast(from, to) },
+      y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
+    },
     axes: [
       { ...axis, space: 70, size: 24, values: timesOf },
       { ...axis, size: 52, space: 30, values: (_, splits) => splits.map((value) => show(value)) },
@@ -42,6 +45,12 @@ export function newPlot(
 }
 
 const MINUTE_S = 60;
+
+/** A line of one point has no length of its own. */
+function atLeast(from: number | null, to: number | null): [number, number] {
+  const end = to ?? Date.now() / 1000;
+  return [Math.min(from ?? end, end - MINUTE_S), end];
+}
 
 function timesOf(_: uPlot, splits: number[], __: number, ___: number, stepS: number): string[] {
   const show = stepS < MINUTE_S ? secondsTime : clockTime;

@@ -1,5 +1,5 @@
+import type { Points } from "@sluice/protocol";
 import type { JSX } from "preact";
-import type { Points } from "../data/types.ts";
 import { sparkPath } from "../words/spark-path.ts";
 
 const WIDTH = 72;

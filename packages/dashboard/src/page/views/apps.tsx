@@ -1,14 +1,16 @@
+import type { AppAction, AppJson, AppSection, AppValue } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../data/api.ts";
+import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
-import type { AppAction, AppAnswer, AppSection } from "../data/types.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
 import type { ChartSeries } from "../parts/chart-series.ts";
 import { alignSeries } from "../words/align-series.ts";
-import { count } from "../words/format.ts";
+import { count, fullTime, timeOfDay } from "../words/format.ts";
 import { link } from "../words/route.ts";
+import { visible } from "../words/visible.ts";
 
 interface AppsAnswer {
   apps: { name: string; title: string }[];
@@ -40,7 +42,7 @@ export function AppsView({ app }: { app: string | undefined }): JSX.Element {
 }
 
 function AppView({ name }: { name: string }): JSX.Element {
-  const { data, error, refresh } = useLive<AppAnswer>(at(["apps", name]));
+  const { data, error, refresh } = useLive<AppJson>(at(["apps", name]));
   return (
     <>
       <header class="head">
@@ -93,7 +95,7 @@ function Section({ section }: { section: AppSection }): JSX.Element {
         <dl class="facts">
           {section.facts.map(({ label, value, tone }) => (
             <Fact key={label} label={label} tone={tone}>
-              {figure(value)}
+              <Value value={value} />
             </Fact>
           ))}
         </dl>
@@ -107,38 +109,62 @@ function Section({ section }: { section: AppSection }): JSX.Element {
 
 const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
 
-const figure = (value: string | number): string =>
-  typeof value === "number" && Number.isInteger(value) ? count(value) : String(value);
+function Value({ value }: { value: AppValue }): JSX.Element {
+  const now = useNow();
+  if (typeof value === "object") {
+    return (
+      <time dateTime={new Date(value.at).toISOString()} title={fullTime(value.at)}>
+        {timeOfDay(value.at, now)}
+      </time>
+    );
+  }
+  return <>{Number.isInteger(value) ? count(Number(value)) : visible(String(value))}</>;
+}
 
 function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.Element {
   const { title, columns, rows } = section;
   if (rows.length === 0) return <Empty>Nothing yet.</Empty>;
   return (
     <Frame label={title}>
-      <table>
+      <table class="cards app">
         <thead>
           <tr>
             {columns.map((column, i) => (
-              <th key={column} scope="col" class={numberClass(rows[0]?.[i])}>
+              // By their places: two columns may have one name.
+              <th key={i} scope="col" class={numberClass(rows[0]?.[i])}>
                 {column}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={String(row[0])}>
-              {row.map((cell, i) => (
-                <td key={columns[i]} class={numberClass(cell)}>
-                  {figure(cell)}
-                </td>
-              ))}
+          {rows.map((row, i) => (
+            // Two rows may begin alike.
+            <tr key={i}>
+              {row.map((cell, column) =>
+                column === 0 ? (
+                  <th key={0} scope="row">
+                    <Value value={cell} />
+                  </th>
+                ) : (
+                  <td key={column} class={cellClass(cell)} data-label={columns[column]}>
+                    <Value value={cell} />
+                  </td>
+                ),
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </Frame>
   );
+}
+
+/** On a phone a text that is longer has a line of its own. */
+const NARROW_CHARS = 24;
+
+function cellClass(cell: AppValue): string {
+  return typeof cell === "string" && cell.length > NARROW_CHARS ? "wide" : numberClass(cell);
 }
 
 const TONES: readonly ChartSeries["tone"][] = ["one", "two", "bad"];

@@ -1,4 +1,4 @@
-import type { GateInfo } from "@sluice/protocol";
+import type { GateInfo, GatesJson } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
@@ -10,20 +10,15 @@ import { count, countdown, duration, timeOfDay } from "../words/format.ts";
 import { configOf, formOf, type GateForm } from "../words/gate-form.ts";
 import { gateLimits } from "../words/gate-limits.ts";
 import { link } from "../words/route.ts";
-
-interface GatesAnswer {
-  gates: GateInfo[];
-  total: number;
-  cursor?: string;
-}
+import { visible } from "../words/visible.ts";
 
 const PER_PAGE = 50;
 
 export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element {
   const [search, setSearch] = useState(gate ?? "");
   const [before, setBefore] = useState<readonly string[]>([]);
-  const query = { search, limit: PER_PAGE, cursor: before.at(-1) };
-  const { data, error, refresh } = useLive<GatesAnswer>(at(["gates"], query));
+  const query = { search, sort: "waiting", limit: PER_PAGE, cursor: before.at(-1) };
+  const { data, error, refresh } = useLive<GatesJson>(at(["gates"], query));
   const find = (text: string): void => {
     setSearch(text);
     setBefore([]);
@@ -87,12 +82,12 @@ function Gate({ gate, onChange }: GateProps): JSX.Element {
 
 /** When it opens, always in one line. */
 function opening(gate: GateInfo, now: number): JSX.Element {
-  const { key, cooldown, opensAt } = gate;
+  const { key, cooldown, opensAt, part } = gate;
   if (key.endsWith("*")) return <span class="muted">a pattern: its gates have levels</span>;
   if (cooldown !== undefined) {
     const left = countdown(cooldown.until - now);
     const until = timeOfDay(cooldown.until, now);
-    const reason = cooldown.reason === "" ? "" : `: ${cooldown.reason}`;
+    const reason = cooldown.reason === "" ? "" : `: ${visible(cooldown.reason)}`;
     return (
       <span class="warn">
         cooling down for {left}, until {until}
@@ -100,9 +95,18 @@ function opening(gate: GateInfo, now: number): JSX.Element {
       </span>
     );
   }
-  if (opensAt === undefined) return <span class="warn">shut until something is released</span>;
+  if (opensAt === undefined) {
+    const why = part === "rate" ? "closed: its rate is 0" : "shut until something is released";
+    return <span class="warn">{why}</span>;
+  }
   if (opensAt <= now + 50) return <span class="good">open</span>;
-  return <span class="muted">opens in {duration(opensAt - now)}</span>;
+  const by = part === undefined ? "" : ` (${part})`;
+  return (
+    <span class="muted">
+      opens in {duration(opensAt - now)}
+      {by}
+    </span>
+  );
 }
 
 function Levels({ gate }: { gate: GateInfo }): JSX.Element {

@@ -1,19 +1,29 @@
-import type { HistoryEntry, Why } from "@sluice/protocol";
+import type { HistoryEntry, JobJson, Why } from "@sluice/protocol";
 import type { ComponentChildren, JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { at, call } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
-import { ofQueue, useLive } from "../data/live.ts";
-import type { ShownJob } from "../data/types.ts";
+import { type Concern, ofQueue, useLive } from "../data/live.ts";
 import { Action } from "../parts/action.tsx";
 import { Fact, Refused } from "../parts/bits.tsx";
 import { age, bytes, duration, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
-import { pretty } from "../words/preview.ts";
+import { cut, plainBody, pretty } from "../words/preview.ts";
 import { link } from "../words/route.ts";
 import { timeline } from "../words/timeline.ts";
+import { visible } from "../words/visible.ts";
+
+/** Of what is longer, only the beginning is asked for. */
+const BODY_BYTES_MAX = 32 * 1024;
+
+/** What is longer stands below, as a whole. */
+const FACT_CHARS = 60;
 
 export function JobView({ id }: { id: string }): JSX.Element {
-  const { data: job, error, refresh } = useLive<ShownJob>(at(["jobs", id]));
-  const concern = ofQueue(job?.queue ?? "");
+  const queue = useRef<string>(undefined);
+  const concern: Concern = (pulse) => queue.current === undefined || ofQueue(queue.current)(pulse);
+  const address = at(["jobs", id], { bytesMax: BODY_BYTES_MAX });
+  const { data: job, error, refresh } = useLive<JobJson>(address, concern);
+  queue.current = job?.queue;
   const { data: why } = useLive<Why>(job && at(["jobs", id, "why"]));
   const { data: past } = useLive<{ history: HistoryEntry[] }>(
     job && at(["jobs", id, "history"]),
@@ -62,7 +72,12 @@ function whyText(why: Why, now: number): string {
   return why.text;
 }
 
-function JobActions({ job, onDone }: { job: ShownJob; onDone(): void }): JSX.Element {
+function nowText(why: Why): string {
+  if (why.state === "leased") return "running";
+  return why.state === "waiting" && why.reason === "gated" ? `gated by ${why.gate}` : why.state;
+}
+
+function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Element {
   const { id, state } = job;
   const hasEnded = state === "finished" || state === "failed";
   return (
@@ -96,7 +111,7 @@ function JobActions({ job, onDone }: { job: ShownJob; onDone(): void }): JSX.Ele
   );
 }
 
-function JobFacts({ job }: { job: ShownJob }): JSX.Element {
+function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
   const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, origin } = job;
   const tone = state === "finished" ? "good" : state === "failed" ? "bad" : undefined;
@@ -108,7 +123,7 @@ function JobFacts({ job }: { job: ShownJob }): JSX.Element {
       <Fact label="state" tone={tone}>
         {ending ?? (state === "leased" ? "running" : state)}
       </Fact>
-      <Fact label="lane">{laneText(fairnessKey)}</Fact>
+      <Fact label="lane">{cut(laneText(fairnessKey), FACT_CHARS)}</Fact>
       <Fact label="tier">{tier}</Fact>
       <Fact label="attempts">
         {attempt} of {attempts}
@@ -121,9 +136,13 @@ function JobFacts({ job }: { job: ShownJob }): JSX.Element {
       <Fact label="gates">
         <Gates gates={job.gates} />
       </Fact>
-      {job.worker !== undefined && <Fact label="worker">{job.worker}</Fact>}
-      {job.group !== undefined && <Fact label="group">{job.group}</Fact>}
-      {job.dedupe !== undefined && <Fact label="dedupe key">{job.dedupe}</Fact>}
+      {job.worker !== undefined && (
+        <Fact label="worker">{cut(visible(job.worker), FACT_CHARS)}</Fact>
+      )}
+      {job.group !== undefined && <Fact label="group">{cut(visible(job.group), FACT_CHARS)}</Fact>}
+      {job.dedupe !== undefined && (
+        <Fact label="dedupe key">{cut(visible(job.dedupe), FACT_CHARS)}</Fact>
+      )}
       {job.deadline !== undefined && <Fact label="deadline">{timeOfDay(job.deadline, now)}</Fact>}
       {origin !== undefined && (
         <Fact label="came from">
@@ -149,31 +168,32 @@ function Gates({ gates }: { gates: readonly string[] }): JSX.Element {
 }
 
 interface LifeProps {
-  job: ShownJob;
+  job: JobJson;
   history: readonly HistoryEntry[] | undefined;
   why: Why | undefined;
 }
 
 function Life({ job, history = [], why }: LifeProps): JSX.Element {
+  const now = useNow();
   const hasEnded = job.state === "finished" || job.state === "failed";
   return (
     <section>
       <h2>Life</h2>
       <ol class="timeline">
-        {timeline(history, job).map(({ at: when, event, detail, tone }) => (
-          <li key={`${when}:${event}:${detail}`} class={tone}>
+        {timeline(history, job).map(({ at: when, event, detail, tone }, i) => (
+          <li key={`${i}:${event}`} class={tone}>
             <time dateTime={new Date(when).toISOString()} title={fullTime(when)}>
               {exactTime(when)}
             </time>
             <b>{event}</b>
-            <span>{detail}</span>
+            <span>{visible(detail)}</span>
           </li>
         ))}
         {!hasEnded && why !== undefined && (
           <li class="now">
             <time>now</time>
-            <b>{why.state === "leased" ? "running" : why.state}</b>
-            <span>{why.text}</span>
+            <b>{nowText(why)}</b>
+            <span>{whyText(why, now)}</span>
           </li>
         )}
       </ol>
@@ -181,22 +201,79 @@ function Life({ job, history = [], why }: LifeProps): JSX.Element {
   );
 }
 
-function Bodies({ job }: { job: ShownJob }): JSX.Element {
-  const { payload, payloadBase64, payloadBytes, error, result, resultBase64, headers } = job;
+function Bodies({ job }: { job: JobJson }): JSX.Element {
+  const { payload, payloadBase64, payloadBytes, error, headers } = job;
+  const { result, resultBase64, resultBytes = 0 } = job;
   return (
     <div>
       {error !== undefined && (
         <Body title="Last error" isBad>
-          {error}
+          {plainBody(error)}
         </Body>
       )}
       {job.progress !== undefined && <Body title="Progress">{pretty(job.progress)}</Body>}
-      <Body title={`Payload, ${bytes(payloadBytes)}`}>{payloadBase64 ?? pretty(payload)}</Body>
-      {(result !== undefined || resultBase64 !== undefined) && (
-        <Body title="Result">{resultBase64 ?? pretty(result)}</Body>
+      <Carried
+        title="Payload"
+        size={payloadBytes}
+        value={payload}
+        base64={payloadBase64}
+        start={job.payloadStart ?? job.payloadStartBase64}
+        id={job.id}
+      />
+      {resultBytes > 0 && (
+        <Carried
+          title="Result"
+          size={resultBytes}
+          value={result}
+          base64={resultBase64}
+          start={job.resultStart ?? job.resultStartBase64}
+          id={job.id}
+        />
       )}
+      {longNames(job).map(([title, text]) => (
+        <Body key={title} title={title}>
+          {text}
+        </Body>
+      ))}
       {Object.keys(headers).length > 0 && <Body title="Headers">{pretty(headers)}</Body>}
     </div>
+  );
+}
+
+/** Names that do not fit among the facts. */
+function longNames({ fairnessKey, worker = "", group = "", dedupe = "" }: JobJson) {
+  const names = [
+    ["Lane", laneText(fairnessKey)],
+    ["Worker", visible(worker)],
+    ["Group", visible(group)],
+    ["Dedupe key", visible(dedupe)],
+  ] as const;
+  return names.filter(([, text]) => text.length > FACT_CHARS);
+}
+
+interface CarriedProps {
+  title: string;
+  size: number;
+  value: unknown;
+  base64: string | undefined;
+  start: string | undefined;
+  id: string;
+}
+
+/** What is long is shown by how it begins, with a way to the whole. */
+function Carried({ title, size, value, base64, start, id }: CarriedProps): JSX.Element {
+  const text = start ?? base64;
+  const kind = base64 === undefined ? "" : ", base64";
+  return (
+    <Body title={`${title}, ${bytes(size)}${start === undefined ? kind : ", its beginning"}`}>
+      {text === undefined ? pretty(value) : plainBody(text)}
+      {start !== undefined && (
+        <>
+          {"…\n"}
+          <a href={at(["jobs", id])}>all of the job, as JSON</a>
+        </>
+      )}
+    </Body>
   );
 }
 

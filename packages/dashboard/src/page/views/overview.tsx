@@ -1,9 +1,9 @@
+import type { Overview, OverviewItem } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { at } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { always, useLive } from "../data/live.ts";
-import type { Overview, OverviewItem } from "../data/types.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { age, count, rate } from "../words/format.ts";
@@ -35,13 +35,17 @@ export function OverviewView(): JSX.Element {
     setSearch(text);
     setBefore([]);
   };
+  const order = (by: Sort): void => {
+    setSort(by);
+    setBefore([]);
+  };
   return (
     <>
       <h1 class="unseen">Queues</h1>
       <Totals data={data} />
       <div class="tools">
         <Search label="Search queues" value={search} onSearch={find} />
-        <Choice label="Order" value={sort} options={SORTS} onChoose={(by) => setSort(by)} />
+        <Choice label="Order" value={sort} options={SORTS} onChoose={order} />
         <span class="muted">{data === undefined ? "" : `${count(data.total)} queues`}</span>
       </div>
       <Refused error={error} />
@@ -129,21 +133,10 @@ function QueueRow({ item }: { item: OverviewItem }): JSX.Element {
 
 /** One line, always there: a queue that stops makes nothing jump. */
 function StandingLine({ item, now }: { item: OverviewItem; now: number }): JSX.Element {
-  const { standing, stats, outRate } = item;
-  if (standing !== undefined) {
-    const tone = isTrouble(standing, outRate) ? "warn" : "muted";
-    const text = standingText(standing, outRate, now);
-    return (
-      <small class={`standing ${tone}`} title={text}>
-        {text}
-      </small>
-    );
-  }
-  const { waiting, leased, delayed } = stats;
-  const idle = delayed > 0 ? `${count(delayed)} delayed` : "empty";
+  const text = standingText(item, now);
   return (
-    <small class="standing muted">
-      {waiting + leased === 0 ? idle : `moving, ${count(leased)} running`}
+    <small class={`standing ${isTrouble(item) ? "warn" : "muted"}`} title={text}>
+      {text}
     </small>
   );
 }

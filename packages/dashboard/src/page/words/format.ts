@@ -1,4 +1,5 @@
 /** Figures and times as people read them, in their own zone. */
+import { visible } from "./visible.ts";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 /** Narrow, and no place to break a line. */
@@ -41,7 +42,7 @@ export function duration(ms: number): string {
     const small = Math.floor((value % size) / next[0]);
     return small === 0 ? `${big}${THIN}${unit}` : `${big}${THIN}${unit} ${small}${THIN}${next[1]}`;
   }
-  return `${Math.round(value)}${THIN}ms`;
+  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}${THIN}ms`;
 }
 
 export function bytes(value: number): string {
@@ -102,7 +103,7 @@ export const fullTime = (at: number): string => full.format(at);
 /** A lane's key; of a path, its levels. An empty one has a name too. */
 export function laneText(key: string | readonly string[]): string {
   const text = typeof key === "string" ? key : key.join(" / ");
-  return text === "" ? "(default)" : text;
+  return text === "" ? "(default)" : visible(text);
 }
 
 /** A lane in an address: a path, or a text that would be taken for one, as JSON. */

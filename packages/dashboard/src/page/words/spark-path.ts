@@ -1,4 +1,4 @@
-import type { Points } from "../data/types.ts";
+import type { Points } from "@sluice/protocol";
 
 /** A line from left to right, with gaps where nothing is known. */
 export function sparkPath(points: Points, width: number, height: number): string {

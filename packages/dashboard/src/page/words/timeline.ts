@@ -1,6 +1,5 @@
 /** A job's life as a list of moments, with what lies between them put into words. */
-import type { HistoryEntry } from "@sluice/protocol";
-import type { ShownJob } from "../data/types.ts";
+import type { HistoryEntry, JobJson } from "@sluice/protocol";
 import { duration } from "./format.ts";
 
 export interface Moment {
@@ -21,30 +20,27 @@ const WAIT_MS = 5;
 
 export function timeline(
   history: readonly HistoryEntry[],
-  job: Pick<ShownJob, "gates" | "state" | "ending">,
+  { gates }: Pick<JobJson, "gates">,
 ): Moment[] {
   const moments: Moment[] = [];
   for (const [i, { at, event, detail = "" }] of history.entries()) {
     const before = history[i - 1];
     if (event === "dispatched" && before !== undefined && at - before.at >= WAIT_MS) {
-      moments.push({ at: before.at, ...waited(at - before.at, job.gates) });
+      moments.push({ at: before.at, ...waited(at - before.at, gates) });
     }
     moments.push({ at, event, detail, tone: toneOf(event, detail) });
   }
   return moments;
 }
 
+/**
+ * What took longest of it nobody has written down, so all that had to come true is told. Of a job
+ * that waits now, `why` knows which it is.
+ */
 function waited(ms: number, gates: readonly string[]): Omit<Moment, "at"> {
-  const behind = gates.length === 0 ? "for its turn" : `for its turn, behind ${gates.join(", ")}`;
-  return {
-    event: gates.length === 0 ? "waited" : "gated",
-    detail: waitText(ms, behind),
-    tone: "wait",
-  };
-}
-
-function waitText(ms: number, behind: string): string {
-  return `${duration(ms)} ${behind}`;
+  const passed = gates.length === 0 ? "" : ` and ${gates.join(", ")} let it pass`;
+  const detail = `${duration(ms)}, until it was due, a worker was free, its turn came${passed}`;
+  return { event: "waited", detail, tone: "wait" };
 }
 
 function toneOf(event: HistoryEntry["event"], detail: string): Moment["tone"] {

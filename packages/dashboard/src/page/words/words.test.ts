@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { OverviewItem, Standing } from "@sluice/protocol";
 import { alignSeries } from "./align-series.ts";
 import {
   age,
@@ -20,6 +21,7 @@ import { link, parseRoute } from "./route.ts";
 import { sparkPath } from "./spark-path.ts";
 import { isTrouble, standingText } from "./standing.ts";
 import { timeline } from "./timeline.ts";
+import { visible } from "./visible.ts";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -62,20 +64,68 @@ test("lanes have names and addresses, paths too", () => {
   assert.equal(laneAddress(["a", "b"]), '["a","b"]');
 });
 
+const STATS = { waiting: 3, leased: 0, delayed: 0 } as OverviewItem["stats"];
+const queue = (standing: Standing | undefined, outRate = 0, stats = STATS): OverviewItem => ({
+  name: "q",
+  stats,
+  inRate: 0,
+  outRate,
+  failureRate: 2,
+  deadLetters: 0,
+  ...(standing === undefined ? {} : { standing }),
+});
+
 test("a queue that stands still says why in words", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
-  assert.equal(standingText({ reason: "no-workers" }, 0, now), "no workers");
-  const gated = { reason: "gated", gate: "smtp", part: "cooldown", note: "429" } as const;
   const until = now + 3_600_000;
+  const text = (standing: Standing, outRate = 0): string =>
+    standingText(queue(standing, outRate), now);
+  assert.equal(text({ reason: "no-workers" }), "no workers");
+  assert.equal(text({ reason: "failing" }), "all jobs fail, 2.0 a second, and none finishes");
+  assert.match(text({ reason: "capacity", limit: 5 }), /^as many run as may \(5\)/);
+  assert.match(text({ reason: "delayed", until }), /^nothing is due until \d\d:\d\d$/);
+  assert.match(text({ reason: "busy" }), /^all workers are busy/);
+  const smtp = { gate: "smtp", part: "cooldown", note: "429", lanes: 2 } as const;
+  const gated = { reason: "gated", gates: [smtp], gatesTotal: 1 } satisfies Standing;
   assert.match(
-    standingText({ ...gated, until }, 0, now),
+    text({ ...gated, gates: [{ ...smtp, until }] }),
     /^all gated by smtp \(a cooldown\) until \d\d:\d\d: 429$/,
   );
-  assert.match(standingText(gated, 0, now), /until something is released: 429$/);
-  assert.equal(standingText(gated, 4, now), "moving, held back by smtp (a cooldown)");
-  assert.equal(isTrouble(gated, 4), false, "it moves, at the gate's pace");
-  assert.equal(isTrouble(gated, 0), true);
-  assert.equal(isTrouble({ reason: "dead-letters" }, 0), false);
+  assert.match(text(gated), /until something is released: 429$/);
+  assert.equal(text(gated, 4), "moving, held back by smtp (a cooldown)");
+  assert.equal(isTrouble(queue(gated, 4)), false, "it moves, at the gate's pace");
+  assert.equal(isTrouble(queue(gated)), true);
+  for (const reason of ["dead-letters", "delayed"] as const) {
+    assert.equal(isTrouble(queue({ reason })), false);
+  }
+});
+
+test("of several gates each is named, and what was not looked at is not claimed", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  const shut = { gate: "shut", part: "rate", lanes: 2 } as const;
+  const smtp = { gate: "smtp", part: "cooldown", until: now + 3_600_000, lanes: 1 } as const;
+  const several: Standing = { reason: "gated", gates: [shut, smtp], gatesTotal: 4 };
+  assert.match(
+    standingText(queue(several), now),
+    /^all gated: 2 lanes by shut, which is closed \(a rate of 0\); 1 lane by smtp \(.*, and 2 more$/,
+  );
+  const sample: Standing = { reason: "gated", gates: [shut] };
+  assert.match(standingText(queue(sample), now), /^gated, its oldest job by shut/);
+});
+
+test("a queue that does not stand still is said to move only when it does", () => {
+  const text = (outRate: number, waiting: number, leased: number): string =>
+    standingText(queue(undefined, outRate, { ...STATS, waiting, leased }), 0);
+  assert.equal(text(1, 5, 2), "moving, 2 running");
+  assert.equal(text(0, 5, 2), "2 running");
+  assert.equal(text(0, 0, 0), "empty");
+});
+
+test("what cannot be seen, or turns a text around, is shown as what it is", () => {
+  assert.equal(visible("a\u202egnp.exe\u0000"), "a\\u202egnp.exe\\u0000");
+  assert.equal(visible("שלום 🚀 <b>\n"), "שלום 🚀 <b>\n");
+  assert.equal(laneText("\u202egnp"), "\\u202egnp");
+  assert.equal(previewLine({ payload: "\u202e" }), '"\\u202e"');
 });
 
 test("the limits of a gate go into a form and come back", () => {
@@ -115,10 +165,11 @@ test("a test job is what its form says, or is refused in words", () => {
 });
 
 test("payloads are cut, never lost", () => {
-  assert.equal(previewLine({ payload: { a: 1 }, payloadBytes: 7 }), '{"a":1}');
-  assert.equal(previewLine({ payloadBase64: "AP8=", payloadBytes: 2 }), "base64 AP8=");
-  assert.match(previewLine({ payloadBytes: 1e6, isPayloadOmitted: true }), /too large/);
-  assert.equal(previewLine({ payload: "x".repeat(500), payloadBytes: 502 }).length, 121);
+  assert.equal(previewLine({ payload: { a: 1 } }), '{"a":1}');
+  assert.equal(previewLine({ payloadBase64: "AP8=" }), "base64 AP8=");
+  assert.equal(previewLine({ payloadStart: '{"a":' }), '{"a":…');
+  assert.equal(previewLine({ payloadStartBase64: "AP8=" }), "base64 AP8=");
+  assert.equal(previewLine({ payload: "x".repeat(500) }).length, 121);
   assert.equal(pretty("<b>"), '"<b>"');
   assert.equal(cut("abc", 2), "ab…");
 });
@@ -140,19 +191,19 @@ test("a life tells what lay between two moments", () => {
     { at: 3_000, event: "dispatched" as const, detail: "lease 1" },
     { at: 3_010, event: "ended" as const, detail: "finished" },
   ];
-  const job = { gates: ["smtp"], state: "finished" as const };
-  const moments = timeline(history, job);
+  const moments = timeline(history, { gates: ["smtp"] });
   assert.deepEqual(
     moments.map(({ event, tone }) => [event, tone]),
     [
       ["added", "plain"],
-      ["gated", "wait"],
+      ["waited", "wait"],
       ["dispatched", "plain"],
       ["ended", "good"],
     ],
   );
-  assert.equal(plain(moments[1]!.detail), "3 s for its turn, behind smtp");
-  assert.equal(timeline(history, { ...job, gates: [] })[1]!.event, "waited");
+  const all = "3 s, until it was due, a worker was free, its turn came";
+  assert.equal(plain(moments[1]!.detail), `${all} and smtp let it pass`);
+  assert.equal(plain(timeline(history, { gates: [] })[1]!.detail), all);
 });
 
 test("lines with times of their own are brought together", () => {

@@ -1,8 +1,7 @@
-import type { QueueInfo } from "@sluice/protocol";
+import type { OverviewItem, QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../../data/api.ts";
 import { purge, redrive } from "../../data/long-work.ts";
-import type { OverviewItem } from "../../data/types.ts";
 import { Action, type Values } from "../../parts/action.tsx";
 import { count } from "../../words/format.ts";
 import { newJob } from "../../words/new-job.ts";

@@ -1,16 +1,16 @@
-import type { JobState, QueueStats } from "@sluice/protocol";
+import type { JobJson, JobState, JobsJson, QueueStats } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { eachJob } from "../../data/long-work.ts";
-import type { JobsPage, ShownJob } from "../../data/types.ts";
 import { Action } from "../../parts/action.tsx";
 import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
+import { visible } from "../../words/visible.ts";
 
 const STATES: readonly JobState[] = ["waiting", "delayed", "leased", "finished", "failed"];
 const PER_PAGE = 25;
@@ -28,7 +28,7 @@ export function Jobs({ queue, stats }: JobsProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const query = { state, search, limit: PER_PAGE, cursor: before.at(-1) };
   const address = at(["queues", queue, "jobs"], query);
-  const { data, error, refresh } = useLive<JobsPage>(address, ofQueue(queue));
+  const { data, error, refresh } = useLive<JobsJson>(address, ofQueue(queue));
   const turn = (cursors: readonly string[]): void => {
     setBefore(cursors);
     setChosen(new Set());
@@ -86,7 +86,7 @@ function StateChoice({ state, stats, onChoose }: StateChoiceProps): JSX.Element 
 }
 
 /** A search looks at a part of a long queue at a time. */
-function Looked({ page }: { page: JobsPage | undefined }): JSX.Element | null {
+function Looked({ page }: { page: JobsJson | undefined }): JSX.Element | null {
   if (page?.looked === undefined) return null;
   const rest = page.cursor === undefined ? "that is all" : "Next goes on";
   return (
@@ -97,7 +97,7 @@ function Looked({ page }: { page: JobsPage | undefined }): JSX.Element | null {
 }
 
 interface JobTableProps {
-  jobs: readonly ShownJob[] | undefined;
+  jobs: readonly JobJson[] | undefined;
   chosen: ReadonlySet<string>;
   onChoose(chosen: ReadonlySet<string>): void;
 }
@@ -114,7 +114,7 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
   const isAll = jobs.every(({ id }) => chosen.has(id));
   return (
     <Frame label="jobs">
-      <table class="jobs">
+      <table class="cards jobs">
         <thead>
           <tr>
             <th scope="col">
@@ -154,7 +154,7 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
 }
 
 interface JobRowProps {
-  job: ShownJob;
+  job: JobJson;
   now: number;
   isChosen: boolean;
   onChoose(): void;
@@ -164,7 +164,7 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
   const { id, fairnessKey, addedAt, attempt, attempts, error } = job;
   return (
     <tr>
-      <td>
+      <td class="choose">
         <input
           type="checkbox"
           aria-label={`choose job ${id}`}
@@ -175,13 +175,21 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
       <th scope="row">
         <a href={link("jobs", id)}>{id}</a>
       </th>
-      <td class="lane">{laneText(fairnessKey)}</td>
-      <td class="number">{age(now - addedAt)}</td>
-      <td class="number">
+      <td class="lane" data-label="lane">
+        {laneText(fairnessKey)}
+      </td>
+      <td class="number" data-label="age">
+        {age(now - addedAt)}
+      </td>
+      <td class="number" data-label="attempt">
         {attempt} / {attempts}
       </td>
-      <td class="payload">{previewLine(job)}</td>
-      <td class="error">{error === undefined ? "" : cut(error, ERROR_CHARS)}</td>
+      <td class="payload wide" data-label="payload">
+        {previewLine(job)}
+      </td>
+      <td class="error wide" data-label="last error">
+        {error === undefined ? "" : visible(cut(error, ERROR_CHARS))}
+      </td>
     </tr>
   );
 }

@@ -65,7 +65,7 @@ interface LaneTableProps extends LanesProps {
 function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.Element {
   return (
     <Frame label="lanes">
-      <table class="lanes">
+      <table class="cards lanes">
         <thead>
           <tr>
             <th scope="col">Lane</th>
@@ -88,13 +88,17 @@ function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.
               <th scope="row" class="lane">
                 {laneText(lane.key)}
               </th>
-              <td>{tiers?.[lane.tier]?.name ?? lane.tier}</td>
-              <td>
+              <td data-label="tier">{tiers?.[lane.tier]?.name ?? lane.tier}</td>
+              <td class="wide" data-label="share received against owed">
                 <ShareBar lane={lane} />
               </td>
-              <td class="number">{count(lane.waiting)}</td>
-              <td class="number">{count(lane.leased)}</td>
-              <td class="number">
+              <td class="number" data-label="waiting">
+                {count(lane.waiting)}
+              </td>
+              <td class="number" data-label="running">
+                {count(lane.leased)}
+              </td>
+              <td class="number" data-label="weight">
                 <WeightAction queue={queue} lane={lane} onChange={onChange} />
               </td>
             </tr>

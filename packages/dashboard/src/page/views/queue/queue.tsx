@@ -1,9 +1,8 @@
-import type { QueueInfo } from "@sluice/protocol";
+import type { Overview, QueueHistory, QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
-import type { Overview, QueueHistory } from "../../data/types.ts";
 import { Fact, Refused } from "../../parts/bits.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { age, bytes, count, rate } from "../../words/format.ts";
@@ -32,7 +31,7 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
       </header>
       <Refused error={error} />
       <Figures info={data} overview={overview} />
-      <Charts queue={queue} />
+      <Charts queue={queue} isAside={tab !== "lanes"} />
       <Tiers info={data} />
       <nav class="tabs" aria-label={`parts of ${queue}`}>
         {QUEUE_TABS.map((one) => (
@@ -58,9 +57,8 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
 function Banner({ overview }: { overview: Overview | undefined }): JSX.Element {
   const now = useNow();
   const item = overview?.items[0];
-  if (item?.standing === undefined) return <p class="standing muted">moving or empty</p>;
-  const tone = isTrouble(item.standing, item.outRate) ? "warn" : "muted";
-  return <p class={`standing ${tone}`}>{standingText(item.standing, item.outRate, now)}</p>;
+  if (item === undefined) return <p class="standing muted">…</p>;
+  return <p class={`standing ${isTrouble(item) ? "warn" : "muted"}`}>{standingText(item, now)}</p>;
 }
 
 interface FiguresProps {
@@ -93,12 +91,12 @@ function Figures({ info, overview }: FiguresProps): JSX.Element {
   );
 }
 
-function Charts({ queue }: { queue: string }): JSX.Element {
+function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.Element {
   const { data } = useLive<QueueHistory>(at(["queues", queue, "history"]));
   const times = data?.times ?? [];
   const series = data?.series;
   return (
-    <div class="charts">
+    <div class={`charts ${isAside ? "aside" : ""}`}>
       <Chart
         title="Throughput, jobs a second"
         times={times}

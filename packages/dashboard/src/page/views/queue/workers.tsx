@@ -1,13 +1,13 @@
-import type { WorkerInfo } from "@sluice/protocol";
+import type { JobsJson, WorkerInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
-import type { JobsPage } from "../../data/types.ts";
 import { Empty, Frame, Refused, Search } from "../../parts/bits.tsx";
 import { count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
+import { visible } from "../../words/visible.ts";
 
 /** What a page shows; the search finds the others. */
 const SHOWN = 100;
@@ -31,6 +31,11 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
       {found.slice(0, SHOWN).map((worker) => (
         <Worker key={worker.name} queue={queue} worker={worker} />
       ))}
+      {found.length > SHOWN && (
+        <p class="muted">
+          {count(found.length - SHOWN)} more are not shown: search for a part of the name.
+        </p>
+      )}
     </>
   );
 }
@@ -41,7 +46,7 @@ function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.E
   return (
     <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <b>{name}</b>
+        <b>{visible(name)}</b>
         <span>
           holds {count(leased)}, would take {count(free)} more
         </span>
@@ -54,10 +59,13 @@ function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.E
 function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element {
   const now = useNow();
   const query = { state: "leased", worker, limit: HELD_SHOWN };
-  const { data } = useLive<JobsPage>(at(["queues", queue, "jobs"], query), ofQueue(queue));
-  if (data !== undefined && data.items.length === 0) return <Empty>It holds nothing now.</Empty>;
+  const { data } = useLive<JobsJson>(at(["queues", queue, "jobs"], query), ofQueue(queue));
+  const isCut = data?.cursor !== undefined;
+  if (data?.items.length === 0) {
+    return <Empty>{isCut ? "What it holds was not found yet." : "It holds nothing now."}</Empty>;
+  }
   return (
-    <Frame label={`jobs of ${worker}`}>
+    <Frame label={`jobs of ${worker}${isCut ? ", the first of them" : ""}`}>
       <table>
         <thead>
           <tr>

@@ -1,0 +1,160 @@
+/** What the HTTP API answers where the port has no type for it; the dashboard reads it. */
+import type { GateInfo } from "./gate.ts";
+import type { GatePart, JobInfo } from "./job.ts";
+import type { QueueStats } from "./queue.ts";
+
+/** Who one is. */
+export interface Session {
+  /** Whether callers are asked for a key. */
+  hasKeys: boolean;
+  /** False: an app's own server. */
+  hasBroker: boolean;
+  grants: readonly { action: "produce" | "consume" | "admin"; on: string }[];
+}
+
+/**
+ * Why a queue with something to do does not move, as data; a page puts it into words, as it knows
+ * the reader's zone.
+ *
+ *   paused         an operator has stopped it
+ *   delayed        nothing is due yet
+ *   dead-letters   it holds what failed elsewhere: nobody is meant to work on it
+ *   no-workers     nobody takes jobs
+ *   capacity       as many jobs run as may
+ *   gated          workers are free and yet jobs wait: gates keep all of them
+ *   failing        jobs run, and all that ends has failed
+ *   busy           all workers have jobs, and none has ended since the last look
+ */
+export type StandingReason =
+  | ("paused" | "delayed" | "dead-letters" | "no-workers")
+  | ("capacity" | "gated" | "failing" | "busy");
+
+export interface Standing {
+  reason: StandingReason;
+  /** Of `delayed`: when the next job is due. */
+  until?: number;
+  /** Of `capacity`: how many may run. */
+  limit?: number;
+  /** Of `gated`: the gates, those first that keep most lanes. */
+  gates?: StandingGate[];
+  /** How many gates keep it in all; absent: only the gate of the oldest job was looked at. */
+  gatesTotal?: number;
+}
+
+export interface StandingGate {
+  gate: string;
+  part?: GatePart;
+  /** When it opens; absent: when something is released, or never at a rate of 0. */
+  until?: number;
+  /** What the operator or a nack said of a cooldown. */
+  note?: string;
+  /** Lanes of the queue that stand in its line. */
+  lanes: number;
+}
+
+/** One for each moment, oldest first; null where the queue was not known yet. */
+export type Points = (number | null)[];
+
+export interface OverviewItem {
+  name: string;
+  stats: Omit<QueueStats, "name" | "perTier">;
+  /** A second. */
+  inRate: number;
+  outRate: number;
+  failureRate: number;
+  /** Jobs in its dead letter queue. */
+  deadLetters: number;
+  dlq?: string;
+  /** It is the dead letter queue of another. */
+  isDeadLetters?: true;
+  oldestAt?: number;
+  standing?: Standing;
+  sparks?: Record<"waiting" | "in" | "out" | "failures", Points>;
+}
+
+export interface Overview {
+  at: number;
+  tick: number;
+  /** Queues that match. */
+  total: number;
+  totals: { queues: number; waiting: number; leased: number; inRate: number; outRate: number };
+  items: OverviewItem[];
+  cursor?: string;
+}
+
+/** What is kept of a queue at each moment; rates are a second, times are milliseconds. */
+export type SeriesName = "waiting" | "in" | "out" | "failures" | "waitP50Ms" | "waitP99Ms";
+
+export interface QueueHistory {
+  everyMs: number;
+  /** Milliseconds since 1970, one for each point. */
+  times: number[];
+  series: Record<SeriesName, Points>;
+}
+
+/** A job as a list or its own address shows it: bytes as JSON where they are JSON. */
+export interface JobJson extends Omit<JobInfo, "payload" | "result"> {
+  payload?: unknown;
+  payloadBase64?: string;
+  payloadBytes: number;
+  /** Instead of a payload that is longer than what was asked for: how it begins. */
+  payloadStart?: string;
+  payloadStartBase64?: string;
+  result?: unknown;
+  resultBase64?: string;
+  resultBytes?: number;
+  resultStart?: string;
+  resultStartBase64?: string;
+}
+
+export interface JobsJson {
+  items: JobJson[];
+  cursor?: string;
+  /** Jobs that a search has looked at. */
+  looked?: number;
+}
+
+export interface GatesJson {
+  gates: GateInfo[];
+  total: number;
+  cursor?: string;
+}
+
+/** What an app shows of itself on the dashboard, and what can be done there. */
+export interface AppView {
+  sections: AppSection[];
+  actions?: AppAction[];
+}
+
+export type AppTone = "good" | "warn" | "bad";
+
+/** A text, a figure, or a moment in milliseconds since 1970, shown in the reader's zone. */
+export type AppValue = string | number | { at: number };
+
+export type AppSection =
+  | {
+      kind: "facts";
+      title: string;
+      facts: { label: string; value: AppValue; tone?: AppTone }[];
+    }
+  | { kind: "table"; title: string; columns: string[]; rows: AppValue[][] }
+  | {
+      kind: "chart";
+      title: string;
+      unit?: string;
+      series: { label: string; points: [timeMs: number, value: number][] }[];
+    };
+
+export interface AppAction {
+  name: string;
+  title: string;
+  /** Asked before it is done. */
+  confirm?: string;
+  fields?: { name: string; label: string; value?: string }[];
+}
+
+export interface AppJson {
+  name: string;
+  title: string;
+  view: AppView;
+}
