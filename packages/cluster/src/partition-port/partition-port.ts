@@ -17,6 +17,8 @@ import {
   type FairnessKey,
   type GateConfig,
   type GateInfo,
+  type GatesOptions,
+  type GatesPage,
   type GroupInfo,
   type HistoryEntry,
   type JobEnd,
@@ -217,8 +219,8 @@ export class PartitionPort implements Broker {
     return this.#broker.gate(key);
   }
 
-  gates(): Promise<readonly GateInfo[]> {
-    return this.#broker.gates();
+  gates(options?: GatesOptions): Promise<GatesPage> {
+    return this.#broker.gates(options);
   }
 
   cooldown(key: string, ms: number, reason?: string): Promise<void> {

@@ -19,6 +19,8 @@ import {
   type FairnessKey,
   type GateConfig,
   type GateInfo,
+  type GatesOptions,
+  type GatesPage,
   type GroupInfo,
   type HistoryEntry,
   type JobEnd,
@@ -326,8 +328,8 @@ export class ClusterRouter implements Broker {
     return this.#gates.gate(key);
   }
 
-  async gates(): Promise<readonly GateInfo[]> {
-    return this.#gates.gates();
+  async gates(options: GatesOptions = {}): Promise<GatesPage> {
+    return this.#gates.gates(options);
   }
 
   async cooldown(key: string, ms: number, reason?: string): Promise<void> {

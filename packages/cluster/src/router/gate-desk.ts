@@ -2,8 +2,10 @@
  * The calls about gates. Jobs in every partition may name a gate, so its limits and cooldowns are
  * told to all; its home hears them first and refuses for all of them.
  */
-import type { Broker, GateConfig, GateInfo } from "@sluice/protocol";
+import type { Broker, GateConfig, GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
+import { pageOfGates } from "./gate-pages.ts";
+import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
 import type { Reach } from "./reach.ts";
 
@@ -29,19 +31,26 @@ export class GateDesk {
     return mergeGates(known.map(({ value }) => value));
   }
 
-  async gates(): Promise<readonly GateInfo[]> {
-    const answers = await this.#reach.known(this.#reach.all, [], (port) => port.gates());
+  /** Each partition tells all that it has: one gate may be known in several. */
+  async gates(options: GatesOptions): Promise<GatesPage> {
+    const { limit: _, cursor: __, ...filter } = options;
+    const answers = await this.#reach.known(this.#reach.all, ["QUEUE_NOT_FOUND"], (port) =>
+      allGates(port, filter),
+    );
     const byKey = new Map<string, { partition: number; info: GateInfo }[]>();
     for (const { partition, value } of answers) {
       for (const info of value) {
-        byKey.set(info.key, [...(byKey.get(info.key) ?? []), { partition, info }]);
+        const found = byKey.get(info.key);
+        if (found === undefined) byKey.set(info.key, [{ partition, info }]);
+        else found.push({ partition, info });
       }
     }
-    return [...byKey].map(([key, found]) => {
+    const merged = [...byKey].map(([key, found]) => {
       const home = this.#home(key);
       found.sort((a, b) => Number(b.partition === home) - Number(a.partition === home));
       return mergeGates(found.map(({ info }) => info));
     });
+    return pageOfGates(merged, options);
   }
 
   async cooldown(key: string, ms: number, reason: string | undefined): Promise<void> {
@@ -83,4 +92,16 @@ export class GateDesk {
   #inOrder(key: string): number[] {
     return [this.#home(key), ...this.#others(key)];
   }
+}
+
+async function allGates(port: Broker, filter: GatesOptions): Promise<GateInfo[]> {
+  const gates: GateInfo[] = [];
+  let cursor: string | undefined;
+  do {
+    const from: GatesOptions = cursor === undefined ? {} : { cursor };
+    const page = await port.gates({ ...filter, limit: PAGE_MAX, ...from });
+    gates.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return gates;
 }
