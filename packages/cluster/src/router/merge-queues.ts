@@ -82,15 +82,21 @@ export function mergeStats(all: readonly BrokerStats[], names: readonly string[]
 }
 
 function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {
-  const times = {
+  const times: QueueTimes = {
     name,
     wait: mergeCounts(all.map(({ wait }) => wait)),
     run: mergeCounts(all.map(({ run }) => run)),
   };
-  const oldest = all
-    .flatMap((one) => (one.oldest === undefined ? [] : [one.oldest]))
-    .sort((a, b) => a.addedAt - b.addedAt)[0];
-  return oldest === undefined ? times : { ...times, oldest };
+  for (const { oldest, nextDueAt } of all) {
+    if (
+      oldest !== undefined &&
+      oldest.addedAt < (times.oldest?.addedAt ?? Number.POSITIVE_INFINITY)
+    )
+      times.oldest = oldest;
+    if (nextDueAt !== undefined)
+      times.nextDueAt = Math.min(nextDueAt, times.nextDueAt ?? Number.POSITIVE_INFINITY);
+  }
+  return times;
 }
 
 function mergeCounts(all: readonly TimeCounts[]): TimeCounts {
