@@ -28,10 +28,12 @@ export function unescapeBytes(raw: string): string | undefined {
   for (let i = 0; i < length; i++) {
     let byte = raw.charCodeAt(i);
     if (byte === PERCENT) {
-      const high = hexOf(raw.charCodeAt(i + 1));
-      const low = hexOf(raw.charCodeAt(i + 2));
-      if (high === -1 || low === -1) return undefined;
-      byte = high * 16 + low;
+      if (i + 2 >= length) return undefined;
+      const high = raw.charCodeAt(i + 1);
+      const low = raw.charCodeAt(i + 2);
+      if (high > 0xff || low > 0xff) return undefined;
+      byte = (HEX[high]! << 4) | HEX[low]!;
+      if (byte < 0) return undefined;
       i += 2;
     } else if (byte === PLUS) byte = SPACE;
     else if (byte > 0xff) return undefined;
@@ -44,13 +46,11 @@ const PERCENT = 0x25;
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-/** NaN, which stands for what is beyond the end, falls through all comparisons. */
-function hexOf(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  if (code >= 0x61 && code <= 0x66) return code - 0x57;
-  if (code >= 0x41 && code <= 0x46) return code - 0x37;
-  return -1;
-}
+/** The value of a hex digit by its code, or -1, which makes all that it is part of negative. */
+const HEX = Int8Array.from({ length: 256 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? -1 : value;
+});
 
 /** Digits that fit into a number exactly. */
 const DIGITS_MAX = 15;
