@@ -3,7 +3,7 @@
 /** Bytes of one answer: the largest feeds seen have a few MiB. A setting may lower it. */
 export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Elements of one document: 1,000 items of 50 attributes each, twice over. */
+/** Elements and sections of one document: 1,000 items of 50 attributes each, twice over. */
 export const XML_NODES_MAX = 100_000;
 
 /** Levels of elements: rss/channel/item/attr is four. */
@@ -14,6 +14,12 @@ export const XML_ATTRIBUTES_MAX = 64;
 
 /** Entity and character references of one document: beyond it they are an attack, not text. */
 export const XML_REFERENCES_MAX = 100_000;
+
+/** Characters of one tag, text or section: a parser takes seconds for one of many MiB. */
+export const XML_STRETCH_CHARS_MAX = 256 * 1024;
+
+/** Bytes of a document that does not stand in line behind the large ones. */
+export const SMALL_DOCUMENT_BYTES_MAX = 1024 * 1024;
 
 /** How long a document may take to read before its thread is ended: the largest take seconds. */
 export const PARSE_MS_MAX = 10_000;

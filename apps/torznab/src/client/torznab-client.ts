@@ -18,7 +18,7 @@ export interface Endpoint {
 }
 
 export interface ClientOptions {
-  readonly reader: XmlReader;
+  readonly reader: Pick<XmlReader, "read">;
   readonly timeoutMs: number;
   readonly bytesMax: number;
   readonly now: () => number;

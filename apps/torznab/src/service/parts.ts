@@ -6,7 +6,7 @@ import { type Clock, Sluice } from "sluice";
 import { TorznabClient } from "../client/torznab-client.ts";
 import { systemClock } from "../clock.ts";
 import type { Settings } from "../settings/settings.ts";
-import { XmlReader } from "../xml/reader.ts";
+import { XmlReaders } from "../xml/readers.ts";
 import { Asker } from "./ask.ts";
 import { History } from "./history.ts";
 import { Indexers } from "./indexers.ts";
@@ -29,7 +29,7 @@ export interface Parts {
   readonly indexers: Indexers;
   readonly history: History;
   readonly metrics: Metrics;
-  readonly reader: XmlReader;
+  readonly reader: XmlReaders;
   readonly asker: Asker;
 }
 
@@ -42,7 +42,7 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
   await indexers.settle(settings.indexers);
   const history = await History.open(sluice, settings.history);
   const metrics = new Metrics();
-  const reader = new XmlReader();
+  const reader = new XmlReaders();
   const client = new TorznabClient({
     reader,
     timeoutMs: settings.requestTimeoutMs,

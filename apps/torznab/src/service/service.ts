@@ -63,7 +63,12 @@ export class TorznabService {
 
   static async open(options: ServiceOptions): Promise<TorznabService> {
     const service = new TorznabService(await openParts(options));
-    await service.#start(options);
+    try {
+      await service.#start(options);
+    } catch (error) {
+      await service.parts.sluice.close({ timeoutMs: 0 });
+      throw error;
+    }
     return service;
   }
 

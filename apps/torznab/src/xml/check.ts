@@ -1,8 +1,15 @@
 /**
  * Walks over a document before it is parsed, and refuses what would cost too much: a document type,
- * too many elements, levels, attributes or references. One pass, no recursion, nothing allocated.
+ * too many elements, levels, attributes or references, too long a stretch of anything. One pass, no
+ * recursion, nothing allocated.
  */
-import { XML_ATTRIBUTES_MAX, XML_DEPTH_MAX, XML_NODES_MAX, XML_REFERENCES_MAX } from "../limits.ts";
+import {
+  XML_ATTRIBUTES_MAX,
+  XML_DEPTH_MAX,
+  XML_NODES_MAX,
+  XML_REFERENCES_MAX,
+  XML_STRETCH_CHARS_MAX,
+} from "../limits.ts";
 import { XmlRefused } from "./refused.ts";
 
 const QUOTE = 0x22;
@@ -27,6 +34,7 @@ class Walk {
   #at = 0;
   #depth = 0;
   #nodes = 0;
+  #hasElement = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -34,12 +42,14 @@ class Walk {
 
   run(): void {
     for (;;) {
-      this.#at = this.#text.indexOf("<", this.#at);
+      const before = this.#at;
+      this.#at = this.#text.indexOf("<", before);
       if (this.#at === -1) break;
+      checkStretch(before, this.#at);
       this.#markup();
     }
     if (this.#depth !== 0) throw new XmlRefused("malformed", "the document ends in an element");
-    if (this.#nodes === 0) throw new XmlRefused("malformed", "the document has no element");
+    if (!this.#hasElement) throw new XmlRefused("malformed", "the document has no element");
   }
 
   #markup(): void {
@@ -56,18 +66,25 @@ class Walk {
   #skipTo(end: string, length: number): void {
     const at = this.#text.indexOf(end, this.#at + length);
     if (at === -1) throw new XmlRefused("malformed", `a section is not closed by ${end}`);
+    checkStretch(this.#at, at);
     this.#at = at + end.length;
+    this.#count();
+  }
+
+  #count(): void {
+    if (++this.#nodes <= XML_NODES_MAX) return;
+    throw new XmlRefused("too_large", `the document has over ${XML_NODES_MAX} elements`);
   }
 
   #element(): void {
     const isClosing = this.#text.charCodeAt(this.#at + 1) === SLASH;
     const end = this.#endOfTag();
     const isEmpty = this.#text.charCodeAt(end - 1) === SLASH;
+    this.#hasElement = true;
     this.#at = end + 1;
     if (isClosing) this.#depth--;
-    else if (++this.#nodes > XML_NODES_MAX) {
-      throw new XmlRefused("too_large", `the document has over ${XML_NODES_MAX} elements`);
-    } else if (!isEmpty && ++this.#depth > XML_DEPTH_MAX) {
+    else this.#count();
+    if (!isClosing && !isEmpty && ++this.#depth > XML_DEPTH_MAX) {
       throw new XmlRefused("too_large", `the document is over ${XML_DEPTH_MAX} levels deep`);
     }
     if (this.#depth < 0) throw new XmlRefused("malformed", "an element is closed that is not open");
@@ -83,13 +100,21 @@ class Walk {
       if (quote !== 0) {
         if (char === quote) quote = 0;
       } else if (char === QUOTE || char === APOSTROPHE) quote = char;
-      else if (char === CLOSE) return at;
-      else if (char === EQUALS && ++attributes > XML_ATTRIBUTES_MAX) {
+      else if (char === CLOSE) {
+        checkStretch(this.#at, at);
+        return at;
+      } else if (char === EQUALS && ++attributes > XML_ATTRIBUTES_MAX) {
         throw new XmlRefused("too_large", `an element has over ${XML_ATTRIBUTES_MAX} attributes`);
       }
     }
     throw new XmlRefused("malformed", "the document ends in a tag");
   }
+}
+
+function checkStretch(from: number, to: number): void {
+  if (to - from <= XML_STRETCH_CHARS_MAX) return;
+  const most = XML_STRETCH_CHARS_MAX;
+  throw new XmlRefused("too_large", `the document has over ${most} characters in one piece`);
 }
 
 function checkReferences(text: string): void {
