@@ -46,7 +46,7 @@ export class QueueDesk {
     const copy = { ...optionsOf(config) };
     await Promise.all([
       ...others.map((partition) =>
-        this.#keeper.made(queue, partition, (port) => port.setQueue(queue, own)),
+        this.#keeper.askMade(queue, partition, (port) => port.setQueue(queue, own)),
       ),
       ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
     ]);
@@ -157,7 +157,7 @@ export class QueueDesk {
     const placement = this.#reach.directory.placementOf(queue);
     const { cursor: _, ...rest } = options;
     const read = (partition: number, page: LanesOptions): Promise<Page<LaneStats>> =>
-      this.#keeper.made(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
+      this.#keeper.askMade(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
     const { sort } = options;
     if (sort === undefined || placement.length === 1) return pageInTurn(placement, options, read);
     return pageByValue(placement, options, (lane) => lane[sort], read);

@@ -28,6 +28,11 @@ export class QueueKeeper {
     }
   }
 
+  /** The same, for a question that is not waited for without end. */
+  askMade<T>(queue: string, partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
+    return this.#reach.ask(partition, () => this.made(queue, partition, call));
+  }
+
   /** Copies the queue to those that lack it; false when no partition has it. */
   async make(queue: string, partitions: readonly number[]): Promise<boolean> {
     const others = this.#reach.directory
