@@ -3,8 +3,8 @@ import type { Document, XmlAnswer } from "./read-answer.ts";
 import { XmlReader } from "./reader.ts";
 
 /**
- * Two readers, so that the usual answer does not wait while a large or a bad one is being read: what
- * one indexer sends must not make the others late.
+ * Two readers, so that the usual answer does not wait while a large or a bad one is being read:
+ * what one indexer sends must not make the others late.
  */
 export class XmlReaders {
   readonly #small = new XmlReader();
