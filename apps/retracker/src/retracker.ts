@@ -16,7 +16,7 @@ import { UdpServer } from "./udp/server.ts";
 import type { ForwarderSpec } from "./upstream/forwarder-list.ts";
 import { type LoadedList, loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
 import { Upstream } from "./upstream/upstream.ts";
-import { ranges } from "./wire/address.ts";
+import { isWithin, ranges } from "./wire/address.ts";
 import { type Announce, NONE } from "./wire/announce.ts";
 
 export interface RetrackerOptions {
@@ -177,18 +177,22 @@ export class Retracker implements AsyncDisposable {
   async #listen(): Promise<void> {
     const { clock, settings, onError, tracker, upstream } = this.#parts;
     const trusted = rangesOf(settings.trusted_ranges);
+    const proxies = rangesOf(settings.x_real_ip);
     const routes = new Routes({
       settings,
       tracker,
       instance: upstream.instance,
       trusted,
-      proxies: rangesOf(settings.x_real_ip),
+      proxies,
       statistics: () => this.statistics(),
       isHealthy: () => this.#isHealthy,
     });
     const http = parseListen(settings.listen);
     if (http !== undefined) {
-      const server = new HttpServer({ answer: (request) => routes.answer(request), onError });
+      const answer = routes.answer.bind(routes);
+      const isProxy = (address: string): boolean =>
+        proxies !== undefined && isWithin(proxies, address);
+      const server = new HttpServer({ answer, onError, isProxy });
       this.#servers.push(server);
       this.ports.http = await server.listen(http.host, http.port);
     }

@@ -47,6 +47,8 @@ export const LIMITS: HttpLimits = {
 export interface HttpServerOptions {
   answer(request: HttpRequest): HttpResponse | Promise<HttpResponse>;
   onError(error: unknown): void;
+  /** A proxy speaks for many clients: only the connections in all bound it. */
+  isProxy?(address: string): boolean;
   /** Other limits than the usual ones, for tests that cannot wait. */
   readonly limits?: HttpLimits;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { fetchBytes, Scene } from "../testing/scene.ts";
 import { type HttpLimits, type HttpServerOptions, LIMITS } from "./connection.ts";
 import { textResponse } from "./response.ts";
 import { HttpServer } from "./server.ts";
@@ -126,6 +127,27 @@ test("connections are bounded in all and per address, and a closed one makes roo
   }
 });
 
+test("a proxy may have more connections than one client", async () => {
+  await using scene = await Scene.open({ settings: { x_real_ip: ["127.0.0.0/8"] } });
+  await using other = await Scene.open();
+  for (const [{ url }, status] of [
+    [scene, 200],
+    [other, 0],
+  ] as const) {
+    const { port } = new URL(url);
+    const sockets = await Promise.all(
+      Array.from({ length: LIMITS.socketsPerAddressMax }, async () => {
+        const socket = connect(Number(port), "127.0.0.1");
+        await once(socket, "connect");
+        return socket;
+      }),
+    );
+    const { status: got } = await fetchBytes(`${url}/healthz`).catch(() => ({ status: 0 }));
+    assert.equal(got, status);
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
 test("a connection ends with the last request that it may make", async () => {
   await using served = await Served.open({ requestsPerSocketMax: 3 });
   const client = await served.connect();
@@ -153,6 +175,16 @@ test("a large answer arrives whole although the connection is closed behind it",
   client.socket.write(GET.replace("Host: x", "Connection: close"));
   await client.closed;
   assert.ok(client.text.endsWith(`\r\n\r\n${body}\n`));
+});
+
+test("a client that never closes its side does not keep the server from closing", async () => {
+  const served = await Served.open({ idleMs: 20 });
+  const socket = connect({ port: served.port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.write("POST / HTTP/1.1\r\n\r\n");
+  await once(socket, "data");
+  await served.server.close();
+  await served.emptied();
+  socket.destroy();
 });
 
 test("a refusal arrives although the rest of the request is still coming", async () => {

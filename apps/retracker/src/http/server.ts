@@ -40,10 +40,11 @@ export class HttpServer {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep);
     const closed = new Promise((resolve) => this.#server?.close(resolve) ?? resolve(undefined));
     for (const connection of this.#connections) connection.end();
     await closed;
+    // Until then it closes those whose other side does not end.
+    clearInterval(this.#sweep);
   }
 
   get connections(): number {
@@ -52,10 +53,11 @@ export class HttpServer {
 
   #accept(socket: Socket): void {
     const { socketsMax, socketsPerAddressMax } = this.#options.limits ?? LIMITS;
+    const { isProxy } = this.#options;
     const address = packAddress(socket.remoteAddress ?? "");
     const count = address === undefined ? 0 : (this.#perAddress.get(address) ?? 0);
-    const isFull = this.#connections.size >= socketsMax || count >= socketsPerAddressMax;
-    if (address === undefined || isFull) {
+    const isOver = count >= socketsPerAddressMax && isProxy?.(address!) !== true;
+    if (address === undefined || isOver || this.#connections.size >= socketsMax) {
       this.refused++;
       socket.destroy();
       return;
