@@ -41,6 +41,10 @@ export class Life {
     return invalid("facts.length", facts.length, `at most ${FACTS_BYTES_MAX}`);
   }
 
+  get isReplaying(): boolean {
+    return this.#stage === "replaying";
+  }
+
   get isClosed(): boolean {
     return this.#stage === "closed";
   }

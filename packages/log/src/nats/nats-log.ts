@@ -7,8 +7,8 @@ import { Life } from "../life.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Batch, Log, Position, Span } from "../log.ts";
 import { BatchReader } from "./batch-reader.ts";
-import { flawedMessage, streamDamaged, toLogError } from "./errors.ts";
-import { type Fenced, setFence } from "./fence.ts";
+import { flawedMessage, logFailed, streamDamaged, toLogError } from "./errors.ts";
+import { setFence } from "./fence.ts";
 import {
   bodyOf,
   decodeMessage,
@@ -26,6 +26,7 @@ import type { Pipeline } from "./pipeline.ts";
 import { replayStream } from "./replay.ts";
 import { Spans } from "./spans.ts";
 import { Stream } from "./stream.ts";
+import { Tail } from "./tail.ts";
 
 const NO_BODY = new Uint8Array(0);
 
@@ -33,12 +34,19 @@ const NO_BODY = new Uint8Array(0);
  * A log in a stream of NATS JetStream. Each batch is a message, or several when it is large; its
  * position is the sequence of the first. Whoever opens the stream fences whoever had it before,
  * whose next append is refused by the server: see `fence.ts`, and `pipeline.ts` for the writing.
+ *
+ * A log can also be followed: it is replayed while its owner still writes to it, and the replay
+ * waits at the end until `takeOver` fences that owner. So whoever takes over has little left to read.
  */
 export class NatsLog implements Log {
   readonly #settings: NatsSettings;
   readonly #stream: Stream;
-  readonly #pipeline: Pipeline;
-  readonly #fence: Fenced;
+  readonly #tail: Tail;
+  readonly #failure = Promise.withResolvers<SluiceError>();
+  /** Undefined while the log is only followed. */
+  #pipeline: Pipeline | undefined;
+  /** Where the own fence begins. */
+  #fence = 0;
   readonly #life = new Life();
   readonly #spans: Spans;
   readonly #cache: MessageCache;
@@ -49,11 +57,10 @@ export class NatsLog implements Log {
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  private constructor(settings: NatsSettings, stream: Stream, fence: Fenced, info: StreamInfo) {
+  private constructor(settings: NatsSettings, stream: Stream, info: StreamInfo) {
     this.#settings = settings;
     this.#stream = stream;
-    this.#fence = fence;
-    this.#pipeline = fence.pipeline;
+    this.#tail = new Tail(stream);
     this.#opened = info;
     this.#spans = new Spans(settings.segmentBytes);
     this.#cache = new MessageCache(settings.readCacheBytes);
@@ -63,21 +70,50 @@ export class NatsLog implements Log {
     const settings = parseNatsOptions(options);
     try {
       const stream = await Stream.open(settings);
-      const fence = await setFence(settings, stream, randomUUID());
-      const info = await stream.info();
-      // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
-      const { num_deleted = 0, first_seq } = info.state;
-      if (num_deleted > 0) {
-        throw streamDamaged(
-          stream.name,
-          first_seq,
-          `${num_deleted} messages are missing behind it`,
-        );
-      }
-      return new NatsLog(settings, stream, fence, info);
+      const log = new NatsLog(settings, stream, await stream.info());
+      await log.takeOver();
+      return log;
     } catch (error) {
       throw toLogError(settings.stream, "opening", error);
     }
+  }
+
+  /** Opens the log for reading alone; its replay waits at the end until it is taken over. */
+  static async follow(options: NatsLogOptions): Promise<NatsLog> {
+    const settings = parseNatsOptions(options);
+    try {
+      const stream = await Stream.open(settings);
+      return new NatsLog(settings, stream, await stream.info());
+    } catch (error) {
+      throw toLogError(settings.stream, "opening", error);
+    }
+  }
+
+  /** Resolves when a replay has come to what was the end at that time. */
+  get caughtUp(): Promise<void> {
+    return this.#tail.reached;
+  }
+
+  /**
+   * Fences whoever writes to it: from now on it is ours, and the replay comes to its end. Rejects
+   * with LOG_FAILED when the owner has trimmed what was followed: then it has to be opened anew.
+   */
+  async takeOver(): Promise<void> {
+    const fence = await setFence(this.#settings, this.#stream, randomUUID());
+    this.#fence = fence.first;
+    this.#pipeline = fence.pipeline;
+    void fence.pipeline.failed.then(this.#failure.resolve);
+    const { state } = await this.#stream.info();
+    // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
+    const { num_deleted = 0, first_seq } = state;
+    const { name } = this.#stream;
+    if (num_deleted > 0) {
+      throw streamDamaged(name, first_seq, `${num_deleted} messages are missing behind it`);
+    }
+    if (this.#life.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
+      throw logFailed(name, "replaying", "its former owner has trimmed it: open it again");
+    }
+    this.#tail.endAt(fence.last);
   }
 
   /** The stream as it was when it was opened. */
@@ -86,7 +122,7 @@ export class NatsLog implements Log {
   }
 
   get failed(): Promise<SluiceError> {
-    return this.#pipeline.failed;
+    return this.#failure.promise;
   }
 
   get sizeBytes(): number {
@@ -103,13 +139,14 @@ export class NatsLog implements Log {
   }
 
   append(facts: Uint8Array): Promise<Position> {
-    const refusal = this.#life.refusalOf(facts) ?? this.#pipeline.error;
-    if (refusal !== undefined) return Promise.reject(refusal);
+    const pipeline = this.#pipeline;
+    const refusal = this.#life.refusalOf(facts) ?? pipeline?.error;
+    if (refusal !== undefined || pipeline === undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       const { connection } = this.#settings;
       const room = (connection.info?.max_payload ?? MESSAGE_BYTES_MAX) - ENVELOPE_BYTES;
       const partBytes = Math.min(MESSAGE_BYTES_MAX, room - HEAD_BYTES);
-      const position = this.#pipeline.next;
+      const position = pipeline.next;
       const head = { lengthBytes: facts.length, partBytes, position };
       const parts = partsOf({ ...head, kind: FACTS, index: 0, fence: 0 });
       const onStored = (): void => {
@@ -158,19 +195,20 @@ export class NatsLog implements Log {
     onStored: (() => void) | undefined,
     reject: (error: SluiceError) => void,
   ): void {
-    const sequence = this.#pipeline.next;
-    const message = encodeMessage({ ...head, fence: this.#fence.first }, body);
+    const pipeline = this.#pipeline!;
+    const sequence = pipeline.next;
+    const message = encodeMessage({ ...head, fence: this.#fence }, body);
     const resolve = (): void => {
       if (head.kind === FACTS) this.#cache.put(sequence, message);
       onStored?.();
     };
-    this.#pipeline.put(message, { resolve, reject });
+    pipeline.put(message, { resolve, reject });
   }
 
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
     const reader = new BatchReader(this.#settings.stream);
-    const { last } = this.#fence;
-    for await (const batch of replayStream(this.#settings, this.#stream, reader, last)) {
+    const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
+    for await (const batch of replayStream(this.#settings, this.#stream, reader, isLast)) {
       const { position, facts } = batch;
       const parts = reader.lastParts;
       this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
@@ -230,21 +268,22 @@ export class NatsLog implements Log {
   async #trim(before: Position): Promise<void> {
     this.#life.checkReady();
     const end = this.#spans.trimmed(before);
-    if (this.#pipeline.error !== undefined) throw this.#pipeline.error;
+    const pipeline = this.#pipeline!;
+    if (pipeline.error !== undefined) throw pipeline.error;
     if (end === undefined) return;
     await this.#checkOwner();
     this.#spans.forget(end);
     try {
       await this.#stream.purge(end);
     } catch (error) {
-      throw this.#pipeline.fail(toLogError(this.#stream.name, "trimming", error));
+      throw pipeline.fail(toLogError(this.#stream.name, "trimming", error));
     }
   }
 
   /** A purge names no sequence that it must follow, so a note that does so goes before it. */
   #checkOwner(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const position = this.#pipeline.next;
+      const position = this.#pipeline!.next;
       const head = { kind: TRIM, index: 0, lengthBytes: 0, partBytes: 0, position } as const;
       this.#put(head, NO_BODY, resolve, reject);
     });
@@ -252,8 +291,9 @@ export class NatsLog implements Log {
 
   async #close(): Promise<void> {
     this.#life.close();
+    this.#tail.giveUp();
     await this.#trimming;
-    await this.#pipeline.settled();
-    this.#pipeline.close();
+    await this.#pipeline?.settled();
+    this.#pipeline?.close();
   }
 }

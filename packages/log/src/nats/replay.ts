@@ -6,15 +6,16 @@ import { Feed } from "./feed.ts";
 import type { NatsSettings } from "./options.ts";
 import type { Stream } from "./stream.ts";
 
-/** All batches from the stream's first message up to its message `last`. */
+/** All batches from the stream's first message up to the one that `isLast` calls the last. */
 export async function* replayStream(
   settings: NatsSettings,
   stream: Stream,
   reader: BatchReader,
-  last: Position,
+  isLast: (sequence: Position) => boolean | Promise<boolean>,
 ): AsyncGenerator<Batch, void, undefined> {
   const { state } = await stream.info();
   const first = Math.max(state.first_seq, 1);
+  if (await isLast(first - 1)) return;
   const feed = new Feed(settings, stream, first);
   let expected = first;
   try {
@@ -24,7 +25,7 @@ export async function* replayStream(
       expected = sequence + 1;
       const batch = reader.take(sequence, data);
       if (batch !== undefined) yield batch;
-      if (sequence >= last) return;
+      if (await isLast(sequence)) return;
     }
   } finally {
     await feed.close();

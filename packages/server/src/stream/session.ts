@@ -198,6 +198,8 @@ export class Session {
   /** The server ends: consumers rest, and leases stay for when it is back. */
   suspend(): void {
     const socket = this.#socket;
+    // Jobs that are leased and not sent would wait for their leases to run out.
+    this.channel.flush();
     if (socket !== undefined) this.#drop(socket);
     this.#end();
     socket?.close(1001, "the server is closing");
