@@ -7,8 +7,9 @@ import { idOf } from "./tokens.ts";
 export type Oldest = Pick<QueueTimes, "oldest" | "nextDueAt">;
 
 /**
- * The oldest waiting job of every queue, and the next that is due. One walk finds all of them, a slice at a time; what it
- * found is good for a while, the longer the more it cost, so that asking often costs little.
+ * The oldest waiting job of every queue, and the next that is due. One walk finds all of them, a
+ * slice at a time; what it found is good for a while, the longer the more it cost, so that asking
+ * often costs little.
  */
 export class OldestJobs {
   readonly #runtime: Runtime;

@@ -66,6 +66,7 @@ export function listGates(core: Core, options: GateListOptions, now: number): Ga
 
 function isShown(core: Core, gate: GateLine, queue: Queue | undefined, now: number): boolean {
   if (queue === undefined) return gate.users > 0 || !gate.pristine(now);
+  if (gate.inLine === 0) return false;
   for (const entry of gate.entries.values()) {
     if (core.lanes.get(entry, QUEUE) !== queue.index) continue;
     if (core.rings.sizeOf(core.lanes.get(entry, CHILD)) > 0) return true;

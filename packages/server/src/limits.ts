@@ -132,9 +132,12 @@ export const HISTORY_QUEUES_MAX = 2_000;
 export const OVERVIEW_PAGE_MAX = 100;
 export const SPARK_POINTS = 36;
 
-/** Gates that a queue which stands still names, and queues of a page that are looked at so far. */
+/**
+ * Gates that a queue which stands still names, and how long all gates may be looked through for
+ * one page; of further queues only the gate of the oldest job is told.
+ */
 export const STANDING_GATES_MAX = 3;
-export const GATED_LOOKED_MAX = 10;
+export const GATED_LOOK_MS_MAX = 50;
 
 /** A reader of the pulse hears of changes this often at most, and that all is well this often. */
 export const PULSE_MS = 1_000;

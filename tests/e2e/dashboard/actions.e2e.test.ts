@@ -61,6 +61,17 @@ test("a queue is paused and resumed", () =>
     assert.equal((await stats("q")).paused, false);
   }));
 
+test("what takes too long can be left, and it is said that it may have been done", () =>
+  stage.look("#/queues/q", async (page) => {
+    await page.route("**/pause", () => undefined);
+    await act(page, "Pause", "Pause");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("progressbar").waitFor();
+    await dialog.getByRole("button", { name: "Stop" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await said(page, /Stopped\. What was under way may have been done/);
+  }));
+
 test("a queue is purged", async () => {
   const jobs = Array.from({ length: 5_000 }, (_, i) => ({ payload: i }));
   await call("POST /v1/queues/q/jobs", { jobs });

@@ -8,7 +8,7 @@ import type {
   StandingReason,
 } from "@sluice/protocol";
 import type { History } from "../history/history.ts";
-import { GATED_LOOKED_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
+import { GATED_LOOK_MS_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
 import { explain, guessStanding, type Motion } from "./standing.ts";
 
 export const OVERVIEW_SORTS = ["attention", "name", "waiting", "in", "out", "failures"] as const;
@@ -50,25 +50,25 @@ export async function readOverview(
   const names = page.map(({ info }) => info.name);
   const { queues } = await broker.stats({ queues: names, oldest: true });
   const timesOf = new Map(queues.map((times) => [times.name, times]));
-  const looked = new Set(
-    page.filter(({ reason }) => reason === "gated").slice(0, GATED_LOOKED_MAX),
-  );
-  const items = page.map(async (line): Promise<OverviewItem> => {
-    const { info } = line;
-    const times = timesOf.get(info.name);
-    const standing = await explain(broker, { ...line, times, mayLook: looked.has(line) });
-    const item = itemOf(info, history, byName, query.tick);
-    if (dlqs.has(info.name)) item.isDeadLetters = true;
+  const until = performance.now() + GATED_LOOK_MS_MAX;
+  const items: OverviewItem[] = [];
+  // One after the other, so that each sees how long those before it took.
+  for (const line of page) {
+    const times = timesOf.get(line.info.name);
+    const mayLook = performance.now() < until;
+    const standing = await explain(broker, { ...line, times, mayLook });
+    const item = itemOf(line.info, history, byName, query.tick);
+    if (dlqs.has(item.name)) item.isDeadLetters = true;
     if (times?.oldest !== undefined) item.oldestAt = times.oldest.addedAt;
     if (standing !== undefined) item.standing = standing;
-    return item;
-  });
+    items.push(item);
+  }
   const overview: Overview = {
     at: Date.now(),
     tick: history.tick,
     total: lines.length,
     totals: totalsOf(all, history),
-    items: await Promise.all(items),
+    items,
   };
   if (cursor + limit < lines.length) overview.cursor = String(cursor + limit);
   return overview;

@@ -105,6 +105,12 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       return { ...found, items: found.items.map(listedJson) };
     },
   });
+  inspectRoute(app, context);
+  explainRoutes(app, context);
+  changeRoutes(app, context);
+}
+
+function inspectRoute(app: FastifyInstance, context: RouteContext): void {
   app.route<{ Params: { id: string }; Querystring: JobQuery }>({
     method: "GET",
     url: "/v1/jobs/:id",
@@ -127,8 +133,6 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       return jobJson(job, request.query);
     },
   });
-  explainRoutes(app, context);
-  changeRoutes(app, context);
 }
 
 function explainRoutes(app: FastifyInstance, context: RouteContext): void {

@@ -61,7 +61,7 @@ export class Line {
     return this.#state;
   }
 
-  /** The server's time, by which ages and ends are told: the clock of a phone may be minutes off. */
+  /** The server's time, by which ages and ends are told: a phone's clock may be minutes off. */
   serverNow(): number {
     return this.#wall() + (Math.abs(this.#aheadMs) > SKEW_MS ? this.#aheadMs : 0);
   }

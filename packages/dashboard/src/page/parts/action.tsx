@@ -106,7 +106,7 @@ function useWork({ run, onDone, fields = [] }: DialogProps) {
       say(await run(values, tell, signal));
       dialog.current?.close();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return say("Stopped. What was under way may have been done.");
       setWork({ state: "refused", message: error instanceof Error ? error.message : "refused" });
     } finally {
       onDone?.();

@@ -45,10 +45,12 @@ export function duration(ms: number): string {
   return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}${THIN}ms`;
 }
 
+const short = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
+
 export function bytes(value: number): string {
   if (value < 1024) return `${value}${THIN}B`;
-  if (value < 1024 ** 2) return `${(value / 1024).toFixed(1)}${THIN}kB`;
-  return `${(value / 1024 ** 2).toFixed(1)}${THIN}MB`;
+  if (value < 1024 ** 2) return `${short(value / 1024)}${THIN}kB`;
+  return `${short(value / 1024 ** 2)}${THIN}MB`;
 }
 
 const HOURS = { hour: "2-digit", hourCycle: "h23" } as const;

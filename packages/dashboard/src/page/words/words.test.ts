@@ -35,6 +35,7 @@ test("figures are short and keep their meaning", () => {
   assert.equal(percent(0.031), "3.1%");
   assert.equal(percent(1), "100%");
   assert.equal(plain(bytes(52_700)), "51.5 kB");
+  assert.equal(plain(bytes(1_000_000)), "977 kB");
 });
 
 test("durations have two units at most, countdowns are clocks", () => {
