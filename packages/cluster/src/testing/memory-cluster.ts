@@ -1,7 +1,7 @@
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import type { Clock } from "@sluice/protocol";
-import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { LocalPartitions, moved } from "../partitions/local-partitions.ts";
 import { ClusterRouter, type Directory } from "../router/index.ts";
 
 export interface MemoryClusterOptions {
@@ -14,6 +14,8 @@ export interface MemoryClusterOptions {
 export class MemoryCluster {
   readonly partitions: LocalPartitions;
   readonly router: ClusterRouter;
+  /** Nobody opens these. */
+  readonly away = new Set<number>();
   readonly #options: MemoryClusterOptions;
   readonly #logs: Map<number, MemoryLog>;
   readonly #brokers = new Map<number, Promise<LocalBroker>>();
@@ -26,6 +28,7 @@ export class MemoryCluster {
     this.partitions = new LocalPartitions({
       clock,
       elsewhere: async (partition) => {
+        if (this.away.has(partition)) throw moved(partition);
         await this.broker(partition);
         return this.partitions.dial(partition);
       },
