@@ -56,7 +56,7 @@ test("a partition that moves keeps its leases, and its consumers go on", async (
   await second.close();
 });
 
-test("a connection that was not greeted yet when its partition moved is not waited for", async () => {
+test("a connection that nobody has greeted when its partition moves is cut", async () => {
   const clock = new FakeClock(() => turns(20));
   const partitions = new LocalPartitions({ clock });
   const broker = await openBroker({ log: new MemoryLog(), clock });

@@ -164,3 +164,23 @@ test("a cooldown shuts the gate in every partition, whoever asked for it", async
   }
   await cluster.end("close");
 });
+
+test("nobody brings a queue back that is being deleted", async () => {
+  const { cluster, router, directory, clock } = stage();
+  await router.setQueue("q", { spread: 2 });
+  const [first, away] = directory.placementOf("q");
+  cluster.away.add(away!);
+  await cluster.drop(away!, "close");
+  const deleting = router.deleteQueue("q");
+  const add = router.add("q", [job("x", { fairnessKey: keysOf(0, 2, 1)[0]! })]);
+  const refusal = assert.rejects(add, { code: "QUEUE_NOT_FOUND" });
+  const broker = await cluster.broker(first!);
+  await broker.deleteQueue("q");
+  await clock.advance(300);
+  cluster.away.clear();
+  await clock.advance(1000);
+  await deleting;
+  await refusal;
+  assert.deepEqual(await router.queues(), []);
+  await cluster.end("close");
+});

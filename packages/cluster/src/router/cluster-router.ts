@@ -259,7 +259,7 @@ export class ClusterRouter implements Broker {
     const placement = this.#reach.directory.placementOf(queue);
     const { cursor: _, ...rest } = options;
     return pageInTurn(placement, options, (partition, page) =>
-      this.#keeper.made(queue, partition, (port) => port.jobs(queue, { ...rest, ...page })),
+      this.#keeper.askMade(queue, partition, (port) => port.jobs(queue, { ...rest, ...page })),
     );
   }
 

@@ -21,6 +21,9 @@ export const QUIET_MS = 10;
 /** A delivery for which no credit is left waits this long for the next one, then it goes back. */
 export const SURPLUS_MS = 100;
 
+/** After how long a partition that has refused a consumer, or ended it, is asked again. */
+export const REJOIN_MS = 1000;
+
 /** Names of operations and of groups that are remembered here. */
 export const NAMES_MAX = 10_000;
 

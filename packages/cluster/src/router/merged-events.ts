@@ -94,7 +94,9 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
   async #groupEnded(
     event: Extract<BrokerEvent, { event: "group-ended" }>,
   ): Promise<BrokerEvent | undefined> {
-    const info = await groupOf(this.#reach, event.group);
+    const info = await groupOf(this.#reach, event.group).catch(() => undefined);
+    // It is not known any more, or a partition is away: what there is to tell is told.
+    if (info === undefined) return event;
     if (!info.ended) return undefined;
     const name = JSON.stringify([event.group, ...info.members.map(({ id }) => id)]);
     if (this.#ended.get(name) !== undefined) return undefined;

@@ -43,16 +43,33 @@ export class QueueDesk {
       port.setQueue(queue, options === undefined || options === null ? options : own),
     );
     const added = wanted.filter((partition) => !held.includes(partition));
-    const copy = { ...optionsOf(config) };
+    const copy = optionsOf(config);
     await Promise.all([
-      ...others.map((partition) =>
-        this.#keeper.made(queue, partition, (port) => port.setQueue(queue, own)),
-      ),
+      ...others.map((partition) => this.#change(queue, partition, own, copy)),
       ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
     if (added.length > 0) await directory.place(queue, wanted);
     return this.queue(queue);
+  }
+
+  /** One that lacks the queue needs all its options, the others what is new. */
+  async #change(
+    queue: string,
+    partition: number,
+    options: QueueOptions,
+    all: QueueOptions,
+  ): Promise<void> {
+    await this.#reach.ask(partition, async (port) => {
+      const isThere = await port.queue(queue).then(
+        () => true,
+        (error) => {
+          if (isNotFound(error)) return false;
+          throw error;
+        },
+      );
+      await port.setQueue(queue, isThere ? options : all);
+    });
   }
 
   /** The partitions that are to hold the queue: those that do, and as many more as asked for. */
@@ -79,7 +96,7 @@ export class QueueDesk {
     const held = directory.placementOf(dlq);
     const added = partitions.filter((partition) => !held.includes(partition));
     if (added.length === 0) return;
-    const isThere = await this.#keeper.make(dlq, added);
+    const isThere = await this.#keeper.copy(dlq, added);
     await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
@@ -157,7 +174,7 @@ export class QueueDesk {
     const placement = this.#reach.directory.placementOf(queue);
     const { cursor: _, ...rest } = options;
     const read = (partition: number, page: LanesOptions): Promise<Page<LaneStats>> =>
-      this.#keeper.made(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
+      this.#keeper.askMade(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
     const { sort } = options;
     if (sort === undefined || placement.length === 1) return pageInTurn(placement, options, read);
     return pageByValue(placement, options, (lane) => lane[sort], read);

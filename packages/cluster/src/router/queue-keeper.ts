@@ -1,6 +1,7 @@
 /**
  * Keeps a queue in all the partitions that hold it. A dead letter queue is made by the first death,
- * in the partition where that was; the others make it when somebody needs it there.
+ * in the partition where that was; the others make it when somebody needs it there. Any other queue
+ * that a partition lacks is being deleted, and nobody may bring it back.
  */
 import {
   type Broker,
@@ -18,34 +19,49 @@ export class QueueKeeper {
     this.#reach = reach;
   }
 
-  /** Makes a call, and once more when only this partition lacked the queue. */
+  /** Makes a call, and once more when only this partition lacked a dead letter queue. */
   async made<T>(queue: string, partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
     try {
       return await call(this.#reach.port(partition));
     } catch (error) {
-      if (!isNotFound(error) || !(await this.make(queue, [partition]))) throw error;
+      if (!isNotFound(error) || !(await this.#makeDlq(queue, partition))) throw error;
       return call(this.#reach.port(partition));
     }
   }
 
-  /** Copies the queue to those that lack it; false when no partition has it. */
-  async make(queue: string, partitions: readonly number[]): Promise<boolean> {
-    const others = this.#reach.directory
-      .placementOf(queue)
-      .filter((partition) => !partitions.includes(partition));
-    const config = await this.#configOf(queue, others);
+  /** The same, for a question that is not waited for without end. */
+  askMade<T>(queue: string, partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
+    return this.#reach.ask(partition, () => this.made(queue, partition, call));
+  }
+
+  /** Copies the queue to other partitions; false when none of those that hold it has it. */
+  async copy(queue: string, partitions: readonly number[]): Promise<boolean> {
+    const held = this.#reach.directory.placementOf(queue);
+    const answers = await this.#reach.every(held, (port) => port.queue(queue));
+    const config = answers.find(({ value }) => value !== undefined)?.value?.config;
     if (config === undefined) return false;
+    await this.#make(queue, config, partitions);
+    return true;
+  }
+
+  /** The queues whose dead jobs it takes are where it is held, so they can be seen there. */
+  async #makeDlq(queue: string, partition: number): Promise<boolean> {
+    const placement = this.#reach.directory.placementOf(queue);
+    if (placement.length === 1) return false;
+    const answers = await this.#reach.every(placement, (port) => port.queues());
+    const all = answers.flatMap(({ value }) => value ?? []);
+    const config = all.find(({ name }) => name === queue)?.config;
+    if (config === undefined || !all.some((other) => other.config.dlq === queue)) return false;
+    await this.#make(queue, config, [partition]);
+    return true;
+  }
+
+  async #make(queue: string, config: QueueConfig, partitions: readonly number[]): Promise<void> {
     await Promise.all(
       partitions.map((partition) =>
         this.#reach.ask(partition, (port) => port.setQueue(queue, optionsOf(config))),
       ),
     );
-    return true;
-  }
-
-  async #configOf(queue: string, partitions: readonly number[]): Promise<QueueConfig | undefined> {
-    const answers = await this.#reach.every(partitions, (port) => port.queue(queue));
-    return answers.find(({ value }) => value !== undefined)?.value?.config;
   }
 }
 

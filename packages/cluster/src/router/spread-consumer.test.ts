@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
 import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
-import { QUIET_MS, SURPLUS_MS } from "./limits.ts";
+import { PATIENCE_MS, QUIET_MS, SURPLUS_MS } from "./limits.ts";
 
 const SPREAD = 3;
 
@@ -103,5 +103,33 @@ test("a consumer of a queue that is deleted is over", async () => {
       code: "QUEUE_NOT_FOUND",
     },
   );
+  await cluster.end("close");
+});
+
+test("a partition that is away holds nobody up, and joins in when it is back", async () => {
+  const { cluster, router, clock, directory } = stage();
+  await router.setQueue("q", { spread: SPREAD });
+  const [, away] = directory.placementOf("q");
+  const add = (slot: number): Promise<unknown> =>
+    router.add("q", [job(`${slot}`, { fairnessKey: keysOf(slot, SPREAD, 1)[0]! })]);
+  for (let slot = 0; slot < SPREAD; slot++) await add(slot);
+  cluster.away.add(away!);
+  await cluster.drop(away!, "close");
+  const poll = router.lease("q", { max: 1 });
+  const late = router.lease("q", { max: 5 });
+  await clock.advance(PATIENCE_MS);
+  assert.deepEqual([(await poll).length, (await late).length], [1, 1]);
+  const got: string[] = [];
+  const joining = router.consume("q", { worker: "w", credits: 5 }, (jobs) => {
+    got.push(...jobs.map(textOf));
+  });
+  await clock.advance(PATIENCE_MS);
+  await joining;
+  await add(0);
+  await clock.advance(0);
+  assert.deepEqual(got, ["0"]);
+  cluster.away.clear();
+  await clock.advance(1000);
+  assert.deepEqual(got, ["0", "1"]);
   await cluster.end("close");
 });

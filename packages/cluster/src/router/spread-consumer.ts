@@ -7,7 +7,8 @@
  * hungry  it has used all the credits it was given: it may have more jobs
  * asked   it has credits that it was given a moment ago
  * quiet   it has had credits for a while and has sent nothing: it has nothing to send
- * out     it has no such consumer: it was refused there, or the queue is gone
+ * out     it has no such consumer: it was refused there, or the queue is gone. It is tried again
+ *         after a while; when all are out the consumer is over
  *
  * Credits at a quiet partition would be idle while others have jobs, so they are lent to the others
  * as well. Then two may use the same credit: a job beyond the caller's credits waits here for the
@@ -23,7 +24,7 @@ import type {
   Timer,
 } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
-import { QUIET_MS, SURPLUS_MS } from "./limits.ts";
+import { QUIET_MS, REJOIN_MS, SURPLUS_MS } from "./limits.ts";
 import { isNotFound, type QueueKeeper } from "./queue-keeper.ts";
 import type { Reach } from "./reach.ts";
 
@@ -68,6 +69,8 @@ export class SpreadConsumer implements Consumer {
   #credits: number;
   #turn = 0;
   #timer: Timer | undefined = undefined;
+  /** Nothing is shared out before all have joined who are there. */
+  #isOpening = true;
   #isOver = false;
   #stopping: Promise<void> | undefined = undefined;
 
@@ -81,11 +84,13 @@ export class SpreadConsumer implements Consumer {
     this.#leaveDirectory = parts.reach.directory.onChange(() => this.#joinNew());
   }
 
-  /** Answers when all partitions that hold the queue have taken the consumer in. */
+  /** Answers when the partitions that hold the queue, and are there, have taken it in. */
   static async open(parts: SpreadConsumerParts): Promise<SpreadConsumer> {
     const consumer = new SpreadConsumer(parts);
     try {
       await consumer.#open();
+      consumer.#isOpening = false;
+      consumer.#look();
     } catch (error) {
       consumer.#finish();
       throw error;
@@ -98,11 +103,26 @@ export class SpreadConsumer implements Consumer {
     const placement = reach.directory.placementOf(queue);
     // The sole partition takes all credits with the call, and refuses what cannot be.
     if (placement.length === 1) return this.#joinSole(placement[0]!, options.credits);
-    await Promise.all(placement.map((partition) => this.#join(partition)));
+    const joins = placement.map((partition) => this.#joinAgain(partition));
+    const all = Promise.all(joins);
+    // One that is away joins when it is back: nobody waits for it once another is there.
+    const some = Promise.any(joins.map((join, i) => this.#joinedBy(join, placement[i]!)));
+    await Promise.race([
+      all,
+      some.then(
+        () => reach.briefly(all),
+        () => all,
+      ),
+    ]);
     const seats = [...this.#seats.values()];
     const refused = seats.filter(({ isOut }) => isOut);
     if (refused.length === seats.length) throw this.#refusal(refused);
-    this.#share();
+  }
+
+  async #joinedBy(join: Promise<void>, partition: number): Promise<void> {
+    await join;
+    const { error } = this.#seats.get(partition)!;
+    if (error !== undefined) throw error;
   }
 
   async #joinSole(partition: number, credits: number): Promise<void> {
@@ -168,7 +188,14 @@ export class SpreadConsumer implements Consumer {
     } catch (error) {
       seat.error = toSluiceError(error);
       seat.isOut = true;
+      seat.since = reach.clock.now();
     }
+  }
+
+  /** Joins, for the first time or after it was refused or ended there. */
+  async #joinAgain(partition: number): Promise<void> {
+    await this.#join(partition);
+    this.#look();
   }
 
   /** The queue has been spread further. */
@@ -176,17 +203,15 @@ export class SpreadConsumer implements Consumer {
     if (this.#isOver || this.#stopping !== undefined) return;
     const { reach, queue } = this.#parts;
     for (const partition of reach.directory.placementOf(queue)) {
-      if (this.#seats.has(partition)) continue;
-      void this.#join(partition).then(() => this.#share());
+      if (!this.#seats.has(partition)) void this.#joinAgain(partition);
     }
   }
 
   #out(seat: Seat): void {
     seat.isOut = true;
     seat.credits = 0;
-    if (this.#stopping !== undefined) return;
-    if ([...this.#seats.values()].every(({ isOut }) => isOut)) return this.#finish();
-    this.#share();
+    seat.since = this.#parts.reach.clock.now();
+    if (this.#stopping === undefined) this.#look();
   }
 
   // Jobs come
@@ -210,7 +235,7 @@ export class SpreadConsumer implements Consumer {
 
   /** Hands out what waits here, and lets more come. */
   #share(): void {
-    if (this.#isOver || this.#stopping !== undefined) return;
+    if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
     this.#handOutSurplus();
     const seats = this.#joined();
     if (seats.length > 0) this.#grant(seats);
@@ -263,19 +288,24 @@ export class SpreadConsumer implements Consumer {
         if (credits > 0 && !isQuiet) times.push(since + this.#quietMs);
       }
     }
+    for (const { isOut, since } of this.#seats.values()) if (isOut) times.push(since + REJOIN_MS);
     if (times.length === 0) return;
     const next = times.reduce((least, time) => Math.min(least, time));
     this.#timer = clock.at(Math.max(next, now), () => this.#look());
   }
 
+  /** Looks at the state of all seats, and at what has waited for long. */
   #look(): void {
-    this.#timer = undefined;
+    if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
+    if ([...this.#seats.values()].every(({ isOut }) => isOut)) return this.#finish();
     const now = this.#parts.reach.clock.now();
     const late = this.#surplus.filter(({ until }) => until <= now);
     this.#surplus = this.#surplus.filter(({ until }) => until > now);
     this.#giveBack(late);
     for (const seat of this.#seats.values()) {
-      seat.isQuiet = seat.credits > 0 && now - seat.since >= this.#quietMs;
+      const { credits, since, isOut, partition } = seat;
+      seat.isQuiet = credits > 0 && now - since >= this.#quietMs;
+      if (isOut && now - since >= REJOIN_MS) void this.#joinAgain(partition);
     }
     this.#share();
   }
