@@ -4,7 +4,7 @@ import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
 import { ClusterNode } from "@sluice/cluster/node";
 import { NatsRegistry } from "@sluice/cluster/registry";
-import { connectNats, describeDurability, NatsLog } from "@sluice/log/nats";
+import { connectNats, describeDurability, NatsLog, type NatsLogOptions } from "@sluice/log/nats";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { RunningServer } from "@sluice/server";
 import { clusterPage } from "./cluster-page.ts";
@@ -85,6 +85,12 @@ function newNode(
 ): ClusterNode {
   const { replicas, partitions, "payload-memory": payloadMemoryBytes } = settings;
   const { ca, cert, key } = tlsOf(settings) ?? {};
+  const logOf = (partition: number): NatsLogOptions => ({
+    connection,
+    stream: `${BUCKET}-${partition}`,
+    deadlineMs: LOG_DEADLINE_MS,
+    ...(replicas === undefined ? {} : { replicas }),
+  });
   return new ClusterNode({
     registry,
     node: nameOf(settings),
@@ -93,13 +99,8 @@ function newNode(
     clock: new SystemClock(),
     // Nodes show each other what they show their clients.
     dial: dialWs(ca === undefined ? {} : { ca, cert, key }),
-    openLog: (partition) =>
-      NatsLog.open({
-        connection,
-        stream: `${BUCKET}-${partition}`,
-        deadlineMs: LOG_DEADLINE_MS,
-        ...(replicas === undefined ? {} : { replicas }),
-      }),
+    openLog: (partition) => NatsLog.open(logOf(partition)),
+    followLog: (partition) => NatsLog.follow(logOf(partition)),
     broker: payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes },
     resumeMs: settings["resume-ms"],
     onError: (partition, { message }) => {

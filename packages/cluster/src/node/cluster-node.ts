@@ -15,7 +15,7 @@ import { ClusterRouter } from "../router/cluster-router.ts";
 import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
 import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
 import { Figures } from "./figures.ts";
-import { Houses } from "./houses.ts";
+import { type FollowedLog, Houses } from "./houses.ts";
 import { KeyBook } from "./key-book.ts";
 import { PAYLOAD_MEMORY_BYTES } from "./limits.ts";
 import { moved, OwnerDial } from "./owner-dial.ts";
@@ -28,6 +28,8 @@ export interface ClusterNodeOptions {
   readonly registry: Registry;
   /** Opens the log of a partition, which fences whoever had it. */
   readonly openLog: (partition: number) => Promise<Log>;
+  /** Reads the log of a partition that is about to be handed to this node. */
+  readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   /** Connects to another node. */
   readonly dial: (url: string) => Promise<Socket>;
   /** By which the others know this node; a newer process of the same name replaces it. */
@@ -111,7 +113,8 @@ export class ClusterNode implements ClusterDoor {
   }
 
   accept: ClusterDoor["accept"] = (partition, socket, admit) => {
-    this.#started().houses.accept(partition, socket, admit);
+    if (this.#parts === undefined) socket.close(1001, "the node is joining its cluster");
+    else this.#parts.houses.accept(partition, socket, admit);
   };
 
   status(): ClusterStatus {
@@ -168,6 +171,7 @@ export class ClusterNode implements ClusterDoor {
     const houses: Houses = new Houses({
       clock,
       openLog: this.#options.openLog,
+      followLog: this.#options.followLog,
       broker: this.#brokerOptions(count),
       partitions,
       resumeMs,

@@ -10,10 +10,20 @@ import { SOON_MS } from "./limits.ts";
 import { moved } from "./owner-dial.ts";
 import type { PartitionHost } from "./tenure.ts";
 
+/** A log that is read while somebody else still writes to it. */
+export interface FollowedLog extends Log {
+  /** Resolves when its replay has come to what was the end at that time. */
+  readonly caughtUp: Promise<void>;
+  /** Fences whoever writes to it; then its replay comes to its end. */
+  takeOver(): Promise<void>;
+}
+
 export interface HousesOptions {
   readonly clock: Clock;
   /** Fences whoever had the log before. */
   readonly openLog: (partition: number) => Promise<Log>;
+  /** Absent: nothing can be read ahead. */
+  readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure">;
   readonly partitions: LocalPartitions;
   readonly resumeMs: number;
@@ -33,6 +43,12 @@ interface House {
   sessions: Sessions<Admit> | undefined;
 }
 
+/** A broker that reads along, until its log is taken over. */
+interface Guest {
+  readonly log: FollowedLog;
+  readonly opening: Promise<LocalBroker>;
+}
+
 interface Visit {
   readonly partition: number;
 }
@@ -45,6 +61,7 @@ const NO_FACTS = new Uint8Array(0);
 export class Houses implements PartitionHost {
   readonly #options: HousesOptions;
   readonly #houses = new Map<number, House>();
+  readonly #guests = new Map<number, Guest>();
   readonly #opened = new Map<number, PromiseWithResolvers<void>>();
   readonly #refusing: Sessions<Visit>;
 
@@ -82,24 +99,59 @@ export class Houses implements PartitionHost {
     timer.cancel();
   }
 
-  async warm(): Promise<void> {}
+  async warm(partition: number): Promise<void> {
+    const log = await this.#options.followLog?.(partition);
+    if (log === undefined) return;
+    const opening = this.#openBroker(partition, log);
+    opening.catch(() => {});
+    this.cool(partition);
+    this.#guests.set(partition, { log, opening });
+    await Promise.race([log.caughtUp, opening]);
+  }
 
-  cool(): void {}
+  cool(partition: number): void {
+    const guest = this.#guests.get(partition);
+    this.#guests.delete(partition);
+    if (guest !== undefined) void leave(guest);
+  }
 
   async open(partition: number): Promise<void> {
-    const { openLog, clock, broker: options, onFailed } = this.#options;
-    const log = await openLog(partition);
-    try {
-      const onFailure = (error: SluiceError): void => {
-        if (this.#houses.get(partition)?.log === log) onFailed(partition, error);
-      };
-      const broker = await openBroker({ ...options, log, clock, onFailure });
-      this.#houses.set(partition, { log, broker, sessions: undefined });
-    } catch (error) {
-      await log.close().catch(() => {});
-      throw error;
+    if (!(await this.#openGuest(partition))) {
+      const log = await this.#options.openLog(partition);
+      try {
+        const broker = await this.#openBroker(partition, log);
+        this.#houses.set(partition, { log, broker, sessions: undefined });
+      } catch (error) {
+        await log.close().catch(() => {});
+        throw error;
+      }
     }
     this.resume(partition);
+  }
+
+  /** What was read ahead is used, if it is good for anything. */
+  async #openGuest(partition: number): Promise<boolean> {
+    const guest = this.#guests.get(partition);
+    if (guest === undefined) return false;
+    this.#guests.delete(partition);
+    try {
+      await guest.log.takeOver();
+      const broker = await guest.opening;
+      this.#houses.set(partition, { log: guest.log, broker, sessions: undefined });
+      return true;
+    } catch {
+      // Its owner has trimmed the log meanwhile, or it was cut off: all from the beginning.
+      await leave(guest);
+      return false;
+    }
+  }
+
+  #openBroker(partition: number, log: Log): Promise<LocalBroker> {
+    const { clock, broker, onFailed } = this.#options;
+    const onFailure = (error: SluiceError): void => {
+      if (this.#houses.get(partition)?.log === log) onFailed(partition, error);
+    };
+    return openBroker({ ...broker, log, clock, onFailure });
   }
 
   rest(partition: number): void {
@@ -137,6 +189,7 @@ export class Houses implements PartitionHost {
   /** Nobody is served any more; what the logs still take is written. */
   async stop(): Promise<void> {
     this.#refusing.close();
+    for (const partition of [...this.#guests.keys()]) this.cool(partition);
     const open = [...this.#houses.keys()];
     await Promise.all(open.map((partition) => this.close(partition).catch(() => {})));
   }
@@ -177,4 +230,9 @@ export class Houses implements PartitionHost {
       defer: setImmediate,
     };
   }
+}
+
+async function leave({ log, opening }: Guest): Promise<void> {
+  await log.close().catch(() => {});
+  await opening.then((broker) => broker.close()).catch(() => {});
 }

@@ -38,6 +38,8 @@ export class OwnerDial {
       const dialled = dial(partitionUrl(address, partition));
       const socket = await within(clock, DIAL_MS_MAX, dialled);
       this.#sockets.set(partition, { socket, address });
+      // Should it have moved meanwhile, whoever asked hears of it like of any later move.
+      this.#look();
       return socket;
     } catch (error) {
       const { message } = toSluiceError(error);
@@ -55,7 +57,8 @@ export class OwnerDial {
       const now = this.#options.addressOf(partition);
       if (now === address) continue;
       this.#sockets.delete(partition);
-      socket.close(1000, "the partition has moved");
+      // Whoever has just been given the socket does not listen to it yet.
+      setImmediate(() => socket.close(1000, "the partition has moved"));
     }
   }
 }

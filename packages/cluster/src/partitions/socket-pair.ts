@@ -15,6 +15,8 @@ export function socketPair(): [PairedSocket, PairedSocket] {
   return [one, other];
 }
 
+const NOBODY = (): void => {};
+
 /**
  * Messages arrive in order, after the sender has gone on with its work, and a closed connection is
  * heard of in the same way: behind what was sent before.
@@ -22,8 +24,10 @@ export function socketPair(): [PairedSocket, PairedSocket] {
 class End implements PairedSocket {
   onmessage: (message: Uint8Array) => void = () => {};
   ondrain: () => void = () => {};
-  onclose: (reason: string) => void = () => {};
   peer!: End;
+  #onclose: (reason: string) => void = NOBODY;
+  /** Why it was closed while nobody listened. */
+  #untold: string | undefined = undefined;
   /** What the peer has sent and was not read here. */
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
@@ -31,6 +35,18 @@ class End implements PairedSocket {
   #isReading = false;
   #isClosed = false;
   #endsWith: string | undefined = undefined;
+
+  get onclose(): (reason: string) => void {
+    return this.#onclose;
+  }
+
+  /** A socket may be closed before whoever dialled it has got hold of it. */
+  set onclose(listener: (reason: string) => void) {
+    this.#onclose = listener;
+    const reason = this.#untold;
+    this.#untold = undefined;
+    if (reason !== undefined) queueMicrotask(() => this.#onclose(reason));
+  }
 
   get bufferedBytes(): number {
     return this.peer.#unreadBytes;
@@ -93,6 +109,7 @@ class End implements PairedSocket {
     this.#isClosed = true;
     this.#unread.length = 0;
     this.#unreadBytes = 0;
-    this.onclose(reason);
+    if (this.#onclose === NOBODY) this.#untold = reason;
+    else this.#onclose(reason);
   }
 }

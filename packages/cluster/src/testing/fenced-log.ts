@@ -14,6 +14,12 @@ export class FencedStore {
     return new FencedLog(this, ++this.fence);
   }
 
+  /** A log that is read along, and taken over later. */
+  follow(): FencedLog {
+    this.#check();
+    return new FencedLog(this, 0);
+  }
+
   append(fence: number, facts: Uint8Array): Position {
     this.#check();
     if (fence !== this.fence) throw new SluiceError("LOG_FAILED", "another owner has opened it");
@@ -30,7 +36,9 @@ export class FencedStore {
 /** A log in memory that fences as JetStream does. */
 export class FencedLog implements Log {
   readonly #store: FencedStore;
-  readonly #fence: number;
+  readonly #caughtUp = Promise.withResolvers<void>();
+  readonly #decided = Promise.withResolvers<void>();
+  #fence: number;
   readonly #failure = Promise.withResolvers<SluiceError>();
   #error: SluiceError | undefined;
 
@@ -47,8 +55,27 @@ export class FencedLog implements Log {
     return this.#store.batches.reduce((sum, { facts }) => sum + facts.length, 0);
   }
 
+  get caughtUp(): Promise<void> {
+    return this.#caughtUp.promise;
+  }
+
+  async takeOver(): Promise<void> {
+    this.#fence = ++this.#store.fence;
+    this.#decided.resolve();
+  }
+
   async *replay(): AsyncGenerator<Batch, void, undefined> {
-    yield* [...this.#store.batches];
+    let read = 0;
+    if (this.#fence === 0) {
+      for (const batch of [...this.#store.batches]) {
+        read = batch.position;
+        yield batch;
+      }
+      this.#caughtUp.resolve();
+      await this.#decided.promise;
+      if (this.#fence === 0) throw new SluiceError("CLOSED", "the log is closed");
+    }
+    yield* this.#store.batches.filter(({ position }) => position > read);
   }
 
   async append(facts: Uint8Array): Promise<Position> {
@@ -73,7 +100,9 @@ export class FencedLog implements Log {
     if (at > 0) this.#store.batches.splice(0, at);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#decided.resolve();
+  }
 
   /** Its process is gone: what it has not written yet is lost. */
   kill(): void {

@@ -43,6 +43,11 @@ export class NodeCluster {
         logs.push(log);
         return log;
       },
+      followLog: async (partition) => {
+        const log = this.stores[partition]!.follow();
+        logs.push(log);
+        return log;
+      },
       dial: dialWebSocket,
       node: id,
       version: "test",
