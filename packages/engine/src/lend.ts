@@ -61,6 +61,14 @@ export class Lender {
     core.lines.settle(at);
   }
 
+  /** A borrower has said of all gates what it runs: of those that are not among these, nothing. */
+  keepOnly(borrower: string, gates: ReadonlySet<string>, now: number): void {
+    for (const { key, lending } of this.#core.gates.lenders) {
+      if (gates.has(key) || !lending!.held.has(borrower)) continue;
+      this.hear(borrower, { gate: key, held: 0, uses: [] }, now);
+    }
+  }
+
   /** What a borrower says of a gate; a want takes the place of the one before. */
   hear(borrower: string, word: BorrowerWord, now: number): void {
     const core = this.#core;
