@@ -182,7 +182,10 @@ export class Gate {
     claimAt: number,
     now: number,
   ): boolean {
-    if (this.stock !== undefined) return this.#coversBoth(this.stock, cost + claimCost, now);
+    if (this.stock !== undefined) {
+      const isKept = claimAt !== Infinity || this.keepsBoth(cost, claimCost);
+      return !isKept || this.#isCovered(this.stock, cost + claimCost, 2, 0, now);
+    }
     if (this.placesTaken + 2 > this.places) return false;
     if (claimAt === Infinity) return true;
     if (this.cooldownUntil > claimAt) return false;
@@ -193,9 +196,12 @@ export class Gate {
     return this.windows?.opensBeside(cost, claimCost, claimAt, now) !== false;
   }
 
-  /** Of an interval one permit is borrowed at a time: nothing can be kept beside it. */
-  #coversBoth(stock: Stock, cost: number, now: number): boolean {
-    return this.spacings !== undefined || this.#isCovered(stock, cost, 2, 0, now);
+  /**
+   * Whether a stock can have a permit for a claim beside that of another job. Of an interval one is
+   * borrowed at a time, and no more of a rate or window than fits into it.
+   */
+  keepsBoth(cost: number, claimCost: number): boolean {
+    return this.spacings === undefined && cost + claimCost <= this.costMax();
   }
 
   /** Takes a lot from the limits. */

@@ -50,14 +50,18 @@ export class Lender {
     return this.#core.borrowers.get(borrower) ?? 0;
   }
 
-  /** A borrower has begun a new life: it will say all that it knows. */
-  meet(borrower: string, life: number, now: number): void {
+  /**
+   * A borrower has begun a new life, and says all that it knows. Nothing is lent before it is heard
+   * to the end: what it had may be running still.
+   */
+  meet(borrower: string, life: number, words: readonly BorrowerWord[], now: number): void {
     const core = this.#core;
     const at = core.clock(now);
     checkKey("borrower", borrower);
     integer("life", life, this.lifeOf(borrower) + 1, Number.MAX_SAFE_INTEGER);
     meet(core, borrower, life);
     core.tell({ at, fact: "borrower", name: borrower, life });
+    for (const word of words) this.#note(borrower, word, at);
     core.lines.settle(at);
   }
 
@@ -73,6 +77,12 @@ export class Lender {
   hear(borrower: string, word: BorrowerWord, now: number): void {
     const core = this.#core;
     const at = core.clock(now);
+    this.#note(borrower, word, at);
+    core.lines.settle(at);
+  }
+
+  #note(borrower: string, word: BorrowerWord, at: number): void {
+    const core = this.#core;
     const gate = core.gates.gateOf(parseGateKey("gate", word.gate), at);
     checkWord(word);
     if (isNew(gate, borrower, word)) {
@@ -82,7 +92,6 @@ export class Lender {
     }
     this.#setWant(gate, borrower, word.want);
     core.lines.look(gate);
-    core.lines.settle(at);
   }
 
   #setWant(gate: GateLine, borrower: string, want: Want | undefined): void {

@@ -166,16 +166,16 @@ export class Lines {
     if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
     if (gate.stock !== undefined) this.#noteMissing(gate, top, now);
     if (gate.isWanted && this.#lend(gate, top, claimAt, now)) return;
-    if (top === 0) return this.#w.gates.wakeAt(gate, claimAt);
+    if (top === 0) return this.#wakeAt(gate, claimAt, now);
     if (isShared(gate)) this.queueOf(top).offers.add(gate);
     const cost = this.costOf(top);
     const tier = this.tierOf(top);
     const at = gate.opensAt(cost, tier, now);
     if (at > now) {
       this.withdraw(gate);
-      return this.#w.gates.wakeAt(gate, Math.min(at, claimAt));
+      return this.#wakeAt(gate, Math.min(at, claimAt), now);
     }
-    this.#w.gates.wakeAt(gate, claimAt);
+    this.#wakeAt(gate, claimAt, now);
     if (gate.claims.length > 0 && !this.claims.leavesRoom(gate, cost, tier, now)) {
       return this.withdraw(gate);
     }
@@ -183,6 +183,12 @@ export class Lines {
       this.claims.turn(top, gate, now);
       this.look(gate);
     } else if (gate.offer === 0) this.#offer(gate, top, now);
+  }
+
+  /** A gate that borrows has nothing to ask for while it is cooled down: it asks when that ends. */
+  #wakeAt(gate: GateLine, time: number, now: number): void {
+    const isCooled = gate.stock !== undefined && gate.cooldownUntil > now;
+    this.#w.gates.wakeAt(gate, isCooled ? Math.min(time, gate.cooldownUntil) : time);
   }
 
   #expireLots(gate: GateLine, now: number): void {
@@ -228,18 +234,18 @@ export class Lines {
     if (gate.config === undefined || gate.cooldownUntil > now) return;
     const claim = this.claims.first(gate);
     if (top === 0 && claim === undefined) return;
-    const tiers = [top === 0 ? undefined : this.tierOf(top), claim?.tier];
-    const tier = Math.min(...tiers.filter((each) => each !== undefined));
-    const costs = [
-      top === 0 ? 0 : this.costOf(top),
-      claim === undefined ? 0 : this.costOf(claim.flow),
-    ];
+    const costs = [top === 0 ? 0 : this.costOf(top)];
+    const tiers = top === 0 ? [] : [this.tierOf(top)];
+    if (claim !== undefined) {
+      costs.push(this.costOf(claim.flow));
+      tiers.push(claim.tier);
+    }
+    const tier = Math.min(...tiers);
     const unit = Math.max(...costs);
-    const jobs = costs.filter((each) => each > 0).length;
-    // Of an interval there is one permit at a time, for one or the other.
-    const cost = gate.spacings === undefined ? costs[0]! + costs[1]! : unit;
+    const need = gate.keepsBoth(costs[0]!, costs[1] ?? 0);
+    const cost = need ? costs[0]! + (costs[1] ?? 0) : unit;
     const left = stock.left(gate.spacing(tier), now);
-    if (left.cost >= cost && left.jobs >= (gate.spacings === undefined ? jobs : 1)) return;
+    if (left.cost >= cost && left.jobs >= (need ? tiers.length : 1)) return;
     stock.missing = { cost: Math.max(1, cost - left.cost), tier, unit };
   }
 

@@ -72,10 +72,12 @@ export class LenderDesk {
     const peer = known ?? new Peer();
     this.#peers.set(borrower, peer);
     peer.seq = seq;
+    // What was lent to the life before is not known to this one, and expires.
+    if (isNewLife) peer.lots = [];
     try {
-      if (isNewLife) lender.meet(borrower, life, now);
+      if (isNewLife) lender.meet(borrower, life, words, now);
       else if (isAll) lender.keepOnly(borrower, new Set(words.map(({ gate }) => gate)), now);
-      for (const word of words) lender.hear(borrower, word, now);
+      if (!isNewLife) for (const word of words) lender.hear(borrower, word, now);
       for (const each of news) lender.hearNews(each, now);
     } catch (error) {
       throw toPortError(error);

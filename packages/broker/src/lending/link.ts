@@ -1,6 +1,6 @@
 import type { BorrowerWord, GateNews, LotUse, Want } from "@sluice/engine";
 import type { Timer } from "@sluice/protocol";
-import { LEND_ANSWER_MS, LEND_RETRY_MS } from "../limits.ts";
+import { LEND_ANSWER_MS, LEND_HOLD_MS, LEND_RETRY_MS } from "../limits.ts";
 import type { BorrowerWorld } from "./borrower.ts";
 import type { LendAnswer, LendRequest } from "./port.ts";
 
@@ -105,6 +105,13 @@ export class Link {
     return false;
   }
 
+  #hasWant(): boolean {
+    for (const { want, isDue, seq } of this.#entries.values()) {
+      if (want !== undefined && !isDue && seq === 0) return true;
+    }
+    return false;
+  }
+
   async #make(): Promise<void> {
     const { clock, homes, journal } = this.#w;
     const askedAt = clock.now();
@@ -189,6 +196,8 @@ export class Link {
     }
     for (const { gate, lot } of answer.missing) this.#missed(gate, lot);
     this.#isDealing = answer.isDealing;
+    // A home that knows of no want, though it was told of one, has other limits, or none.
+    if (!answer.isDealing && this.#hasWant()) this.#wantAgain(LEND_HOLD_MS);
     this.#w.wake();
   }
 
@@ -225,6 +234,12 @@ export class Link {
     this.#isDealing = true;
     this.#news = [...call.news, ...this.#news];
     for (const gate of call.gates) this.#entryOf(gate).isDue = true;
+    this.#wantAgain(afterMs);
+  }
+
+  /** The answer to a want may be lost, and with it the want: it is said again, after a while. */
+  #wantAgain(afterMs: number): void {
+    for (const entry of this.#entries.values()) if (entry.want !== undefined) entry.isDue = true;
     const { clock } = this.#w;
     this.#retry?.cancel();
     this.#retry = clock.at(clock.now() + afterMs, () => {
