@@ -178,6 +178,25 @@ test("a job with a borrowed gate and another takes both permits or none", () => 
   assert.deepEqual(sent(0), [2]);
 });
 
+test("a claim of several gates is asked for, and others leave it its permit", () => {
+  const { engine, add, grant, sent, word } = partition({ rate: 1000 });
+  engine.setGate("own:1", { rate: 1, burst: 1 }, 0);
+  add({ gates: ["own:1"] });
+  assert.deepEqual(sent(0), [1]);
+  add({ gates: ["g", "own:1"], fairnessKey: "both" });
+  add({ fairnessKey: "single" });
+  grant(1, 1, 1, { until: 5000 });
+  assert.deepEqual(sent(0), [3]);
+  assert.deepEqual(sent(1000), []);
+  assert.deepEqual(word(1000).want, { cost: 1, jobs: 1, least: 1, tier: 1, weight: 1 });
+  add({ fairnessKey: "single" }, 1000);
+  assert.equal(word(1000).want?.least, 2);
+  grant(2, 1, 1, { until: 5000 });
+  assert.deepEqual(sent(1000), [2]);
+  grant(3, 1, 1, { until: 5000 });
+  assert.deepEqual(sent(1000), [4]);
+});
+
 test("after a restart a borrower knows what it runs, and has no stock", () => {
   const { engine, add, grant, sent } = partition({ concurrency: 5 });
   add();
@@ -205,4 +224,5 @@ test("why names the part of the limits that is borrowed", () => {
   assert.equal(part({ windows: [{ limit: 1, perMs: 1000 }] }), "window");
   assert.equal(part({ interval: { ms: 1, from: "start" } }), "interval");
   assert.equal(part({ concurrency: 1 }), "concurrency");
+  assert.equal(part({ ladder: [1] }), "concurrency");
 });
