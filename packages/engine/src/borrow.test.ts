@@ -91,7 +91,7 @@ test("a queue without a worker asks for nothing", () => {
   assert.equal(word(0).want, undefined);
 });
 
-test("of an interval a permit is good for tiers that wait no longer than the one it was for", () => {
+test("a permit of an interval is good for tiers that wait no longer than its own", () => {
   const { add, grant, sent } = partition({
     interval: { ms: 100, from: "start", factors: [0.5, 1, 2] },
   });
@@ -218,7 +218,7 @@ test("why names the part of the limits that is borrowed", () => {
     const { engine, add } = partition(config);
     add();
     const why = engine.why(1, 0);
-    return "part" in why ? why.part : why.reason;
+    return "part" in why ? why.part : why.text;
   };
   assert.equal(part({ rate: 1 }), "rate");
   assert.equal(part({ windows: [{ limit: 1, perMs: 1000 }] }), "window");

@@ -252,7 +252,7 @@ export class Gate {
     if (this.places === Infinity || lot.jobs === 0) this.lending!.remove(lot);
   }
 
-  /** A borrower has begun anew: what it runs it will tell, and what it had lent it does not know. */
+  /** A borrower has begun anew: what it runs it will tell, of its lots it knows nothing. */
   forgetBorrower(borrower: string): void {
     const lending = this.lending!;
     lending.setHeld(borrower, 0);

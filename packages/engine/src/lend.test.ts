@@ -123,7 +123,7 @@ test("windows count what is lent, and what was used from when it was told", () =
   assert.equal(used(1500), 4);
 });
 
-test("a window that is full of what is lent opens when that has come back, at no known time", () => {
+test("a window that is full of what is lent opens when that has come back", () => {
   const { ask, add, sent, say, engine } = home({ windows: [{ limit: 10, perMs: 1000 }] });
   add({ cost: 2 });
   assert.equal(sent(0), 1);

@@ -45,7 +45,7 @@ function reach(gate: GateLine, now: number): number {
   return Math.floor(Math.min(tokens + soon(gate), gate.bucket!.burst / 1000));
 }
 
-/** What a gate at its limit gathers: at most half of the burst, so that the rest goes on filling. */
+/** What a gate at its limit gathers: half of the burst at most, for the rest to go on filling. */
 function gathered(gate: GateLine): number {
   return gate.bucket === undefined ? 0 : Math.floor(Math.min(soon(gate), gate.bucket.size / 2000));
 }

@@ -23,8 +23,8 @@ export interface PlantedBug {
   readonly put: string;
 }
 
-// Answers the module at `entry`; `uses` are the packages that it imports, `folders` says where those
-// are that are not the real ones.
+// Answers the module at `entry`; `uses` are the packages that it imports, `folders` says where
+// those are that are not the real ones.
 export async function plant<Module>(
   name: string,
   uses: readonly string[],
