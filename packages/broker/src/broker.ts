@@ -42,6 +42,7 @@ import { Adder } from "./add.ts";
 import { SystemClock } from "./clock.ts";
 import { JobDesk } from "./jobs.ts";
 import { LaneList } from "./lanes.ts";
+import type { LendAnswer, LendRequest } from "./lending/port.ts";
 import { OldestJobs } from "./oldest.ts";
 import { type OpenOptions, parseOptions } from "./options.ts";
 import { Office } from "./queues.ts";
@@ -240,6 +241,11 @@ export class LocalBroker implements Broker {
 
   reportGate(key: string, ok: boolean): Promise<void> {
     return this.#office.reportGate(key, ok);
+  }
+
+  /** Another partition asks for permits of gates that are at home here. */
+  lend(request: LendRequest): Promise<LendAnswer> {
+    return this.#office.lend(request);
   }
 
   storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {

@@ -88,3 +88,15 @@ export const SURVEYS_MAX = 16;
  */
 export const OLDEST_KEPT_MS = 500;
 export const OLDEST_KEPT_TIMES = 20;
+
+/** How long a partition that asks for permits waits for them before it asks again. */
+export const LEND_HOLD_MS = 1000;
+
+/** A call for permits without an answer in this time is lost: three times what it may wait. */
+export const LEND_ANSWER_MS = 3000;
+
+/** After a call for permits that failed; the home may be on its way to another process. */
+export const LEND_RETRY_MS = 100;
+
+/** Who has not been heard of for this long gets no permits that it would not use. */
+export const LEND_SILENT_MS = 3000;

@@ -1,5 +1,6 @@
 import type { Log } from "@sluice/log";
 import type { Clock, SluiceError } from "@sluice/protocol";
+import type { Homes } from "./lending/port.ts";
 import {
   CHUNK_BYTES_MAX,
   CHUNK_BYTES_MIN,
@@ -27,6 +28,8 @@ export interface OpenOptions {
   seed?: number;
   /** Reserve address space for millions of jobs now: no stall when the tables grow. */
   reserve?: boolean;
+  /** Other partitions that have the same gates; absent: this broker has them alone. */
+  homes?: Homes;
   onProgress?: (progress: RecoveryProgress) => void;
   /** The log has failed: nothing more is confirmed. */
   onFailure?: (error: SluiceError) => void;
@@ -39,6 +42,7 @@ export interface BrokerOptions {
   unsyncedBytesMax: number;
   seed: number;
   reserve: boolean;
+  homes: Homes | undefined;
   onProgress: OpenOptions["onProgress"];
   onFailure: OpenOptions["onFailure"];
 }
@@ -62,6 +66,7 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     unsyncedBytesMax: bytes("unsyncedBytesMax", options.unsyncedBytesMax, UNSYNCED_BYTES_MAX),
     seed: options.seed ?? 0,
     reserve: options.reserve ?? false,
+    homes: options.homes,
     onProgress: options.onProgress,
     onFailure: options.onFailure,
   };

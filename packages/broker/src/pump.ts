@@ -16,6 +16,8 @@ export interface Pumped {
   beforeDispatch(): void;
   /** When to look again though the engine needs no wake; Infinity: never. */
   wallCheckAt(): number;
+  /** What is to be said to others of what went out. */
+  afterDispatch(): void;
   afterCommit(): void;
 }
 
@@ -71,6 +73,7 @@ export class Pump {
     if (!this.#isStopped && this.#of.journal.failure === undefined) {
       this.#of.beforeDispatch();
       this.#dispatch();
+      this.#of.afterDispatch();
       this.#of.journal.flush();
     }
     this.call();
@@ -97,6 +100,7 @@ export class Pump {
     }
     this.#of.beforeDispatch();
     const isDone = this.#dispatch();
+    this.#of.afterDispatch();
     journal.flush();
     if (isDone) return this.#setTimer();
     this.#state = "paused";

@@ -1,20 +1,22 @@
 import type { GatePlace } from "@sluice/engine";
-import type {
-  FairnessKey,
-  GateConfig,
-  GateInfo,
-  GateSort,
-  GatesOptions,
-  GatesPage,
-  Page,
-  QueueConfig,
-  QueueInfo,
-  QueueOptions,
-  ScanOptions,
-  StoreEntry,
-  WorkerInfo,
+import {
+  type FairnessKey,
+  type GateConfig,
+  type GateInfo,
+  type GateSort,
+  type GatesOptions,
+  type GatesPage,
+  type Page,
+  type QueueConfig,
+  type QueueInfo,
+  type QueueOptions,
+  type ScanOptions,
+  SluiceError,
+  type StoreEntry,
+  type WorkerInfo,
 } from "@sluice/protocol";
 import { checkInteger } from "./jobs.ts";
+import type { LendAnswer, LendRequest } from "./lending/port.ts";
 import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
 import { checkBatch } from "./operations.ts";
 import { invalid } from "./refuse.ts";
@@ -132,6 +134,13 @@ export class Office {
 
   reportGate(key: string, ok: boolean): Promise<void> {
     return this.#runtime.change((engine, now) => engine.reportGate(key, ok, now));
+  }
+
+  async lend(request: LendRequest): Promise<LendAnswer> {
+    this.#runtime.check();
+    const { sharing } = this.#runtime;
+    if (sharing === undefined) throw new SluiceError("INVALID", "this broker shares no gates");
+    return sharing.lender.lend(request);
   }
 
   async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {

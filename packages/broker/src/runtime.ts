@@ -8,6 +8,7 @@ import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
+import { Sharing, sharing } from "./lending/sharing.ts";
 import { WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf } from "./options.ts";
@@ -68,6 +69,8 @@ export class Runtime {
   readonly log: Log;
   /** What workers say of jobs they hold: shown, not kept over a restart. */
   readonly progress = new Map<number, unknown>();
+  /** What is said to other partitions that have the same gates. */
+  readonly sharing: Sharing | undefined;
   #cleaner: Cleaner | undefined;
   #isRecovering = true;
   #isClosed = false;
@@ -85,6 +88,7 @@ export class Runtime {
       onBodyGone: (body, sizeBytes) => {
         if (typeof body === "number") this.chunks.release(body, sizeBytes);
       },
+      ...sharing(options.homes),
       onLeaseOver: (id, lease, queue, now) => this.judge.leaseOver(id, lease, queue, now),
     });
     this.journal = new Journal(log, this.chunks, (error) => this.#failed(error));
@@ -110,6 +114,7 @@ export class Runtime {
     });
     this.judge = new Judge(this);
     this.pump = new Pump(this);
+    if (options.homes !== undefined) this.sharing = new Sharing(this, options.homes, wake);
   }
 
   now(): number {
@@ -139,6 +144,7 @@ export class Runtime {
     this.#cleaner.begin();
     this.heldGroups.hold(engine.heldGroups());
     this.lookAtWall();
+    this.sharing?.begin();
     this.pump.call();
     await this.journal.durable();
   }
@@ -164,6 +170,10 @@ export class Runtime {
     this.lookAtWall();
     this.consumers.applyCredits();
     this.room.look();
+  }
+
+  afterDispatch(): void {
+    this.sharing?.look();
   }
 
   /** What it does when a commit is durable. */
@@ -216,6 +226,7 @@ export class Runtime {
     const scriptsOver = this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();
+    this.sharing?.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.consumers.leaveAll();
     this.room.failAll(closed);
@@ -256,6 +267,7 @@ export class Runtime {
     void this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();
+    this.sharing?.stop();
     this.ends.failAll(error);
     this.room.failAll(error);
     this.consumers.endAll();

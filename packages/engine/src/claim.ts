@@ -68,7 +68,7 @@ export class Claims {
     const cost = this.#lines.costOf(flow);
     const tier = this.#lines.tierOf(flow);
     if (!gate.passes(cost, tier, now)) return true;
-    if (!hadTurn) return gate.inLine > 0 || gate.claims.length > 0;
+    if (!hadTurn) return gate.inLine > 0 || gate.claims.length > 0 || gate.isWanted;
     return this.#isBehind(gate, tier) || !this.leavesRoom(gate, cost, tier, now);
   }
 
@@ -188,7 +188,7 @@ export class Claims {
   }
 
   /** The claim that may keep permits of a gate: the first whose queue has a worker for it. */
-  #first(gate: GateLine): Claim | undefined {
+  first(gate: GateLine): Claim | undefined {
     return gate.claims.find((claim) => this.#lines.queueOf(claim.flow).canWork());
   }
 
@@ -198,7 +198,7 @@ export class Claims {
       for (const claim of [...gate.claims]) this.#lookAt(claim, now);
       return Number.POSITIVE_INFINITY;
     }
-    const first = this.#first(gate);
+    const first = this.first(gate);
     for (const claim of gate.claims) {
       if (claim !== first && claim.isActive) this.#stop(claim);
     }
@@ -216,7 +216,7 @@ export class Claims {
   #lookAt(claim: Claim, now: number): number {
     const isFirst =
       this.#lines.queueOf(claim.flow).canWork() &&
-      claim.gates.every((gate) => isOpen(gate, now) || this.#first(gate) === claim);
+      claim.gates.every((gate) => isOpen(gate, now) || this.first(gate) === claim);
     if (!isFirst) {
       if (claim.isActive) this.#stop(claim);
       return Number.POSITIVE_INFINITY;
@@ -242,7 +242,8 @@ export class Claims {
     for (const gate of claim.gates) {
       if (gate.cooldownUntil > now + PATIENCE_MS) return undefined;
       at = Math.max(at, gate.timedAt(cost, claim.tier, now));
-      isKnown &&= isOpen(gate, now) || (gate.hasRoom() && !this.#isBehind(gate, claim.tier));
+      const hasRoom = gate.hasRoom(cost, claim.tier, now);
+      isKnown &&= isOpen(gate, now) || (hasRoom && !this.#isBehind(gate, claim.tier));
     }
     if (at === Number.POSITIVE_INFINITY) return undefined;
     return isKnown ? at : Number.POSITIVE_INFINITY;

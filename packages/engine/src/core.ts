@@ -8,7 +8,9 @@ import * as jobFields from "./job-fields.ts";
 import { Jobs } from "./jobs.ts";
 import { KeyTable } from "./keys.ts";
 import { type FlowOwner, Lanes } from "./lanes.ts";
+import { type LentLot, LOT_MS, type Lot, newLot } from "./lending.ts";
 import { Lines, type LineWorld } from "./line.ts";
+import type { GateNews } from "./news.ts";
 import * as nodeFields from "./nodes.ts";
 import { Operations } from "./operations.ts";
 import { Queue, type Worker } from "./queue.ts";
@@ -32,6 +34,8 @@ export interface EngineOptions {
   reserve?: boolean;
   onBodyGone?: BodySink;
   onLeaseOver?: LeaseJudge;
+  /** Whether another partition is the home of a gate, which lends its permits to this one. */
+  isBorrowed?: (key: string) => boolean;
 }
 
 /** Hears of a body that no job has any more: it was replaced, or its job is forgotten. */
@@ -99,6 +103,17 @@ export class Core implements LineWorld, FlowOwner {
   lastTie = 0;
   /** For flows that are rebuilt out of order: behind whom the last job was put. */
   readonly lastPlaced = new Map<number, number>();
+  /** Other partitions have the same gates. */
+  readonly isShared: boolean;
+  /** How often a process has taken the engine up, while it shares gates. */
+  life = 0;
+  /** Those that borrow here, and which of their lives was heard last. */
+  readonly borrowers = new Map<string, number>();
+  lastLot = 0;
+  /** Lots that were lent since they were last asked for. */
+  readonly lent: LentLot[] = [];
+  /** What other partitions must hear of gates. */
+  readonly gateNews: GateNews[] = [];
   /** Set while facts are applied: nothing is told, nothing is decided. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
@@ -122,7 +137,8 @@ export class Core implements LineWorld, FlowOwner {
     this.timers = new Timers(this.jobs, POS);
     this.later = new Timers(this.jobs, POS2);
     this.laneKeys = new KeyTable(seed);
-    this.gates = new Gates(seed);
+    this.gates = new Gates(seed, options.isBorrowed);
+    this.isShared = options.isBorrowed !== undefined;
     this.dedupes = new Dedupes(seed);
     this.groups = new Groups(seed);
     this.lanes = new Lanes(this.rings, this.jobs, this.laneKeys, this);
@@ -232,6 +248,20 @@ export class Core implements LineWorld, FlowOwner {
     if (queue.runnable || !queue.canWork()) return;
     queue.runnable = true;
     this.runnable.push(queue);
+  }
+
+  lend(gate: GateLine, borrower: string, cost: number, jobs: number, tier: number): void {
+    const at = this.now;
+    const lot = ++this.lastLot;
+    const until = at + LOT_MS;
+    this.gates.lendFrom(gate, newLot(lot, borrower, cost, jobs, until), at);
+    this.tell({ at, fact: "lent", key: gate.key, borrower, lot, cost, jobs, until });
+    this.lent.push({ gate: gate.key, borrower, lot, cost, jobs, tier, until });
+  }
+
+  lotExpired(gate: GateLine, lot: Lot): void {
+    gate.expire(lot, this.now);
+    this.tell({ at: this.now, fact: "lot-expired", key: gate.key, lot: lot.id });
   }
 
   failWait(row: number, id: number, gate: GateLine): void {

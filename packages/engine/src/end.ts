@@ -5,6 +5,7 @@ import { Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import * as jobFields from "./job-fields.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
+import { feedLadder } from "./news.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Ending } from "./types.ts";
@@ -112,7 +113,7 @@ export function reportSuccess(core: Core, row: number, now: number): void {
   if (set === 0) return;
   const { gates } = core.gates.set(set);
   for (let i = 0; i < gates.length; i++) {
-    if (gates[i]!.config?.ladder !== undefined) gates[i]!.report(true, now);
+    if (gates[i]!.config?.ladder !== undefined) feedLadder(core, gates[i]!, true, now);
   }
 }
 

@@ -1,4 +1,5 @@
 import { add, watchWaits } from "./add.ts";
+import { Borrower } from "./borrow.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions, type Wall } from "./core.ts";
@@ -9,9 +10,11 @@ import type { Fact } from "./facts.ts";
 import { expireLease, extendLease, nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
+import { Lender } from "./lend.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { enterFlow, note, unhold } from "./moves.ts";
+import { tellCleared, tellCooldown } from "./news.ts";
 import type { Answered } from "./operations.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
@@ -42,11 +45,17 @@ const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
  */
 export class Engine extends Reader {
   readonly #core: Core;
+  /** The gates whose home this is, for other partitions. */
+  readonly lender: Lender;
+  /** The gates whose home is elsewhere. */
+  readonly borrower: Borrower;
 
   constructor(options: EngineOptions = {}) {
     const core = new Core(options);
     super(core);
     this.#core = core;
+    this.lender = new Lender(core);
+    this.borrower = new Borrower(core);
     this.#core.endWait = (row, gate) => endWait(this.#core, row, gate);
   }
 
@@ -134,6 +143,7 @@ export class Engine extends Reader {
     const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
     gate.cool(at + cooldown.ms, cooldown.reason, at);
     this.#core.tell({ at, fact: "cooled", key, until: at + cooldown.ms, reason: cooldown.reason });
+    tellCooldown(this.#core, gate, at);
     this.#core.lines.changed(gate);
     this.#core.lines.settle(at);
   }
@@ -143,6 +153,7 @@ export class Engine extends Reader {
     const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
     gate.clearCooldown();
     this.#core.tell({ at, fact: "cleared", key });
+    tellCleared(this.#core, gate);
     this.#core.lines.changed(gate);
     this.#core.lines.settle(at);
   }

@@ -1,4 +1,5 @@
 import type { GateSave } from "./gate.ts";
+import type { LotUse } from "./lending.ts";
 import type { Answered } from "./operations.ts";
 import type { Counters } from "./queue.ts";
 import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "./types.ts";
@@ -63,7 +64,25 @@ export type Fact = { at: number } & (
   | { fact: "ids"; last: number; seq: number }
   /** How far the clock on the wall is ahead of `at`. */
   | { fact: "wall"; aheadMs: number }
+  /** The engine goes on in a new process; `lot` is the last that was lent. */
+  | { fact: "life"; life: number; lot: number }
+  /** A partition that borrows, and which of its lives was heard last. */
+  | { fact: "borrower"; name: string; life: number }
+  | LentFact
+  /** How many jobs a borrower runs, and what became of its lots. */
+  | { fact: "lots"; key: string; borrower: string; held: number; uses: readonly LotUse[] }
+  | { fact: "lot-expired"; key: string; lot: number }
 );
+
+interface LentFact {
+  fact: "lent";
+  key: string;
+  borrower: string;
+  lot: number;
+  cost: number;
+  jobs: number;
+  until: number;
+}
 
 interface RetriedFact {
   fact: "retried";

@@ -4,6 +4,7 @@ import type { Core } from "./core.ts";
 import { endJob, releaseNames } from "./end.ts";
 import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, TIME } from "./job-fields.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
+import { feedLadder, tellCooldown } from "./news.ts";
 import { GATES, OWN } from "./nodes.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
 import type { Queue } from "./queue.ts";
@@ -25,6 +26,7 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   const until = now + ms;
   gate.cool(until, reason ?? "retry after", now);
   core.tell({ at: now, fact: "cooled", key, until, reason: reason ?? "retry after" });
+  tellCooldown(core, gate, now);
   core.lines.changed(gate);
   // The cooldown says all there is to say, unless somebody is blamed besides.
   const blame = options.blame === undefined ? [] : blamed(core, row, options.blame);
@@ -137,7 +139,7 @@ function blamed(core: Core, row: number, blame: NackOptions["blame"]): readonly 
 
 export function report(core: Core, key: string, ok: boolean, now: number): void {
   const gate = core.gates.gateOf(key, now);
-  gate.report(ok, now);
+  feedLadder(core, gate, ok, now);
   core.lines.changed(gate);
 }
 

@@ -166,7 +166,7 @@ test("a pristine gate answers like a fresh one, then and whatever comes next", (
       const fresh = new Gate("g");
       fresh.configure(gate.config, now);
       assert.deepEqual(answers(gate, now), answers(fresh, now));
-      assert.equal(gate.hasRoom(), fresh.hasRoom());
+      assert.equal(gate.hasRoom(1, 0, now), fresh.hasRoom(1, 0, now));
       for (const one of next) {
         const then = run(gate, one, now);
         assert.equal(run(fresh, one, now), then);

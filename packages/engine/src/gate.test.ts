@@ -18,9 +18,9 @@ test("a gate without configuration is open and counts what is leased", () => {
   assert.deepEqual(gate.windowUse(5), []);
   assert.equal(gate.costMax(), Infinity);
   gate.configure({ concurrency: 5 }, 5);
-  assert.equal(gate.hasRoom(), false);
+  assert.equal(gate.hasRoom(1, 0, 0), false);
   gate.configure({ concurrency: 6 }, 5);
-  assert.equal(gate.hasRoom(), true);
+  assert.equal(gate.hasRoom(1, 0, 0), true);
 });
 
 test("concurrency: no room and no known time until one is released", () => {
@@ -41,7 +41,7 @@ test("release never goes below zero, and a held lease is released like one that 
   gate.release(0);
   assert.equal(gate.inFlight, 0);
   gate.hold();
-  assert.equal(gate.hasRoom(), false);
+  assert.equal(gate.hasRoom(1, 0, 0), false);
   gate.release(1);
   assert.equal(gate.inFlight, 0);
 });
@@ -58,13 +58,13 @@ test("an interval from the start spaces jobs by the factor of the later one", ()
   assert.equal(gate.opensAt(1, 9, 0), 1000, "a tier beyond the list uses the last");
   assert.equal(gate.part(1, 1, 549), "interval");
   assert.equal(gate.part(1, 1, 550), undefined);
-  assert.equal(gate.hasRoom(), true);
+  assert.equal(gate.hasRoom(1, 0, 0), true);
 });
 
 test("an interval from the end lets one job in at a time and counts from its release", () => {
   const gate = gateOf({ interval: { ms: 100, from: "end" }, concurrency: 5 });
   gate.take(1, 0, 0);
-  assert.equal(gate.hasRoom(), false);
+  assert.equal(gate.hasRoom(1, 0, 0), false);
   assert.equal(gate.opensAt(1, 0, 50), Infinity);
   assert.equal(gate.part(1, 0, 50), "interval");
   gate.release(70);

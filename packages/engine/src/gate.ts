@@ -14,7 +14,20 @@
  * them knows what is running. A part that is changed keeps its level, unless it is at rest (the
  * bucket full, the interval over, the windows empty): then it counts as new. So it never shows
  * whether a gate at rest was forgotten and made again in between, at a time that others choose.
+ *
+ * A gate may lend permits to other partitions (`lending`). What is out counts as taken and as not
+ * yet used, in each part: lending.ts tells the states. In a partition that borrows, the gate has a
+ * `stock` of permits, and its own books stand still: a job passes when the stock covers it.
  */
+import {
+  Lending,
+  type LendingSave,
+  LOT_GRACE_MS,
+  LOT_MS,
+  type Lot,
+  type LotUse,
+} from "./lending.ts";
+import type { Stock } from "./stock.ts";
 import { TokenBucket, type TokenBucketSave } from "./token-bucket.ts";
 import type { GateConfig, GatePart } from "./types.ts";
 import { type TakesSave, Windows } from "./windows.ts";
@@ -26,6 +39,7 @@ export interface GateSave {
   ladderStep?: number;
   cooldown?: { until: number; reason: string };
   last?: number;
+  lending?: LendingSave;
 }
 
 export class Gate {
@@ -47,6 +61,8 @@ export class Gate {
   fromEnd = false;
   /** How many may be leased at once: the concurrency, and 1 for an interval from the end. */
   places = Infinity;
+  lending: Lending | undefined = undefined;
+  stock: Stock | undefined = undefined;
 
   constructor(key: string) {
     this.key = key;
@@ -61,27 +77,48 @@ export class Gate {
     this.#configureInterval(config?.interval, now);
     const concurrency = config?.concurrency ?? Infinity;
     this.places = this.fromEnd ? 1 : concurrency;
+    if (this.lending !== undefined) this.#countLent(now);
     this.ladderStep = Math.min(this.ladderStep, config?.ladder?.length ?? 0);
   }
 
   /** When a job passes: `now`, a later time, or Infinity when that depends on others. */
   opensAt(cost: number, tier: number, now: number): number {
-    return this.hasRoom() ? this.timedAt(cost, tier, now) : Infinity;
+    return this.hasRoom(cost, tier, now) ? this.timedAt(cost, tier, now) : Infinity;
   }
 
   passes(cost: number, tier: number, now: number): boolean {
-    return this.hasRoom() && this.timedAt(cost, tier, now) <= now;
+    return this.hasRoom(cost, tier, now) && this.timedAt(cost, tier, now) <= now;
   }
 
-  /** Whether the untimed parts are open. */
-  hasRoom(): boolean {
+  /** Whether the untimed parts are open: places, and what depends on those who borrow or lend. */
+  hasRoom(cost: number, tier: number, now: number): boolean {
+    if (this.stock !== undefined) return this.#isCovered(this.stock, cost, 1, tier, now);
+    if (this.lending !== undefined && !this.#fitsBesideLots(this.lending, cost)) return false;
     return this.inFlight < this.places;
+  }
+
+  #isCovered(stock: Stock, cost: number, jobs: number, tier: number, now: number): boolean {
+    return this.config === undefined || stock.covers(cost, jobs, this.spacing(tier), now);
+  }
+
+  /** Whether a job can pass while all that is lent stays out. */
+  #fitsBesideLots(lending: Lending, cost: number): boolean {
+    if (this.inFlight + lending.places >= this.places) return false;
+    if (lending.open === 0) return true;
+    if (this.spacings !== undefined) return false;
+    return this.bucket?.fits(cost) !== false && this.windows?.fits(cost) !== false;
+  }
+
+  /** Jobs that run, and those that borrowers run or may start. */
+  get placesTaken(): number {
+    return this.inFlight + (this.lending?.places ?? 0);
   }
 
   /** When the timed parts open: `now`, a later time, or Infinity for a rate of 0. */
   timedAt(cost: number, tier: number, now: number): number {
     let at = now;
     if (this.cooldownUntil > at) at = this.cooldownUntil;
+    if (this.stock !== undefined) return at;
     if (this.spacings !== undefined) at = Math.max(at, this.#spacedAt(tier));
     if (this.bucket !== undefined) at = Math.max(at, this.bucket.opensAt(cost, now));
     if (this.windows !== undefined) at = Math.max(at, this.windows.opensAt(cost, now));
@@ -93,7 +130,7 @@ export class Gate {
    * counts, nobody can know: that is no wait yet, and it is judged when that job has ended.
    */
   waitMs(cost: number, tier: number, now: number): number {
-    return this.fromEnd && !this.hasRoom() ? 0 : this.timedAt(cost, tier, now) - now;
+    return this.fromEnd && !this.hasRoom(cost, tier, now) ? 0 : this.timedAt(cost, tier, now) - now;
   }
 
   /** When the timed parts open for a job of cost 1, by tier; the last stands for all beyond. */
@@ -111,16 +148,25 @@ export class Gate {
       if (this.windows?.opensAt(cost, now) === at) return "window";
       return "interval";
     }
-    if (this.hasRoom()) return undefined;
-    return this.inFlight >= (this.config?.concurrency ?? Infinity) ? "concurrency" : "interval";
+    if (this.hasRoom(cost, tier, now)) return undefined;
+    if (this.placesTaken >= (this.config?.concurrency ?? Infinity)) return "concurrency";
+    if (this.stock === undefined && !this.lending?.open) return "interval";
+    if (this.bucket !== undefined) return "rate";
+    if (this.windows !== undefined) return "window";
+    return this.spacings === undefined ? "concurrency" : "interval";
   }
 
   /**
    * A job is dispatched. It has passed, except in a replay under other limits: then each part goes
    * to its floor and the gate stays shut for as long as its limits say.
    */
-  take(cost: number, _tier: number, now: number): void {
+  take(cost: number, tier: number, now: number): void {
     this.inFlight++;
+    if (this.stock !== undefined) {
+      if (this.config !== undefined) this.stock.take(cost, this.spacing(tier), now);
+      return;
+    }
+    if (this.lending !== undefined) this.lending.chargeOwn(cost);
     if (this.spacings !== undefined && !this.fromEnd) this.last = Math.ceil(now);
     if (this.bucket !== undefined) this.bucket.take(cost, now);
     if (this.windows !== undefined) this.windows.take(cost, now);
@@ -134,6 +180,7 @@ export class Gate {
   /** A leased job has ended, however it did. */
   release(now: number): void {
     if (this.inFlight > 0) this.inFlight--;
+    if (this.stock !== undefined) return this.stock.note();
     if (this.fromEnd) this.last = Math.ceil(now);
   }
 
@@ -149,14 +196,101 @@ export class Gate {
     claimAt: number,
     now: number,
   ): boolean {
-    if (this.inFlight + 2 > this.places) return false;
+    if (this.stock !== undefined) {
+      const isKept = claimAt !== Infinity || this.keepsBoth(cost, claimCost);
+      return !isKept || this.#isCovered(this.stock, cost + claimCost, 2, 0, now);
+    }
+    if (this.placesTaken + 2 > this.places) return false;
     if (claimAt === Infinity) return true;
     if (this.cooldownUntil > claimAt) return false;
-    if (this.spacings !== undefined && Math.ceil(now) + this.#spacing(claimTier) > claimAt) {
+    if (this.spacings !== undefined && Math.ceil(now) + this.spacing(claimTier) > claimAt) {
       return false;
     }
     if (this.bucket?.opensBeside(cost, claimCost, claimAt, now) === false) return false;
     return this.windows?.opensBeside(cost, claimCost, claimAt, now) !== false;
+  }
+
+  /**
+   * Whether a stock can have a permit for a claim beside that of another job. Of an interval one is
+   * borrowed at a time, and no more of a rate or window than fits into it.
+   */
+  keepsBoth(cost: number, claimCost: number): boolean {
+    return this.spacings === undefined && cost + claimCost <= this.costMax();
+  }
+
+  /** Takes a lot from the limits. */
+  lend(lot: Lot, now: number): void {
+    this.lending ??= new Lending();
+    this.lending.add(lot);
+    this.bucket?.lend(lot.cost, now);
+    if (this.windows !== undefined) this.windows.lent += lot.cost;
+  }
+
+  /** A borrower tells how many jobs it runs, and what became of its lots. */
+  hear(borrower: string, held: number, uses: readonly LotUse[], now: number): void {
+    this.lending ??= new Lending();
+    const { lending } = this;
+    let isLater = held < (lending.held.get(borrower) ?? 0);
+    lending.setHeld(borrower, held);
+    for (const use of uses) {
+      const lot = lending.lots.get(use.lot);
+      if (lot === undefined || lot.borrower !== borrower) continue;
+      isLater ||= use.usedJobs > lot.usedJobs;
+      this.#use(lending, lot, use, now);
+    }
+    // At or after the start, or the end, of whichever job it was.
+    if (isLater) this.#space(now);
+  }
+
+  #use(lending: Lending, lot: Lot, { usedCost, usedJobs, isOver }: LotUse, now: number): void {
+    const used = Math.max(0, usedCost - lot.usedCost);
+    const returned = isOver ? lot.cost - lot.usedCost - used : 0;
+    if (!lot.isExpired) this.#repay(returned, used, now);
+    if (isOver) return lending.remove(lot);
+    const jobs = Math.max(usedJobs, lot.usedJobs);
+    lending.change(lot, { usedCost: lot.usedCost + used, usedJobs: jobs });
+  }
+
+  #repay(returned: number, used: number, now: number): void {
+    this.bucket?.repay(returned, used, now);
+    if (this.windows === undefined) return;
+    this.windows.lent -= returned + used;
+    if (used > 0) this.windows.take(used, now);
+  }
+
+  /** Nobody can use a lot any more: what is not known of it counts as used, at the latest now. */
+  expire(lot: Lot, now: number): void {
+    this.#repay(0, lot.cost - lot.usedCost, now);
+    this.#space(now);
+    this.lending!.change(lot, { isExpired: true });
+    if (this.places === Infinity || lot.jobs === 0) this.lending!.remove(lot);
+  }
+
+  /** A borrower has begun anew: what it runs it will tell, of its lots it knows nothing. */
+  forgetBorrower(borrower: string): void {
+    const lending = this.lending!;
+    lending.setHeld(borrower, 0);
+    lending.setWant(borrower, undefined);
+    for (const lot of [...lending.lots.values()]) {
+      if (lot.borrower !== borrower) continue;
+      if (lot.isExpired) lending.remove(lot);
+      else lending.change(lot, { jobs: 0, usedJobs: 0 });
+    }
+  }
+
+  /** After a restart the clock may be another: every lot has all its time again. */
+  renewLots(now: number): void {
+    for (const lot of this.lending!.lots.values()) lot.until = now + LOT_MS + LOT_GRACE_MS;
+  }
+
+  #space(now: number): void {
+    if (this.spacings !== undefined) this.last = Math.ceil(now);
+  }
+
+  #countLent(now: number): void {
+    const { openCost } = this.lending!;
+    this.bucket?.setLent(openCost, now);
+    if (this.windows !== undefined) this.windows.lent = openCost;
   }
 
   /** A job of this gate failed (cool down, one rung up) or succeeded (one rung down). */
@@ -193,7 +327,7 @@ export class Gate {
 
   /** The largest cost that fits the limits; a job above it is refused at enqueue. */
   costMax(): number {
-    const max = this.bucket === undefined ? Infinity : this.bucket.burst / 1000;
+    const max = this.bucket === undefined ? Infinity : this.bucket.size / 1000;
     return this.windows === undefined ? max : Math.min(max, this.#limitMin());
   }
 
@@ -209,6 +343,7 @@ export class Gate {
   pristine(now: number): boolean {
     if (this.inFlight > 0 || this.ladderStep > 0 || this.cooldownUntil > now) return false;
     if (!this.#isSpaced(now)) return false;
+    if (this.lending?.isEmpty === false || this.stock?.isEmpty === false) return false;
     return this.bucket?.full(now) !== false && this.windows?.empty(now) !== false;
   }
 
@@ -220,6 +355,7 @@ export class Gate {
     if (this.ladderStep > 0) save.ladderStep = this.ladderStep;
     if (cooldown !== undefined) save.cooldown = cooldown;
     if (!this.#isSpaced(now)) save.last = this.last;
+    if (this.lending !== undefined) save.lending = this.lending.save();
     return save;
   }
 
@@ -229,8 +365,13 @@ export class Gate {
     this.cooldownUntil = save.cooldown?.until ?? -Infinity;
     this.cooldownReason = save.cooldown?.reason ?? "";
     if (this.spacings !== undefined) this.last = save.last ?? -Infinity;
+    if (save.lending !== undefined) {
+      this.lending ??= new Lending();
+      this.lending.load(save.lending);
+    }
     if (save.bucket !== undefined) this.bucket?.load(save.bucket, now);
     if (save.takes !== undefined) this.windows?.load(save.takes, now);
+    if (this.lending !== undefined) this.#countLent(now);
   }
 
   #limitMin(): number {
@@ -242,13 +383,15 @@ export class Gate {
     return this.last + this.spacingMax <= now;
   }
 
-  #spacing(tier: number): number {
-    const spacings = this.spacings!;
+  /** What a job of this tier waits after the one before; 0 without an interval. */
+  spacing(tier: number): number {
+    const { spacings } = this;
+    if (spacings === undefined) return 0;
     return spacings[tier < spacings.length ? tier : spacings.length - 1]!;
   }
 
   #spacedAt(tier: number): number {
-    return this.last + this.#spacing(tier);
+    return this.last + this.spacing(tier);
   }
 
   #configureBucket(config: GateConfig | undefined, now: number): void {

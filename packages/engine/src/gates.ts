@@ -1,8 +1,10 @@
 import type { Claim } from "./claim.ts";
 import { Gate } from "./gate.ts";
 import { KeyTable } from "./keys.ts";
+import type { Lot } from "./lending.ts";
 import type { MaxWaits } from "./max-waits.ts";
 import { GatePatterns } from "./patterns.ts";
+import { Stock } from "./stock.ts";
 import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
 import type { GateConfig } from "./types.ts";
@@ -50,11 +52,26 @@ export class GateLine extends Gate {
   /** How much cost could pass right now. */
   permits(now: number): number {
     if (this.cooldownUntil > now || this.spacings !== undefined) return 0;
-    let permits = this.places - this.inFlight;
+    if (this.stock !== undefined) {
+      const { cost, jobs } = this.stock.left(0, now);
+      return Math.min(cost, jobs);
+    }
+    let permits = this.places - this.placesTaken;
     const tokens = this.tokens(now);
     if (tokens !== undefined) permits = Math.min(permits, tokens);
     for (const { limit, used } of this.windowUse(now)) permits = Math.min(permits, limit - used);
     return permits;
+  }
+
+  /** A borrower waits for permits. */
+  get isWanted(): boolean {
+    return this.lending !== undefined && this.lending.wants.size > 0;
+  }
+
+  /** When something of what is lent or borrowed runs out. */
+  lotsExpireAt(): number {
+    if (this.stock !== undefined) return this.stock.expiresAt();
+    return this.lending === undefined ? Number.POSITIVE_INFINITY : this.lending.expiresAt();
   }
 }
 
@@ -89,9 +106,15 @@ export class Gates {
   #loose: GateSet | undefined = undefined;
   #lastName = "";
   #lastGate: GateLine | undefined = undefined;
+  /** Gates that lend, or have lent. */
+  readonly lenders = new Set<GateLine>();
+  /** Borrowed gates of which something has changed since it was last asked. */
+  readonly noted = new Set<GateLine>();
+  readonly #isBorrowed: (key: string) => boolean;
 
-  constructor(seed: number) {
+  constructor(seed: number, isBorrowed: (key: string) => boolean = () => false) {
     this.#keys = new KeyTable(seed);
+    this.#isBorrowed = isBorrowed;
   }
 
   find(key: string): GateLine | undefined {
@@ -121,6 +144,7 @@ export class Gates {
     const row = this.#rows.alloc();
     const gate = new GateLine(key, row);
     this.#gates[row] = gate;
+    if (this.#isBorrowed(key)) gate.stock = new Stock(() => this.noted.add(gate));
     this.#keys.setValue(this.#keys.intern(0, key), row);
     this.configure(gate, now);
     this.#retire(gate);
@@ -151,7 +175,14 @@ export class Gates {
     return this.#gates[row];
   }
 
-  wakeAt(gate: GateLine, time: number): void {
+  lendFrom(gate: GateLine, lot: Lot, now: number): void {
+    gate.lend(lot, now);
+    this.lenders.add(gate);
+  }
+
+  wakeAt(gate: GateLine, opensAt: number): void {
+    const isAlone = gate.lending === undefined && gate.stock === undefined;
+    const time = isAlone ? opensAt : Math.min(opensAt, gate.lotsExpireAt());
     if (time === Number.POSITIVE_INFINITY) this.noWake(gate);
     else if (this.wakes.has(gate.row)) this.wakes.move(gate.row, time);
     else this.wakes.add(gate.row, time, gate.row);
@@ -267,6 +298,7 @@ export class Gates {
   #forget(gate: GateLine): void {
     gate.isForgotten = true;
     this.noWake(gate);
+    this.lenders.delete(gate);
     if (gate.solo !== undefined) {
       this.#sets[gate.solo.id] = undefined;
       this.#freeSets.push(gate.solo.id);

@@ -3,6 +3,8 @@ import type { GateLine, GateSet, Gates } from "./gates.ts";
 import * as jobFields from "./job-fields.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Lanes } from "./lanes.ts";
+import type { Lot } from "./lending.ts";
+import { lotFor } from "./lot.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import type { Rings } from "./ring.ts";
@@ -30,6 +32,9 @@ export interface LineWorld {
   readonly isReplaying: boolean;
   /** A lane of this tier is ready: the queue may have something to dispatch. */
   wake(queue: Queue, tier: number): void;
+  /** A borrower gets permits of a gate. */
+  lend(gate: GateLine, borrower: string, cost: number, jobs: number, tier: number): void;
+  lotExpired(gate: GateLine, lot: Lot): void;
   /** A waiting job's gate opens later than the job would wait. */
   failWait(row: number, id: number, gate: GateLine): void;
 }
@@ -78,7 +83,7 @@ export class Lines {
   #isOpen(gate: GateLine, cost: number, tier: number, now: number): boolean {
     if (gate.config === undefined && gate.cooldownUntil <= now) return true;
     if (gate.claims.length > 0) return false;
-    if (gate.inLine > 0 && !this.#isPlenty(gate, now)) return false;
+    if ((gate.inLine > 0 || gate.isWanted) && !this.#isPlenty(gate, now)) return false;
     return gate.passes(cost, tier, now);
   }
 
@@ -153,21 +158,24 @@ export class Lines {
 
   #lookAt(gate: GateLine, now: number): void {
     this.#w.rings.steps++;
+    if (gate.lending !== undefined || gate.stock !== undefined) this.#expireLots(gate, now);
     if (gate.waits !== undefined && !this.#w.isReplaying) this.#judge(gate, now);
     const top = this.#top(gate);
     const claimAt =
       gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.look(gate, now);
     if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
-    if (top === 0) return this.#w.gates.wakeAt(gate, claimAt);
+    if (gate.stock !== undefined) this.#noteMissing(gate, top, now);
+    if (gate.isWanted && this.#lend(gate, top, claimAt, now)) return;
+    if (top === 0) return this.#wakeAt(gate, claimAt, now);
     if (isShared(gate)) this.queueOf(top).offers.add(gate);
     const cost = this.costOf(top);
     const tier = this.tierOf(top);
     const at = gate.opensAt(cost, tier, now);
     if (at > now) {
       this.withdraw(gate);
-      return this.#w.gates.wakeAt(gate, Math.min(at, claimAt));
+      return this.#wakeAt(gate, Math.min(at, claimAt), now);
     }
-    this.#w.gates.wakeAt(gate, claimAt);
+    this.#wakeAt(gate, claimAt, now);
     if (gate.claims.length > 0 && !this.claims.leavesRoom(gate, cost, tier, now)) {
       return this.withdraw(gate);
     }
@@ -175,6 +183,70 @@ export class Lines {
       this.claims.turn(top, gate, now);
       this.look(gate);
     } else if (gate.offer === 0) this.#offer(gate, top, now);
+  }
+
+  /** A gate that borrows has nothing to ask for while it is cooled down: it asks when that ends. */
+  #wakeAt(gate: GateLine, time: number, now: number): void {
+    const isCooled = gate.stock !== undefined && gate.cooldownUntil > now;
+    this.#w.gates.wakeAt(gate, isCooled ? Math.min(time, gate.cooldownUntil) : time);
+  }
+
+  #expireLots(gate: GateLine, now: number): void {
+    gate.stock?.expire(now);
+    if (gate.lending === undefined || this.#w.isReplaying) return;
+    for (const lot of [...gate.lending.lots.values()]) {
+      if (!lot.isExpired && lot.until <= now) this.#w.lotExpired(gate, lot);
+    }
+  }
+
+  /** Lends to the borrower whose turn it is, or waits for what it needs; false: it is no one's. */
+  #lend(gate: GateLine, top: number, claimAt: number, now: number): boolean {
+    const tier = top === 0 ? Number.POSITIVE_INFINITY : this.tierOf(top);
+    const lending = gate.lending!;
+    const want = lending.next(tier, gate.inLine);
+    if (want === undefined) return false;
+    this.withdraw(gate);
+    const parties = lending.wants.size + (top === 0 ? 0 : 1);
+    const lot = lotFor(gate, want, parties, now);
+    if (lot.at > now) {
+      this.#w.gates.wakeAt(gate, Math.min(lot.at, claimAt));
+      return true;
+    }
+    const leavesRoom = (cost: number): boolean =>
+      gate.claims.length === 0 || this.claims.leavesRoom(gate, cost, want.tier, now);
+    const isWhole = leavesRoom(lot.cost);
+    if (!isWhole && !leavesRoom(want.least)) {
+      this.#w.gates.wakeAt(gate, claimAt);
+      return true;
+    }
+    const cost = isWhole ? lot.cost : want.least;
+    this.#w.lend(gate, want.borrower, cost, isWhole ? lot.jobs : 1, want.tier);
+    lending.serve(want, cost);
+    this.look(gate);
+    return true;
+  }
+
+  /** What the stock lacks for the first who could go out: what to ask the gate's home for. */
+  #noteMissing(gate: GateLine, top: number, now: number): void {
+    const stock = gate.stock!;
+    stock.note();
+    stock.missing = undefined;
+    if (gate.config === undefined || gate.cooldownUntil > now) return;
+    const claim = this.claims.first(gate);
+    if (top === 0 && claim === undefined) return;
+    const costs = [top === 0 ? 0 : this.costOf(top)];
+    const tiers = top === 0 ? [] : [this.tierOf(top)];
+    if (claim !== undefined) {
+      costs.push(this.costOf(claim.flow));
+      tiers.push(claim.tier);
+    }
+    const tier = Math.min(...tiers);
+    const unit = Math.max(...costs);
+    const need = gate.keepsBoth(costs[0]!, costs[1] ?? 0);
+    const cost = need ? costs[0]! + (costs[1] ?? 0) : unit;
+    const left = stock.left(gate.spacing(tier), now);
+    if (left.cost >= cost && left.jobs >= (need ? tiers.length : 1)) return;
+    stock.missing = { cost: Math.max(1, cost - left.cost), tier, unit };
   }
 
   /** The flow that is first in line, 0 when nobody stands there who could go out. */
@@ -212,7 +284,8 @@ export class Lines {
 
   /** The gate has permits for all that waits there, so that its line has nothing to decide. */
   #isPlenty(gate: GateLine, now: number): boolean {
-    return gate.queues === 1 && gate.claims.length === 0 && gate.permits(now) >= gate.wanted;
+    if (gate.queues !== 1 || gate.claims.length > 0 || gate.isWanted) return false;
+    return gate.permits(now) >= gate.wanted;
   }
 
   #offer(gate: GateLine, flow: number, now: number): void {
@@ -361,7 +434,8 @@ export class Lines {
 
   /** The limits of a gate have changed. */
   changed(gate: GateLine): void {
-    if (gate.inLine > 0 || gate.claims.length > 0 || gate.waits !== undefined) this.look(gate);
+    const isWaited = gate.inLine > 0 || gate.claims.length > 0 || gate.waits !== undefined;
+    if (isWaited || gate.isWanted) this.look(gate);
   }
 
   /**
@@ -390,5 +464,6 @@ export class Lines {
 
 /** Others than the queue that is first may wait here: it must not hold them up without a worker. */
 function isShared(gate: GateLine): boolean {
+  if (gate.lending !== undefined || gate.stock !== undefined) return true;
   return gate.queues > 1 || gate.claims.length > 0;
 }

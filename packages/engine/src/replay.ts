@@ -5,6 +5,7 @@ import { applyRevive, endJob, forgetKept, reportSuccess, takeOff } from "./end.t
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
 import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./job-fields.ts";
+import { applyLending } from "./lend.ts";
 import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
@@ -51,6 +52,12 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       return;
     case "wall":
       return setWallAhead(core, fact.aheadMs);
+    case "life":
+    case "borrower":
+    case "lent":
+    case "lots":
+    case "lot-expired":
+      return applyLending(core, fact, now);
     case "counters":
       Object.assign(core.queue(fact.queue).counters, fact.counters);
       core.queue(fact.queue).isDlq = fact.isDlq;
@@ -90,8 +97,10 @@ function applyGateFact(core: Core, fact: GateFact, now: number): void {
   if (fact.fact === "gate") return setGate(core, fact.key, fact.config, now);
   if (fact.fact === "reported") return report(core, fact.key, fact.ok, now);
   const gate = core.gates.gateOf(fact.key, now);
-  if (fact.fact === "gate-state") gate.load(fact.save, now);
-  else if (fact.fact === "cooled") gate.cool(fact.until, fact.reason, now);
+  if (fact.fact === "gate-state") {
+    gate.load(fact.save, now);
+    if (gate.lending !== undefined) core.gates.lenders.add(gate);
+  } else if (fact.fact === "cooled") gate.cool(fact.until, fact.reason, now);
   else gate.clearCooldown();
   core.lines.changed(gate);
 }

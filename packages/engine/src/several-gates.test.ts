@@ -64,6 +64,18 @@ test("a permit is kept for a claim, and the claim goes out with the last one", (
   assert.equal(engine.job(other)?.state, "waiting");
 });
 
+test("a permit that is kept for a claim is not lent", () => {
+  const { engine, both, holder, free } = claiming();
+  const want = { cost: 9, jobs: 9, least: 1, tier: 0, weight: 1 };
+  const ask = (tier: number): void =>
+    engine.lender.hear("b", { gate: free, held: 0, uses: [], want: { ...want, tier } }, 0);
+  ask(3);
+  assert.deepEqual(engine.lender.takeLots(), []);
+  engine.ack(holder, 1, 1);
+  assert.deepEqual(take(engine, 1), [both]);
+  assert.deepEqual(engine.lender.takeLots(), []);
+});
+
 test("a claim is dropped when one of its gates cools down for long", () => {
   const { engine, both, holder, held, free } = claiming();
   engine.cooldown(held, 5000, "down", 0);

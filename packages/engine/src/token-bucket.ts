@@ -13,6 +13,11 @@
  * full and leaves the bucket in debt. Emptying it to zero instead would give such jobs
  * `cost / burst` times the rate; with the debt, no interval holds more than
  * `max(burst, largest cost) + rate·t`, and that is `burst + rate·t` wherever the costs fit.
+ *
+ * Tokens may be lent to others, who use them at a time that is learned later. While they are out
+ * the bucket fills only up to `size - lent`: the level and what is out never make more than the
+ * size, so what is used in [a, b] was out at a, was in the bucket at a, or came in since, which
+ * is `burst + rate·(b - a)` at most.
  */
 
 const MILLI = 1000;
@@ -36,7 +41,10 @@ export class TokenBucket {
   carry = 0;
   /** Whole milliseconds. */
   at = 0;
+  /** Up to where it fills: the size, less what is lent. */
   burst = 0;
+  size = 0;
+  #lent = 0;
   /** Milli-tokens per millisecond: for estimates, never for levels. */
   #rate = 0;
   #whole = 0;
@@ -66,7 +74,7 @@ export class TokenBucket {
     if (this.#rate === 0) return Infinity;
     if (this.at !== now) this.#settle(now);
     if (this.level >= cost * MILLI) return now;
-    const need = Math.min(cost * MILLI, this.burst);
+    const need = Math.min(cost * MILLI, this.size);
     if (this.level >= need) return now;
     return this.at + this.#msUntil(need - this.level);
   }
@@ -76,11 +84,43 @@ export class TokenBucket {
     this.level = this.#levelAfter(cost, now);
   }
 
+  /** Takes tokens that somebody else will use, or bring back. */
+  lend(cost: number, now: number): void {
+    this.take(cost, now);
+    this.#owe(this.#lent + cost * MILLI);
+  }
+
+  /** Of what was lent, so much came back and so much was used. */
+  repay(returned: number, used: number, now: number): void {
+    this.#settle(now);
+    // As for a new rate: the millisecond that has begun gives nothing away.
+    this.at = Math.max(this.at, Math.ceil(now));
+    this.#owe(this.#lent - (returned + used) * MILLI);
+    this.level += returned * MILLI;
+  }
+
+  /** What is out, where that is known from elsewhere. */
+  setLent(cost: number, now: number): void {
+    this.#settle(now);
+    this.#owe(cost * MILLI);
+    if (this.level >= this.burst) this.#fill(now);
+  }
+
+  /** Whether a job of this cost can pass before what is lent has come back. */
+  fits(cost: number): boolean {
+    return Math.min(cost * MILLI, this.size) <= this.burst;
+  }
+
+  #owe(lent: number): void {
+    this.#lent = lent;
+    this.burst = this.size - lent;
+  }
+
   /** Whether `claimCost` passes at `claimAt` when `cost` is taken now. */
   opensBeside(cost: number, claimCost: number, claimAt: number, now: number): boolean {
     if (this.#rate === 0) return false;
     this.#settle(now);
-    const missing = Math.min(claimCost * MILLI, this.burst) - this.#levelAfter(cost, now);
+    const missing = Math.min(claimCost * MILLI, this.size) - this.#levelAfter(cost, now);
     return missing <= 0 || this.at + this.#msUntil(missing) <= claimAt;
   }
 
@@ -92,7 +132,7 @@ export class TokenBucket {
 
   full(now: number): boolean {
     this.#settle(now);
-    return this.level === this.burst;
+    return this.level === this.burst && this.#lent === 0;
   }
 
   save(now: number): TokenBucketSave {
@@ -116,7 +156,7 @@ export class TokenBucket {
     const after =
       this.level >= milli
         ? this.level - milli
-        : Math.max(this.level - milli, Math.min(this.level, 0, this.burst - milli));
+        : Math.max(this.level - milli, Math.min(this.level, 0, this.size - milli));
     return this.at < now ? after - this.#overflow() : after;
   }
 
@@ -133,7 +173,8 @@ export class TokenBucket {
   #set(rate: number, burst: number): void {
     // The small addends undo the binary error of decimals such as 0.29, whose product with 1e9
     // falls just short of whole; they are worth one milli-token in thirty years.
-    this.burst = Math.floor(burst * MILLI + 1e-6);
+    this.size = Math.floor(burst * MILLI + 1e-6);
+    this.burst = this.size - this.#lent;
     this.#whole = Math.floor(rate);
     this.#fraction = Math.floor((rate - this.#whole) * PARTS + 1e-3);
     this.#rate = this.#whole + this.#fraction / PARTS;

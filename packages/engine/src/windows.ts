@@ -10,6 +10,9 @@
  * The log is a chain of blocks that are never copied: a gate with few takes keeps a small block, a
  * million takes never cost more than one allocation at a time, and blocks that expired as a whole
  * are passed in one step.
+ *
+ * What is lent to others is in use until it is known to have been used, and counts as used then:
+ * at a time at or after its use, so it expires late and never early.
  */
 
 const BLOCK_ENTRIES_MIN = 8;
@@ -86,9 +89,12 @@ class Window {
     return Math.max(0, this.limit - cost);
   }
 
-  /** When enough takes have expired for `cost`; only for a cost that does not pass yet. */
-  opensAt(cost: number): number {
-    let over = this.used - this.room(cost);
+  /**
+   * When enough takes have expired for `cost`, or all of them; only for a cost that does not pass
+   * yet, where something is in use.
+   */
+  opensAt(cost: number, lent: number): number {
+    let over = Math.min(this.used, this.used + lent - this.room(cost));
     let block = this.block;
     let index = this.index;
     for (;;) {
@@ -122,6 +128,7 @@ export class Windows {
   #tail: Block;
   /** The last block that expired, to be used again instead of making a new one. */
   #spare: Block | undefined = undefined;
+  lent = 0;
 
   /** `limits` has at least one window. */
   constructor(limits: readonly WindowLimit[]) {
@@ -144,7 +151,9 @@ export class Windows {
     this.#settle(now);
     let at = now;
     for (const window of this.#windows) {
-      if (window.used > window.room(cost)) at = Math.max(at, window.opensAt(cost));
+      if (window.used > 0 && window.used + this.lent > window.room(cost)) {
+        at = Math.max(at, window.opensAt(cost, this.lent));
+      }
     }
     return at;
   }
@@ -160,7 +169,7 @@ export class Windows {
     const takenAt = Math.ceil(now);
     for (const window of this.#windows) {
       const taken = takenAt + window.perMs > claimAt ? cost : 0;
-      if (window.usedAt(claimAt) + taken > window.room(claimCost)) return false;
+      if (window.usedAt(claimAt) + taken + this.lent > window.room(claimCost)) return false;
     }
     return true;
   }
@@ -172,7 +181,13 @@ export class Windows {
 
   use(now: number): { limit: number; perMs: number; used: number }[] {
     this.#settle(now);
-    return this.#windows.map(({ limit, perMs, used }) => ({ limit, perMs, used }));
+    const { lent } = this;
+    return this.#windows.map(({ limit, perMs, used }) => ({ limit, perMs, used: used + lent }));
+  }
+
+  /** Whether a job of this cost can pass before what is lent has come back. */
+  fits(cost: number): boolean {
+    return this.#windows.every((window) => this.lent <= window.room(cost));
   }
 
   save(now: number): TakesSave {

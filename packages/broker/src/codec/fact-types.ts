@@ -49,6 +49,11 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   "group-released": 33,
   answered: 34,
   wall: 35,
+  life: 36,
+  borrower: 37,
+  lent: 38,
+  lots: 39,
+  "lot-expired": 40,
 };
 
 /** The kinds by their number; undefined where there is none. */

@@ -215,6 +215,18 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
   stored: record({ store: text, key: text, value: fc.option(json, { nil: undefined }) }),
   ids: record({ last: whole, seq: whole }),
   wall: record({ aheadMs: fc.integer() }),
+  life: record({ life: whole, lot: whole }),
+  borrower: record({ name: text, life: whole }),
+  lent: record({ key: text, borrower: text, lot: whole, cost: whole, jobs: whole, until: time }),
+  lots: record({
+    key: text,
+    borrower: text,
+    held: whole,
+    uses: fc.array(record({ lot: whole, usedCost: whole, usedJobs: whole, isOver: fc.boolean() }), {
+      maxLength: 4,
+    }),
+  }),
+  "lot-expired": record({ key: text, lot: whole }),
 };
 
 const facts = Object.entries(FIELDS).map(([fact, fields]) =>

@@ -49,6 +49,11 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   stored: "1d80c0a3b7a833010173016b",
   ids: "1e80c0a3b7a8330509",
   wall: "2380c0a3b7a83380dddb01",
+  life: "2480c0a3b7a83303ac02",
+  borrower: "2580c0a3b7a833013702",
+  lent: "2680c0a3b7a83304736d74700137ac023228d00f",
+  lots: "2780c0a3b7a83304736d74700137040201ab02090300ac020101",
+  "lot-expired": "2880c0a3b7a83304736d7470ac02",
 };
 
 const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored", "answered"]);

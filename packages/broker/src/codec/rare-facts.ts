@@ -7,6 +7,7 @@ import type { Plain } from "./fact-fields.ts";
 import { FACT_TYPES } from "./fact-types.ts";
 import * as gate from "./gate-facts.ts";
 import * as group from "./group-facts.ts";
+import { readLending, writeLending } from "./lending-facts.ts";
 import { readAnswered, writeAnswered } from "./operation-facts.ts";
 import * as queue from "./queue-facts.ts";
 import { readStored, writeStored } from "./store-facts.ts";
@@ -17,7 +18,8 @@ type RareKind =
   | ("weight" | "position" | "key-held" | "counters")
   | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
   | ("group" | "group-ended" | "group-held" | "group-released")
-  | ("stored" | "answered" | "ids" | "wall");
+  | ("stored" | "answered" | "ids" | "wall")
+  | ("life" | "borrower" | "lent" | "lots" | "lot-expired");
 
 export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
   switch (fact.fact) {
@@ -59,6 +61,12 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
       return writeIds(writer, fact);
     case "wall":
       return writeWall(writer, fact);
+    case "life":
+    case "borrower":
+    case "lent":
+    case "lots":
+    case "lot-expired":
+      return writeLending(writer, fact);
     default:
       return missing(fact);
   }
@@ -104,6 +112,12 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
       return { at, fact: "ids", last: reader.number(), seq: reader.number() };
     case "wall":
       return { at, fact: "wall", aheadMs: reader.number() };
+    case "life":
+    case "borrower":
+    case "lent":
+    case "lots":
+    case "lot-expired":
+      return readLending(reader, at, kind);
     default:
       return missing(kind);
   }

@@ -283,6 +283,35 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at, fact: "wall", aheadMs: 3_600_000 },
       { at, fact: "wall", aheadMs: -1500 },
     ],
+    life: [{ at, fact: "life", life: 3, lot: 300 }],
+    borrower: [{ at, fact: "borrower", name: "7", life: 2 }],
+    lent: [
+      {
+        at,
+        fact: "lent",
+        key: "smtp",
+        borrower: "7",
+        lot: 300,
+        cost: 50,
+        jobs: 40,
+        until: at + 1000,
+      },
+    ],
+    lots: [
+      {
+        at,
+        fact: "lots",
+        key: "smtp",
+        borrower: "7",
+        held: 4,
+        uses: [
+          { lot: 299, usedCost: 9, usedJobs: 3, isOver: true },
+          { lot: 300, usedCost: 1, usedJobs: 1, isOver: false },
+        ],
+      },
+      { at, fact: "lots", key: "smtp", borrower: "7", held: 0, uses: [] },
+    ],
+    "lot-expired": [{ at, fact: "lot-expired", key: "smtp", lot: 300 }],
   };
 
 /** All of them in one list. */

@@ -51,7 +51,16 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "counters":
     case "ids":
     case "group":
-      return demand(false, "facts", () => `${fact.fact} belongs into a snapshot`);
+    case "life":
+    case "borrower":
+    case "lent":
+    case "lots":
+    case "lot-expired":
+      return demand(
+        false,
+        "facts",
+        () => `${fact.fact} belongs into a snapshot, or to gates that are shared`,
+      );
     default:
       return readJobFact(ledger, fact);
   }

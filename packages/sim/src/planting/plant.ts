@@ -23,12 +23,14 @@ export interface PlantedBug {
   readonly put: string;
 }
 
-// Answers the module at `entry`; `uses` are the packages that it imports.
+// Answers the module at `entry`; `uses` are the packages that it imports, `folders` says where
+// those are that are not the real ones.
 export async function plant<Module>(
   name: string,
   uses: readonly string[],
-  bug: PlantedBug,
+  bug: PlantedBug | undefined,
   entry = "index.ts",
+  folders: Readonly<Record<string, string>> = {},
 ): Promise<Module> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-planted-"));
   try {
@@ -36,9 +38,13 @@ export async function plant<Module>(
     // Outside of a package Node has to be told what kind of modules these are, and what they use.
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     mkdirSync(join(folder, "node_modules", "@sluice"), { recursive: true });
-    for (const used of uses) symlinkSync(packageOf(used), join(folder, "node_modules", used));
-    const file = join(folder, bug.file);
-    writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
+    for (const used of uses) {
+      symlinkSync(folders[used] ?? packageOf(used), join(folder, "node_modules", used));
+    }
+    if (bug !== undefined) {
+      const file = join(folder, bug.file);
+      writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
+    }
     return await import(pathToFileURL(join(folder, entry)).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -49,7 +55,7 @@ function packageOf(name: string): string {
   return dirname(dirname(fileURLToPath(import.meta.resolve(name))));
 }
 
-function replaceOnce(text: string, { file, within, find, put }: PlantedBug): string {
+export function replaceOnce(text: string, { file, within, find, put }: PlantedBug): string {
   const from = text.indexOf(within);
   assert.ok(from >= 0, `${file} has no ${within}`);
   const at = text.indexOf(find, from);

@@ -1,0 +1,50 @@
+import type { Engine, GateNews } from "@sluice/engine";
+import type { Clock } from "@sluice/protocol";
+import type { Journal } from "../journal.ts";
+import { Link } from "./link.ts";
+import type { Homes } from "./port.ts";
+
+export interface BorrowerWorld {
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly homes: Homes;
+  wake(): void;
+}
+
+/** The side of a partition that borrows: one link to each other partition. */
+export class BorrowerDesk {
+  readonly #w: BorrowerWorld;
+  readonly #links = new Map<string, Link>();
+
+  constructor(world: BorrowerWorld) {
+    this.#w = world;
+    for (const home of world.homes.others) this.#links.set(home, new Link(world, home));
+  }
+
+  /** Tells all homes what this partition holds, which they know from before it was opened. */
+  begin(): void {
+    for (const link of this.#links.values()) link.begin();
+  }
+
+  /** Passes on what has changed. */
+  look(): void {
+    const { engine, homes } = this.#w;
+    if (engine.borrower.hasNews) {
+      for (const gate of engine.borrower.takeNoted())
+        this.#links.get(homes.homeOf(gate))?.note(gate);
+    }
+    for (const news of engine.lender.takeNews()) this.#tell(news);
+    for (const link of this.#links.values()) link.look();
+  }
+
+  /** A ladder is fed at home; of a cooldown everybody hears, whoever has a job for the gate. */
+  #tell(news: GateNews): void {
+    if ("isOk" in news) this.#links.get(this.#w.homes.homeOf(news.gate))?.tell(news);
+    else for (const link of this.#links.values()) link.tell(news);
+  }
+
+  stop(): void {
+    for (const link of this.#links.values()) link.stop();
+  }
+}

@@ -1,0 +1,78 @@
+// Three partitions with more work than one gate lets through: how much of its rate is used.
+
+import { openBroker } from "@sluice/broker";
+import type { GateConfig } from "@sluice/protocol";
+import { SimClock } from "../broker-faults/sim-clock.ts";
+import { Random } from "../worlds/random.ts";
+import { excesses } from "./limits.ts";
+import { Net } from "./net.ts";
+import { Partition } from "./partition.ts";
+
+const START = 1_700_000_000_000;
+const NAMES = ["0", "1", "2"];
+const WARM_MS = 1000;
+const BATCH = 1000;
+
+export interface FullRate {
+  // Of what the rate allows after the burst.
+  readonly share: number;
+  readonly perPartition: readonly number[];
+  readonly failures: readonly string[];
+}
+
+export async function fullRate(config: GateConfig, lengthMs: number): Promise<FullRate> {
+  const clock = new SimClock(START);
+  const random = new Random(1);
+  const net = new Net(clock, random, { delayMs: [1, 3], loss: 0 });
+  net.isCalm = true;
+  const partitions = NAMES.map((name) => {
+    return new Partition(clock, random, net, {
+      name,
+      others: NAMES.filter((other) => other !== name),
+      homeOf: () => "0",
+      module: { openBroker },
+      logMs: 1,
+      workMs: 2,
+      credits: 200,
+      aheadMs: random.between(-1000, 1000),
+      speed: 1,
+    });
+  });
+  const jobs = Math.ceil(((config.rate ?? 0) * lengthMs) / 1000 + (config.burst ?? 0));
+  for (const partition of partitions) {
+    await during(clock, partition.open());
+    await during(clock, partition.setGates({ g: config }));
+    for (let added = 0; added < jobs; added += BATCH) {
+      const kinds = Array.from({ length: BATCH }, () => ({ gates: ["g"], cost: 1, tier: 0 }));
+      await during(clock, partition.add(kinds));
+    }
+  }
+  const begin = clock.now() + WARM_MS;
+  await pass(clock, WARM_MS + lengthMs);
+  const perPartition = partitions.map(({ dispatches }) => {
+    return (dispatches.get("g") ?? []).filter(({ at }) => at >= begin).length;
+  });
+  const all = partitions.flatMap(({ dispatches }) => dispatches.get("g") ?? []);
+  const sum = perPartition.reduce((a, b) => a + b, 0);
+  for (const partition of partitions) await partition.crash(false);
+  const share = sum / (((config.rate ?? 0) * lengthMs) / 1000);
+  return { share, perPartition, failures: excesses(config, all, 0) };
+}
+
+async function pass(clock: SimClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; ) {
+    left = clock.step(left);
+    await new Promise(setImmediate);
+  }
+}
+
+async function during(clock: SimClock, call: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  void call.then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise(setImmediate);
+    clock.step(1);
+  }
+}

@@ -1,0 +1,157 @@
+// One partition: a broker that dies and comes back, and its workers, who do not.
+
+import type { LendAnswer, LendRequest, LocalBroker, openBroker } from "@sluice/broker";
+import type { Consumer, GateConfig, LeasedJob, NewJob } from "@sluice/protocol";
+import type { SimClock } from "../broker-faults/sim-clock.ts";
+import type { Random } from "../worlds/random.ts";
+import type { Dispatch } from "./limits.ts";
+import type { Net, Station } from "./net.ts";
+import { PartitionClock } from "./partition-clock.ts";
+import { SlowLog } from "./slow-log.ts";
+
+export interface BrokerModule {
+  readonly openBroker: typeof openBroker;
+}
+
+const QUEUE = {
+  tiers: 3,
+  leaseMs: 8000,
+  retry: { attempts: 1000, minMs: 1, maxMs: 20 },
+  capacity: { jobs: 100_000 },
+  results: { jobs: 0, ms: 0 },
+} as const;
+const ACK_RETRY_MS = 150;
+
+export interface JobKind {
+  readonly gates: readonly string[];
+  readonly cost: number;
+  readonly tier: number;
+}
+
+export interface PartitionOptions {
+  readonly name: string;
+  readonly others: readonly string[];
+  readonly homeOf: (gate: string) => string;
+  readonly module: BrokerModule;
+  readonly logMs: number;
+  readonly workMs: number;
+  readonly credits: number;
+  readonly aheadMs: number;
+  readonly speed: number;
+}
+
+export class Partition implements Station {
+  clock: PartitionClock;
+  broker: LocalBroker | undefined;
+  readonly options: PartitionOptions;
+  readonly dispatches = new Map<string, Dispatch[]>();
+  readonly waiting = new Set<number>();
+  finished = 0;
+  #log: SlowLog | undefined;
+  #jobs = 0;
+  readonly #world: SimClock;
+  readonly #random: Random;
+  readonly #net: Net;
+
+  constructor(world: SimClock, random: Random, net: Net, options: PartitionOptions) {
+    this.#world = world;
+    this.#random = random;
+    this.#net = net;
+    this.options = options;
+    this.clock = this.#newClock();
+    net.stations.set(options.name, this);
+  }
+
+  get isUp(): boolean {
+    return this.broker !== undefined;
+  }
+
+  lend(request: LendRequest): Promise<LendAnswer> {
+    return this.broker!.lend(request);
+  }
+
+  #newClock(): PartitionClock {
+    return new PartitionClock(this.#world, this.options.aheadMs, this.options.speed);
+  }
+
+  async open(): Promise<void> {
+    const { name, others, homeOf, module, logMs } = this.options;
+    const log = new SlowLog(this.#world, () => this.#random.between(0, logMs), this.#log);
+    this.#log = log;
+    const { clock } = this;
+    const lend = (home: string, request: LendRequest): Promise<LendAnswer> =>
+      this.#net.call(name, clock, home, request);
+    const homes = { name, others, homeOf, lend };
+    const broker = await module.openBroker({ log, clock, homes });
+    if (clock !== this.clock) return;
+    this.broker = broker;
+    await broker.setQueue("q", QUEUE);
+    let consumer: Consumer | undefined;
+    consumer = await broker.consume(
+      "q",
+      { worker: `w${name}`, credits: this.options.credits },
+      (jobs) => {
+        for (const job of jobs) this.#work(job);
+        this.#later(() => consumer?.addCredits(jobs.length));
+      },
+    );
+  }
+
+  setGates(gates: Readonly<Record<string, GateConfig>>): Promise<unknown> {
+    return Promise.all(
+      Object.entries(gates).map(([key, config]) => this.broker!.setGate(key, config)),
+    );
+  }
+
+  // The process is gone; `isZombie`: it does not know yet, and can no longer write.
+  async crash(isZombie: boolean): Promise<void> {
+    this.broker = undefined;
+    if (!isZombie) this.clock.kill();
+    this.clock = this.#newClock();
+    await this.#log!.kill();
+  }
+
+  async add(kinds: readonly JobKind[]): Promise<void> {
+    const jobs = kinds.map((kind): NewJob => {
+      const id = this.#jobs++;
+      this.waiting.add(id);
+      const payload = new TextEncoder().encode(JSON.stringify({ id, ...kind }));
+      const fairnessKey = `lane-${id % 3}`;
+      return { payload, gates: kind.gates, cost: kind.cost, priority: kind.tier, fairnessKey };
+    });
+    await this.broker!.add("q", jobs);
+  }
+
+  #later(act: () => void): void {
+    const ms = this.#random.between(0, this.options.workMs);
+    this.#world.at(this.#world.now() + ms, act);
+  }
+
+  #work(job: LeasedJob): void {
+    const { id, gates, cost, tier } = JSON.parse(new TextDecoder().decode(job.payload));
+    const at = this.clock.trueTime(job.expiresAt - QUEUE.leaseMs);
+    // A job whose end was said to a process that died is taken back when its lease is over.
+    const dispatch: Dispatch = { at, cost, tier, endedAt: this.clock.trueTime(job.expiresAt) };
+    for (const gate of gates) {
+      if (!this.dispatches.has(gate)) this.dispatches.set(gate, []);
+      this.dispatches.get(gate)!.push(dispatch);
+    }
+    this.#later(() => this.#ack(job, id, dispatch));
+  }
+
+  #ack(job: LeasedJob, id: number, dispatch: Dispatch): void {
+    const again = (): void => {
+      this.#world.at(this.#world.now() + ACK_RETRY_MS, () => this.#ack(job, id, dispatch));
+    };
+    const { broker, clock } = this;
+    if (broker === undefined || clock.isFrozen) return again();
+    const at = this.#world.now();
+    broker.ack([{ lease: job.lease }]).then(([outcome]) => {
+      const code = outcome?.error?.code;
+      if (code !== undefined) return;
+      dispatch.endedAt = at;
+      this.waiting.delete(id);
+      this.finished++;
+    }, again);
+  }
+}

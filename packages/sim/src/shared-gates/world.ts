@@ -1,0 +1,252 @@
+// Partitions that share gates over a bad network. In the end the network is left alone until all
+// jobs are finished, and the limits are held against all that went out.
+
+import { openBroker } from "@sluice/broker";
+import type { GateConfig } from "@sluice/protocol";
+import { SimClock } from "../broker-faults/sim-clock.ts";
+import { Random } from "../worlds/random.ts";
+import { type Dispatch, excesses } from "./limits.ts";
+import { Net } from "./net.ts";
+import { type BrokerModule, type JobKind, Partition } from "./partition.ts";
+
+const START = 1_700_000_000_000;
+const PARTITIONS = ["0", "1", "2"];
+const STEPS = 24;
+const STEP_MS = 500;
+const TURNS = 3;
+const QUIET_MS_MAX = 240_000;
+// A cooldown reaches everybody, or what they have borrowed has run out.
+const COOLDOWN_HEARD_MS = 1250;
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly module?: BrokerModule;
+}
+
+export interface WorldEnd {
+  readonly failures: readonly string[];
+  readonly dispatched: number;
+  readonly calls: number;
+}
+
+export async function runWorld({ seed, module }: WorldOptions): Promise<WorldEnd> {
+  const world = new World(seed, module ?? { openBroker });
+  return world.run();
+}
+
+class World {
+  readonly #random: Random;
+  readonly #clock = new SimClock(START);
+  readonly #net: Net;
+  readonly #partitions: Partition[];
+  readonly #gates: Readonly<Record<string, GateConfig>>;
+  readonly #failures: string[] = [];
+  readonly #cooldowns: { gate: string; from: number; until: number }[] = [];
+  readonly #slackMs: number;
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(seed: number, module: BrokerModule) {
+    const random = new Random(seed);
+    this.#random = random;
+    const loss = random.pick([0, 0, 0.05, 0.15]);
+    this.#net = new Net(this.#clock, random, { delayMs: [0, random.pick([2, 10, 60])], loss });
+    this.#gates = { g: gateOf(random), h: gateOf(random) };
+    const drifts = random.chance(0.3);
+    this.#slackMs = drifts ? 1 : 0;
+    this.#partitions = PARTITIONS.map((name, i) => {
+      // The homes' clocks are the measure: only the third one is fast or slow.
+      const speed = drifts && i === 2 ? random.pick([0.9, 1.1]) : 1;
+      return new Partition(this.#clock, random, this.#net, {
+        name,
+        others: PARTITIONS.filter((other) => other !== name),
+        homeOf: (gate) => (gate === "h" ? "1" : "0"),
+        module,
+        logMs: random.pick([0, 3, 20]),
+        workMs: random.pick([0, 50, 400]),
+        credits: random.pick([1, 4, 40]),
+        aheadMs: random.between(-3_600_000, 3_600_000),
+        speed,
+      });
+    });
+  }
+
+  async run(): Promise<WorldEnd> {
+    for (const partition of this.#partitions) {
+      await this.#during(partition.open());
+      await this.#during(partition.setGates(this.#gates));
+    }
+    const hasFaults = this.#random.chance(0.7);
+    for (let step = 0; step < STEPS; step++) {
+      for (const partition of this.#partitions) this.#add(partition);
+      await this.#pass(this.#random.between(1, STEP_MS));
+      if (hasFaults) await this.#fault();
+      if (this.#random.chance(0.04)) this.#cool();
+    }
+    await this.#heal();
+    await this.#drain();
+    this.#judge();
+    const dispatched = this.#partitions.reduce((sum, { finished }) => sum + finished, 0);
+    for (const partition of this.#partitions) await partition.crash(false);
+    return { failures: this.#failures, dispatched, calls: this.#net.calls };
+  }
+
+  #add(partition: Partition): void {
+    if (!partition.isUp || partition.clock.isFrozen) return;
+    const kinds = Array.from({ length: this.#random.between(0, 4) }, (): JobKind => {
+      const gates = this.#random.weighted({ g: 6, h: 2, "g,h": 1 }).split(",");
+      return { gates, cost: this.#random.pick([1, 1, 1, 2, 3]), tier: this.#random.below(3) };
+    });
+    // What is lost with the process is not known to be there.
+    if (kinds.length > 0) void this.#during(partition.add(kinds)).catch(() => {});
+  }
+
+  async #fault(): Promise<void> {
+    const { cuts } = this.#net;
+    const partition = this.#random.pick(this.#partitions);
+    const { name } = partition.options;
+    if (this.#random.chance(0.1)) cuts.add(name);
+    else if (this.#random.chance(0.3)) cuts.clear();
+    if (this.#random.chance(0.08) && partition.isUp) {
+      await partition.crash(this.#random.chance(0.3));
+      this.#in(this.#random.between(0, 3000), () => partition.open());
+    }
+    if (this.#random.chance(0.08) && partition.isUp) {
+      partition.clock.isFrozen = true;
+      const { clock } = partition;
+      this.#clock.at(this.#clock.now() + this.#random.between(100, 4000), () => clock.thaw());
+    }
+  }
+
+  #in(ms: number, act: () => Promise<unknown>): void {
+    const done = new Promise((resolve, reject) => {
+      this.#clock.at(this.#clock.now() + ms, () => act().then(resolve, reject));
+    });
+    this.#pending.add(done);
+    done.then(
+      () => this.#pending.delete(done),
+      (error) => {
+        this.#pending.delete(done);
+        this.#failures.push(`a partition does not open: ${error}`);
+      },
+    );
+  }
+
+  // At its home, so that it is known when it holds.
+  #cool(): void {
+    const gate = this.#random.pick(["g", "h"]);
+    const home = this.#partitions[gate === "h" ? 1 : 0]!;
+    if (!home.isUp || home.clock.isFrozen) return;
+    const ms = this.#random.between(500, 5000);
+    const until = this.#clock.now() + ms;
+    home.broker!.cooldown(gate, ms, "sim").then(
+      () => this.#cooldowns.push({ gate, from: this.#clock.now() + COOLDOWN_HEARD_MS, until }),
+      () => {},
+    );
+  }
+
+  async #heal(): Promise<void> {
+    this.#net.cuts.clear();
+    this.#net.isCalm = true;
+    for (const { clock } of this.#partitions) if (clock.isFrozen) clock.thaw();
+    while (this.#pending.size > 0) await this.#pass(100);
+  }
+
+  async #drain(): Promise<void> {
+    for (let ms = 0; ms < QUIET_MS_MAX; ms += 1000) {
+      const left = await this.#left();
+      if (left === 0) return;
+      await this.#pass(1000);
+    }
+    const why: unknown[] = [];
+    for (const { broker, options } of this.#partitions) {
+      const { items } = await broker!.jobs("q", { state: "waiting", limit: 1 });
+      for (const { id, gates } of items) why.push([options.name, gates, await broker!.why(id)]);
+    }
+    this.#failures.push(`jobs are stuck: ${JSON.stringify(why)}`);
+  }
+
+  async #left(): Promise<number> {
+    let left = 0;
+    for (const { broker } of this.#partitions) {
+      const { stats } = await broker!.queue("q");
+      left += stats.waiting + stats.delayed + stats.leased;
+    }
+    return left;
+  }
+
+  #judge(): void {
+    for (const [gate, config] of Object.entries(this.#gates)) {
+      const all = this.#partitions.flatMap(({ dispatches }) => dispatches.get(gate) ?? []);
+      for (const each of excesses(config, all, this.#slackMs)) {
+        this.#failures.push(`${gate} ${JSON.stringify(config)}: ${each}`);
+      }
+      this.#judgeCooldowns(gate, all);
+    }
+  }
+
+  #judgeCooldowns(gate: string, all: readonly Dispatch[]): void {
+    for (const cooldown of this.#cooldowns) {
+      if (cooldown.gate !== gate) continue;
+      const early = all.find(({ at }) => at > cooldown.from && at < cooldown.until);
+      if (early !== undefined) this.#failures.push(`${gate} is cooled down at ${early.at}`);
+    }
+  }
+
+  async #pass(ms: number): Promise<void> {
+    let left = ms;
+    await turns();
+    while (left > 0) {
+      left = this.#clock.step(left);
+      await turns();
+    }
+  }
+
+  // Lets time pass until a call is answered.
+  async #during<T>(call: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    call.then(done, done);
+    for (let i = 0; i < 2000 && !isDone; i++) await this.#pass(5);
+    return call;
+  }
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < TURNS; i++) await new Promise(setImmediate);
+}
+
+// Limits under which the jobs of a world take seconds, and wait.
+function gateOf(random: Random): GateConfig {
+  const kind = random.weighted({
+    rate: 4,
+    tight: 2,
+    windows: 3,
+    concurrency: 4,
+    start: 2,
+    end: 2,
+    mixed: 2,
+  });
+  switch (kind) {
+    case "rate":
+      return { rate: random.between(5, 60), burst: random.between(3, 60) };
+    case "tight":
+      return { rate: random.between(10, 40), burst: 3 };
+    case "windows":
+      return { windows: [{ limit: random.between(3, 40), perMs: random.between(500, 3000) }] };
+    case "concurrency":
+      return { concurrency: random.between(1, 6) };
+    case "start":
+      return { interval: { ms: random.between(20, 150), from: "start", factors: [0.5, 1, 2] } };
+    case "end":
+      return { interval: { ms: random.between(10, 60), from: "end" } };
+    case "mixed":
+      return {
+        rate: random.between(10, 60),
+        burst: random.between(3, 20),
+        concurrency: random.between(1, 8),
+        windows: [{ limit: random.between(5, 30), perMs: 1000 }],
+      };
+  }
+}
