@@ -27,14 +27,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     find: "for (const gate of call.gates) this.#entryOf(gate).isDue = true;",
     put: "for (const gate of call.gates) this.#entries.delete(gate);",
   },
-  "a home is not told of a lot that never came": {
-    in: "broker",
-    seed: 6,
-    file: "lending/link.ts",
-    within: "  #missed(gate",
-    find: "entry.isDue = true;",
-    put: "if (entry !== undefined) return;",
-  },
   "a bucket fills up to its size though tokens are out": {
     in: "engine",
     seed: 2,
