@@ -17,12 +17,13 @@ import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
 import { Figures } from "./figures.ts";
 import { type FollowedLog, Houses } from "./houses.ts";
 import { KeyBook } from "./key-book.ts";
-import { PAYLOAD_MEMORY_BYTES } from "./limits.ts";
+import { PAYLOAD_MEMORY_BYTES, START_MS_MAX } from "./limits.ts";
 import { moved, OwnerDial } from "./owner-dial.ts";
 import { Ownership } from "./ownership.ts";
 import { askToDrain } from "./presence.ts";
 import { RegistryDirectory } from "./registry-directory.ts";
 import { statusOf } from "./status.ts";
+import { keepTrying } from "./within.ts";
 
 export interface ClusterNodeOptions {
   readonly registry: Registry;
@@ -89,7 +90,9 @@ export class ClusterNode implements ClusterDoor {
   async start(address: string): Promise<Broker> {
     try {
       const { registry, partitions } = this.#options;
-      const cluster = await joinCluster(registry, { partitions });
+      const cluster = await keepTrying(this.#clock, START_MS_MAX, () =>
+        joinCluster(registry, { partitions }),
+      );
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
       this.#parts = parts;

@@ -54,3 +54,6 @@ export const PAYLOAD_MEMORY_BYTES = 256 * 1024 * 1024;
 
 /** A machine that takes longer to answer a connection is as good as gone. */
 export const DIAL_MS_MAX = 2_000;
+
+/** How long a node that starts waits for the registry: NATS may start at the same time. */
+export const START_MS_MAX = 30_000;

@@ -21,11 +21,13 @@ import {
   MOVES_KEPT,
   MOVES_MAX,
   PROOF_SHARE,
+  START_MS_MAX,
 } from "./limits.ts";
 import { type Member, Members } from "./members.ts";
 import { place } from "./place.ts";
 import { Presence } from "./presence.ts";
 import { type PartitionHost, Tenure } from "./tenure.ts";
+import { keepTrying } from "./within.ts";
 
 export interface OwnershipOptions {
   readonly registry: Registry;
@@ -117,14 +119,19 @@ export class Ownership {
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
     // One watch for all: what is heard before our own beat was said before it.
-    this.#unwatch = await this.#options.registry.watch("", (entry) => this.#hear(entry));
-    await this.#presence.renew(this.#figures());
-    if (this.#presence.renewedAt === Number.NEGATIVE_INFINITY) {
-      this.stop();
-      throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
-    }
+    const { registry, clock } = this.#options;
+    this.#unwatch = await keepTrying(clock, START_MS_MAX, () =>
+      registry.watch("", (entry) => this.#hear(entry)),
+    );
+    await keepTrying(clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();
     this.#look();
+  }
+
+  async #appear(): Promise<void> {
+    await this.#presence.renew(this.#figures());
+    if (this.#presence.renewedAt > Number.NEGATIVE_INFINITY) return;
+    throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
   }
 
   /** Calls back when an owner, a node or a placement has changed. */
