@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import {
   DeliverPolicy,
   JetStreamApiCodes,
@@ -36,7 +37,7 @@ const ANSWER_MS = 2000;
 const REPLICAS_IN_CLUSTER = 3;
 const OPERATION = "KV-Operation";
 const DELETED = ["DEL", "PURGE"];
-/** How long a change is tried again because others change other keys at the same time. */
+/** How long a change is tried again because others change other keys, and a watcher waits. */
 const BUSY_MS = 5000;
 /** Between two tries, times a number below 1: those who met must not meet again. */
 const BUSY_PAUSE_MS = 20;
@@ -131,7 +132,7 @@ export class NatsRegistry implements Registry {
         this.#stops.delete(stop);
       };
       this.#stops.add(stop);
-      await all;
+      await inTime(all, stop);
       return stop;
     } catch (error) {
       throw toRegistryError(prefix, error);
@@ -170,7 +171,7 @@ export class NatsRegistry implements Registry {
       } catch (error) {
         if (!isWrongSequence(error) || performance.now() > endAt) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * BUSY_PAUSE_MS));
+      await setTimeout(Math.random() * BUSY_PAUSE_MS);
     }
   }
 
@@ -183,6 +184,17 @@ export class NatsRegistry implements Registry {
       throw toRegistryError(key, error);
     }
   }
+}
+
+/** The servers may go while they tell what is there. */
+async function inTime(told: Promise<void>, stop: () => void): Promise<void> {
+  const late = new AbortController();
+  const isLate = setTimeout(BUSY_MS, true, { signal: late.signal }).catch(() => false);
+  if (await Promise.race([told.then(() => false), isLate])) {
+    stop();
+    throw new SluiceError("DISCONNECTED", `the registry has not told all within ${BUSY_MS} ms`);
+  }
+  late.abort();
 }
 
 function entryOf(key: string, message: JsMsg): WatchedEntry {

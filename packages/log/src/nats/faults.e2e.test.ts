@@ -151,6 +151,20 @@ for (const count of [1, 3]) {
       }
     });
 
+    test("a connection that is closed under it fails the log", async () => {
+      const own = await connectNats(servers.urls);
+      const stream = newStream();
+      const log = await opened({ connection: own, stream });
+      const position = await log.append(numbered(0, 10));
+      const pending = assert.rejects(log.append(numbered(1, 10)), { code: "LOG_FAILED" });
+      await own.close();
+      await pending;
+      assert.match((await log.failed).message, /the connection to NATS is closed/);
+      await assert.rejects(log.append(numbered(2, 10)), { code: "LOG_FAILED" });
+      await assert.rejects(log.trim(position), { code: "LOG_FAILED" });
+      await log.close();
+    });
+
     test("an append that was sent several times is there once", async () => {
       const stream = newStream();
       const log = await opened({ connection, stream, ackWaitMs: 100, deadlineMs: 20_000 });

@@ -103,7 +103,9 @@ export class NatsServers {
   /** Starts a server with the directory that it had. */
   async restart(index: number): Promise<void> {
     if (this.#children[index] !== undefined) return;
-    const child = spawn("nats-server", ["-c", this.#configPath(index)], { stdio: "ignore" });
+    // A test that is killed leaves no server behind.
+    const args = ["--pdeathsig", "KILL", "nats-server", "-c", this.#configPath(index)];
+    const child = spawn("setpriv", args, { stdio: "ignore" });
     this.#children[index] = child;
     await once(child, "spawn");
   }
