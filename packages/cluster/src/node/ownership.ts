@@ -44,6 +44,8 @@ export interface OwnershipOptions {
   readonly figures?: ((partition: number) => { lagMs: number; jobs: number }) | undefined;
   /** Up to which change this node has read the keys. */
   readonly keysRead?: (() => number) | undefined;
+  /** Nodes that this one cannot reach. */
+  readonly unreached?: (() => readonly string[]) | undefined;
   /** Told of entries that are not about nodes and owners. */
   readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
   readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
@@ -97,9 +99,9 @@ export class Ownership {
       options.onSuperseded?.(error);
       this.#look();
     };
-    const { keysRead = () => 0 } = options;
+    const { keysRead = () => 0, unreached = () => [] } = options;
     const own = { registry, clock, name, address, version };
-    this.#presence = new Presence({ ...own, keysRead, onSuperseded });
+    this.#presence = new Presence({ ...own, keysRead, unreached, onSuperseded });
     this.#tenures = Array.from(
       { length: options.partitions },
       (_, partition) =>
