@@ -2,6 +2,7 @@ import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
 import { jobserverBench } from "./jobserver/bench.ts";
+import { peersBench } from "./peers/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
 import { torznabBench } from "./torznab/bench.ts";
@@ -15,4 +16,5 @@ export const BENCHES: readonly Bench[] = [
   jobserverBench,
   torznabBench,
   trackerBench,
+  peersBench,
 ];

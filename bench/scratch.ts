@@ -17,7 +17,9 @@ export class Scratch implements Disposable {
   readonly dir: string;
   // For the conditions of what is measured here.
   readonly disk: string;
-  readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
+  // Servers that were told to end may still write their last.
+  readonly #remove = (): void =>
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 
   constructor() {
     const place = placeOnDisk();
@@ -26,7 +28,7 @@ export class Scratch implements Disposable {
     this.dir = mkdtempSync(join(place, "sluice-bench-"));
     // A group that is told to stop, or fails, leaves nothing either.
     process.on("exit", this.#remove);
-    process.on("SIGTERM", exitNow);
+    for (const signal of SIGNALS) process.on(signal, exitNow);
   }
 
   // The path of a directory that nobody has used.
@@ -41,11 +43,13 @@ export class Scratch implements Disposable {
 
   [Symbol.dispose](): void {
     process.off("exit", this.#remove);
-    process.off("SIGTERM", exitNow);
+    for (const signal of SIGNALS) process.off(signal, exitNow);
     this.#remove();
   }
 }
 
+// Ctrl-C reaches every process of a terminal, this one too.
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const exitNow = (): never => process.exit(143);
 
 function placeOnDisk(): string {
