@@ -10,6 +10,7 @@ import { inProcessGroup } from "./work/in-process.ts";
 import { limitGroup } from "./work/limit.ts";
 import { singlesGroups } from "./work/singles.ts";
 import { throughputGroups } from "./work/throughput.ts";
+import { writePage } from "./write-page.ts";
 
 export const peersBench: Bench = {
   name: "peers",
@@ -23,7 +24,9 @@ export const peersBench: Bench = {
     inProcessGroup,
     embeddedGroup,
   ],
-  finish: ({ scale, isWhole }) => {
-    if (scale.name === "full" && isWhole) StateFile.forget(statePath());
+  finish: (end) => {
+    if (end.writesDocs) writePage(end);
+    // Everything is measured: the next one begins anew.
+    if (end.scale.name === "full" && end.isWhole) StateFile.forget(statePath());
   },
 };

@@ -13,7 +13,7 @@ import type { Mode } from "./system.ts";
 import { SYSTEMS } from "./systems.ts";
 import { type Contest, type Entrant, type Sample, takeTurns } from "./turns.ts";
 
-const STEP_MS_MAX = 180_000;
+const STEP_MS_MAX = 120_000;
 const STEP_MS_MAX_FULL = 3_600_000;
 
 export interface Play {
@@ -40,6 +40,8 @@ export function groupOf(competition: Competition): Group {
       using scratch = new Scratch();
       // Servers run as somebody else, each in a directory of its own below.
       chmodSync(scratch.dir, 0o711);
+      // A listener for the end of each of their processes.
+      process.setMaxListeners(0);
       const outcomes = await takeTurns(entrantsOf(competition, scratch, scale), {
         row: name,
         runs: scale.runs,

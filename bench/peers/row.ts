@@ -62,7 +62,8 @@ function ratioOf(metric: Metric, ours: Outcome, peer: Outcome): Figure {
 
 function absoluteOf(metric: Metric, outcome: Outcome): Figure {
   const named = { metric: `${metric.row}: ${outcome.name}`, unit: metric.unit };
-  const conditions = { row: metric.row, system: outcome.name, ...outcome.conditions };
+  const { row, better } = metric;
+  const conditions = { row, better, system: outcome.name, ...outcome.conditions };
   if (outcome.failure !== undefined) {
     const reason = outcome.failure.split("\n")[0] ?? "";
     return { ...named, value: Number.NaN, conditions: { ...conditions, notMeasured: reason } };

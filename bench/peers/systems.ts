@@ -66,7 +66,8 @@ export const SYSTEMS: readonly System[] = [
     client: "graphile",
     modes: POSTGRES_MODES,
     doesBeyond: "adds in the transaction of your own data, from triggers in SQL too",
-    fairness: "no shares; jobs of a named queue (here one for each tenant) run one after the other",
+    fairness:
+      "none: FIFO with priorities; a named queue for each tenant would run its jobs one at a time",
     limits: BOTTLENECK,
     start: startPostgres,
   },
@@ -76,7 +77,7 @@ export const SYSTEMS: readonly System[] = [
     variant: "batched",
     modes: POSTGRES_MODES,
     doesBeyond: "the same, with a local queue and completions in batches",
-    fairness: "the same, for what its local queue has not taken yet",
+    fairness: "the same",
     limits: BOTTLENECK,
     start: startPostgres,
   },

@@ -18,6 +18,9 @@ const logger = new Logger(() => () => undefined);
 
 export async function connect(place: Place): Promise<Client> {
   const pgPool = new pg.Pool({ connectionString: place.address, max: CONNECTIONS });
+  // A connection that is lost fails the call that needs it.
+  pgPool.on("error", () => undefined);
+  pgPool.on("connect", (client) => client.on("error", () => undefined));
   const utils = await makeWorkerUtils({ pgPool, logger });
   await utils.migrate();
   const last: string[] = [];
@@ -25,8 +28,6 @@ export async function connect(place: Place): Promise<Client> {
     identifier: TASK,
     payload,
     maxAttempts: 1,
-    // Jobs of one named queue run one after the other: its way to keep a tenant in bounds.
-    ...(place.isFair ? { queueName: String(payload.tenant) } : {}),
   });
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
@@ -37,8 +38,8 @@ export async function connect(place: Place): Promise<Client> {
     },
 
     async add(job) {
-      const { identifier, payload, ...options } = spec(job);
-      await utils.addJob(identifier, payload, options);
+      const { identifier, payload, maxAttempts } = spec(job);
+      await utils.addJob(identifier, payload, { maxAttempts });
     },
 
     async consume({ handle, stored, failed }: Consumer) {
