@@ -16,7 +16,7 @@ const POSTGRES_MODES = {
   sync: "fsync on, synchronous_commit on: on disk before the answer",
   relaxed: "synchronous_commit off: up to 0.6 s can be lost",
 };
-const BOTTLENECK = "none of its own: Bottleneck in the consumer, as its users do";
+const IN_CONSUMER = "none of its own: one in the consumer, as its users do (here p-queue's)";
 
 export const SLUICE = "Sluice";
 
@@ -48,7 +48,7 @@ export const SYSTEMS: readonly System[] = [
     modes: REDIS_MODES,
     doesBeyond: "runs on a Redis that is there already, and on its clusters",
     fairness: "none: FIFO",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startRedis,
   },
   {
@@ -58,7 +58,7 @@ export const SYSTEMS: readonly System[] = [
     doesBeyond:
       "adds in the transaction of your own data, SQL over jobs, replication by PostgreSQL",
     fairness: "no shares; a group may be kept to some handlers at a time (here half of them)",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startPostgres,
   },
   {
@@ -68,7 +68,7 @@ export const SYSTEMS: readonly System[] = [
     doesBeyond: "adds in the transaction of your own data, from triggers in SQL too",
     fairness:
       "none: FIFO with priorities; a named queue for each tenant would run its jobs one at a time",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startPostgres,
   },
   {
@@ -78,7 +78,7 @@ export const SYSTEMS: readonly System[] = [
     modes: POSTGRES_MODES,
     doesBeyond: "the same, with a local queue and completions in batches",
     fairness: "the same",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startPostgres,
   },
   {
@@ -90,7 +90,7 @@ export const SYSTEMS: readonly System[] = [
     },
     doesBeyond: "replicas by Raft, subjects with wildcards, replay of streams, clients everywhere",
     fairness: "none: a work queue is FIFO",
-    limits: "bits a second for a push consumer, no jobs a second: Bottleneck in the consumer",
+    limits: "bits a second for a push consumer, no jobs a second: one in the consumer (p-queue's)",
     start: startNats,
   },
   {
@@ -100,7 +100,7 @@ export const SYSTEMS: readonly System[] = [
     modes: { sync: "quorum queue of one node, publisher confirms: its log is synced before them" },
     doesBeyond: "replicas by Raft, exchanges that route, AMQP, MQTT and STOMP, federation",
     fairness: "none: a queue is FIFO",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startRabbit,
   },
   {
@@ -112,7 +112,7 @@ export const SYSTEMS: readonly System[] = [
     },
     doesBeyond: "the same, without replicas",
     fairness: "none: a queue is FIFO",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startRabbit,
   },
   {
@@ -124,7 +124,7 @@ export const SYSTEMS: readonly System[] = [
     },
     doesBeyond: "a protocol of lines that every language speaks, 70 KB of program",
     fairness: "none: by priority, then FIFO, over all tubes",
-    limits: BOTTLENECK,
+    limits: IN_CONSUMER,
     start: startBeanstalkd,
   },
 ];
