@@ -37,13 +37,13 @@ function printTable(figures: readonly Figure[], { scale }: Plan): void {
   const machine = `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`;
   console.log(`Node ${process.version}, ${machine}`);
   if (scale.isQuick)
-    console.log(`Quick: sizes ÷ 10, ${scale.runs} runs; targets are of full size.`);
+    console.log(`Quick: small sizes, ${scale.runs} runs; targets are of full size.`);
   console.log(`\n${tableOf(figures)}`);
 }
 
 // Says of each figure what all of them share.
 function complete(figure: Figure, { scale }: Plan): Figure {
-  const quick = scale.isQuick ? { quick: "sizes divided by 10, 3 runs" } : {};
+  const quick = scale.isQuick ? { quick: "small sizes, 3 runs" } : {};
   // A machine that is busy with other things measures those too.
   const machineLoad = Number(loadavg()[0]!.toFixed(1));
   const conditions = { ...figure.conditions, ...quick, machineLoad, node: process.version };

@@ -38,6 +38,8 @@ export async function startRabbit(dir: string): Promise<Running> {
     RABBITMQ_NODENAME: `bench${port}@localhost`,
     RABBITMQ_NODE_PORT: String(port),
     RABBITMQ_NODE_IP_ADDRESS: "127.0.0.1",
+    // Unless told it is the other port and 20,000, which need not be a port at all.
+    RABBITMQ_DIST_PORT: String(nodes),
     RABBITMQ_MNESIA_BASE: join(dir, "mnesia"),
     RABBITMQ_LOG_BASE: join(dir, "log"),
     RABBITMQ_LOGS: "-",

@@ -14,8 +14,10 @@ import { type Contest, type Entrant, type Sample, takeTurns } from "../turns.ts"
 const CONCURRENCY = 100;
 const JOBS = { quick: 20_000, usual: 100_000, full: 500_000 } as const;
 const LIMIT_PER_SECOND = 1000;
-const LIMIT_SECONDS = { quick: 2, usual: 3, full: 5 } as const;
+const LIMIT_SECONDS = { quick: 3, usual: 5, full: 10 } as const;
+// The finest that Bottleneck refills a reservoir by.
 const REFILL_MS = 250;
+const INTERVAL_MS = 100;
 const BURST = 20;
 const GATE = "shared";
 const STEP_MS_MAX = 600_000;
@@ -134,7 +136,8 @@ function ours(run: Runner["run"]): Runner {
 }
 
 async function runPQueue(jobs: number, handler: Handler, isLimited: boolean): Promise<void> {
-  const limit = { intervalCap: LIMIT_PER_SECOND, interval: 1000, strict: true };
+  const intervalCap = (LIMIT_PER_SECOND * INTERVAL_MS) / 1000;
+  const limit = { intervalCap, interval: INTERVAL_MS, strict: true };
   const queue = new PQueue({ concurrency: CONCURRENCY, ...(isLimited ? limit : {}) });
   await Promise.all(indexes(jobs).map((job) => queue.add(async () => handler(job))));
 }
