@@ -99,7 +99,7 @@ answer({
   // Resolves when everything that was expected is finished for good.
   async finished() {
     await ended.promise;
-    await client.settle?.(held.length);
+    await client.settle?.(() => held.length);
     check(false);
   },
 

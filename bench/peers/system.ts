@@ -80,9 +80,9 @@ export interface Client {
   add(job: Job): Promise<void>;
   // Answers how to stop.
   consume(consumer: Consumer): Promise<() => Promise<void>>;
-  // Resolves when the acks so far are stored, for systems that confirm no ack. So many jobs are
-  // still in their handlers.
-  settle?(held: number): Promise<void>;
+  // Resolves when the acks so far are stored, for systems that confirm no ack. `held` tells how many
+  // jobs are in their handlers.
+  settle?(held: () => number): Promise<void>;
 }
 
 export type Connect = (place: Place) => Promise<Client>;

@@ -64,7 +64,7 @@ export async function connect(place: Place): Promise<Client> {
 
     // An ack of its own kind of confirmation would cost a round trip each: its state tells.
     async settle(held) {
-      while ((await manager.consumers.info(queue, queue)).num_ack_pending > held) {
+      while ((await manager.consumers.info(queue, queue)).num_ack_pending > held()) {
         await setTimeout(SETTLE_MS);
       }
     },

@@ -114,13 +114,24 @@ class Fetching {
     await Promise.all(running);
   }
 
+  // Jobs that end together are completed together; one that takes longer holds back no other.
   async #finish(consumer: Consumer, jobs: readonly BossJob<Job>[]): Promise<void> {
-    await Promise.all(jobs.map(({ data }) => consumer.handle(data)));
-    await this.#boss.complete(
-      this.#place.queue,
-      jobs.map(({ id }) => id),
-    );
-    consumer.stored(jobs.length);
+    let ended: string[] = [];
+    const complete = async (): Promise<void> => {
+      const ids = ended;
+      ended = [];
+      if (ids.length === 0) return;
+      await this.#boss.complete(this.#place.queue, ids);
+      consumer.stored(ids.length);
+    };
+    const running: Promise<void>[] = [];
+    for (const { id, data } of jobs) {
+      const handling = consumer.handle(data);
+      if (handling === undefined) ended.push(id);
+      else running.push(handling.then(() => void ended.push(id)).then(complete));
+    }
+    await complete();
+    await Promise.all(running);
   }
 
   #fetch(batchSize: number): Promise<BossJob<Job>[]> {
