@@ -13,7 +13,7 @@ import type { Mode } from "./system.ts";
 import { SYSTEMS } from "./systems.ts";
 import { type Contest, type Entrant, type Sample, takeTurns } from "./turns.ts";
 
-const STEP_MS_MAX = 120_000;
+const STEP_MS_MAX = 300_000;
 const STEP_MS_MAX_FULL = 3_600_000;
 
 export interface Play {

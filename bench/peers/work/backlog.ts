@@ -37,7 +37,8 @@ export const backlogGroup: Group = groupOf({
       unit: "bytes",
       better: "less",
     },
-    { key: "fill", row: "a deep backlog: filling it", unit: "jobs/s", better: "more" },
+    // Once, and not in turns: told and not compared.
+    { key: "fill", row: "a deep backlog: filling it", unit: "jobs/s", better: "neither" },
   ],
   play: (party, scale) => new Backlog(party, scale),
 });
@@ -63,7 +64,8 @@ class Backlog implements Play {
     return {
       backlog: this.#backlog,
       jobs: this.#jobs,
-      memory: "growth of the proportional set of the server's processes",
+      memory: "growth of the proportional set of the server's processes, garbage included",
+      empty: "the same server before it was filled, median",
     };
   }
 
