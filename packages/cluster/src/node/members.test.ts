@@ -29,7 +29,8 @@ function membersOf(entries: Record<string, NodeEntry>): Members {
 
 test("a node lives for one lease after its entry moved, by the clock of whoever listens", () => {
   const members = membersOf({ a: entry(), b: entry() });
-  members.hear("a", entry(), 3, 2_000);
+  members.hear("a", entry(), 3, 1_000);
+  members.hear("a", entry(), 4, 2_000);
   assert.deepEqual(members.placeable(2_999), ["a", "b"]);
   assert.deepEqual(members.placeable(3_000), ["a"]);
   assert.equal(members.isAlive({ node: "b", incarnation: "1" }, 2_999), true);
