@@ -1,5 +1,6 @@
 // All systems at one kind of work: opened, measured in turns, and told.
 
+import { spawnSync } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { availableParallelism, cpus, release } from "node:os";
 import { join } from "node:path";
@@ -91,5 +92,11 @@ export function statePath(): string {
 export function measurementsOf(scale: Scale): Measurements {
   if (scale.name !== "full") return FORGETFUL;
   const machine = [cpus()[0]?.model, availableParallelism(), release(), process.version];
-  return new StateFile(statePath(), machine.join(", "));
+  return new StateFile(statePath(), [...machine, commit()].join(", "));
+}
+
+// What is measured; of a tree without Git, nothing is known.
+function commit(): string {
+  const { stdout } = spawnSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" });
+  return stdout?.trim() ?? "";
 }

@@ -3,6 +3,7 @@
 
 import { type Figure, reachesTarget } from "../figure.ts";
 import { plotOf } from "./plot.ts";
+import type { Words } from "./system.ts";
 import { SLUICE } from "./systems.ts";
 
 const BEGIN = "<!-- written by `npm run bench -- peers --write-docs`: begin -->";
@@ -11,13 +12,6 @@ const HEAD = `# Benchmarks
 
 What this page says is printed by commands of the repository; each names its conditions.
 `;
-
-export interface Words {
-  readonly name: string;
-  readonly doesBeyond: string;
-  readonly fairness: string;
-  readonly limits: string;
-}
 
 export interface PageInput {
   readonly figures: readonly Figure[];

@@ -1,11 +1,11 @@
 // One system at work: its server, a producer and a consumer, each in a process of its own.
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Conditions } from "../figure.ts";
 import { Process } from "../process.ts";
 import type { Scratch } from "../scratch.ts";
 import type { Turn } from "./consumer.ts";
+import { packageVersion } from "./package-version.ts";
 import { ownDir } from "./server.ts";
 import type { Mode, Place, Running, System } from "./system.ts";
 
@@ -117,7 +117,5 @@ export class Party implements AsyncDisposable {
 
 function clientVersion({ client }: System): string[] {
   const name = PACKAGES[client];
-  if (name === undefined) return [];
-  const manifest = join(import.meta.dirname, "../../node_modules", name, "package.json");
-  return [`${name} ${JSON.parse(readFileSync(manifest, "utf8")).version}`];
+  return name === undefined ? [] : [packageVersion(name)];
 }

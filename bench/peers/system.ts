@@ -25,17 +25,20 @@ export interface Running {
   readonly version: string;
 }
 
-export interface System {
+// For the page.
+export interface Words {
   readonly name: string;
+  readonly doesBeyond: string;
+  readonly fairness: string;
+  readonly limits: string;
+}
+
+export interface System extends Words {
   readonly client: ClientName;
   // Told to the client: another way of using the same system.
   readonly variant?: string;
   // The durability in words; a system without the mode takes no part in its rows.
   readonly modes: Readonly<Partial<Record<Mode, string>>>;
-  // In words, for the page.
-  readonly doesBeyond: string;
-  readonly fairness: string;
-  readonly limits: string;
   start(dir: string, mode: Mode): Promise<Running>;
 }
 
@@ -80,8 +83,8 @@ export interface Client {
   add(job: Job): Promise<void>;
   // Answers how to stop.
   consume(consumer: Consumer): Promise<() => Promise<void>>;
-  // Resolves when the acks so far are stored, for systems that confirm no ack. `held` tells how many
-  // jobs are in their handlers.
+  // Resolves when the acks so far are stored, for systems that confirm no ack. `held` tells how
+  // many jobs are in their handlers.
   settle?(held: () => number): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { startPostgres } from "./servers/postgres.ts";
 import { startRabbit } from "./servers/rabbitmq.ts";
 import { startRedis } from "./servers/redis.ts";
 import { startSluice } from "./servers/sluice.ts";
-import type { System } from "./system.ts";
+import type { System, Words } from "./system.ts";
 
 const REDIS_MODES = {
   sync: "appendfsync always: on disk before the answer",
@@ -126,5 +126,33 @@ export const SYSTEMS: readonly System[] = [
     fairness: "none: by priority, then FIFO, over all tubes",
     limits: IN_CONSUMER,
     start: startBeanstalkd,
+  },
+];
+
+// Those who live in the process that uses them, in words.
+export const IN_PROCESS: readonly Words[] = [
+  {
+    name: "plainjob on better-sqlite3",
+    doesBeyond: "its jobs are rows of an SQLite file that other programs can read; cron schedules",
+    fairness: "none: FIFO",
+    limits: "none",
+  },
+  {
+    name: "p-queue",
+    doesBeyond: "runs in browsers, queues closures, weighs a few kilobytes",
+    fairness: "none: by priority, then FIFO",
+    limits: "so many starts in a fixed or sliding interval",
+  },
+  {
+    name: "fastq",
+    doesBeyond: "callbacks without promises, reuse of its entries, almost no cost",
+    fairness: "none: FIFO",
+    limits: "none: concurrency alone",
+  },
+  {
+    name: "Bottleneck",
+    doesBeyond: "wraps any function, shares its limits through Redis",
+    fairness: "none: by priority, then FIFO; groups are limiters of their own",
+    limits: "least time between starts, and a reservoir that is refilled",
   },
 ];

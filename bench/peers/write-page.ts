@@ -5,7 +5,7 @@ import { availableParallelism, cpus, loadavg, totalmem, type } from "node:os";
 import { join } from "node:path";
 import type { Finish } from "../figure.ts";
 import { pageOf, withSection } from "./page.ts";
-import { SYSTEMS } from "./systems.ts";
+import { IN_PROCESS, SYSTEMS } from "./systems.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const PAGE = join(DOCS, "benchmarks.md");
@@ -23,7 +23,8 @@ export function writePage({ figures, scale, isWhole }: Finish): void {
     console.error("The page is not written: not everything was measured.");
     return;
   }
-  const { section, plots } = pageOf({ figures, systems: SYSTEMS, about: about(scale.name) });
+  const systems = [...SYSTEMS, ...IN_PROCESS];
+  const { section, plots } = pageOf({ figures, systems, about: about(scale.name) });
   mkdirSync(PLOTS, { recursive: true });
   for (const old of readdirSync(PLOTS)) {
     if (old.endsWith(".svg") && !plots.has(old)) rmSync(join(PLOTS, old));

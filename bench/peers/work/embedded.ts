@@ -6,7 +6,9 @@ import { Peer } from "../../embedded/peer.ts";
 import type { Group, Scale } from "../../figure.ts";
 import { Scratch } from "../../scratch.ts";
 import { measurementsOf } from "../compete.ts";
+import { packageVersion } from "../package-version.ts";
 import { figuresOf, type Metric } from "../row.ts";
+import { SLUICE } from "../systems.ts";
 import { type Contest, type Entrant, takeTurns } from "../turns.ts";
 
 const SLUICE_JOBS = { quick: 50_000, usual: 200_000, full: 500_000 } as const;
@@ -41,13 +43,13 @@ export const embeddedGroup: Group = {
 
 function sluice(scratch: Scratch, scale: Scale): Entrant {
   return {
-    name: "Sluice",
+    name: SLUICE,
     async open(): Promise<Contest> {
       const dir = scratch.fresh();
       const load = await Load.open({ durability: "fsync", shape: "json", dir });
       const jobs = SLUICE_JOBS[scale.name];
       return {
-        conditions: { durability: "fsync", jobs },
+        conditions: { durability: "fsync", version: packageVersion("sluice"), jobs },
         warmUp: async () => void (await load.bulk(jobs)),
         run: async () => ({ perSecond: await load.bulk(jobs) }),
         [Symbol.asyncDispose]: () => load[Symbol.asyncDispose](),
@@ -60,10 +62,11 @@ function plainjob(scratch: Scratch, scale: Scale): Entrant {
   return {
     name: "plainjob on better-sqlite3",
     async open(): Promise<Contest> {
+      const version = `${packageVersion("plainjob")}, ${packageVersion("better-sqlite3")}`;
       const peer = new Peer(join(scratch.dir, "plainjob.db"));
       const jobs = PEER_JOBS[scale.name];
       return {
-        conditions: { durability: "synchronous=FULL", jobs, ...peer.conditions },
+        conditions: { durability: "synchronous=FULL", version, jobs, ...peer.conditions },
         warmUp: async () => void (await peer.run(jobs)),
         run: async () => ({ perSecond: await peer.run(jobs) }),
         [Symbol.asyncDispose]: async () => peer[Symbol.dispose](),

@@ -8,7 +8,9 @@ import { type Queue, Sluice } from "sluice";
 import type { Group, Scale } from "../../figure.ts";
 import { measurementsOf } from "../compete.ts";
 import { type Pace, paceOf } from "../pace.ts";
+import { packageVersion } from "../package-version.ts";
 import { figuresOf, type Metric } from "../row.ts";
+import { SLUICE } from "../systems.ts";
 import { type Contest, type Entrant, type Sample, takeTurns } from "../turns.ts";
 
 const CONCURRENCY = 100;
@@ -32,7 +34,6 @@ interface Runner extends AsyncDisposable {
 interface Peer {
   readonly name: string;
   readonly durability: string;
-  readonly version: string;
   open(): Promise<Runner>;
 }
 
@@ -55,13 +56,13 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
-const inMemory = "none: gone with the process";
+const IN_MEMORY = "none: gone with the process";
 
 const PEERS: readonly Peer[] = [
-  { name: "Sluice", durability: "memory", version: "", open: openSluice },
-  { name: "p-queue", durability: inMemory, version: "", open: async () => ours(runPQueue) },
-  { name: "fastq", durability: inMemory, version: "", open: async () => ours(runFastq) },
-  { name: "Bottleneck", durability: inMemory, version: "", open: async () => ours(runBottleneck) },
+  { name: SLUICE, durability: "memory", open: openSluice },
+  { name: "p-queue", durability: IN_MEMORY, open: async () => ours(runPQueue) },
+  { name: "fastq", durability: IN_MEMORY, open: async () => ours(runFastq) },
+  { name: "Bottleneck", durability: IN_MEMORY, open: async () => ours(runBottleneck) },
 ];
 
 export const inProcessGroup: Group = {
@@ -87,6 +88,7 @@ function entrantOf({ name, durability, open }: Peer, scale: Scale): Entrant {
     name,
     async open(): Promise<Contest> {
       const runner = await open();
+      const version = packageVersion(name.toLowerCase());
       const jobs = JOBS[scale.name];
       const run = async (): Promise<Sample> => {
         const perSecond = await timed(runner, jobs);
@@ -96,7 +98,7 @@ function entrantOf({ name, durability, open }: Peer, scale: Scale): Entrant {
         return { perSecond, share: pace.perSecond / LIMIT_PER_SECOND, over };
       };
       return {
-        conditions: { durability, jobs, concurrency: CONCURRENCY },
+        conditions: { durability, version, jobs, concurrency: CONCURRENCY },
         warmUp: async () => void (await timed(runner, jobs)),
         run,
         [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
