@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   Ack,
   Added,
@@ -54,8 +54,8 @@ export class GuardedJobs implements JobCalls {
   #own<O extends OperationOptions>(options: O): O {
     const { operationId } = options;
     if (typeof operationId !== "string" || operationId === "") return options;
-    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0`);
-    return { ...options, operationId: hash.update(operationId).digest("base64url") };
+    const name = `${this.#permit.principal.id}\0${operationId}`;
+    return { ...options, operationId: hash("sha256", name, "base64url") };
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {

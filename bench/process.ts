@@ -1,9 +1,7 @@
 // A process of its own that does what it is asked to, one question after the other.
 
 import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
-
-export type Roles = "server" | "producer" | "consumer";
+import { basename } from "node:path";
 
 interface Answer {
   readonly answer?: unknown;
@@ -12,13 +10,13 @@ interface Answer {
 
 export class Process implements AsyncDisposable {
   readonly #child: ChildProcess;
-  readonly #name: Roles;
+  readonly #name: string;
   readonly #kill = (): void => void this.#child.kill("SIGKILL");
 
-  constructor(name: Roles) {
-    this.#name = name;
-    const program = join(import.meta.dirname, `${name}.ts`);
-    this.#child = fork(program, [], { execArgv: ["--expose-gc"], stdio: ["ignore", 2, 2, "ipc"] });
+  constructor(program: string, args: readonly string[] = []) {
+    this.#name = [basename(program, ".ts"), ...args].join(" ");
+    const stdio = ["ignore", 2, 2, "ipc"] as ["ignore", 2, 2, "ipc"];
+    this.#child = fork(program, args, { execArgv: ["--expose-gc"], stdio });
     process.on("exit", this.#kill);
   }
 
