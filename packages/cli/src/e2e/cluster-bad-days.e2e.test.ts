@@ -88,7 +88,6 @@ describe("bad days of a cluster", () => {
       await cluster.nats.ready();
       assert.ok(refusals.length > 0, "nothing was refused");
       assert.match(refusals.join("\n"), /log|NATS|partition|no answer/);
-      console.log(refusals[0]);
     },
   );
 
