@@ -40,7 +40,7 @@ export interface ClusterNodeOptions {
   readonly version: string;
   /** Of a new cluster; one that is there has as many as it has. Default 12. */
   readonly partitions?: number | undefined;
-  readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure"> | undefined;
+  readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> | undefined;
   readonly clock?: Clock | undefined;
   readonly leaseMs?: number | undefined;
   readonly resumeMs?: number | undefined;
@@ -181,6 +181,7 @@ export class ClusterNode implements ClusterDoor {
       followLog: this.#options.followLog,
       broker: this.#brokerOptions(count),
       partitions,
+      count,
       resumeMs,
       troubleOf: (partition) => this.#troubles.get(partition),
       isExpected: (partition) => ownership.ownerOf(partition)?.isSelf === true,
@@ -218,7 +219,7 @@ export class ClusterNode implements ClusterDoor {
     return { cluster, ownership, directory, houses, router, owners, partitions, figures, peers };
   }
 
-  #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure"> {
+  #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> {
     const { payloadMemoryBytes = PAYLOAD_MEMORY_BYTES, ...rest } = this.#options.broker ?? {};
     return { ...rest, payloadMemoryBytes: Math.ceil(payloadMemoryBytes / partitions) };
   }
