@@ -22,9 +22,9 @@ export interface LoadOptions {
 }
 
 export class Load implements AsyncDisposable {
-  readonly server = new Process("server");
-  readonly producer = new Process("producer");
-  readonly consumer = new Process("consumer");
+  readonly server = new Process("stream/server");
+  readonly producer = new Process("stream/producer");
+  readonly consumer = new Process("stream/consumer");
   readonly #scratch = new Scratch();
   readonly #options: LoadOptions;
   // Processor time of each process for a job, over the last run.

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 
-export type Roles = "server" | "producer" | "consumer";
+const BENCH = join(import.meta.dirname, "..");
 
 interface Answer {
   readonly answer?: unknown;
@@ -12,12 +12,13 @@ interface Answer {
 
 export class Process implements AsyncDisposable {
   readonly #child: ChildProcess;
-  readonly #name: Roles;
+  readonly #name: string;
   readonly #kill = (): void => void this.#child.kill("SIGKILL");
 
-  constructor(name: Roles) {
+  /** The program by its path in this folder: "stream/producer". */
+  constructor(name: string) {
     this.#name = name;
-    const program = join(import.meta.dirname, `${name}.ts`);
+    const program = join(BENCH, `${name}.ts`);
     this.#child = fork(program, [], { execArgv: ["--expose-gc"], stdio: ["ignore", 2, 2, "ipc"] });
     process.on("exit", this.#kill);
   }
@@ -39,6 +40,10 @@ export class Process implements AsyncDisposable {
         else reject(new Error(`the ${this.#name}: ${error}`));
       });
     });
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
