@@ -2,6 +2,7 @@
 // how exact a gate is that nodes share.
 
 import type { Bench } from "../figure.ts";
+import { beatsGroups } from "./beats.ts";
 import { forwardingGroups } from "./forwarding.ts";
 import { gateGroups } from "./gate.ts";
 import { idleGroups } from "./idle.ts";
@@ -9,5 +10,5 @@ import { lifecycleGroups } from "./lifecycle.ts";
 
 export const clusterBench: Bench = {
   name: "cluster",
-  groups: [...lifecycleGroups, ...forwardingGroups, ...gateGroups, ...idleGroups],
+  groups: [...lifecycleGroups, ...forwardingGroups, ...gateGroups, ...idleGroups, ...beatsGroups],
 };

@@ -1,1 +1,2 @@
 export { ClusterNode, type ClusterNodeOptions } from "./cluster-node.ts";
+export { Ownership, type OwnershipOptions } from "./ownership.ts";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   Ack,
   Added,
@@ -54,8 +54,9 @@ export class GuardedJobs implements JobCalls {
   #own<O extends OperationOptions>(options: O): O {
     const { operationId } = options;
     if (typeof operationId !== "string" || operationId === "") return options;
-    const hash = createHash("sha256").update(`${this.#permit.principal.id}\0`);
-    return { ...options, operationId: hash.update(operationId).digest("base64url") };
+    // Every add and ack comes by here: in one call it takes half the time.
+    const own = hash("sha256", `${this.#permit.principal.id}\0${operationId}`, "base64url");
+    return { ...options, operationId: own };
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
