@@ -35,5 +35,17 @@ test("an unknown name is answered with those that exist", () => {
     error instanceof UsageError && message.test(error.message);
   assert.throws(() => groupsOf("motor"), usage(/"motor"; there are: engine, stream\./));
   assert.throws(() => groupsOf("--only", "disk"), usage(/permits, memory-jobs/));
-  assert.throws(() => groupsOf("--fast"), usage(/--json, --quick, --only/));
+  assert.throws(() => groupsOf("--fast"), usage(/--json, --quick, --full, --only/));
+});
+
+test("what is too long for everybody runs only when it is named", () => {
+  const benches = [...BENCHES, { name: "peers", isOnlyNamed: true, groups: [group("flood")] }];
+  assert.equal(parseArguments([], benches).groups.length, 4);
+  assert.equal(parseArguments(["peers"], benches).groups.length, 1);
+});
+
+test("--full is the largest size, and a part of the groups is not the whole", () => {
+  const { scale, isWhole, writesDocs } = parseArguments(["--full", "--write-docs"], BENCHES);
+  assert.deepEqual([scale.name, isWhole, writesDocs], ["full", true, true]);
+  assert.equal(parseArguments(["--only", "wire"], BENCHES).isWhole, false);
 });

@@ -1,17 +1,22 @@
 // What `npm run bench -- ...` asks for.
 //
-//   (nothing)       every benchmark
+//   (nothing)       every benchmark but those that must be named
 //   engine          the named benchmarks
 //   --json          one object a line instead of a table
 //   --quick         sizes divided by 10, 3 runs
+//   --full          the largest sizes; goes on where an interrupted one was (peers)
 //   --only <part>   only the groups whose name contains this
+//   --write-docs    writes the benchmark's page in docs (peers)
 
-import { type Bench, FULL, type Group, QUICK, type Scale } from "./figure.ts";
+import { type Bench, type Group, SCALES, type Scale } from "./figure.ts";
 
 export interface Plan {
   readonly groups: readonly { readonly bench: string; readonly group: Group }[];
   readonly scale: Scale;
   readonly isJson: boolean;
+  // No group of the benchmarks is left out.
+  readonly isWhole: boolean;
+  readonly writesDocs: boolean;
 }
 
 export class UsageError extends Error {}
@@ -19,19 +24,27 @@ export class UsageError extends Error {}
 export function parseArguments(args: readonly string[], benches: readonly Bench[]): Plan {
   const names: string[] = [];
   let only = "";
-  let scale = FULL;
+  let scale: Scale = SCALES.usual;
   let isJson = false;
+  let writesDocs = false;
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     if (arg === "--json") isJson = true;
-    else if (arg === "--quick") scale = QUICK;
+    else if (arg === "--quick") scale = SCALES.quick;
+    else if (arg === "--full") scale = SCALES.full;
+    else if (arg === "--write-docs") writesDocs = true;
     else if (arg === "--only") only = args[++i] ?? "";
     else if (!arg.startsWith("-")) names.push(arg);
-    else throw new UsageError(`There is no option ${arg}; there are --json, --quick, --only.`);
+    else throw new UsageError(`There is no option ${arg}; there are ${OPTIONS}.`);
   }
-  const wanted = names.length === 0 ? benches : names.map((name) => benchNamed(name, benches));
-  return { groups: groupsOf(wanted, only), scale, isJson };
+  const wanted =
+    names.length === 0
+      ? benches.filter(({ isOnlyNamed }) => isOnlyNamed !== true)
+      : names.map((name) => benchNamed(name, benches));
+  return { groups: groupsOf(wanted, only), scale, isJson, isWhole: only === "", writesDocs };
 }
+
+const OPTIONS = "--json, --quick, --full, --only, --write-docs";
 
 function benchNamed(name: string, benches: readonly Bench[]): Bench {
   const bench = benches.find((candidate) => candidate.name === name);

@@ -4,6 +4,7 @@ import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
 import { jobserverBench } from "./jobserver/bench.ts";
 import { natsBench } from "./nats/bench.ts";
+import { peersBench } from "./peers/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
 import { torznabBench } from "./torznab/bench.ts";
@@ -19,4 +20,5 @@ export const BENCHES: readonly Bench[] = [
   jobserverBench,
   torznabBench,
   trackerBench,
+  peersBench,
 ];

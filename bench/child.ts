@@ -2,30 +2,42 @@
 
 import { fork } from "node:child_process";
 import { join } from "node:path";
-import type { Figure } from "./figure.ts";
+import type { Figure, Progress, Scale } from "./figure.ts";
 
 const PROGRAM = join(import.meta.dirname, "run-group.ts");
 
 export interface GroupCall {
   readonly bench: string;
   readonly group: string;
-  readonly isQuick: boolean;
+  readonly scale: Scale;
+}
+
+interface Message {
+  readonly figure?: Figure;
+  readonly progress?: { readonly share: number; readonly what: string };
 }
 
 // Answers undefined, or how the process failed.
 export function runInChild(
-  { bench, group, isQuick }: GroupCall,
+  { bench, group, scale }: GroupCall,
   onFigure: (figure: Figure) => void,
+  onProgress: Progress,
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const child = fork(PROGRAM, [bench, group, isQuick ? "quick" : "full"], {
+    const child = fork(PROGRAM, [bench, group, scale.name], {
       execArgv: ["--expose-gc"],
+      // A figure that could not be measured is not a number.
+      serialization: "advanced",
       // What a group writes is never a figure.
       stdio: ["ignore", 2, 2, "ipc"],
     });
     const end = (): void => void child.kill();
     process.on("exit", end);
-    child.on("message", (figure) => onFigure(figure as Figure));
+    child.on("message", (message) => {
+      const { figure, progress } = message as Message;
+      if (figure !== undefined) onFigure(figure);
+      if (progress !== undefined) onProgress(progress.share, progress.what);
+    });
     child.on("error", reject);
     child.on("exit", (code, signal) => {
       process.off("exit", end);

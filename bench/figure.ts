@@ -14,6 +14,7 @@ export interface Figure {
 }
 
 export interface Scale {
+  readonly name: "quick" | "usual" | "full";
   readonly isQuick: boolean;
   // How often each measurement is repeated.
   readonly runs: number;
@@ -25,18 +26,42 @@ export interface Scale {
 // the compiled code that another one left behind.
 export interface Group {
   readonly name: string;
-  run(scale: Scale, report: (figure: Figure) => void): void | Promise<void>;
+  run(scale: Scale, report: (figure: Figure) => void, progress: Progress): void | Promise<void>;
+}
+
+// How much of a group is done, from 0 to 1, and what is under way.
+export type Progress = (share: number, what: string) => void;
+
+// What is left to do when the last group of a benchmark has ended.
+export interface Finish {
+  readonly figures: readonly Figure[];
+  readonly scale: Scale;
+  // All groups were asked for, and none has failed.
+  readonly isWhole: boolean;
+  // The page in docs is to be written.
+  readonly writesDocs: boolean;
 }
 
 export interface Bench {
   readonly name: string;
   readonly groups: readonly Group[];
+  // Too long, or too much to fetch, for those who ask for nothing in particular.
+  readonly isOnlyNamed?: boolean;
+  finish?(end: Finish): void;
 }
 
 const QUICK_DIVISOR = 10;
 
-export const FULL: Scale = { isQuick: false, runs: 5, size: (full) => full };
-export const QUICK: Scale = { isQuick: true, runs: 3, size: (full) => full / QUICK_DIVISOR };
+const USUAL: Scale = { name: "usual", isQuick: false, runs: 5, size: (full) => full };
+const FULL: Scale = { ...USUAL, name: "full" };
+const QUICK: Scale = {
+  name: "quick",
+  isQuick: true,
+  runs: 3,
+  size: (full) => full / QUICK_DIVISOR,
+};
+
+export const SCALES = { usual: USUAL, full: FULL, quick: QUICK } as const;
 
 export function reachesTarget(value: number, target: Target): boolean {
   return "atLeast" in target ? value >= target.atLeast : value <= target.atMost;

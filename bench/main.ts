@@ -16,8 +16,16 @@ function endWithChildren(): void {
   }
 }
 
+const BAR_CELLS = 24;
+
 function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+  const width = process.stderr.columns ?? 80;
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, width - 1)}`);
+}
+
+function barOf(share: number): string {
+  const full = Math.round(share * BAR_CELLS);
+  return `${"█".repeat(full)}${"░".repeat(BAR_CELLS - full)} ${Math.floor(share * 100)} %`;
 }
 
 function printJson(bench: string, { metric, value, unit, conditions }: Figure): void {
@@ -29,13 +37,13 @@ function printTable(figures: readonly Figure[], { scale }: Plan): void {
   const machine = `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`;
   console.log(`Node ${process.version}, ${machine}`);
   if (scale.isQuick)
-    console.log(`Quick: sizes ÷ 10, ${scale.runs} runs; targets are of full size.`);
+    console.log(`Quick: small sizes, ${scale.runs} runs; targets are of full size.`);
   console.log(`\n${tableOf(figures)}`);
 }
 
 // Says of each figure what all of them share.
 function complete(figure: Figure, { scale }: Plan): Figure {
-  const quick = scale.isQuick ? { quick: "sizes divided by 10, 3 runs" } : {};
+  const quick = scale.isQuick ? { quick: "small sizes, 3 runs" } : {};
   // A machine that is busy with other things measures those too.
   const machineLoad = Number(loadavg()[0]!.toFixed(1));
   const conditions = { ...figure.conditions, ...quick, machineLoad, node: process.version };
@@ -46,18 +54,32 @@ async function run(plan: Plan): Promise<string[]> {
   const figures: Figure[] = [];
   const failures: string[] = [];
   for (const [index, { bench, group }] of plan.groups.entries()) {
-    showProgress(`${bench}: ${group.name} (${index + 1} of ${plan.groups.length})`);
-    const call = { bench, group: group.name, isQuick: plan.scale.isQuick };
-    const failure = await runInChild(call, (bare) => {
+    const show = (share: number, what: string): void => {
+      const bar = barOf((index + share) / plan.groups.length);
+      showProgress(`${bar} ${bench}, ${group.name}${what === "" ? "" : `: ${what}`}`);
+    };
+    show(0, "");
+    const call = { bench, group: group.name, scale: plan.scale };
+    const take = (bare: Figure): void => {
       const figure = complete(bare, plan);
+      figures.push(figure);
       if (plan.isJson) printJson(bench, figure);
-      else figures.push(figure);
-    });
+    };
+    const failure = await runInChild(call, take, show);
     if (failure !== undefined) failures.push(`${bench}: ${failure}`);
   }
   showProgress("");
   if (!plan.isJson) printTable(figures, plan);
+  finish(figures, plan, failures.length === 0);
   return failures;
+}
+
+function finish(figures: readonly Figure[], plan: Plan, hasNoFailure: boolean): void {
+  const names = new Set(plan.groups.map(({ bench }) => bench));
+  const isWhole = plan.isWhole && hasNoFailure;
+  for (const bench of BENCHES.filter(({ name }) => names.has(name))) {
+    bench.finish?.({ figures, scale: plan.scale, isWhole, writesDocs: plan.writesDocs });
+  }
 }
 
 try {

@@ -1,9 +1,9 @@
 // The program of a child: measures one group and sends the figures to its parent.
 //
-//   node --expose-gc bench/run-group.ts engine permits full
+//   node --expose-gc bench/run-group.ts engine permits usual
 
 import { BENCHES } from "./benches.ts";
-import { FULL, QUICK } from "./figure.ts";
+import { type Figure, type Progress, SCALES, type Scale } from "./figure.ts";
 
 const [benchName, groupName, size] = process.argv.slice(2);
 const bench = BENCHES.find(({ name }) => name === benchName);
@@ -14,7 +14,9 @@ if (group === undefined) throw new Error(`there is no group ${groupName} of ${be
 const leave = (): never => process.exit(1);
 process.on("disconnect", leave);
 
-await group.run(size === "quick" ? QUICK : FULL, (figure) => process.send!(figure));
+const report = (figure: Figure): void => void process.send!({ figure });
+const progress: Progress = (share, what) => void process.send!({ progress: { share, what } });
+await group.run(SCALES[size as Scale["name"]], report, progress);
 
 process.off("disconnect", leave);
 process.disconnect();

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const REMOVALS_MAX = 100;
+const REMOVAL_REST_MS = 100;
 const IN_MEMORY = [0x01021994, 0x858458f6];
 const FILE_SYSTEMS = new Map([
   [0xef53, "ext4"],
@@ -17,7 +19,7 @@ export class Scratch implements Disposable {
   readonly dir: string;
   // For the conditions of what is measured here.
   readonly disk: string;
-  readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
+  readonly #remove = (): void => remove(this.dir);
 
   constructor() {
     const place = placeOnDisk();
@@ -26,7 +28,7 @@ export class Scratch implements Disposable {
     this.dir = mkdtempSync(join(place, "sluice-bench-"));
     // A group that is told to stop, or fails, leaves nothing either.
     process.on("exit", this.#remove);
-    process.on("SIGTERM", exitNow);
+    for (const signal of SIGNALS) process.on(signal, exitNow);
   }
 
   // The path of a directory that nobody has used.
@@ -41,11 +43,28 @@ export class Scratch implements Disposable {
 
   [Symbol.dispose](): void {
     process.off("exit", this.#remove);
-    process.off("SIGTERM", exitNow);
+    for (const signal of SIGNALS) process.off(signal, exitNow);
     this.#remove();
   }
 }
 
+// Servers that were told to end may still write their last; at the end of a process nothing can be
+// awaited but time itself.
+function remove(dir: string): void {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let left = REMOVALS_MAX; left > 0; left--) {
+    try {
+      rmSync(dir, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (left === 1) throw error;
+      Atomics.wait(clock, 0, 0, REMOVAL_REST_MS);
+    }
+  }
+}
+
+// Ctrl-C reaches every process of a terminal, this one too.
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const exitNow = (): never => process.exit(143);
 
 function placeOnDisk(): string {

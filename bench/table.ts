@@ -33,5 +33,6 @@ function judgement(value: number, target: Target | undefined): [string, string] 
 }
 
 function text(value: number): string {
+  if (Number.isNaN(value)) return "not measured";
   return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 }

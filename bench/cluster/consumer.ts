@@ -1,7 +1,7 @@
 // Finishes jobs of a cluster from a process of its own.
 
 import { type Queue, Sluice } from "sluice";
-import { answer } from "../stream/answer.ts";
+import { answer } from "../answer.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 
 // No batch waits for the worker.

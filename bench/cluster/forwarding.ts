@@ -2,11 +2,12 @@
 // owner.
 
 import type { Figure, Group, Scale } from "../figure.ts";
+import { Process } from "../process.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { Process } from "../stream/process.ts";
 import { cpuMicrosOf } from "./cpu.ts";
 import { PAYLOAD_BYTES } from "./load.ts";
 import { Nodes } from "./nodes.ts";
+import { programOf } from "./team.ts";
 
 const NODES = 3;
 const PARTITION = 0;
@@ -42,7 +43,7 @@ async function measureCall(
   const costs = new Map<string, Cost[]>(Object.keys(places).map((place) => [place, []]));
   for (let run = 0; run < scale.runs; run++) {
     for (const [place, url] of Object.entries(places)) {
-      await using producer = new Process("cluster/producer");
+      await using producer = new Process(programOf("producer"));
       await producer.ask("open", url, nodes.queuesIn([PARTITION]));
       costs.get(place)!.push(await costOf(nodes, producer, call, scale));
     }

@@ -2,7 +2,7 @@
 
 import { AckPolicy, jetstreamManager, StorageType } from "@nats-io/jetstream";
 import { connectNats } from "@sluice/log/nats";
-import { answer } from "../stream/answer.ts";
+import { answer } from "../answer.ts";
 import { BATCH_JOBS, SINGLES_IN_FLIGHT } from "./load.ts";
 
 const LOOK_MS = 2;

@@ -2,8 +2,8 @@
 
 import { jetstream } from "@nats-io/jetstream";
 import { connectNats } from "@sluice/log/nats";
+import { answer } from "../answer.ts";
 import { keepInFlight } from "../embedded/load.ts";
-import { answer } from "../stream/answer.ts";
 import { PAYLOAD_BYTES, SINGLES_IN_FLIGHT } from "./load.ts";
 
 const payload = Buffer.alloc(PAYLOAD_BYTES, 7);

@@ -1,9 +1,9 @@
 // Adds jobs to a cluster from a process of its own.
 
 import { type JobOptions, type Queue, Sluice, SluiceError } from "sluice";
+import { answer } from "../answer.ts";
 import { keepInFlight } from "../embedded/load.ts";
 import { percentileOf } from "../percentile.ts";
-import { answer } from "../stream/answer.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, PAYLOAD_BYTES, QUEUE, SINGLES_IN_FLIGHT } from "./load.ts";
 
 const payload = Buffer.alloc(PAYLOAD_BYTES, 7);

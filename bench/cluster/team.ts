@@ -1,6 +1,7 @@
 // A producer and a consumer in processes of their own, and what a run of theirs costs whom.
 
-import { Process } from "../stream/process.ts";
+import { join } from "node:path";
+import { Process } from "../process.ts";
 import { cpuMicrosOf } from "./cpu.ts";
 import { expectSame } from "./load.ts";
 import type { Nodes } from "./nodes.ts";
@@ -14,6 +15,8 @@ export interface Run {
   readonly clientsMicros: number;
 }
 
+export const programOf = (name: string): string => join(import.meta.dirname, `${name}.ts`);
+
 export class Team implements AsyncDisposable {
   readonly producer: Process;
   readonly consumer: Process;
@@ -21,8 +24,8 @@ export class Team implements AsyncDisposable {
 
   constructor(nodes: Nodes, kind: "" | "plain-" = "") {
     this.#nodes = nodes;
-    this.producer = new Process(`cluster/${kind}producer`);
-    this.consumer = new Process(`cluster/${kind}consumer`);
+    this.producer = new Process(programOf(`${kind}producer`));
+    this.consumer = new Process(programOf(`${kind}consumer`));
   }
 
   // Adds, works and acks so many jobs; throws unless each was delivered once.

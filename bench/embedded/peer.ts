@@ -65,7 +65,7 @@ async function measure(scale: Scale): Promise<Figure[]> {
   ];
 }
 
-class Peer implements Disposable {
+export class Peer implements Disposable {
   readonly #queue;
   readonly #jobs = new Jobs({ lanes: 1, isGated: false, shape: "json" });
   readonly conditions;

@@ -1,8 +1,8 @@
 // Finishes jobs of a server from a process of its own.
 
 import { type Queue, Sluice, type Worker } from "sluice";
+import { answer } from "../answer.ts";
 import { percentileOf } from "../percentile.ts";
-import { answer } from "./answer.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 
 const CONCURRENCY = BULKS_IN_FLIGHT * BATCH_JOBS;

@@ -1,7 +1,10 @@
 // What the processes of one measurement share, and how they are started.
 
+import { join } from "node:path";
+import { Process } from "../process.ts";
 import { Scratch } from "../scratch.ts";
-import { Process } from "./process.ts";
+
+const program = (name: string): string => join(import.meta.dirname, `${name}.ts`);
 
 export const BATCH_JOBS = 1000;
 // Some gather while a sync carries the others.
@@ -22,9 +25,9 @@ export interface LoadOptions {
 }
 
 export class Load implements AsyncDisposable {
-  readonly server = new Process("stream/server");
-  readonly producer = new Process("stream/producer");
-  readonly consumer = new Process("stream/consumer");
+  readonly server = new Process(program("server"));
+  readonly producer = new Process(program("producer"));
+  readonly consumer = new Process(program("consumer"));
   readonly #scratch = new Scratch();
   readonly #options: LoadOptions;
   // Processor time of each process for a job, over the last run.

@@ -1,8 +1,8 @@
 // Adds jobs to a server from a process of its own.
 
 import { type BulkItem, type Queue, Sluice, SluiceError } from "sluice";
+import { answer } from "../answer.ts";
 import { keepInFlight } from "../embedded/load.ts";
-import { answer } from "./answer.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 
 // Coprime to the powers of ten that count the lanes, and too long a step to be guessed.

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
 import { serveStream } from "@sluice/server/stream";
-import { answer } from "./answer.ts";
+import { answer } from "../answer.ts";
 
 // As the library opens it: a quarter of what may be held beyond twice the live data.
 const SEGMENT_BYTES = 16 * 1024 * 1024;

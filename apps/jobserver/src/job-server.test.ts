@@ -266,7 +266,9 @@ test("tiers can be taken away and given back, and no job is lost over it", async
     const { fast_queue_depth, slow_queue_depth } = await server.stats.report();
     assert.equal(fast_queue_depth + slow_queue_depth, 2);
     const added = await server.add({ type: "note", arguments: "fast too", worker_id: "vip" });
-    assert.deepEqual([added.queue, added.position], ["fast", 1]);
+    assert.equal(added.queue, "fast");
+    // The one that is left from before may have been taken by the worker already, or not yet.
+    assert.ok(added.position === 1 || added.position === 2, `position ${added.position}`);
   });
   await run({ ENABLE_PRIORITY_QUEUE: "false" }, idle, async (server) => {
     const added = await server.add({ type: "note", arguments: "legacy", worker_id: "vip" });

@@ -21,12 +21,15 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { readBody } from "./chunks.ts";
+import type { Seat } from "./consumers.ts";
 import { aborted } from "./ends.ts";
 import { groupInfo } from "./feed.ts";
 import {
   CREDITS_MAX,
   ERROR_BYTES_MAX,
+  HOMES_ASKED_MAX,
   LEASE_WAIT_MS_MAX,
+  LEND_POLL_MS,
   PAGE_MAX,
   RESULT_BYTES_MAX,
 } from "./limits.ts";
@@ -57,18 +60,20 @@ export class JobDesk {
     checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
     if (signal?.aborted === true) throw aborted(signal);
     const { promise, resolve, reject } = Promise.withResolvers<LeasedJob[]>();
-    const { clock, consumers, pump } = this.#runtime;
+    const { clock, consumers, pump, sharing } = this.#runtime;
     const seat = this.#runtime.call(() =>
       consumers.join(queue, { worker, credits: max, leaseMs }, resolve),
     );
+    const release = waitMs === 0 ? sharing?.press() : undefined;
     pump.runNow();
     const giveUp = (): void => {
       // What is on its way still comes, unless it is cancelled there.
       seat.onNothing = () => resolve([]);
       if (seat.onTheWay === 0) resolve([]);
     };
-    if (waitMs === 0) giveUp();
-    const timer = clock.at(clock.now() + waitMs, giveUp);
+    if (waitMs === 0 && sharing?.pressed() === undefined) giveUp();
+    else if (waitMs === 0) void this.#asked(seat).then(giveUp);
+    const timer = clock.at(clock.now() + (waitMs || LEND_POLL_MS), giveUp);
     const abort = (): void => reject(aborted(signal!));
     signal?.addEventListener("abort", abort, { once: true });
     void seat.over.then(() => resolve([]));
@@ -76,8 +81,20 @@ export class JobDesk {
       return await promise;
     } finally {
       timer.cancel();
+      release?.();
       signal?.removeEventListener("abort", abort);
       consumers.leave(seat);
+    }
+  }
+
+  /** Until the homes of gates have said what they can lend now, or there is something to give. */
+  async #asked(seat: Seat): Promise<void> {
+    const { pump, sharing } = this.#runtime;
+    for (let tries = 0; tries < HOMES_ASKED_MAX && seat.onTheWay === 0; tries++) {
+      const heard = sharing?.pressed();
+      if (heard === undefined) return;
+      await heard;
+      pump.runNow();
     }
   }
 

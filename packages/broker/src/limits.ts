@@ -98,5 +98,11 @@ export const LEND_ANSWER_MS = 3000;
 /** After a call for permits that failed; the home may be on its way to another process. */
 export const LEND_RETRY_MS = 100;
 
+/** How long a poll that waits for nothing waits for homes to say what they can lend now. */
+export const LEND_POLL_MS = 300;
+
+/** Answers of homes that such a poll hears: a call that says all comes after two that fail. */
+export const HOMES_ASKED_MAX = 8;
+
 /** Who has not been heard of for this long gets no permits that it would not use. */
 export const LEND_SILENT_MS = 3000;

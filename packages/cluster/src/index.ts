@@ -5,5 +5,4 @@ export {
   moved,
 } from "./partitions/local-partitions.ts";
 export { type PairedSocket, socketPair } from "./partitions/socket-pair.ts";
-export * from "./registry/index.ts";
 export * from "./router/index.ts";

@@ -69,7 +69,7 @@ test("what takes too long can be left, and it is said that it may have been done
     await dialog.getByRole("progressbar").waitFor();
     await dialog.getByRole("button", { name: "Stop" }).click();
     await dialog.waitFor({ state: "detached" });
-    await said(page, /Stopped\. What was under way may have been done/);
+    await said(page, /Stopped\. It may have been done/);
   }));
 
 test("a queue is purged", async () => {

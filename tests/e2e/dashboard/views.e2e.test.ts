@@ -55,7 +55,13 @@ test("times are in the zone of whoever looks", async () => {
       hourCycle: "h23",
       timeZone: zone,
     }).format(gate.cooldown.until);
-    await stage.look("", (page) => page.getByText(`until ${until}`).waitFor(), { zone });
+    await stage.look(
+      "",
+      (page) => page.getByText(`all gated by indexer:alpha (a cooldown) until ${until}`).waitFor(),
+      {
+        zone,
+      },
+    );
   }
 });
 

@@ -66,14 +66,14 @@ async function viewOf(service: TorznabService): Promise<AppView> {
 }
 
 async function rowOf(service: TorznabService, record: IndexerRecord): Promise<AppValue[]> {
-  const { indexers, history } = service.parts;
+  const { clock, indexers, history } = service.parts;
   const budget = await budgetOf(service, record);
   const last = history.last(record.id);
   const state = indexers.whyNot(record) ?? budget.cooldown?.reason ?? "open";
   const answer = last === undefined ? "none yet" : `${last.status} ${last.error ?? ""}`.trim();
   const { windows, nextSlot, ladderStep } = budget;
   const left = windows.map((window) => `${window.left} of ${window.limit}`).join(", ");
-  const slot = nextSlot.interactive <= Date.now() ? "now" : { at: nextSlot.interactive };
+  const slot = nextSlot.interactive <= clock.now() ? "now" : { at: nextSlot.interactive };
   return [record.name, state, left || "no window set", slot, ladderStep, answer];
 }
 

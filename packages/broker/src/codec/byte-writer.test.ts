@@ -106,3 +106,9 @@ test("a chunk that is smaller than asked for is our mistake", () => {
   const writer = new ByteWriter((need) => new Uint8Array(need - 1));
   assert.throws(() => writer.u8(1), { code: "ERR_ASSERTION" });
 });
+
+test("a value whose fields are named like an object's own is written like any other", () => {
+  const value = { toString: 1, valueOf: null };
+  const bytes = written((writer) => writer.json(value));
+  assert.deepEqual(new ByteReader(bytes).json(), value);
+});

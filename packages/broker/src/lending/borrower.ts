@@ -44,6 +44,17 @@ export class BorrowerDesk {
     else for (const link of this.#links.values()) link.tell(news);
   }
 
+  /** While somebody polls, homes are asked what they can lend now. */
+  press(isPressing: boolean): void {
+    for (const link of this.#links.values()) link.isPressing = isPressing;
+  }
+
+  /** Resolves when one of the homes that are asked has answered; undefined: none is. */
+  pressed(): Promise<void> | undefined {
+    const asked = [...this.#links.values()].flatMap((link) => link.pressed() ?? []);
+    return asked.length === 0 ? undefined : Promise.race(asked);
+  }
+
   stop(): void {
     for (const link of this.#links.values()) link.stop();
   }

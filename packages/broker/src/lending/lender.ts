@@ -45,7 +45,8 @@ export class LenderDesk {
     const peer = this.#hear(request);
     if (peer === undefined) return this.#answerOf(false, [], request.borrower);
     this.look();
-    await this.#turn(peer, request.borrower);
+    if (request.isPressing === true) await this.#now(peer);
+    else await this.#turn(peer, request.borrower);
     const lots = peer.lots.splice(0);
     await this.#w.journal.durable();
     return this.#answerOf(true, grantsOf(lots, receivedAt), request.borrower);
@@ -98,6 +99,13 @@ export class LenderDesk {
       this.#w.wake();
     });
     peer.silence.unref?.();
+  }
+
+  /** What can be lent now has been after a run of the pump, which is due at the end of this turn. */
+  async #now(peer: Peer): Promise<void> {
+    peer.held?.answer();
+    await undefined;
+    this.look();
   }
 
   /** Waits until there is something to say to this borrower. */

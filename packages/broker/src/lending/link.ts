@@ -26,6 +26,8 @@ interface Call {
   readonly gates: readonly string[];
   readonly over: readonly (readonly [string, number])[];
   readonly news: readonly GateNews[];
+  readonly isPressing: boolean;
+  readonly done: PromiseWithResolvers<void>;
   isOver: boolean;
 }
 
@@ -46,10 +48,14 @@ export class Link {
   #seq = 0;
   #isAll = false;
   #isDealing = false;
+  /** The latest answer said that nothing was taken in. */
+  #isUnheard = false;
   /** A call is being made, and waits for its words to be durable. */
   #isMaking = false;
   readonly #calls = new Set<Call>();
   #retry: Timer | undefined;
+  /** Somebody polls: what is asked from now on is to be answered at once. */
+  isPressing = false;
   #isStopped = false;
 
   constructor(world: BorrowerWorld, home: string) {
@@ -97,7 +103,18 @@ export class Link {
     if (this.#isStopped || this.#isMaking || this.#retry !== undefined) return;
     if (this.#calls.size >= CALLS_MAX) return;
     const isDue = this.#isAll || this.#news.length > 0 || this.#hasDue();
-    if (isDue || (this.#isDealing && this.#calls.size === 0)) void this.#make();
+    // One that has nothing to say waits at the home for what there will be.
+    if (isDue) void this.#make(this.isPressing);
+    else if (this.#isDealing && this.#calls.size === 0) void this.#make(false);
+  }
+
+  /** Resolves when a call for a poll was answered, or one after which it can be made. */
+  pressed(): Promise<void> | undefined {
+    const calls = [...this.#calls];
+    const pressing = calls.filter(({ isPressing }) => isPressing);
+    if (pressing.length > 0) return Promise.race(pressing.map(({ done }) => done.promise));
+    if (calls.length < CALLS_MAX || !(this.#isAll || this.#hasDue())) return undefined;
+    return Promise.race(calls.map(({ done }) => done.promise));
   }
 
   #hasDue(): boolean {
@@ -112,7 +129,7 @@ export class Link {
     return false;
   }
 
-  async #make(): Promise<void> {
+  async #make(isPressing: boolean): Promise<void> {
     const { clock, homes, journal } = this.#w;
     const askedAt = clock.now();
     const seq = ++this.#seq;
@@ -124,7 +141,16 @@ export class Link {
     const over = words.flatMap(({ gate, uses }) =>
       uses.filter(({ isOver }) => isOver).map(({ lot }) => [gate, lot] as const),
     );
-    const call = { seq, askedAt, gates: words.map(({ gate }) => gate), over, news, isOver: false };
+    const call: Call = {
+      seq,
+      askedAt,
+      gates: words.map(({ gate }) => gate),
+      over,
+      news,
+      isPressing,
+      done: Promise.withResolvers<void>(),
+      isOver: false,
+    };
     this.#calls.add(call);
     const timer = clock.at(askedAt + LEND_ANSWER_MS, () => this.#failed(call, isAll));
     timer.unref?.();
@@ -137,6 +163,7 @@ export class Link {
       homeLife: this.#homeLife,
       seq,
       isAll,
+      isPressing,
       words: said,
       news,
     };
@@ -186,8 +213,12 @@ export class Link {
     }
     if (!answer.isHeard) {
       this.#isAll = true;
-      return this.#failed(call, isAll, isLate || call.seq > 1 ? LEND_RETRY_MS : 0);
+      // A home that has forgotten us hears all at once; one that still does not, after a while.
+      const afterMs = isLate || this.#isUnheard ? LEND_RETRY_MS : 0;
+      this.#isUnheard = true;
+      return this.#failed(call, isAll, afterMs);
     }
+    this.#isUnheard = false;
     this.#close(call);
     for (const [gate, lot] of call.over) this.#entries.get(gate)?.over.delete(lot);
     for (const gate of call.gates) {
@@ -223,6 +254,7 @@ export class Link {
 
   #close(call: Call): void {
     call.isOver = true;
+    call.done.resolve();
     this.#calls.delete(call);
   }
 
@@ -242,6 +274,8 @@ export class Link {
     for (const entry of this.#entries.values()) if (entry.want !== undefined) entry.isDue = true;
     const { clock } = this.#w;
     this.#retry?.cancel();
+    this.#retry = undefined;
+    if (afterMs === 0) return this.#w.wake();
     this.#retry = clock.at(clock.now() + afterMs, () => {
       this.#retry = undefined;
       this.#w.wake();

@@ -21,6 +21,8 @@ export interface LendRequest {
   readonly seq: number;
   /** All that there is to say: the borrower runs no job of a gate that is not in it. */
   readonly isAll: boolean;
+  /** Somebody waits for what there is now: it is answered at once, with nothing if need be. */
+  readonly isPressing?: boolean | undefined;
   readonly words: readonly BorrowerWord[];
   readonly news: readonly GateNews[];
 }

@@ -14,6 +14,7 @@ export class Sharing {
   readonly lender: LenderDesk;
   readonly #borrower: BorrowerDesk;
   readonly #w: BorrowerWorld;
+  #polls = 0;
 
   constructor(of: Omit<BorrowerWorld, "homes" | "wake">, homes: Homes, wake: () => void) {
     const { engine, journal, clock } = of;
@@ -31,6 +32,19 @@ export class Sharing {
   look(): void {
     this.lender.look();
     this.#borrower.look();
+  }
+
+  /** Somebody polls, until the answer is called. */
+  press(): () => void {
+    if (this.#polls++ === 0) this.#borrower.press(true);
+    return () => {
+      if (--this.#polls === 0) this.#borrower.press(false);
+    };
+  }
+
+  /** Resolves when something was heard that was asked for a poll; undefined: nothing is asked. */
+  pressed(): Promise<void> | undefined {
+    return this.#borrower.pressed();
   }
 
   stop(): void {

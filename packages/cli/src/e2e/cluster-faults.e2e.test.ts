@@ -119,3 +119,16 @@ test("without a majority of NATS writes are refused, and go on when it is back",
   assert.ok(load.added > before, "writes do not go on");
   await load.finish(t);
 });
+
+test("a node cut off from the others, but not from NATS, gives its partitions away", async (t) => {
+  const cluster = await TestCluster.start(t);
+  const load = await Load.start(await cluster.connect());
+  const node = cluster.node("b");
+  node.cutFromPeers();
+  await cluster.settled([cluster.node("a"), cluster.node("c")]);
+  await wait(1_000);
+  node.healPeers();
+  await cluster.settled();
+  await load.finish(t);
+  assert.deepEqual(load.errors, []);
+});

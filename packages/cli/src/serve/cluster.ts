@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
-import { ClusterNode } from "@sluice/cluster/node";
+import { ClusterNode, keepTrying } from "@sluice/cluster/node";
 import { NatsRegistry } from "@sluice/cluster/registry";
 import { connectNats, describeDurability, NatsLog, type NatsLogOptions } from "@sluice/log/nats";
 import { type Broker, SluiceError } from "@sluice/protocol";
@@ -13,6 +13,8 @@ import type { ServeSettings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 const BUCKET = "sluice";
+/** How long NATS servers that start at the same time may take to agree on leaders. */
+const NATS_MS_MAX = 30_000;
 /** Without a word of NATS for so long a partition is given up, and opened anew. */
 const LOG_DEADLINE_MS = 10_000;
 /** How long the others may take to take over what a node that ends has. */
@@ -28,7 +30,9 @@ export async function startNode(settings: ServeSettings): Promise<Served> {
   try {
     const { replicas } = settings;
     const asked = replicas === undefined ? {} : { replicas };
-    const registry = await NatsRegistry.open({ connection, bucket: BUCKET, ...asked });
+    const registry = await keepTrying(new SystemClock(), NATS_MS_MAX, () =>
+      NatsRegistry.open({ connection, bucket: BUCKET, ...asked }),
+    );
     return await run(settings, connection, registry);
   } catch (error) {
     await connection.close();

@@ -3,7 +3,9 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
 import { NatsServers } from "@sluice/log/testing";
 import type { ClusterStatus } from "@sluice/server";
 import { Sluice } from "sluice";
@@ -16,6 +18,8 @@ export interface ClusterOptions {
   readonly partitions?: number;
   // More words for every `sluice serve`.
   readonly words?: readonly string[];
+  // By how much the clock of each node is ahead.
+  readonly aheadMs?: readonly number[];
 }
 
 const SETTLE_MS = 60_000;
@@ -34,8 +38,12 @@ export class TestCluster {
   }
 
   // All of it runs when it resolves, and every partition is served by whom it belongs to.
-  static async start(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
+  static async start(
+    t: Pick<TestContext, "after">,
+    options: ClusterOptions = {},
+  ): Promise<TestCluster> {
     const { nats: servers = 3, nodes: count = 3, partitions = 6, words = [] } = options;
+    const { aheadMs = [] } = options;
     const nats = await NatsServers.start({ count: servers });
     const nodes: ClusterProcess[] = [];
     const cluster = new TestCluster(nats, nodes, partitions);
@@ -43,7 +51,7 @@ export class TestCluster {
     for (let i = 0; i < count; i++) {
       const name = String.fromCharCode("a".charCodeAt(0) + i);
       const more = ["--partitions", String(partitions), ...words];
-      nodes.push(await ClusterProcess.make(name, nats, more));
+      nodes.push(await ClusterProcess.make(name, nats, more, aheadMs[i]));
     }
     await Promise.all(nodes.map((node) => node.start()));
     await cluster.settled();
@@ -67,6 +75,11 @@ export class TestCluster {
 
   async status(from: ClusterProcess = this.#running()[0]!): Promise<ClusterStatus> {
     return from.get("/v1/cluster");
+  }
+
+  // The stream of NATS that is the log of a partition.
+  streamOf(partition: number): string {
+    return `sluice-${partition}`;
   }
 
   // Which node owns the partition of a job.
@@ -117,6 +130,7 @@ export class ClusterProcess {
   #door: TcpProxy | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
+  #aheadMs: number | undefined;
   #said = "";
   // What it printed when it was up.
   hello: { address: string; key?: string; durability?: string } = { address: "" };
@@ -131,10 +145,12 @@ export class ClusterProcess {
     name: string,
     nats: NatsServers,
     words: readonly string[],
+    aheadMs?: number,
   ): Promise<ClusterProcess> {
     const ports = nats.urls.map((url) => Number(new URL(url).port));
     const toNats = await Promise.all(ports.map((port) => TcpProxy.start(() => port)));
     const node = new ClusterProcess(name, toNats, words);
+    node.#aheadMs = aheadMs;
     node.#door = await TcpProxy.start(() => node.#port);
     return node;
   }
@@ -155,11 +171,12 @@ export class ClusterProcess {
 
   async start(): Promise<void> {
     const nats = this.#toNats.map(({ port }) => `127.0.0.1:${port}`).join(",");
-    const child = start([
+    const words = [
       ...["serve", "--json", "--cluster", `nats://${nats}`, "--node", this.name],
       ...["--port", String(this.#port), "--advertise", this.address, "--log-level", "error"],
       ...this.#words,
-    ]);
+    ];
+    const child = start(words, this.#env());
     this.#child = child;
     child.stderr!.on("data", (text) => (this.#said += text));
     child.once("exit", () => {
@@ -171,6 +188,12 @@ export class ClusterProcess {
       throw new Error(`${this.name}: ${(error as Error).message}\n${this.#said}`);
     }
     this.#port = Number(new URL(this.hello.address).port);
+  }
+
+  #env(): Record<string, string> {
+    if (this.#aheadMs === undefined) return {};
+    const preload = pathToFileURL(join(import.meta.dirname, "shifted-clock.ts")).href;
+    return { NODE_OPTIONS: `--import ${preload}`, SHIFT_MS: String(this.#aheadMs) };
   }
 
   // kill -9
@@ -197,6 +220,11 @@ export class ClusterProcess {
 
   healNats(): void {
     for (const proxy of this.#toNats) proxy.heal();
+  }
+
+  // Every byte between it and NATS, and between it and the others, is late.
+  slow(delayMs: number): void {
+    for (const proxy of [...this.#toNats, this.#door!]) proxy.delayMs = delayMs;
   }
 
   // From the other nodes and from clients, not from NATS.

@@ -13,6 +13,8 @@ export class TcpProxy {
   readonly #target: () => number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** What comes waits so long. */
+  delayMs = 0;
   #state: "open" | "cut" | "silent" = "open";
 
   private constructor(target: () => number) {
@@ -61,10 +63,18 @@ export class TcpProxy {
       [near, far],
       [far, near],
     ] as const) {
+      const late: Buffer[] = [];
       this.#sockets.add(one);
       one.setNoDelay(true);
       one.on("data", (bytes) => {
-        if (!other.destroyed && !other.write(bytes)) one.pause();
+        late.push(bytes);
+        const pass = (): void => {
+          const first = late.shift()!;
+          if (!other.destroyed && !other.write(first)) one.pause();
+        };
+        // Whichever timer fires first, what came first goes first.
+        if (this.delayMs === 0 && late.length === 1) pass();
+        else setTimeout(pass, this.delayMs);
       });
       one.on("drain", () => {
         if (this.#state === "open") other.resume();

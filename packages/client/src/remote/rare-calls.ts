@@ -175,4 +175,9 @@ export abstract class RareCalls implements Rare {
   async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
     return this.call("storeScan", [store, options]);
   }
+
+  /** What one partition of a cluster says to another: no part of the port, and refused to users. */
+  async lend(request: object): Promise<object> {
+    return this.call("lend", [request]);
+  }
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dialWebSocket, reachBroker } from "@sluice/client/remote";
 import type { Broker, NewJob } from "@sluice/protocol";
 import { NodeCluster } from "../testing/node-cluster.ts";
 
@@ -126,3 +127,46 @@ test("only one of the nodes makes the first key", async (t) => {
 function wait(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
 }
+
+test("a gate holds over queues of different nodes", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a"), await cluster.add("b")];
+  await cluster.settled(nodes);
+  const client = await nodes[0]!.connect();
+  await makeQueues(client);
+  await client.setGate("two", { concurrency: 2 });
+  for (const queue of QUEUES) await client.add(queue, [{ ...job(queue), gates: ["two"] }]);
+  const held: string[] = [];
+  const poll = async (): Promise<void> => {
+    for (const queue of QUEUES) {
+      for (const { lease } of await client.lease(queue, { max: 1 })) held.push(lease);
+    }
+  };
+  await poll();
+  await poll();
+  assert.equal(held.length, 2);
+  assert.equal((await client.gate("two")).inFlight, 2);
+  for (let done = 2; done < QUEUES.length; done++) {
+    const [{ error }] = (await client.ack([{ lease: held.shift()! }])) as [{ error?: unknown }];
+    assert.equal(error, undefined);
+    while (held.length < 2) await poll();
+    assert.equal(held.length, 2);
+  }
+});
+
+test("what partitions say to each other is for nodes alone", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a")];
+  await cluster.settled(nodes);
+  const { server } = nodes[0]!;
+  const secret = await nodes[0]!.node.secret;
+  const url = `${server.address}/v1/stream?partition=0`.replace("http", "ws");
+  const words = { borrower: "1", life: 1, homeLife: 0, seq: 1, isAll: true, words: [], news: [] };
+  const ask = async (apiKey?: string): Promise<object> => {
+    const parts = { name: "a test", apiKey, patienceMs: 1_000, backoffMsMin: 10 };
+    const broker = reachBroker({ ...parts, dial: () => dialWebSocket(url) });
+    return broker.lend(words).finally(() => broker.close());
+  };
+  await assert.rejects(ask(), { code: "FORBIDDEN" });
+  assert.ok("isHeard" in (await ask(secret)));
+});

@@ -17,12 +17,15 @@ import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
 import { Figures } from "./figures.ts";
 import { type FollowedLog, Houses } from "./houses.ts";
 import { KeyBook } from "./key-book.ts";
-import { PAYLOAD_MEMORY_BYTES } from "./limits.ts";
+import { PAYLOAD_MEMORY_BYTES, START_MS_MAX } from "./limits.ts";
+import type { Member } from "./members.ts";
 import { moved, OwnerDial } from "./owner-dial.ts";
 import { Ownership } from "./ownership.ts";
+import { Peers } from "./peers.ts";
 import { askToDrain } from "./presence.ts";
 import { RegistryDirectory } from "./registry-directory.ts";
 import { statusOf } from "./status.ts";
+import { keepTrying } from "./within.ts";
 
 export interface ClusterNodeOptions {
   readonly registry: Registry;
@@ -37,7 +40,7 @@ export interface ClusterNodeOptions {
   readonly version: string;
   /** Of a new cluster; one that is there has as many as it has. Default 12. */
   readonly partitions?: number | undefined;
-  readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure"> | undefined;
+  readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> | undefined;
   readonly clock?: Clock | undefined;
   readonly leaseMs?: number | undefined;
   readonly resumeMs?: number | undefined;
@@ -56,6 +59,7 @@ interface Parts {
   readonly owners: OwnerDial;
   readonly partitions: LocalPartitions;
   readonly figures: Figures;
+  readonly peers: Peers;
 }
 
 const RESUME_MS = 2_000;
@@ -89,7 +93,9 @@ export class ClusterNode implements ClusterDoor {
   async start(address: string): Promise<Broker> {
     try {
       const { registry, partitions } = this.#options;
-      const cluster = await joinCluster(registry, { partitions });
+      const cluster = await keepTrying(this.#clock, START_MS_MAX, () =>
+        joinCluster(registry, { partitions }),
+      );
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
       this.#parts = parts;
@@ -143,9 +149,10 @@ export class ClusterNode implements ClusterDoor {
   /** As if the process had died: nothing is said to the others, who find out by themselves. */
   async stop(): Promise<void> {
     if (this.#parts === undefined) return;
-    const { ownership, owners, figures, houses, router } = this.#parts;
+    const { ownership, owners, figures, houses, router, peers } = this.#parts;
     ownership.stop();
     figures.stop();
+    peers.stop();
     await houses.stop();
     await router.close();
     owners.close();
@@ -174,6 +181,7 @@ export class ClusterNode implements ClusterDoor {
       followLog: this.#options.followLog,
       broker: this.#brokerOptions(count),
       partitions,
+      count,
       resumeMs,
       troubleOf: (partition) => this.#troubles.get(partition),
       isExpected: (partition) => ownership.ownerOf(partition)?.isSelf === true,
@@ -193,6 +201,7 @@ export class ClusterNode implements ClusterDoor {
       leaseMs: this.#options.leaseMs,
       figures: (partition) => figures.of(partition),
       keysRead: () => this.keys.read,
+      unreached: () => peers.unreached,
       onEntry: (entry) => this.#hear(entry, directory),
       onError: (partition, error) => {
         this.#troubles.set(partition, error.message);
@@ -200,11 +209,17 @@ export class ClusterNode implements ClusterDoor {
       },
       onSuperseded: this.#options.onSuperseded,
     });
+    const peers: Peers = new Peers({
+      clock,
+      node: this.#options.node,
+      living: () => this.#livingNodes(),
+      dial,
+    });
     const router = new ClusterRouter({ directory, partitions });
-    return { cluster, ownership, directory, houses, router, owners, partitions, figures };
+    return { cluster, ownership, directory, houses, router, owners, partitions, figures, peers };
   }
 
-  #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure"> {
+  #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> {
     const { payloadMemoryBytes = PAYLOAD_MEMORY_BYTES, ...rest } = this.#options.broker ?? {};
     return { ...rest, payloadMemoryBytes: Math.ceil(payloadMemoryBytes / partitions) };
   }
@@ -233,7 +248,7 @@ export class ClusterNode implements ClusterDoor {
     else directory.hear(entry);
   }
 
-  #livingNodes(): { keysRead: number }[] {
+  #livingNodes(): Member[] {
     const nodes = this.#parts?.ownership.nodes() ?? [];
     return nodes.filter(({ isAlive }) => isAlive);
   }

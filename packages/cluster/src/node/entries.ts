@@ -12,6 +12,8 @@ export interface NodeEntry {
   readonly beat: number;
   /** Up to which change this node has read the keys. */
   readonly keysRead: number;
+  /** Nodes that this one has called at in vain. */
+  readonly unreached: readonly string[];
   readonly tenures: readonly TenureFigures[];
 }
 
@@ -52,7 +54,12 @@ export function parseNodeEntry(text: string | undefined): NodeEntry | undefined 
   const entry = parse<NodeEntry>(text);
   const isWhole = typeof entry?.address === "string" && typeof entry.incarnation === "string";
   if (!isWhole) return undefined;
-  return { ...entry, tenures: Array.isArray(entry.tenures) ? entry.tenures : [] };
+  const { tenures, unreached } = entry;
+  return {
+    ...entry,
+    tenures: Array.isArray(tenures) ? tenures : [],
+    unreached: Array.isArray(unreached) ? unreached : [],
+  };
 }
 
 export function parseOwnerEntry(text: string | undefined): OwnerEntry | undefined {

@@ -24,8 +24,10 @@ export interface HousesOptions {
   readonly openLog: (partition: number) => Promise<Log>;
   /** Absent: nothing can be read ahead. */
   readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
-  readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure">;
+  readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes">;
   readonly partitions: LocalPartitions;
+  /** How many there are in the cluster. */
+  readonly count: number;
   readonly resumeMs: number;
   /** Whether the partition is about to be served here. */
   readonly isExpected: (partition: number) => boolean;
@@ -147,11 +149,12 @@ export class Houses implements PartitionHost {
   }
 
   #openBroker(partition: number, log: Log): Promise<LocalBroker> {
-    const { clock, broker, onFailed } = this.#options;
+    const { clock, broker, onFailed, partitions, count } = this.#options;
+    const homes = partitions.homes(partition, count);
     const onFailure = (error: SluiceError): void => {
       if (this.#houses.get(partition)?.log === log) onFailed(partition, error);
     };
-    return openBroker({ ...broker, log, clock, onFailure });
+    return openBroker({ ...broker, log, clock, onFailure, homes });
   }
 
   rest(partition: number): void {

@@ -54,3 +54,17 @@ export const PAYLOAD_MEMORY_BYTES = 256 * 1024 * 1024;
 
 /** A machine that takes longer to answer a connection is as good as gone. */
 export const DIAL_MS_MAX = 2_000;
+
+/** How long a node that starts waits for the registry: NATS may start at the same time. */
+export const START_MS_MAX = 30_000;
+
+/** How often the other nodes are called at, and how long one may take to answer. */
+export const PROBE_MS = 1_000;
+export const PROBE_MS_MAX = 1_000;
+
+/** A call may fail by chance; one that is back must stay for a while, for moves are not free. */
+export const PROBES_FAILED = 3;
+export const PROBES_WELL = 5;
+
+/** Nodes that each calls at: most of those that call at one must agree that it is away. */
+export const CALLERS = 3;

@@ -7,7 +7,7 @@
  * it does again, everybody gets a fresh lease.
  */
 import type { NodeEntry, NodeName } from "./entries.ts";
-import { DEAF_SHARE } from "./limits.ts";
+import { CALLERS, DEAF_SHARE } from "./limits.ts";
 
 interface Heard {
   entry: NodeEntry;
@@ -83,10 +83,16 @@ export class Members {
 
   /** Those that partitions may be given to. */
   placeable(now: number): string[] {
-    const ids = [...this.#heard].filter(
-      ([, heard]) => this.#isFresh(heard, now) && !heard.entry.isDraining,
-    );
-    return ids.map(([id]) => id).sort();
+    const living = [...this.#heard].filter(([, heard]) => this.#isFresh(heard, now));
+    const open = living.filter(([, { entry }]) => !entry.isDraining).map(([id]) => id);
+    const callers = Math.min(CALLERS, living.length - 1);
+    const isAway = (id: string): boolean => {
+      const missing = living.filter(([, { entry }]) => entry.unreached.includes(id)).length;
+      return callers > 0 && missing > callers / 2;
+    };
+    const reached = open.filter((id) => !isAway(id));
+    // When everybody misses everybody, nobody is better than another.
+    return (reached.length > 0 ? reached : open).sort();
   }
 
   all(now: number): Member[] {

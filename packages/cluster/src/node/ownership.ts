@@ -21,11 +21,13 @@ import {
   MOVES_KEPT,
   MOVES_MAX,
   PROOF_SHARE,
+  START_MS_MAX,
 } from "./limits.ts";
 import { type Member, Members } from "./members.ts";
 import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
 import { type PartitionHost, Tenure } from "./tenure.ts";
+import { keepTrying } from "./within.ts";
 
 export interface OwnershipOptions {
   readonly registry: Registry;
@@ -42,6 +44,8 @@ export interface OwnershipOptions {
   readonly figures?: ((partition: number) => { lagMs: number; jobs: number }) | undefined;
   /** Up to which change this node has read the keys. */
   readonly keysRead?: (() => number) | undefined;
+  /** Nodes that this one cannot reach. */
+  readonly unreached?: (() => readonly string[]) | undefined;
   /** Told of entries that are not about nodes and owners. */
   readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
   readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
@@ -97,9 +101,9 @@ export class Ownership {
       options.onSuperseded?.(error);
       this.#look();
     };
-    const { keysRead = () => 0 } = options;
+    const { keysRead = () => 0, unreached = () => [] } = options;
     const own = { registry, clock, name, address, version };
-    this.#presence = new Presence({ ...own, keysRead, onSuperseded });
+    this.#presence = new Presence({ ...own, keysRead, unreached, onSuperseded });
     this.#tenures = Array.from(
       { length: options.partitions },
       (_, partition) =>
@@ -119,14 +123,19 @@ export class Ownership {
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
     // One watch for all: what is heard before our own beat was said before it.
-    this.#unwatch = await this.#options.registry.watch("", (entry) => this.#hear(entry));
-    await this.#presence.renew(this.#figures());
-    if (this.#presence.renewedAt === Number.NEGATIVE_INFINITY) {
-      this.stop();
-      throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
-    }
+    const { registry, clock } = this.#options;
+    this.#unwatch = await keepTrying(clock, START_MS_MAX, () =>
+      registry.watch("", (entry) => this.#hear(entry)),
+    );
+    await keepTrying(clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();
     this.#look();
+  }
+
+  async #appear(): Promise<void> {
+    await this.#presence.renew(this.#figures());
+    if (this.#presence.renewedAt > Number.NEGATIVE_INFINITY) return;
+    throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
   }
 
   /** Calls back when an owner, a node or a placement has changed. */

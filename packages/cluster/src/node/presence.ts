@@ -21,6 +21,7 @@ export interface PresenceOptions {
   readonly address: string;
   readonly version: string;
   readonly keysRead: () => number;
+  readonly unreached: () => readonly string[];
   /** Another process has started under our name: the newer one stays. */
   readonly onSuperseded: (error: SluiceError) => void;
 }
@@ -103,7 +104,7 @@ export class Presence {
   }
 
   async #write(tenures: readonly TenureFigures[]): Promise<number> {
-    const { registry, name, address, version, keysRead } = this.#options;
+    const { registry, name, address, version, keysRead, unreached } = this.#options;
     const entry: NodeEntry = {
       address,
       incarnation: name.incarnation,
@@ -112,6 +113,7 @@ export class Presence {
       isDraining: this.#isDraining,
       beat: ++this.#beat,
       keysRead: keysRead(),
+      unreached: unreached(),
       tenures,
     };
     const text = JSON.stringify(entry);

@@ -18,3 +18,20 @@ export async function within<T>(clock: Clock, ms: number, answer: Promise<T>): P
 export function isConflict(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "CONFLICT";
 }
+
+/** Does it again for a while when nobody answers: what elects a leader is back in a moment. */
+export async function keepTrying<T>(clock: Clock, ms: number, act: () => Promise<T>): Promise<T> {
+  const endAt = clock.now() + ms;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      const isPassing =
+        error instanceof SluiceError && (error.code === "DISCONNECTED" || error.code === "TIMEOUT");
+      if (!isPassing || clock.now() >= endAt) throw error;
+    }
+    await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
+  }
+}
+
+const AGAIN_MS = 200;

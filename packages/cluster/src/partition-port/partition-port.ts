@@ -2,6 +2,7 @@
  * A partition as all others see it: a broker whose jobs and leases carry the number of the
  * partition. Whatever names a job of another partition is refused, and never reaches the broker.
  */
+import type { LendAnswer, LendRequest } from "@sluice/broker";
 import {
   type Ack,
   type Added,
@@ -52,6 +53,11 @@ import { silentWhenGone } from "./silent-when-gone.ts";
 
 interface Signalled {
   signal?: AbortSignal | undefined;
+}
+
+/** A broker that shares its gates with other partitions. */
+interface Lends {
+  lend(request: LendRequest): Promise<LendAnswer>;
 }
 
 /** What no broker takes for a name: it refuses the item, in its place. */
@@ -245,6 +251,11 @@ export class PartitionPort implements Broker {
 
   storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
     return this.#broker.storeScan(store, options);
+  }
+
+  /** Another partition asks for permits of gates that are at home here. */
+  lend(request: LendRequest): Promise<LendAnswer> {
+    return (this.#broker as unknown as Lends).lend(request);
   }
 
   #inner(name: unknown): string {

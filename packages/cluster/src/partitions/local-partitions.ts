@@ -4,11 +4,13 @@
  * and through the same client. So a partition that comes, goes or moves is a connection that broke
  * and is dialled again.
  */
+import type { Homes, LendAnswer } from "@sluice/broker";
 import { reachBroker } from "@sluice/client/remote";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
 import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { Partitions } from "../directory.ts";
+import { homeOfGate } from "../hash.ts";
 import { PartitionPort } from "../partition-port/partition-port.ts";
 import { BACKOFF_MS_MIN, HANDSHAKE_MS, HEARTBEAT_MS, PATIENCE_MS, RESUME_MS } from "./limits.ts";
 import { socketPair } from "./socket-pair.ts";
@@ -34,7 +36,7 @@ interface Served {
 export class LocalPartitions implements Partitions {
   readonly #options: LocalPartitionsOptions;
   readonly #served = new Map<number, Served>();
-  readonly #ports = new Map<number, Broker>();
+  readonly #ports = new Map<number, ReturnType<typeof reachBroker>>();
 
   constructor(options: LocalPartitionsOptions = {}) {
     this.#options = options;
@@ -96,7 +98,23 @@ export class LocalPartitions implements Partitions {
     return elsewhere(partition);
   };
 
+  /** How the broker of a partition reaches the homes of the gates that it borrows from. */
+  homes(partition: number, count: number): Homes {
+    const all = Array.from({ length: count }, (_, one) => String(one));
+    const name = String(partition);
+    return {
+      name,
+      others: all.filter((one) => one !== name),
+      homeOf: (gate) => String(homeOfGate(gate, count)),
+      lend: async (home, request) => (await this.#reach(Number(home)).lend(request)) as LendAnswer,
+    };
+  }
+
   port(partition: number): Broker {
+    return this.#reach(partition);
+  }
+
+  #reach(partition: number): ReturnType<typeof reachBroker> {
     const known = this.#ports.get(partition);
     if (known !== undefined) return known;
     const { apiKey, clock, random, defer } = this.#options;

@@ -174,21 +174,9 @@ export class ClusterRouter implements Broker {
 
   async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
     checkBatch("items", items);
-    const outcomes = await this.#titles.keep(options.operationId, "nack", items.length, () =>
+    return this.#titles.keep(options.operationId, "nack", items.length, () =>
       this.#ofLeases("items", items, (port, own) => port.nack(own, options)),
     );
-    await this.#tellCooldowns(items, outcomes);
-    return outcomes;
-  }
-
-  async #tellCooldowns(items: readonly Nack[], outcomes: readonly Outcome<true>[]): Promise<void> {
-    const told: Promise<void>[] = [];
-    for (const [i, { lease, cooldown }] of items.entries()) {
-      if (cooldown === undefined || outcomes[i]?.ok !== true) continue;
-      const { gate, ms, reason } = cooldown;
-      told.push(this.#gates.cooled(partitionOf(lease), gate, ms, reason));
-    }
-    if (told.length > 0) await Promise.all(told);
   }
 
   async giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
@@ -231,7 +219,10 @@ export class ClusterRouter implements Broker {
   }
 
   async why(id: string): Promise<Why> {
-    return this.#reach.ask(this.#partitionOf(id), (port) => port.why(id));
+    const why = await this.#reach.ask(this.#partitionOf(id), (port) => port.why(id));
+    const isOpen = why.state !== "waiting" || why.reason !== "gated" || why.until !== undefined;
+    if (isOpen || why.part === "concurrency") return why;
+    return this.#gates.why(why);
   }
 
   async history(id: string): Promise<readonly HistoryEntry[]> {

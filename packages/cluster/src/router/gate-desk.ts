@@ -1,6 +1,6 @@
 /**
- * The calls about gates. Jobs in every partition may name a gate, so its limits and cooldowns are
- * told to all; its home hears them first and refuses for all of them.
+ * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all; its
+ * home hears them first and refuses for all of them. Of a cooldown the home tells the others itself.
  */
 import type { Broker, GateConfig, GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
@@ -8,6 +8,12 @@ import { pageOfGates } from "./gate-pages.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
 import type { Reach } from "./reach.ts";
+
+/** A job that a gate keeps. */
+interface Gated {
+  readonly gate: string;
+  readonly until?: number | undefined;
+}
 
 export class GateDesk {
   readonly #reach: Reach;
@@ -29,6 +35,12 @@ export class GateDesk {
   async gate(key: string): Promise<GateInfo> {
     const known = await this.#reach.known(this.#inOrder(key), [], (port) => port.gate(key));
     return mergeGates(known.map(({ value }) => value));
+  }
+
+  /** When a gate opens its home knows, and no partition that borrows from it. */
+  async why<W extends Gated>(why: W): Promise<W> {
+    const { opensAt } = await this.#reach.ask(this.#home(why.gate), (port) => port.gate(why.gate));
+    return opensAt === undefined ? why : { ...why, until: opensAt };
   }
 
   /** Each partition tells all that it has: one gate may be known in several. */
@@ -54,20 +66,11 @@ export class GateDesk {
   }
 
   async cooldown(key: string, ms: number, reason: string | undefined): Promise<void> {
-    const cool = (port: Broker): Promise<void> => port.cooldown(key, ms, reason);
-    await this.#reach.ask(this.#home(key), cool);
-    await this.#reach.briefly(this.#reach.every(this.#others(key), cool));
+    await this.#reach.ask(this.#home(key), (port) => port.cooldown(key, ms, reason));
   }
 
-  /** A partition has cooled a gate down; the others hear of it as soon as they can. */
-  async cooled(from: number, key: string, ms: number, reason: string | undefined): Promise<void> {
-    const others = this.#reach.all.filter((partition) => partition !== from);
-    const told = this.#reach.every(others, (port) => port.cooldown(key, ms, reason));
-    await this.#reach.briefly(told);
-  }
-
-  clearCooldown(key: string): Promise<void> {
-    return this.#homeFirst(key, (port) => port.clearCooldown(key));
+  async clearCooldown(key: string): Promise<void> {
+    await this.#reach.ask(this.#home(key), (port) => port.clearCooldown(key));
   }
 
   async reportGate(key: string, ok: boolean): Promise<void> {

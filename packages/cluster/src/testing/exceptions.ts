@@ -1,14 +1,19 @@
-/** A gate is known to every partition, and what passes it in one is not counted in the others. */
+/** A gate has one home, and the other partitions work on permits that they borrow from it. */
 export const GATES: Readonly<Record<string, string>> = {
-  "a gate is shared by all queues": "queues in different partitions do not share its permits",
-  "an ack is a success to the ladders of the job's gates":
-    "the failure was told to the gate's home, and the ack to the partition of the job",
+  "several gates: a job goes out when all are open, and takes nothing before":
+    "a permit that was borrowed for a job is out while another gate keeps the job",
+  "a pattern sets the limits of all gates that it matches, each its own":
+    "a poll takes what the first home that answers has lent",
+  "maxWait: a refused job leaves its gate as it was":
+    "a partition that borrows does not know when the gate opens, and judges no wait by it",
 };
 
 /** Lanes share a partition, and partitions are asked in turn. */
 const PER_PARTITION = "lanes share what their own partition hands out";
 
 export const SPREAD: Readonly<Record<string, string>> = {
+  "maxWait: behind an interval from the end a wait is judged when nobody runs":
+    "the partition of the second job does not know that the first has ended",
   "a consumer is listed with what it holds and what it would take":
     "credits are lent to several partitions, and each tells what it would send",
   "lanes with weights 1, 2 and 5 get their shares at every moment": PER_PARTITION,

@@ -49,7 +49,9 @@ export class MemoryCluster {
     const after = this.#logs.get(partition);
     const log = new MemoryLog(after === undefined ? {} : { after });
     this.#logs.set(partition, log);
-    const broker = await openBroker({ log, clock: this.#options.clock });
+    const { clock, directory } = this.#options;
+    const homes = this.partitions.homes(partition, directory.partitions);
+    const broker = await openBroker({ log, clock, homes });
     this.partitions.serve(partition, broker);
     return broker;
   }

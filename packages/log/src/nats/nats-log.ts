@@ -36,7 +36,7 @@ const NO_BODY = new Uint8Array(0);
  * whose next append is refused by the server: see `fence.ts`, and `pipeline.ts` for the writing.
  *
  * A log can also be followed: it is replayed while its owner still writes to it, and the replay
- * waits at the end until `takeOver` fences that owner. So whoever takes over has little left to read.
+ * waits at the end until `takeOver` fences that owner. Whoever takes over has little left to read.
  */
 export class NatsLog implements Log {
   readonly #settings: NatsSettings;

@@ -42,6 +42,7 @@ const CALLS = {
   storeWrite: "none",
   storeScan: "none",
   stats: "none",
+  lend: "none",
 } as const;
 
 export type CallName = keyof typeof CALLS;

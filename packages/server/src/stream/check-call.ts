@@ -11,12 +11,15 @@ const LISTS: ReadonlySet<CallName> = new Set([
   "releaseGroups",
 ]);
 const NONE: ReadonlySet<CallName> = new Set(["queues", "gates", "stats"]);
+const OBJECTS: ReadonlySet<CallName> = new Set(["lend"]);
 
 export function checkArguments(name: CallName, args: readonly unknown[]): void {
   const [first] = args;
   if (NONE.has(name)) return;
   if (LISTS.has(name)) {
     if (!Array.isArray(first)) throw invalid(`${name}[0]`, "an array", first);
+  } else if (OBJECTS.has(name)) {
+    if (typeof first !== "object") throw invalid(`${name}[0]`, "an object", first);
   } else if (typeof first !== "string") throw invalid(`${name}[0]`, "a text", first);
 }
 

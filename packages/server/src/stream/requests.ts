@@ -222,13 +222,21 @@ export class Requests {
 
   async #call(operation: number, { name, args }: Call): Promise<Write> {
     checkArguments(name, args);
+    if (name === "lend") {
+      return this.#untilGivenUp(operation, (signal) =>
+        orGivenUp(signal, this.#answerOf(name, args)),
+      );
+    }
     if (name !== "ended" && name !== "groupEnded") return this.#answerOf(name, args);
     return this.#untilGivenUp(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
   }
 
   async #answerOf(name: CallName, args: readonly unknown[]): Promise<Write> {
     const broker = this.#broker as unknown as Record<string, (...args: unknown[]) => unknown>;
-    const answer = await broker[name]!(...args);
+    const call = broker[name];
+    // What nodes say to each other is not in the port that all others see.
+    if (call === undefined) throw new SluiceError("FORBIDDEN", `${name} is for nodes of a cluster`);
+    const answer = await call.apply(broker, [...args]);
     return this.#frame(KIND.answer, (writer) => writeAnswer(writer, name, answer));
   }
 
@@ -269,6 +277,15 @@ export class Requests {
       });
     };
   }
+}
+
+/** A call that may wait long, and ends at once when nobody waits for it. */
+function orGivenUp<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(new SluiceError("ABORTED", "the caller has left"));
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp, { once: true });
+  return Promise.race([answer, promise]);
 }
 
 /** The name under which a call may be made again, after the end of this server too. */

@@ -17,7 +17,7 @@ export function excesses(config: GateConfig, all: readonly Dispatch[], slackMs: 
     ...overRate(config, sorted, slackMs),
     ...overWindows(config, sorted, slackMs),
     ...overInterval(config, sorted, slackMs),
-    ...overConcurrency(config, sorted),
+    ...overConcurrency(config, sorted, slackMs),
   ];
 }
 
@@ -69,11 +69,11 @@ function overInterval(
   return [];
 }
 
-function overConcurrency(config: GateConfig, all: readonly Dispatch[]): string[] {
+function overConcurrency(config: GateConfig, all: readonly Dispatch[], slackMs: number): string[] {
   const isAlone = config.interval !== undefined && config.interval?.from !== "start";
   const limit = isAlone ? 1 : (config.concurrency ?? Number.POSITIVE_INFINITY);
   const changes = all.flatMap(({ at, endedAt }) => [
-    { at, by: 1 },
+    { at: at + slackMs, by: 1 },
     { at: endedAt, by: -1 },
   ]);
   // What ends makes room for what starts in the same millisecond.

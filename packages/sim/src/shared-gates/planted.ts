@@ -21,11 +21,11 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   },
   "what a lost call said is not said again": {
     in: "broker",
-    seed: 225,
+    seed: 1,
     file: "lending/link.ts",
     within: "  #failed(call",
     find: "for (const gate of call.gates) this.#entryOf(gate).isDue = true;",
-    put: "",
+    put: "for (const gate of call.gates) this.#entries.delete(gate);",
   },
   "a bucket fills up to its size though tokens are out": {
     in: "engine",

@@ -54,12 +54,12 @@ interface DialogProps extends ActionProps {
 }
 
 function ActionDialog(props: DialogProps): JSX.Element {
-  const { title, text, verb, fields = [], isDangerous, onClose } = props;
-  const { dialog, work, submit } = useWork(props);
+  const { title, text, verb, fields = [], isDangerous } = props;
+  const { dialog, work, submit, leave } = useWork(props);
   const id = useId();
   const isBusy = work.state === "busy";
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={id} onClose={leave}>
       <form onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         <p>{text}</p>
@@ -85,11 +85,12 @@ type Work =
   | { state: "busy"; progress: Progress | undefined }
   | { state: "refused"; message: string };
 
-function useWork({ run, onDone, fields = [] }: DialogProps) {
+function useWork({ run, onDone, onClose, fields = [] }: DialogProps) {
   const { say } = usePlace();
   const dialog = useRef<HTMLDialogElement>(null);
   const [work, setWork] = useState<Work>({ state: "asking" });
   const stop = useRef(new AbortController());
+  const isOver = useRef(false);
   useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => stop.current.abort();
@@ -104,15 +105,22 @@ function useWork({ run, onDone, fields = [] }: DialogProps) {
     try {
       const tell: Tell = (progress) => setWork({ state: "busy", progress });
       say(await run(values, tell, signal));
+      isOver.current = true;
       dialog.current?.close();
     } catch (error) {
-      if (signal.aborted) return say("Stopped. What was under way may have been done.");
+      if (signal.aborted) return;
       setWork({ state: "refused", message: error instanceof Error ? error.message : "refused" });
     } finally {
       onDone?.();
     }
   };
-  return { dialog, work, submit };
+  /** What was asked of the server goes on there. */
+  const leave = (): void => {
+    if (work.state === "busy" && !isOver.current)
+      say("Stopped. It may have been done all the same.");
+    onClose();
+  };
+  return { dialog, work, submit, leave };
 }
 
 function WorkState({ work }: { work: Work }): JSX.Element {

@@ -1,9 +1,7 @@
 // A process of its own that does what it is asked to, one question after the other.
 
 import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
-
-const BENCH = join(import.meta.dirname, "..");
+import { basename } from "node:path";
 
 interface Answer {
   readonly answer?: unknown;
@@ -15,11 +13,10 @@ export class Process implements AsyncDisposable {
   readonly #name: string;
   readonly #kill = (): void => void this.#child.kill("SIGKILL");
 
-  /** The program by its path in this folder: "stream/producer". */
-  constructor(name: string) {
-    this.#name = name;
-    const program = join(BENCH, `${name}.ts`);
-    this.#child = fork(program, [], { execArgv: ["--expose-gc"], stdio: ["ignore", 2, 2, "ipc"] });
+  constructor(program: string, args: readonly string[] = []) {
+    this.#name = [basename(program, ".ts"), ...args].join(" ");
+    const stdio = ["ignore", 2, 2, "ipc"] as ["ignore", 2, 2, "ipc"];
+    this.#child = fork(program, args, { execArgv: ["--expose-gc"], stdio });
     process.on("exit", this.#kill);
   }
 

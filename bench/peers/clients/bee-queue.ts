@@ -1,0 +1,46 @@
+import BeeQueue from "bee-queue";
+import type { Client, Consumer, Job, Place } from "../system.ts";
+
+const BATCH_JOBS = 1000;
+const BULKS_IN_FLIGHT = 4;
+const CONCURRENCY = 200;
+
+export async function connect(place: Place): Promise<Client> {
+  const { hostname, port } = new URL(place.address);
+  // What its manual turns off for speed: nobody waits for events of jobs here.
+  const settings = {
+    redis: { host: hostname, port: Number(port) },
+    getEvents: false,
+    sendEvents: false,
+    storeJobs: false,
+    activateDelayedJobs: false,
+    removeOnSuccess: true,
+  };
+  const queue = new BeeQueue<Job>(place.queue, { ...settings, isWorker: false });
+  await queue.ready();
+  return {
+    bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    limits: false,
+
+    async addBulk(jobs) {
+      const errors = await queue.saveAll(jobs.map((job) => queue.createJob(job)));
+      for (const error of errors.values()) throw error;
+    },
+
+    async add(job) {
+      await queue.createJob(job).save();
+    },
+
+    async consume({ handle, stored, failed }: Consumer) {
+      const worker = new BeeQueue<Job>(place.queue, settings);
+      worker.on("succeeded", () => stored(1));
+      worker.on("failed", (_job, error) => failed(error));
+      worker.on("error", failed);
+      await worker.ready();
+      worker.process(place.concurrency ?? CONCURRENCY, async ({ data }) => handle(data));
+      return () => worker.close(STOP_MS);
+    },
+  };
+}
+
+const STOP_MS = 5000;

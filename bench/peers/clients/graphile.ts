@@ -1,0 +1,86 @@
+import { setTimeout } from "node:timers/promises";
+import { Logger, makeWorkerUtils, run } from "graphile-worker";
+import pg from "pg";
+import type { Client, Consumer, Job, Place } from "../system.ts";
+
+const BATCH_JOBS = 1000;
+const BULKS_IN_FLIGHT = 2;
+const CONNECTIONS = 10;
+const CONCURRENCY = 10;
+const CONCURRENCY_BATCHED = 200;
+const LOCAL_QUEUE_JOBS = 500;
+const COMPLETE_DELAY_MS = 0;
+const SETTLE_MS = 5;
+// Enough to hold the last batch of completions.
+const LAST_JOBS = 2000;
+const TASK = "job";
+const logger = new Logger(() => () => undefined);
+
+export async function connect(place: Place): Promise<Client> {
+  const pgPool = new pg.Pool({ connectionString: place.address, max: CONNECTIONS });
+  // A connection that is lost fails the call that needs it.
+  pgPool.on("error", () => undefined);
+  pgPool.on("connect", (client) => client.on("error", () => undefined));
+  const utils = await makeWorkerUtils({ pgPool, logger });
+  await utils.migrate();
+  const last: string[] = [];
+  const spec = (payload: Job) => ({
+    identifier: TASK,
+    payload,
+    maxAttempts: 1,
+  });
+  return {
+    bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    limits: false,
+
+    async addBulk(jobs) {
+      await utils.addJobs(jobs.map(spec));
+    },
+
+    async add(job) {
+      const { identifier, payload, maxAttempts } = spec(job);
+      await utils.addJob(identifier, payload, { maxAttempts });
+    },
+
+    async consume({ handle, stored, failed }: Consumer) {
+      const runner = await run({
+        pgPool,
+        logger,
+        noHandleSignals: true,
+        preset: presetOf(place),
+        taskList: {
+          [TASK]: async (payload, { job }) => {
+            await handle(payload as Job);
+            last.push(job.id);
+            if (last.length > LAST_JOBS) last.shift();
+            stored(1);
+          },
+        },
+      });
+      runner.events.on("job:failed", ({ error }) => failed(error));
+      runner.events.on("pool:fatalError", ({ error }) => failed(error));
+      return () => runner.stop();
+    },
+
+    // A completion is not awaited by its worker: it is stored when its row is gone.
+    async settle() {
+      const text = "select 1 from graphile_worker._private_jobs where id = any($1) limit 1";
+      while ((await pgPool.query(text, [last])).rows.length > 0) await setTimeout(SETTLE_MS);
+    },
+  };
+}
+
+function presetOf({ variant, concurrency }: Place): GraphileConfig.Preset {
+  if (variant !== "batched") {
+    return { worker: { concurrentJobs: concurrency ?? CONCURRENCY } };
+  }
+  const concurrentJobs = concurrency ?? CONCURRENCY_BATCHED;
+  return {
+    worker: {
+      concurrentJobs,
+      localQueue: { size: Math.max(LOCAL_QUEUE_JOBS, concurrentJobs + 1) },
+      completeJobBatchDelay: COMPLETE_DELAY_MS,
+      failJobBatchDelay: COMPLETE_DELAY_MS,
+    },
+  };
+}

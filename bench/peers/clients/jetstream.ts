@@ -1,0 +1,82 @@
+import { setTimeout } from "node:timers/promises";
+import {
+  AckPolicy,
+  DiscardPolicy,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
+import { connect as dial, nanos } from "@nats-io/transport-node";
+import type { Client, Consumer, Job, Place } from "../system.ts";
+
+const BATCH_JOBS = 500;
+const BULKS_IN_FLIGHT = 4;
+const PULL_JOBS = 2000;
+const ACK_PENDING_MAX = 20_000;
+const HOUR_MS = 3_600_000;
+const SETTLE_MS = 5;
+const TIMEOUT_MS = 60_000;
+
+export async function connect(place: Place): Promise<Client> {
+  const connection = await dial({ servers: place.address });
+  const manager = await jetstreamManager(connection, { timeout: TIMEOUT_MS });
+  const stream = jetstream(connection, { timeout: TIMEOUT_MS });
+  const { queue } = place;
+  await manager.streams.add({
+    name: queue,
+    subjects: [queue],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Workqueue,
+    discard: DiscardPolicy.New,
+    num_replicas: 1,
+  });
+  await manager.consumers.add(queue, {
+    durable_name: queue,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(HOUR_MS),
+    max_ack_pending: place.concurrency ?? ACK_PENDING_MAX,
+  });
+  const publish = (job: Job) => stream.publish(queue, JSON.stringify(job));
+  return {
+    bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    limits: false,
+
+    async addBulk(jobs) {
+      await Promise.all(jobs.map(publish));
+    },
+
+    async add(job) {
+      await publish(job);
+    },
+
+    async consume(consumer) {
+      const durable = await stream.consumers.get(queue, queue);
+      const messages = await durable.consume({
+        max_messages: PULL_JOBS,
+        callback: (message) => take(message, consumer),
+      });
+      return async () => {
+        await messages.close();
+      };
+    },
+
+    // An ack of its own kind of confirmation would cost a round trip each: its state tells.
+    async settle(held) {
+      while ((await manager.consumers.info(queue, queue)).num_ack_pending > held()) {
+        await setTimeout(SETTLE_MS);
+      }
+    },
+  };
+}
+
+function take(message: JsMsg, { handle, stored, failed }: Consumer): void {
+  const end = (): void => {
+    message.ack();
+    stored(1);
+  };
+  const running = handle(message.json<Job>());
+  if (running === undefined) end();
+  else running.then(end, failed);
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { figuresOf } from "./row.ts";
+import type { Outcome } from "./turns.ts";
+
+function outcome(name: string, ...speeds: number[]): Outcome {
+  const samples = speeds.map((speed) => ({ speed }));
+  return { name, conditions: { durability: `${name} syncs` }, samples };
+}
+
+const SPEED = { key: "speed", row: "drain", unit: "jobs/s", better: "more" } as const;
+
+test("a ratio is the median of the rounds, each against its own round", () => {
+  const [ratio] = figuresOf(SPEED, [outcome("Sluice", 10, 40, 90), outcome("B", 10, 20, 30)]);
+  assert.equal(ratio?.metric, "drain: Sluice against B");
+  assert.equal(ratio?.value, 2);
+  assert.equal(ratio?.conditions.min, 1);
+  assert.equal(ratio?.conditions.max, 3);
+});
+
+test("where less is better, half of the time is twice as good", () => {
+  const metric = { ...SPEED, better: "less" } as const;
+  const [ratio] = figuresOf(metric, [outcome("Sluice", 1), outcome("B", 2)]);
+  assert.equal(ratio?.value, 2);
+});
+
+test("a row that is behind carries a reason", () => {
+  const [ratio] = figuresOf(SPEED, [outcome("Sluice", 1), outcome("B", 2)]);
+  assert.equal(typeof ratio?.conditions.behind, "string");
+  const [ahead] = figuresOf(SPEED, [outcome("Sluice", 3), outcome("B", 2)]);
+  assert.equal(ahead?.conditions.behind, undefined);
+});
+
+test("who could not be measured has no ratio and a figure that says why", () => {
+  const failed = { ...outcome("B"), failure: "no such package\nat line 1" };
+  const figures = figuresOf(SPEED, [outcome("Sluice", 1), failed]);
+  assert.deepEqual(
+    figures.map(({ metric }) => metric),
+    ["drain: Sluice", "drain: B"],
+  );
+  assert.ok(Number.isNaN(figures[1]?.value));
+  assert.equal(figures[1]?.conditions.notMeasured, "no such package");
+});
+
+test("a reference is told and not competed with", () => {
+  const bare = { ...outcome("a bare sync", 9), isReference: true };
+  const figures = figuresOf(SPEED, [outcome("Sluice", 1), bare]);
+  assert.deepEqual(
+    figures.map(({ metric }) => metric),
+    ["drain: Sluice", "drain: a bare sync"],
+  );
+});
+
+test("without Sluice there is nothing to compare", () => {
+  const failed = { ...outcome("Sluice"), failure: "gone" };
+  assert.throws(() => figuresOf(SPEED, [failed, outcome("B", 1)]), /Sluice was not measured: gone/);
+});

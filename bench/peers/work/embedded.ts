@@ -1,0 +1,76 @@
+// A durable queue inside of the process: Sluice beside plainjob on SQLite, both synced.
+
+import { join } from "node:path";
+import { Load } from "../../embedded/load.ts";
+import { Peer } from "../../embedded/peer.ts";
+import type { Group, Scale } from "../../figure.ts";
+import { Scratch } from "../../scratch.ts";
+import { measurementsOf } from "../compete.ts";
+import { packageVersion } from "../package-version.ts";
+import { figuresOf, type Metric } from "../row.ts";
+import { SLUICE } from "../systems.ts";
+import { type Contest, type Entrant, takeTurns } from "../turns.ts";
+
+const SLUICE_JOBS = { quick: 50_000, usual: 200_000, full: 500_000 } as const;
+// A job of the peer takes two syncs.
+const PEER_JOBS = { quick: 1000, usual: 5000, full: 20_000 } as const;
+const STEP_MS_MAX = 600_000;
+
+const METRIC: Metric = {
+  key: "perSecond",
+  row: "embedded: add, work, ack, everybody syncs",
+  unit: "jobs/s",
+  better: "more",
+  times: { "plainjob on better-sqlite3": 10 },
+};
+
+export const embeddedGroup: Group = {
+  name: "embedded",
+  async run(scale, report, progress) {
+    using scratch = new Scratch();
+    const outcomes = await takeTurns([sluice(scratch, scale), plainjob(scratch, scale)], {
+      row: "embedded",
+      runs: scale.runs,
+      measurements: measurementsOf(scale),
+      progress,
+      stepMsMax: STEP_MS_MAX,
+    });
+    for (const figure of figuresOf(METRIC, outcomes)) {
+      report({ ...figure, conditions: { ...figure.conditions, disk: scratch.disk } });
+    }
+  },
+};
+
+function sluice(scratch: Scratch, scale: Scale): Entrant {
+  return {
+    name: SLUICE,
+    async open(): Promise<Contest> {
+      const dir = scratch.fresh();
+      const load = await Load.open({ durability: "fsync", shape: "json", dir });
+      const jobs = SLUICE_JOBS[scale.name];
+      return {
+        conditions: { durability: "fsync", version: packageVersion("sluice"), jobs },
+        warmUp: async () => void (await load.bulk(jobs)),
+        run: async () => ({ perSecond: await load.bulk(jobs) }),
+        [Symbol.asyncDispose]: () => load[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
+function plainjob(scratch: Scratch, scale: Scale): Entrant {
+  return {
+    name: "plainjob on better-sqlite3",
+    async open(): Promise<Contest> {
+      const version = `${packageVersion("plainjob")}, ${packageVersion("better-sqlite3")}`;
+      const peer = new Peer(join(scratch.dir, "plainjob.db"));
+      const jobs = PEER_JOBS[scale.name];
+      return {
+        conditions: { durability: "synchronous=FULL", version, jobs, ...peer.conditions },
+        warmUp: async () => void (await peer.run(jobs)),
+        run: async () => ({ perSecond: await peer.run(jobs) }),
+        [Symbol.asyncDispose]: async () => peer[Symbol.dispose](),
+      };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Delivery, History } from "./history.ts";
+
+function delivery(lease: string, more: Partial<Delivery> = {}): Delivery {
+  return { id: "1-a", lease, name: "a", gate: undefined, at: 0, ...more };
+}
+
+const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = {
+  "a job that is lost": [(history) => history.added("a", "1-a"), /was lost/],
+  "a finished job that comes again": [
+    (history) => {
+      history.delivered(delivery("1-a.1"));
+      history.finished("1-a");
+      history.delivered(delivery("1-a.2"));
+    },
+    /after it was finished/,
+  ],
+  "two who confirm the same end": [
+    (history) => {
+      history.finished("1-a");
+      history.finished("1-a");
+    },
+    /finished twice/,
+  ],
+  "one id for two jobs": [
+    (history) => {
+      history.added("a", "1-a");
+      history.added("b", "1-a");
+      history.finished("1-a");
+    },
+    /is both a and b/,
+  ],
+  "one job with two ids": [
+    (history) => {
+      history.delivered(delivery("1-a.1"));
+      history.delivered(delivery("1-b.1", { id: "1-b" }));
+    },
+    /is both 1-a and 1-b/,
+  ],
+  "a lease that comes twice": [
+    (history) => {
+      history.delivered(delivery("1-a.1"));
+      history.delivered(delivery("1-a.1"));
+    },
+    /delivered twice/,
+  ],
+  "more at once than a gate lets through": [
+    (history) => {
+      history.rule("two", { concurrency: 2 });
+      for (const id of ["1-a", "1-b", "1-c"]) {
+        history.delivered(delivery(`${id}.1`, { id, name: id, gate: "two" }));
+      }
+    },
+    /3 jobs of two run at once/,
+  ],
+  "more in a time than a gate lets through": [
+    (history) => {
+      history.rule("slow", { rate: { perSecond: 10, burst: 10 } });
+      for (let i = 0; i <= 80; i++) {
+        const id = `1-${i}`;
+        history.delivered(delivery(id, { id, name: id, gate: "slow", at: i * 50 }));
+        history.worked("slow");
+      }
+    },
+    /jobs of slow came in/,
+  ],
+};
+
+for (const [what, [plant, failure]] of Object.entries(PLANTED)) {
+  test(`the history shows ${what}`, () => {
+    const history = new History();
+    plant(history);
+    history.judge();
+    assert.match(history.failures.join("\n"), failure);
+  });
+}
+
+test("a history without a fault has none", () => {
+  const history = new History();
+  history.rule("two", { concurrency: 2, rate: { perSecond: 100, burst: 10 } });
+  history.added("a", "1-a");
+  for (const lease of ["1-a.1", "1-a.2"]) {
+    history.delivered(delivery(lease, { gate: "two" }));
+    history.worked("two");
+  }
+  history.finished("1-a");
+  history.judge();
+  assert.deepEqual(history.failures, []);
+});

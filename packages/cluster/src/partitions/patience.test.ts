@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { PATIENCE_MS } from "./limits.ts";
+import { LocalPartitions } from "./local-partitions.ts";
+
+test("calls to a partition that nobody serves are refused after a while", async () => {
+  const clock = new FakeClock(() => turns(20));
+  const partitions = new LocalPartitions({ clock });
+  const port = partitions.port(0);
+  const adding = port.add("mail", [{ payload: new Uint8Array(1) }]).catch((error) => error);
+  let isOver = false;
+  void port
+    .ended("0-a1")
+    .catch(() => {})
+    .finally(() => {
+      isOver = true;
+    });
+  await clock.advance(PATIENCE_MS + 1_000);
+  assert.equal((await adding).code, "DISCONNECTED");
+  const at = await port.queues().catch((error) => error);
+  assert.equal(at.code, "DISCONNECTED");
+  assert.equal(isOver, false);
+  partitions.serve(0, await openBroker({ log: new MemoryLog(), clock }));
+  await clock.advance(1_000);
+  assert.deepEqual(await port.queues(), []);
+  await clock.advance(10);
+  assert.equal(isOver, true);
+  await partitions.close();
+});
