@@ -51,11 +51,12 @@ export class Members {
 
   #isSameAs(known: Heard | undefined, entry: NodeEntry, now: number): boolean {
     if (known === undefined || !this.#isFresh(known, now)) return false;
-    const { incarnation, isDraining, keysRead } = known.entry;
+    const { incarnation, isDraining, keysRead, unreached } = known.entry;
     return (
       entry.incarnation === incarnation &&
       entry.isDraining === isDraining &&
-      entry.keysRead === keysRead
+      entry.keysRead === keysRead &&
+      entry.unreached.join() === unreached.join()
     );
   }
 
