@@ -1,3 +1,4 @@
+import { clusterBench } from "./cluster/bench.ts";
 import { embeddedBench } from "./embedded/bench.ts";
 import { engineBench } from "./engine/bench.ts";
 import type { Bench } from "./figure.ts";
@@ -14,6 +15,7 @@ export const BENCHES: readonly Bench[] = [
   embeddedBench,
   recoveryBench,
   natsBench,
+  clusterBench,
   streamBench,
   jobserverBench,
   torznabBench,

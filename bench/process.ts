@@ -39,6 +39,10 @@ export class Process implements AsyncDisposable {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     process.off("exit", this.#kill);
     this.#kill();

@@ -1,2 +1,3 @@
 export { ClusterNode, type ClusterNodeOptions } from "./cluster-node.ts";
+export { Ownership, type OwnershipOptions } from "./ownership.ts";
 export { keepTrying } from "./within.ts";

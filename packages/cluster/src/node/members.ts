@@ -35,13 +35,29 @@ export class Members {
     this.#leaseMs = leaseMs;
   }
 
-  /** The entry of a node has moved, or is gone. */
-  hear(id: string, entry: NodeEntry | undefined, revision: number, now: number): void {
-    if (entry === undefined) return void this.#heard.delete(id);
+  /**
+   * The entry of a node has moved, or is gone. Answers whether that is news: a beat of another node
+   * that is as it was is none.
+   */
+  hear(id: string, entry: NodeEntry | undefined, revision: number, now: number): boolean {
+    if (entry === undefined) return this.#heard.delete(id);
     const known = this.#heard.get(id);
-    if (known !== undefined && revision <= known.revision) return;
+    if (known !== undefined && revision <= known.revision) return false;
     if (id === this.#own.node && !this.isHearing(now)) this.#judgedFrom = now;
+    const isNews = id === this.#own.node || !this.#isSameAs(known, entry, now);
     this.#heard.set(id, { entry, revision, movedAt: now });
+    return isNews;
+  }
+
+  #isSameAs(known: Heard | undefined, entry: NodeEntry, now: number): boolean {
+    if (known === undefined || !this.#isFresh(known, now)) return false;
+    const { incarnation, isDraining, keysRead, unreached } = known.entry;
+    return (
+      entry.incarnation === incarnation &&
+      entry.isDraining === isDraining &&
+      entry.keysRead === keysRead &&
+      entry.unreached.join() === unreached.join()
+    );
   }
 
   /** Whether our own entry comes back to us, and with it all that is said by others. */

@@ -24,7 +24,7 @@ import {
   START_MS_MAX,
 } from "./limits.ts";
 import { type Member, Members } from "./members.ts";
-import { place } from "./place.ts";
+import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
 import { type PartitionHost, Tenure } from "./tenure.ts";
 import { keepTrying } from "./within.ts";
@@ -77,6 +77,7 @@ export class Ownership {
   readonly #name: NodeName;
   readonly #leaseMs: number;
   readonly #members: Members;
+  readonly #placement: Placement;
   readonly #presence: Presence;
   readonly #tenures: readonly Tenure[];
   readonly #listeners = new Set<() => void>();
@@ -95,6 +96,7 @@ export class Ownership {
     this.#name = name;
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
     this.#members = new Members(name, this.#leaseMs);
+    this.#placement = new Placement(options.partitions);
     const onSuperseded = (error: SluiceError): void => {
       options.onSuperseded?.(error);
       this.#look();
@@ -227,7 +229,8 @@ export class Ownership {
     const { key, value, revision } = heard;
     if (key.startsWith(NODE_PREFIX)) {
       const id = key.slice(NODE_PREFIX.length);
-      this.#members.hear(id, parseNodeEntry(value), revision, this.#now());
+      // In a large cluster these come by the hundred; the next tick looks at what time has changed.
+      if (!this.#members.hear(id, parseNodeEntry(value), revision, this.#now())) return;
     } else if (key.startsWith(OWNER_PREFIX)) {
       const tenure = this.#tenures[Number(key.slice(OWNER_PREFIX.length))];
       const before = tenure?.entry;
@@ -305,7 +308,7 @@ export class Ownership {
   #lookOnce(): void {
     const now = this.#now();
     const isHearing = this.#members.isHearing(now);
-    const placement = place(this.#options.partitions, this.#members.placeable(now));
+    const placement = this.#placement.of(this.#members.placeable(now));
     for (const tenure of this.#tenures) this.#keep(tenure, now, isHearing);
     if (!this.#isOver) {
       for (const tenure of this.#tenures) this.#decide(tenure, placement, now, isHearing);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { place } from "./place.ts";
+import { Placement, place } from "./place.ts";
 
 const NODES = ["n1", "n2", "n3", "n4", "n5"];
 
@@ -37,4 +37,15 @@ test("a node that goes moves its own share and little else", () => {
   }
   assert.ok(moved / 200 < 1.5, `${moved / 200} of 8 moved without need`);
   assert.ok(most <= 5, `${most}`);
+});
+
+test("a placement is worked out again only when a node has come or gone", () => {
+  const placement = new Placement(12);
+  assert.deepEqual(placement.of([]), []);
+  const first = placement.of(["n1", "n2"]);
+  assert.deepEqual(first, place(12, ["n1", "n2"]));
+  assert.equal(placement.of(["n1", "n2"]), first);
+  assert.deepEqual(placement.of(["n1", "n3"]), place(12, ["n1", "n3"]));
+  assert.deepEqual(placement.of(["n1"]), place(12, ["n1"]));
+  assert.deepEqual(placement.of([]), []);
 });

@@ -69,6 +69,11 @@ export class NatsServers {
     return this.#ports.length;
   }
 
+  /** Of those that run. */
+  get pids(): number[] {
+    return this.#children.flatMap((child) => child?.pid ?? []);
+  }
+
   nameOf(index: number): string {
     return `n${index + 1}`;
   }

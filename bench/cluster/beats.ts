@@ -1,0 +1,107 @@
+// What one beat of another node costs a node that hears it, in clusters of many nodes: each hears
+// all others, so that this grows with the square of their number. The others are only said to be
+// there; the registry is in memory, so what NATS takes for the delivery is not in it.
+
+import { setImmediate } from "node:timers/promises";
+import { SystemClock } from "@sluice/broker";
+import { Ownership } from "@sluice/cluster/node";
+import { MemoryRegistry } from "@sluice/cluster/registry";
+import type { Figure, Group, Scale } from "../figure.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+
+const SHAPES = [
+  { count: 3, partitions: 12 },
+  { count: 30, partitions: 120 },
+  { count: 300, partitions: 1024 },
+];
+const BEATS = 3000;
+// Twice a second, as nodes do.
+const BEATS_PER_SECOND = 2;
+
+const HOST = {
+  warm: async () => {},
+  cool: () => {},
+  open: async () => {},
+  rest: () => {},
+  resume: () => {},
+  close: async () => {},
+  prove: async () => {},
+};
+
+const nameOf = (index: number): string => `node-${String(index).padStart(3, "0")}`;
+
+class Others {
+  readonly #registry: MemoryRegistry;
+  readonly #revisions = new Map<string, number>();
+  readonly #count: number;
+  readonly #share: number;
+  #beat = 0;
+
+  constructor(registry: MemoryRegistry, count: number, partitions: number) {
+    this.#registry = new MemoryRegistry(registry);
+    this.#count = count;
+    this.#share = Math.floor(partitions / count);
+  }
+
+  async beat(): Promise<void> {
+    const name = nameOf(1 + (this.#beat++ % (this.#count - 1)));
+    const key = `node.${name}`;
+    const tenures = Array.from({ length: this.#share }, (_, partition) => {
+      return { partition, state: "serving", lagMs: 0, jobs: this.#beat, openMs: 12 };
+    });
+    const entry = { address: `http://${name}:7070`, incarnation: name, version: "1", startedAt: 0 };
+    const more = { isDraining: false, beat: this.#beat, keysRead: 0, tenures };
+    const value = JSON.stringify({ ...entry, ...more });
+    const known = this.#revisions.get(key);
+    const set =
+      known === undefined
+        ? this.#registry.create(key, value)
+        : this.#registry.update(key, value, known);
+    this.#revisions.set(key, await set);
+  }
+}
+
+async function microsOf(beats: number, others: Others): Promise<number> {
+  const before = process.cpuUsage();
+  for (let i = 0; i < beats; i++) await others.beat();
+  await setImmediate();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / beats;
+}
+
+async function measureShape(
+  { count, partitions }: (typeof SHAPES)[number],
+  scale: Scale,
+  report: (figure: Figure) => void,
+): Promise<void> {
+  const registry = new MemoryRegistry();
+  const others = new Others(registry, count, partitions);
+  const node = nameOf(0);
+  const options = { clock: new SystemClock(), address: "http://a:7070", version: "1", host: HOST };
+  const ownership = new Ownership({ ...options, registry, node, incarnation: "1", partitions });
+  for (let i = 1; i < count; i++) await others.beat();
+  await ownership.start();
+  const beats = Math.max(count, scale.size(BEATS));
+  await microsOf(beats, others);
+  const micros: number[] = [];
+  for (let run = 0; run < scale.runs; run++) micros.push(await microsOf(beats, others));
+  ownership.stop();
+  const spread = spreadOf(micros);
+  const conditions = {
+    ...{ nodes: count, partitions, beatsPerRun: beats, runs: scale.runs },
+    registry: "in memory, the writing of the beat included",
+    ...spreadConditions(spread),
+  };
+  const name = `${count} nodes, ${partitions} partitions`;
+  const value = rounded(spread.median);
+  report({ metric: `${name}: a beat heard`, value, unit: "µs", conditions });
+  const share = rounded((spread.median * BEATS_PER_SECOND * (count - 1)) / 1e6);
+  const all = { metric: `${name}: all beats heard`, value: share, unit: "of a core" };
+  report({ ...all, conditions: { ...conditions, beatsPerSecond: BEATS_PER_SECOND * (count - 1) } });
+}
+
+async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+  for (const shape of SHAPES) await measureShape(shape, scale, report);
+}
+
+export const beatsGroups: readonly Group[] = [{ name: "beats", run: measure }];

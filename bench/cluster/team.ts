@@ -1,0 +1,56 @@
+// A producer and a consumer in processes of their own, and what a run of theirs costs whom.
+
+import { join } from "node:path";
+import { Process } from "../process.ts";
+import { cpuMicrosOf } from "./cpu.ts";
+import { expectSame } from "./load.ts";
+import type { Nodes } from "./nodes.ts";
+
+export interface Run {
+  readonly ids: readonly string[];
+  readonly perSecond: number;
+  // Processor time for a job: of all nodes, of all nats-servers, of producer and consumer.
+  readonly nodesMicros: number;
+  readonly natsMicros: number;
+  readonly clientsMicros: number;
+}
+
+export const programOf = (name: string): string => join(import.meta.dirname, `${name}.ts`);
+
+export class Team implements AsyncDisposable {
+  readonly producer: Process;
+  readonly consumer: Process;
+  readonly #nodes: Nodes;
+
+  constructor(nodes: Nodes, kind: "" | "plain-" = "") {
+    this.#nodes = nodes;
+    this.producer = new Process(programOf(`${kind}producer`));
+    this.consumer = new Process(programOf(`${kind}consumer`));
+  }
+
+  // Adds, works and acks so many jobs; throws unless each was delivered once.
+  async run(jobs: number, question: "bulk" | "singles", options = {}): Promise<Run> {
+    const before = this.#cpu();
+    const finished = this.consumer.ask("finish", jobs);
+    const from = performance.now();
+    await Promise.all([this.producer.ask(question, jobs, options), finished]);
+    const ms = performance.now() - from;
+    const after = this.#cpu();
+    const [nodesMicros = 0, natsMicros = 0, clientsMicros = 0] = after.map(
+      (micros, index) => (micros - before[index]!) / jobs,
+    );
+    const ids = await this.producer.ask<string[]>("ids");
+    expectSame(ids, await this.consumer.ask<string[]>("ids"));
+    return { ids, perSecond: (jobs * 1000) / ms, nodesMicros, natsMicros, clientsMicros };
+  }
+
+  #cpu(): number[] {
+    const { pids, nats } = this.#nodes;
+    return [pids, nats.pids, [this.producer.pid, this.consumer.pid]].map(cpuMicrosOf);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.producer[Symbol.asyncDispose]();
+    await this.consumer[Symbol.asyncDispose]();
+  }
+}
