@@ -10,18 +10,19 @@ import { call } from "./call.ts";
 import type { TestCluster } from "./cluster.ts";
 import { History } from "./history.ts";
 
-// Two queues for each gate, which are in different partitions.
+// Two queues for each gate, which are in different partitions of six, and both have more jobs than
+// the gate lets through.
 const GATE_OF: Readonly<Record<string, string | undefined>> = {
   mail: undefined,
   images: undefined,
-  reports: "three",
-  sync: "three",
+  reports: "two",
+  sync: "two",
   billing: "paced",
   search: "paced",
 };
 const GATES = {
-  three: { concurrency: 3 },
-  paced: { rate: { perSecond: 60, burst: 10 } },
+  two: { concurrency: 2 },
+  paced: { rate: { perSecond: 18, burst: 5 } },
 } as const;
 const QUEUE = {
   leaseMs: 8_000,
@@ -30,7 +31,11 @@ const QUEUE = {
 } as const;
 const CREDITS = 6;
 const WORK_MS = 10;
+// Longer than the gate of two can keep up with.
+const GATED_WORK_MS = 110;
 const PAUSE_MS = 60;
+const GATED_PAUSE_MS = 90;
+const BACKLOG = 80;
 const HTTP_PAUSE_MS = 100;
 const SETTLE_MS = 90_000;
 const LOOK_MS = 100;
@@ -55,6 +60,7 @@ export class ClusterLoad {
     t.after(() => broker.close());
     const load = new ClusterLoad(cluster, broker);
     await load.#furnish();
+    for (const queue of Object.keys(GATE_OF)) await load.#fill(queue);
     for (const queue of Object.keys(GATE_OF)) await load.#work(queue);
     const clients = [await cluster.connect(), await cluster.connect(cluster.urls[0]!)];
     await load.#add(clients);
@@ -62,19 +68,31 @@ export class ClusterLoad {
   }
 
   async #furnish(): Promise<void> {
-    const { three, paced } = GATES;
-    await this.#broker.setGate("three", three);
+    const { two, paced } = GATES;
+    await this.#broker.setGate("two", two);
     await this.#broker.setGate("paced", {
       rate: paced.rate.perSecond,
       burst: paced.rate.burst,
     });
-    this.history.rule("three", three);
+    this.history.rule("two", two);
     this.history.rule("paced", paced);
     for (const queue of Object.keys(GATE_OF)) await this.#broker.setQueue(queue, QUEUE);
   }
 
+  // What waits at a gate shows whether it lets through too much.
+  async #fill(queue: string): Promise<void> {
+    const gates = gatesOf(queue);
+    if (gates.gates === undefined) return;
+    const names = Array.from({ length: BACKLOG }, () => `job ${this.#next++}`);
+    const encoder = new TextEncoder();
+    const jobs = names.map((name) => ({ payload: encoder.encode(JSON.stringify(name)), ...gates }));
+    const outcomes = await this.#broker.add(queue, jobs);
+    for (const [i, { ok }] of outcomes.entries()) this.history.added(names[i]!, ok!.id);
+  }
+
   async #work(queue: string): Promise<void> {
     const gate = GATE_OF[queue];
+    const workMs = gate === "two" ? GATED_WORK_MS : WORK_MS;
     const consumer = await this.#broker.consume(
       queue,
       { worker: `worker of ${queue}`, credits: CREDITS },
@@ -83,9 +101,9 @@ export class ClusterLoad {
           const name: string = JSON.parse(new TextDecoder().decode(job.payload));
           const { id, lease } = job;
           this.history.delivered({ id, lease, name, gate, at: performance.now() });
-          setTimeout(() => void this.#finish(job, gate), WORK_MS);
+          setTimeout(() => void this.#finish(job, gate), workMs);
         }
-        setTimeout(() => consumer.addCredits(jobs.length), WORK_MS);
+        setTimeout(() => consumer.addCredits(jobs.length), workMs);
       },
     );
   }
@@ -105,9 +123,10 @@ export class ClusterLoad {
     this.#isOver = false;
     const ways = Object.keys(GATE_OF).map(async (name, i) => {
       const queue = await clients[i % clients.length]!.queue<string>(name);
-      return () => this.#addOver(queue, name);
+      const pauseMs = GATE_OF[name] === undefined ? PAUSE_MS : GATED_PAUSE_MS;
+      return { add: () => this.#addOver(queue, name), pauseMs };
     });
-    const adders = (await Promise.all(ways)).map((add) => this.#loop(add, PAUSE_MS));
+    const adders = (await Promise.all(ways)).map(({ add, pauseMs }) => this.#loop(add, pauseMs));
     const names = Object.keys(GATE_OF);
     let turn = 0;
     const overHttp = (): Promise<void> => this.#addHttp(names[turn++ % names.length]!, turn);
@@ -176,7 +195,7 @@ export class ClusterLoad {
     t.diagnostic(
       `${confirmed} confirmed, ${refused} refused, ${deliveries} delivered, ` +
         `${finishedCount} finished, the slowest add took ${Math.round(this.longestMs)} ms, ` +
-        `at most ${this.history.mostAt("three")} of 3 at once`,
+        `at most ${this.history.mostAt("two")} of 2 at once`,
     );
     assert.deepEqual(failures.slice(0, 10), []);
   }

@@ -84,6 +84,7 @@ test("a history without a fault has none", () => {
     history.delivered(delivery(lease, { gate: "two" }));
     history.worked("two");
   }
+  history.over("1-a");
   history.finished("1-a");
   history.judge();
   assert.deepEqual(history.failures, []);

@@ -31,6 +31,8 @@ export class History {
   readonly #nameOf = new Map<string, string>();
   readonly #confirmed = new Set<string>();
   readonly #finished = new Set<string>();
+  // Those too that were seen finished, while the answer to whoever finished them was under way.
+  readonly #over = new Set<string>();
   readonly #leases = new Set<string>();
   readonly #gates = new Map<string, GateBook>();
   deliveries = 0;
@@ -45,7 +47,7 @@ export class History {
   }
 
   get finishedCount(): number {
-    return this.#finished.size;
+    return this.#over.size;
   }
 
   mostAt(gate: string): number {
@@ -61,7 +63,7 @@ export class History {
     this.deliveries++;
     if (this.#leases.has(lease)) this.fail(`lease ${lease} was delivered twice`);
     this.#leases.add(lease);
-    if (this.#finished.has(id)) this.fail(`${name} (${id}) was delivered after it was finished`);
+    if (this.#over.has(id)) this.fail(`${name} (${id}) was delivered after it was finished`);
     this.#note(name, id);
     const book = gate === undefined ? undefined : this.#gates.get(gate);
     if (book === undefined) return;
@@ -82,16 +84,17 @@ export class History {
   finished(id: string): void {
     if (this.#finished.has(id)) this.fail(`${id} was finished twice`);
     this.#finished.add(id);
+    this.#over.add(id);
   }
 
   // It has come to its end, though nobody was told so.
   over(id: string): void {
-    this.#finished.add(id);
+    this.#over.add(id);
   }
 
   // Confirmed, and not known to be finished.
   get open(): string[] {
-    return [...this.#confirmed].filter((id) => !this.#finished.has(id));
+    return [...this.#confirmed].filter((id) => !this.#over.has(id));
   }
 
   judge(): void {
