@@ -1,4 +1,5 @@
-// What a beat costs the nats-servers: one write, and its delivery to every node.
+// What a beat costs the nats-servers: one write, and its delivery to every node; and how many of
+// them the registry takes when nodes are in each other's way.
 
 import { NatsRegistry } from "@sluice/cluster/registry";
 import { connectNats } from "@sluice/log/nats";
@@ -10,6 +11,7 @@ import { cpuMicrosOf } from "./cpu.ts";
 const SERVERS = 3;
 const WATCHERS = [3, 30, 100];
 const WRITES = 1000;
+const TOGETHER_MS = 3000;
 // As long as the entry of a node with four partitions.
 const VALUE = "x".repeat(500);
 
@@ -56,6 +58,21 @@ class Watchers {
     this.#look = () => {};
   }
 
+  // Writes a second when all write at once, each its own entry, for so long.
+  async together(ms: number): Promise<number> {
+    const endAt = performance.now() + ms;
+    let written = 0;
+    const beat = async (registry: NatsRegistry, key: string): Promise<void> => {
+      let revision = (await registry.get(key))?.revision ?? (await registry.create(key, VALUE));
+      for (; performance.now() < endAt; written++) {
+        revision = await registry.update(key, VALUE, revision);
+      }
+    };
+    // One that was outrun for too long is refused, and its node would be taken for dead.
+    await Promise.allSettled(this.#registries.map((one, i) => beat(one, `node.${i}`)));
+    return (written * 1000) / ms;
+  }
+
   async close(): Promise<void> {
     for (const close of this.#close) await close();
   }
@@ -78,9 +95,18 @@ async function measure(scale: Scale, report: (figure: Figure) => void): Promise<
       for (let run = 0; run < scale.runs; run++) {
         micros.push(await microsOf(servers, watchers, writes));
       }
+      const rates: number[] = [];
+      for (let run = 0; run < scale.runs; run++) rates.push(await watchers.together(TOGETHER_MS));
       await watchers.close();
       const spread = spreadOf(micros);
+      const together = spreadOf(rates);
       const conditions = { natsServers: SERVERS, watchers: count, valueBytes: VALUE.length };
+      report({
+        metric: `registry writes of ${count} nodes that write at once`,
+        value: rounded(together.median),
+        unit: "writes/s",
+        conditions: { ...conditions, runs: scale.runs, ...spreadConditions(together) },
+      });
       report({
         metric: `processor time, a registry write heard by ${count}, nats-servers`,
         value: rounded(spread.median),
