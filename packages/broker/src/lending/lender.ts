@@ -101,7 +101,7 @@ export class LenderDesk {
     peer.silence.unref?.();
   }
 
-  /** What can be lent now has been after a run of the pump, which is due at the end of this turn. */
+  /** What can be lent now is lent by a run of the pump, which is due at the end of this turn. */
   async #now(peer: Peer): Promise<void> {
     peer.held?.answer();
     await undefined;

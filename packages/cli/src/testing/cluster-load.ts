@@ -1,5 +1,5 @@
-// Adds and works all the time, from clients of several kinds, and keeps a history of what they hear:
-// a client that knows all nodes, one that knows a single node, and plain HTTP to any of them.
+// Adds and works all the time, from clients of several kinds, and keeps a history of what they
+// hear: a client that knows all nodes, one that knows a single node, and plain HTTP to any of them.
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -162,7 +162,7 @@ export class ClusterLoad {
     }
   }
 
-  // No more is added. Resolves when all that was confirmed is worked off; then the history is judged.
+  // No more is added. When all that was confirmed is worked off the history is judged.
   async finish(t: TestContext): Promise<void> {
     this.#isOver = true;
     await this.#adding;

@@ -192,7 +192,7 @@ export class ClusterProcess {
 
   #env(): Record<string, string> {
     if (this.#aheadMs === undefined) return {};
-    const preload = pathToFileURL(join(import.meta.dirname, "shifted-clock.ts")).href;
+    const preload = pathToFileURL(join(import.meta.dirname, "shifted-clock", "main.ts")).href;
     return { NODE_OPTIONS: `--import ${preload}`, SHIFT_MS: String(this.#aheadMs) };
   }
 

@@ -1,6 +1,6 @@
 /**
- * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all; its
- * home hears them first and refuses for all of them. Of a cooldown the home tells the others itself.
+ * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all;
+ * its home hears them first and refuses for all. Of a cooldown the home tells the others itself.
  */
 import type { Broker, GateConfig, GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";

@@ -1,0 +1,69 @@
+import { after, before, describe, test } from "node:test";
+import { connectBroker } from "@sluice/client/remote";
+import { type Broker, toSluiceError } from "@sluice/protocol";
+import { brokerConformance, type Opened } from "@sluice/protocol/conformance";
+import { TestCluster } from "../testing/cluster.ts";
+
+// Real time passes here, and the cluster is the same for all: so only what is told in a moment, and
+// nothing that a deleted queue leaves behind. All the others run on a fake clock, over the same router
+// and the same ports.
+const SUBJECTS = [
+  "add|dedupe|cancelByKey|cancel|lease|ack|extend, giveBack, progress|nack|dead letters|redrive",
+  "retry|job, history, ended|jobs|why|groups|setQueue|deleteQueue, purge|lanes",
+  "gates: concurrency|gates: limits|gates: cooldown|fairness|tiers|job options: place",
+];
+const ABOUT = new RegExp(`^a cluster: (?:${SUBJECTS.join("|")}): `);
+const STEP_MS = 400;
+const SLACK_MS = 350;
+const SETTLE_MS = 40;
+const CASE_MS_MAX = 60_000;
+
+describe("the port, at any node of a cluster", () => {
+  let cluster: TestCluster;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    cluster = await TestCluster.start({ after: (end) => void ends.push(end as () => unknown) });
+  });
+  after(async () => {
+    for (const end of ends) await end();
+  });
+
+  let turn = 0;
+  const open = async (): Promise<Opened> => {
+    const urls = cluster.urls;
+    const broker = await connectBroker(urls[turn++ % urls.length]!);
+    await clear(broker);
+    return {
+      broker,
+      now: () => Date.now(),
+      advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms + SETTLE_MS)),
+      close: () => broker.close(),
+      stepMs: STEP_MS,
+      slackMs: SLACK_MS,
+    };
+  };
+  brokerConformance("a cluster", open, (sentence, run) => {
+    if (!ABOUT.test(sentence)) return undefined;
+    return test(sentence, { timeout: CASE_MS_MAX }, run);
+  });
+});
+
+// As if it were new.
+async function clear(broker: Broker): Promise<void> {
+  // Dead letter queues go with those that they belong to, or after them.
+  for (let tries = 0; tries < 3; tries++) {
+    for (const { name } of await broker.queues()) {
+      await broker.deleteQueue(name).catch((error) => {
+        if (toSluiceError(error).code !== "QUEUE_NOT_FOUND" && tries === 2) throw error;
+      });
+    }
+  }
+  const { items } = await broker.gates({ limit: 1_000 });
+  for (const { key } of items) {
+    if (!key.endsWith("*")) await broker.clearCooldown(key);
+    await broker.deleteGate(key).catch((error) => {
+      // It was only cooled down, or has gone with its pattern.
+      if (toSluiceError(error).code !== "GATE_NOT_FOUND") throw error;
+    });
+  }
+}
