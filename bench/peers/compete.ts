@@ -54,6 +54,8 @@ export function groupOf(competition: Competition): Group {
         const known = outcomes.filter(
           ({ failure, samples }) => failure !== undefined || samples[0]?.[metric.key] !== undefined,
         );
+        // Measured by nobody in this mode.
+        if (!known.some(({ failure }) => failure === undefined)) continue;
         for (const figure of figuresOf(metric, known)) {
           report({ ...figure, conditions: { ...figure.conditions, disk: scratch.disk } });
         }

@@ -41,7 +41,7 @@ test("ratios stand before absolute figures, and each row has its plot", () => {
 test("a row in which Sluice is behind says so, with the reason", () => {
   const { section } = page(ratio("drain", "BullMQ", 0.5, { behind: "a reason" }));
   assert.ok(section.includes("Of 1 comparisons Sluice is ahead in 0."));
-  assert.ok(section.includes("- drain: Sluice against BullMQ: 0.5 ×. a reason."));
+  assert.ok(section.includes("- A reason:\n  - drain: Sluice against BullMQ: 0.5 ×\n"));
 });
 
 test("ahead but short of the target is told too", () => {

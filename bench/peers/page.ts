@@ -87,11 +87,21 @@ function standing(rows: readonly Row[]): string {
   const head = `Of ${all.length} comparisons Sluice is ahead in ${all.length - behind.length}.`;
   return [
     head,
-    ...(behind.length === 0 ? [] : ["\nBehind:\n"]),
-    ...list(behind, ({ conditions }) => `. ${conditions.behind}.`),
+    ...(behind.length === 0 ? [] : ["\nBehind, with the reason and what would close it:\n"]),
+    ...reasonsOf(behind).flatMap((reason) => [
+      `- ${headline(reason)}:`,
+      ...list(
+        behind.filter(({ conditions }) => conditions.behind === reason),
+        () => "",
+      ).map((line) => `  ${line}`),
+    ]),
     ...(short.length === 0 ? [] : ["\nAhead, and short of what it means to be:\n"]),
     ...list(short, ({ target }) => ` (meant: ${wanted(target)})`),
   ].join("\n");
+}
+
+function reasonsOf(behind: readonly Figure[]): string[] {
+  return [...new Set(behind.map(({ conditions }) => String(conditions.behind)))];
 }
 
 function wanted(target: Figure["target"]): string {

@@ -9,38 +9,43 @@ interface Reason {
 // The first that fits is told.
 const REASONS: readonly Reason[] = [
   {
-    row: /everybody syncs|beside a deep backlog|filling it/,
+    row: /everybody syncs|beside a deep backlog/,
     peer: /JetStream/,
-    text: "This JetStream confirms before it syncs and cannot be told otherwise; with `sync_interval: always` (2.10 and later) the row would be of equals",
+    text: "JetStream 2.9 confirms before it syncs and cannot be told otherwise; `sync_interval: always`, which 2.10 knows, would make it a row of equals",
+  },
+  {
+    row: /drain|at once/,
+    peer: /RabbitMQ/,
+    text: "RabbitMQ hands jobs out without writing that down and confirms no ack; Sluice writes and syncs each lease and each ack, and answers it. Leases that are kept in memory alone would close it, and a crash would cost their attempts",
+  },
+  {
+    row: /one at a time/,
+    peer: /RabbitMQ/,
+    text: "RabbitMQ hands a job to a waiting consumer before it is on the disk; only the producer's confirm waits for the sync. Sluice hands out nothing that a crash could take back, and that is not to be closed",
   },
   {
     row: /one at a time/,
     peer: /Bee-Queue|BullMQ|JetStream|beanstalkd/,
-    text: "Its server is a single program in C or Go with a bare protocol, and hands a job out without writing that down; Sluice's is one thread of Node that writes the lease to its log first and sends three WebSocket messages for a job. A lease that is logged with its ack, and fewer messages, would close most of it",
+    text: "a server in C or Go with a bare protocol, which hands a job out without writing that down; Sluice's is one thread of Node that logs the lease first and sends three WebSocket messages for a job. Fewer messages would close some of it",
   },
   {
     row: /^in process: add, run, end/,
     peer: /fastq|p-queue/,
-    text: "It keeps a function in an array and knows no ids, leases, retries, lanes or gates; what Sluice does for a job in memory is what it would do on disk. Nothing but leaving those out would close it",
+    text: "it keeps a function in an array and knows no ids, leases, retries, lanes or gates; what Sluice does for a job in memory is what it does on disk. Nothing but leaving those out would close it",
   },
   {
     row: /memory of the server/,
-    peer: /pg-boss|Graphile|JetStream|RabbitMQ|Sluice|beanstalkd/,
-    text: "It leaves waiting jobs on disk, or outside of a garbage-collected heap; Sluice holds payloads in memory up to `--payload-memory` (256 MiB) so that a dispatch reads no disk. A smaller budget closes it",
-  },
-  {
-    row: /speed against an empty queue/,
     peer: /./,
-    text: "Of its own speed it keeps more; its speed itself is in the row above",
+    text: "waiting jobs lie on disk, or outside of a heap that is collected; Sluice holds payloads in memory up to `--payload-memory` (256 MiB) so that a dispatch reads no disk, and its figure has garbage in it that was not collected yet. A smaller budget closes it",
   },
   {
     row: /wait of the quiet/,
     peer: /./,
-    text: "Its handlers begin sooner, because it hands jobs out before that is on disk",
+    text: "its handlers begin sooner, because it hands jobs out before that is on disk",
   },
 ];
 
-const UNKNOWN = "Sluice is behind here; nobody has looked into it yet";
+const UNKNOWN = "nobody has looked into it yet";
 
 export function reasonOf(row: string, peer: string): string {
   const found = REASONS.find((reason) => reason.row.test(row) && reason.peer.test(peer));

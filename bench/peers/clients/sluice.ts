@@ -4,8 +4,9 @@ import type { Client, Consumer, Job, Place } from "../system.ts";
 const BATCH_JOBS = 1000;
 const BULKS_IN_FLIGHT = 8;
 const GATE = "shared";
-// Smooth, and never more than the limit in any second.
-const BURST = 20;
+// Smooth to a tenth of a second, as the limiter of the others is, and never more than the limit in
+// any second.
+const BURST = 100;
 
 export async function connect(place: Place): Promise<Client> {
   const sluice = await Sluice.connect(place.address);

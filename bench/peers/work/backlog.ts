@@ -29,7 +29,7 @@ export const backlogGroup: Group = groupOf({
       key: "ofEmpty",
       row: "a deep backlog: speed against an empty queue",
       unit: "of its own",
-      better: "more",
+      better: "neither",
     },
     {
       key: "bytesPerJob",

@@ -58,6 +58,7 @@ class Throughput implements Play {
   get conditions() {
     return {
       payload: "an object of 512 bytes as JSON",
+      seconds: this.#seconds,
       jobsInTurn: this.#inTurn,
       jobsAtOnce: this.#atOnce,
       clock: "produce: until the last confirm; drain: until the last ack is stored",
@@ -65,11 +66,18 @@ class Throughput implements Play {
   }
 
   async warmUp(): Promise<void> {
-    this.#resize(await this.run(), WARM_SECONDS);
-    this.#resize(await this.run(), this.#seconds);
+    this.#resize(await this.#measure(), WARM_SECONDS);
+    await this.run();
   }
 
+  // A machine that was busy during one run is not during the next: the sizes follow.
   async run(): Promise<Sample> {
+    const sample = await this.#measure();
+    this.#resize(sample, this.#seconds);
+    return sample;
+  }
+
+  async #measure(): Promise<Sample> {
     const { produce, drain } = await this.#oneAfterTheOther(this.#inTurn);
     return { produce, drain, both: await this.#both(this.#atOnce) };
   }

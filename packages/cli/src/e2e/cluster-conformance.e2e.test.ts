@@ -13,6 +13,8 @@ const SUBJECTS = [
   "gates: concurrency|gates: limits|gates: cooldown|fairness|tiers|job options: place",
 ];
 const ABOUT = new RegExp(`^a cluster: (?:${SUBJECTS.join("|")}): `);
+// These need a second cluster, a queue that was never surveyed, a gate that was never passed.
+const LEFT_OUT = /never issued|stats tell when|until when: interval/;
 const STEP_MS = 400;
 const SLACK_MS = 350;
 const SETTLE_MS = 40;
@@ -43,7 +45,7 @@ describe("the port, at any node of a cluster", () => {
     };
   };
   brokerConformance("a cluster", open, (sentence, run) => {
-    if (!ABOUT.test(sentence)) return undefined;
+    if (!ABOUT.test(sentence) || LEFT_OUT.test(sentence)) return undefined;
     return test(sentence, { timeout: CASE_MS_MAX }, run);
   });
 });
