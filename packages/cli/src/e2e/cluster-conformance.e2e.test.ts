@@ -5,8 +5,8 @@ import { brokerConformance, type Opened } from "@sluice/protocol/conformance";
 import { TestCluster } from "../testing/cluster.ts";
 
 // Real time passes here, and the cluster is the same for all: so only what is told in a moment, and
-// nothing that a deleted queue leaves behind. All the others run on a fake clock, over the same router
-// and the same ports.
+// nothing that a deleted queue leaves behind. All the others run on a fake clock, over the same
+// router and the same ports.
 const SUBJECTS = [
   "add|dedupe|cancelByKey|cancel|lease|ack|extend, giveBack, progress|nack|dead letters|redrive",
   "retry|job, history, ended|jobs|why|groups|setQueue|deleteQueue, purge|lanes",
