@@ -1,6 +1,7 @@
 // What one beat of another node costs a node that hears it, in clusters of many nodes: each hears
 // all others, so that this grows with the square of their number. The others are only said to be
-// there; the registry is in memory, so what NATS takes for the delivery is not in it.
+// there; the registry is in memory. What NATS takes for the delivery is not in it, and neither is
+// what a node looks at four times a second whatever it has heard.
 
 import { setImmediate } from "node:timers/promises";
 import { SystemClock } from "@sluice/broker";

@@ -7,8 +7,16 @@ import { forwardingGroups } from "./forwarding.ts";
 import { gateGroups } from "./gate.ts";
 import { idleGroups } from "./idle.ts";
 import { lifecycleGroups } from "./lifecycle.ts";
+import { registryGroups } from "./registry.ts";
 
 export const clusterBench: Bench = {
   name: "cluster",
-  groups: [...lifecycleGroups, ...forwardingGroups, ...gateGroups, ...idleGroups, ...beatsGroups],
+  groups: [
+    ...lifecycleGroups,
+    ...forwardingGroups,
+    ...gateGroups,
+    ...idleGroups,
+    ...beatsGroups,
+    ...registryGroups,
+  ],
 };

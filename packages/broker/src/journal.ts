@@ -36,8 +36,6 @@ interface Commit {
  * Facts on their way into the log. What the engine tells is written into the current chunk at once;
  * `flush` hands all that is written to the log as one commit. While a commit is on its way the next
  * one gathers, so that the log syncs as often as the disk can, and each sync carries all that came.
- * On NATS, which would take more at a time, two or four commits on their way changed neither the
- * jobs a second nor the processor time for a job by more than two runs lie apart.
  */
 export class Journal {
   readonly #log: Log;
