@@ -15,8 +15,8 @@ const REASONS: readonly Reason[] = [
   },
   {
     row: /drain|at once/,
-    peer: /RabbitMQ/,
-    text: "RabbitMQ hands jobs out without writing that down and confirms no ack; Sluice writes and syncs each lease and each ack, and answers it. Leases that are kept in memory alone would close it, and a crash would cost their attempts",
+    peer: /RabbitMQ|JetStream/,
+    text: "it hands jobs out without writing that down and confirms no ack; Sluice writes each lease and each ack to its log, and answers it. Leases that are kept in memory alone would close it, and a crash would forget their attempts",
   },
   {
     row: /one at a time/,

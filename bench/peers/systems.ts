@@ -46,7 +46,7 @@ export const SYSTEMS: readonly System[] = [
     name: "Bee-Queue",
     client: "bee-queue",
     modes: REDIS_MODES,
-    doesBeyond: "runs on a Redis that is there already, and on its clusters",
+    doesBeyond: "runs on a Redis that is there already",
     fairness: "none: FIFO",
     limits: IN_CONSUMER,
     start: startRedis,
