@@ -48,7 +48,7 @@ export const SUITES: readonly Suite[] = [
   // The native compiler checks the tree in about a second; the rest is room for a cold disk.
   {
     name: "types",
-    budgetMs: 10_000,
+    budgetMs: 15_000,
     source: command("scripts/types.ts"),
   },
   // One pass over the sources by a native program.
@@ -73,7 +73,7 @@ export const SUITES: readonly Suite[] = [
   // 20,000 inputs for each parser, at well under a millisecond each.
   { name: "fuzzing", budgetMs: 30_000, source: files(".fuzz.test.ts") },
   // 50 cycles of kill -9, 500 power-loss images, 1,000 damaged logs, brokers on a simulated disk.
-  { name: "crash", budgetMs: 45_000, source: files(".crash.test.ts") },
+  { name: "crash", budgetMs: 40_000, source: files(".crash.test.ts") },
 ];
 
 // Apart from the others, because it needs programs that npm does not bring.
