@@ -4,7 +4,13 @@ import { paceOf } from "./pace.ts";
 
 test("one start every millisecond is a thousand a second, in every window", () => {
   const times = Array.from({ length: 3001 }, (_, index) => index);
-  assert.deepEqual(paceOf(times), { perSecond: 1000, mostInSecond: 1000, mostInTenth: 100 });
+  assert.deepEqual(paceOf(times), { perSecond: 1000, mostInSecond: 990, mostInTenth: 100 });
+});
+
+test("a burst that comes a few milliseconds early belongs to its own second", () => {
+  const burst = (at: number): number[] => Array.from({ length: 1000 }, () => at);
+  assert.equal(paceOf([...burst(8), ...burst(1000), ...burst(2010)]).mostInSecond, 1000);
+  assert.equal(paceOf([...burst(20), ...burst(1000), ...burst(2021)]).mostInSecond, 2000);
 });
 
 test("bursts at the begin of each second are what the limit allows, and no more", () => {

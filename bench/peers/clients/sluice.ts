@@ -4,9 +4,8 @@ import type { Client, Consumer, Job, Place } from "../system.ts";
 const BATCH_JOBS = 1000;
 const BULKS_IN_FLIGHT = 8;
 const GATE = "shared";
-// Smooth to a tenth of a second, as the limiter of the others is, and never more than the limit in
-// any second.
-const BURST = 100;
+// Smooth, and never more than the limit in any second.
+const BURST = 50;
 
 export async function connect(place: Place): Promise<Client> {
   const sluice = await Sluice.connect(place.address);

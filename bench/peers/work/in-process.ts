@@ -20,7 +20,7 @@ const LIMIT_SECONDS = { quick: 3, usual: 5, full: 10 } as const;
 // The finest that Bottleneck refills a reservoir by.
 const REFILL_MS = 250;
 const INTERVAL_MS = 100;
-const BURST = 100;
+const BURST = 50;
 const GATE = "shared";
 // It spends a timer on each job.
 const BOTTLENECK_DIVISOR = 50;
