@@ -65,15 +65,15 @@ export const SUITES: readonly Suite[] = [
   },
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
   // the suite of the port runs eleven times. Servers are real processes.
-  { name: "unit", budgetMs: 295_000, source: files(".test.ts") },
+  { name: "unit", budgetMs: 265_000, source: files(".test.ts") },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: 45_000, source: files(".prop.test.ts") },
   // 10,000 random worlds and 300 simulated hours, 100 s each side by side, and the planted bugs.
-  { name: "simulation", budgetMs: 145_000, source: files(".sim.test.ts") },
+  { name: "simulation", budgetMs: 180_000, source: files(".sim.test.ts") },
   // 20,000 inputs for each parser, at well under a millisecond each.
-  { name: "fuzzing", budgetMs: 30_000, source: files(".fuzz.test.ts") },
+  { name: "fuzzing", budgetMs: 27_000, source: files(".fuzz.test.ts") },
   // 50 cycles of kill -9, 500 power-loss images, 1,000 damaged logs, brokers on a simulated disk.
-  { name: "crash", budgetMs: 40_000, source: files(".crash.test.ts") },
+  { name: "crash", budgetMs: 38_000, source: files(".crash.test.ts") },
 ];
 
 // Apart from the others, because it needs programs that npm does not bring.
