@@ -3,13 +3,13 @@
 import type { Bench } from "../figure.ts";
 import { statePath } from "./compete.ts";
 import { StateFile } from "./state.ts";
-import { backlogGroup } from "./work/backlog.ts";
-import { embeddedGroup } from "./work/embedded.ts";
-import { floodGroup } from "./work/flood.ts";
-import { inProcessGroup } from "./work/in-process.ts";
-import { limitGroup } from "./work/limit.ts";
-import { singlesGroups } from "./work/singles.ts";
-import { throughputGroups } from "./work/throughput.ts";
+import { backlogGroup } from "./workloads/backlog.ts";
+import { embeddedGroup } from "./workloads/embedded.ts";
+import { floodGroup } from "./workloads/flood.ts";
+import { inProcessGroup } from "./workloads/in-process.ts";
+import { limitGroup } from "./workloads/limit.ts";
+import { singlesGroups } from "./workloads/singles.ts";
+import { throughputGroups } from "./workloads/throughput.ts";
 import { writePage } from "./write-page.ts";
 
 export const peersBench: Bench = {
