@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { writeAll } from "./disk.ts";
 import { realDisk } from "./real-disk.ts";
 
-/** Below, at and above what is written at once. */
+/** Small and large. */
 const SIZES = [1, 16 * 1024, 16 * 1024 + 1, 1024 * 1024];
 
 function freshPath(t: TestContext): string {
