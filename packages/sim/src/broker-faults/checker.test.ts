@@ -399,6 +399,16 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
     },
   ],
   [
+    "never early",
+    "a retry that a crash left open did not end the delay",
+    (s) => {
+      s.add(1, { delayMs: 50 }).call(RETRY);
+      s.crash()
+        .look([{ state: "delayed" }])
+        .deliver(1);
+    },
+  ],
+  [
     "answers",
     "a close leaves a call alone",
     (s) => {
@@ -445,6 +455,26 @@ test("a good history passes: a crash leaves open what was not answered", () => {
   story.call({ call: "add", queue: "q", jobs: [{ number: 3 }] });
   story.crash().look([{ id: "a3", body: 3 }]);
   story.pass(1).deliver(3).ack(3).finish();
+});
+
+test("a good history passes: a retry that a crash left open has ended the delay", () => {
+  const story = new Story().add(1, { delayMs: 50 });
+  story.call(RETRY);
+  story.crash().look([{}]).deliver(1).ack(1).finish();
+});
+
+test("a good history passes: a retry that a crash left open has run the job to another end", () => {
+  const story = new Story().add(1, { attempts: 1 }).deliver(1).ack(1);
+  story.call(RETRY);
+  story.crash().pass(500);
+  story.look([{ state: "failed", ending: "failed" }]).finish();
+});
+
+test("a good history passes: a lease ran out, and nobody saw the death before the redrive", () => {
+  const story = new Story().add(1, { attempts: 1 }).deliver(1).crash();
+  story.look([{ state: "leased", at: story.at + LEASE_MS }]).pass(LEASE_MS);
+  story.done({ call: "redrive", queue: "q.dlq" }, { ok: 1 });
+  story.deliver(1, 2).ack(1, 2).finish();
 });
 
 test("a good history passes: what was run again is delivered before any answer", () => {

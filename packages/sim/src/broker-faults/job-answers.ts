@@ -3,7 +3,14 @@
 import type { Added, Nack } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
-import { isHeld, type KnownJob, mayBeDead, mayBeOver, type OpenCall } from "./known-job.ts";
+import {
+  isHeld,
+  type KnownJob,
+  mayBeDead,
+  mayBeOver,
+  type OpenCall,
+  redriven,
+} from "./known-job.ts";
 import type { ItemAnswer } from "./record.ts";
 
 export function applyAnswer(
@@ -39,7 +46,7 @@ export function applyAnswer(
       });
       return;
     default:
-      if (first !== undefined && "ok" in first) onQueue(book, open, about, items);
+      if (first !== undefined && "ok" in first) onQueue(book, open, about, items, at);
   }
 }
 
@@ -161,6 +168,7 @@ function onQueue(
   { call, at }: OpenCall,
   about: readonly KnownJob[],
   items: readonly ItemAnswer[],
+  answeredAt: number,
 ): void {
   for (const job of about) {
     if (call.call === "cancelByKey") {
@@ -169,7 +177,7 @@ function onQueue(
     }
     if (call.call === "purge" && job.purging === job.lease) job.purgedAt = at;
     if (call.call === "deleteQueue") deleted(book, job, at);
-    if (call.call === "redrive") job.attemptMin = 0;
+    if (call.call === "redrive") redriven(job, answeredAt);
   }
 }
 

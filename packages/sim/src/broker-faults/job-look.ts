@@ -3,7 +3,7 @@
 
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
-import { causeOf, isHeld, isOpen, type KnownJob } from "./known-job.ts";
+import { causeOf, isHeld, isOpen, type KnownJob, redriven } from "./known-job.ts";
 import type { SeenJob } from "./record.ts";
 
 export function judgeSeen(book: JobBook, job: KnownJob, seen: SeenJob, at: number): void {
@@ -29,6 +29,9 @@ function judgeLive(
   demand(!isHeld(job, at) || state === "leased", "live leases survive", () => {
     return `job ${id} is held until ${job.lease?.until} and ${state} at ${at}`;
   });
+  // A retry that was not answered may have ended its delay.
+  if (state !== "delayed" && isOpen(job, "retry")) job.notBefore = new Set([() => 0]);
+  if (isOpen(job, "redrive")) redriven(job, at);
   settle(job, state, attempt);
   if (state !== "leased") return;
   const { lease } = job;
@@ -63,6 +66,8 @@ function judgeEnded(book: JobBook, job: KnownJob, { id, ending }: SeenJob, at: n
     demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${ending}`);
     book.end(job, ending!);
   }
+  // A retry that was not answered may have run it again, to another end.
+  if (isOpen(job, "retry")) return book.end(job, ending!);
   const isKnown = job.ended === "finished" || job.ended === "cancelled";
   demand(!isKnown || job.ended === ending, "endings", () => {
     return `job ${id} was ${job.ended} and is ${ending}`;

@@ -159,6 +159,16 @@ export function mayBeDead(job: KnownJob, at: number): boolean {
   return attemptMax + runsOut + restarts >= (job.note.attempts ?? 1);
 }
 
+// Dead letters run again. A lease may have run out with the last attempt, and nobody was told that
+// the job is dead.
+export function redriven(job: KnownJob, at: number): void {
+  job.attemptMin = 0;
+  if (!mayBeDead(job, at)) return;
+  if (job.lease !== undefined) job.lease.mayBeOver = true;
+  job.isSecondLife = true;
+  job.hasLostKey = true;
+}
+
 // The earliest time at which it may go out.
 export function earliestOf({ notBefore }: KnownJob): number {
   return Math.min(...[...notBefore].map((time) => time()));

@@ -4,7 +4,7 @@ import {
   type Broker,
   type GroupInfo,
   type JobInfo,
-  type QueueStats,
+  type QueueInfo,
   SluiceError,
   type StoreEntry,
 } from "@sluice/protocol";
@@ -21,34 +21,28 @@ export async function observe(
   stores: readonly string[],
   groups: readonly string[],
 ): Promise<Seen> {
-  const queues: SeenQueue[] = [];
-  for (const { name } of await broker.queues()) queues.push(await queueOf(broker, name));
+  const { queues, jobs } = await stillOf(broker);
   const told: { store: string; entries: StoreEntry[] }[] = [];
   for (const store of stores) told.push({ store, entries: await entriesOf(broker, store) });
   return {
     queues: queues.map(({ name, stats }) => ({ name, stats })),
-    jobs: queues.flatMap(({ jobs }) => jobs),
+    jobs,
     gates: (await broker.gates({ limit: GATES_MAX })).items,
     stores: told,
     groups: await groupsOf(broker, groups),
   };
 }
 
-interface SeenQueue {
-  readonly name: string;
-  readonly stats: QueueStats;
-  readonly jobs: SeenJob[];
-}
-
-// A list takes a while, in which leases run out and delays end: then it is made again.
-async function queueOf(broker: Broker, name: string): Promise<SeenQueue> {
+// Lists take a while, in which leases run out, delays end and a job dies into another queue, even
+// one that was not there before: then they are made again.
+async function stillOf(broker: Broker): Promise<{ queues: readonly QueueInfo[]; jobs: SeenJob[] }> {
   for (let tries = 1; ; tries++) {
-    const before = (await broker.queue(name)).stats;
-    const jobs = await jobsOf(broker, name);
-    const { stats } = await broker.queue(name);
-    if (JSON.stringify(before) === JSON.stringify(stats) || tries === LISTS_MAX) {
-      return { name, stats, jobs };
-    }
+    const before = await broker.queues();
+    const jobs: SeenJob[] = [];
+    for (const { name } of before) jobs.push(...(await jobsOf(broker, name)));
+    const queues = await broker.queues();
+    const isStill = JSON.stringify(before) === JSON.stringify(queues);
+    if (isStill || tries === LISTS_MAX) return { queues, jobs };
   }
 }
 

@@ -1,7 +1,7 @@
 // Kills a process again and again, starts it anew on the same data, and judges its whole history.
 
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -39,9 +39,8 @@ export class Cycles {
 
   // One life and its end. Throws `Broken` with what was promised and not kept.
   async run(): Promise<void> {
-    const history = join(this.#folder, "history.jsonl");
+    const history = join(this.#folder, `history-${this.#life}.jsonl`);
     const startFile = join(this.#folder, "start.json");
-    rmSync(history, { force: true });
     writeFileSync(history, "");
     const start: Start = {
       dir: this.dir,

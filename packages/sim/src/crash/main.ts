@@ -25,6 +25,6 @@ console.log(line);
 if (failure === undefined) rmSync(folder, { recursive: true, force: true });
 else {
   console.log(`seed ${seed} broke a promise: ${failure}`);
-  console.log(`the data and the last history are in ${folder}`);
+  console.log(`the data and the histories of all lives are in ${folder}`);
   process.exitCode = 1;
 }

@@ -41,8 +41,10 @@ const broker = await openBroker({
 });
 const now = await timeNow();
 const seen = await observe(broker, plan.stores, start.groups);
+const at = now();
+// Read after that: the process may be put aside between the two.
 const openMs = Math.ceil(performance.now() - startedMs);
-write({ is: "state", at: now(), clockAt, openMs, seen });
+write({ is: "state", at, clockAt, openMs, seen });
 
 const recorder = new Recorder({
   broker,
