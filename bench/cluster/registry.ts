@@ -47,7 +47,7 @@ class Watchers {
     for (let i = 0; i < count; i++) {
       this.#revision = await (this.#revision === 0
         ? registry!.create("node.a", VALUE)
-        : registry!.update("node.a", VALUE, this.#revision));
+        : registry!.renew("node.a", VALUE, this.#revision));
     }
     await new Promise<void>((resolve) => {
       this.#look = () => {
@@ -65,7 +65,7 @@ class Watchers {
     const beat = async (registry: NatsRegistry, key: string): Promise<void> => {
       let revision = (await registry.get(key))?.revision ?? (await registry.create(key, VALUE));
       for (; performance.now() < endAt; written++) {
-        revision = await registry.update(key, VALUE, revision);
+        revision = await registry.renew(key, VALUE, revision);
       }
     };
     // One that was outrun for too long is refused, and its node would be taken for dead.

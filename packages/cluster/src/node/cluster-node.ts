@@ -132,7 +132,7 @@ export class ClusterNode implements ClusterDoor {
   }
 
   async drain(node: string): Promise<void> {
-    await askToDrain(this.#options.registry, node);
+    await askToDrain(this.#options.registry, this.#clock, node);
   }
 
   /** Gives the partitions to the others, as far as they take them in time; calls go on. */

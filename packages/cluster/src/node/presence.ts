@@ -8,7 +8,7 @@ import {
   parseNodeEntry,
   type TenureFigures,
 } from "./entries.ts";
-import { REGISTRY_MS_MAX } from "./limits.ts";
+import { LEASE_MS, REGISTRY_MS_MAX } from "./limits.ts";
 import { isConflict, within } from "./within.ts";
 
 /** Others write our entry too, but rarely. */
@@ -118,7 +118,7 @@ export class Presence {
     };
     const text = JSON.stringify(entry);
     if (this.#revision === undefined) return registry.create(this.#key, text);
-    return registry.update(this.#key, text, this.#revision);
+    return registry.renew(this.#key, text, this.#revision);
   }
 
   /** Somebody else has written our entry: a wish to drain, or our own write that seemed lost. */
@@ -137,25 +137,46 @@ export class Presence {
   }
 }
 
-/** Asks a node to give its partitions away, by writing so into its entry. */
-export async function askToDrain(registry: Registry, node: string): Promise<void> {
-  for (let tries = 0; tries < DRAIN_TRIES; tries++) {
-    const found = await registry.get(NODE_PREFIX + node);
+/**
+ * Asks a node to give its partitions away, by writing so into its entry. A beat of the node may
+ * pass over that unseen: so it is asked until a later beat says it too. A node that is silent has
+ * nothing to give away.
+ */
+export async function askToDrain(registry: Registry, clock: Clock, node: string): Promise<void> {
+  const key = NODE_PREFIX + node;
+  const endAt = clock.now() + LEASE_MS;
+  let askedAt: number | undefined;
+  do {
+    const found = await registry.get(key);
     const entry = parseNodeEntry(found?.value);
     if (found === undefined || entry === undefined) {
       throw new SluiceError("NOT_FOUND", `there is no node ${node}`, { field: "node" });
     }
-    if (entry.isDraining) return;
-    const text = JSON.stringify({ ...entry, isDraining: true });
-    try {
-      await registry.update(NODE_PREFIX + node, text, found.revision);
-      return;
-    } catch (error) {
-      // The node itself has written meanwhile, as it does twice a second.
-      if (!isConflict(error)) throw error;
-    }
-  }
+    const { beat, isDraining } = entry;
+    if (isDraining && askedAt !== undefined && beat > askedAt) return;
+    if (isDraining) askedAt ??= beat;
+    else if (await askedOnce(registry, key, entry, found.revision)) askedAt = beat;
+    await new Promise<void>((resolve) => clock.at(clock.now() + ASK_MS, resolve));
+  } while (clock.now() < endAt);
+  if (askedAt !== undefined) return;
   throw new SluiceError("TIMEOUT", `the node ${node} could not be told to drain: try again`);
 }
 
-const DRAIN_TRIES = 20;
+/** How often it is looked whether a node has heard: it writes twice a second. */
+const ASK_MS = 50;
+
+async function askedOnce(
+  registry: Registry,
+  key: string,
+  entry: NodeEntry,
+  revision: number,
+): Promise<boolean> {
+  try {
+    await registry.update(key, JSON.stringify({ ...entry, isDraining: true }), revision);
+    return true;
+  } catch (error) {
+    // The node itself has written meanwhile.
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}

@@ -102,6 +102,23 @@ const CHANGES: Record<string, Act> = {
     }
   },
 
+  "renews what has the revision that the caller knows, whatever else changes": async ({ open }) => {
+    const handles = [await open(), await open(), await open()];
+    const lives = handles.map(async (handle, index) => {
+      let revision = await handle.create(`node.${index}`, "0");
+      for (let i = 1; i <= 10; i++)
+        revision = await handle.renew(`node.${index}`, `${i}`, revision);
+      await refused("CONFLICT", handle.renew(`node.${index}`, "late", revision - 1));
+      await refused("CONFLICT", handle.update(`node.${index}`, "late", revision - 1));
+      const entry = { value: "10", revision };
+      assert.deepEqual(await handles[0]!.get(`node.${index}`), entry);
+      await handle.delete(`node.${index}`, revision);
+      await refused("CONFLICT", handle.renew(`node.${index}`, "gone", revision));
+    });
+    await Promise.all(lives);
+    await refused("INVALID", handles[0]!.renew("node.", "x", 1));
+  },
+
   "gives revisions that grow over all keys": async ({ open }) => {
     const registry = await open();
     const revisions: number[] = [];

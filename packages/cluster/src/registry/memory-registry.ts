@@ -50,6 +50,10 @@ export class MemoryRegistry implements Registry {
     return this.#set(key, value);
   }
 
+  renew(key: string, value: string, revision: number): Promise<number> {
+    return this.update(key, value, revision);
+  }
+
   async delete(key: string, revision: number): Promise<void> {
     this.#check(key);
     if (this.#shared.entries.get(key)?.revision !== revision) throw conflict(key);

@@ -10,7 +10,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import {
   checkKey,
@@ -46,7 +46,8 @@ const BUSY_PAUSE_MS = 20;
  * A registry in a key-value bucket of NATS JetStream. A change names the last sequence of the whole
  * bucket, not that of its key: a cluster of servers 2.9 judges the latter before it puts changes in
  * order, so that several with the same revision all pass. The price: a change reads first, and is
- * made again when another key has changed meanwhile. A bucket has a few changes each second.
+ * made again when another key has changed meanwhile. What changes often is renewed, which names the
+ * sequence of its key and costs one message.
  */
 export class NatsRegistry implements Registry {
   readonly #bucket: string;
@@ -98,6 +99,19 @@ export class NatsRegistry implements Registry {
     return this.#call(key, () => {
       checkValue(value);
       return this.#change(key, revision, value);
+    });
+  }
+
+  renew(key: string, value: string, revision: number): Promise<number> {
+    return this.#call(key, async () => {
+      checkValue(value);
+      const head = headers();
+      head.set("Nats-Expected-Last-Subject-Sequence", `${revision}`);
+      try {
+        return await this.#publish(key, value, head);
+      } catch (error) {
+        throw isWrongSequence(error) ? conflict(key) : error;
+      }
     });
   }
 
@@ -165,14 +179,18 @@ export class NatsRegistry implements Registry {
       if ((await this.#read(key))?.revision !== revision) throw conflict(key);
       head.set("Nats-Expected-Last-Sequence", `${state.last_seq}`);
       try {
-        const subject = `$KV.${this.#bucket}.${key}`;
-        const { seq } = await this.#client.publish(subject, value ?? "", { headers: head });
-        return seq;
+        return await this.#publish(key, value ?? "", head);
       } catch (error) {
         if (!isWrongSequence(error) || performance.now() > endAt) throw error;
       }
       await setTimeout(Math.random() * BUSY_PAUSE_MS);
     }
+  }
+
+  async #publish(key: string, value: string, head: MsgHdrs): Promise<number> {
+    const subject = `$KV.${this.#bucket}.${key}`;
+    const { seq } = await this.#client.publish(subject, value, { headers: head });
+    return seq;
   }
 
   async #call<T>(key: string, act: () => Promise<T>): Promise<T> {

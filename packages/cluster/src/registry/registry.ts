@@ -26,6 +26,12 @@ export interface Registry {
   create(key: string, value: string): Promise<number>;
   /** Answers the new revision; rejects with CONFLICT when the last one is another. */
   update(key: string, value: string, revision: number): Promise<number>;
+  /**
+   * As `update`, for an entry that one node writes again and again: changes of other keys do not
+   * come in its way. Of two that are made of one key at the same moment both may be answered, and
+   * the later one stays: not for what two may claim.
+   */
+  renew(key: string, value: string, revision: number): Promise<number>;
   /** Rejects with CONFLICT when the last revision is another. */
   delete(key: string, revision: number): Promise<void>;
   /**

@@ -30,6 +30,8 @@ export interface Confirmation {
 
 // Confirmations are tried this often on every partition that a node serves.
 const LOAD_MS = 50;
+// Renewals of one key within this time do not see each other.
+const SAME_MOMENT_MS = 5;
 
 export class SimCluster {
   readonly options: SimOptions;
@@ -37,6 +39,8 @@ export class SimCluster {
   readonly confirmations: Confirmation[] = [];
   readonly fences: number[];
   readonly #store = new Map<string, { value: string; revision: number }>();
+  // The revision that each key had before its last change, and when that was.
+  readonly #last = new Map<string, { before: number; time: number }>();
   readonly #watchers: ((entry: WatchedEntry) => void)[] = [];
   #revision = 0;
   // The next one last; of one time, the first made.
@@ -107,6 +111,18 @@ export class SimCluster {
     if ((this.#store.get(key)?.revision ?? 0) !== revision) {
       throw new SluiceError("CONFLICT", `${key} was changed`);
     }
+    return this.#set(key, value);
+  }
+
+  // What was judged before the last change was made comes after it.
+  renew(key: string, value: string, revision: number): number {
+    const last = this.#last.get(key);
+    const isLate = last?.before === revision && this.now - last.time < SAME_MOMENT_MS;
+    return isLate ? this.#set(key, value) : this.write(key, value, revision);
+  }
+
+  #set(key: string, value: string | undefined): number {
+    this.#last.set(key, { before: this.#store.get(key)?.revision ?? 0, time: this.now });
     const next = ++this.#revision;
     if (value === undefined) this.#store.delete(key);
     else this.#store.set(key, { value, revision: next });
@@ -263,6 +279,10 @@ export class SimNode implements Clock, Registry, PartitionHost {
 
   async update(key: string, value: string, revision: number): Promise<number> {
     return this.#ask(() => this.#sim.write(key, value, revision));
+  }
+
+  async renew(key: string, value: string, revision: number): Promise<number> {
+    return this.#ask(() => this.#sim.renew(key, value, revision));
   }
 
   async delete(key: string, revision: number): Promise<void> {
