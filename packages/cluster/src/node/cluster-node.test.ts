@@ -64,6 +64,23 @@ test("what was added before a drain is worked off after it, and no call fails", 
   assert.equal(nodes[2]!.node.status().nodes.find(({ id }) => id === "c")?.owned, 0);
 });
 
+test("a held job stays with its worker when the clock of the next owner is ahead", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a"), await cluster.add("b", 7 * 60_000)];
+  await cluster.settled(nodes);
+  const broker = await nodes[1]!.connect();
+  await makeQueues(broker);
+  for (const queue of QUEUES) await broker.add(queue, [job(queue)]);
+  const held = [];
+  for (const queue of QUEUES) held.push(...(await broker.lease(queue, { max: 1 })));
+  await nodes[1]!.node.drain("a");
+  await cluster.settled(nodes.slice(1));
+  assert.deepEqual(await workOff(broker), []);
+  const outcomes = await broker.ack(held.map(({ lease }) => ({ lease })));
+  for (const { error } of outcomes) assert.equal(error, undefined);
+  assert.equal(outcomes.length, QUEUES.length);
+});
+
 test("the partitions of a killed node go on elsewhere, with all that was confirmed", async (t) => {
   const cluster = new NodeCluster(t);
   const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];

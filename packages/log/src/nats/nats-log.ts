@@ -54,6 +54,7 @@ export class NatsLog implements Log {
   readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
   #isReplayed = false;
+  #replayedAt: number | undefined;
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -123,6 +124,11 @@ export class NatsLog implements Log {
 
   get failed(): Promise<SluiceError> {
     return this.#failure.promise;
+  }
+
+  /** When the own fence was stored. */
+  get replayedAt(): number | undefined {
+    return this.#replayedAt;
   }
 
   get sizeBytes(): number {
@@ -208,7 +214,11 @@ export class NatsLog implements Log {
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
     const reader = new BatchReader(this.#settings.stream);
     const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
-    for await (const batch of replayStream(this.#settings, this.#stream, reader, isLast)) {
+    let storedAt: number | undefined;
+    const batches = replayStream(this.#settings, this.#stream, reader, isLast, (at) => {
+      storedAt = at;
+    });
+    for await (const batch of batches) {
       const { position, facts } = batch;
       const parts = reader.lastParts;
       this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
@@ -217,6 +227,7 @@ export class NatsLog implements Log {
     }
     this.#life.endReplay();
     this.#isReplayed = true;
+    this.#replayedAt = storedAt;
   }
 
   async #read(position: Position, offset: number, length: number): Promise<Uint8Array> {
