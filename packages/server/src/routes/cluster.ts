@@ -111,7 +111,8 @@ export function clusterRoutes(
     schema: {
       operationId: "drainNode",
       summary: "Have a node give its partitions to the others, until it is started anew",
-      description: "Answers at once; the node is drained when it owns no partition any more.",
+      description:
+        "Answers when the node has heard of it, a second later; it is drained when it owns none.",
       tags: ["cluster"],
       params: object({ node: NAME }, ["node"]),
       response: {
