@@ -112,7 +112,7 @@ test("a log that fails is told once, by whomever it is noticed", async () => {
   }
 });
 
-test("a log that cannot be read is tried more and more seldom, one that is away is not", async () => {
+test("a log that cannot be read is tried more and more seldom", async () => {
   for (const [code, triesMax, pauseMs] of [
     ["LOG_DAMAGED", 25, UNREADABLE_RETRY_MS_MAX],
     ["LOG_VERSION", 25, UNREADABLE_RETRY_MS_MAX],

@@ -74,7 +74,7 @@ const NO_HOST = {
 /** A lease is 3 s; the library itself would notice after a minute and more. */
 const HEARD_MS_MAX = 10_000;
 
-test("the server that told a node of changes is gone for good: it hears on by another", async () => {
+test("a node whose NATS server is gone for good hears on by another", async () => {
   const servers = await NatsServers.start({ count: 3 });
   const connection = await connectNats(servers.urls);
   const clock = new SystemClock();
