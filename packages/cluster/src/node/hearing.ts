@@ -6,7 +6,7 @@
  */
 import type { Clock } from "@sluice/protocol";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
-import { DEAF_SHARE, START_MS_MAX } from "./limits.ts";
+import { DEAF_SHARE, START_MS_MAX, WATCH_MS_MAX } from "./limits.ts";
 import { keepTrying } from "./within.ts";
 
 export interface HearingOptions {
@@ -21,6 +21,8 @@ export class Hearing {
   #unwatch: (() => void) | undefined;
   /** A revision that was written and has not come back, and since when. */
   #awaited: { readonly revision: number; readonly since: number } | undefined;
+  /** New watches since the last word of our own came back. */
+  #inVain = 0;
   #isOpening = false;
   #isOver = false;
 
@@ -35,20 +37,28 @@ export class Hearing {
   /** Of our own entry: the revision that was written last, and the one that was heard last. */
   look(written: number, heard: number): void {
     const now = this.#options.clock.now();
-    if (heard >= written) this.#awaited = undefined;
-    else if (this.#awaited === undefined || heard >= this.#awaited.revision) {
-      this.#awaited = { revision: written, since: now };
-    }
+    const isHeard = heard >= (this.#awaited?.revision ?? written);
+    if (isHeard) this.#inVain = 0;
+    if (isHeard) this.#awaited = undefined;
+    if (heard < written) this.#awaited ??= { revision: written, since: now };
     if (this.#awaited === undefined || this.#isOpening || this.#isOver) return;
-    if (now - this.#awaited.since < this.#options.leaseMs * DEAF_SHARE) return;
+    if (now - this.#awaited.since < this.#patienceMs()) return;
     // A new one has its time too; one that could not be opened is tried again.
     this.#awaited = undefined;
-    void this.#open().catch(() => {});
+    const opened = this.#open().then(() => this.#inVain++);
+    opened.catch(() => {});
+  }
+
+  /** Longer each time: where all is slow, watches that tell everything anew make it slower. */
+  #patienceMs(): number {
+    const ms = this.#options.leaseMs * DEAF_SHARE * 2 ** this.#inVain;
+    return Math.min(ms, WATCH_MS_MAX);
   }
 
   stop(): void {
     this.#isOver = true;
     this.#unwatch?.();
+    this.#unwatch = undefined;
   }
 
   async #open(): Promise<void> {

@@ -66,8 +66,9 @@ export class KeyBook implements KeyPeers {
     try {
       await within(clock, KEYS_MS_MAX, this.#readByAll(bump));
     } catch {
-      const nodes = this.#missing(bump).join(", ");
-      const message = `keys have changed, and may still be as before on ${nodes}`;
+      const missing = this.#missing(bump);
+      if (missing.length === 0) return;
+      const message = `keys have changed, and may still be as before on ${missing.join(", ")}`;
       onError(new SluiceError("TIMEOUT", `${message}: not read within ${KEYS_MS_MAX} ms`));
     }
   }

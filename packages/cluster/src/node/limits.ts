@@ -9,6 +9,9 @@ export const BEATS_PER_LEASE = 6;
 /** A node that could not hear itself for this part of a lease judges nobody. */
 export const DEAF_SHARE = 1 / 2;
 
+/** At the most between two watches that are opened because nothing is heard. */
+export const WATCH_MS_MAX = 30_000;
+
 /** An owner without a proof for this part of a lease serves no more. */
 export const PROOF_SHARE = 2 / 3;
 
