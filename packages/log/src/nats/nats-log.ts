@@ -69,12 +69,17 @@ export class NatsLog implements Log {
 
   static async open(options: NatsLogOptions): Promise<NatsLog> {
     const settings = parseNatsOptions(options);
+    let log: NatsLog | undefined;
     try {
       const stream = await Stream.open(settings);
-      const log = new NatsLog(settings, stream, await stream.info());
+      const info = await stream.info();
+      // Before the fence, of which every try would leave another one.
+      checkWhole(info);
+      log = new NatsLog(settings, stream, info);
       await log.takeOver();
       return log;
     } catch (error) {
+      await log?.close();
       throw toLogError(settings.stream, "opening", error);
     }
   }
@@ -104,15 +109,15 @@ export class NatsLog implements Log {
     this.#fence = fence.first;
     this.#pipeline = fence.pipeline;
     void fence.pipeline.failed.then(this.#failure.resolve);
-    const { state } = await this.#stream.info();
-    // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
-    const { num_deleted = 0, first_seq } = state;
-    const { name } = this.#stream;
-    if (num_deleted > 0) {
-      throw streamDamaged(name, first_seq, `${num_deleted} messages are missing behind it`);
-    }
+    const info = await this.#stream.info();
+    checkWhole(info);
+    const { first_seq } = info.state;
     if (this.#life.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
-      throw logFailed(name, "replaying", "its former owner has trimmed it: open it again");
+      throw logFailed(
+        this.#stream.name,
+        "replaying",
+        "its former owner has trimmed it: open it again",
+      );
     }
     this.#tail.endAt(fence.last);
   }
@@ -307,4 +312,11 @@ export class NatsLog implements Log {
     await this.#pipeline?.settled();
     this.#pipeline?.close();
   }
+}
+
+/** Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read. */
+function checkWhole({ config, state }: StreamInfo): void {
+  const { num_deleted = 0, first_seq } = state;
+  if (num_deleted === 0) return;
+  throw streamDamaged(config.name, first_seq, `${num_deleted} messages are missing behind it`);
 }

@@ -112,7 +112,8 @@ export function clusterRoutes(
       operationId: "drainNode",
       summary: "Have a node give its partitions to the others, until it is started anew",
       description:
-        "Answers when the node has heard of it, a second later; it is drained when it owns none.",
+        "Answered when the node knows; it is drained when it owns no partition any more. " +
+        "409 when no other node lives that is not drained: nobody could take what it has.",
       tags: ["cluster"],
       params: object({ node: NAME }, ["node"]),
       response: {

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { SystemClock } from "@sluice/broker";
+import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
+import { Houses } from "./houses.ts";
+
+/** Counts the logs that are open; those that are followed open when the test says so. */
+function houses(t: TestContext) {
+  const store = new FencedStore();
+  const open = new Set<FencedLog>();
+  const follows: PromiseWithResolvers<FencedLog>[] = [];
+  const watched = (log: FencedLog): FencedLog => {
+    open.add(log);
+    const close = log.close.bind(log);
+    log.close = () => {
+      open.delete(log);
+      return close();
+    };
+    return log;
+  };
+  const made = new Houses({
+    clock: new SystemClock(),
+    openLog: async () => watched(store.open()),
+    followLog: () => {
+      const follow = Promise.withResolvers<FencedLog>();
+      follows.push(follow);
+      return follow.promise;
+    },
+    broker: {},
+    partitions: new LocalPartitions(),
+    count: 1,
+    resumeMs: 0,
+    isExpected: () => false,
+    troubleOf: () => undefined,
+    onFailed: () => {},
+    onServed: () => {},
+  });
+  t.after(() => made.stop());
+  const followed = (): void => follows.shift()!.resolve(watched(store.follow()));
+  return { houses: made, open, followed };
+}
+
+test("a log that can be read ahead only when nobody wants it any more is closed", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = assert.rejects(made.warm(0), { code: "MOVED" });
+  made.cool(0);
+  followed();
+  await warming;
+  assert.equal(open.size, 0);
+});
+
+test("so is one that comes after its partition was opened without it", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = assert.rejects(made.warm(0), { code: "MOVED" });
+  await made.open(0);
+  followed();
+  await warming;
+  assert.equal(open.size, 1);
+  await made.close(0);
+  assert.equal(open.size, 0);
+});
+
+test("what was read ahead is served, and nothing is left when the node ends", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = made.warm(0);
+  followed();
+  await warming;
+  await made.open(0);
+  assert.equal(open.size, 1);
+  const late = assert.rejects(made.warm(0), { code: "MOVED" });
+  await made.stop();
+  followed();
+  await late;
+  await assert.rejects(made.open(0), { code: "MOVED" });
+  assert.equal(open.size, 0);
+});
