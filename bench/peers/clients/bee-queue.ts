@@ -4,6 +4,7 @@ import type { Client, Consumer, Job, Place } from "../system.ts";
 const BATCH_JOBS = 1000;
 const BULKS_IN_FLIGHT = 4;
 const CONCURRENCY = 200;
+const STOP_MS = 5000;
 
 export async function connect(place: Place): Promise<Client> {
   const { hostname, port } = new URL(place.address);
@@ -37,10 +38,11 @@ export async function connect(place: Place): Promise<Client> {
       worker.on("failed", (_job, error) => failed(error));
       worker.on("error", failed);
       await worker.ready();
-      worker.process(place.concurrency ?? CONCURRENCY, async ({ data }) => handle(data));
-      return () => worker.close(STOP_MS);
+      const concurrency = place.concurrency ?? CONCURRENCY;
+      return {
+        start: () => worker.process(concurrency, async ({ data }) => handle(data)),
+        stop: () => worker.close(STOP_MS),
+      };
     },
   };
 }
-
-const STOP_MS = 5000;

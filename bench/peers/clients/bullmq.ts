@@ -1,12 +1,16 @@
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
-import type { Client, Consumer, Job, Place } from "../system.ts";
+import type { Client, Consumer, Consumption, Job, Place } from "../system.ts";
 
 const BATCH_JOBS = 1000;
 const BULKS_IN_FLIGHT = 4;
+// A worker fetches one job after the other: several are what its manual recommends, and 50 jobs at
+// a time is what it shows for one (docs.bullmq.io/guide/workers/concurrency).
+const WORKERS = 4;
 const CONCURRENCY = 200;
 // A finished job is gone, as with the others.
 const REMOVED = { removeOnComplete: true, removeOnFail: true };
+const REMOVED_BY_WORKER = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
 
 export async function connect(place: Place): Promise<Client> {
   const { hostname, port } = new URL(place.address);
@@ -15,7 +19,6 @@ export async function connect(place: Place): Promise<Client> {
   const connection = open();
   const queue = new Queue<Job>(place.queue, { connection, defaultJobOptions: REMOVED });
   await queue.waitUntilReady();
-  const max = place.limitPerSecond;
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
     limits: true,
@@ -28,20 +31,38 @@ export async function connect(place: Place): Promise<Client> {
       await queue.add("job", job);
     },
 
-    async consume({ handle, stored, failed }: Consumer) {
-      const worker = new Worker<Job>(place.queue, async ({ data }) => handle(data), {
-        connection: open(),
-        concurrency: place.concurrency ?? CONCURRENCY,
-        ...REMOVED_BY_WORKER,
-        ...(max === undefined ? {} : { limiter: { max, duration: 1000 } }),
-      });
-      worker.on("completed", () => stored(1));
-      worker.on("failed", (_job, error) => failed(error));
-      worker.on("error", failed);
-      await worker.waitUntilReady();
-      return () => worker.close();
-    },
+    consume: (consumer) => work(place, open, consumer),
   };
 }
 
-const REMOVED_BY_WORKER = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
+async function work(
+  { queue, concurrency = CONCURRENCY, limitPerSecond, isLatency }: Place,
+  open: () => ConnectionOptions,
+  { handle, stored, failed }: Consumer,
+): Promise<Consumption> {
+  const length = isLatency ? 1 : WORKERS;
+  const limiter =
+    limitPerSecond === undefined ? {} : { limiter: { max: limitPerSecond, duration: 1000 } };
+  const workers = Array.from({ length }, () => {
+    const worker = new Worker<Job>(queue, async ({ data }) => handle(data), {
+      connection: open(),
+      concurrency: Math.ceil(concurrency / length),
+      autorun: false,
+      ...REMOVED_BY_WORKER,
+      ...limiter,
+    });
+    worker.on("completed", () => stored(1));
+    worker.on("failed", (_job, error) => failed(error));
+    worker.on("error", failed);
+    return worker;
+  });
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  return {
+    start() {
+      for (const worker of workers) worker.run().catch(failed);
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+}

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import {
   AckPolicy,
+  type ConsumerMessages,
   DiscardPolicy,
   type JsMsg,
   jetstream,
@@ -14,6 +15,7 @@ import type { Client, Consumer, Job, Place } from "../system.ts";
 const BATCH_JOBS = 500;
 const BULKS_IN_FLIGHT = 4;
 const PULL_JOBS = 2000;
+// Its default of 1,000 would let acks on their way hold back the next pull.
 const ACK_PENDING_MAX = 20_000;
 const HOUR_MS = 3_600_000;
 const SETTLE_MS = 5;
@@ -32,12 +34,13 @@ export async function connect(place: Place): Promise<Client> {
     discard: DiscardPolicy.New,
     num_replicas: 1,
   });
-  await manager.consumers.add(queue, {
+  const options = {
     durable_name: queue,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(HOUR_MS),
     max_ack_pending: place.concurrency ?? ACK_PENDING_MAX,
-  });
+  };
+  let acked = 0;
   const publish = (job: Job) => stream.publish(queue, JSON.stringify(job));
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
@@ -52,21 +55,33 @@ export async function connect(place: Place): Promise<Client> {
     },
 
     async consume(consumer) {
+      // A new one takes what was sent to the one before and came too late for it.
+      await manager.consumers.delete(queue, queue).catch(() => undefined);
+      await manager.consumers.add(queue, options);
+      acked = 0;
       const durable = await stream.consumers.get(queue, queue);
-      const messages = await durable.consume({
-        max_messages: PULL_JOBS,
-        callback: (message) => take(message, consumer),
-      });
-      return async () => {
-        await messages.close();
+      const stored = (count: number): void => {
+        acked += count;
+        consumer.stored(count);
+      };
+      const callback = (message: JsMsg): void => take(message, { ...consumer, stored });
+      let messages: ConsumerMessages | undefined;
+      return {
+        async start() {
+          messages = await durable.consume({ max_messages: PULL_JOBS, callback });
+        },
+        async stop() {
+          await messages?.close();
+        },
       };
     },
 
     // An ack of its own kind of confirmation would cost a round trip each: its state tells.
-    async settle(held) {
-      while ((await manager.consumers.info(queue, queue)).num_ack_pending > held()) {
-        await setTimeout(SETTLE_MS);
-      }
+    async settle() {
+      const until = acked;
+      const floor = async (): Promise<number> =>
+        (await manager.consumers.info(queue, queue)).ack_floor.consumer_seq;
+      while ((await floor()) < until) await setTimeout(SETTLE_MS);
     },
   };
 }
