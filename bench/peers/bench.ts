@@ -25,8 +25,9 @@ export const peersBench: Bench = {
     embeddedGroup,
   ],
   finish: (end) => {
-    if (end.writesDocs) writePage(end);
-    // Everything is measured: the next one begins anew.
+    if (!end.writesDocs) return;
+    writePage(end);
+    // The page has it all: the next one begins anew.
     if (end.scale.name === "full" && end.isWhole) StateFile.forget(statePath());
   },
 };

@@ -7,7 +7,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const run = promisify(execFile);
 const ROOT = 0;
 
 export interface Unpacked {
@@ -26,6 +25,21 @@ export function cacheDir(): string {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   if (statSync(dir).uid !== process.getuid?.()) throw new Error(`${dir} belongs to somebody else`);
   return dir;
+}
+
+// Of what it says only the last line tells why it failed.
+async function run(
+  program: string,
+  args: readonly string[],
+  cwd = "/",
+): Promise<{ stdout: string }> {
+  try {
+    return await promisify(execFile)(program, args, { cwd });
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    if (code === "ENOENT") throw new Error(`it needs Debian's ${program}`);
+    throw new Error(`${program}: ${stderr?.trim().split("\n").at(-1) || String(error)}`);
+  }
 }
 
 // The first package is the server itself; the others are unpacked even where they are installed.
@@ -50,7 +64,7 @@ async function fetchInto(dir: string, packages: readonly string[]): Promise<void
   const debs = join(partial, "debs");
   mkdirSync(debs, { recursive: true });
   const names = [...new Set([...packages, ...(await missing(packages))])];
-  await run("apt-get", ["download", "-q", ...names], { cwd: debs });
+  await run("apt-get", ["download", "-q", ...names], debs);
   for (const deb of readdirSync(debs)) {
     await run("dpkg", ["-x", join(debs, deb), join(partial, "root")]);
   }
