@@ -1,5 +1,5 @@
-// A disk for the log whose writes all go through Node's threads: what small writes cost when they are
-// not handed to the operating system at once.
+// A disk for the log whose writes all go through Node's threads: what small writes cost when they
+// are not handed to the operating system at once.
 
 import { constants, fstatSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// What it takes to append to the log with one append in flight: small writes handed to the operating
-// system at once, as the log does, and through Node's threads, as it did.
+// What it takes to append to the log with one append in flight: small writes handed to the
+// operating system at once, as the log does, and through Node's threads, as it did.
 
 import { FileLog } from "@sluice/log";
 import type { Figure, Group, Scale } from "../figure.ts";

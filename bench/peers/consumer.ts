@@ -20,8 +20,8 @@ export interface Turn {
   readonly count: number;
   // How long a handler takes; undefined: no time at all.
   readonly handlerMs?: number;
-  // More jobs wait than are counted: the consumer stops when so many are finished. Jobs of all turns
-  // so far may come.
+  // More jobs wait than are counted: the consumer stops when so many are finished. Jobs of all
+  // turns so far may come.
   readonly isPart?: boolean;
 }
 

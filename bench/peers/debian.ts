@@ -58,6 +58,20 @@ export async function unpack(packages: readonly string[]): Promise<Unpacked> {
   };
 }
 
+// Of packages with their version in the name, the one that is unpacked already or the newest.
+export async function newestOf(prefix: string): Promise<string> {
+  const isOne = (name: string): boolean => new RegExp(`^${prefix}\\d+$`).test(name);
+  const names = readdirSync(cacheDir()).filter(isOne);
+  if (names.length === 0) {
+    const { stdout } = await run("apt-cache", ["pkgnames", prefix]);
+    names.push(...stdout.split("\n").filter(isOne));
+  }
+  const number = (name: string): number => Number(name.replace(prefix, ""));
+  const newest = names.sort((a, b) => number(b) - number(a))[0];
+  if (newest === undefined) throw new Error(`apt-cache knows no ${prefix}*`);
+  return newest;
+}
+
 async function fetchInto(dir: string, packages: readonly string[]): Promise<void> {
   const partial = `${dir}.partial`;
   rmSync(partial, { recursive: true, force: true });

@@ -38,7 +38,7 @@ const REASONS: readonly Reason[] = [
   {
     row: THROUGHPUT,
     peer: /quorum/,
-    text: `its acks go through its log of Raft, but no consumer waits for one, and it is ${OTHER_CORES}. An ack without an answer would close some of it, and nobody would know whether it is stored`,
+    text: `it is ${OTHER_CORES}; its acks go through its log of Raft, but no consumer waits for one. An ack without an answer would close some of it, and a consumer would not know whether it is stored`,
   },
   {
     row: THROUGHPUT,

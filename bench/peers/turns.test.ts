@@ -39,7 +39,7 @@ function memory(): Measurements {
   };
 }
 
-test("runs are interleaved, each round begins one further, and warm-ups come before all of them", async () => {
+test("runs are interleaved, each round begins one further, and warm-ups come first", async () => {
   const log: string[] = [];
   const outcomes = await takeTurns([entrant("a", log), entrant("b", log)], OPTIONS);
   assert.deepEqual(log, [

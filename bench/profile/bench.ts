@@ -1,6 +1,6 @@
-// Where the server's time and memory go in the row in which Sluice is furthest behind its peers over
-// the network: one job at a time, relaxed. The three largest costs of each are printed; the profiles
-// stay where SLUICE_BENCH_PROFILE names a directory.
+// Where the server's time and memory go in the row in which Sluice is furthest behind its peers
+// over the network: one job at a time, relaxed. The three largest costs of each are printed; the
+// profiles stay where SLUICE_BENCH_PROFILE names a directory.
 
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { cpuCosts, heapCosts } from "./costs.ts";
 
 const frame = (functionName: string, url = "") => ({ functionName, url });
-const FILE = "file:///home/me/packages/log/src/writer.ts";
+const FILE = "file:///packages/log/src/writer.ts";
 const PROFILE = {
   nodes: [
     { id: 1, callFrame: frame("(root)"), children: [2, 3, 4] },

@@ -19,6 +19,8 @@ export async function connect(place: Place): Promise<Client> {
   const connection = open();
   const queue = new Queue<Job>(place.queue, { connection, defaultJobOptions: REMOVED });
   await queue.waitUntilReady();
+  // A worker leaves open what it was given: the next one takes it.
+  const connections: ConnectionOptions[] = [];
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
     limits: true,
@@ -31,22 +33,25 @@ export async function connect(place: Place): Promise<Client> {
       await queue.add("job", job);
     },
 
-    consume: (consumer) => work(place, open, consumer),
+    consume(consumer) {
+      const count = place.isLatency ? 1 : WORKERS;
+      while (connections.length < count) connections.push(open());
+      return work(place, connections, consumer);
+    },
   };
 }
 
 async function work(
-  { queue, concurrency = CONCURRENCY, limitPerSecond, isLatency }: Place,
-  open: () => ConnectionOptions,
+  { queue, concurrency = CONCURRENCY, limitPerSecond }: Place,
+  connections: readonly ConnectionOptions[],
   { handle, stored, failed }: Consumer,
 ): Promise<Consumption> {
-  const length = isLatency ? 1 : WORKERS;
   const limiter =
     limitPerSecond === undefined ? {} : { limiter: { max: limitPerSecond, duration: 1000 } };
-  const workers = Array.from({ length }, () => {
+  const workers = connections.map((connection) => {
     const worker = new Worker<Job>(queue, async ({ data }) => handle(data), {
-      connection: open(),
-      concurrency: Math.ceil(concurrency / length),
+      connection,
+      concurrency: Math.ceil(concurrency / connections.length),
       autorun: false,
       ...REMOVED_BY_WORKER,
       ...limiter,

@@ -10,7 +10,7 @@ import type { Party } from "../party.ts";
 import type { Sample } from "../turns.ts";
 
 const BACKLOG = { quick: 50_000, usual: 200_000, full: 1_000_000 } as const;
-const SECONDS = { quick: 0.7, usual: 2, full: 4 } as const;
+const SECONDS = { quick: 0.5, usual: 2, full: 4 } as const;
 const TENANTS = 10;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;

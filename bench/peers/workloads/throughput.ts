@@ -11,8 +11,8 @@ import type { Sample } from "../turns.ts";
 const TENANTS = 10;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;
-const SECONDS = { quick: 1, usual: 2, full: 4 } as const;
-const WARM_SECONDS = 0.5;
+const SECONDS = { quick: 0.7, usual: 2, full: 4 } as const;
+const WARM_SECONDS = 0.3;
 
 // What Sluice means to be, with everything synced.
 const TIMES = {
