@@ -86,9 +86,11 @@ answer({
   async open(name: ClientName, place: Place) {
     const { connect } = await CLIENTS[name]();
     client = await connect(place);
-    if (place.limitPerSecond === undefined || client.limits) return;
-    const intervalCap = (place.limitPerSecond * INTERVAL_MS) / 1000;
-    limiter = new PQueue({ intervalCap, interval: INTERVAL_MS, strict: true });
+    if (place.limitPerSecond !== undefined && !client.limits) {
+      const intervalCap = (place.limitPerSecond * INTERVAL_MS) / 1000;
+      limiter = new PQueue({ intervalCap, interval: INTERVAL_MS, strict: true });
+    }
+    return client.takenMax;
   },
 
   // Connects, and takes nothing yet.

@@ -32,6 +32,7 @@ export class Party implements AsyncDisposable {
   readonly #running: Running;
   readonly #producer: Process;
   readonly #consumer: Process;
+  #takenMax = 0;
   // Ids are never used again.
   #next = 0;
 
@@ -59,7 +60,7 @@ export class Party implements AsyncDisposable {
       };
       // One after the other: the first one makes the queue.
       await party.#producer.ask("open", system.client, place);
-      await party.#consumer.ask("open", system.client, place);
+      party.#takenMax = await party.#consumer.ask<number>("open", system.client, place);
     } catch (error) {
       await party[Symbol.asyncDispose]();
       throw error;
@@ -73,6 +74,11 @@ export class Party implements AsyncDisposable {
       durability: this.#system.modes[this.#mode] ?? "",
       version: [this.#running.version, ...clientVersion(this.#system)].join(", "),
     };
+  }
+
+  // Jobs that the consumer may have taken and not finished yet.
+  get takenMax(): number {
+    return this.#takenMax;
   }
 
   memoryBytes(): number {

@@ -86,6 +86,8 @@ export interface Consumption {
 export interface Client {
   // The batches that serve throughput best.
   readonly bulk: { readonly jobs: number; readonly inFlight: number };
+  // Jobs that a consumer may have taken and not finished yet.
+  readonly takenMax: number;
   // It keeps to the limit by itself.
   readonly limits: boolean;
   // Both resolve when the system has confirmed that the jobs are stored.

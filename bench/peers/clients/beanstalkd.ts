@@ -24,6 +24,7 @@ export async function connect(place: Place): Promise<Client> {
     });
   return {
     bulk: { jobs: 1, inFlight: CONNECTIONS },
+    takenMax: place.concurrency ?? CONNECTIONS,
     limits: false,
 
     async addBulk(jobs) {

@@ -19,8 +19,10 @@ export async function connect(place: Place): Promise<Client> {
   };
   const queue = new BeeQueue<Job>(place.queue, { ...settings, isWorker: false });
   await queue.ready();
+  const concurrency = place.concurrency ?? CONCURRENCY;
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: concurrency,
     limits: false,
 
     async addBulk(jobs) {
@@ -38,7 +40,6 @@ export async function connect(place: Place): Promise<Client> {
       worker.on("failed", (_job, error) => failed(error));
       worker.on("error", failed);
       await worker.ready();
-      const concurrency = place.concurrency ?? CONCURRENCY;
       return {
         start: () => worker.process(concurrency, async ({ data }) => handle(data)),
         stop: () => worker.close(STOP_MS),

@@ -23,6 +23,7 @@ export async function connect(place: Place): Promise<Client> {
   const connections: ConnectionOptions[] = [];
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: place.concurrency ?? CONCURRENCY,
     limits: true,
 
     async addBulk(jobs) {

@@ -32,6 +32,7 @@ export async function connect(place: Place): Promise<Client> {
   });
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: takenMaxOf(place),
     limits: false,
 
     async addBulk(jobs) {
@@ -72,6 +73,10 @@ export async function connect(place: Place): Promise<Client> {
       while ((await pgPool.query(text, [last])).rows.length > 0) await setTimeout(SETTLE_MS);
     },
   };
+}
+
+function takenMaxOf({ variant, concurrency = CONCURRENCY }: Place): number {
+  return variant === "batched" ? concurrency + LOCAL_QUEUE_JOBS : concurrency;
 }
 
 function presetOf({ variant, concurrency }: Place): GraphileConfig.Preset {

@@ -41,6 +41,7 @@ export async function connect(place: Place): Promise<Client> {
   let pulling: Pulling | undefined;
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: place.concurrency ?? PULL_JOBS,
     limits: false,
 
     async addBulk(jobs) {

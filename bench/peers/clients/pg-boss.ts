@@ -31,6 +31,7 @@ export async function connect(place: Place): Promise<Client> {
     place.isFair ? { data, group: { id: String(data.tenant) } } : { data };
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: place.concurrency ?? FETCHERS * BATCH_JOBS,
     limits: false,
 
     async addBulk(jobs) {

@@ -18,6 +18,7 @@ export async function connect(place: Place): Promise<Client> {
   const publishJob = (job: Job) => publish(Buffer.from(JSON.stringify(job)));
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: place.concurrency ?? PREFETCH,
     limits: false,
 
     async addBulk(jobs) {

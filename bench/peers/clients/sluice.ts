@@ -24,8 +24,10 @@ export async function connect(place: Place): Promise<Client> {
     if (limit !== undefined) return { payload, fairnessKey: String(payload.tenant), gates: [GATE] };
     return place.isFair ? { payload, fairnessKey: String(payload.tenant) } : { payload };
   };
+  const concurrency = place.concurrency ?? BATCH_JOBS * BULKS_IN_FLIGHT;
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: concurrency,
     limits: true,
 
     async addBulk(jobs) {
@@ -39,7 +41,6 @@ export async function connect(place: Place): Promise<Client> {
     },
 
     async consume({ handle, stored, failed }: Consumer) {
-      const concurrency = place.concurrency ?? BATCH_JOBS * BULKS_IN_FLIGHT;
       let worker: Worker<Job, unknown> | undefined;
       return {
         start() {

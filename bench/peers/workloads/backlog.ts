@@ -14,6 +14,9 @@ const SECONDS = { quick: 0.5, usual: 2, full: 4 } as const;
 const TENANTS = 10;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;
+// Beside a deep backlog a consumer has taken as many jobs as it may when so many are finished. Those
+// cost time and count for nothing: they are to be few.
+const TIMES_TAKEN = 5;
 
 export const backlogGroup: Group = groupOf({
   name: "backlog",
@@ -95,7 +98,7 @@ class Backlog implements Play {
 
   #resize(perSecond: number): void {
     const jobs = Math.round(perSecond * SECONDS[this.#scale.name]);
-    this.#jobs = Math.max(JOBS_MIN, jobs);
+    this.#jobs = Math.max(JOBS_MIN, TIMES_TAKEN * this.#deep.takenMax, jobs);
   }
 }
 
