@@ -71,7 +71,7 @@ class Flood implements Play {
   }
 
   // Every tenant has a job, so that all of them are known; how fast they are finished tells how
-  // large a flood must be.
+  // large the first flood must be, and that one how large the next.
   async warmUp(): Promise<void> {
     const party = this.#party;
     const count = this.#tenants;
@@ -83,6 +83,7 @@ class Flood implements Play {
     await party.finished();
     this.#resize((count * 1000) / (performance.now() - begun));
     await party.stop();
+    await this.run();
   }
 
   async run(): Promise<Sample> {
