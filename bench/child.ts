@@ -20,9 +20,11 @@ interface Message {
 }
 
 let running: ChildProcess | undefined;
+let isEnding = false;
 
 // Resolves when the group that is under way has stopped its servers and removed its directory.
 export async function endChild(): Promise<void> {
+  isEnding = true;
   if (running === undefined) return;
   const ended = once(running, "exit");
   running.kill("SIGTERM");
@@ -58,6 +60,8 @@ export function runInChild(
     child.on("exit", (code, signal) => {
       process.off("exit", end);
       running = undefined;
+      // Nobody is to go on with the next one.
+      if (isEnding) return;
       resolve(code === 0 ? undefined : `${group} ended with ${signal ?? code}`);
     });
   });

@@ -119,7 +119,13 @@ export function statePath(): string {
 export function measurementsOf(scale: Scale): Measurements {
   if (scale.name !== "full") return FORGETFUL;
   const machine = [cpus()[0]?.model, availableParallelism(), release(), process.version];
-  return new StateFile(statePath(), [...machine, commit()].join(", "));
+  const state = new StateFile(statePath(), [...machine, commit()].join(", "));
+  if (state.count > 0) {
+    console.error(
+      `${state.count} figures of before are taken over; without ${statePath()} none are.`,
+    );
+  }
+  return state;
 }
 
 // What is measured, with what was changed since; of a tree without Git, nothing is known.

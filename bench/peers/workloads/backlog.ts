@@ -14,8 +14,8 @@ const SECONDS = { quick: 0.5, usual: 2, full: 4 } as const;
 const TENANTS = 10;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;
-// Beside a deep backlog a consumer has taken as many jobs as it may when so many are finished. Those
-// cost time and count for nothing: they are to be few.
+// Beside a deep backlog a consumer has taken as many jobs as it may when so many are finished.
+// Those cost time and count for nothing: they are to be few.
 const TIMES_TAKEN = 5;
 
 export const backlogGroup: Group = groupOf({
