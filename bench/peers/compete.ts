@@ -35,6 +35,8 @@ export interface Competition {
   play(party: Party, scale: Scale, second: Party): Play;
   // Each system has a second party, with a server of its own, to compare the first one with.
   readonly isTwice?: boolean;
+  // What all systems together may need of the disk.
+  diskBytes?(scale: Scale): number;
   // Beside the systems, at the end of each round.
   readonly more?: (scratch: Scratch, scale: Scale) => Entrant;
 }
@@ -47,6 +49,7 @@ export function groupOf(competition: Competition): Group {
       using scratch = new Scratch();
       // Servers run as somebody else, each in a directory of its own below.
       chmodSync(scratch.dir, 0o711);
+      warnOfSpace(competition.diskBytes?.(scale) ?? 0, scratch);
       // A listener for the end of each of their processes.
       process.setMaxListeners(0);
       const outcomes = await takeTurns(entrantsOf(competition, scratch, scale), {
@@ -67,6 +70,13 @@ export function groupOf(competition: Competition): Group {
       }
     },
   };
+}
+
+// A disk that is full in the middle of a run fails whoever writes then, and not who filled it.
+function warnOfSpace(bytes: number, { freeBytes, disk }: Scratch): void {
+  if (freeBytes >= bytes) return;
+  const [need, free] = [bytes, freeBytes].map((value) => (value / 1e9).toFixed(0));
+  console.error(`This may need ${need} GB, and ${free} GB are free: ${disk}.`);
 }
 
 // Who has no such mode is told all the same.

@@ -7,11 +7,14 @@
 import type { Group, Scale } from "../../figure.ts";
 import { groupOf, type Play } from "../compete.ts";
 import type { Party } from "../party.ts";
+import { SYSTEMS } from "../systems.ts";
 import type { Sample } from "../turns.ts";
 
 const BACKLOG = { quick: 50_000, usual: 200_000, full: 1_000_000 } as const;
 const SECONDS = { quick: 0.5, usual: 2, full: 4 } as const;
 const TENANTS = 10;
+// A row or a record with its indexes, and once more in a log.
+const DISK_BYTES_PER_JOB = 3000;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;
 // Beside a deep backlog a consumer has taken as many jobs as it may when so many are finished.
@@ -23,6 +26,7 @@ export const backlogGroup: Group = groupOf({
   mode: "sync",
   work: {},
   isTwice: true,
+  diskBytes: ({ name }) => BACKLOG[name] * DISK_BYTES_PER_JOB * SYSTEMS.length,
   metrics: [
     {
       key: "deep",
