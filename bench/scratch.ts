@@ -4,9 +4,8 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeTree } from "./remove-tree.ts";
 
-const REMOVALS_MAX = 100;
-const REMOVAL_REST_MS = 100;
 const PREFIX = "sluice-bench-";
 // Processes that this one cannot see may use the same place: theirs are younger.
 const SWEPT_AGE_MS = 24 * 3_600_000;
@@ -22,7 +21,7 @@ export class Scratch implements Disposable {
   readonly dir: string;
   // For the conditions of what is measured here.
   readonly disk: string;
-  readonly #remove = (): void => remove(this.dir);
+  readonly #remove = (): void => removeTree(this.dir);
 
   constructor() {
     const place = placeOnDisk();
@@ -49,21 +48,6 @@ export class Scratch implements Disposable {
     process.off("exit", this.#remove);
     for (const signal of SIGNALS) process.off(signal, exitNow);
     this.#remove();
-  }
-}
-
-// Servers that were told to end may still write their last; at the end of a process nothing can be
-// awaited but time itself.
-function remove(dir: string): void {
-  const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let left = REMOVALS_MAX; left > 0; left--) {
-    try {
-      rmSync(dir, { recursive: true, force: true });
-      return;
-    } catch (error) {
-      if (left === 1) throw error;
-      Atomics.wait(clock, 0, 0, REMOVAL_REST_MS);
-    }
   }
 }
 
