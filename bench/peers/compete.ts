@@ -37,7 +37,7 @@ export interface Competition {
   readonly isTwice?: boolean;
   // What all systems together may need of the disk.
   diskBytes?(scale: Scale): number;
-  // Beside the systems, at the end of each round.
+  // Beside the systems, in each round.
   readonly more?: (scratch: Scratch, scale: Scale) => Entrant;
 }
 

@@ -13,7 +13,7 @@ const CONCURRENCY = 20;
 const HANDLER_MS = 5;
 const QUIET_PER_SECOND = 100;
 const SIZES = {
-  quick: { tenants: 1000, floodSeconds: 2 },
+  quick: { tenants: 1000, floodSeconds: 1.5 },
   usual: { tenants: 10_000, floodSeconds: 10 },
   full: { tenants: 10_000, floodSeconds: 20 },
 } as const;

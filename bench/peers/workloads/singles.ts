@@ -13,11 +13,11 @@ import type { Mode } from "../system.ts";
 import { SYNCED } from "../systems.ts";
 import type { Contest, Entrant, Sample } from "../turns.ts";
 
-const JOBS = { quick: 200, usual: 500, full: 2000 } as const;
+const JOBS = { quick: 150, usual: 1000, full: 2000 } as const;
 const REST_MS = 1;
 const SHARES = [0.5, 0.99];
 const SYNC_BYTES = 1024;
-const SYNCS_BEFORE = 200;
+const SYNCS_BEFORE = 150;
 const RELAXED = { target: { atMost: 0.3 } };
 
 export const singlesGroups: readonly Group[] = [
