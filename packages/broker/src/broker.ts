@@ -32,6 +32,7 @@ import type {
   Progress,
   QueueInfo,
   QueueOptions,
+  RedriveOptions,
   ScanOptions,
   StatsOptions,
   StoreEntry,
@@ -132,12 +133,16 @@ export class LocalBroker implements Broker {
     return this.#desk.cancel(ids);
   }
 
-  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#desk.cancelByKey(queue, keys);
+  cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<boolean>[]> {
+    return this.#desk.cancelByKey(queue, keys, options);
   }
 
-  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#desk.retry(ids);
+  retry(ids: readonly string[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    return this.#desk.retry(ids, options);
   }
 
   job(id: string): Promise<JobInfo> {
@@ -183,8 +188,8 @@ export class LocalBroker implements Broker {
     return this.#office.setQueue(queue, options);
   }
 
-  deleteQueue(queue: string): Promise<void> {
-    return this.#office.deleteQueue(queue);
+  deleteQueue(queue: string, options: OperationOptions = {}): Promise<void> {
+    return this.#office.deleteQueue(queue, options);
   }
 
   queue(queue: string): Promise<QueueInfo> {
@@ -195,12 +200,12 @@ export class LocalBroker implements Broker {
     return this.#office.queues();
   }
 
-  purge(queue: string): Promise<void> {
-    return this.#office.purge(queue);
+  purge(queue: string, options: OperationOptions = {}): Promise<void> {
+    return this.#office.purge(queue, options);
   }
 
-  redrive(queue: string, options: { count?: number } = {}): Promise<number> {
-    return this.#office.redrive(queue, options.count);
+  redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
+    return this.#office.redrive(queue, options);
   }
 
   lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
@@ -239,8 +244,8 @@ export class LocalBroker implements Broker {
     return this.#office.clearCooldown(key);
   }
 
-  reportGate(key: string, ok: boolean): Promise<void> {
-    return this.#office.reportGate(key, ok);
+  reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
+    return this.#office.reportGate(key, ok, options);
   }
 
   /** Another partition asks for permits of gates that are at home here. */
@@ -252,8 +257,12 @@ export class LocalBroker implements Broker {
     return this.#office.storeGet(store, keys);
   }
 
-  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
-    return this.#office.storeWrite(store, entries);
+  storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options: OperationOptions = {},
+  ): Promise<void> {
+    return this.#office.storeWrite(store, entries, options);
   }
 
   storeScan(store: string, options: ScanOptions = {}): Promise<Page<StoreEntry>> {

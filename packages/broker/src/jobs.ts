@@ -99,7 +99,8 @@ export class JobDesk {
   }
 
   ack(items: readonly Ack[], { operationId }: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#once("ack", operationId, items, ({ lease, result }, engine, now) => {
+    const call = { name: "ack", field: "items", operationId };
+    return this.#once(call, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
       const token = parseToken(lease);
       engine.ack(token.job, token.lease, now, result);
@@ -121,7 +122,8 @@ export class JobDesk {
   ): Promise<Outcome<true>[]> {
     const verdictOf =
       verdicts.length === 0 ? undefined : new Map(items.map((item, i) => [item, verdicts[i]]));
-    return this.#once("nack", operationId, items, (item, engine, now) => {
+    const call = { name: "nack", field: "items", operationId };
+    return this.#once(call, items, (item, engine, now) => {
       const { lease, error, ...options } = item;
       const verdict = verdictOf?.get(item);
       const token = parseToken(lease);
@@ -171,13 +173,18 @@ export class JobDesk {
     return this.#each("ids", ids, (id, engine, now) => engine.cancel(parseId(id), now));
   }
 
-  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+  async cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    { operationId }: OperationOptions,
+  ): Promise<Outcome<boolean>[]> {
     this.#runtime.call((engine) => engine.queueConfig(queue));
-    return this.#each("keys", keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
+    const call = { name: `cancelByKey ${queue}`, field: "keys", operationId };
+    return this.#once(call, keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
   }
 
-  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#each("ids", ids, (id, engine, now) => {
+  retry(ids: readonly string[], { operationId }: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#once({ name: "retry", field: "ids", operationId }, ids, (id, engine, now) => {
       engine.retry(parseId(id), now);
       return true;
     });
@@ -249,26 +256,25 @@ export class JobDesk {
    * is: one more `await` and the answer would come after those of later calls.
    */
   #once<I, T>(
-    name: string,
-    operationId: string | undefined,
+    { name, field, operationId }: { name: string; field: string; operationId: string | undefined },
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
   ): Promise<Outcome<T>[]> {
-    if (operationId === undefined) return this.#each("items", items, call);
-    return this.#named({ name, operationId }, items, call);
+    if (operationId === undefined) return this.#each(field, items, call);
+    return this.#named({ name, field, operationId }, items, call);
   }
 
   async #named<I, T>(
-    { name, operationId }: { name: string; operationId: string },
+    { name, field, operationId }: { name: string; field: string; operationId: string },
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
   ): Promise<Outcome<T>[]> {
-    checkBatch("items", items);
+    checkBatch(field, items);
     this.#runtime.check();
     const operation = { operationId, call: name, items: items.length };
     return this.#runtime.operations.once<T>(operation, (missing, note) => {
       const rest = missing.map((item) => items[item]!);
-      return this.#each("items", rest, call, (outcomes) => note(0, outcomes));
+      return this.#each(field, rest, call, (outcomes) => note(0, outcomes));
     });
   }
 

@@ -6,10 +6,12 @@ import {
   type GateSort,
   type GatesOptions,
   type GatesPage,
+  type OperationOptions,
   type Page,
   type QueueConfig,
   type QueueInfo,
   type QueueOptions,
+  type RedriveOptions,
   type ScanOptions,
   SluiceError,
   type StoreEntry,
@@ -43,8 +45,8 @@ export class Office {
     return this.queue(queue);
   }
 
-  async deleteQueue(queue: string): Promise<void> {
-    await this.#runtime.change((engine, now) => {
+  async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
+    await this.#runtime.changeOnce(`deleteQueue ${queue}`, options, (engine, now) => {
       engine.queueConfig(queue);
       this.#runtime.ends.queueGone(queue, now);
       engine.deleteQueue(queue, now);
@@ -66,16 +68,20 @@ export class Office {
     return Promise.all(names.sort().map((name) => this.queue(name)));
   }
 
-  purge(queue: string): Promise<void> {
-    return this.#runtime.change((engine, now) => engine.purge(queue, now));
+  purge(queue: string, options: OperationOptions): Promise<void> {
+    return this.#runtime.changeOnce(`purge ${queue}`, options, (engine, now) =>
+      engine.purge(queue, now),
+    );
   }
 
-  /** The engine puts back a bounded number at once. */
-  async redrive(queue: string, count = Number.POSITIVE_INFINITY): Promise<number> {
+  /** The engine puts back a bounded number at once; under each number it is one operation. */
+  async redrive(queue: string, options: RedriveOptions): Promise<number> {
+    const { count = Number.POSITIVE_INFINITY, operationId } = options;
     let moved = 0;
-    for (;;) {
+    for (let part = 0; ; part++) {
       const left = count - moved;
-      const some = await this.#runtime.change((engine, now) =>
+      const named = operationId === undefined ? {} : { operationId: `${operationId}.${part}` };
+      const some = await this.#runtime.changeOnce(`redrive ${queue}`, named, (engine, now) =>
         engine.redrive(queue, { count: left }, now),
       );
       moved += some;
@@ -132,8 +138,10 @@ export class Office {
     return this.#runtime.change((engine, now) => engine.clearCooldown(key, now));
   }
 
-  reportGate(key: string, ok: boolean): Promise<void> {
-    return this.#runtime.change((engine, now) => engine.reportGate(key, ok, now));
+  reportGate(key: string, ok: boolean, options: OperationOptions): Promise<void> {
+    return this.#runtime.changeOnce(`reportGate ${key}`, options, (engine, now) =>
+      engine.reportGate(key, ok, now),
+    );
   }
 
   async lend(request: LendRequest): Promise<LendAnswer> {
@@ -151,10 +159,14 @@ export class Office {
   }
 
   /** All values are checked before the first is written, and the facts go into one commit. */
-  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+  async storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options: OperationOptions,
+  ): Promise<void> {
     checkBatch("entries", entries);
     const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
-    await this.#runtime.change((engine, now) => {
+    await this.#runtime.changeOnce(`storeWrite ${store}`, options, (engine, now) => {
       for (const { key } of checked) engine.checkStoreKey(store, key);
       for (const { key, value } of checked) {
         if (value === undefined) engine.storeDelete(store, key, now);

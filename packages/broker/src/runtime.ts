@@ -1,6 +1,6 @@
 import { Engine, type Fact } from "@sluice/engine";
 import type { Log } from "@sluice/log";
-import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, type OperationOptions, SluiceError, type Timer } from "@sluice/protocol";
 import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
@@ -222,6 +222,27 @@ export class Runtime {
     const result = this.call(call);
     await this.journal.durable();
     return result;
+  }
+
+  /** The same, once for each operation id: a call that is made again gets the first answer. */
+  async changeOnce<T>(
+    name: string,
+    { operationId }: OperationOptions,
+    call: (engine: Engine, now: number) => T,
+  ): Promise<T> {
+    if (operationId === undefined) return this.change(call);
+    this.check();
+    const operation = { operationId, call: name, items: 1 };
+    const [outcome] = await this.operations.once<T>(operation, async (_, note) => {
+      const ok = this.call((engine, now) => {
+        const result = call(engine, now);
+        note(0, [{ ok: result ?? true }]);
+        return result;
+      });
+      await this.journal.durable();
+      return [{ ok }];
+    });
+    return outcome!.ok as T;
   }
 
   /** A second call waits for the first. */

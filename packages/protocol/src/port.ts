@@ -64,9 +64,13 @@ export interface JobCalls {
   /** False when the job had ended. */
   cancel(ids: readonly string[]): Promise<Outcome<boolean>[]>;
   /** Cancels the job that holds a dedupe key; false when none does. */
-  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]>;
+  cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options?: OperationOptions,
+  ): Promise<Outcome<boolean>[]>;
   /** Runs an ended job again while it is kept, or a delayed one at once. */
-  retry(ids: readonly string[]): Promise<Outcome<true>[]>;
+  retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]>;
 
   job(id: string): Promise<JobInfo>;
   why(id: string): Promise<Why>;
@@ -86,13 +90,13 @@ export interface JobCalls {
 export interface QueueCalls {
   /** Makes a queue, or changes one in place: its jobs stay. */
   setQueue(queue: string, options: QueueOptions): Promise<QueueInfo>;
-  deleteQueue(queue: string): Promise<void>;
+  deleteQueue(queue: string, options?: OperationOptions): Promise<void>;
   queue(queue: string): Promise<QueueInfo>;
   queues(): Promise<readonly QueueInfo[]>;
   /** Removes what waits or is delayed; leases are left alone. */
-  purge(queue: string): Promise<void>;
+  purge(queue: string, options?: OperationOptions): Promise<void>;
   /** Puts dead jobs back where they came from, oldest first; answers how many. */
-  redrive(queue: string, options?: { count?: number }): Promise<number>;
+  redrive(queue: string, options?: RedriveOptions): Promise<number>;
   lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>>;
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void>;
   workers(queue: string): Promise<readonly WorkerInfo[]>;
@@ -108,14 +112,18 @@ export interface GateCalls {
   cooldown(key: string, ms: number, reason?: string): Promise<void>;
   clearCooldown(key: string): Promise<void>;
   /** Tells a gate's ladder of a success or a failure. */
-  reportGate(key: string, ok: boolean): Promise<void>;
+  reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void>;
 }
 
 /** Small keyed stores on the same log, for what applications and policies must remember. */
 export interface StoreCalls {
   storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]>;
   /** All or nothing, durable together; a value of undefined deletes its key. */
-  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void>;
+  storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options?: OperationOptions,
+  ): Promise<void>;
   storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>>;
 }
 
@@ -166,6 +174,11 @@ export interface GatesPage extends Page<GateInfo> {
 export interface JobsOptions extends PageOptions {
   state?: JobState;
   lane?: FairnessKey;
+}
+
+export interface RedriveOptions extends OperationOptions {
+  /** At most so many; all when it is not said. */
+  count?: number;
 }
 
 export interface OperationOptions {

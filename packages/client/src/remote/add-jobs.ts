@@ -92,7 +92,6 @@ function send(
         const outcomes = readAdded(reader);
         return jobs.some(isTooLarge) ? withRefused(jobs, outcomes) : outcomes;
       },
-      isRepeatable: true,
     },
     operation,
   );

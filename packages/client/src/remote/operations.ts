@@ -1,6 +1,7 @@
 /**
  * What was asked for and is not answered. Each operation keeps its frame: when the session is lost
- * with the server that held it, what can be said twice is said again, under the same number.
+ * with the server that held it, all is said again, under the same number. What is not the same done
+ * twice has a name by which the broker knows it.
  */
 import { SluiceError } from "@sluice/protocol";
 import {
@@ -15,8 +16,6 @@ export interface Ask<T> {
   readonly kind: number;
   readonly write: (writer: FrameWriter) => void;
   readonly read: (reader: FrameReader) => T;
-  /** Whether doing it twice is like doing it once, or has a name by which the broker knows it. */
-  readonly isRepeatable: boolean;
   /** Whether it waits for as long as it takes, whatever happens to the connection. */
   readonly isPatient?: boolean;
 }
@@ -29,8 +28,6 @@ interface Pending {
   readonly ask: Ask<unknown>;
   readonly done: (answer: never) => void;
   readonly fail: (error: SluiceError) => void;
-  /** The server may have seen it. */
-  isSent: boolean;
 }
 
 export class Operations {
@@ -76,7 +73,6 @@ export class Operations {
       ask,
       done: resolve,
       fail: reject,
-      isSent: this.#channel.isAttached,
     });
     return promise;
   }
@@ -107,22 +103,9 @@ export class Operations {
     return error.code === "ABORTED" && this.leaving !== undefined ? this.leaving : error;
   }
 
-  /** The session went on: what was made meanwhile was sent with the rest. */
-  resumed(): void {
-    for (const pending of this.#pending.values()) pending.isSent = true;
-  }
-
   /** The session is a new one, in which nothing was said yet. */
   repeat(): void {
-    for (const [operation, pending] of this.#pending) {
-      if (pending.isSent && !pending.ask.isRepeatable) {
-        this.#remove(operation, pending);
-        pending.fail(interrupted());
-        continue;
-      }
-      pending.isSent = true;
-      this.#channel.repeat(pending.frame);
-    }
+    for (const { frame } of this.#pending.values()) this.#channel.repeat(frame);
   }
 
   /** `isPatientToo`: those as well that would wait for ever. */
@@ -139,9 +122,4 @@ export class Operations {
     this.#bytes -= frame.length;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-export function interrupted(): SluiceError {
-  const message = "the connection was lost before the answer: it may have been done, or not";
-  return new SluiceError("DISCONNECTED", message);
 }

@@ -13,11 +13,13 @@ import type {
   JobsOptions,
   LaneStats,
   LanesOptions,
+  OperationOptions,
   Outcome,
   Page,
   Progress,
   QueueInfo,
   QueueOptions,
+  RedriveOptions,
   ScanOptions,
   StatsOptions,
   StoreEntry,
@@ -26,17 +28,6 @@ import type {
 } from "@sluice/protocol";
 import { type CallName, KIND, readAnswer, writeCall } from "@sluice/protocol/wire";
 import type { Ask } from "./operations.ts";
-
-/** Done twice, these are not as if done once. */
-const ONCE: ReadonlySet<CallName> = new Set([
-  "cancelByKey",
-  "deleteQueue",
-  "purge",
-  "redrive",
-  "reportGate",
-  "retry",
-  "storeWrite",
-]);
 
 type Rare = Pick<Broker, Exclude<CallName, "ended" | "groupEnded"> & keyof Broker>;
 
@@ -48,9 +39,20 @@ export abstract class RareCalls implements Rare {
       kind: KIND.call,
       write: (writer) => writeCall(writer, name, args),
       read: (reader) => readAnswer(reader, name) as T,
-      isRepeatable: !ONCE.has(name),
     };
   }
+
+  /** Done twice it is not as if done once: it gets a name by which the broker knows it again. */
+  protected once<T>(
+    name: CallName,
+    args: readonly unknown[],
+    options: OperationOptions = {},
+  ): Promise<T> {
+    const { operationId = this.operationId() } = options;
+    return this.call(name, [...args, { ...options, operationId }]);
+  }
+
+  protected abstract operationId(): string;
 
   async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
     return this.call("progress", [items]);
@@ -60,12 +62,16 @@ export abstract class RareCalls implements Rare {
     return this.call("cancel", [ids]);
   }
 
-  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.call("cancelByKey", [queue, keys]);
+  async cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options?: OperationOptions,
+  ): Promise<Outcome<boolean>[]> {
+    return this.once("cancelByKey", [queue, keys], options);
   }
 
-  async retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.call("retry", [ids]);
+  async retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
+    return this.once("retry", [ids], options);
   }
 
   async job(id: string): Promise<JobInfo> {
@@ -104,8 +110,8 @@ export abstract class RareCalls implements Rare {
     return this.call("setQueue", [queue, options]);
   }
 
-  async deleteQueue(queue: string): Promise<void> {
-    await this.call("deleteQueue", [queue]);
+  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+    await this.once("deleteQueue", [queue], options);
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -116,12 +122,12 @@ export abstract class RareCalls implements Rare {
     return this.call("queues", []);
   }
 
-  async purge(queue: string): Promise<void> {
-    await this.call("purge", [queue]);
+  async purge(queue: string, options?: OperationOptions): Promise<void> {
+    await this.once("purge", [queue], options);
   }
 
-  async redrive(queue: string, options?: { count?: number }): Promise<number> {
-    return this.call("redrive", [queue, options]);
+  async redrive(queue: string, options?: RedriveOptions): Promise<number> {
+    return this.once("redrive", [queue], options);
   }
 
   async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
@@ -160,16 +166,20 @@ export abstract class RareCalls implements Rare {
     await this.call("clearCooldown", [key]);
   }
 
-  async reportGate(key: string, ok: boolean): Promise<void> {
-    await this.call("reportGate", [key, ok]);
+  async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
+    await this.once("reportGate", [key, ok], options);
   }
 
   async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
     return this.call("storeGet", [store, keys]);
   }
 
-  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
-    await this.call("storeWrite", [store, entries]);
+  async storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options?: OperationOptions,
+  ): Promise<void> {
+    await this.once("storeWrite", [store, entries], options);
   }
 
   async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {

@@ -40,7 +40,7 @@ import { invalid } from "../invalid.ts";
 import { addInParts } from "./add-jobs.ts";
 import { LEAVE_MS } from "./limits.ts";
 import { Link, type LinkOptions, type LinkOwner } from "./link.ts";
-import { interrupted, Operations } from "./operations.ts";
+import { Operations } from "./operations.ts";
 import { RareCalls } from "./rare-calls.ts";
 import { RemoteConsumer } from "./remote-consumer.ts";
 import { RemoteEvents } from "./remote-events.ts";
@@ -104,7 +104,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
-    const { signal, holdGroups = false, operationId = this.#operationId() } = options;
+    const { signal, holdGroups = false, operationId = this.operationId() } = options;
     if (signal?.aborted === true) throw aborted(signal);
     this.#checkReach();
     const operations = this.#operations;
@@ -113,7 +113,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   /** A name for a call that nobody else gives, so that it can be made again after a crash. */
-  #operationId(): string {
+  protected override operationId(): string {
     return `${this.#mark}.${++this.#named}`;
   }
 
@@ -127,7 +127,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
         kind: KIND.lease,
         write: (writer) => writeLease(writer, queue, options),
         read: (reader) => readLeasedJobs(reader, queue),
-        isRepeatable: true,
       },
       operation,
     );
@@ -151,7 +150,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const { operationId = this.#operationId() } = options;
+    const { operationId = this.operationId() } = options;
     return this.#endJobs("items", KIND.ack, items, (writer) => {
       writer.text(operationId);
       writeAcks(writer, items);
@@ -159,7 +158,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const { operationId = this.#operationId() } = options;
+    const { operationId = this.operationId() } = options;
     return this.#endJobs("items", KIND.nack, items, (writer) => {
       writer.text(operationId);
       writeNacks(writer, items);
@@ -177,7 +176,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       kind: KIND.extend,
       write: (writer) => writeExtends(writer, items),
       read: (reader) => readOutcomes(reader) as Outcome<number>[],
-      isRepeatable: true,
     });
   }
 
@@ -252,7 +250,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     this.#away = undefined;
     if (isResumed) {
       for (const events of this.#events.values()) events.isHeard = true;
-      return this.#operations.resumed();
+      return;
     }
     for (const consumer of this.#consumers.values()) consumer.join();
     for (const [operation, events] of this.#events) {
@@ -333,7 +331,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
         if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
         return readOutcomes(reader) as Outcome<true>[];
       },
-      isRepeatable: true,
     });
   }
 
@@ -361,7 +358,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
       kind: KIND.stop,
       write: (writer) => writer.u32(consumer.operation),
       read: () => {},
-      isRepeatable: true,
     });
     this.#consumers.delete(consumer.operation);
     consumer.end();
@@ -398,4 +394,9 @@ function checkBatch(field: string, items: unknown): void {
   if (!Array.isArray(items)) throw invalid(field, "an array", items);
   if (items.length > ITEMS_MAX)
     throw invalid(`${field}.length`, `at most ${ITEMS_MAX}`, items.length);
+}
+
+function interrupted(): SluiceError {
+  const message = "the connection was lost: what happened meanwhile was not told";
+  return new SluiceError("DISCONNECTED", message);
 }

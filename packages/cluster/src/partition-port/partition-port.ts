@@ -37,6 +37,7 @@ import {
   type Progress,
   type QueueInfo,
   type QueueOptions,
+  type RedriveOptions,
   type ScanOptions,
   SluiceError,
   type StatsOptions,
@@ -130,12 +131,16 @@ export class PartitionPort implements Broker {
     return this.#ofNames(ids, unknownJob, (inner) => this.#broker.cancel(inner));
   }
 
-  cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#broker.cancelByKey(queue, keys);
+  cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options?: OperationOptions,
+  ): Promise<Outcome<boolean>[]> {
+    return this.#broker.cancelByKey(queue, keys, options);
   }
 
-  retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.retry(inner));
+  retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.retry(inner, options));
   }
 
   async job(id: string): Promise<JobInfo> {
@@ -181,8 +186,8 @@ export class PartitionPort implements Broker {
     return this.#broker.setQueue(queue, options);
   }
 
-  deleteQueue(queue: string): Promise<void> {
-    return this.#broker.deleteQueue(queue);
+  deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+    return this.#broker.deleteQueue(queue, options);
   }
 
   queue(queue: string): Promise<QueueInfo> {
@@ -193,11 +198,11 @@ export class PartitionPort implements Broker {
     return this.#broker.queues();
   }
 
-  purge(queue: string): Promise<void> {
-    return this.#broker.purge(queue);
+  purge(queue: string, options?: OperationOptions): Promise<void> {
+    return this.#broker.purge(queue, options);
   }
 
-  redrive(queue: string, options?: { count?: number }): Promise<number> {
+  redrive(queue: string, options?: RedriveOptions): Promise<number> {
     return this.#broker.redrive(queue, options);
   }
 
@@ -237,16 +242,20 @@ export class PartitionPort implements Broker {
     return this.#broker.clearCooldown(key);
   }
 
-  reportGate(key: string, ok: boolean): Promise<void> {
-    return this.#broker.reportGate(key, ok);
+  reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
+    return this.#broker.reportGate(key, ok, options);
   }
 
   storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
     return this.#broker.storeGet(store, keys);
   }
 
-  storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
-    return this.#broker.storeWrite(store, entries);
+  storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options?: OperationOptions,
+  ): Promise<void> {
+    return this.#broker.storeWrite(store, entries, options);
   }
 
   storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {

@@ -23,6 +23,7 @@ import { redriving, retrying } from "./redrive.ts";
 import { changesSurvive } from "./reopen-changes.ts";
 import { consumersCrash, consumersLeave, jobsSurvive, namesSurvive } from "./reopen-jobs.ts";
 import { gatesSurvive, queuesSurvive, storesSurvive } from "./reopen-state.ts";
+import { repeatingRare } from "./repeating.ts";
 import { Scene } from "./scene.ts";
 import { storing } from "./stores.ts";
 import { explaining } from "./why.ts";
@@ -35,6 +36,7 @@ const CASES: readonly ConformanceCase[] = [
   ...adding,
   ...repeating,
   ...repeatingSurvives,
+  ...repeatingRare,
   ...placing,
   ...timing,
   ...bearing,

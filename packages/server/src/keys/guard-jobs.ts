@@ -133,13 +133,17 @@ export class GuardedJobs implements JobCalls {
     return this.#each("produce", ids, same, (allowed) => this.#broker.cancel(allowed));
   }
 
-  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+  async cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options?: OperationOptions,
+  ): Promise<Outcome<boolean>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.cancelByKey(queue, keys);
+    return this.#broker.cancelByKey(queue, keys, options);
   }
 
-  async retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#each("produce", ids, same, (allowed) => this.#broker.retry(allowed));
+  async retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
+    return this.#each("produce", ids, same, (allowed) => this.#broker.retry(allowed, options));
   }
 
   /** Makes a call for those items whose jobs are in queues on which the action is allowed. */

@@ -8,10 +8,12 @@ import {
   type GatesPage,
   type LaneStats,
   type LanesOptions,
+  type OperationOptions,
   type Page,
   type QueueCalls,
   type QueueInfo,
   type QueueOptions,
+  type RedriveOptions,
   type ScanOptions,
   SluiceError,
   type StoreCalls,
@@ -53,9 +55,9 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     });
   }
 
-  async deleteQueue(queue: string): Promise<void> {
+  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
     this.#permit.enter("admin", queue);
-    return this.#broker.deleteQueue(queue);
+    return this.#broker.deleteQueue(queue, options);
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -69,12 +71,12 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return queues.filter(({ name }) => this.#permit.sees(name));
   }
 
-  async purge(queue: string): Promise<void> {
+  async purge(queue: string, options?: OperationOptions): Promise<void> {
     this.#permit.enter("admin", queue);
-    return this.#broker.purge(queue);
+    return this.#broker.purge(queue, options);
   }
 
-  async redrive(queue: string, options?: { count?: number }): Promise<number> {
+  async redrive(queue: string, options?: RedriveOptions): Promise<number> {
     this.#permit.enter("admin", queue);
     return this.#broker.redrive(queue, options);
   }
@@ -133,9 +135,9 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.clearCooldown(key);
   }
 
-  async reportGate(key: string, ok: boolean): Promise<void> {
+  async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
     this.#permit.enterAll("consume");
-    return this.#broker.reportGate(key, ok);
+    return this.#broker.reportGate(key, ok, options);
   }
 
   // A store is governed like a queue of its name, but for those of the server itself.
@@ -150,11 +152,15 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.storeScan(store, options);
   }
 
-  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+  async storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options?: OperationOptions,
+  ): Promise<void> {
     if (isReserved(store)) throw reserved(store);
     if (store === CONFIG_STORE) this.#permit.enterAll("admin");
     else this.#permit.enter("produce", store);
-    return this.#broker.storeWrite(store, entries);
+    return this.#broker.storeWrite(store, entries, options);
   }
 
   #enterToRead(store: string): void {
