@@ -5,6 +5,7 @@ import { brokerReadiness, type Readiness, type RecoveryProgress, recovering } fr
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
+import { untilReached } from "./until-reached.ts";
 
 export interface DeskOptions {
   broker: Broker | Promise<Broker>;
@@ -17,7 +18,8 @@ export interface DeskOptions {
 /**
  * Who stands between the network and the broker, and knows the keys.
  *
- *   recovering   the broker reads its log: everything is refused with RECOVERING
+ *   recovering   the broker reads its log, or nobody serves the keys yet: everything is refused
+ *                with RECOVERING
  *   open         callers are let through to what they may do
  *   failed       the broker could not be opened: everything is refused with CLOSED
  */
@@ -49,7 +51,8 @@ export class Desk {
     try {
       const broker = await opening;
       const peers = this.#peers;
-      if (this.hasKeys) this.#ring = await KeyRing.open(broker, { ...options, peers });
+      const open = (): Promise<KeyRing> => KeyRing.open(broker, { ...options, peers });
+      if (this.hasKeys) this.#ring = await untilReached(open);
       this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
@@ -89,8 +92,12 @@ export class Desk {
   /** Made when nobody could get in otherwise. */
   async firstKey(): Promise<CreatedKey | undefined> {
     await this.#opened;
-    if (this.#ring === undefined || !this.#ring.isEmpty) return undefined;
-    if ((await this.#peers?.isFirst()) === false) return undefined;
-    return this.#ring.create({ name: "first", grants: [{ action: "admin", on: "*" }] }, ANYONE);
+    const ring = this.#ring;
+    const peers = this.#peers;
+    if (ring === undefined || !ring.isEmpty) return undefined;
+    const isFirst = peers === undefined || (await untilReached(() => peers.isFirst()));
+    if (!isFirst) return undefined;
+    const first = { name: "first", grants: [{ action: "admin", on: "*" }] };
+    return untilReached(() => ring.create(first, ANYONE));
   }
 }

@@ -149,3 +149,6 @@ export const PULSE_QUEUES_MAX = 200;
 /** Jobs that one search looks at, and how long it takes at most: then its cursor goes on. */
 export const SEARCH_JOBS_MAX = 5_000;
 export const SEARCH_MS_MAX = 150;
+
+/** How soon a node asks again for keys that nobody serves yet: a takeover is a matter of seconds. */
+export const REACH_AGAIN_MS = 250;
