@@ -1,7 +1,14 @@
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { admit } from "./admission.ts";
 import { Bucket } from "./bucket.ts";
-import { brokerReadiness, type Readiness, type RecoveryProgress, recovering } from "./health.ts";
+import {
+  brokerReadiness,
+  nodeReadiness,
+  type OwnPart,
+  type Readiness,
+  type RecoveryProgress,
+  recovering,
+} from "./health.ts";
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
@@ -13,6 +20,8 @@ export interface DeskOptions {
   limits?: Partial<Limits> | undefined;
   /** In a cluster: the nodes that have the same keys. */
   peers?: KeyPeers | undefined;
+  /** In a cluster: what this node is ready for; absent: `broker` is all there is. */
+  own?: (() => OwnPart) | undefined;
 }
 
 /**
@@ -29,6 +38,7 @@ export class Desk {
   readonly #opened: Promise<void>;
   readonly #recovery: DeskOptions["recovery"];
   readonly #peers: KeyPeers | undefined;
+  readonly #own: DeskOptions["own"];
   /** Behind the limit on adds. */
   #broker: Broker | undefined;
   #ring: KeyRing | undefined;
@@ -38,6 +48,7 @@ export class Desk {
     this.hasKeys = hasKeys;
     this.#recovery = options.recovery;
     this.#peers = options.peers;
+    this.#own = options.own;
     const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
     this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
     this.#opened = this.#open(options.broker, { rootKey, requestsPerSecond });
@@ -72,7 +83,9 @@ export class Desk {
   }
 
   async readiness(): Promise<Readiness> {
-    if (this.#broker !== undefined) return brokerReadiness(this.#broker);
+    if (this.#broker !== undefined) {
+      return this.#own === undefined ? brokerReadiness(this.#broker) : nodeReadiness(this.#own());
+    }
     if (this.#failure === undefined) return recovering(this.#recovery?.());
     return { isReady: false, text: this.#failure.message };
   }

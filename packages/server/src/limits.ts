@@ -108,6 +108,9 @@ export const METRIC_LANES_MAX = 10;
 export const METRIC_LANE_QUEUES_MAX = 10;
 export const METRIC_GATES_MAX = 100;
 
+/** How long lanes are waited for: a queue of which a partition is away shows none. */
+export const METRIC_LANES_MS = 1_000;
+
 /** A lane's key as a label: enough to know it again. */
 export const LABEL_CHARS_MAX = 100;
 

@@ -7,7 +7,7 @@ import { type OpenOptions, SystemClock } from "@sluice/broker";
 import type { Log } from "@sluice/log";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import type { ClusterDoor, ClusterStatus } from "@sluice/server";
+import type { ClusterDoor, ClusterStatus, OwnPart } from "@sluice/server";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
@@ -129,6 +129,21 @@ export class ClusterNode implements ClusterDoor {
     const { node: self } = this.#options;
     const version = `${self}.${this.#version}`;
     return statusOf(ownership, { name, self, version, partitions }, directory.list());
+  }
+
+  own(): OwnPart {
+    const { ownership, houses, cluster } = this.#started();
+    if (!ownership.isHearing) return { trouble: "the node does not hear its cluster", brokers: [] };
+    const brokers: Broker[] = [];
+    for (let partition = 0; partition < cluster.partitions; partition++) {
+      const state = ownership.tenure(partition)?.state;
+      const broker = houses.brokerOf(partition);
+      if (state === "resting") {
+        return { trouble: `the log of partition ${partition} does not answer`, brokers };
+      }
+      if (state === "serving" && broker !== undefined) brokers.push(broker);
+    }
+    return { brokers };
   }
 
   async drain(node: string): Promise<void> {

@@ -108,10 +108,10 @@ export class GateDesk {
     }
   }
 
-  /** When a gate opens its home knows, and no partition that borrows from it. */
+  /** When a gate opens its home knows, if it is there, and no partition that borrows from it. */
   async why<W extends Gated>(why: W): Promise<W> {
-    const { opensAt } = await this.#reach.ask(this.#home(why.gate), (port) => port.gate(why.gate));
-    return opensAt === undefined ? why : { ...why, until: opensAt };
+    const home = await this.#reach.glance(this.#home(why.gate), (port) => port.gate(why.gate));
+    return home?.opensAt === undefined ? why : { ...why, until: home.opensAt };
   }
 
   /** Each partition tells all that it has: one gate may be known in several. */

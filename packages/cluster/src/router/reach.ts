@@ -35,6 +35,8 @@ export class Reach {
   /** Every partition there is. */
   readonly all: readonly number[];
   readonly #partitions: Partitions;
+  /** Partitions that a look has missed and that have not answered one since. */
+  readonly #away = new Set<number>();
   #isClosed = false;
 
   constructor({ directory, partitions, clock }: ReachOptions) {
@@ -130,7 +132,8 @@ export class Reach {
 
   /**
    * What those say who are there. The others are named and not waited for: who looks at a cluster
-   * looks just when a part of it is away. Refused when nobody answers at all.
+   * looks just when a part of it is away. Whoever was missed is not waited for by the next look
+   * either, until it has answered one. Refused when nobody answers at all.
    */
   async look<T>(
     partitions: readonly number[],
@@ -138,23 +141,38 @@ export class Reach {
     call: (port: Broker, partition: number) => Promise<T>,
   ): Promise<Seen<T>> {
     const answers = new Map<number, Answered<T>>();
+    const expected = new Set(partitions.filter((partition) => !this.#away.has(partition)));
     const first = Promise.withResolvers<void>();
-    const all = this.every(partitions, (port, partition) =>
-      call(port, partition).then((value) => {
-        answers.set(partition, { partition, value });
-        first.resolve();
-        return value;
-      }),
-    ).then((every) => {
-      for (const answer of every) answers.set(answer.partition, answer);
+    const enough = Promise.withResolvers<void>();
+    const all = partitions.map(async (partition) => {
+      const [answer] = await this.every([partition], call);
+      answers.set(partition, answer!);
+      expected.delete(partition);
+      if (expected.size === 0) enough.resolve();
+      if (isAway(answer!)) return;
+      this.#away.delete(partition);
+      first.resolve();
     });
-    const late = Promise.withResolvers<void>();
     const { clock } = this;
-    const timer = clock.at(clock.now() + LOOK_MS, late.resolve);
+    const timer = clock.at(clock.now() + LOOK_MS, enough.resolve);
     timer.unref?.();
-    await Promise.race([all, Promise.all([first.promise, late.promise])]);
+    await Promise.race([Promise.all(all), Promise.all([first.promise, enough.promise])]);
     timer.cancel();
     return this.#sort(partitions, answers, unknown);
+  }
+
+  /** What one of them says, if it does so within the time of a look. */
+  async glance<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T | undefined> {
+    if (this.#away.has(partition)) return undefined;
+    const late = Promise.withResolvers<undefined>();
+    const { clock } = this;
+    const timer = clock.at(clock.now() + LOOK_MS, () => late.resolve(undefined));
+    timer.unref?.();
+    const [answer] = (await Promise.race([this.every([partition], call), late.promise])) ?? [];
+    timer.cancel();
+    if (answer === undefined || isAway(answer)) return undefined;
+    if (answer.error !== undefined) throw answer.error;
+    return answer.value;
   }
 
   #sort<T>(
@@ -167,11 +185,12 @@ export class Reach {
     const errors: SluiceError[] = [];
     for (const partition of partitions) {
       const answer = answers.get(partition);
-      if (answer !== undefined && answer.error === undefined) seen.push(answer);
-      else if (answer === undefined || AWAY.includes(answer.error.code)) missing.push(partition);
+      if (answer === undefined || isAway(answer)) missing.push(partition);
+      else if (answer.error === undefined) seen.push(answer);
       else if (!unknown.includes(answer.error.code)) throw answer.error;
       if (answer?.error !== undefined) errors.push(answer.error);
     }
+    for (const partition of missing) this.#away.add(partition);
     if (seen.length > 0 || errors.length === 0) return { seen, missing };
     // What the others do not know may be known to the one that could not be asked.
     throw errors.find(({ code }) => AWAY.includes(code)) ?? errors[0]!;
@@ -190,6 +209,10 @@ export class Reach {
     await Promise.race([done, promise]);
     timer.cancel();
   }
+}
+
+function isAway({ error }: Answered<unknown>): boolean {
+  return error !== undefined && AWAY.includes(error.code);
 }
 
 /** For answers that say what is not in them. */
