@@ -153,5 +153,5 @@ export const PULSE_QUEUES_MAX = 200;
 export const SEARCH_JOBS_MAX = 5_000;
 export const SEARCH_MS_MAX = 150;
 
-/** How soon a node asks again for keys that nobody serves yet: a takeover is a matter of seconds. */
+/** How soon a node asks again for keys that nobody serves yet: a takeover takes seconds. */
 export const REACH_AGAIN_MS = 250;

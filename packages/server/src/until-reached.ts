@@ -5,8 +5,8 @@ const PASSING: readonly string[] = ["DISCONNECTED", "TIMEOUT", "MOVED", "RECOVER
 
 /**
  * Does it again for as long as nobody is there to answer. In a cluster that is a partition which is
- * still being read, however long that takes: whoever gave up would only have it start anew. A broker
- * that is closed meanwhile says so, and ends it.
+ * still being read, however long that takes: whoever gave up would only have it start anew. A
+ * broker that is closed meanwhile says so, and ends it.
  */
 export async function untilReached<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -54,7 +54,7 @@ test("a partition that is opened takes the limits of gates from their homes", as
   copies.stop();
 });
 
-test("a home that is away is asked until it answers, and keeps nobody from the others", async () => {
+test("a home that is away is asked until it answers, and keeps nobody from others", async () => {
   const { clock, brokers, away, copies, configOf } = await scene();
   const keys = [keyOf(1), keyOf(2)] as const;
   await brokers[1]!.setGate(keys[0], { rate: 1 });
@@ -85,7 +85,7 @@ test("the store that policies read is copied when its home is back", async () =>
   copies.stop();
 });
 
-test("what is written while a copy is made is not overwritten with what was read before", async () => {
+test("what is written while a copy is made is not overwritten with what was before", async () => {
   const { clock, brokers, copies } = await scene();
   const partition = (STORE_HOME + 1) % COUNT;
   const [home, copy] = [brokers[STORE_HOME]!, brokers[partition]!];

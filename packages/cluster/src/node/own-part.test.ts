@@ -26,7 +26,7 @@ async function served(node: TestNode): Promise<void> {
   }
 }
 
-test("a partition that nobody can open concerns no other: nodes are ready, looks name it", async (t) => {
+test("a partition that nobody can open concerns no other, and is named as missing", async (t) => {
   const cluster = new NodeCluster(t);
   const store = cluster.stores[DAMAGED]!;
   store.open = () => {

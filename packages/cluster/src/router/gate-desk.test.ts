@@ -110,7 +110,7 @@ test("all others have new limits before their home has, and lose them after it h
   assert.equal(told.length, 4);
 });
 
-test("a gate that is set and deleted at the same time is the same everywhere after it", async () => {
+test("a gate that is set and deleted at once is the same everywhere after it", async () => {
   for (let seed = 1; seed <= 200; seed++) {
     let state = seed;
     const random = (most: number): number => {

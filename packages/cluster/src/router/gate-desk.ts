@@ -90,8 +90,8 @@ export class GateDesk {
   }
 
   /**
-   * Tells partitions what a gate's home says of it. Another caller may do the same at the same time,
-   * and be overtaken: so the home is asked again afterwards, until it still says what was told.
+   * Tells partitions what a gate's home says of it. Another caller may do the same at the same
+   * time, and be overtaken: so the home is asked again afterwards, until it says what was told.
    */
   async #copy(key: string, partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return;

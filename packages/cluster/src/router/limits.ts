@@ -16,8 +16,8 @@ export const ANSWER_MS = 10_000;
 export const LOOK_MS = 1_500;
 
 /**
- * How often a call is made that was cut off, and how far apart: one that met a partition as it moved
- * waits for it the second time, and one that nobody serves refuses each of them at once.
+ * How often a call is made that was cut off, and how far apart: one that met a partition as it
+ * moved waits for it the second time, and one that nobody serves refuses each of them at once.
  */
 export const TRIES_MAX = 3;
 export const AGAIN_MS = 100;

@@ -85,7 +85,7 @@ test("what a partition refuses is refused, and is no partition that is missing",
   );
 });
 
-test("stats, gates and a partial list say which partitions are missing, within a moment", async () => {
+test("stats, gates and partial lists name the partitions that are missing, soon", async () => {
   const { cluster, router, clock } = stage();
   await router.setQueue("q", { spread: 4 });
   await router.setGate("smtp", { rate: 1 });
