@@ -116,13 +116,16 @@ export class Office {
   }
 
   async gates(options: GatesOptions): Promise<GatesPage> {
-    const { limit = 100, search = "", sort = "key", queue, cursor } = options;
+    const { limit = 100, search = "", sort = "key", queue, cursor, configured } = options;
     checkInteger("limit", limit, 1, PAGE_MAX);
     if (typeof search !== "string") throw invalid("search", "a text", search);
     if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
     const after = parsePlace(cursor);
     const { keys, total, next } = this.#runtime.call((engine, now) =>
-      engine.listGates({ search, sort, queue, limit, after }, now),
+      engine.listGates(
+        { search, sort, queue, isConfigured: configured === true, limit, after },
+        now,
+      ),
     );
     const items = await Promise.all(keys.map((key) => this.gate(key)));
     return next === undefined

@@ -12,6 +12,16 @@ test("gates are listed by key, patterns among them, and each once", () => {
   assert.deepEqual([keys, total, next], [["a", "b", "p:*", "p:1"], 4, undefined]);
 });
 
+test("those that have limits of their own can be listed alone", () => {
+  const engine = new Engine({ seed: 1 });
+  for (const key of ["b", "p:*"]) engine.setGate(key, { rate: 1 }, 0);
+  engine.setQueue("q", {}, 0);
+  engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
+  engine.cooldown("c", 1_000, "", 0);
+  const { keys, total } = engine.listGates({ isConfigured: true, limit: 10 }, 0);
+  assert.deepEqual([keys, total], [["b", "p:*"], 2]);
+});
+
 test("every gate is on one page, whatever the order and the length of a page", () => {
   const engine = new Engine({ seed: 1 });
   engine.setQueue("q", { capacity: { jobs: 1_000 } }, 0);

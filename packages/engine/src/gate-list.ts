@@ -11,6 +11,8 @@ export interface GateListOptions {
   search?: string;
   /** Only those in whose line lanes of this queue stand. */
   queue?: string | undefined;
+  /** Only keys and patterns that have limits of their own: no other gate is looked at. */
+  isConfigured?: boolean | undefined;
   sort?: GateSort;
   limit: number;
   /** The last of the page before. */
@@ -35,7 +37,7 @@ export interface GateList {
  * what the figures of all of them would.
  */
 export function listGates(core: Core, options: GateListOptions, now: number): GateList {
-  const { search = "", sort = "key", queue, limit, after } = options;
+  const { search = "", sort = "key", queue, limit, after, isConfigured = false } = options;
   const part = search.toLowerCase();
   const inLineOf = queue === undefined ? undefined : core.queue(queue);
   let found: GatePlace[] = [];
@@ -49,14 +51,16 @@ export function listGates(core: Core, options: GateListOptions, now: number): Ga
     // One more than asked for tells whether there is another page.
     if (found.length > 4 * (limit + 1)) found = found.sort(inOrder).slice(0, limit + 1);
   };
-  for (const gate of core.gates.all()) {
+  for (const gate of isConfigured ? [] : core.gates.all()) {
     if (!isShown(core, gate, inLineOf, now)) continue;
     look(gate.key, gate.inLine + (gate.cooldownUntil > now ? 1 : 0));
   }
   if (inLineOf === undefined) {
     for (const { pattern } of core.gates.patterns.values()) {
       const gate = core.gates.find(pattern);
-      if (gate === undefined || !isShown(core, gate, undefined, now)) look(pattern, 0);
+      if (isConfigured || gate === undefined || !isShown(core, gate, undefined, now)) {
+        look(pattern, 0);
+      }
     }
   }
   found = found.sort(inOrder).slice(0, limit + 1);

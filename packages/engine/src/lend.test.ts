@@ -250,7 +250,7 @@ test("a job with several gates keeps its permit from borrowers, and waits behind
   assert.equal(lots.length + dispatched, 1);
 });
 
-test("a gate without limits lends nothing, and wants are dropped with those who want", () => {
+test("wants are dropped with those who want", () => {
   const { engine, ask } = home({ rate: 1, burst: 1 });
   ask(0);
   ask(0);
@@ -261,11 +261,26 @@ test("a gate without limits lends nothing, and wants are dropped with those who 
   assert.equal(engine.lender.isDealingWith("b"), false);
   engine.tick(9000);
   assert.deepEqual(engine.lender.takeLots(), []);
-  engine.lender.hear("b", { gate: "open", held: 0, uses: [] }, 0);
-  engine.lender.hear("b", { gate: "open", held: 0, uses: [], want: PLENTY }, 0);
-  assert.deepEqual(engine.lender.takeLots(), []);
   assert.throws(() => ask(0, { least: 0 }), { code: "INVALID" });
   assert.throws(() => engine.lender.meet("b", 1, [], 0), { code: "INVALID" });
+});
+
+test("whoever asks for a gate without limits gets what it needs, a job at a time", () => {
+  const { engine, ask, tokens } = home({ rate: 1, burst: 2 });
+  engine.lender.hear("b", { gate: "open", held: 0, uses: [] }, 0);
+  assert.deepEqual(engine.lender.takeLots(), []);
+  for (let i = 0; i < 3; i++) {
+    engine.lender.hear("b", { gate: "open", held: 0, uses: [], want: { ...PLENTY, least: 2 } }, 0);
+    const lots = engine.lender.takeLots().map(({ gate, cost, jobs }) => [gate, cost, jobs]);
+    assert.deepEqual(lots, [["open", 2, 1]]);
+  }
+  ask(0, { cost: 2, jobs: 2 });
+  assert.deepEqual(ask(0), [], "the gate has nothing left");
+  engine.deleteGate("g", 0);
+  assert.equal(engine.lender.takeLots().length, 1, "who waited for it goes on");
+  assert.equal(ask(0).length, 1);
+  engine.setGate("g", { rate: 1, burst: 10 }, 0);
+  assert.equal(tokens(0), 6, "what is out counts");
 });
 
 test("limits that change count what is out", () => {

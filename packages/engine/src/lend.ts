@@ -96,11 +96,9 @@ export class Lender {
 
   #setWant(gate: GateLine, borrower: string, want: Want | undefined): void {
     if (want === undefined && gate.lending === undefined) return;
-    // A gate without limits is not borrowed from: whoever asks will hear that it is open.
-    const isAsked = gate.config !== undefined ? want : undefined;
     gate.lending ??= new Lending();
     this.#core.gates.lenders.add(gate);
-    gate.lending.setWant(borrower, isAsked);
+    gate.lending.setWant(borrower, want);
   }
 
   /** A borrower is not heard of any more: it gets no lots until it asks again. */

@@ -20,7 +20,10 @@ export function lotFor(gate: GateLine, want: Want, parties: number, now: number)
   const { least, tier } = want;
   const at = gate.opensAt(least, tier, now);
   if (at > now) return { cost: least, jobs: 1, at };
-  if (gate.spacings !== undefined) return { cost: least, jobs: 1, at: now };
+  // Whoever asks for a permit where there are no limits has not heard yet that they are gone, or
+  // hears of those to come before their home does: it goes on, with little out that nobody counts.
+  const isSingle = gate.spacings !== undefined || gate.config === undefined;
+  if (isSingle) return { cost: least, jobs: 1, at: now };
   const places = gate.places - gate.placesTaken;
   const jobs = Math.min(want.jobs, Math.max(1, Math.floor(places / parties)));
   const windowed = freeInWindows(gate, now);

@@ -45,4 +45,6 @@ export interface GateInfo {
   waitingLanes: number;
   /** Whose lanes they are; of a path, its first level counts as one. */
   line: readonly { queue: string; tier: number; lanes: number }[];
+  /** In a cluster: partitions that did not answer, whose jobs and lanes are not counted. */
+  missing?: readonly number[];
 }

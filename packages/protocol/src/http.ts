@@ -80,6 +80,8 @@ export interface Overview {
   totals: { queues: number; waiting: number; leased: number; inRate: number; outRate: number };
   items: OverviewItem[];
   cursor?: string;
+  /** In a cluster: partitions that did not answer, whose part is not in it. */
+  missing?: readonly number[];
 }
 
 /** What is kept of a queue at each moment; rates are a second, times are milliseconds. */

@@ -92,7 +92,7 @@ export interface QueueCalls {
   setQueue(queue: string, options: QueueOptions): Promise<QueueInfo>;
   deleteQueue(queue: string, options?: OperationOptions): Promise<void>;
   queue(queue: string): Promise<QueueInfo>;
-  queues(): Promise<readonly QueueInfo[]>;
+  queues(options?: LookOptions): Promise<readonly QueueInfo[]>;
   /** Removes what waits or is delayed; leases are left alone. */
   purge(queue: string, options?: OperationOptions): Promise<void>;
   /** Puts dead jobs back where they came from, oldest first; answers how many. */
@@ -133,6 +133,14 @@ export interface StoreEntry {
   value: unknown;
 }
 
+export interface LookOptions {
+  /**
+   * In a cluster: what the partitions say that answer soon, instead of a refusal when one is away;
+   * `stats` tells which are missing.
+   */
+  partial?: boolean;
+}
+
 export interface StatsOptions {
   queues?: readonly string[];
   /** With the oldest and the next job of each, which takes a look at every job there is. */
@@ -160,6 +168,8 @@ export interface GatesOptions extends PageOptions {
   search?: string;
   /** Only those in whose line lanes of this queue stand. */
   queue?: string;
+  /** Only keys and patterns that have limits of their own. */
+  configured?: boolean;
   /** `waiting`: those first in whose line most lanes wait. Absent: by their keys. */
   sort?: GateSort;
 }
@@ -169,6 +179,8 @@ export type GateSort = "key" | "waiting";
 export interface GatesPage extends Page<GateInfo> {
   /** How many there are on all pages. */
   total: number;
+  /** In a cluster: partitions that did not answer, whose part is not in it. */
+  missing?: readonly number[];
 }
 
 export interface JobsOptions extends PageOptions {

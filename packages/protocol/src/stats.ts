@@ -22,6 +22,8 @@ export interface BrokerStats {
   adds: TimeCounts;
   /** For the queues that were asked for and exist. */
   queues: readonly QueueTimes[];
+  /** In a cluster: partitions that did not answer, whose part is not in it. Absent: none. */
+  missing?: readonly number[];
 }
 
 export interface QueueTimes {

@@ -1,5 +1,6 @@
 /** A node of a cluster, as its server sees it: what it needs of whoever runs the partitions. */
 import type { Broker } from "@sluice/protocol";
+import type { OwnPart } from "./health.ts";
 import type { KeyPeers } from "./keys/key-ring.ts";
 import type { ServerSocket } from "./stream/session.ts";
 
@@ -13,6 +14,8 @@ export interface ClusterDoor {
   readonly keys: KeyPeers;
   /** Takes a stream to one partition, or refuses it with MOVED when another node has it. */
   accept(partition: number, socket: ServerSocket, admit: Admit): void;
+  /** What this node answers for itself, whatever becomes of the partitions of others. */
+  own(): OwnPart;
   /** The cluster as this node knows it. */
   status(): ClusterStatus;
   /** Calls back when owners, nodes or placements have changed; the answer ends that. */

@@ -1,10 +1,18 @@
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { admit } from "./admission.ts";
 import { Bucket } from "./bucket.ts";
-import { brokerReadiness, type Readiness, type RecoveryProgress, recovering } from "./health.ts";
+import {
+  brokerReadiness,
+  nodeReadiness,
+  type OwnPart,
+  type Readiness,
+  type RecoveryProgress,
+  recovering,
+} from "./health.ts";
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
+import { untilReached } from "./until-reached.ts";
 
 export interface DeskOptions {
   broker: Broker | Promise<Broker>;
@@ -12,12 +20,15 @@ export interface DeskOptions {
   limits?: Partial<Limits> | undefined;
   /** In a cluster: the nodes that have the same keys. */
   peers?: KeyPeers | undefined;
+  /** In a cluster: what this node is ready for; absent: `broker` is all there is. */
+  own?: (() => OwnPart) | undefined;
 }
 
 /**
  * Who stands between the network and the broker, and knows the keys.
  *
- *   recovering   the broker reads its log: everything is refused with RECOVERING
+ *   recovering   the broker reads its log, or nobody serves the keys yet: everything is refused
+ *                with RECOVERING
  *   open         callers are let through to what they may do
  *   failed       the broker could not be opened: everything is refused with CLOSED
  */
@@ -27,6 +38,7 @@ export class Desk {
   readonly #opened: Promise<void>;
   readonly #recovery: DeskOptions["recovery"];
   readonly #peers: KeyPeers | undefined;
+  readonly #own: DeskOptions["own"];
   /** Behind the limit on adds. */
   #broker: Broker | undefined;
   #ring: KeyRing | undefined;
@@ -36,6 +48,7 @@ export class Desk {
     this.hasKeys = hasKeys;
     this.#recovery = options.recovery;
     this.#peers = options.peers;
+    this.#own = options.own;
     const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
     this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
     this.#opened = this.#open(options.broker, { rootKey, requestsPerSecond });
@@ -49,7 +62,8 @@ export class Desk {
     try {
       const broker = await opening;
       const peers = this.#peers;
-      if (this.hasKeys) this.#ring = await KeyRing.open(broker, { ...options, peers });
+      const open = (): Promise<KeyRing> => KeyRing.open(broker, { ...options, peers });
+      if (this.hasKeys) this.#ring = await untilReached(open);
       this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
@@ -69,7 +83,9 @@ export class Desk {
   }
 
   async readiness(): Promise<Readiness> {
-    if (this.#broker !== undefined) return brokerReadiness(this.#broker);
+    if (this.#broker !== undefined) {
+      return this.#own === undefined ? brokerReadiness(this.#broker) : nodeReadiness(this.#own());
+    }
     if (this.#failure === undefined) return recovering(this.#recovery?.());
     return { isReady: false, text: this.#failure.message };
   }
@@ -89,8 +105,12 @@ export class Desk {
   /** Made when nobody could get in otherwise. */
   async firstKey(): Promise<CreatedKey | undefined> {
     await this.#opened;
-    if (this.#ring === undefined || !this.#ring.isEmpty) return undefined;
-    if ((await this.#peers?.isFirst()) === false) return undefined;
-    return this.#ring.create({ name: "first", grants: [{ action: "admin", on: "*" }] }, ANYONE);
+    const ring = this.#ring;
+    const peers = this.#peers;
+    if (ring === undefined || !ring.isEmpty) return undefined;
+    const isFirst = peers === undefined || (await untilReached(() => peers.isFirst()));
+    if (!isFirst) return undefined;
+    const first = { name: "first", grants: [{ action: "admin", on: "*" }] };
+    return untilReached(() => ring.create(first, ANYONE));
   }
 }

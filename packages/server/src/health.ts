@@ -54,17 +54,34 @@ export function recovering(progress: RecoveryProgress | undefined): Readiness {
   return { isReady: false, text: `recovering, ${percent} %` };
 }
 
+/** What a node of a cluster answers for itself. */
+export interface OwnPart {
+  /** Why it cannot do its part. */
+  readonly trouble?: string | undefined;
+  /** The brokers of the partitions that it serves. */
+  readonly brokers: readonly Broker[];
+}
+
+/** A node is ready when it is in its cluster and its own partitions are; others have their own. */
+export async function nodeReadiness({ trouble, brokers }: OwnPart): Promise<Readiness> {
+  if (trouble !== undefined) return { isReady: false, text: trouble };
+  const all = await Promise.all(brokers.map(brokerReadiness));
+  return all.find(({ isReady }) => !isReady) ?? READY;
+}
+
 /** A broker is ready when its log takes what it is given and its work gets done. */
 export async function brokerReadiness(broker: Broker): Promise<Readiness> {
   try {
     const { unsyncedMs, overdueMs } = await broker.stats();
     if (unsyncedMs > STUCK_MS) return stuck("a write to the log has taken", unsyncedMs);
     if (overdueMs > STUCK_MS) return stuck("work has been left undone for", overdueMs);
-    return { isReady: true, text: "ready" };
+    return READY;
   } catch (error) {
     return { isReady: false, text: failureText(toSluiceError(error)) };
   }
 }
+
+const READY: Readiness = { isReady: true, text: "ready" };
 
 function stuck(what: string, ms: number): Readiness {
   return { isReady: false, text: `${what} ${Math.round(ms / 1000)} s` };

@@ -1,6 +1,6 @@
 export type * from "./app-page.ts";
 export type * from "./cluster-door.ts";
-export type { Readiness } from "./health.ts";
+export type { OwnPart, Readiness } from "./health.ts";
 export { FixedKeys } from "./keys/fixed-keys.ts";
 export type { Action, Grant } from "./keys/grant.ts";
 export { guard } from "./keys/guard.ts";

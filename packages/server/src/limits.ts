@@ -108,6 +108,9 @@ export const METRIC_LANES_MAX = 10;
 export const METRIC_LANE_QUEUES_MAX = 10;
 export const METRIC_GATES_MAX = 100;
 
+/** How long lanes are waited for: a queue of which a partition is away shows none. */
+export const METRIC_LANES_MS = 1_000;
+
 /** A lane's key as a label: enough to know it again. */
 export const LABEL_CHARS_MAX = 100;
 
@@ -149,3 +152,6 @@ export const PULSE_QUEUES_MAX = 200;
 /** Jobs that one search looks at, and how long it takes at most: then its cursor goes on. */
 export const SEARCH_JOBS_MAX = 5_000;
 export const SEARCH_MS_MAX = 150;
+
+/** How soon a node asks again for keys that nobody serves yet: a takeover takes seconds. */
+export const REACH_AGAIN_MS = 250;

@@ -25,6 +25,7 @@ const cluster: ClusterDoor = {
   secret: Promise.resolve("of the nodes alone"),
   keys: { changed: async () => {}, onChange: () => {}, isFirst: async () => true },
   accept: () => {},
+  own: () => ({ brokers: [] }),
   status: () => ({
     name: "sluice",
     self: "a",

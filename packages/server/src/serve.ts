@@ -95,7 +95,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const hasKeys = options.keys !== undefined && options.keys !== false;
   checkAddress(options, hasKeys);
   checkResumeMs(options.resumeMs);
-  const desk = new Desk({ ...options, peers: options.cluster?.keys }, hasKeys, rootKey);
+  const { cluster } = options;
+  const own = cluster === undefined ? undefined : () => cluster.own();
+  const desk = new Desk({ ...options, peers: cluster?.keys, own }, hasKeys, rootKey);
   const shell = newShell(options, desk);
   warnOfPlainText(shell, options, hasKeys);
   const running = await listen(shell, options, () => furnish(shell, desk, options));
@@ -166,7 +168,7 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
     context,
     keepHistory(() => desk.ready(), closing),
   );
-  const pulse = new Pulse(async () => desk.ready().queues());
+  const pulse = new Pulse(async () => desk.ready().queues({ partial: true }));
   pulseRoutes(app, { pulse, readersMax: limits.eventStreamsMax, closing });
   sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
   dashboardRoutes(app);
@@ -177,7 +179,10 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
   const readings = new Readings(registry);
   metricRoutes(app, registry, async () => {
     readings.clear();
-    await readBroker(desk.ready(), readings);
+    const missing = await readBroker(desk.ready(), readings);
+    if (options.cluster === undefined) return;
+    const help = "Partitions that did not answer, and are in no other figure";
+    readings.gauge("sluice_cluster_partitions_missing", help, missing);
   });
   await options.routes?.(app);
 }

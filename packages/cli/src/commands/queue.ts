@@ -95,7 +95,14 @@ async function operate(
 }
 
 async function list({ isJson, output }: Call, broker: Broker): Promise<number> {
-  const queues = await broker.queues();
+  const [queues, { missing = [] }] = await Promise.all([
+    broker.queues({ partial: true }),
+    broker.stats(),
+  ]);
+  if (missing.length > 0) {
+    const names = missing.join(", ");
+    output.progress.write(`no answer from partition ${names}: what it holds is not shown\n`);
+  }
   if (isJson) output.out(JSON.stringify(queues));
   else if (queues.length === 0) output.out('no queues yet: sluice add QUEUE \'{"hello":"world"}\'');
   else output.out(table(COLUMNS, queues.map(rowOf)));

@@ -32,7 +32,8 @@ async function run(call: Call, served: Served): Promise<number> {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
     const { address, dir, durability } = served;
-    const key = (await served.firstKey)?.key;
+    const key = (await Promise.race([served.firstKey, stopped]))?.key;
+    if (call.stop.aborted) return EXIT.well;
     const shown = JSON.stringify({ address, dir, key, durability });
     out(call.isJson ? shown : greet(served, key, call.env));
     await using demo = call.values.demo === true ? await feed(broker) : undefined;

@@ -31,7 +31,7 @@ const GATES_SHOWN = 12;
 
 export async function readTop(broker: Broker, before: TopView | undefined): Promise<TopView> {
   const [queues, gates] = await Promise.all([
-    broker.queues(),
+    broker.queues({ partial: true }),
     broker.gates({ sort: "waiting", limit: GATES_SHOWN }),
   ]);
   const at = Date.now();

@@ -13,6 +13,7 @@ import type {
   JobsOptions,
   LaneStats,
   LanesOptions,
+  LookOptions,
   OperationOptions,
   Outcome,
   Page,
@@ -118,8 +119,8 @@ export abstract class RareCalls implements Rare {
     return this.call("queue", [queue]);
   }
 
-  async queues(): Promise<readonly QueueInfo[]> {
-    return this.call("queues", []);
+  async queues(options?: LookOptions): Promise<readonly QueueInfo[]> {
+    return this.call("queues", options === undefined ? [] : [options]);
   }
 
   async purge(queue: string, options?: OperationOptions): Promise<void> {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialWebSocket, reachBroker } from "@sluice/client/remote";
 import type { Broker, NewJob } from "@sluice/protocol";
+import { homeOfGate, homeOfStore } from "../hash.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { FencedStore } from "../testing/fenced-log.ts";
 import { NodeCluster } from "../testing/node-cluster.ts";
@@ -40,6 +41,33 @@ test("any node takes any call, whoever owns the queue", async (t) => {
   await makeQueues(left);
   for (const queue of QUEUES) await right.add(queue, [job(queue)]);
   assert.deepEqual(await workOff(left), [...QUEUES].sort());
+});
+
+test("a partition that is opened takes from the homes what it has missed", async (t) => {
+  const cluster = new NodeCluster(t);
+  const a = await cluster.add("a");
+  await cluster.settled([a]);
+  const keys = ["smtp", "push", "sms", "fax:*"];
+  for (const key of keys) await a.broker.setGate(key, { concurrency: 3 });
+  await a.broker.storeWrite("config", [{ key: "plan", value: "gold" }]);
+  const kept = cluster.stores.findIndex((_, i) => i !== homeOfStore("config", 4));
+  const lost = cluster.stores.findIndex((_, i) => i !== homeOfStore("config", 4) && i !== kept);
+  await a.kill();
+  // Its log is begun anew.
+  cluster.stores[lost] = new FencedStore();
+  const b = await cluster.add("b");
+  await cluster.settled([b]);
+  const port = b.node.own().brokers[lost]!;
+  const expected = keys.filter((key) => homeOfGate(key, 4) !== lost);
+  const isThere = async (): Promise<boolean> => {
+    const gates = await Promise.all(expected.map((key) => port.gate(key)));
+    const [plan] = await port.storeGet("config", ["plan"]);
+    return plan === "gold" && gates.every(({ config }) => config?.concurrency === 3);
+  };
+  for (let tries = 0; !(await isThere()); tries++) {
+    assert.ok(tries < 1_000, "it has what the homes have");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 });
 
 test("what was added before a drain is worked off after it, and no call fails", async (t) => {

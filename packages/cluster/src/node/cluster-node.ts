@@ -7,13 +7,12 @@ import { type OpenOptions, SystemClock } from "@sluice/broker";
 import type { Log } from "@sluice/log";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import type { ClusterDoor, ClusterStatus } from "@sluice/server";
-import { homeOfStore } from "../hash.ts";
+import type { ClusterDoor, ClusterStatus, OwnPart } from "@sluice/server";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
 import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
-import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
+import { Copies } from "./copies.ts";
 import { Figures } from "./figures.ts";
 import { type FollowedLog, Houses, type HousesOptions } from "./houses.ts";
 import { KeyBook } from "./key-book.ts";
@@ -73,6 +72,7 @@ interface Parts {
   readonly partitions: LocalPartitions;
   readonly figures: Figures;
   readonly peers: Peers;
+  readonly copies: Copies;
 }
 
 const RESUME_MS = 2_000;
@@ -147,6 +147,21 @@ export class ClusterNode implements ClusterDoor {
     return statusOf(ownership, { name, self, version, partitions }, directory.list());
   }
 
+  own(): OwnPart {
+    const { ownership, houses, cluster } = this.#started();
+    if (!ownership.isHearing) return { trouble: "the node does not hear its cluster", brokers: [] };
+    const brokers: Broker[] = [];
+    for (let partition = 0; partition < cluster.partitions; partition++) {
+      const state = ownership.tenure(partition)?.state;
+      const broker = houses.brokerOf(partition);
+      if (state === "resting") {
+        return { trouble: `the log of partition ${partition} does not answer`, brokers };
+      }
+      if (state === "serving" && broker !== undefined) brokers.push(broker);
+    }
+    return { brokers };
+  }
+
   async drain(node: string): Promise<void> {
     const { nodes } = this.status();
     const isOwner = nodes.some(({ id, owned }) => id === node && owned > 0);
@@ -173,8 +188,9 @@ export class ClusterNode implements ClusterDoor {
   /** As if the process had died: nothing is said to the others, who find out by themselves. */
   async stop(): Promise<void> {
     if (this.#parts === undefined) return;
-    const { ownership, owners, figures, houses, router, peers } = this.#parts;
+    const { ownership, owners, figures, houses, router, peers, copies } = this.#parts;
     ownership.stop();
+    copies.stop();
     figures.stop();
     peers.stop();
     await houses.stop();
@@ -238,8 +254,15 @@ export class ClusterNode implements ClusterDoor {
       living: () => this.#livingNodes(),
       dial,
     });
+    const copies = new Copies({
+      clock,
+      count,
+      portOf: (partition) => partitions.port(partition),
+      brokerOf: (partition) => houses.brokerOf(partition),
+    });
     const router = new ClusterRouter({ directory, partitions });
-    return { cluster, ownership, directory, houses, router, owners, partitions, figures, peers };
+    const own = { ownership, directory, houses, owners, partitions, figures, peers, copies };
+    return { cluster, router, ...own };
   }
 
   #logs(partitions: number): Pick<HousesOptions, "openLog" | "followLog"> {
@@ -267,13 +290,8 @@ export class ClusterNode implements ClusterDoor {
   }
 
   #served(partition: number): void {
-    const { cluster, houses, partitions } = this.#started();
     this.#troubles.delete(partition);
-    const home = homeOfStore(CONFIG_STORE, cluster.partitions);
-    const broker = houses.brokerOf(partition);
-    if (partition === home || broker === undefined) return;
-    // A partition that has left again meanwhile gets it from whoever opens it next.
-    copyConfig(partitions.port(home), broker).catch(() => {});
+    this.#started().copies.opened(partition);
   }
 
   #hear(entry: WatchedEntry, directory: RegistryDirectory): void {

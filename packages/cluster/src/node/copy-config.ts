@@ -1,23 +1,12 @@
-/** The store that policies read is in every partition: whoever opens one brings it up to date. */
+/** The store that policies read is in every partition, as its home has it. */
 import type { Broker, StoreEntry } from "@sluice/protocol";
 
 export const CONFIG_STORE = "config";
 
-export async function copyConfig(from: Broker, to: Broker): Promise<void> {
-  const [wanted, there] = await Promise.all([read(from), read(to)]);
-  const changes: StoreEntry[] = [];
-  for (const [key, text] of wanted) {
-    if (there.get(key) !== text) changes.push({ key, value: JSON.parse(text) });
-  }
-  for (const key of there.keys()) if (!wanted.has(key)) changes.push({ key, value: undefined });
-  for (let i = 0; i < changes.length; i += BATCH) {
-    await to.storeWrite(CONFIG_STORE, changes.slice(i, i + BATCH));
-  }
-}
-
 const BATCH = 1000;
 
-async function read(broker: Broker): Promise<Map<string, string>> {
+/** What is in the store, each value as text. */
+export async function readConfig(broker: Broker): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   let cursor: string | undefined;
   do {
@@ -27,4 +16,21 @@ async function read(broker: Broker): Promise<Map<string, string>> {
     cursor = page.cursor;
   } while (cursor !== undefined);
   return found;
+}
+
+/** Makes the store of a partition like that of its home; answers how much of it was not. */
+export async function alignConfig(
+  wanted: ReadonlyMap<string, string>,
+  to: Broker,
+): Promise<number> {
+  const there = await readConfig(to);
+  const changes: StoreEntry[] = [];
+  for (const [key, text] of wanted) {
+    if (there.get(key) !== text) changes.push({ key, value: JSON.parse(text) });
+  }
+  for (const key of there.keys()) if (!wanted.has(key)) changes.push({ key, value: undefined });
+  for (let i = 0; i < changes.length; i += BATCH) {
+    await to.storeWrite(CONFIG_STORE, changes.slice(i, i + BATCH));
+  }
+  return changes.length;
 }

@@ -50,12 +50,14 @@ export class KeyBook implements KeyPeers {
   }
 
   async isFirst(): Promise<boolean> {
+    const { registry, node } = this.#options;
     try {
-      await this.#options.registry.create(FIRST, this.#options.node);
+      await registry.create(FIRST, node);
       return true;
     } catch (error) {
-      if (isConflict(error)) return false;
-      throw error;
+      if (!isConflict(error)) throw error;
+      // It may have been this node, which then could not write the key, or did not hear the answer.
+      return (await registry.get(FIRST))?.value === node;
     }
   }
 

@@ -81,3 +81,7 @@ export const PROBES_WELL = 5;
 
 /** Nodes that each calls at: most of those that call at one must agree that it is away. */
 export const CALLERS = 3;
+
+/** How long a home may take to say what is to be copied, and how soon it is asked again. */
+export const COPY_MS_MAX = 10_000;
+export const COPY_AGAIN_MS = 500;

@@ -172,6 +172,11 @@ export class Ownership {
     return this.#presence.isDraining;
   }
 
+  /** Whether this node hears what is said in the registry. */
+  get isHearing(): boolean {
+    return this.#members.isHearing(this.#now());
+  }
+
   /** Whether there is nothing left here that others would miss. */
   get isEmpty(): boolean {
     return this.#tenures.every((tenure) => !tenure.isOurs && !isActive(tenure));

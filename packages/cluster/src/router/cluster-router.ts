@@ -30,6 +30,7 @@ import {
   type LanesOptions,
   type LeasedJob,
   type LeaseOptions,
+  type LookOptions,
   type Nack,
   type NewJob,
   type OperationOptions,
@@ -61,7 +62,7 @@ import { pageInTurn } from "./pages.ts";
 import { Poll } from "./poll.ts";
 import { QueueDesk } from "./queue-desk.ts";
 import { QueueKeeper } from "./queue-keeper.ts";
-import { Reach } from "./reach.ts";
+import { missingOf, Reach } from "./reach.ts";
 import { checkBatch, checkInteger, invalid } from "./refuse.ts";
 import { SpreadConsumer } from "./spread-consumer.ts";
 import { StoreDesk } from "./store-desk.ts";
@@ -114,11 +115,9 @@ export class ClusterRouter implements Broker {
   }
 
   async stats(options: StatsOptions = {}): Promise<BrokerStats> {
-    const answers = await this.#reach.known(this.#reach.all, [], (port) => port.stats(options));
-    return mergeStats(
-      answers.map(({ value }) => value),
-      options.queues ?? [],
-    );
+    const look = await this.#reach.look(this.#reach.all, [], (port) => port.stats(options));
+    const answers = look.seen.map(({ value }) => value);
+    return { ...mergeStats(answers, options.queues ?? []), ...missingOf(look) };
   }
 
   /** Leaves all partitions, which go on without us; a second call waits for the first. */
@@ -282,8 +281,8 @@ export class ClusterRouter implements Broker {
     return this.#queues.queue(queue);
   }
 
-  async queues(): Promise<readonly QueueInfo[]> {
-    return this.#queues.queues();
+  async queues(options: LookOptions = {}): Promise<readonly QueueInfo[]> {
+    return this.#queues.queues(options);
   }
 
   async purge(queue: string): Promise<void> {

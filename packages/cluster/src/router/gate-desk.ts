@@ -1,13 +1,20 @@
 /**
- * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all;
- * its home hears them first and refuses for all. Of a cooldown the home tells the others itself.
+ * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all; a
+ * gate's home refuses for all. Of a cooldown the home tells the others itself.
+ *
+ * A partition that has limits for a gate lets nothing pass that the gate's home has not lent to it,
+ * whatever the limits are; one that has none lets everything pass; and a home without limits lends
+ * whatever it is asked for. So what counts is what the home has, and that is how it must be: limits
+ * that are new are told to all others before the home hears of them, and those that are gone to the
+ * home before all others. Whatever is cut off in between, no partition has the gate open that its
+ * home limits, and none waits for a home that lends nothing.
  */
 import type { Broker, GateConfig, GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
 import { pageOfGates } from "./gate-pages.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
-import type { Reach } from "./reach.ts";
+import { missingOf, type Reach } from "./reach.ts";
 
 /** A job that a gate keeps. */
 interface Gated {
@@ -23,34 +30,98 @@ export class GateDesk {
   }
 
   async setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    await this.#homeFirst(key, (port) => port.setGate(key, config));
+    const isNew = (await this.#atHome(key)) === undefined;
+    if (isNew) await this.#announce(key, config);
+    await this.#reach.ask(this.#home(key), (port) =>
+      this.#reach.again(() => port.setGate(key, config)),
+    );
+    await this.#copy(key, isNew ? await this.#differing(key) : this.#others(key));
     return this.gate(key);
   }
 
   async deleteGate(key: string): Promise<void> {
-    await this.#reach.ask(this.#home(key), (port) => port.deleteGate(key));
-    await this.#reach.every(this.#others(key), (port) => port.deleteGate(key));
+    await this.#reach.ask(this.#home(key), (port) => this.#reach.again(() => port.deleteGate(key)));
+    await this.#copy(key, this.#others(key));
   }
 
+  /** The others say who waits and runs; what the gate is, its home alone can tell. */
   async gate(key: string): Promise<GateInfo> {
-    const known = await this.#reach.known(this.#inOrder(key), [], (port) => port.gate(key));
-    return mergeGates(known.map(({ value }) => value));
+    const home = this.#home(key);
+    const look = await this.#reach.look(this.#inOrder(key), [], (port) => port.gate(key));
+    const infos = new Map(look.seen.map(({ partition, value }) => [partition, value]));
+    const own = infos.get(home) ?? (await this.#reach.ask(home, (port) => port.gate(key)));
+    infos.delete(home);
+    const missing = look.missing.filter((partition) => partition !== home);
+    return { ...mergeGates([own, ...infos.values()]), ...missingOf({ missing }) };
   }
 
-  /** When a gate opens its home knows, and no partition that borrows from it. */
+  /** The limits that a gate's home has for exactly this key. */
+  async #atHome(key: string): Promise<GateConfig | undefined> {
+    return ownConfig(await this.#reach.ask(this.#home(key), (port) => port.gate(key)));
+  }
+
+  /**
+   * Limits that are new, to all but the home. When one cannot be told, those that were are told
+   * that there are none, as the home will say.
+   */
+  async #announce(key: string, config: GateConfig): Promise<void> {
+    const answers = await this.#reach.every(this.#others(key), (port) =>
+      this.#reach.again(() => port.setGate(key, config)),
+    );
+    const refused = answers.filter(({ error }) => error !== undefined);
+    if (refused.length === 0) return;
+    const told = answers.filter(({ error }) => error === undefined);
+    await this.#copy(
+      key,
+      told.map(({ partition }) => partition),
+    ).catch(() => {});
+    // That the limits cannot be says more than that somebody could not be told.
+    throw (refused.find(({ error }) => error?.code === "INVALID") ?? refused[0]!).error!;
+  }
+
+  /** Partitions that were told otherwise by somebody else, while the home was told. */
+  async #differing(key: string): Promise<number[]> {
+    const [home, ...others] = await this.#reach.known(this.#inOrder(key), [], (port) =>
+      port.gate(key),
+    );
+    const wanted = JSON.stringify(ownConfig(home!.value));
+    const differ = others.filter(({ value }) => JSON.stringify(ownConfig(value)) !== wanted);
+    return differ.map(({ partition }) => partition);
+  }
+
+  /**
+   * Tells partitions what a gate's home says of it. Another caller may do the same at the same
+   * time, and be overtaken: so the home is asked again afterwards, until it says what was told.
+   */
+  async #copy(key: string, partitions: readonly number[]): Promise<void> {
+    if (partitions.length === 0) return;
+    let config = await this.#atHome(key);
+    for (;;) {
+      const told = config;
+      const tell = async (port: Broker): Promise<void> => {
+        if (told === undefined) await port.deleteGate(key);
+        else await port.setGate(key, told);
+      };
+      await this.#reach.known(partitions, [], (port) => this.#reach.again(() => tell(port)));
+      config = await this.#atHome(key);
+      if (JSON.stringify(config) === JSON.stringify(told)) return;
+    }
+  }
+
+  /** When a gate opens its home knows, if it is there, and no partition that borrows from it. */
   async why<W extends Gated>(why: W): Promise<W> {
-    const { opensAt } = await this.#reach.ask(this.#home(why.gate), (port) => port.gate(why.gate));
-    return opensAt === undefined ? why : { ...why, until: opensAt };
+    const home = await this.#reach.glance(this.#home(why.gate), (port) => port.gate(why.gate));
+    return home?.opensAt === undefined ? why : { ...why, until: home.opensAt };
   }
 
   /** Each partition tells all that it has: one gate may be known in several. */
   async gates(options: GatesOptions): Promise<GatesPage> {
     const { limit: _, cursor: __, ...filter } = options;
-    const answers = await this.#reach.known(this.#reach.all, ["QUEUE_NOT_FOUND"], (port) =>
+    const look = await this.#reach.look(this.#reach.all, ["QUEUE_NOT_FOUND"], (port) =>
       allGates(port, filter),
     );
     const byKey = new Map<string, { partition: number; info: GateInfo }[]>();
-    for (const { partition, value } of answers) {
+    for (const { partition, value } of look.seen) {
       for (const info of value) {
         const found = byKey.get(info.key);
         if (found === undefined) byKey.set(info.key, [{ partition, info }]);
@@ -62,7 +133,7 @@ export class GateDesk {
       found.sort((a, b) => Number(b.partition === home) - Number(a.partition === home));
       return mergeGates(found.map(({ info }) => info));
     });
-    return pageOfGates(merged, options);
+    return { ...pageOfGates(merged, options), ...missingOf(look) };
   }
 
   async cooldown(key: string, ms: number, reason: string | undefined): Promise<void> {
@@ -75,12 +146,6 @@ export class GateDesk {
 
   async reportGate(key: string, ok: boolean): Promise<void> {
     await this.#reach.port(this.#home(key)).reportGate(key, ok);
-  }
-
-  async #homeFirst(key: string, call: (port: Broker) => Promise<unknown>): Promise<void> {
-    await this.#reach.ask(this.#home(key), call);
-    const others = this.#others(key);
-    if (others.length > 0) await this.#reach.known(others, [], call);
   }
 
   #home(key: string): number {
@@ -107,4 +172,9 @@ async function allGates(port: Broker, filter: GatesOptions): Promise<GateInfo[]>
     cursor = page.cursor;
   } while (cursor !== undefined);
   return gates;
+}
+
+/** What is set for this very key, and not for a pattern that it matches. */
+function ownConfig({ config, pattern }: GateInfo): GateConfig | undefined {
+  return pattern === undefined ? config : undefined;
 }

@@ -12,6 +12,16 @@ export const PAGE_MAX = 1000;
 /** How long a question to a partition may take: a partition that moves is back well before. */
 export const ANSWER_MS = 10_000;
 
+/** How long a look at all partitions takes at most once one has answered: people wait for it. */
+export const LOOK_MS = 1_500;
+
+/**
+ * How often a call is made that was cut off, and how far apart: one that met a partition as it
+ * moved waits for it the second time, and one that nobody serves refuses each of them at once.
+ */
+export const TRIES_MAX = 3;
+export const AGAIN_MS = 100;
+
 /** How long the others wait for one partition where they can do without it. */
 export const PATIENCE_MS = 500;
 

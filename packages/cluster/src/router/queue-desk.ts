@@ -3,6 +3,7 @@ import {
   type FairnessKey,
   type LaneStats,
   type LanesOptions,
+  type LookOptions,
   type Page,
   type QueueInfo,
   type QueueOptions,
@@ -123,8 +124,11 @@ export class QueueDesk {
     );
   }
 
-  async queues(): Promise<readonly QueueInfo[]> {
-    const answers = await this.#reach.known(this.#reach.all, [], (port) => port.queues());
+  async queues({ partial = false }: LookOptions = {}): Promise<readonly QueueInfo[]> {
+    const { all } = this.#reach;
+    const answers = partial
+      ? (await this.#reach.look(all, [], (port) => port.queues())).seen
+      : await this.#reach.known(all, [], (port) => port.queues());
     const byName = new Map<string, { partition: number; info: QueueInfo }[]>();
     for (const { partition, value } of answers) {
       for (const info of value) {

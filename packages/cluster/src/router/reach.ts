@@ -7,12 +7,21 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
-import { ANSWER_MS, PATIENCE_MS } from "./limits.ts";
+import { AGAIN_MS, ANSWER_MS, LOOK_MS, PATIENCE_MS, TRIES_MAX } from "./limits.ts";
 
 export type Answered<T> = { partition: number } & (
   | { value: T; error?: undefined }
   | { value?: undefined; error: SluiceError }
 );
+
+/** What was seen of all partitions, and which of them were not. */
+export interface Seen<T> {
+  readonly seen: readonly { partition: number; value: T }[];
+  readonly missing: readonly number[];
+}
+
+/** Nobody answers for the partition, which says nothing of what was asked. */
+const AWAY: readonly ErrorCode[] = ["DISCONNECTED", "TIMEOUT", "MOVED", "LOG_FAILED"];
 
 export interface ReachOptions {
   readonly directory: Directory;
@@ -26,6 +35,8 @@ export class Reach {
   /** Every partition there is. */
   readonly all: readonly number[];
   readonly #partitions: Partitions;
+  /** Partitions that a look has missed and that have not answered one since. */
+  readonly #away = new Set<number>();
   #isClosed = false;
 
   constructor({ directory, partitions, clock }: ReachOptions) {
@@ -69,6 +80,23 @@ export class Reach {
     }
   }
 
+  /**
+   * A call that does no harm when it is made twice: made again when it was cut off, though never
+   * without a pause, so that whatever brings the partition back can run.
+   */
+  async again<T>(call: () => Promise<T>): Promise<T> {
+    const { clock } = this;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await call();
+      } catch (error) {
+        const isCutOff = toSluiceError(error).code === "DISCONNECTED";
+        if (!isCutOff || tries >= TRIES_MAX || this.#isClosed) throw error;
+      }
+      await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
+    }
+  }
+
   /** What each of them answers, in their order. */
   every<T>(
     partitions: readonly number[],
@@ -102,6 +130,72 @@ export class Reach {
     throw unknown.flatMap((code) => errors.filter((error) => error.code === code))[0]!;
   }
 
+  /**
+   * What those say who are there. The others are named and not waited for: who looks at a cluster
+   * looks just when a part of it is away. Whoever was missed is not waited for by the next look
+   * either, until it has answered one. Refused when nobody answers at all.
+   */
+  async look<T>(
+    partitions: readonly number[],
+    unknown: readonly ErrorCode[],
+    call: (port: Broker, partition: number) => Promise<T>,
+  ): Promise<Seen<T>> {
+    const answers = new Map<number, Answered<T>>();
+    const expected = new Set(partitions.filter((partition) => !this.#away.has(partition)));
+    const first = Promise.withResolvers<void>();
+    const enough = Promise.withResolvers<void>();
+    const all = partitions.map(async (partition) => {
+      const [answer] = await this.every([partition], call);
+      answers.set(partition, answer!);
+      expected.delete(partition);
+      if (expected.size === 0) enough.resolve();
+      if (isAway(answer!)) return;
+      this.#away.delete(partition);
+      first.resolve();
+    });
+    const { clock } = this;
+    const timer = clock.at(clock.now() + LOOK_MS, enough.resolve);
+    timer.unref?.();
+    await Promise.race([Promise.all(all), Promise.all([first.promise, enough.promise])]);
+    timer.cancel();
+    return this.#sort(partitions, answers, unknown);
+  }
+
+  /** What one of them says, if it does so within the time of a look. */
+  async glance<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T | undefined> {
+    if (this.#away.has(partition)) return undefined;
+    const late = Promise.withResolvers<undefined>();
+    const { clock } = this;
+    const timer = clock.at(clock.now() + LOOK_MS, () => late.resolve(undefined));
+    timer.unref?.();
+    const [answer] = (await Promise.race([this.every([partition], call), late.promise])) ?? [];
+    timer.cancel();
+    if (answer === undefined || isAway(answer)) return undefined;
+    if (answer.error !== undefined) throw answer.error;
+    return answer.value;
+  }
+
+  #sort<T>(
+    partitions: readonly number[],
+    answers: ReadonlyMap<number, Answered<T>>,
+    unknown: readonly ErrorCode[],
+  ): Seen<T> {
+    const seen: { partition: number; value: T }[] = [];
+    const missing: number[] = [];
+    const errors: SluiceError[] = [];
+    for (const partition of partitions) {
+      const answer = answers.get(partition);
+      if (answer === undefined || isAway(answer)) missing.push(partition);
+      else if (answer.error === undefined) seen.push(answer);
+      else if (!unknown.includes(answer.error.code)) throw answer.error;
+      if (answer?.error !== undefined) errors.push(answer.error);
+    }
+    for (const partition of missing) this.#away.add(partition);
+    if (seen.length > 0 || errors.length === 0) return { seen, missing };
+    // What the others do not know may be known to the one that could not be asked.
+    throw errors.find(({ code }) => AWAY.includes(code)) ?? errors[0]!;
+  }
+
   /** What should be done, but is not waited for when a partition is away. */
   async briefly(work: Promise<unknown>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -115,4 +209,15 @@ export class Reach {
     await Promise.race([done, promise]);
     timer.cancel();
   }
+}
+
+function isAway({ error }: Answered<unknown>): boolean {
+  return error !== undefined && AWAY.includes(error.code);
+}
+
+/** For answers that say what is not in them. */
+export function missingOf({ missing }: Pick<Seen<unknown>, "missing">): {
+  missing?: readonly number[];
+} {
+  return missing.length === 0 ? {} : { missing };
 }

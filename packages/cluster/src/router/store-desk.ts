@@ -1,11 +1,5 @@
 /** The calls about stores, each of which lives in one partition. */
-import {
-  type Broker,
-  type Page,
-  type ScanOptions,
-  type StoreEntry,
-  toSluiceError,
-} from "@sluice/protocol";
+import type { Page, ScanOptions, StoreEntry } from "@sluice/protocol";
 import { homeOfStore } from "../hash.ts";
 import type { Reach } from "./reach.ts";
 
@@ -37,24 +31,24 @@ export class StoreDesk {
     return this.#reach.ask(this.#home(store), (port) => port.storeScan(store, options));
   }
 
-  /** What the home holds by now, which may be more than was written a moment ago. */
+  /**
+   * What the home holds by now, which may be more than was written a moment ago. Another node may
+   * copy the same keys at the same time, and be overtaken on its way: so the home is asked again
+   * afterwards, until what was copied is what it holds.
+   */
   async #copy(keys: readonly string[]): Promise<void> {
     const home = this.#home(CONFIG);
     const others = this.#reach.all.filter((partition) => partition !== home);
     if (others.length === 0) return;
-    const values = await this.get(CONFIG, keys);
-    const entries = keys.map((key, i) => ({ key, value: values[i] }));
-    await this.#reach.known(others, [], (port) => this.#writeCopy(port, entries));
-  }
-
-  /** A copy that was cut off is made again: writing the same twice does no harm. */
-  async #writeCopy(port: Broker, entries: readonly StoreEntry[]): Promise<void> {
+    let values = await this.get(CONFIG, keys);
     for (;;) {
-      try {
-        return await port.storeWrite(CONFIG, entries);
-      } catch (error) {
-        if (toSluiceError(error).code !== "DISCONNECTED" || this.#reach.isClosed) throw error;
-      }
+      const entries = keys.map((key, i) => ({ key, value: values[i] }));
+      await this.#reach.known(others, [], (port) =>
+        this.#reach.again(() => port.storeWrite(CONFIG, entries)),
+      );
+      const held = await this.get(CONFIG, keys);
+      if (JSON.stringify(held) === JSON.stringify(values)) return;
+      values = held;
     }
   }
 

@@ -45,6 +45,18 @@ test("a queue made anew under its name has no rates below zero", () => {
   assert.equal(history.last("q", "in"), 0);
 });
 
+test("partitions that go missing or come back are no rate", () => {
+  const history = new History();
+  history.record(0, [queue("q", { added: 100 })], [waits("q", [9])]);
+  history.record(1_000, [queue("q", { added: 40 })], [waits("q", [2])], [3]);
+  history.record(2_000, [queue("q", { added: 50 })], [waits("q", [4])], [3]);
+  history.record(3_000, [queue("q", { added: 125 })], [waits("q", [20])]);
+  history.record(4_000, [queue("q", { added: 130 })], [waits("q", [21])]);
+  const { series } = history.of("q");
+  assert.deepEqual(series.in, [0, 0, 10, 0, 5]);
+  assert.deepEqual(series.waitP50Ms.slice(1), [0, 0.5, 0, 0.5]);
+});
+
 test("no more than half an hour and so many queues are kept", () => {
   const history = new History();
   const queues = Array.from({ length: HISTORY_QUEUES_MAX + 1 }, (_, i) => queue(`q${i}`));

@@ -23,16 +23,27 @@ export class History {
   readonly #times = new Float64Array(HISTORY_POINTS);
   #queues = new Map<string, Known>();
   #tick = -1;
+  #missing = "";
 
   /** The number of the last moment; -1: there is none yet. */
   get tick(): number {
     return this.#tick;
   }
 
-  /** Takes down one moment. What is not among `queues` is forgotten. */
-  record(now: number, queues: readonly QueueInfo[], times: readonly QueueTimes[]): void {
+  /**
+   * Takes down one moment. What is not among `queues` is forgotten. Partitions that begin or cease
+   * to be missing change all counts at once: between two such moments there is no rate.
+   */
+  record(
+    now: number,
+    queues: readonly QueueInfo[],
+    times: readonly QueueTimes[],
+    missing: readonly number[] = [],
+  ): void {
     const last = this.#tick < 0 ? 0 : this.#times[this.#tick % HISTORY_POINTS]!;
-    const seconds = this.#tick < 0 ? 0 : (now - last) / 1000;
+    const isSame = this.#missing === missing.join();
+    this.#missing = missing.join();
+    const seconds = this.#tick < 0 || !isSame ? 0 : (now - last) / 1000;
     this.#times[++this.#tick % HISTORY_POINTS] = now;
     const waits = new Map(times.map(({ name, wait }) => [name, wait]));
     const next = new Map<string, Known>();
@@ -89,7 +100,10 @@ function pointOf(
     before === undefined || seconds <= 0
       ? 0
       : Math.max(0, count(stats) - count(before.stats)) / seconds;
-  const since = counts.map((count, i) => Math.max(0, count - (before?.counts[i] ?? 0)));
+  const isKnown = before === undefined || seconds > 0;
+  const since = isKnown
+    ? counts.map((count, i) => Math.max(0, count - (before?.counts[i] ?? 0)))
+    : [];
   return {
     waiting: stats.waiting,
     in: rate(({ added }) => added),

@@ -5,9 +5,14 @@ import { History } from "./history.ts";
 /** The chore that takes a look at all queues now and then. Returns where it writes it down. */
 export function keepHistory(ready: () => Broker, closing: AbortSignal): History {
   const history = new History();
-  const timer = setInterval(() => {
+  let isSampling = false;
+  const timer = setInterval(async () => {
+    // One that waits for a partition is not overtaken by the next.
+    if (isSampling) return;
+    isSampling = true;
     // While the log is read, or after it has failed, there is nothing to note.
-    sample(ready, history).catch(() => undefined);
+    await sample(ready, history).catch(() => undefined);
+    isSampling = false;
   }, HISTORY_EVERY_MS);
   timer.unref();
   closing.addEventListener("abort", () => clearInterval(timer), { once: true });
@@ -16,7 +21,9 @@ export function keepHistory(ready: () => Broker, closing: AbortSignal): History 
 
 async function sample(ready: () => Broker, history: History): Promise<void> {
   const broker = ready();
-  const queues = (await broker.queues()).slice(0, HISTORY_QUEUES_MAX);
+  // A partition that moves is back in a moment: only one that stays away is done without.
+  const all = await broker.queues().catch(() => broker.queues({ partial: true }));
+  const queues = all.slice(0, HISTORY_QUEUES_MAX);
   const times = await broker.stats({ queues: queues.map(({ name }) => name) });
-  history.record(Date.now(), queues, times.queues);
+  history.record(Date.now(), queues, times.queues, times.missing);
 }

@@ -8,6 +8,7 @@ import {
   type GatesPage,
   type LaneStats,
   type LanesOptions,
+  type LookOptions,
   type OperationOptions,
   type Page,
   type QueueCalls,
@@ -65,9 +66,9 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.queue(queue);
   }
 
-  async queues(): Promise<readonly QueueInfo[]> {
+  async queues(options?: LookOptions): Promise<readonly QueueInfo[]> {
     this.#permit.enterValid();
-    const queues = await this.#broker.queues();
+    const queues = await this.#broker.queues(options);
     return queues.filter(({ name }) => this.#permit.sees(name));
   }
 

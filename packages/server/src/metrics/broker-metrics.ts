@@ -8,6 +8,7 @@ import {
   METRIC_GATES_MAX,
   METRIC_LANE_QUEUES_MAX,
   METRIC_LANES_MAX,
+  METRIC_LANES_MS,
   METRIC_QUEUES_MAX,
 } from "../limits.ts";
 import type { Readings } from "./reading.ts";
@@ -37,17 +38,19 @@ const COUNTERS = {
 /** A queue that users cannot make, as its name has a character that names cannot have. */
 const OTHERS = "(others)";
 
-export async function readBroker(broker: Broker, readings: Readings): Promise<void> {
-  const queues = [...(await broker.queues())].sort(byDepth);
+/** Answers how many partitions of a cluster have not answered: what they hold is not in it. */
+export async function readBroker(broker: Broker, readings: Readings): Promise<number> {
+  const queues = [...(await broker.queues({ partial: true }))].sort(byDepth);
   const shown = queues.slice(0, METRIC_QUEUES_MAX);
   for (const { name, stats } of shown) readQueue(readings, name, stats);
   const others = queues.slice(METRIC_QUEUES_MAX);
   if (others.length > 0) readQueue(readings, OTHERS, sumOf(others));
   readings.gauge("sluice_queues", "Queues", queues.length);
-  await readTimes(broker, readings, shown);
+  const missing = await readTimes(broker, readings, shown);
   await readLanes(broker, readings, shown.slice(0, METRIC_LANE_QUEUES_MAX));
   const { items: gates } = await broker.gates({ limit: METRIC_GATES_MAX });
   for (const gate of gates) readGate(readings, gate);
+  return missing;
 }
 
 function byDepth(a: QueueInfo, b: QueueInfo): number {
@@ -80,7 +83,7 @@ async function readTimes(
   broker: Broker,
   readings: Readings,
   queues: readonly QueueInfo[],
-): Promise<void> {
+): Promise<number> {
   const stats = await broker.stats({ queues: queues.map(({ name }) => name) });
   readings.histogram("sluice_add_seconds", "From an add to its answer", stats.adds);
   for (const { name, wait, run } of stats.queues) {
@@ -94,6 +97,7 @@ async function readTimes(
   const commit = "How long the commit under way has taken";
   readings.gauge("sluice_log_unsynced_seconds", commit, stats.unsyncedMs / 1000);
   readings.gauge("sluice_payload_bytes", "Payloads in memory", stats.payloadBytes);
+  return stats.missing?.length ?? 0;
 }
 
 async function readLanes(
@@ -101,12 +105,20 @@ async function readLanes(
   readings: Readings,
   queues: readonly QueueInfo[],
 ): Promise<void> {
-  for (const { name, stats } of queues) {
-    if (stats.lanes === 0) continue;
-    const options = { sort: "waiting", limit: METRIC_LANES_MAX } as const;
-    // Deleted meanwhile: then it has no lanes.
-    const page = await broker.lanes(name, options).catch(() => ({ items: [] }));
-    for (const lane of page.items) if (lane.waiting > 0) readLane(readings, name, lane);
+  const asked = queues.filter(({ stats }) => stats.lanes > 0);
+  const late = Promise.withResolvers<readonly LaneStats[]>();
+  const timer = setTimeout(() => late.resolve([]), METRIC_LANES_MS);
+  const lists = await Promise.all(
+    asked.map(({ name }) => {
+      const options = { sort: "waiting", limit: METRIC_LANES_MAX } as const;
+      // Deleted meanwhile, or a partition of it is away: then it shows no lanes.
+      const page = broker.lanes(name, options).catch(() => ({ items: [] }));
+      return Promise.race([page.then(({ items }) => items), late.promise]);
+    }),
+  );
+  clearTimeout(timer);
+  for (const [i, { name }] of asked.entries()) {
+    for (const lane of lists[i]!) if (lane.waiting > 0) readLane(readings, name, lane);
   }
 }
 

@@ -38,7 +38,7 @@ export async function readOverview(
   query: OverviewQuery,
 ): Promise<Overview> {
   const { limit = OVERVIEW_PAGE_MAX / 2, cursor = 0, sort = "attention" } = query;
-  const all = await broker.queues();
+  const all = await broker.queues({ partial: true });
   const byName = new Map(all.map((info) => [info.name, info]));
   const dlqs = new Set(all.map(({ name, config }) => (config.dlq === name ? "" : config.dlq)));
   const lines = all.filter(matcher(query)).map((info): Line => {
@@ -48,7 +48,7 @@ export async function readOverview(
   lines.sort(ORDERS[sort](history));
   const page = lines.slice(cursor, cursor + limit);
   const names = page.map(({ info }) => info.name);
-  const { queues } = await broker.stats({ queues: names, oldest: true });
+  const { queues, missing } = await broker.stats({ queues: names, oldest: true });
   const timesOf = new Map(queues.map((times) => [times.name, times]));
   const until = performance.now() + GATED_LOOK_MS_MAX;
   const items: OverviewItem[] = [];
@@ -70,6 +70,7 @@ export async function readOverview(
     totals: totalsOf(all, history),
     items,
   };
+  if (missing !== undefined) overview.missing = missing;
   if (cursor + limit < lines.length) overview.cursor = String(cursor + limit);
   return overview;
 }

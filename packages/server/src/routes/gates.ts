@@ -9,6 +9,7 @@ import {
   DONE,
   limit,
   list,
+  MISSING,
   MS,
   NAME,
   NUMBER,
@@ -54,6 +55,7 @@ const GATE: Schema = object(
     part: { ...TEXT, description: "Of its limits, the one that keeps a job of cost 1 now." },
     waitingLanes: COUNT,
     line: list(object({ queue: TEXT, tier: COUNT, lanes: COUNT })),
+    missing: MISSING,
   },
   ["key"],
 );
@@ -114,7 +116,10 @@ export function gateRoutes(app: FastifyInstance, context: RouteContext): void {
         cursor: CURSOR,
       }),
       response: answers(
-        object({ gates: list(GATE), total: COUNT, cursor: TEXT }, ["gates", "total"]),
+        object({ gates: list(GATE), total: COUNT, cursor: TEXT, missing: MISSING }, [
+          "gates",
+          "total",
+        ]),
       ),
     },
     handler: async (request) => {

@@ -9,6 +9,7 @@ import {
   COUNT,
   limit,
   list,
+  MISSING,
   MS,
   NAME,
   NUMBER,
@@ -76,6 +77,7 @@ const OVERVIEW: Schema = object(
     }),
     items: list(ITEM),
     cursor: TEXT,
+    missing: MISSING,
   },
   ["at", "tick", "total", "items"],
 );

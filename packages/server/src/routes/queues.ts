@@ -2,7 +2,7 @@ import type { QueueOptions } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { RouteContext } from "./context.ts";
 import { QUEUE, QUEUE_OPTIONS } from "./queue-shape.ts";
-import { answers, DONE, list, object, QUEUE_PARAMS } from "./shapes.ts";
+import { answers, DONE, list, MISSING, object, QUEUE_PARAMS } from "./shapes.ts";
 
 interface OnQueue {
   Params: { queue: string };
@@ -57,8 +57,15 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
       operationId: "listQueues",
       summary: "All queues",
       tags: ["queues"],
-      response: answers(object({ queues: list(QUEUE) }, ["queues"])),
+      response: answers(object({ queues: list(QUEUE), missing: MISSING }, ["queues"])),
     },
-    handler: async (request) => ({ queues: await context.broker(request).queues() }),
+    handler: async (request) => {
+      const broker = context.broker(request);
+      const [queues, { missing }] = await Promise.all([
+        broker.queues({ partial: true }),
+        broker.stats(),
+      ]);
+      return missing === undefined ? { queues } : { queues, missing };
+    },
   });
 }

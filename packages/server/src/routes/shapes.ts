@@ -48,6 +48,12 @@ export function list(items: Schema, more: Schema = {}): Schema {
   return { type: "array", items, ...more };
 }
 
+/** What is not in an answer of a cluster. */
+export const MISSING: Schema = list(
+  { type: "integer" },
+  { description: "Partitions of the cluster that did not answer: what they hold is not in it." },
+);
+
 /** One page of a list. */
 export function page(items: Schema): Schema {
   return object({ items: list(items), cursor: TEXT }, ["items"]);

@@ -7,6 +7,7 @@ import { always, useLive } from "../data/live.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { age, count, rate } from "../words/format.ts";
+import { missingText } from "../words/missing.ts";
 import { link } from "../words/route.ts";
 import { isTrouble, standingText } from "../words/standing.ts";
 
@@ -48,7 +49,7 @@ export function OverviewView(): JSX.Element {
         <Choice label="Order" value={sort} options={SORTS} onChoose={order} />
         <span class="muted">{data === undefined ? "" : `${count(data.total)} queues`}</span>
       </div>
-      <Refused error={error} />
+      <Refused error={error ?? missingText(data?.missing)} />
       <QueueTable items={data?.items} />
       {(before.length > 0 || data?.cursor !== undefined) && (
         <Pager before={before} next={data?.cursor} onTurn={setBefore} />

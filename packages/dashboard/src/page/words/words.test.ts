@@ -15,6 +15,7 @@ import {
 } from "./format.ts";
 import { configOf, formOf } from "./gate-form.ts";
 import { gateLimits } from "./gate-limits.ts";
+import { missingText } from "./missing.ts";
 import { newJob } from "./new-job.ts";
 import { cut, pretty, previewLine } from "./preview.ts";
 import { link, parseRoute } from "./route.ts";
@@ -226,4 +227,13 @@ test("a small line begins at zero and has gaps where nothing is known", () => {
   assert.equal(sparkPath([null, 0, 10], 10, 12), "M5.0 11.0L10.0 1.0");
   assert.equal(sparkPath([1, null, 1], 10, 12), "M0.0 1.0M10.0 1.0");
   assert.equal(sparkPath([], 10, 12), "");
+});
+
+test("partitions that do not answer are named", () => {
+  assert.equal(missingText(undefined), undefined);
+  assert.equal(missingText([]), undefined);
+  const one = "Partition 3 does not answer: what it holds is not shown here.";
+  assert.equal(missingText([3]), one);
+  const two = "Partitions 3, 5 do not answer: what they hold is not shown here.";
+  assert.equal(missingText([3, 5]), two);
 });

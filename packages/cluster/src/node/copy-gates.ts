@@ -1,0 +1,44 @@
+/** The limits of gates are in every partition, as the home of each gate has them. */
+import { isDeepStrictEqual } from "node:util";
+import type { Broker, GateConfig } from "@sluice/protocol";
+
+const BATCH = 1000;
+
+/** The limits that a partition has for keys and patterns that are at home in `home`. */
+export async function readGates(
+  broker: Broker,
+  isOfHome: (key: string) => boolean,
+): Promise<Map<string, GateConfig>> {
+  const found = new Map<string, GateConfig>();
+  let cursor: string | undefined;
+  do {
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await broker.gates({ configured: true, limit: BATCH, ...from });
+    for (const { key, config, pattern } of page.items) {
+      if (config !== undefined && pattern === undefined && isOfHome(key)) found.set(key, config);
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+/** Makes the limits of a partition like those of a home; answers how many were not. */
+export async function alignGates(
+  wanted: ReadonlyMap<string, GateConfig>,
+  to: Broker,
+  isOfHome: (key: string) => boolean,
+): Promise<number> {
+  const there = await readGates(to, isOfHome);
+  let changes = 0;
+  for (const [key, config] of wanted) {
+    if (isDeepStrictEqual(there.get(key), config)) continue;
+    await to.setGate(key, config);
+    changes++;
+  }
+  for (const key of there.keys()) {
+    if (wanted.has(key)) continue;
+    await to.deleteGate(key);
+    changes++;
+  }
+  return changes;
+}
