@@ -50,11 +50,16 @@ export class Desk {
       const broker = await opening;
       const peers = this.#peers;
       if (this.hasKeys) this.#ring = await KeyRing.open(broker, { ...options, peers });
-      this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
+      this.#broker = this.limited(broker);
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
       throw error;
     }
+  }
+
+  /** A broker behind the same limit on adds as that of this desk. */
+  limited(broker: Broker): Broker {
+    return this.#adds === undefined ? broker : admit(broker, this.#adds);
   }
 
   /** How long no adds are taken; 0: they are. */

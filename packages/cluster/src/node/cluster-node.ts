@@ -170,6 +170,7 @@ export class ClusterNode implements ClusterDoor {
       onChange: (listener) => this.onChange(listener),
     });
     const partitions: LocalPartitions = new LocalPartitions({
+      isNode: true,
       apiKey: cluster.secret,
       resumeMs,
       elsewhere: (partition) => this.#dialOwner(partition),
