@@ -99,7 +99,10 @@ export class ClusterNode implements ClusterDoor {
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
       this.#parts = parts;
-      parts.ownership.onChange(() => this.#changed());
+      parts.ownership.onChange(() => {
+        parts.houses.look();
+        this.#changed();
+      });
       parts.directory.onChange(() => this.#changed());
       await parts.ownership.start();
       return parts.router;
