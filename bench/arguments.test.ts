@@ -49,3 +49,21 @@ test("--full is the largest size, and a part of the groups is not the whole", ()
   assert.deepEqual([scale.name, isWhole, writesDocs], ["full", true, true]);
   assert.equal(parseArguments(["--only", "wire"], BENCHES).isWhole, false);
 });
+
+test("--only takes the group of that very name before those that contain it", () => {
+  const benches = [{ name: "peers", groups: [group("flood"), group("flood-relaxed")] }];
+  assert.equal(parseArguments(["--only", "flood"], benches).groups.length, 1);
+  assert.equal(parseArguments(["--only", "floo"], benches).groups.length, 2);
+});
+
+test("what contradicts itself is refused before anything runs", () => {
+  for (const args of [
+    ["--quick", "--full"],
+    ["--only"],
+    ["--only", "--json"],
+    ["--only", "wire", "--write-docs"],
+  ]) {
+    assert.throws(() => parseArguments(args, BENCHES), UsageError, args.join(" "));
+  }
+  assert.throws(() => parseArguments(["--help"], BENCHES), /--write-docs/);
+});

@@ -1,12 +1,4 @@
 // What `npm run bench -- ...` asks for.
-//
-//   (nothing)       every benchmark but those that must be named
-//   engine          the named benchmarks
-//   --json          one object a line instead of a table
-//   --quick         sizes divided by 10, 3 runs
-//   --full          the largest sizes; goes on where an interrupted one was (peers)
-//   --only <part>   only the groups whose name contains this
-//   --write-docs    writes the benchmark's page in docs (peers)
 
 import { type Bench, type Group, SCALES, type Scale } from "./figure.ts";
 
@@ -19,7 +11,18 @@ export interface Plan {
   readonly writesDocs: boolean;
 }
 
+const HELP = `npm run bench -- [names] [options]
+
+  (nothing)       every benchmark but those that must be named
+  engine ...      the named benchmarks
+  --json          one object a line instead of a table
+  --quick         sizes divided by 10, 3 runs
+  --full          the largest sizes; goes on where an interrupted one was (peers)
+  --only <part>   the group of this name, or those whose name contains it
+  --write-docs    writes the benchmark's page in docs (peers)`;
+
 export class UsageError extends Error {}
+export class HelpWanted extends UsageError {}
 
 export function parseArguments(args: readonly string[], benches: readonly Bench[]): Plan {
   const names: string[] = [];
@@ -30,12 +33,16 @@ export function parseArguments(args: readonly string[], benches: readonly Bench[
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     if (arg === "--json") isJson = true;
-    else if (arg === "--quick") scale = SCALES.quick;
-    else if (arg === "--full") scale = SCALES.full;
+    else if (arg === "--quick") scale = other(scale, SCALES.quick);
+    else if (arg === "--full") scale = other(scale, SCALES.full);
     else if (arg === "--write-docs") writesDocs = true;
-    else if (arg === "--only") only = args[++i] ?? "";
+    else if (arg === "--only") only = wordAfter(args, i++);
+    else if (arg === "--help") throw new HelpWanted(HELP);
     else if (!arg.startsWith("-")) names.push(arg);
     else throw new UsageError(`There is no option ${arg}; there are ${OPTIONS}.`);
+  }
+  if (writesDocs && only !== "") {
+    throw new UsageError("--write-docs needs all groups, and --only leaves some out.");
   }
   const wanted =
     names.length === 0
@@ -44,7 +51,18 @@ export function parseArguments(args: readonly string[], benches: readonly Bench[
   return { groups: groupsOf(wanted, only), scale, isJson, isWhole: only === "", writesDocs };
 }
 
-const OPTIONS = "--json, --quick, --full, --only, --write-docs";
+const OPTIONS = "--json, --quick, --full, --only, --write-docs, --help";
+
+function other(before: Scale, scale: Scale): Scale {
+  if (before === SCALES.usual || before === scale) return scale;
+  throw new UsageError("--quick and --full exclude each other.");
+}
+
+function wordAfter(args: readonly string[], index: number): string {
+  const word = args[index + 1];
+  if (word !== undefined && word !== "" && !word.startsWith("-")) return word;
+  throw new UsageError("--only needs a part of a group's name.");
+}
 
 function benchNamed(name: string, benches: readonly Bench[]): Bench {
   const bench = benches.find((candidate) => candidate.name === name);
@@ -58,7 +76,9 @@ function groupsOf(benches: readonly Bench[], only: string): Plan["groups"] {
   const all = benches.flatMap((bench) =>
     bench.groups.map((group) => ({ bench: bench.name, group })),
   );
+  const exact = all.filter(({ group }) => group.name === only);
   const wanted = all.filter(({ group }) => group.name.includes(only));
+  if (exact.length > 0) return exact;
   if (wanted.length > 0) return wanted;
   throw new UsageError(
     `No group is called "${only}"; there are: ${all.map(({ group }) => group.name).join(", ")}.`,

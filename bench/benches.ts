@@ -5,6 +5,7 @@ import type { Bench } from "./figure.ts";
 import { jobserverBench } from "./jobserver/bench.ts";
 import { natsBench } from "./nats/bench.ts";
 import { peersBench } from "./peers/bench.ts";
+import { profileBench } from "./profile/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { streamBench } from "./stream/bench.ts";
 import { torznabBench } from "./torznab/bench.ts";
@@ -21,4 +22,5 @@ export const BENCHES: readonly Bench[] = [
   torznabBench,
   trackerBench,
   peersBench,
+  profileBench,
 ];

@@ -1,9 +1,11 @@
 // Runs one group in a process of its own and hands its figures on as they come.
 
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { Figure, Progress, Scale } from "./figure.ts";
 
+const END_MS_MAX = 15_000;
 const PROGRAM = join(import.meta.dirname, "run-group.ts");
 
 export interface GroupCall {
@@ -15,6 +17,21 @@ export interface GroupCall {
 interface Message {
   readonly figure?: Figure;
   readonly progress?: { readonly share: number; readonly what: string };
+}
+
+let running: ChildProcess | undefined;
+let isEnding = false;
+
+// Resolves when the group that is under way has stopped its servers and removed its directory.
+export async function endChild(): Promise<void> {
+  isEnding = true;
+  if (running === undefined) return;
+  const ended = once(running, "exit");
+  running.kill("SIGTERM");
+  // Servers end with whoever started them, even when that is killed.
+  const kill = setTimeout(() => running?.kill("SIGKILL"), END_MS_MAX);
+  await ended;
+  clearTimeout(kill);
 }
 
 // Answers undefined, or how the process failed.
@@ -31,6 +48,7 @@ export function runInChild(
       // What a group writes is never a figure.
       stdio: ["ignore", 2, 2, "ipc"],
     });
+    running = child;
     const end = (): void => void child.kill();
     process.on("exit", end);
     child.on("message", (message) => {
@@ -41,6 +59,9 @@ export function runInChild(
     child.on("error", reject);
     child.on("exit", (code, signal) => {
       process.off("exit", end);
+      running = undefined;
+      // Nobody is to go on with the next one.
+      if (isEnding) return;
       resolve(code === 0 ? undefined : `${group} ended with ${signal ?? code}`);
     });
   });

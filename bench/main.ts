@@ -2,17 +2,21 @@
 // nothing; only a measurement that could not be made does.
 
 import { availableParallelism, cpus, loadavg } from "node:os";
-import { type Plan, parseArguments, UsageError } from "./arguments.ts";
+import { HelpWanted, type Plan, parseArguments, UsageError } from "./arguments.ts";
 import { BENCHES } from "./benches.ts";
-import { runInChild } from "./child.ts";
+import { endChild, runInChild } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { tableOf } from "./table.ts";
 
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
+// Whoever asks for the end has it when nothing of ours is left.
 function endWithChildren(): void {
   for (const [signal, code] of Object.entries(EXIT_BY_SIGNAL)) {
-    process.on(signal, () => process.exit(code));
+    process.once(signal, async () => {
+      await endChild();
+      process.exit(code);
+    });
   }
 }
 
@@ -89,6 +93,7 @@ try {
   process.exitCode = failures.length === 0 ? 0 : 1;
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
+  if (error instanceof HelpWanted) console.log(error.message);
+  else console.error(error.message);
+  process.exitCode = error instanceof HelpWanted ? 0 : 2;
 }

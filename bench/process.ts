@@ -17,7 +17,8 @@ export class Process implements AsyncDisposable {
     this.#name = [basename(program, ".ts"), ...args].join(" ");
     const stdio = ["ignore", 2, 2, "ipc"] as ["ignore", 2, 2, "ipc"];
     this.#child = fork(program, args, { execArgv: ["--expose-gc"], stdio });
-    process.on("exit", this.#kill);
+    // Before the servers that it speaks to, whose end it would complain of.
+    process.prependListener("exit", this.#kill);
   }
 
   ask<T>(question: string, ...args: readonly unknown[]): Promise<T> {

@@ -1,12 +1,14 @@
 // A directory on a real disk for one measurement, gone afterwards whatever becomes of it. Where
 // temporary files live in memory a sync costs nothing, so such a place is passed over.
 
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeTree } from "./remove-tree.ts";
 
-const REMOVALS_MAX = 100;
-const REMOVAL_REST_MS = 100;
+const PREFIX = "sluice-bench-";
+// Processes that this one cannot see may use the same place: theirs are younger.
+const SWEPT_AGE_MS = 24 * 3_600_000;
 const IN_MEMORY = [0x01021994, 0x858458f6];
 const FILE_SYSTEMS = new Map([
   [0xef53, "ext4"],
@@ -19,13 +21,14 @@ export class Scratch implements Disposable {
   readonly dir: string;
   // For the conditions of what is measured here.
   readonly disk: string;
-  readonly #remove = (): void => remove(this.dir);
+  readonly #remove = (): void => removeTree(this.dir);
 
   constructor() {
     const place = placeOnDisk();
     const { type } = statfsSync(place);
     this.disk = `${FILE_SYSTEMS.get(type) ?? `file system 0x${type.toString(16)}`} at ${place}`;
-    this.dir = mkdtempSync(join(place, "sluice-bench-"));
+    sweep(place);
+    this.dir = mkdtempSync(join(place, `${PREFIX}${process.pid}-`));
     // A group that is told to stop, or fails, leaves nothing either.
     process.on("exit", this.#remove);
     for (const signal of SIGNALS) process.on(signal, exitNow);
@@ -48,18 +51,27 @@ export class Scratch implements Disposable {
   }
 }
 
-// Servers that were told to end may still write their last; at the end of a process nothing can be
-// awaited but time itself.
-function remove(dir: string): void {
-  const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let left = REMOVALS_MAX; left > 0; left--) {
+// What is left of a process that was killed, and so could not remove it.
+function sweep(place: string): void {
+  const names = readdirSync(place).filter((name) => name.startsWith(PREFIX));
+  for (const name of names) {
+    const [, pid] = /^(\d+)-/.exec(name.slice(PREFIX.length)) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
     try {
-      rmSync(dir, { recursive: true, force: true });
-      return;
-    } catch (error) {
-      if (left === 1) throw error;
-      Atomics.wait(clock, 0, 0, REMOVAL_REST_MS);
+      const path = join(place, name);
+      if (Date.now() - statSync(path).mtimeMs > SWEPT_AGE_MS) rmSync(path, { recursive: true });
+    } catch {
+      // Somebody else's, or gone in the meantime.
     }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -16,7 +16,7 @@ const SLUICE_JOBS = 200_000;
 const PEER_JOBS = 5000;
 const PEER_JOBS_MIN = 1000;
 const TIMES_PEER_MIN = 10;
-const SYNCHRONOUS_FULL = 2;
+const SYNCHRONOUS = { NORMAL: 1, FULL: 2 } as const;
 const TYPE = "jobs";
 
 const nothing = (): void => {};
@@ -70,12 +70,12 @@ export class Peer implements Disposable {
   readonly #jobs = new Jobs({ lanes: 1, isGated: false, shape: "json" });
   readonly conditions;
 
-  constructor(file: string) {
+  constructor(file: string, level: keyof typeof SYNCHRONOUS = "FULL") {
     const database = new Database(file);
     this.#queue = defineQueue({ connection: better(database), logger: SILENT });
-    database.pragma("synchronous = FULL");
+    database.pragma(`synchronous = ${level}`);
     const synchronous = database.pragma("synchronous", { simple: true });
-    if (synchronous !== SYNCHRONOUS_FULL) throw new Error(`synchronous is ${synchronous}`);
+    if (synchronous !== SYNCHRONOUS[level]) throw new Error(`synchronous is ${synchronous}`);
     this.conditions = {
       sqlite: String(database.prepare("select sqlite_version()").pluck().get()),
       journal: String(database.pragma("journal_mode", { simple: true })),

@@ -4,7 +4,7 @@ import type { Bench } from "../figure.ts";
 import { statePath } from "./compete.ts";
 import { StateFile } from "./state.ts";
 import { backlogGroup } from "./workloads/backlog.ts";
-import { embeddedGroup } from "./workloads/embedded.ts";
+import { embeddedGroups } from "./workloads/embedded.ts";
 import { floodGroup } from "./workloads/flood.ts";
 import { inProcessGroup } from "./workloads/in-process.ts";
 import { limitGroup } from "./workloads/limit.ts";
@@ -22,11 +22,12 @@ export const peersBench: Bench = {
     limitGroup,
     backlogGroup,
     inProcessGroup,
-    embeddedGroup,
+    ...embeddedGroups,
   ],
   finish: (end) => {
-    if (end.writesDocs) writePage(end);
-    // Everything is measured: the next one begins anew.
+    if (!end.writesDocs) return;
+    writePage(end);
+    // The page has it all: the next one begins anew.
     if (end.scale.name === "full" && end.isWhole) StateFile.forget(statePath());
   },
 };

@@ -1,9 +1,11 @@
 // All systems at one kind of work: opened, measured in turns, and told.
 
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmodSync } from "node:fs";
 import { availableParallelism, cpus, release } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Conditions, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { cacheDir } from "./debian.ts";
@@ -12,10 +14,12 @@ import { figuresOf, type Metric } from "./row.ts";
 import { FORGETFUL, type Measurements, StateFile } from "./state.ts";
 import type { Mode } from "./system.ts";
 import { SYSTEMS } from "./systems.ts";
-import { type Contest, type Entrant, type Sample, takeTurns } from "./turns.ts";
+import { type Contest, type Entrant, type Outcome, type Sample, takeTurns } from "./turns.ts";
 
-const STEP_MS_MAX = 300_000;
-const STEP_MS_MAX_FULL = 3_600_000;
+// The slowest to fill a backlog puts some hundreds of jobs in a second.
+const STEP_MS_MAX = { quick: 300_000, usual: 1_200_000, full: 3_600_000 } as const;
+
+const GIT_BYTES_MAX = 2 ** 26;
 
 export interface Play {
   readonly conditions: Conditions;
@@ -28,8 +32,12 @@ export interface Competition {
   readonly mode: Mode;
   readonly work: Work;
   readonly metrics: readonly Metric[];
-  play(party: Party, scale: Scale): Play;
-  // Beside the systems, at the end of each round.
+  play(party: Party, scale: Scale, second: Party): Play;
+  // Each system has a second party, with a server of its own, to compare the first one with.
+  readonly isTwice?: boolean;
+  // What all systems together may need of the disk.
+  diskBytes?(scale: Scale): number;
+  // Beside the systems, in each round.
   readonly more?: (scratch: Scratch, scale: Scale) => Entrant;
 }
 
@@ -41,6 +49,7 @@ export function groupOf(competition: Competition): Group {
       using scratch = new Scratch();
       // Servers run as somebody else, each in a directory of its own below.
       chmodSync(scratch.dir, 0o711);
+      warnOfSpace(competition.diskBytes?.(scale) ?? 0, scratch);
       // A listener for the end of each of their processes.
       process.setMaxListeners(0);
       const outcomes = await takeTurns(entrantsOf(competition, scratch, scale), {
@@ -48,20 +57,41 @@ export function groupOf(competition: Competition): Group {
         runs: scale.runs,
         measurements: measurementsOf(scale),
         progress,
-        stepMsMax: scale.name === "full" ? STEP_MS_MAX_FULL : STEP_MS_MAX,
+        stepMsMax: STEP_MS_MAX[scale.name],
+        settle: syncDisks,
       });
+      outcomes.push(...absent(competition.mode));
       for (const metric of metrics) {
-        const known = outcomes.filter(
-          ({ failure, samples }) => failure !== undefined || samples[0]?.[metric.key] !== undefined,
-        );
-        // Measured by nobody in this mode.
-        if (!known.some(({ failure }) => failure === undefined)) continue;
-        for (const figure of figuresOf(metric, known)) {
+        // Measured of nobody in this mode.
+        if (!outcomes.some(({ samples }) => samples[0]?.[metric.key] !== undefined)) continue;
+        for (const figure of figuresOf(metric, outcomes)) {
           report({ ...figure, conditions: { ...figure.conditions, disk: scratch.disk } });
         }
       }
     },
   };
+}
+
+// A disk that is full in the middle of a run fails whoever writes then, and not who filled it.
+function warnOfSpace(bytes: number, { freeBytes, disk }: Scratch): void {
+  if (freeBytes >= bytes) return;
+  const [need, free] = [bytes, freeBytes].map((value) => (value / 1e9).toFixed(0));
+  console.error(`This may need ${need} GB, and ${free} GB are free: ${disk}.`);
+}
+
+// Who has no such mode is told all the same.
+function absent(mode: Mode): Outcome[] {
+  return SYSTEMS.filter(({ modes }) => modes[mode] === undefined).map(({ name, lacks }) => ({
+    name,
+    conditions: {},
+    samples: [],
+    failure: lacks ?? "it has no such mode",
+  }));
+}
+
+// What one system has left in the cache of the operating system is not written in another's turn.
+async function syncDisks(): Promise<void> {
+  await promisify(execFile)("sync");
 }
 
 function entrantsOf(competition: Competition, scratch: Scratch, scale: Scale): Entrant[] {
@@ -71,15 +101,20 @@ function entrantsOf(competition: Competition, scratch: Scratch, scale: Scale): E
     (system): Entrant => ({
       name: system.name,
       async open(): Promise<Contest> {
-        const party = await Party.open(system, mode, scratch, work);
-        const play = competition.play(party, scale);
+        await using opening = new AsyncDisposableStack();
+        const open = async (): Promise<Party> =>
+          opening.use(await Party.open(system, mode, scratch, work));
+        const party = await open();
+        const second = competition.isTwice === true ? await open() : party;
+        const play = competition.play(party, scale, second);
+        const opened = opening.move();
         return {
           get conditions() {
             return { ...party.conditions, ...play.conditions };
           },
           warmUp: () => play.warmUp(),
           run: () => play.run(),
-          [Symbol.asyncDispose]: () => party[Symbol.asyncDispose](),
+          [Symbol.asyncDispose]: () => opened.disposeAsync(),
         };
       },
     }),
@@ -94,11 +129,20 @@ export function statePath(): string {
 export function measurementsOf(scale: Scale): Measurements {
   if (scale.name !== "full") return FORGETFUL;
   const machine = [cpus()[0]?.model, availableParallelism(), release(), process.version];
-  return new StateFile(statePath(), [...machine, commit()].join(", "));
+  const state = new StateFile(statePath(), [...machine, commit()].join(", "));
+  if (state.count > 0) {
+    console.error(
+      `${state.count} figures of before are taken over; without ${statePath()} none are.`,
+    );
+  }
+  return state;
 }
 
-// What is measured; of a tree without Git, nothing is known.
+// What is measured, with what was changed since; of a tree without Git, nothing is known.
 function commit(): string {
-  const { stdout } = spawnSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" });
-  return stdout?.trim() ?? "";
+  const git = (...args: string[]): string =>
+    spawnSync("git", args, { encoding: "utf8", maxBuffer: GIT_BYTES_MAX }).stdout ?? "";
+  const changes = git("diff", "HEAD") + git("status", "--porcelain");
+  const hash = changes === "" ? "" : createHash("sha256").update(changes).digest("hex");
+  return [git("rev-parse", "HEAD").trim(), hash].join(" ");
 }

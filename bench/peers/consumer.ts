@@ -6,7 +6,7 @@ import { percentileOf } from "../percentile.ts";
 import { CLIENTS } from "./clients.ts";
 import { Delivered } from "./delivered.ts";
 import { paceOf } from "./pace.ts";
-import type { Client, ClientName, Job, Place } from "./system.ts";
+import type { Client, ClientName, Consumption, Job, Place } from "./system.ts";
 
 // The limiter of systems that have none: so many starts in any tenth of a second, in the consumer.
 // Bottleneck, which many would take, spends a timer on each job and kept to a third of the limit on
@@ -20,8 +20,9 @@ export interface Turn {
   readonly count: number;
   // How long a handler takes; undefined: no time at all.
   readonly handlerMs?: number;
-  // Finishes only as many jobs as `permit` has allowed; the others stay in their handlers.
-  readonly isHeld?: boolean;
+  // More jobs wait than are counted: the consumer stops when so many are finished. Jobs of all
+  // turns so far may come.
+  readonly isPart?: boolean;
 }
 
 const now = (): number => performance.timeOrigin + performance.now();
@@ -30,17 +31,18 @@ let client: Client;
 let limiter: PQueue | undefined;
 let turn: Turn = { first: 0, count: 0 };
 let delivered = new Delivered(0, 0);
-let stop: (() => Promise<void>) | undefined;
+let consumption: Consumption | undefined;
+let stopped: Promise<void> | undefined;
 let left = 0;
+let taken = 0;
 let ended = Promise.withResolvers<void>();
 let begun: Job[] = [];
 let begunAt: number[] = [];
 let fetchedEarly = 0;
-let permits = 0;
-const held: (() => void)[] = [];
 
 function handle(job: Job): void | Promise<void> {
   delivered.mark(job.id);
+  taken += 1;
   if (limiter === undefined) return begin(job);
   const cameAt = now();
   return limiter.add(async () => {
@@ -52,20 +54,21 @@ function handle(job: Job): void | Promise<void> {
 function begin(job: Job): void | Promise<void> {
   begun.push(job);
   begunAt.push(now());
-  const { handlerMs, isHeld } = turn;
+  const { handlerMs } = turn;
   if (handlerMs !== undefined) return new Promise((resolve) => setTimeout(resolve, handlerMs));
-  if (isHeld !== true) return;
-  if (permits > 0) permits -= 1;
-  else return new Promise((resolve) => held.push(resolve));
 }
 
 function stored(count: number): void {
   left -= count;
-  if (left <= 0) ended.resolve();
+  if (left > 0) return;
+  if (turn.isPart === true) stopped ??= consumption?.stop();
+  ended.resolve();
 }
 
 function expect(count: number): void {
   left = count;
+  taken = 0;
+  stopped = undefined;
   begun = [];
   begunAt = [];
   fetchedEarly = 0;
@@ -83,41 +86,40 @@ answer({
   async open(name: ClientName, place: Place) {
     const { connect } = await CLIENTS[name]();
     client = await connect(place);
-    if (place.limitPerSecond === undefined || client.limits) return;
-    const intervalCap = (place.limitPerSecond * INTERVAL_MS) / 1000;
-    limiter = new PQueue({ intervalCap, interval: INTERVAL_MS, strict: true });
+    if (place.limitPerSecond !== undefined && !client.limits) {
+      const intervalCap = (place.limitPerSecond * INTERVAL_MS) / 1000;
+      limiter = new PQueue({ intervalCap, interval: INTERVAL_MS, strict: true });
+    }
+    return client.takenMax;
   },
 
-  async begin(next: Turn) {
+  // Connects, and takes nothing yet.
+  async ready(next: Turn) {
     turn = next;
-    delivered = new Delivered(turn.first, turn.count);
+    if (turn.isPart === true) delivered = delivered.grown(turn.first + turn.count);
+    else delivered = new Delivered(turn.first, turn.count);
     expect(turn.count);
     const failed = (error: unknown): void => ended.reject(error);
-    stop = await client.consume({ handle, stored, failed });
+    consumption = await client.consume({ handle, stored, failed });
+  },
+
+  async start() {
+    await consumption!.start();
   },
 
   // Resolves when everything that was expected is finished for good.
   async finished() {
     await ended.promise;
-    await client.settle?.(() => held.length);
+    await client.settle?.();
     check(false);
   },
 
-  // So many more may end, and are expected to.
-  permit(count: number) {
-    expect(count);
-    permits = count;
-    while (permits > 0 && held.length > 0) {
-      permits -= 1;
-      held.shift()!();
-    }
-  },
-
-  // What came last: late and repeated jobs have had their time.
-  async stop(isWhole: boolean) {
-    await stop?.();
-    stop = undefined;
-    check(isWhole);
+  // What came last: late and repeated jobs have had their time. Answers how many jobs came.
+  async stop() {
+    await (stopped ?? consumption?.stop());
+    consumption = undefined;
+    check(turn.isPart !== true);
+    return taken;
   },
 
   // Percentiles of the time from when an add was due to the begin of its handler.
@@ -141,7 +143,8 @@ answer({
   },
 
   pace() {
-    return { ...paceOf(begunAt.toSorted((a, b) => a - b)), fetchedEarly };
+    const early = limiter === undefined ? {} : { fetchedEarly };
+    return { ...paceOf(begunAt.toSorted((a, b) => a - b)), ...early };
   },
 });
 

@@ -7,7 +7,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const run = promisify(execFile);
 const ROOT = 0;
 
 export interface Unpacked {
@@ -28,6 +27,21 @@ export function cacheDir(): string {
   return dir;
 }
 
+// Of what it says only the last line tells why it failed.
+async function run(
+  program: string,
+  args: readonly string[],
+  cwd = "/",
+): Promise<{ stdout: string }> {
+  try {
+    return await promisify(execFile)(program, args, { cwd });
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    if (code === "ENOENT") throw new Error(`it needs Debian's ${program}`);
+    throw new Error(`${program}: ${stderr?.trim().split("\n").at(-1) || String(error)}`);
+  }
+}
+
 // The first package is the server itself; the others are unpacked even where they are installed.
 export async function unpack(packages: readonly string[]): Promise<Unpacked> {
   const dir = join(cacheDir(), packages[0]!);
@@ -44,13 +58,27 @@ export async function unpack(packages: readonly string[]): Promise<Unpacked> {
   };
 }
 
+// Of packages with their version in the name, the one that is unpacked already or the newest.
+export async function newestOf(prefix: string): Promise<string> {
+  const isOne = (name: string): boolean => new RegExp(`^${prefix}\\d+$`).test(name);
+  const names = readdirSync(cacheDir()).filter(isOne);
+  if (names.length === 0) {
+    const { stdout } = await run("apt-cache", ["pkgnames", prefix]);
+    names.push(...stdout.split("\n").filter(isOne));
+  }
+  const number = (name: string): number => Number(name.replace(prefix, ""));
+  const newest = names.sort((a, b) => number(b) - number(a))[0];
+  if (newest === undefined) throw new Error(`apt-cache knows no ${prefix}*`);
+  return newest;
+}
+
 async function fetchInto(dir: string, packages: readonly string[]): Promise<void> {
   const partial = `${dir}.partial`;
   rmSync(partial, { recursive: true, force: true });
   const debs = join(partial, "debs");
   mkdirSync(debs, { recursive: true });
   const names = [...new Set([...packages, ...(await missing(packages))])];
-  await run("apt-get", ["download", "-q", ...names], { cwd: debs });
+  await run("apt-get", ["download", "-q", ...names], debs);
   for (const deb of readdirSync(debs)) {
     await run("dpkg", ["-x", join(debs, deb), join(partial, "root")]);
   }

@@ -26,3 +26,11 @@ test("a job of another run is a fault", () => {
   const text = "of 3 jobs: 2 that were not added";
   assert.equal(deliver([9, 10, 11, 12, 13]).fault(true), text);
 });
+
+test("one that has grown knows what came before", () => {
+  const grown = deliver([10, 11]).grown(5);
+  grown.mark(14);
+  assert.equal(grown.fault(true), "of 5 jobs: 2 never delivered");
+  grown.mark(10);
+  assert.equal(grown.fault(false), "of 5 jobs: 1 delivered again");
+});

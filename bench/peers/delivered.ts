@@ -12,6 +12,16 @@ export class Delivered {
     this.#times = new Uint8Array(count);
   }
 
+  // Knows what this one knows, of so many jobs.
+  grown(count: number): Delivered {
+    const grown = new Delivered(this.#first, count);
+    grown.#times.set(this.#times);
+    grown.#strangers = this.#strangers;
+    grown.#repeated = this.#repeated;
+    grown.#distinct = this.#distinct;
+    return grown;
+  }
+
   mark(id: number): void {
     const at = id - this.#first;
     const times = this.#times[at];

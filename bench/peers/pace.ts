@@ -3,21 +3,23 @@
 export interface Pace {
   // Starts a second, in whole seconds from the second one on: a limiter may begin with a burst.
   readonly perSecond: number;
-  // The most starts in any second, and in any tenth of one. The second is 10 ms short: a limit is
-  // kept where jobs are handed out, and the way from there to the handler is not always as long.
-  readonly mostInSecond: number;
+  // The most starts in any window of almost a second, and in any tenth of one.
+  readonly mostInWindow: number;
   readonly mostInTenth: number;
 }
 
 const SECOND_MS = 1000;
 const TENTH_MS = 100;
 const WAY_MS = 10;
+// A limit is kept where jobs are handed out, and the way from there to the handler is not always as
+// long: a window of a whole second would count jobs of two.
+export const WINDOW_MS = SECOND_MS - WAY_MS;
 
 // The times are in their order.
 export function paceOf(times: readonly number[]): Pace {
   return {
     perSecond: perSecondOf(times),
-    mostInSecond: mostIn(times, SECOND_MS - WAY_MS),
+    mostInWindow: mostIn(times, WINDOW_MS),
     mostInTenth: mostIn(times, TENTH_MS),
   };
 }

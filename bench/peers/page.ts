@@ -1,7 +1,8 @@
 // The section of docs/benchmarks.md: how Sluice stands first, what each did second, under which
 // conditions, and what each of them does that Sluice does not. Written by the bench alone.
 
-import { type Figure, reachesTarget } from "../figure.ts";
+import { type Conditions, type Figure, reachesTarget } from "../figure.ts";
+import { noiseText } from "./noise.ts";
 import { plotOf } from "./plot.ts";
 import type { Words } from "./system.ts";
 import { SLUICE } from "./systems.ts";
@@ -12,6 +13,10 @@ const HEAD = `# Benchmarks
 
 What this page says is printed by commands of the repository; each names its conditions.
 `;
+
+const HOW_COMPARED = `A ratio is that of the two medians, and above 1 it is in Sluice's favour. Where a figure can be 0 the
+difference stands in its place, and above 0 it is in Sluice's favour. In parentheses stand the least and the most: of the
+runs, and for a comparison of its runs in the same round.`;
 
 export interface PageInput {
   readonly figures: readonly Figure[];
@@ -43,10 +48,11 @@ export function pageOf({ figures, systems, about }: PageInput): Page {
   const parts = [
     "## Against the peers",
     about,
-    "A ratio above 1 is in Sluice's favour. Beside each stand the least and the most of the runs.",
+    HOW_COMPARED,
+    ...noiseText(figures),
     standing(rows),
     ...rows.map((row) => rowText(row, plots)),
-    "### Versions and durability",
+    "### Versions",
     versions(figures),
     "### What each offers",
     offers(systems),
@@ -78,26 +84,38 @@ function rowsOf(figures: readonly Figure[]): Row[] {
 
 function standing(rows: readonly Row[]): string {
   const all = rows.flatMap(({ ratios }) => ratios);
-  const behind = all.filter(({ value }) => value < 1);
-  const short = all.filter(
-    ({ value, target }) => value >= 1 && target !== undefined && !reachesTarget(value, target),
-  );
-  const list = (figures: readonly Figure[], more: (figure: Figure) => string): string[] =>
-    figures.map((figure) => `- ${figure.metric}: ${number(figure.value)} ×${more(figure)}`);
-  const head = `Of ${all.length} comparisons Sluice is ahead in ${all.length - behind.length}.`;
+  const count = (standing: string): number =>
+    all.filter(({ conditions }) => conditions.standing === standing).length;
+  const behind = all.filter(({ conditions }) => conditions.behind !== undefined);
+  const short = rows
+    .flatMap(({ ratios, absolutes }) => [...ratios, ...absolutes])
+    .filter(isShort)
+    .filter(({ conditions }) => conditions.behind === undefined);
   return [
-    head,
-    ...(behind.length === 0 ? [] : ["\nBehind, with the reason and what would close it:\n"]),
+    `Of ${all.length} comparisons Sluice is ahead in every run of ${count("ahead")}, behind in every`,
+    `run of ${count("behind")}, and in ${count("within")} the runs do not agree or are level.`,
+    ...(behind.length === 0
+      ? []
+      : ["\nBehind by the medians, with the reason and what would close it:\n"]),
     ...reasonsOf(behind).flatMap((reason) => [
       `- ${headline(reason)}:`,
-      ...list(
-        behind.filter(({ conditions }) => conditions.behind === reason),
-        () => "",
-      ).map((line) => `  ${line}`),
+      ...behind
+        .filter(({ conditions }) => conditions.behind === reason)
+        .map((figure) => `  - ${figure.metric}: ${compared(figure)}${agreement(figure)}`),
     ]),
-    ...(short.length === 0 ? [] : ["\nAhead, and short of what it means to be:\n"]),
-    ...list(short, ({ target }) => ` (meant: ${wanted(target)})`),
+    ...(short.length === 0 ? [] : ["\nShort of what Sluice means to be:\n"]),
+    ...short.map(
+      (figure) => `- ${figure.metric}: ${compared(figure)} (meant: ${wanted(figure.target)})`,
+    ),
   ].join("\n");
+}
+
+function isShort({ value, target }: Figure): boolean {
+  return target !== undefined && !Number.isNaN(value) && !reachesTarget(value, target);
+}
+
+function agreement({ conditions }: Figure): string {
+  return conditions.standing === "behind" ? "" : `, within the spread (${spreadText(conditions)})`;
 }
 
 function reasonsOf(behind: readonly Figure[]): string[] {
@@ -109,33 +127,44 @@ function wanted(target: Figure["target"]): string {
   return "atLeast" in target ? `≥ ${number(target.atLeast)}` : `≤ ${number(target.atMost)}`;
 }
 
+// With its sign where it is a difference.
+function compared({ value, unit, conditions }: Figure): string {
+  const sign = conditions.compare === "difference" && value > 0 ? "+" : "";
+  return `${sign}${number(value)} ${unit}`;
+}
+
 function rowText(row: Row, plots: ReadonlyMap<string, string>): string {
   const plot = plots.has(plotName(row)) ? [`![${row.name}](benchmarks/${plotName(row)})`] : [];
-  return [`### ${headline(row.name)}`, ...plot, tableOfRow(row)].join("\n\n");
+  const ours = row.absolutes.find(({ conditions }) => conditions.system === SLUICE);
+  const { work } = ours?.conditions ?? {};
+  const told = work === undefined ? [] : [`${headline(String(work))}.`];
+  return [`### ${headline(row.name)}`, ...told, ...plot, tableOfRow(row)].join("\n\n");
 }
 
 function tableOfRow({ ratios, absolutes }: Row): string {
   const lines = absolutes.map((figure) => {
-    const system = String(figure.conditions.system);
+    const { system, durability, notMeasured } = figure.conditions;
     const ratio = ratios.find(({ conditions }) => conditions.against === system);
-    const against = ratio === undefined ? "" : `**${number(ratio.value)} ×** (${spread(ratio)})`;
+    const against =
+      ratio === undefined ? "" : `**${compared(ratio)}** (${spreadText(ratio.conditions)})`;
     const measured = Number.isNaN(figure.value)
-      ? `not measured: ${figure.conditions.notMeasured}`
-      : `${number(figure.value)} ${figure.unit} (${spread(figure)})`;
+      ? `not measured: ${notMeasured}`
+      : `${number(figure.value)} ${figure.unit} (${spreadText(figure.conditions)})`;
     const target = figure.target === undefined ? "" : `, meant: ${wanted(figure.target)}`;
-    return `| ${system} | ${against} | ${measured}${target} |`;
+    return `| ${system} | ${against} | ${measured}${target} | ${durability ?? ""} |`;
   });
-  return ["| | Sluice against it | itself |", "|---|---|---|", ...lines].join("\n");
+  const head = "| | Sluice against it | itself | durability |";
+  return [head, "|---|---|---|---|", ...lines].join("\n");
 }
 
 function versions(figures: readonly Figure[]): string {
   const told = new Map<string, string>();
   for (const { conditions } of figures) {
-    const { system, durability, version } = conditions;
-    if (system === undefined || durability === undefined || durability === "") continue;
-    told.set(`${system}: ${durability}`, `| ${system} | ${version ?? ""} | ${durability} |`);
+    const { system, version } = conditions;
+    if (system === undefined || version === undefined) continue;
+    told.set(`${system}`, `| ${system} | ${version} |`);
   }
-  return ["| | version | durability |", "|---|---|---|", ...told.values()].join("\n");
+  return ["| | version |", "|---|---|", ...told.values()].join("\n");
 }
 
 function offers(systems: readonly Words[]): string {
@@ -170,7 +199,7 @@ function headline(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-function spread({ conditions: { min, max } }: Figure): string {
+function spreadText({ min, max }: Conditions): string {
   return `${number(Number(min))} – ${number(Number(max))}`;
 }
 

@@ -6,6 +6,7 @@ import { Process } from "../process.ts";
 import type { Scratch } from "../scratch.ts";
 import type { Turn } from "./consumer.ts";
 import { packageVersion } from "./package-version.ts";
+import type { Paced } from "./producer.ts";
 import { ownDir } from "./server.ts";
 import type { Mode, Place, Running, System } from "./system.ts";
 
@@ -25,15 +26,18 @@ const PACKAGES = {
 export type Work = Partial<Pick<Place, "isLatency" | "isFair" | "concurrency" | "limitPerSecond">>;
 
 export class Party implements AsyncDisposable {
+  readonly scratch: Scratch;
   readonly #system: System;
   readonly #mode: Mode;
   readonly #running: Running;
   readonly #producer: Process;
   readonly #consumer: Process;
+  #takenMax = 0;
   // Ids are never used again.
   #next = 0;
 
-  private constructor(system: System, mode: Mode, running: Running) {
+  private constructor(system: System, mode: Mode, running: Running, scratch: Scratch) {
+    this.scratch = scratch;
     this.#system = system;
     this.#mode = mode;
     this.#running = running;
@@ -43,7 +47,7 @@ export class Party implements AsyncDisposable {
 
   static async open(system: System, mode: Mode, scratch: Scratch, work: Work): Promise<Party> {
     const running = await system.start(ownDir(scratch.fresh()), mode);
-    const party = new Party(system, mode, running);
+    const party = new Party(system, mode, running, scratch);
     try {
       const place: Place = {
         address: running.address,
@@ -56,7 +60,7 @@ export class Party implements AsyncDisposable {
       };
       // One after the other: the first one makes the queue.
       await party.#producer.ask("open", system.client, place);
-      await party.#consumer.ask("open", system.client, place);
+      party.#takenMax = await party.#consumer.ask<number>("open", system.client, place);
     } catch (error) {
       await party[Symbol.asyncDispose]();
       throw error;
@@ -72,6 +76,11 @@ export class Party implements AsyncDisposable {
     };
   }
 
+  // Jobs that the consumer may have taken and not finished yet.
+  get takenMax(): number {
+    return this.#takenMax;
+  }
+
   memoryBytes(): number {
     return this.#running.server.memoryBytes();
   }
@@ -83,24 +92,30 @@ export class Party implements AsyncDisposable {
     return first;
   }
 
-  produce(question: "bulk" | "singles" | "paced", ...args: number[]): Promise<void> {
+  produce(question: "bulk" | "singles", ...args: number[]): Promise<void> {
     return this.#producer.ask(question, ...args);
   }
 
-  begin(turn: Turn): Promise<void> {
-    return this.#consumer.ask("begin", turn);
+  pace(paced: Paced): Promise<void> {
+    return this.#producer.ask("paced", paced);
   }
 
-  permit(count: number): Promise<void> {
-    return this.#consumer.ask("permit", count);
+  // The consumer is connected, and takes nothing before it is started.
+  ready(turn: Turn): Promise<void> {
+    return this.#consumer.ask("ready", turn);
+  }
+
+  start(): Promise<void> {
+    return this.#consumer.ask("start");
   }
 
   finished(): Promise<void> {
     return this.#consumer.ask("finished");
   }
 
-  stop(isWhole = true): Promise<void> {
-    return this.#consumer.ask("stop", isWhole);
+  // How many jobs came.
+  stop(): Promise<number> {
+    return this.#consumer.ask("stop");
   }
 
   tell<T>(question: "latencies" | "quiet" | "pace", ...args: readonly unknown[]): Promise<T> {

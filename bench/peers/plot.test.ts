@@ -43,3 +43,8 @@ test("names are text and never markup", () => {
 test("a row of zeros is drawn as well", () => {
   assert.deepEqual(dots(plot(line("A", 0), line("B", 0))), [190, 190]);
 });
+
+test("less than nothing is left of it", () => {
+  const [below, none, above] = dots(plot(line("A", -1), line("B", 0), line("C", 1)));
+  assert.ok(190 <= below! && below! < none! && none! < above!);
+});

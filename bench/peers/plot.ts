@@ -102,10 +102,13 @@ function axisOf(lines: readonly Line[]): Axis {
     const x = (value: number): number => LEFT + (width * (Math.log10(value) - from)) / (to - from);
     return { isLogarithmic: true, ticks, x };
   }
-  const step = stepOf(most);
+  const step = stepOf(Math.max(most, -least));
   const end = Math.max(step, Math.ceil(most / step) * step);
-  const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, index) => index * step);
-  return { isLogarithmic: false, ticks, x: (value) => LEFT + (width * Math.max(0, value)) / end };
+  const begin = Math.min(0, Math.floor(least / step) * step);
+  const count = Math.round((end - begin) / step) + 1;
+  const ticks = Array.from({ length: count }, (_, index) => begin + index * step);
+  const x = (value: number): number => LEFT + (width * (value - begin)) / (end - begin);
+  return { isLogarithmic: false, ticks, x };
 }
 
 // A round number of which about five make the most.

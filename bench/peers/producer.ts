@@ -14,6 +14,13 @@ const TICK_MS = 1;
 let client: Client;
 let text = "";
 
+export interface Paced {
+  readonly first: number;
+  readonly count: number;
+  readonly perSecond: number;
+  readonly tenants: number;
+}
+
 const now = (): number => performance.timeOrigin + performance.now();
 
 function jobOf(id: number, tenant: number, at = now()): Job {
@@ -44,16 +51,20 @@ async function singles(first: number, count: number, restMs: number): Promise<vo
   }
 }
 
-// Nobody waits for an add before the next one is due. Tenants 1, 2, ... have a job each.
-async function paced(first: number, count: number, perSecond: number): Promise<void> {
+// Nobody waits for an add before the next one is due; what is due at the same time is handed over
+// together. All tenants but 0 have a job in turns.
+async function paced({ first, count, perSecond, tenants }: Paced): Promise<void> {
   const gapMs = 1000 / perSecond;
   const beginAt = now();
   const adds: Promise<void>[] = [];
   for (let sent = 0; sent < count; ) {
     const due = Math.min(count, Math.floor((now() - beginAt) / gapMs) + 1);
+    const batch: Job[] = [];
     for (; sent < due; sent++) {
-      adds.push(client.add(jobOf(first + sent, sent + 1, beginAt + sent * gapMs)));
+      const id = first + sent;
+      batch.push(jobOf(id, 1 + (id % (tenants - 1)), beginAt + sent * gapMs));
     }
+    if (batch.length > 0) adds.push(client.addBulk(batch));
     await setTimeout(TICK_MS);
   }
   await Promise.all(adds);

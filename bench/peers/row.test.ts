@@ -10,12 +10,44 @@ function outcome(name: string, ...speeds: number[]): Outcome {
 
 const SPEED = { key: "speed", row: "drain", unit: "jobs/s", better: "more" } as const;
 
-test("a ratio is the median of the rounds, each against its own round", () => {
-  const [ratio] = figuresOf(SPEED, [outcome("Sluice", 10, 40, 90), outcome("B", 10, 20, 30)]);
+test("a ratio is that of the medians, and its spread that of the rounds", () => {
+  const [ratio] = figuresOf(SPEED, [outcome("Sluice", 10, 90, 40), outcome("B", 10, 20, 30)]);
   assert.equal(ratio?.metric, "drain: Sluice against B");
   assert.equal(ratio?.value, 2);
   assert.equal(ratio?.conditions.min, 1);
-  assert.equal(ratio?.conditions.max, 3);
+  assert.equal(ratio?.conditions.max, 4.5);
+});
+
+test("ahead or behind is who is so in every round", () => {
+  const standing = (...speeds: number[]): unknown =>
+    figuresOf(SPEED, [outcome("Sluice", ...speeds), outcome("B", 10, 10)])[0]?.conditions.standing;
+  assert.equal(standing(11, 12), "ahead");
+  assert.equal(standing(9, 12), "within");
+  assert.equal(standing(9, 8), "behind");
+});
+
+test("where nothing at all is a figure too, the difference is told", () => {
+  const metric = { ...SPEED, unit: "jobs", better: "less", compare: "difference" } as const;
+  const [some] = figuresOf(metric, [outcome("Sluice", 5), outcome("B", 0)]);
+  assert.deepEqual([some?.value, some?.unit], [-5, "jobs"]);
+  assert.equal(some?.conditions.standing, "behind");
+  assert.equal(typeof some?.conditions.behind, "string");
+  const [none] = figuresOf(metric, [outcome("Sluice", 0), outcome("B", 0)]);
+  assert.deepEqual([none?.value, none?.conditions.standing], [0, "within"]);
+});
+
+test("Sluice is known by its name, wherever it stands", () => {
+  const [ratio] = figuresOf(SPEED, [outcome("B", 1), outcome("Sluice", 2)]);
+  assert.equal(ratio?.metric, "drain: Sluice against B");
+  assert.equal(ratio?.value, 2);
+});
+
+test("who has no such figure is in the row, with the reason", () => {
+  const metric = { ...SPEED, missing: { B: "it knows no rates" } };
+  const bare = { ...outcome("B"), samples: [{ other: 1 }] };
+  const figures = figuresOf(metric, [outcome("Sluice", 1), bare]);
+  assert.equal(figures.length, 2);
+  assert.equal(figures[1]?.conditions.notMeasured, "it knows no rates");
 });
 
 test("where less is better, half of the time is twice as good", () => {

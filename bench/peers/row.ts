@@ -1,7 +1,7 @@
 // Figures of one row of the comparison: how Sluice stands against each first, what each did second.
 
 import type { Conditions, Figure, Target } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { rounded, type Spread, spreadConditions, spreadOf } from "../spread.ts";
 import { reasonOf } from "./reasons.ts";
 import { SLUICE } from "./systems.ts";
 import type { Outcome } from "./turns.ts";
@@ -13,59 +13,82 @@ export interface Metric {
   readonly row: string;
   readonly unit: string;
   readonly better: "more" | "less" | "neither";
+  // A difference where a figure may be nothing at all, of which there are no multiples.
+  readonly compare?: "ratio" | "difference";
   // How many times better than this peer Sluice means to be; 1 where nothing is said.
   readonly times?: Readonly<Record<string, number>>;
   // Of Sluice's own figure.
   readonly target?: Target;
+  // Why a system has no such figure.
+  readonly missing?: Readonly<Record<string, string>>;
 }
 
-// The outcome of Sluice comes first.
 export function figuresOf(metric: Metric, outcomes: readonly Outcome[]): Figure[] {
-  const [ours, ...peers] = outcomes;
+  const ours = outcomes.find(({ name }) => name === SLUICE);
   if (ours === undefined || ours.failure !== undefined) {
     throw new Error(`${metric.row}: Sluice was not measured: ${ours?.failure}`);
   }
-  const measured = peers.filter(
-    ({ failure, isReference }) => failure === undefined && isReference !== true,
+  const peers = outcomes.filter(
+    (outcome) => outcome !== ours && outcome.isReference !== true && isMeasured(metric, outcome),
   );
-  const ratios =
-    metric.better === "neither" ? [] : measured.map((peer) => ratioOf(metric, ours, peer));
-  return [...ratios, ...outcomes.map((outcome) => absoluteOf(metric, outcome))];
+  const comparisons =
+    metric.better === "neither" ? [] : peers.map((peer) => comparisonOf(metric, ours, peer));
+  const told = outcomes.filter(
+    (outcome) => outcome.isReference !== true || isMeasured(metric, outcome),
+  );
+  return [...comparisons, ...told.map((outcome) => absoluteOf(metric, outcome))];
 }
 
-function ratioOf(metric: Metric, ours: Outcome, peer: Outcome): Figure {
-  const theirs = valuesOf(metric, peer);
-  // Runs of the same turn saw the same machine.
-  const spread = spreadOf(
-    valuesOf(metric, ours).map((value, index) =>
-      metric.better === "more" ? value / theirs[index]! : theirs[index]! / value,
-    ),
-  );
-  const value = rounded(spread.median);
+function isMeasured({ key }: Metric, { failure, samples }: Outcome): boolean {
+  return failure === undefined && samples[0]?.[key] !== undefined;
+}
+
+// The comparison is one of the medians; runs of the same round, which saw the same machine, are
+// compared for the spread.
+function comparisonOf(metric: Metric, ours: Outcome, peer: Outcome): Figure {
+  const [own, theirs] = [valuesOf(metric, ours), valuesOf(metric, peer)];
+  const compared = comparing(metric);
+  const rounds = spreadOf(own.map((value, index) => compared(value, theirs[index]!)));
+  const value = rounded(compared(spreadOf(own).median, spreadOf(theirs).median));
+  const isRatio = metric.compare !== "difference";
+  const level = isRatio ? 1 : 0;
   const conditions: Conditions = {
     row: metric.row,
     against: peer.name,
     sluice: String(ours.conditions.durability ?? ""),
     peer: String(peer.conditions.durability ?? ""),
-    ...(value < 1 ? { behind: reasonOf(metric.row, peer.name) } : {}),
+    compare: metric.compare ?? "ratio",
+    standing: standingOf(rounds, level),
+    ...(value < level ? { behind: reasonOf(metric.row, peer.name) } : {}),
     runs: ours.samples.length,
-    ...spreadConditions(spread),
+    ...spreadConditions(rounds),
   };
   return {
     metric: `${metric.row}: Sluice against ${peer.name}`,
     value,
-    unit: "×",
+    unit: isRatio ? "×" : metric.unit,
     conditions,
-    target: { atLeast: metric.times?.[peer.name] ?? 1 },
+    target: { atLeast: isRatio ? (metric.times?.[peer.name] ?? 1) : 0 },
   };
+}
+
+function comparing({ better, compare }: Metric): (ours: number, theirs: number) => number {
+  const isRatio = compare !== "difference";
+  if (better === "more") return (ours, theirs) => (isRatio ? ours / theirs : ours - theirs);
+  return (ours, theirs) => (isRatio ? theirs / ours : theirs - ours);
+}
+
+function standingOf({ min, max }: Spread, level: number): "ahead" | "behind" | "within" {
+  if (min > level) return "ahead";
+  return max < level ? "behind" : "within";
 }
 
 function absoluteOf(metric: Metric, outcome: Outcome): Figure {
   const named = { metric: `${metric.row}: ${outcome.name}`, unit: metric.unit };
   const { row, better } = metric;
   const conditions = { row, better, system: outcome.name, ...outcome.conditions };
-  if (outcome.failure !== undefined) {
-    const reason = outcome.failure.split("\n")[0] ?? "";
+  if (!isMeasured(metric, outcome)) {
+    const reason = outcome.failure?.split("\n")[0] ?? metric.missing?.[outcome.name] ?? "";
     return { ...named, value: Number.NaN, conditions: { ...conditions, notMeasured: reason } };
   }
   const spread = spreadOf(valuesOf(metric, outcome));

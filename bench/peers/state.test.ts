@@ -17,6 +17,7 @@ test("what was put is there for the next process", (t) => {
   const next = new StateFile(path, "this machine");
   assert.deepEqual(next.get("flood/BullMQ/0"), { ms: 12 });
   assert.equal(next.get("flood/BullMQ/1"), undefined);
+  assert.equal(next.count, 1);
 });
 
 test("measurements under other conditions are not mixed in", (t) => {

@@ -30,6 +30,10 @@ export class StateFile implements Measurements {
     this.#content = isSame ? before : { version: VERSION, conditions, values: {} };
   }
 
+  get count(): number {
+    return Object.keys(this.#content.values).length;
+  }
+
   get<T>(key: string): T | undefined {
     return this.#content.values[key] as T | undefined;
   }

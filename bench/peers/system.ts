@@ -4,7 +4,8 @@
 import type { Server } from "./server.ts";
 
 // `sync`: nothing is confirmed before it is on the disk. `relaxed`: a crash of the machine may cost
-// the last moments, a crash of the server's process nothing.
+// the last moments; one of the server's process costs nothing but with PostgreSQL, which keeps what
+// it has not written yet in its own memory.
 export type Mode = "sync" | "relaxed";
 
 export type ClientName =
@@ -37,8 +38,10 @@ export interface System extends Words {
   readonly client: ClientName;
   // Told to the client: another way of using the same system.
   readonly variant?: string;
-  // The durability in words; a system without the mode takes no part in its rows.
+  // The durability in words.
   readonly modes: Readonly<Partial<Record<Mode, string>>>;
+  // Why it takes no part in the rows of a mode that it lacks.
+  readonly lacks?: string;
   start(dir: string, mode: Mode): Promise<Running>;
 }
 
@@ -73,19 +76,26 @@ export interface Consumer {
   failed(error: unknown): void;
 }
 
+// Connected, and takes no job before it is started.
+export interface Consumption {
+  start(): void | Promise<void>;
+  // What was handled is acked; what was not yet is for the next one.
+  stop(): Promise<void>;
+}
+
 export interface Client {
   // The batches that serve throughput best.
   readonly bulk: { readonly jobs: number; readonly inFlight: number };
+  // Jobs that a consumer may have taken and not finished yet.
+  readonly takenMax: number;
   // It keeps to the limit by itself.
   readonly limits: boolean;
   // Both resolve when the system has confirmed that the jobs are stored.
   addBulk(jobs: readonly Job[]): Promise<void>;
   add(job: Job): Promise<void>;
-  // Answers how to stop.
-  consume(consumer: Consumer): Promise<() => Promise<void>>;
-  // Resolves when the acks so far are stored, for systems that confirm no ack. `held` tells how
-  // many jobs are in their handlers.
-  settle?(held: () => number): Promise<void>;
+  consume(consumer: Consumer): Promise<Consumption>;
+  // Resolves when the acks so far are stored, for systems that confirm no ack.
+  settle?(): Promise<void>;
 }
 
 export type Connect = (place: Place) => Promise<Client>;

@@ -14,11 +14,15 @@ const REDIS_MODES = {
 };
 const POSTGRES_MODES = {
   sync: "fsync on, synchronous_commit on: on disk before the answer",
-  relaxed: "synchronous_commit off: up to 0.6 s can be lost",
+  relaxed: "synchronous_commit off: up to 0.6 s can be lost, with the server's process too",
 };
 const IN_CONSUMER = "none of its own: one in the consumer, as its users do (here p-queue's)";
 
 export const SLUICE = "Sluice";
+// Of the rows in which nothing is confirmed before it is on the disk, by whoever can do so.
+export const SYNCED = "everybody but JetStream syncs";
+
+const NO_RELAXED = "it confirms a persistent message after the sync, and knows nothing between";
 
 export const SYSTEMS: readonly System[] = [
   {
@@ -57,7 +61,7 @@ export const SYSTEMS: readonly System[] = [
     modes: POSTGRES_MODES,
     doesBeyond:
       "adds in the transaction of your own data, SQL over jobs, replication by PostgreSQL",
-    fairness: "no shares; a group may be kept to some handlers at a time (here half of them)",
+    fairness: "no shares; a group may be kept to some handlers at a time (here a quarter of them)",
     limits: IN_CONSUMER,
     start: startPostgres,
   },
@@ -85,8 +89,8 @@ export const SYSTEMS: readonly System[] = [
     name: "NATS JetStream",
     client: "jetstream",
     modes: {
-      sync: "file storage, publish acks; 2.9 syncs every 2 minutes and cannot be told otherwise",
-      relaxed: "file storage, publish acks; synced every 2 minutes",
+      sync: "not synced: file storage, publish acks; 2.9 syncs every minute and cannot be told otherwise",
+      relaxed: "file storage, publish acks; synced every minute",
     },
     doesBeyond: "replicas by Raft, subjects with wildcards, replay of streams, clients everywhere",
     fairness: "none: a work queue is FIFO",
@@ -98,6 +102,7 @@ export const SYSTEMS: readonly System[] = [
     client: "rabbitmq",
     variant: "quorum",
     modes: { sync: "quorum queue of one node, publisher confirms: its log is synced before them" },
+    lacks: NO_RELAXED,
     doesBeyond: "replicas by Raft, exchanges that route, AMQP, MQTT and STOMP, federation",
     fairness: "none: a queue is FIFO",
     limits: IN_CONSUMER,
@@ -110,6 +115,7 @@ export const SYSTEMS: readonly System[] = [
     modes: {
       sync: "durable classic queue, persistent messages, publisher confirms after the sync",
     },
+    lacks: NO_RELAXED,
     doesBeyond: "the same, without replicas",
     fairness: "none: a queue is FIFO",
     limits: IN_CONSUMER,
@@ -122,7 +128,7 @@ export const SYSTEMS: readonly System[] = [
       sync: "binlog with -f0: each put and delete is synced before the answer",
       relaxed: "binlog with -f50: up to 50 ms can be lost",
     },
-    doesBeyond: "a protocol of lines that every language speaks, 70 KB of program",
+    doesBeyond: "a protocol of lines that every language speaks, a very small program",
     fairness: "none: by priority, then FIFO, over all tubes",
     limits: IN_CONSUMER,
     start: startBeanstalkd,
@@ -139,7 +145,7 @@ export const IN_PROCESS: readonly Words[] = [
   },
   {
     name: "p-queue",
-    doesBeyond: "runs in browsers, queues closures, weighs a few kilobytes",
+    doesBeyond: "runs in browsers, queues closures",
     fairness: "none: by priority, then FIFO",
     limits: "so many starts in a fixed or sliding interval",
   },

@@ -39,11 +39,11 @@ function memory(): Measurements {
   };
 }
 
-test("runs are interleaved and warm-ups come before all of them", async () => {
+test("runs are interleaved, each round begins one further, and warm-ups come first", async () => {
   const log: string[] = [];
   const outcomes = await takeTurns([entrant("a", log), entrant("b", log)], OPTIONS);
   assert.deepEqual(log, [
-    ...["open a", "open b", "warm a", "warm b", "run a", "run b", "run a", "run b"],
+    ...["open a", "open b", "warm a", "warm b", "run a", "run b", "run b", "run a"],
     ...["close a", "close b"],
   ]);
   const samples = [{ speed: 1 }, { speed: 2 }];

@@ -1,5 +1,6 @@
-// Measures several systems in turns, A B C A B C: what slows the machine down for a while slows all
-// of them. A system that fails is out, and told; the others go on.
+// Measures several systems in turns, A B C, B C A, C A B: what slows the machine down for a while
+// slows all of them, and nobody always follows the same one. A system that fails is out, and told;
+// the others go on.
 
 import { setTimeout } from "node:timers/promises";
 import type { Conditions, Progress } from "../figure.ts";
@@ -40,6 +41,8 @@ export interface TurnsOptions {
   readonly progress: Progress;
   // What hangs is out as well.
   readonly stepMsMax: number;
+  // Done before each run, and counted nowhere.
+  readonly settle?: () => Promise<void>;
 }
 
 export async function takeTurns(
@@ -59,7 +62,11 @@ export async function takeTurns(
     for (const player of players) await step(player, "warm-up", () => player.warmUp());
     for (let run = 0; run < options.runs; run++) {
       const what = `run ${run + 1} of ${options.runs}`;
-      for (const player of players) await step(player, what, () => player.run(run));
+      const first = run % players.length;
+      for (const player of [...players.slice(first), ...players.slice(0, first)]) {
+        await options.settle?.();
+        await step(player, what, () => player.run(run));
+      }
     }
   } finally {
     await Promise.all(players.map((player) => player.close()));

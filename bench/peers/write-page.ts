@@ -1,7 +1,8 @@
 // Puts the page and its plots into docs.
 
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, totalmem, type } from "node:os";
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import type { Finish } from "../figure.ts";
 import { pageOf, withSection } from "./page.ts";
@@ -18,13 +19,20 @@ const SCALES = {
   full: "`--full`: 5 runs, a backlog of 1,000,000",
 } as const;
 
+const WAY = `Over the network, producer, server and consumer are processes of their own on loopback, and jobs are objects of 512 bytes
+as JSON. All systems take turns (A B C, B C A, ...) after warm-ups that count nowhere, and disks are synced between turns.
+The ids delivered are checked to be exactly the ids added; in the rows of the deep backlog, which is never drained, that
+none came twice or from nowhere. "Relaxed": a confirm may come before the disk has the job, as the durability of each says.
+Batches of Sluice are of the size and number that did best in its own benchmark; those of the peers follow their manuals
+where these name any, and are round numbers otherwise.`;
+
 export function writePage({ figures, scale, isWhole }: Finish): void {
   if (!isWhole) {
     console.error("The page is not written: not everything was measured.");
     return;
   }
   const systems = [...SYSTEMS, ...IN_PROCESS];
-  const { section, plots } = pageOf({ figures, systems, about: about(scale.name) });
+  const { section, plots } = pageOf({ figures, systems, about: about(scale.name, figures) });
   mkdirSync(PLOTS, { recursive: true });
   for (const old of readdirSync(PLOTS)) {
     if (old.endsWith(".svg") && !plots.has(old)) rmSync(join(PLOTS, old));
@@ -34,15 +42,20 @@ export function writePage({ figures, scale, isWhole }: Finish): void {
   writeFileSync(PAGE, withSection(before, section));
 }
 
-function about(scale: keyof typeof SCALES): string {
+function about(scale: keyof typeof SCALES, figures: Finish["figures"]): string {
   const memory = Math.round(totalmem() / GIB);
   const day = new Date().toISOString().slice(0, 10);
   const machine = `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores, ${memory} GiB`;
+  const disk = figures.find(({ conditions }) => conditions.disk !== undefined)?.conditions.disk;
   return [
-    `\`npm run bench -- peers\` at ${SCALES[scale]}; ${day}, ${machine}, ${type()},`,
-    `Node ${process.version}, a load of ${loadavg()[0]!.toFixed(1)} at the end.`,
-    "Producer, server and consumer are processes of their own, over loopback, in rounds",
-    "(A B C A B C), after warm-ups that count nowhere. Jobs are objects of 512 bytes as JSON.",
-    "The ids delivered are checked to be exactly the ids added.",
+    `\`npm run bench -- peers\` at ${SCALES[scale]}; ${day}, ${machine}, ${type()}`,
+    `${release()}, ${disk}, Node ${process.version}, Sluice at ${commit()}, a load of`,
+    `${loadavg()[0]!.toFixed(1)} at the end.`,
+    WAY,
   ].join("\n");
+}
+
+function commit(): string {
+  const { stdout } = spawnSync("git", ["describe", "--always", "--dirty"], { encoding: "utf8" });
+  return stdout?.trim() || "an unknown commit";
 }

@@ -1,7 +1,7 @@
 // A connection has one command under way: many connections are what its clients use for speed.
 
 import jackd, { type JackdClient } from "jackd";
-import type { Client, Consumer, Job, Place } from "../system.ts";
+import type { Client, Consumer, Consumption, Job, Place } from "../system.ts";
 
 const CONNECTIONS = 64;
 const TTR_S = 3600;
@@ -17,48 +17,100 @@ export async function connect(place: Place): Promise<Client> {
     await client.watch(place.queue);
     return client;
   };
-  const free: JackdClient[] = [];
-  const put = async (job: Job): Promise<void> => {
-    const client = free.pop() ?? (await dial());
-    await client.put(JSON.stringify(job), { ttr: TTR_S });
-    free.push(client);
-  };
+  const pool = new Pool(dial);
+  const put = (job: Job): Promise<void> =>
+    pool.use(async (client) => {
+      await client.put(JSON.stringify(job), { ttr: TTR_S });
+    });
   return {
     bulk: { jobs: 1, inFlight: CONNECTIONS },
+    takenMax: place.concurrency ?? CONNECTIONS,
     limits: false,
 
     async addBulk(jobs) {
-      for (const job of jobs) await put(job);
+      await Promise.all(jobs.map(put));
     },
 
     add: put,
 
     async consume(consumer) {
       const length = place.concurrency ?? CONNECTIONS;
-      const clients = await Promise.all(Array.from({ length }, dial));
-      let isOver = false;
-      for (const client of clients) {
-        takeJobs(client, consumer, () => isOver).catch((error) => {
-          if (!isOver) consumer.failed(error);
-        });
-      }
-      return async () => {
-        isOver = true;
-        for (const { socket } of clients) socket.destroy();
-      };
+      return new Taking(await Promise.all(Array.from({ length }, dial)), consumer);
     },
   };
 }
 
-async function takeJobs(
-  client: JackdClient,
-  consumer: Consumer,
-  isOver: () => boolean,
-): Promise<void> {
-  while (!isOver()) {
-    const { id, payload } = await client.reserve();
-    await consumer.handle(JSON.parse(payload.toString()));
+// Connections for puts; who finds none free waits for one.
+class Pool {
+  readonly #dial: () => Promise<JackdClient>;
+  readonly #free: JackdClient[] = [];
+  readonly #waiting: ((client: JackdClient) => void)[] = [];
+  #count = 0;
+
+  constructor(dial: () => Promise<JackdClient>) {
+    this.#dial = dial;
+  }
+
+  async use(act: (client: JackdClient) => Promise<void>): Promise<void> {
+    const client = await this.#take();
+    try {
+      await act(client);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(client);
+      else next(client);
+    }
+  }
+
+  #take(): Promise<JackdClient> | JackdClient {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#count === CONNECTIONS) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#count += 1;
+    return this.#dial();
+  }
+}
+
+class Taking implements Consumption {
+  readonly #clients: readonly JackdClient[];
+  readonly #consumer: Consumer;
+  readonly #running = new Set<Promise<void>>();
+  #isOver = false;
+
+  constructor(clients: readonly JackdClient[], consumer: Consumer) {
+    this.#clients = clients;
+    this.#consumer = consumer;
+  }
+
+  start(): void {
+    for (const client of this.#clients) {
+      this.#take(client).catch((error) => {
+        if (!this.#isOver) this.#consumer.failed(error);
+      });
+    }
+  }
+
+  // A job that was handled is deleted first; the server gives a reserved one to somebody else.
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.allSettled(this.#running);
+    for (const { socket } of this.#clients) socket.destroy();
+  }
+
+  async #take(client: JackdClient): Promise<void> {
+    while (!this.#isOver) {
+      const { id, payload } = await client.reserve();
+      if (this.#isOver) return;
+      const running = this.#finish(client, id, payload);
+      this.#running.add(running);
+      await running;
+      this.#running.delete(running);
+    }
+  }
+
+  async #finish(client: JackdClient, id: string, payload: string | Buffer): Promise<void> {
+    await this.#consumer.handle(JSON.parse(payload.toString()));
     await client.delete(id);
-    consumer.stored(1);
+    this.#consumer.stored(1);
   }
 }

@@ -4,6 +4,7 @@ import type { Client, Consumer, Job, Place } from "../system.ts";
 const BATCH_JOBS = 1000;
 const BULKS_IN_FLIGHT = 4;
 const CONCURRENCY = 200;
+const STOP_MS = 5000;
 
 export async function connect(place: Place): Promise<Client> {
   const { hostname, port } = new URL(place.address);
@@ -18,8 +19,10 @@ export async function connect(place: Place): Promise<Client> {
   };
   const queue = new BeeQueue<Job>(place.queue, { ...settings, isWorker: false });
   await queue.ready();
+  const concurrency = place.concurrency ?? CONCURRENCY;
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: concurrency,
     limits: false,
 
     async addBulk(jobs) {
@@ -37,10 +40,10 @@ export async function connect(place: Place): Promise<Client> {
       worker.on("failed", (_job, error) => failed(error));
       worker.on("error", failed);
       await worker.ready();
-      worker.process(place.concurrency ?? CONCURRENCY, async ({ data }) => handle(data));
-      return () => worker.close(STOP_MS);
+      return {
+        start: () => worker.process(concurrency, async ({ data }) => handle(data)),
+        stop: () => worker.close(STOP_MS),
+      };
     },
   };
 }
-
-const STOP_MS = 5000;

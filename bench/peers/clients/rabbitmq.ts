@@ -12,11 +12,13 @@ export async function connect(place: Place): Promise<Client> {
   const channel = await connection.createConfirmChannel();
   const type = place.variant ?? "quorum";
   const args = { "x-queue-type": type };
+  const acks = new Acks(channel);
   await channel.assertQueue(place.queue, { durable: true, arguments: args });
   const publish = (body: Buffer, kind?: string) => send(channel, place.queue, body, kind);
   const publishJob = (job: Job) => publish(Buffer.from(JSON.stringify(job)));
   return {
     bulk: { jobs: BATCH_JOBS, inFlight: BULKS_IN_FLIGHT },
+    takenMax: place.concurrency ?? PREFETCH,
     limits: false,
 
     async addBulk(jobs) {
@@ -27,18 +29,27 @@ export async function connect(place: Place): Promise<Client> {
 
     async consume(consumer) {
       await channel.prefetch(place.concurrency ?? PREFETCH);
-      const acks = new Acks(channel);
-      const { consumerTag } = await channel.consume(place.queue, (message) => {
-        if (message === null) consumer.failed(new Error("the queue is gone"));
-        else take(message, acks, consumer);
-      });
-      return async () => {
-        await channel.cancel(consumerTag);
+      let consumerTag = "";
+      return {
+        async start() {
+          const consuming = await channel.consume(place.queue, (message) => {
+            if (message === null) consumer.failed(new Error("the queue is gone"));
+            else take(message, acks, consumer);
+          });
+          consumerTag = consuming.consumerTag;
+        },
+        async stop() {
+          await channel.cancel(consumerTag);
+          acks.send();
+        },
       };
     },
 
     // No ack is confirmed; what is published behind it on its channel is, and after it.
-    settle: () => publish(Buffer.from(MARK), MARK),
+    async settle() {
+      acks.send();
+      await publish(Buffer.from(MARK), MARK);
+    },
   };
 }
 
@@ -74,18 +85,18 @@ class Acks {
   }
 
   one(message: ConsumeMessage): void {
-    this.#send();
+    this.send();
     this.#channel.ack(message);
   }
 
   upTo(message: ConsumeMessage): void {
-    if (this.#count === 0) setImmediate(() => this.#send());
+    if (this.#count === 0) setImmediate(() => this.send());
     this.#last = message;
     this.#count += 1;
-    if (this.#count === ACKS_AT_ONCE) this.#send();
+    if (this.#count === ACKS_AT_ONCE) this.send();
   }
 
-  #send(): void {
+  send(): void {
     if (this.#last !== undefined) this.#channel.ack(this.#last, true);
     this.#last = undefined;
     this.#count = 0;

@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { unpack } from "../debian.ts";
+import { newestOf, unpack } from "../debian.ts";
 import { freePort, ownDir, runAsNobody, Server } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
-const PACKAGES = ["postgresql-15", "libpq5"];
 const SYNCHRONOUS: Readonly<Record<Mode, string>> = { sync: "on", relaxed: "off" };
 const USER = "bench";
 
 export async function startPostgres(dir: string, mode: Mode): Promise<Running> {
-  const { root, version, env } = await unpack(PACKAGES);
-  const bin = join(root, "usr/lib/postgresql/15/bin");
+  const own = await newestOf("postgresql-");
+  const { root, version, env } = await unpack([own, "libpq5"]);
+  const bin = join(root, "usr/lib/postgresql", own.replace("postgresql-", ""), "bin");
   const data = join(ownDir(dir), "data");
   const initial = ["-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
   runAsNobody(join(bin, "initdb"), initial, env);

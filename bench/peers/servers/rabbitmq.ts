@@ -72,18 +72,8 @@ export async function startRabbit(dir: string): Promise<Running> {
 // Those of its own script, and no busy waiting: all servers share the machine.
 function erlangArgs(nodes: number): string[] {
   return [
-    ...[
-      "-noinput",
-      "-s",
-      "rabbit",
-      "boot",
-      "-boot",
-      "start_sasl",
-      "+W",
-      "w",
-      "-start_epmd",
-      "false",
-    ],
+    ...["-noinput", "-s", "rabbit", "boot", "-boot", "start_sasl"],
+    ...["+W", "w", "-start_epmd", "false"],
     ...["-kernel", "inet_dist_listen_min", String(nodes), "inet_dist_listen_max", String(nodes)],
     ...["-kernel", "inet_dist_use_interface", "{127,0,0,1}"],
     ...["-kernel", "prevent_overlapping_partitions", "false"],

@@ -18,6 +18,8 @@ export async function startRedis(dir: string, mode: Mode): Promise<Running> {
     // Snapshots would be a second durability beside the one that is measured.
     save: "",
     "maxmemory-policy": "noeviction",
+    // Nor is a rewrite of the file to fall into a neighbour's turn.
+    "auto-aof-rewrite-percentage": 0,
   };
   const server = await Server.start({
     program: join(root, "usr/bin/redis-server"),

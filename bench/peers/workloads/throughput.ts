@@ -5,13 +5,14 @@ import type { Group, Scale } from "../../figure.ts";
 import { type Competition, groupOf, type Play } from "../compete.ts";
 import type { Party } from "../party.ts";
 import type { Mode } from "../system.ts";
+import { SYNCED } from "../systems.ts";
 import type { Sample } from "../turns.ts";
 
 const TENANTS = 10;
 const FIRST_JOBS = 1000;
 const JOBS_MIN = 500;
-const SECONDS = { quick: 1, usual: 2, full: 4 } as const;
-const WARM_SECONDS = 0.5;
+const SECONDS = { quick: 0.7, usual: 2, full: 4 } as const;
+const WARM_SECONDS = 0.3;
 
 // What Sluice means to be, with everything synced.
 const TIMES = {
@@ -23,20 +24,22 @@ const TIMES = {
   "NATS JetStream": 5,
 };
 
+const BOTH_TARGET = { atLeast: 100_000 };
+
 export const throughputGroups: readonly Group[] = [
-  groupOf(competitionOf("throughput", "sync", "everybody syncs")),
+  groupOf(competitionOf("throughput", "sync", SYNCED)),
   groupOf(competitionOf("throughput-relaxed", "relaxed", "relaxed")),
 ];
 
 function competitionOf(name: string, mode: Mode, words: string): Competition {
   const speed = { unit: "jobs/s", better: "more" } as const;
-  const times = mode === "sync" ? { times: TIMES } : {};
+  const meant = mode === "sync" ? { times: TIMES, target: BOTH_TARGET } : {};
   return {
     name,
     mode,
     work: {},
     metrics: [
-      { key: "both", row: `produce and drain at once, ${words}`, ...speed, ...times },
+      { key: "both", row: `produce and drain at once, ${words}`, ...speed, ...meant },
       { key: "produce", row: `bulk produce, ${words}`, ...speed },
       { key: "drain", row: `drain, ${words}`, ...speed },
     ],
@@ -57,11 +60,9 @@ class Throughput implements Play {
 
   get conditions() {
     return {
-      payload: "an object of 512 bytes as JSON",
-      seconds: this.#seconds,
+      work: `objects of 512 bytes as JSON, about ${this.#seconds} s each; produce: until the last confirm; drain, with a consumer that is connected before: until the last ack is stored`,
       jobsInTurn: this.#inTurn,
       jobsAtOnce: this.#atOnce,
-      clock: "produce: until the last confirm; drain: until the last ack is stored",
     };
   }
 
@@ -91,10 +92,11 @@ class Throughput implements Play {
   async #oneAfterTheOther(count: number): Promise<{ produce: number; drain: number }> {
     const party = this.#party;
     const first = party.take(count);
+    await party.ready({ first, count });
     const begun = performance.now();
     await party.produce("bulk", first, count, TENANTS);
     const produced = performance.now();
-    await party.begin({ first, count });
+    await party.start();
     await party.finished();
     const drained = performance.now();
     await party.stop();
@@ -105,7 +107,8 @@ class Throughput implements Play {
   async #both(count: number): Promise<number> {
     const party = this.#party;
     const first = party.take(count);
-    await party.begin({ first, count });
+    await party.ready({ first, count });
+    await party.start();
     const begun = performance.now();
     await Promise.all([party.produce("bulk", first, count, TENANTS), party.finished()]);
     const ms = performance.now() - begun;

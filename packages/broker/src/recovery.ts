@@ -17,6 +17,8 @@ export interface Recovered {
   facts: number;
   /** The time of the last fact; 0: there was none. */
   lastAt: number;
+  /** When it was stored, by the log's own clock, if it has one. */
+  lastStoredAt: number | undefined;
   /** Where a replay may begin in the log, the oldest first. */
   marks: number[];
 }
@@ -38,7 +40,7 @@ export class Recovery {
   /** Where the last two bodies that were stepped over begin in the batch. */
   #bodyAt = 0;
   #followUpAt = 0;
-  readonly #result: Recovered = { facts: 0, lastAt: 0, marks: [] };
+  readonly #result: Recovered = { facts: 0, lastAt: 0, lastStoredAt: undefined, marks: [] };
 
   constructor(log: Log, engine: Engine, chunks: Chunks) {
     this.#log = log;
@@ -59,7 +61,7 @@ export class Recovery {
     return this.#result;
   }
 
-  #apply({ position, facts }: Batch): void {
+  #apply({ position, facts, storedAt }: Batch): void {
     this.#placeBatch(position, facts.length);
     this.#reader = new ByteReader(facts);
     while (!this.#reader.isAtEnd) {
@@ -68,7 +70,10 @@ export class Recovery {
       if (fact.fact === "ids") this.#result.marks.push(position);
       if (this.#result.marks.length === 0) continue;
       this.#result.facts++;
-      this.#result.lastAt = Math.max(this.#result.lastAt, fact.at);
+      if (fact.at >= this.#result.lastAt) {
+        this.#result.lastAt = fact.at;
+        this.#result.lastStoredAt = storedAt;
+      }
       this.#bind(fact, facts);
       this.#engine.apply(fact);
     }

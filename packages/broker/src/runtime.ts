@@ -19,21 +19,30 @@ import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
 import { Room } from "./room.ts";
 
-/** Time as the engine sees it: it goes on from the last fact when the clock is behind that. */
+/**
+ * Time as the engine sees it. It goes on from the last fact: by what the clock says, never
+ * backwards, and never by more than the log's own clock has counted since. So a log that goes from
+ * a machine to another whose clock is minutes ahead ends no lease early and fills no bucket.
+ */
 class AheadClock implements Clock {
   readonly #clock: Clock;
-  aheadMs = 0;
+  #aheadMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  goOnFrom(lastAt: number, sinceMs: number): void {
+    const now = this.#clock.now();
+    this.#aheadMs = lastAt + Math.min(Math.max(0, now - lastAt), sinceMs) - now;
+  }
+
   now(): number {
-    return this.#clock.now() + this.aheadMs;
+    return this.#clock.now() + this.#aheadMs;
   }
 
   at(time: number, callback: () => void): Timer {
-    return this.#clock.at(time - this.aheadMs, callback);
+    return this.#clock.at(time - this.#aheadMs, callback);
   }
 
   /** The time on the wall. */
@@ -123,9 +132,9 @@ export class Runtime {
 
   async recover(): Promise<void> {
     const recovery = new Recovery(this.log, this.engine, this.chunks);
-    const { lastAt, marks } = await recovery.run(this.options.onProgress);
+    const { lastAt, lastStoredAt, marks } = await recovery.run(this.options.onProgress);
     this.#isRecovering = false;
-    this.clock.aheadMs = Math.max(0, lastAt - this.clock.now());
+    if (lastAt > 0) this.clock.goOnFrom(lastAt, sinceStored(this.log, lastStoredAt));
     const { engine, journal, chunks, log } = this;
     const { segmentBytes } = this.options;
     this.#cleaner = new Cleaner(
@@ -276,4 +285,10 @@ export class Runtime {
     }
     this.options.onFailure?.(error);
   }
+}
+
+/** How long ago the last fact was stored, as far as the log can tell. */
+function sinceStored({ replayedAt }: Log, storedAt: number | undefined): number {
+  if (replayedAt === undefined || storedAt === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(0, replayedAt - storedAt);
 }

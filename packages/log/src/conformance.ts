@@ -242,6 +242,19 @@ const REFUSALS: Record<string, Act> = {
     await log.close();
   },
 
+  "tells when its batches were stored, or has no clock at all": async (harness) => {
+    await fill(harness, 5);
+    await withLog(harness, async (log, replayed) => {
+      const times = [...replayed.map(({ storedAt }) => storedAt), log.replayedAt];
+      const known = times.filter((time) => time !== undefined);
+      assert.ok(known.length === 0 || known.length === times.length);
+      assert.deepEqual(
+        known,
+        known.toSorted((a, b) => a - b),
+      );
+    });
+  },
+
   "is replayed once": async (harness) => {
     await withLog(harness, async (log) => {
       await refused("INVALID", () => collect(log));

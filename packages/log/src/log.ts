@@ -10,6 +10,8 @@ export interface Batch {
   readonly position: Position;
   /** The receiver's to keep, but not to change: it may be a view of a larger read. */
   readonly facts: Uint8Array;
+  /** When it was stored, by the log's own clock; undefined for a log that has none. */
+  readonly storedAt?: number;
 }
 
 /** A part of the log that is forgotten as a whole: `trim(end)` forgets it and all before it. */
@@ -45,6 +47,11 @@ export interface Log {
   trim(before: Position): Promise<void>;
   /** Waits for pending appends and lets go of the log. A second call waits for the first. */
   close(): Promise<void>;
+  /**
+   * What the log's own clock said when its replay came to its end, for a log that has one: the same
+   * for all owners, so that time goes on from one to the next whatever their own clocks say.
+   */
+  readonly replayedAt?: number | undefined;
   /** What is kept, the oldest first: what a cleaner needs to choose what to trim. */
   spans(): readonly Span[];
   /** Bytes of all spans. Before the first append these are the bytes that a replay goes through. */

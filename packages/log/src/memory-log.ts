@@ -18,6 +18,8 @@ export interface MemoryLogOptions {
   readonly segmentBytes?: number;
   /** A closed log whose batches this one takes over: a restart without a disk. */
   readonly after?: MemoryLog;
+  /** A clock of its own, as a log on servers has one. */
+  readonly now?: () => number;
 }
 
 /** A log that ends with the process. Nothing can fail, and everything is at hand. */
@@ -28,12 +30,15 @@ export class MemoryLog implements Log {
   /** The oldest first. */
   #spans: MemorySpan[] = [];
   #end: Position = 0;
+  readonly #now: (() => number) | undefined;
+  replayedAt: number | undefined;
 
-  constructor({ segmentBytes = SPAN_BYTES, after }: MemoryLogOptions = {}) {
+  constructor({ segmentBytes = SPAN_BYTES, after, now }: MemoryLogOptions = {}) {
     if (!Number.isSafeInteger(segmentBytes) || segmentBytes < 1) {
       throw invalid("segmentBytes", segmentBytes, "a whole number from 1");
     }
     this.#spanBytes = segmentBytes;
+    this.#now = now;
     if (after === undefined) return;
     if (!after.#life.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
     this.#spans = after.#spans;
@@ -56,6 +61,7 @@ export class MemoryLog implements Log {
     this.#life.beginReplay();
     for (const { batches } of this.#spans) yield* batches;
     this.#life.endReplay();
+    this.replayedAt = this.#now?.();
   }
 
   append(facts: Uint8Array): Promise<Position> {
@@ -67,7 +73,8 @@ export class MemoryLog implements Log {
     this.#end += facts.length + 1;
     span.sizeBytes += facts.length;
     // No `slice`: that of a Buffer does not copy.
-    span.batches.push({ position, facts: new Uint8Array(facts) });
+    const batch = { position, facts: new Uint8Array(facts) };
+    span.batches.push(this.#now === undefined ? batch : { ...batch, storedAt: this.#now() });
     return Promise.resolve(position);
   }
 

@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/protocol";
 import type { ClusterStatus } from "@sluice/server";
 import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
 import { howOf, stateOf } from "../serve/cluster-page.ts";
@@ -82,11 +83,15 @@ async function drain(call: Call, node: string): Promise<number> {
   await http(call, `POST /v1/cluster/nodes/${encodeURIComponent(node)}/drain`);
   const { progress, out } = call.output;
   for (let left = Number.POSITIVE_INFINITY; ; ) {
-    const found = (await statusOf(call)).nodes.find(({ id }) => id === node);
-    const owned = found?.owned ?? 0;
+    const { nodes } = await statusOf(call);
+    const owned = nodes.find(({ id }) => id === node)?.owned ?? 0;
     if (owned !== left) progress.write(`${node} has ${owned} partitions\n`);
     left = owned;
     if (owned === 0) break;
+    if (!nodes.some((one) => one.id !== node && one.isAlive && !one.isDraining)) {
+      const message = `nobody is left to take what ${node} has: start another node, it gets it then`;
+      throw new SluiceError("CONFLICT", message, { field: "node", value: node });
+    }
     if (call.stop.aborted) return EXIT.wrong;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

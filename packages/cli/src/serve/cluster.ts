@@ -103,12 +103,13 @@ function newNode(
     clock: new SystemClock(),
     // Nodes show each other what they show their clients.
     dial: dialWs(ca === undefined ? {} : { ca, cert, key }),
-    openLog: (partition) => NatsLog.open(logOf(partition)),
-    followLog: (partition) => NatsLog.follow(logOf(partition)),
+    openLog: (partition, share) => NatsLog.open({ ...logOf(partition), ...share }),
+    followLog: (partition, share) => NatsLog.follow({ ...logOf(partition), ...share }),
     broker: payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes },
     resumeMs: settings["resume-ms"],
     onError: (partition, { message }) => {
-      process.stderr.write(`partition ${partition}: ${message}\n`);
+      const about = partition === undefined ? "cluster" : `partition ${partition}`;
+      process.stderr.write(`${about}: ${message}\n`);
     },
     onSuperseded,
   });

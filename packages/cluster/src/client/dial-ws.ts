@@ -1,6 +1,7 @@
 import { type Dial, unreachable } from "@sluice/client/remote";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { HANDSHAKE_MS_MAX } from "./limits.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */
 export interface ClientTls {
@@ -30,6 +31,7 @@ function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
     cert,
     key,
     perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_MS_MAX,
     maxPayload: FRAME_BYTES_MAX,
     generateMask: (mask) => mask.fill(0),
   });

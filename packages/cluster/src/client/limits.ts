@@ -8,3 +8,6 @@ export const ANSWER_MS = 1_500;
 
 /** Between two rounds in which no node answered. */
 export const PAUSE_MS = 250;
+
+/** A server that takes the connection and says nothing for so long is frozen. */
+export const HANDSHAKE_MS_MAX = 10_000;

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialWebSocket, reachBroker } from "@sluice/client/remote";
 import type { Broker, NewJob } from "@sluice/protocol";
+import { MemoryRegistry } from "../registry/memory-registry.ts";
+import { FencedStore } from "../testing/fenced-log.ts";
 import { NodeCluster } from "../testing/node-cluster.ts";
+import { ClusterNode, type LogShare } from "./cluster-node.ts";
 
 const QUEUES = ["mail", "images", "reports", "sync", "billing", "search"];
 
@@ -62,6 +65,23 @@ test("what was added before a drain is worked off after it, and no call fails", 
   assert.ok(added.length > 0);
   assert.deepEqual(await workOff(broker), added.sort());
   assert.equal(nodes[2]!.node.status().nodes.find(({ id }) => id === "c")?.owned, 0);
+});
+
+test("a held job stays with its worker when the clock of the next owner is ahead", async (t) => {
+  const cluster = new NodeCluster(t);
+  const nodes = [await cluster.add("a"), await cluster.add("b", 7 * 60_000)];
+  await cluster.settled(nodes);
+  const broker = await nodes[1]!.connect();
+  await makeQueues(broker);
+  for (const queue of QUEUES) await broker.add(queue, [job(queue)]);
+  const held = [];
+  for (const queue of QUEUES) held.push(...(await broker.lease(queue, { max: 1 })));
+  await nodes[1]!.node.drain("a");
+  await cluster.settled(nodes.slice(1));
+  assert.deepEqual(await workOff(broker), []);
+  const outcomes = await broker.ack(held.map(({ lease }) => ({ lease })));
+  for (const { error } of outcomes) assert.equal(error, undefined);
+  assert.equal(outcomes.length, QUEUES.length);
 });
 
 test("the partitions of a killed node go on elsewhere, with all that was confirmed", async (t) => {
@@ -169,4 +189,63 @@ test("what partitions say to each other is for nodes alone", async (t) => {
   };
   await assert.rejects(ask(), { code: "FORBIDDEN" });
   assert.ok("isHeard" in (await ask(secret)));
+});
+
+test("nobody is drained whose partitions nobody could take", async (t) => {
+  const cluster = new NodeCluster(t);
+  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
+  await cluster.settled([a, b]);
+  await a.node.drain("b");
+  await cluster.settled([a]);
+  await assert.rejects(b.node.drain("a"), { code: "CONFLICT" });
+  await assert.rejects(b.node.drain("z"), { code: "NOT_FOUND" });
+  const { nodes } = a.node.status();
+  assert.deepEqual(
+    nodes.map(({ id, isDraining, owned }) => [id, isDraining, owned]),
+    [
+      ["a", false, 4],
+      ["b", true, 0],
+    ],
+  );
+  // It has nothing that anybody would have to take.
+  await a.node.drain("b");
+});
+
+test("a node that is started again under its name tells another version", async (t) => {
+  const cluster = new NodeCluster(t);
+  const versions: string[] = [];
+  for (let start = 0; start < 2; start++) {
+    const a = await cluster.add("a");
+    await cluster.settled([a]);
+    versions.push(a.node.status().version);
+    await a.kill();
+  }
+  const [before, after] = versions.map((version) => version.replace(/\d+$/, ""));
+  assert.notEqual(before, after);
+});
+
+test("what logs keep for reading is shared by the partitions", async () => {
+  for (const [partitions, mib] of [
+    [4, 8],
+    [64, 1],
+  ] as const) {
+    const shares = new Set<LogShare>();
+    const node = new ClusterNode({
+      registry: new MemoryRegistry(),
+      openLog: async (_, share) => {
+        shares.add(share);
+        return new FencedStore().open();
+      },
+      dial: () => Promise.reject(new Error("there is no other node")),
+      node: "a",
+      version: "test",
+      partitions,
+    });
+    await node.start("http://a");
+    const isServed = (): boolean =>
+      node.status().partitions.every(({ state }) => state === "serving");
+    while (!isServed()) await new Promise((resolve) => node.onChange(() => resolve(undefined)));
+    assert.deepEqual([...shares], [{ readCacheBytes: mib * 1024 * 1024 }]);
+    await node.close();
+  }
 });

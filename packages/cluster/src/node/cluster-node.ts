@@ -15,9 +15,14 @@ import { ClusterRouter } from "../router/cluster-router.ts";
 import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
 import { CONFIG_STORE, copyConfig } from "./copy-config.ts";
 import { Figures } from "./figures.ts";
-import { type FollowedLog, Houses } from "./houses.ts";
+import { type FollowedLog, Houses, type HousesOptions } from "./houses.ts";
 import { KeyBook } from "./key-book.ts";
-import { PAYLOAD_MEMORY_BYTES, START_MS_MAX } from "./limits.ts";
+import {
+  PAYLOAD_MEMORY_BYTES,
+  READ_CACHE_BYTES,
+  READ_CACHE_BYTES_EACH,
+  START_MS_MAX,
+} from "./limits.ts";
 import type { Member } from "./members.ts";
 import { moved, OwnerDial } from "./owner-dial.ts";
 import { Ownership } from "./ownership.ts";
@@ -30,9 +35,9 @@ import { keepTrying } from "./within.ts";
 export interface ClusterNodeOptions {
   readonly registry: Registry;
   /** Opens the log of a partition, which fences whoever had it. */
-  readonly openLog: (partition: number) => Promise<Log>;
+  readonly openLog: (partition: number, share: LogShare) => Promise<Log>;
   /** Reads the log of a partition that is about to be handed to this node. */
-  readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
+  readonly followLog?: ((partition: number, share: LogShare) => Promise<FollowedLog>) | undefined;
   /** Connects to another node. */
   readonly dial: (url: string) => Promise<Socket>;
   /** By which the others know this node; a newer process of the same name replaces it. */
@@ -44,10 +49,18 @@ export interface ClusterNodeOptions {
   readonly clock?: Clock | undefined;
   readonly leaseMs?: number | undefined;
   readonly resumeMs?: number | undefined;
-  /** A partition could not be opened, or its log has failed; the node goes on. */
-  readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
+  /**
+   * A partition could not be opened, or its log has failed; without a partition: the registry was
+   * not reached. The node goes on.
+   */
+  readonly onError?: ((partition: number | undefined, error: SluiceError) => void) | undefined;
   /** Another process has our name. */
   readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
+}
+
+/** What one of the logs of a node may use of what they have together. */
+export interface LogShare {
+  readonly readCacheBytes: number;
 }
 
 interface Parts {
@@ -67,6 +80,7 @@ const RESUME_MS = 2_000;
 export class ClusterNode implements ClusterDoor {
   readonly #options: ClusterNodeOptions;
   readonly #clock: Clock;
+  readonly #incarnation = randomUUID();
   readonly #secret = Promise.withResolvers<string>();
   readonly #listeners = new Set<() => void>();
   /** What went wrong with partitions that are not served since. */
@@ -83,9 +97,10 @@ export class ClusterNode implements ClusterDoor {
       registry: options.registry,
       clock: this.#clock,
       node: options.node,
-      readBy: () => this.#livingNodes().map(({ keysRead }) => keysRead),
+      readBy: () => this.#livingNodes(),
       onChange: (listener) => this.onChange(listener),
       tell: () => this.#parts?.ownership.tellNow(),
+      onError: (error) => options.onError?.(undefined, error),
     });
   }
 
@@ -130,11 +145,20 @@ export class ClusterNode implements ClusterDoor {
     const { ownership, cluster, directory } = this.#started();
     const { name, partitions } = cluster;
     const { node: self } = this.#options;
-    const version = `${self}.${this.#version}`;
+    // A count alone would begin anew with the process, and a client would take it for its own.
+    const version = `${this.#incarnation}.${this.#version}`;
     return statusOf(ownership, { name, self, version, partitions }, directory.list());
   }
 
   async drain(node: string): Promise<void> {
+    const { nodes } = this.status();
+    const isOwner = nodes.some(({ id, owned }) => id === node && owned > 0);
+    const isHeir = ({ id, isAlive, isDraining }: (typeof nodes)[number]): boolean =>
+      id !== node && isAlive && !isDraining;
+    if (isOwner && !nodes.some(isHeir)) {
+      const message = `nobody could take the partitions of ${node}: start another node first`;
+      throw new SluiceError("CONFLICT", message, { field: "node", value: node });
+    }
     await askToDrain(this.#options.registry, this.#clock, node);
   }
 
@@ -181,8 +205,7 @@ export class ClusterNode implements ClusterDoor {
     });
     const houses: Houses = new Houses({
       clock,
-      openLog: this.#options.openLog,
-      followLog: this.#options.followLog,
+      ...this.#logs(count),
       broker: this.#brokerOptions(count),
       partitions,
       count,
@@ -197,7 +220,7 @@ export class ClusterNode implements ClusterDoor {
       registry,
       clock,
       node: this.#options.node,
-      incarnation: randomUUID(),
+      incarnation: this.#incarnation,
       address,
       version: this.#options.version,
       partitions: count,
@@ -208,7 +231,7 @@ export class ClusterNode implements ClusterDoor {
       unreached: () => peers.unreached,
       onEntry: (entry) => this.#hear(entry, directory),
       onError: (partition, error) => {
-        this.#troubles.set(partition, error.message);
+        if (partition !== undefined) this.#troubles.set(partition, error.message);
         this.#options.onError?.(partition, error);
       },
       onSuperseded: this.#options.onSuperseded,
@@ -221,6 +244,16 @@ export class ClusterNode implements ClusterDoor {
     });
     const router = new ClusterRouter({ directory, partitions });
     return { cluster, ownership, directory, houses, router, owners, partitions, figures, peers };
+  }
+
+  #logs(partitions: number): Pick<HousesOptions, "openLog" | "followLog"> {
+    const { openLog, followLog } = this.#options;
+    const share = Math.ceil(READ_CACHE_BYTES / partitions);
+    const ours = { readCacheBytes: Math.min(READ_CACHE_BYTES_EACH, share) };
+    return {
+      openLog: (partition) => openLog(partition, ours),
+      followLog: followLog && ((partition) => followLog(partition, ours)),
+    };
   }
 
   #brokerOptions(partitions: number): Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> {

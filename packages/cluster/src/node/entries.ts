@@ -50,6 +50,34 @@ export interface OwnerEntry extends NodeName {
   readonly isHandedOver?: boolean;
 }
 
+/**
+ * Figures as a row: an entry of 1,024 partitions must stay well below what the registry takes, and
+ * it is written twice a second. Nearly all are served, so only another state is named.
+ */
+type FigureRow = readonly [
+  partition: number,
+  lagMs: number,
+  jobs: number,
+  openMs: number,
+  state?: string,
+];
+
+const SERVING = "serving";
+
+export function encodeNodeEntry(entry: NodeEntry): string {
+  const tenures = entry.tenures.map(({ partition, lagMs, jobs, openMs, state }) => {
+    const row = [partition, lagMs, jobs, openMs];
+    return state === SERVING ? row : [...row, state];
+  });
+  return JSON.stringify({ ...entry, tenures });
+}
+
+function figuresOf(row: unknown): TenureFigures[] {
+  if (!Array.isArray(row)) return [];
+  const [partition, lagMs, jobs, openMs, state = SERVING] = row as unknown as FigureRow;
+  return [{ partition, lagMs, jobs, openMs, state }];
+}
+
 export function parseNodeEntry(text: string | undefined): NodeEntry | undefined {
   const entry = parse<NodeEntry>(text);
   const isWhole = typeof entry?.address === "string" && typeof entry.incarnation === "string";
@@ -57,7 +85,7 @@ export function parseNodeEntry(text: string | undefined): NodeEntry | undefined 
   const { tenures, unreached } = entry;
   return {
     ...entry,
-    tenures: Array.isArray(tenures) ? tenures : [],
+    tenures: Array.isArray(tenures) ? tenures.flatMap(figuresOf) : [],
     unreached: Array.isArray(unreached) ? unreached : [],
   };
 }

@@ -1,32 +1,77 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { SystemClock } from "@sluice/broker";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
 import { Houses } from "./houses.ts";
 
-test("whoever waits for a partition hears at once that it goes elsewhere", async () => {
-  const clock = new FakeClock(() => turns(5));
-  const expected = new Set([0, 1]);
-  const houses = new Houses({
-    clock,
-    openLog: () => Promise.reject(new Error("nothing is opened here")),
+/** Counts the logs that are open; those that are followed open when the test says so. */
+function houses(t: TestContext) {
+  const store = new FencedStore();
+  const open = new Set<FencedLog>();
+  const follows: PromiseWithResolvers<FencedLog>[] = [];
+  const watched = (log: FencedLog): FencedLog => {
+    open.add(log);
+    const close = log.close.bind(log);
+    log.close = () => {
+      open.delete(log);
+      return close();
+    };
+    return log;
+  };
+  const made = new Houses({
+    clock: new SystemClock(),
+    openLog: async () => watched(store.open()),
+    followLog: () => {
+      const follow = Promise.withResolvers<FencedLog>();
+      follows.push(follow);
+      return follow.promise;
+    },
     broker: {},
-    partitions: new LocalPartitions({ clock }),
-    count: 2,
+    partitions: new LocalPartitions(),
+    count: 1,
     resumeMs: 0,
-    isExpected: (partition) => expected.has(partition),
+    isExpected: () => false,
     troubleOf: () => undefined,
     onFailed: () => {},
     onServed: () => {},
   });
-  const told: number[] = [];
-  for (const partition of [0, 1]) void houses.served(partition).then(() => told.push(partition));
-  houses.look();
-  await clock.advance(0);
-  assert.deepEqual(told, []);
-  expected.delete(1);
-  houses.look();
-  await clock.advance(0);
-  assert.deepEqual(told, [1]);
-  await houses.stop();
+  t.after(() => made.stop());
+  const followed = (): void => follows.shift()!.resolve(watched(store.follow()));
+  return { houses: made, open, followed };
+}
+
+test("a log that can be read ahead only when nobody wants it any more is closed", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = assert.rejects(made.warm(0), { code: "MOVED" });
+  made.cool(0);
+  followed();
+  await warming;
+  assert.equal(open.size, 0);
+});
+
+test("so is one that comes after its partition was opened without it", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = assert.rejects(made.warm(0), { code: "MOVED" });
+  await made.open(0);
+  followed();
+  await warming;
+  assert.equal(open.size, 1);
+  await made.close(0);
+  assert.equal(open.size, 0);
+});
+
+test("what was read ahead is served, and nothing is left when the node ends", async (t) => {
+  const { houses: made, open, followed } = houses(t);
+  const warming = made.warm(0);
+  followed();
+  await warming;
+  await made.open(0);
+  assert.equal(open.size, 1);
+  const late = assert.rejects(made.warm(0), { code: "MOVED" });
+  await made.stop();
+  followed();
+  await late;
+  await assert.rejects(made.open(0), { code: "MOVED" });
+  assert.equal(open.size, 0);
 });

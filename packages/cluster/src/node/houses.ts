@@ -64,6 +64,9 @@ export class Houses implements PartitionHost {
   readonly #options: HousesOptions;
   readonly #houses = new Map<number, House>();
   readonly #guests = new Map<number, Guest>();
+  /** Logs that are about to be read ahead; what is not here any more is not wanted. */
+  readonly #awaited = new Map<number, object>();
+  #isOver = false;
   readonly #opened = new Map<number, PromiseWithResolvers<void>>();
   readonly #refusing: Sessions<Visit>;
 
@@ -114,19 +117,32 @@ export class Houses implements PartitionHost {
   }
 
   async warm(partition: number): Promise<void> {
-    const log = await this.#options.followLog?.(partition);
-    if (log === undefined) return;
+    const { followLog } = this.#options;
+    if (followLog === undefined || this.#isOver) return;
+    this.cool(partition);
+    const awaited = {};
+    this.#awaited.set(partition, awaited);
+    const log = await followLog(partition);
+    if (this.#awaited.get(partition) !== awaited) {
+      await log.close().catch(() => {});
+      throw moved(partition, "it is not about to come here any more");
+    }
     const opening = this.#openBroker(partition, log);
     opening.catch(() => {});
-    this.cool(partition);
     this.#guests.set(partition, { log, opening });
     await Promise.race([log.caughtUp, opening]);
   }
 
   cool(partition: number): void {
+    const guest = this.#takeGuest(partition);
+    if (guest !== undefined) void leave(guest);
+  }
+
+  #takeGuest(partition: number): Guest | undefined {
     const guest = this.#guests.get(partition);
     this.#guests.delete(partition);
-    if (guest !== undefined) void leave(guest);
+    this.#awaited.delete(partition);
+    return guest;
   }
 
   async open(partition: number): Promise<void> {
@@ -140,14 +156,17 @@ export class Houses implements PartitionHost {
         throw error;
       }
     }
+    if (this.#isOver) {
+      await this.close(partition);
+      throw moved(partition, "the node has ended");
+    }
     this.resume(partition);
   }
 
   /** What was read ahead is used, if it is good for anything. */
   async #openGuest(partition: number): Promise<boolean> {
-    const guest = this.#guests.get(partition);
+    const guest = this.#takeGuest(partition);
     if (guest === undefined) return false;
-    this.#guests.delete(partition);
     try {
       await guest.log.takeOver();
       const broker = await guest.opening;
@@ -202,7 +221,9 @@ export class Houses implements PartitionHost {
 
   /** Nobody is served any more; what the logs still take is written. */
   async stop(): Promise<void> {
+    this.#isOver = true;
     this.#refusing.close();
+    this.#awaited.clear();
     for (const partition of [...this.#guests.keys()]) this.cool(partition);
     const open = [...this.#houses.keys()];
     await Promise.all(open.map((partition) => this.close(partition).catch(() => {})));

@@ -1,9 +1,10 @@
 /**
  * Keys are the same on every node: whoever writes them bumps an entry of the registry, all others
  * read them again and say up to which bump they have, in the entry by which they live. Whoever
- * made or revoked a key is answered when all have said so.
+ * made or revoked a key is answered when all that live have said so, or after a while: the key is
+ * made or revoked all the same, and who has not said so yet is told to the operator.
  */
-import type { Clock } from "@sluice/protocol";
+import { type Clock, SluiceError } from "@sluice/protocol";
 import type { KeyPeers } from "@sluice/server";
 import type { Registry } from "../registry/registry.ts";
 import { KEYS_MS_MAX } from "./limits.ts";
@@ -17,11 +18,13 @@ export interface KeyBookOptions {
   readonly clock: Clock;
   readonly node: string;
   /** Up to which bump each living node has read. */
-  readonly readBy: () => readonly number[];
+  readonly readBy: () => readonly { readonly id: string; readonly keysRead: number }[];
   /** Calls back when that may have changed. */
   readonly onChange: (listener: () => void) => () => void;
   /** Says at once what this node has read. */
   readonly tell: () => void;
+  /** Some nodes have not said in time that they know of a change. */
+  readonly onError: (error: SluiceError) => void;
 }
 
 export class KeyBook implements KeyPeers {
@@ -57,11 +60,23 @@ export class KeyBook implements KeyPeers {
   }
 
   async changed(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onError } = this.#options;
     const bump = await this.#bump();
     this.hear(bump);
-    // A node that cannot read them is as good as dead, or will be soon.
-    await within(clock, KEYS_MS_MAX, this.#readByAll(bump)).catch(() => {});
+    try {
+      await within(clock, KEYS_MS_MAX, this.#readByAll(bump));
+    } catch {
+      const missing = this.#missing(bump);
+      if (missing.length === 0) return;
+      const message = `keys have changed, and may still be as before on ${missing.join(", ")}`;
+      onError(new SluiceError("TIMEOUT", `${message}: not read within ${KEYS_MS_MAX} ms`));
+    }
+  }
+
+  /** The nodes that have not read up to this bump. */
+  #missing(bump: number): string[] {
+    const missing = this.#options.readBy().filter(({ keysRead }) => keysRead < bump);
+    return missing.map(({ id }) => id);
   }
 
   /** Keys were written, here or elsewhere. */
@@ -106,11 +121,10 @@ export class KeyBook implements KeyPeers {
   }
 
   async #readByAll(bump: number): Promise<void> {
-    const { readBy, onChange } = this.#options;
-    const isDone = (): boolean => readBy().every((read) => read >= bump);
+    const isDone = (): boolean => this.#missing(bump).length === 0;
     if (isDone()) return;
     await new Promise<void>((resolve) => {
-      const stop = onChange(() => {
+      const stop = this.#options.onChange(() => {
         if (!isDone()) return;
         stop();
         resolve();

@@ -9,6 +9,9 @@ export const BEATS_PER_LEASE = 6;
 /** A node that could not hear itself for this part of a lease judges nobody. */
 export const DEAF_SHARE = 1 / 2;
 
+/** At the most between two watches that are opened because nothing is heard. */
+export const WATCH_MS_MAX = 30_000;
+
 /** An owner without a proof for this part of a lease serves no more. */
 export const PROOF_SHARE = 2 / 3;
 
@@ -24,6 +27,12 @@ export const CLOSE_MS_MAX = 5_000;
 /** Until the next try to open a partition whose log failed. */
 export const RETRY_MS_MIN = 100;
 export const RETRY_MS_MAX = 2_000;
+
+/**
+ * The same for a log that is damaged or of a newer version: it stays so until somebody mends it,
+ * and every try leaves a fence of 32 messages in its stream. After twelve tries, 9,000 a day.
+ */
+export const UNREADABLE_RETRY_MS_MAX = 5 * 60_000;
 
 /** A call of the registry that takes longer has failed. */
 export const REGISTRY_MS_MAX = 2_000;
@@ -51,6 +60,10 @@ export const FIGURES_MS = 1_000;
 
 /** Payloads in memory, of all partitions that a node owns; as much as a server alone has. */
 export const PAYLOAD_MEMORY_BYTES = 256 * 1024 * 1024;
+
+/** What logs keep for reading, of all partitions: 8 MiB each, a log's own default, up to eight. */
+export const READ_CACHE_BYTES = 64 * 1024 * 1024;
+export const READ_CACHE_BYTES_EACH = 8 * 1024 * 1024;
 
 /** A machine that takes longer to answer a connection is as good as gone. */
 export const DIAL_MS_MAX = 2_000;

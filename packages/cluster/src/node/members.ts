@@ -40,13 +40,22 @@ export class Members {
    * that is as it was is none.
    */
   hear(id: string, entry: NodeEntry | undefined, revision: number, now: number): boolean {
-    if (entry === undefined) return this.#heard.delete(id);
     const known = this.#heard.get(id);
+    if (entry === undefined) {
+      return (known?.revision ?? 0) <= revision && this.#heard.delete(id);
+    }
     if (known !== undefined && revision <= known.revision) return false;
     if (id === this.#own.node && !this.isHearing(now)) this.#judgedFrom = now;
     const isNews = id === this.#own.node || !this.#isSameAs(known, entry, now);
-    this.#heard.set(id, { entry, revision, movedAt: now });
+    // Others write into it too, such as a wish that it drains: that is no sign of life.
+    const isBeat = known?.entry.incarnation !== entry.incarnation || known.entry.beat < entry.beat;
+    this.#heard.set(id, { entry, revision, movedAt: isBeat ? now : known.movedAt });
     return isNews;
+  }
+
+  /** Of the entry as it was heard last; 0: never. */
+  revisionOf(node: string): number {
+    return this.#heard.get(node)?.revision ?? 0;
   }
 
   #isSameAs(known: Heard | undefined, entry: NodeEntry, now: number): boolean {
@@ -82,10 +91,18 @@ export class Members {
     return this.#heard.get(node)?.entry.address;
   }
 
-  /** Those that partitions may be given to. */
+  /** Those that can take what a node gives away. */
+  heirsOf(node: string, now: number): string[] {
+    const others = [...this.#heard].filter(([id]) => id !== node);
+    const open = others.filter(([, one]) => !one.entry.isDraining && this.#isFresh(one, now));
+    return open.map(([id]) => id);
+  }
+
+  /** Those that partitions may be given to; when all that live drain, they serve on. */
   placeable(now: number): string[] {
     const living = [...this.#heard].filter(([, heard]) => this.#isFresh(heard, now));
-    const open = living.filter(([, { entry }]) => !entry.isDraining).map(([id]) => id);
+    const staying = living.filter(([, { entry }]) => !entry.isDraining);
+    const open = (staying.length > 0 ? staying : living).map(([id]) => id);
     const callers = Math.min(CALLERS, living.length - 1);
     const isAway = (id: string): boolean => {
       const missing = living.filter(([, { entry }]) => entry.unreached.includes(id)).length;

@@ -6,7 +6,7 @@
 import { type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import { DIAL_MS_MAX } from "./limits.ts";
-import { within } from "./within.ts";
+import { dialWithin } from "./within.ts";
 
 export interface OwnerDialOptions {
   /** Where the owner of a partition is reached; undefined while there is none. */
@@ -36,7 +36,7 @@ export class OwnerDial {
     }
     try {
       const dialled = dial(partitionUrl(address, partition));
-      const socket = await within(clock, DIAL_MS_MAX, dialled);
+      const socket = await dialWithin(clock, DIAL_MS_MAX, dialled);
       this.#sockets.set(partition, { socket, address });
       // Should it have moved meanwhile, whoever asked hears of it like of any later move.
       this.#look();

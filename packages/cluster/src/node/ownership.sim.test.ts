@@ -144,14 +144,53 @@ test("a node that was frozen does not take over the world when it wakes", async 
   assert.ok(longestPause(sim, since) < 500, `${longestPause(sim, since)} ms`);
 });
 
+test("a node whose watch has died opens another one, and takes over as any other", async () => {
+  for (let seed = 30; seed < 35; seed++) {
+    const sim = await cluster(seed, ["a", "b", "c"]);
+    const since = sim.now;
+    for (const node of sim.nodes.values()) node.deafen();
+    sim.nodes.get("b")!.kill();
+    await sim.run(10_000);
+    assertAllServed(sim);
+    assert.deepEqual(shares(sim), [6, 0, 6]);
+    assert.ok(longestPause(sim, since) < 7_000, `seed ${seed}: ${longestPause(sim, since)} ms`);
+    assert.deepEqual(overlaps(sim.confirmations), []);
+  }
+});
+
+test("when all that live are drained they serve what the others leave", async () => {
+  const sim = await cluster(8, ["a", "b", "c"]);
+  for (const id of ["a", "b"]) void sim.nodes.get(id)!.ownership.drain();
+  await sim.run(20_000);
+  assert.deepEqual(shares(sim), [0, 0, 12]);
+  sim.nodes.get("c")!.kill();
+  await sim.run(5_000);
+  assertAllServed(sim);
+  await sim.add("d");
+  await sim.run(20_000);
+  assert.deepEqual(shares(sim), [0, 0, 0, 12]);
+});
+
+test("nodes that all end at the same time do not wait for each other", async () => {
+  const sim = await cluster(9, ["a", "b", "c"]);
+  let ended = 0;
+  for (const { ownership } of sim.nodes.values()) void ownership.close().then(() => ended++);
+  await sim.run(3_000);
+  assert.equal(ended, 3);
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    assert.equal(JSON.parse(sim.get(`owner.${partition}`)!.value).node, "", "left free");
+  }
+});
+
 async function badDays(sim: SimCluster): Promise<void> {
   for (let round = 0; round < 12; round++) {
     const living = [...sim.nodes.values()].filter(({ isDead }) => !isDead);
     const node = living[Math.floor(sim.random() * living.length)]!;
-    const kind = Math.floor(sim.random() * 5);
+    const kind = Math.floor(sim.random() * 6);
     if (kind === 0 && living.length > 2) node.kill();
     else if (kind === 1) await sim.add(living.length < 5 ? `n${round}` : node.id);
     else if (kind === 2) node.freeze();
+    else if (kind === 5) node.deafen();
     else if (kind === 3) node.cutOff();
     else for (const one of living) one.cutOff();
     await sim.run(sim.random() * 8_000);

@@ -14,8 +14,10 @@ import {
   parseNodeEntry,
   type TenureFigures,
 } from "./entries.ts";
+import { Hearing } from "./hearing.ts";
 import {
   BEATS_PER_LEASE,
+  CLOSE_MS_MAX,
   FORGET_MS,
   LEASE_MS,
   MOVES_KEPT,
@@ -27,7 +29,7 @@ import { type Member, Members } from "./members.ts";
 import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
 import { type PartitionHost, Tenure } from "./tenure.ts";
-import { keepTrying } from "./within.ts";
+import { keepTrying, within } from "./within.ts";
 
 export interface OwnershipOptions {
   readonly registry: Registry;
@@ -48,7 +50,8 @@ export interface OwnershipOptions {
   readonly unreached?: (() => readonly string[]) | undefined;
   /** Told of entries that are not about nodes and owners. */
   readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
-  readonly onError?: ((partition: number, error: SluiceError) => void) | undefined;
+  /** Of a partition, or of this node's own entry. */
+  readonly onError?: ((partition: number | undefined, error: SluiceError) => void) | undefined;
   /** Another process has our name: this one has to end. */
   readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
 }
@@ -82,7 +85,8 @@ export class Ownership {
   readonly #tenures: readonly Tenure[];
   readonly #listeners = new Set<() => void>();
   readonly #moves: Move[] = [];
-  #unwatch: (() => void) | undefined;
+  /** One watch for all: what is heard before our own beat was said before it. */
+  readonly #hearing: Hearing;
   #beat: Timer | undefined;
   #isLooking = false;
   #mustLook = false;
@@ -102,8 +106,11 @@ export class Ownership {
       this.#look();
     };
     const { keysRead = () => 0, unreached = () => [] } = options;
-    const own = { registry, clock, name, address, version };
+    const onError = (error: SluiceError): void => options.onError?.(undefined, error);
+    const own = { registry, clock, name, address, version, onError };
     this.#presence = new Presence({ ...own, keysRead, unreached, onSuperseded });
+    const onEntry = (entry: WatchedEntry): void => this.#hear(entry);
+    this.#hearing = new Hearing({ registry, clock, leaseMs: this.#leaseMs, onEntry });
     this.#tenures = Array.from(
       { length: options.partitions },
       (_, partition) =>
@@ -122,12 +129,8 @@ export class Ownership {
 
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
-    // One watch for all: what is heard before our own beat was said before it.
-    const { registry, clock } = this.#options;
-    this.#unwatch = await keepTrying(clock, START_MS_MAX, () =>
-      registry.watch("", (entry) => this.#hear(entry)),
-    );
-    await keepTrying(clock, START_MS_MAX, () => this.#appear());
+    await this.#hearing.start();
+    await keepTrying(this.#options.clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();
     this.#look();
   }
@@ -135,7 +138,8 @@ export class Ownership {
   async #appear(): Promise<void> {
     await this.#presence.renew(this.#figures());
     if (this.#presence.renewedAt > Number.NEGATIVE_INFINITY) return;
-    throw new SluiceError("DISCONNECTED", "the registry of the cluster cannot be written to");
+    const message = "the registry of the cluster cannot be written to";
+    throw this.#presence.error ?? new SluiceError("DISCONNECTED", message);
   }
 
   /** Calls back when an owner, a node or a placement has changed. */
@@ -183,31 +187,31 @@ export class Ownership {
     void this.#presence.renew(this.#figures()).then(() => this.#presence.renew(this.#figures()));
   }
 
-  /** Gives all partitions to other nodes; resolves when none is left here. */
+  /** Gives all partitions to other nodes; resolves when none is left here, or nobody to take it. */
   async drain(): Promise<void> {
     await this.#presence.drain(this.#figures());
     this.#look();
-    await this.#until(() => this.isEmpty || this.#isOver);
+    await this.#until(() => this.isEmpty || this.#isOver || !this.#hasHeirs());
+  }
+
+  #hasHeirs(): boolean {
+    return this.#members.heirsOf(this.#name.node, this.#now()).length > 0;
   }
 
   /** Leaves in good order; what nobody can take is left free. */
   async close({ timeoutMs = 10_000 } = {}): Promise<void> {
     if (this.#isOver) return;
     const { clock } = this.#options;
-    const hasHeirs = this.#members
-      .placeable(this.#now())
-      .some((node) => node !== this.#options.node);
-    if (hasHeirs) {
-      const late = Promise.withResolvers<void>();
-      const timer = clock.at(clock.now() + timeoutMs, late.resolve);
-      await Promise.race([this.drain(), late.promise]);
-      timer.cancel();
-    }
+    if (this.#hasHeirs()) await within(clock, timeoutMs, this.drain()).catch(() => {});
     this.#isOver = true;
     this.#beat?.cancel();
-    await this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
-    for (const tenure of this.#tenures) if (tenure.isOurs) tenure.handOver(undefined, "");
-    await this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
+    for (const tenure of this.#tenures) tenure.stopWarming();
+    // What is still being opened by then is as good as free: its owner is about to be gone.
+    const idle = this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
+    await within(clock, CLOSE_MS_MAX, idle).catch(() => {});
+    const left = this.#tenures.filter(({ isOurs, isBusy }) => isOurs && !isBusy);
+    for (const tenure of left) tenure.handOver(undefined, "");
+    await this.#until(() => left.every(({ isBusy }) => !isBusy));
     await this.#presence.leave();
     this.stop();
   }
@@ -217,7 +221,7 @@ export class Ownership {
     this.#isOver = true;
     this.#beat?.cancel();
     this.#presence.stop();
-    this.#unwatch?.();
+    this.#hearing.stop();
     this.#tell();
   }
 
@@ -259,6 +263,7 @@ export class Ownership {
       if (this.#isOver) return;
       this.#beat = clock.at(clock.now() + everyMs, tick);
       if (ticks++ % 2 === 0) void this.#presence.renew(this.#figures());
+      this.#hearing.look(this.#presence.revision, this.#members.revisionOf(this.#name.node));
       this.#look();
     };
     this.#beat = clock.at(clock.now() + everyMs, tick);

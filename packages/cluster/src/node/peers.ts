@@ -7,7 +7,7 @@
 import type { Clock, Timer } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import { CALLERS, PROBE_MS, PROBE_MS_MAX, PROBES_FAILED, PROBES_WELL } from "./limits.ts";
-import { within } from "./within.ts";
+import { dialWithin } from "./within.ts";
 
 export interface PeersOptions {
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export class Peers {
     const { dial, clock } = this.#options;
     try {
       const url = new URL("/v1/stream", address.replace(/^http/, "ws")).href;
-      const socket = await within(clock, PROBE_MS_MAX, dial(url));
+      const socket = await dialWithin(clock, PROBE_MS_MAX, dial(url));
       socket.close(1000, "only a call");
       return true;
     } catch {

@@ -1,7 +1,8 @@
 /** The entry by which the others know that this node lives, written again at every beat. */
-import { type Clock, SluiceError } from "@sluice/protocol";
+import { type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Registry } from "../registry/registry.ts";
 import {
+  encodeNodeEntry,
   NODE_PREFIX,
   type NodeEntry,
   type NodeName,
@@ -22,6 +23,8 @@ export interface PresenceOptions {
   readonly version: string;
   readonly keysRead: () => number;
   readonly unreached: () => readonly string[];
+  /** The entry could not be renewed; told once, until one goes through again. */
+  readonly onError: (error: SluiceError) => void;
   /** Another process has started under our name: the newer one stays. */
   readonly onSuperseded: (error: SluiceError) => void;
 }
@@ -35,6 +38,8 @@ export class Presence {
   #isWritten = false;
   #renewing: Promise<void> | undefined;
   #isOver = false;
+  /** Why the last renewal did not go through; undefined: it did. */
+  error: SluiceError | undefined;
   /** When the last renewal that went through was sent. */
   renewedAt = Number.NEGATIVE_INFINITY;
 
@@ -48,11 +53,16 @@ export class Presence {
     return this.#isDraining;
   }
 
+  /** Of the entry as it was written last; 0: it never was. */
+  get revision(): number {
+    return this.#revision ?? 0;
+  }
+
   /** Renews the entry; one renewal at a time, and whether it went through shows in `renewedAt`. */
   renew(tenures: readonly TenureFigures[]): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#renewing ??= this.#renew(tenures)
-      .catch(() => {})
+      .catch((error) => this.#failed(error))
       .finally(() => {
         this.#renewing = undefined;
       });
@@ -94,6 +104,7 @@ export class Presence {
       try {
         this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write(tenures));
         this.#isWritten = true;
+        this.error = undefined;
         this.renewedAt = sentAt;
         return;
       } catch (error) {
@@ -101,6 +112,14 @@ export class Presence {
         await within(clock, REGISTRY_MS_MAX, this.#adopt());
       }
     }
+  }
+
+  #failed(cause: unknown): void {
+    const wasWell = this.error === undefined;
+    const { code, message, details } = toSluiceError(cause);
+    const text = `this node cannot say that it lives: ${message}`;
+    this.error = new SluiceError(code, text, details, { cause });
+    if (wasWell && !this.#isOver) this.#options.onError(this.error);
   }
 
   async #write(tenures: readonly TenureFigures[]): Promise<number> {
@@ -116,7 +135,7 @@ export class Presence {
       unreached: unreached(),
       tenures,
     };
-    const text = JSON.stringify(entry);
+    const text = encodeNodeEntry(entry);
     if (this.#revision === undefined) return registry.create(this.#key, text);
     return registry.renew(this.#key, text, this.#revision);
   }
@@ -172,7 +191,7 @@ async function askedOnce(
   revision: number,
 ): Promise<boolean> {
   try {
-    await registry.update(key, JSON.stringify({ ...entry, isDraining: true }), revision);
+    await registry.update(key, encodeNodeEntry({ ...entry, isDraining: true }), revision);
     return true;
   } catch (error) {
     // The node itself has written meanwhile.

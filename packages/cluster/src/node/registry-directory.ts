@@ -6,10 +6,16 @@ import { isConflict } from "./within.ts";
 
 const QUEUE_PREFIX = "queue.";
 
+interface Placed {
+  /** Undefined: it was taken back here, and the word of it has not come round yet. */
+  readonly partitions: readonly number[] | undefined;
+  readonly revision: number;
+}
+
 export class RegistryDirectory implements Directory {
   readonly partitions: number;
   readonly #registry: Registry;
-  readonly #placements = new Map<string, { partitions: readonly number[]; revision: number }>();
+  readonly #placements = new Map<string, Placed>();
   readonly #listeners = new Set<() => void>();
 
   constructor(registry: Registry, partitions: number) {
@@ -23,7 +29,9 @@ export class RegistryDirectory implements Directory {
 
   /** Those that are elsewhere than at home alone. */
   list(): { queue: string; partitions: readonly number[] }[] {
-    return [...this.#placements].map(([queue, { partitions }]) => ({ queue, partitions }));
+    return [...this.#placements].flatMap(([queue, { partitions }]) =>
+      partitions === undefined ? [] : [{ queue, partitions }],
+    );
   }
 
   async place(queue: string, partitions: readonly number[]): Promise<void> {
@@ -52,7 +60,7 @@ export class RegistryDirectory implements Directory {
     const found = await this.#registry.get(keyOf(queue));
     if (found === undefined) return;
     await this.#registry.delete(keyOf(queue), found.revision);
-    if (this.#placements.delete(queue)) this.#changed();
+    this.#set(queue, undefined, found.revision + 1);
   }
 
   onChange(listener: () => void): () => void {
@@ -64,15 +72,17 @@ export class RegistryDirectory implements Directory {
   hear({ key, value, revision }: WatchedEntry): void {
     if (!key.startsWith(QUEUE_PREFIX)) return;
     const queue = Buffer.from(key.slice(QUEUE_PREFIX.length), "base64url").toString();
-    if (value !== undefined) this.#set(queue, partitionsOf(value), revision);
-    else if (this.#placements.delete(queue)) this.#changed();
+    this.#set(queue, value === undefined ? undefined : partitionsOf(value), revision);
+    // What was said before has been heard by now.
+    const known = this.#placements.get(queue);
+    if (value === undefined && known?.partitions === undefined) this.#placements.delete(queue);
   }
 
-  #set(queue: string, partitions: readonly number[], revision: number): void {
+  #set(queue: string, partitions: readonly number[] | undefined, revision: number): void {
     const known = this.#placements.get(queue);
     if (known !== undefined && known.revision >= revision) return;
     this.#placements.set(queue, { partitions, revision });
-    this.#changed();
+    if (known?.partitions !== undefined || partitions !== undefined) this.#changed();
   }
 
   #changed(): void {

@@ -27,6 +27,7 @@ import {
   REGISTRY_MS_MAX,
   RETRY_MS_MAX,
   RETRY_MS_MIN,
+  UNREADABLE_RETRY_MS_MAX,
   WARM_MS_MAX,
 } from "./limits.ts";
 import { isConflict, within } from "./within.ts";
@@ -77,7 +78,10 @@ export class Tenure {
   #isProving = false;
   /** When a successor was named. */
   #namedAt = 0;
-  #isBroken = false;
+  /** Why its log has failed since it was opened. */
+  #fault: SluiceError | undefined;
+  /** Ends the warming that is under way. */
+  #endWarming: (() => void) | undefined;
   #openedEpoch = 0;
   openMs = 0;
 
@@ -135,7 +139,7 @@ export class Tenure {
       if (!this.#isGiven()) await this.#claim();
       this.#openedEpoch = this.#entry!.epoch;
       this.#set("opening");
-      this.#isBroken = false;
+      this.#fault = undefined;
       const since = clock.now();
       await host.open(this.partition);
       this.openMs = clock.now() - since;
@@ -167,12 +171,25 @@ export class Tenure {
   /** Reads the log ahead of a handover to us, and says so. */
   warm(): void {
     this.#step(async () => {
+      const { clock, host, name } = this.#options;
       this.#set("warming");
-      await within(this.#options.clock, WARM_MS_MAX, this.#options.host.warm(this.partition));
+      const { promise: ended, resolve } = Promise.withResolvers<"ended">();
+      this.#endWarming = () => resolve("ended");
+      const warmed = Promise.race([host.warm(this.partition), ended]);
+      const isEnded = (await within(clock, WARM_MS_MAX, warmed)) === "ended";
       const entry = this.#entry;
-      if (!isSame(entry?.next, this.#options.name)) return this.#set("away");
-      await this.#write({ ...entry!, isNextReady: true });
+      if (!isEnded && isSame(entry?.next, name)) {
+        return this.#write({ ...entry!, isNextReady: true });
+      }
+      // Of use only to whoever was given it meanwhile.
+      if (!this.isOurs) host.cool(this.partition);
+      this.#set("away");
     });
+  }
+
+  /** This node ends: nobody waits for what it reads ahead. */
+  stopWarming(): void {
+    this.#endWarming?.();
   }
 
   /** The handover that we were warming up for does not come. */
@@ -214,7 +231,7 @@ export class Tenure {
   lose(): void {
     this.#step(async () => {
       this.#set("leaving");
-      if (this.#isBroken) this.#putOff();
+      if (this.#fault !== undefined) this.#putOff(this.#fault);
       await this.#close();
       this.#set("away");
     });
@@ -249,18 +266,22 @@ export class Tenure {
 
   /** Its log has failed, or was fenced: it is closed, and opened anew if it is still ours. */
   fail(error: SluiceError): void {
-    this.#isBroken = true;
+    // Its broker and its streams each tell of the same end.
+    if (this.#fault !== undefined) return;
+    this.#fault = error;
     this.#options.onError(this.partition, error);
     this.#options.onChange();
   }
 
   get isBroken(): boolean {
-    return this.#isBroken;
+    return this.#fault !== undefined;
   }
 
-  #putOff(): void {
+  #putOff({ code }: SluiceError): void {
     const { clock, onChange } = this.#options;
-    const ms = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures++);
+    const isUnreadable = code === "LOG_DAMAGED" || code === "LOG_VERSION";
+    const mostMs = isUnreadable ? UNREADABLE_RETRY_MS_MAX : RETRY_MS_MAX;
+    const ms = Math.min(mostMs, RETRY_MS_MIN * 2 ** this.#failures++);
     this.#retryAt = clock.now() + ms;
     clock.at(this.#retryAt, onChange).unref?.();
   }
@@ -296,10 +317,11 @@ export class Tenure {
       });
   }
 
-  async #failed(error: unknown): Promise<void> {
+  async #failed(cause: unknown): Promise<void> {
     const { host, onError } = this.#options;
-    if (!isConflict(error)) onError(this.partition, toSluiceError(error));
-    this.#putOff();
+    const error = toSluiceError(cause);
+    if (!isConflict(error)) onError(this.partition, error);
+    this.#putOff(error);
     if (this.#state === "warming") host.cool(this.partition);
     else if (this.#state === "opening") await this.#close();
     else if (this.#state !== "leaving") return;

@@ -1,4 +1,5 @@
 import { type Clock, SluiceError } from "@sluice/protocol";
+import type { Socket } from "@sluice/protocol/wire";
 
 /** Rejects with TIMEOUT when the answer takes too long; what comes later is nobody's. */
 export async function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> {
@@ -11,6 +12,20 @@ export async function within<T>(clock: Clock, ms: number, answer: Promise<T>): P
     return await Promise.race([answer, promise]);
   } finally {
     timer.cancel();
+  }
+}
+
+/** As `within`; a connection that comes too late is closed. */
+export async function dialWithin(
+  clock: Clock,
+  ms: number,
+  dialled: Promise<Socket>,
+): Promise<Socket> {
+  try {
+    return await within(clock, ms, dialled);
+  } catch (error) {
+    dialled.then((socket) => socket.close(1000, "too late")).catch(() => {});
+    throw error;
   }
 }
 

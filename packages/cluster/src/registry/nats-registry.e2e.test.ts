@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { SystemClock } from "@sluice/broker";
 import { connectNats } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
+import { Ownership } from "../node/ownership.ts";
+import { keepTrying } from "../node/within.ts";
 import { testRegistry } from "./conformance.ts";
 import { NatsRegistry } from "./nats-registry.ts";
 
@@ -54,6 +58,58 @@ test("entries outlive their servers, and a watcher goes on where it was", async 
     await again.close();
   } finally {
     await connection.close();
+    await servers.stop();
+  }
+});
+
+const NO_HOST = {
+  warm: async () => {},
+  cool: () => {},
+  open: async () => {},
+  rest: () => {},
+  resume: () => {},
+  close: async () => {},
+  prove: async () => {},
+};
+/** A lease is 3 s; the library itself would notice after a minute and more. */
+const HEARD_MS_MAX = 10_000;
+
+test("a node whose NATS server is gone for good hears on by another", async () => {
+  const servers = await NatsServers.start({ count: 3 });
+  const connection = await connectNats(servers.urls);
+  const clock = new SystemClock();
+  const heard = new Map<string, () => void>();
+  const registry = await NatsRegistry.open({ connection, bucket: "nodes" });
+  const ownership = new Ownership({
+    registry,
+    clock,
+    node: "a",
+    incarnation: "a1",
+    address: "http://a",
+    version: "test",
+    partitions: 1,
+    host: NO_HOST,
+    onEntry: ({ key }) => heard.get(key)?.(),
+  });
+  const other = await connectNats(servers.urls);
+  try {
+    const writer = await NatsRegistry.open({ connection: other, bucket: "nodes" });
+    await ownership.start();
+    const manager = await jetstreamManager(connection);
+    const [consumer] = await manager.consumers.list("KV_nodes").next();
+    const host = [0, 1, 2].find((index) => servers.nameOf(index) === consumer?.cluster?.leader);
+    assert.ok(host !== undefined);
+    await servers.kill(host);
+    const isHeard = new Promise<void>((resolve) => heard.set("queue.x", resolve));
+    await keepTrying(clock, 30_000, () => writer.create("queue.x", "1"));
+    const since = performance.now();
+    await isHeard;
+    const ms = performance.now() - since;
+    assert.ok(ms < HEARD_MS_MAX, `heard after ${ms} ms`);
+  } finally {
+    ownership.stop();
+    await connection.close();
+    await other.close();
     await servers.stop();
   }
 });

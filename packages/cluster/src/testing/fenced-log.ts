@@ -24,7 +24,7 @@ export class FencedStore {
     this.#check();
     if (fence !== this.fence) throw new SluiceError("LOG_FAILED", "another owner has opened it");
     const position = this.next++;
-    this.batches.push({ position, facts: new Uint8Array(facts) });
+    this.batches.push({ position, facts: new Uint8Array(facts), storedAt: Date.now() });
     return position;
   }
 
@@ -41,6 +41,7 @@ export class FencedLog implements Log {
   #fence: number;
   readonly #failure = Promise.withResolvers<SluiceError>();
   #error: SluiceError | undefined;
+  replayedAt: number | undefined;
 
   constructor(store: FencedStore, fence: number) {
     this.#store = store;
@@ -76,6 +77,7 @@ export class FencedLog implements Log {
       if (this.#fence === 0) throw new SluiceError("CLOSED", "the log is closed");
     }
     yield* this.#store.batches.filter(({ position }) => position > read);
+    this.replayedAt = Date.now();
   }
 
   async append(facts: Uint8Array): Promise<Position> {

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
+import { SystemClock } from "@sluice/broker";
 import { connectBroker, dialWebSocket } from "@sluice/client/remote";
-import type { Broker } from "@sluice/protocol";
+import type { Broker, Timer } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
 import { ClusterNode } from "../node/cluster-node.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
@@ -20,6 +21,27 @@ export interface TestNode {
 
 const LEASE_MS = 1_000;
 
+class WrongClock extends SystemClock {
+  readonly #aheadMs: number;
+
+  constructor(aheadMs: number) {
+    super();
+    this.#aheadMs = aheadMs;
+  }
+
+  override now(): number {
+    return super.now() + this.#aheadMs;
+  }
+
+  override wall(): number {
+    return super.wall() + this.#aheadMs;
+  }
+
+  override at(time: number, callback: () => void): Timer {
+    return super.at(time - this.#aheadMs, callback);
+  }
+}
+
 /** Nodes in one process, each with a real server, on logs in memory that fence. */
 export class NodeCluster {
   readonly stores: FencedStore[];
@@ -33,7 +55,8 @@ export class NodeCluster {
     this.stores = Array.from({ length: partitions }, () => new FencedStore());
   }
 
-  async add(id: string): Promise<TestNode> {
+  /** A node whose clock is so far ahead. */
+  async add(id: string, aheadMs = 0): Promise<TestNode> {
     const registry = new MemoryRegistry(this.#registry);
     const logs: FencedLog[] = [];
     const node = new ClusterNode({
@@ -51,6 +74,7 @@ export class NodeCluster {
       dial: dialWebSocket,
       node: id,
       version: "test",
+      clock: new WrongClock(aheadMs),
       partitions: this.stores.length,
       leaseMs: LEASE_MS,
     });

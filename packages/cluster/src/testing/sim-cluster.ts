@@ -78,6 +78,8 @@ export class SimCluster {
 
   async run(ms: number): Promise<void> {
     const until = this.now + ms;
+    // What was just begun has not asked for anything yet.
+    await setImmediate();
     while (this.#events.length > 0 && this.#events.at(-1)!.time <= until) {
       const next = this.#events.pop()!;
       if (next.isCancelled) continue;
@@ -161,6 +163,9 @@ export class SimNode implements Clock, Registry, PartitionHost {
   readonly #resting = new Set<number>();
   readonly #waiting: (() => void)[] = [];
   #heardAt = 0;
+  // The watches that were opened, and up to which of them nothing is told any more.
+  #watches = 0;
+  #deafTo = 0;
   isFrozen = false;
   isDead = false;
   isCutOff = false;
@@ -216,6 +221,11 @@ export class SimNode implements Clock, Registry, PartitionHost {
   heal(): void {
     this.isCutOff = false;
     this.#goOn();
+  }
+
+  // Whatever it watches dies without a word; what it watches from now on is well.
+  deafen(): void {
+    this.#deafTo = this.#watches;
   }
 
   isServing(partition: number): boolean {
@@ -291,11 +301,15 @@ export class SimNode implements Clock, Registry, PartitionHost {
 
   async watch(_prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
     const sim = this.#sim;
+    const number = ++this.#watches;
     return sim.watch((entry) => {
       // Late, but in order.
       this.#heardAt = Math.max(this.#heardAt, sim.now + 1 + sim.random() * 10);
       const isHeld = (): boolean => this.isFrozen || this.isCutOff;
-      sim.at(this.#heardAt, () => this.#when(isHeld, () => onEntry(entry)));
+      const hear = (): void => {
+        if (number > this.#deafTo) onEntry(entry);
+      };
+      sim.at(this.#heardAt, () => this.#when(isHeld, hear));
     });
   }
 

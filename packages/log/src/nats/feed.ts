@@ -1,4 +1,10 @@
-import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy } from "@nats-io/jetstream";
+import {
+  AckPolicy,
+  type Consumer,
+  type ConsumerMessages,
+  DeliverPolicy,
+  type JsMsg,
+} from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
@@ -10,6 +16,8 @@ import type { Stream } from "./stream.ts";
 export interface StoredMessage {
   readonly sequence: Position;
   readonly data: Uint8Array;
+  /** By the clock of the server that led the stream then. */
+  readonly storedAt: number;
 }
 
 /**
@@ -26,7 +34,7 @@ export class Feed {
   /** A jump was seen at this sequence: once more from there, before it is believed. */
   #doubted: Position | undefined;
   #consumer: Consumer | undefined;
-  #current: AsyncIterator<{ seq: number; data: Uint8Array }> | undefined;
+  #current: AsyncIterator<JsMsg> | undefined;
   #fetches: Promise<ConsumerMessages>[] = [];
   #movedAt = performance.now();
   #reason = "";
@@ -61,7 +69,7 @@ export class Feed {
     try {
       const current = this.#current ?? (await this.#begin());
       const { done, value } = await current.next();
-      if (done !== true) return this.#judge({ sequence: value.seq, data: value.data });
+      if (done !== true) return this.#judge(storedOf(value));
       this.#current = undefined;
       this.#fetches.shift();
     } catch (error) {
@@ -79,7 +87,7 @@ export class Feed {
     return undefined;
   }
 
-  async #begin(): Promise<AsyncIterator<{ seq: number; data: Uint8Array }>> {
+  async #begin(): Promise<AsyncIterator<JsMsg>> {
     this.#consumer ??= await this.#makeConsumer();
     while (this.#fetches.length < 2) {
       const options = { max_messages: REPLAY_MESSAGES, expires: REPLAY_WAIT_MS };
@@ -116,4 +124,8 @@ export class Feed {
     await this.close();
     await new Promise((resolve) => setTimeout(resolve, NATS_RETRY_MS));
   }
+}
+
+function storedOf({ seq: sequence, data, time }: JsMsg): StoredMessage {
+  return { sequence, data, storedAt: time.getTime() };
 }

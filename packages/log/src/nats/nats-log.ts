@@ -54,6 +54,7 @@ export class NatsLog implements Log {
   readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
   #isReplayed = false;
+  #replayedAt: number | undefined;
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -68,12 +69,17 @@ export class NatsLog implements Log {
 
   static async open(options: NatsLogOptions): Promise<NatsLog> {
     const settings = parseNatsOptions(options);
+    let log: NatsLog | undefined;
     try {
       const stream = await Stream.open(settings);
-      const log = new NatsLog(settings, stream, await stream.info());
+      const info = await stream.info();
+      // Before the fence, of which every try would leave another one.
+      checkWhole(info);
+      log = new NatsLog(settings, stream, info);
       await log.takeOver();
       return log;
     } catch (error) {
+      await log?.close();
       throw toLogError(settings.stream, "opening", error);
     }
   }
@@ -103,15 +109,15 @@ export class NatsLog implements Log {
     this.#fence = fence.first;
     this.#pipeline = fence.pipeline;
     void fence.pipeline.failed.then(this.#failure.resolve);
-    const { state } = await this.#stream.info();
-    // Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read.
-    const { num_deleted = 0, first_seq } = state;
-    const { name } = this.#stream;
-    if (num_deleted > 0) {
-      throw streamDamaged(name, first_seq, `${num_deleted} messages are missing behind it`);
-    }
+    const info = await this.#stream.info();
+    checkWhole(info);
+    const { first_seq } = info.state;
     if (this.#life.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
-      throw logFailed(name, "replaying", "its former owner has trimmed it: open it again");
+      throw logFailed(
+        this.#stream.name,
+        "replaying",
+        "its former owner has trimmed it: open it again",
+      );
     }
     this.#tail.endAt(fence.last);
   }
@@ -123,6 +129,11 @@ export class NatsLog implements Log {
 
   get failed(): Promise<SluiceError> {
     return this.#failure.promise;
+  }
+
+  /** When the own fence was stored. */
+  get replayedAt(): number | undefined {
+    return this.#replayedAt;
   }
 
   get sizeBytes(): number {
@@ -208,7 +219,11 @@ export class NatsLog implements Log {
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
     const reader = new BatchReader(this.#settings.stream);
     const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
-    for await (const batch of replayStream(this.#settings, this.#stream, reader, isLast)) {
+    let storedAt: number | undefined;
+    const batches = replayStream(this.#settings, this.#stream, reader, isLast, (at) => {
+      storedAt = at;
+    });
+    for await (const batch of batches) {
       const { position, facts } = batch;
       const parts = reader.lastParts;
       this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
@@ -217,6 +232,7 @@ export class NatsLog implements Log {
     }
     this.#life.endReplay();
     this.#isReplayed = true;
+    this.#replayedAt = storedAt;
   }
 
   async #read(position: Position, offset: number, length: number): Promise<Uint8Array> {
@@ -296,4 +312,11 @@ export class NatsLog implements Log {
     await this.#pipeline?.settled();
     this.#pipeline?.close();
   }
+}
+
+/** Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read. */
+function checkWhole({ config, state }: StreamInfo): void {
+  const { num_deleted = 0, first_seq } = state;
+  if (num_deleted === 0) return;
+  throw streamDamaged(config.name, first_seq, `${num_deleted} messages are missing behind it`);
 }

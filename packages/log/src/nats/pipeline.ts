@@ -1,4 +1,10 @@
-import { createInbox, headers, type Msg, type Subscription } from "@nats-io/transport-node";
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
 import type { SluiceError } from "@sluice/protocol";
 import { IN_FLIGHT_MAX, NATS_RETRY_MS, NATS_RETRY_MS_MAX } from "../limits.ts";
 import type { Position } from "../log.ts";
@@ -81,7 +87,7 @@ export class Pipeline {
       this.#tellFailed = resolve;
     });
     this.#link = Link.of(settings.connection);
-    this.#inbox = createInbox();
+    this.#inbox = inboxOf(settings.connection);
     this.#answers = settings.connection.subscribe(`${this.#inbox}.*.*`, {
       callback: (error, message) => {
         if (error === null) this.#onAnswer(message);
@@ -298,6 +304,12 @@ export class Pipeline {
   #fail(reason: string, cause?: unknown): SluiceError {
     return this.fail(logFailed(this.#settings.stream, "appending", reason, cause));
   }
+}
+
+/** Below the prefix that the connection may listen to, which its type does not tell. */
+function inboxOf(connection: NatsConnection): string {
+  const { options } = connection as { options?: { inboxPrefix?: string } };
+  return createInbox(options?.inboxPrefix);
 }
 
 function readAnswer(message: Msg): Answer {

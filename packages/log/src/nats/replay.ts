@@ -6,12 +6,16 @@ import { Feed } from "./feed.ts";
 import type { NatsSettings } from "./options.ts";
 import type { Stream } from "./stream.ts";
 
-/** All batches from the stream's first message up to the one that `isLast` calls the last. */
+/**
+ * All batches from the stream's first message up to the one that `isLast` calls the last. Tells of
+ * each message, whatever it is, when it was stored.
+ */
 export async function* replayStream(
   settings: NatsSettings,
   stream: Stream,
   reader: BatchReader,
   isLast: (sequence: Position) => boolean | Promise<boolean>,
+  onRead: (storedAt: number) => void,
 ): AsyncGenerator<Batch, void, undefined> {
   const { state } = await stream.info();
   const first = Math.max(state.first_seq, 1);
@@ -20,11 +24,12 @@ export async function* replayStream(
   let expected = first;
   try {
     for (;;) {
-      const { sequence, data } = await feed.next();
+      const { sequence, data, storedAt } = await feed.next();
       if (sequence !== expected) checkGap(await stream.info(), first, expected, sequence);
       expected = sequence + 1;
       const batch = reader.take(sequence, data);
-      if (batch !== undefined) yield batch;
+      onRead(storedAt);
+      if (batch !== undefined) yield { ...batch, storedAt };
       if (await isLast(sequence)) return;
     }
   } finally {

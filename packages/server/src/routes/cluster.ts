@@ -111,7 +111,9 @@ export function clusterRoutes(
     schema: {
       operationId: "drainNode",
       summary: "Have a node give its partitions to the others, until it is started anew",
-      description: "Answers at once; the node is drained when it owns no partition any more.",
+      description:
+        "Answered when the node knows; it is drained when it owns no partition any more. " +
+        "409 when no other node lives that is not drained: nobody could take what it has.",
       tags: ["cluster"],
       params: object({ node: NAME }, ["node"]),
       response: {

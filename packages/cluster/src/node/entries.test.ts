@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkValue } from "../registry/registry.ts";
+import { encodeNodeEntry, type NodeEntry, parseNodeEntry } from "./entries.ts";
+import { CALLERS, PARTITIONS_MAX } from "./limits.ts";
+
+const LONG_NAME = "n".repeat(100);
+
+function entryOf(count: number, state: string): NodeEntry {
+  return {
+    address: `https://${LONG_NAME}:65535`,
+    incarnation: "0b5d8c1e-7b5f-4d5e-9f0e-6f1c2f3a4b5c",
+    version: "10.20.30",
+    startedAt: 1_700_000_000_000,
+    isDraining: false,
+    beat: 2 ** 40,
+    keysRead: Number.MAX_SAFE_INTEGER,
+    unreached: Array.from({ length: CALLERS }, () => LONG_NAME),
+    tenures: Array.from({ length: count }, (_, partition) => ({
+      ...{ partition, state, lagMs: 86_400_000, jobs: 1_000_000_000, openMs: 86_400_000 },
+    })),
+  };
+}
+
+test("what a node says of itself is read as it was written", () => {
+  for (const state of ["serving", "resting"]) {
+    const entry = entryOf(3, state);
+    assert.deepEqual(parseNodeEntry(encodeNodeEntry(entry)), entry);
+  }
+});
+
+test("a node that owns all there can be says so within what the registry takes", () => {
+  checkValue(encodeNodeEntry(entryOf(PARTITIONS_MAX, "opening")));
+});
+
+test("what cannot be read counts as not there", () => {
+  const entry = { address: "http://a", incarnation: "a1", tenures: [{ partition: 1 }, 7, null] };
+  const parsed = parseNodeEntry(JSON.stringify(entry));
+  assert.deepEqual([parsed?.tenures, parsed?.unreached], [[], []]);
+  for (const text of [undefined, "", "{", "7", "null", "{}", '{"address":"http://a"}']) {
+    assert.equal(parseNodeEntry(text), undefined, text);
+  }
+});
