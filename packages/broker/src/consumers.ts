@@ -24,6 +24,8 @@ class Seat implements Consumer {
   /** Jobs that went out to it and wait to be durable. */
   onTheWay = 0;
   isOver = false;
+  /** It takes jobs once, and whoever asked keeps them whatever becomes of it. */
+  isPoll = false;
   /** Told when what was on its way did not arrive and nothing else is. */
   onNothing: () => void = () => {};
   readonly #owner: Consumers;
@@ -138,10 +140,11 @@ export class Consumers {
     for (const seat of this.#seats.get(queue)?.values() ?? []) this.#remove(seat);
   }
 
-  /** Everybody leaves, and what they hold is given back: nobody is left to finish it. */
+  /** Everybody leaves, and what consumers hold is given back: nobody is left to finish it. */
   leaveAll(): void {
     for (const [queue, seats] of this.#seats) {
-      const names = new Set(seats.keys());
+      const consumers = [...seats.values()].filter(({ isPoll }) => !isPoll);
+      const names = new Set(consumers.map(({ name }) => name));
       for (const seat of seats.values()) this.leave(seat);
       if (names.size > 0) this.#giveBackHeld(queue, names);
     }

@@ -64,6 +64,7 @@ export class JobDesk {
     const seat = this.#runtime.call(() =>
       consumers.join(queue, { worker, credits: max, leaseMs }, resolve),
     );
+    seat.isPoll = true;
     const release = waitMs === 0 ? sharing?.press() : undefined;
     pump.runNow();
     const giveUp = (): void => {

@@ -3,9 +3,10 @@ import type { Broker } from "@sluice/protocol";
 import type { OwnPart } from "./health.ts";
 import type { KeyPeers } from "./keys/key-ring.ts";
 import type { ServerSocket } from "./stream/session.ts";
+import type { Admitted } from "./stream/sessions.ts";
 
-/** What the holder of a key may use of a partition's port; refuses with UNAUTHORIZED. */
-export type Admit = (apiKey: string | undefined, port: Broker) => Broker;
+/** Who the holder of a key is to a partition; refuses with UNAUTHORIZED. */
+export type Admit = (apiKey: string | undefined, port: Broker) => Admitted;
 
 export interface ClusterDoor {
   /** What nodes show each other: whoever has it may use partitions as they are. */

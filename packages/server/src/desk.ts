@@ -64,11 +64,16 @@ export class Desk {
       const peers = this.#peers;
       const open = (): Promise<KeyRing> => KeyRing.open(broker, { ...options, peers });
       if (this.hasKeys) this.#ring = await untilReached(open);
-      this.#broker = this.#adds === undefined ? broker : admit(broker, this.#adds);
+      this.#broker = this.limited(broker);
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
       throw error;
     }
+  }
+
+  /** A broker behind the same limit on adds as that of this desk. */
+  limited(broker: Broker): Broker {
+    return this.#adds === undefined ? broker : admit(broker, this.#adds);
   }
 
   /** How long no adds are taken; 0: they are. */

@@ -34,6 +34,7 @@ import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { listen, type Running } from "./running.ts";
+import { countApart } from "./shell/listener.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
@@ -104,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, desk);
-  openStream(stream, options.resumeMs, partitionStreams(shell, options.cluster));
+  openStream(stream, options.resumeMs, partitionStreams(shell, desk, options.cluster));
   return { ...running, firstKey, stream };
 }
 
@@ -120,13 +121,15 @@ function openStream(
   resumeMs: number | undefined,
   partition: StreamOptions["partition"],
 ): void {
-  const stream = serveStream(server, { open, refuse, resumeMs, partition });
+  const onAccepted = (request: IncomingMessage): void => countApart(server, request);
+  const stream = serveStream(server, { open, refuse, resumeMs, partition, onAccepted });
   closing.addEventListener("abort", () => stream.close(), { once: true });
 }
 
 /** Streams to one partition, of other nodes and of clients that know who owns it. */
 function partitionStreams(
   { verify }: Shell,
+  desk: Desk,
   cluster: ClusterDoor | undefined,
 ): StreamOptions["partition"] {
   if (cluster === undefined) return undefined;
@@ -134,8 +137,10 @@ function partitionStreams(
   cluster.secret.then((text) => (secret = seal(text))).catch(() => {});
   return (partition, socket, request) =>
     cluster.accept(partition, socket, (apiKey, port) => {
-      if (apiKey !== undefined && opens(secret, apiKey)) return port;
-      return guard(port, verify(apiKey, request.socket.remoteAddress ?? ""));
+      // What a node passes on was counted where it came in.
+      if (apiKey !== undefined && opens(secret, apiKey)) return { broker: port, isNode: true };
+      const principal = verify(apiKey, request.socket.remoteAddress ?? "");
+      return { broker: guard(desk.limited(port), principal), isNode: false };
     });
 }
 

@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { connectBroker } from "@sluice/client/remote";
+import type { Broker, LeasedJob } from "@sluice/protocol";
 import { TestCluster } from "../testing/cluster.ts";
 import { runSluice } from "../testing/spawn-serve.ts";
+import { TcpProxy } from "../testing/tcp-proxy.ts";
+
+const QUEUES = ["mail", "images", "reports", "sync", "billing", "search"];
 
 test("three nodes are one: jobs go in and out through any of them", async (t) => {
   const cluster = await TestCluster.start(t);
   assert.match(cluster.nodes[0]!.hello.durability ?? "", /of 3 servers/);
-  const queues = ["mail", "images", "reports", "sync", "billing", "search"];
   const clients = await Promise.all(
     [...cluster.urls, cluster.urls].map((url) => cluster.connect(url)),
   );
   const done = new Set<string>();
-  for (const [i, name] of queues.entries()) {
+  for (const [i, name] of QUEUES.entries()) {
     const queue = await clients[i % clients.length]!.queue<string>(name);
     queue.work(async ({ payload }) => void done.add(payload), { concurrency: 4 });
   }
   const jobs = await Promise.all(
     Array.from({ length: 60 }, async (_, i) => {
       const client = clients[(i + 1) % clients.length]!;
-      const queue = await client.queue<string>(queues[i % queues.length]!);
+      const queue = await client.queue<string>(QUEUES[i % QUEUES.length]!);
       return queue.add(`job ${i}`);
     }),
   );
@@ -28,11 +32,10 @@ test("three nodes are one: jobs go in and out through any of them", async (t) =>
 
 test("a drain moves all partitions without a failed call, each within half a second", async (t) => {
   const cluster = await TestCluster.start(t);
-  const sluice = await cluster.connect();
+  // One that knows all nodes, and one that knows only the node that is drained.
+  const clients = [await cluster.connect(), await cluster.connect(cluster.node("b").address)];
   const queues = await Promise.all(
-    ["mail", "images", "reports", "sync", "billing", "search"].map((name) =>
-      sluice.queue<number>(name),
-    ),
+    clients.flatMap((client) => QUEUES.map((name) => client.queue<number>(name))),
   );
   let isOver = false;
   let longest = 0;
@@ -57,3 +60,54 @@ test("a drain moves all partitions without a failed call, each within half a sec
   assert.ok(longest < 500, `${longest} ms`);
   await cluster.node("b").stop();
 });
+
+test("workers keep their jobs while the node that they came through is drained and ends", async (t) => {
+  const cluster = await TestCluster.start(t);
+  const worker = await behindOneAddress(t, cluster, "b");
+  const held = new Map<string, LeasedJob>();
+  for (const queue of QUEUES) {
+    await worker.broker.setQueue(queue, {});
+    await worker.broker.add(queue, [{ payload: new Uint8Array(1) }]);
+    await worker.broker.consume(queue, { worker: "holder", credits: 1 }, (jobs) => {
+      for (const job of jobs) held.set(job.id, job);
+    });
+  }
+  while (held.size < QUEUES.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  const others: string[] = [];
+  const sluice = await cluster.connect([cluster.node("a").address, cluster.node("c").address]);
+  for (const name of QUEUES) {
+    (await sluice.queue(name)).work(async ({ id }) => void others.push(id));
+  }
+  const drained = await runSluice(["cluster", "drain", "b"], { SLUICE_URL: cluster.urls[0]! });
+  assert.equal(drained.code, 0, drained.err);
+  worker.to("a");
+  await cluster.node("b").stop();
+  // Longer than the leases of a worker wait that was lost.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const leases = [...held.values()].map(({ lease }) => ({ lease }));
+  const outcomes = await worker.broker.ack(leases);
+  assert.deepEqual(
+    outcomes,
+    leases.map(() => ({ ok: true })),
+  );
+  assert.deepEqual(others, []);
+});
+
+// A client that knows one address, which leads to whichever node is named.
+async function behindOneAddress(
+  t: TestContext,
+  cluster: TestCluster,
+  first: string,
+): Promise<{ broker: Broker; to: (node: string) => void }> {
+  let node = first;
+  const door = await TcpProxy.start(() => Number(new URL(cluster.node(node).address).port));
+  const broker = await connectBroker(`http://127.0.0.1:${door.port}`);
+  t.after(async () => {
+    await broker.close();
+    door.close();
+  });
+  const to = (next: string): void => {
+    node = next;
+  };
+  return { broker, to };
+}

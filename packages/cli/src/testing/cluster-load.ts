@@ -1,5 +1,7 @@
 // Adds and works all the time, from clients of several kinds, and keeps a history of what they
 // hear: a client that knows all nodes, one that knows a single node, and plain HTTP to any of them.
+// Most jobs take a moment. Those of two queues take seconds, so that owners change while they are
+// held; they are polled for, because a poll's leases live on whatever becomes of connections.
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -8,7 +10,7 @@ import { type Broker, type LeasedJob, type NewJob, toSluiceError } from "@sluice
 import type { Queue, Sluice } from "sluice";
 import { call } from "./call.ts";
 import type { TestCluster } from "./cluster.ts";
-import { History } from "./history.ts";
+import { type Delivery, History } from "./history.ts";
 
 // Two queues for each gate, which are in different partitions of six, and both have more jobs than
 // the gate lets through.
@@ -19,7 +21,10 @@ const GATE_OF: Readonly<Record<string, string | undefined>> = {
   sync: "two",
   billing: "paced",
   search: "paced",
+  video: undefined,
+  backup: undefined,
 };
+const HELD_QUEUES: readonly string[] = ["video", "backup"];
 const GATES = {
   two: { concurrency: 2 },
   paced: { rate: { perSecond: 18, burst: 5 } },
@@ -31,6 +36,12 @@ const QUEUE = {
 } as const;
 const CREDITS = 6;
 const WORK_MS = 10;
+const HELD_WORK_MS = 4_000;
+const HELD_AT_ONCE = 40;
+const HELD_PAUSE_MS = 400;
+const POLL_MS = 500;
+// A delivery may be so late that its lease is older than it seems.
+const LATE_MS = 4_000;
 // Longer than the gate of two can keep up with.
 const GATED_WORK_MS = 110;
 const PAUSE_MS = 60;
@@ -46,6 +57,7 @@ export class ClusterLoad {
   readonly #broker: Broker;
   #adding: Promise<unknown> = Promise.resolve();
   #isOver = true;
+  #isDone = false;
   #next = 0;
   longestMs = 0;
   readonly errors: string[] = [];
@@ -57,11 +69,17 @@ export class ClusterLoad {
 
   static async start(t: TestContext, cluster: TestCluster): Promise<ClusterLoad> {
     const broker = await connectCluster(cluster.urls);
-    t.after(() => broker.close());
     const load = new ClusterLoad(cluster, broker);
+    t.after(() => {
+      load.#isDone = true;
+      return broker.close();
+    });
     await load.#furnish();
     for (const queue of Object.keys(GATE_OF)) await load.#fill(queue);
-    for (const queue of Object.keys(GATE_OF)) await load.#work(queue);
+    for (const queue of Object.keys(GATE_OF)) {
+      if (HELD_QUEUES.includes(queue)) load.#poll(queue);
+      else await load.#work(queue);
+    }
     const clients = [await cluster.connect(), await cluster.connect(cluster.urls[0]!)];
     await load.#add(clients);
     return load;
@@ -98,18 +116,56 @@ export class ClusterLoad {
       { worker: `worker of ${queue}`, credits: CREDITS },
       (jobs) => {
         for (const job of jobs) {
-          const name: string = JSON.parse(new TextDecoder().decode(job.payload));
-          const { id, lease } = job;
-          this.history.delivered({ id, lease, name, gate, at: performance.now() });
-          setTimeout(() => void this.#finish(job, gate), workMs);
+          const at = performance.now();
+          const delivery = deliveryOf(job, gate, at, at + job.leaseMs - LATE_MS);
+          this.history.delivered(delivery);
+          setTimeout(() => void this.#finish(delivery), workMs);
         }
         setTimeout(() => consumer.addCredits(jobs.length), workMs);
       },
     );
   }
 
-  async #finish({ id, lease }: LeasedJob, gate: string | undefined): Promise<void> {
-    this.history.worked(gate);
+  // Through one node after the other: whichever of them ends, the jobs stay where they are.
+  #poll(queue: string): void {
+    let turn = 0;
+    let held = 0;
+    const poll = async (): Promise<void> => {
+      const askedAt = performance.now();
+      const max = HELD_AT_ONCE - held;
+      if (max === 0) return wait(POLL_MS);
+      for (const job of await this.#lease(queue, max, turn++)) {
+        const at = performance.now();
+        const delivery = deliveryOf(job, undefined, at, askedAt + QUEUE.leaseMs);
+        this.history.delivered(delivery);
+        held++;
+        setTimeout(() => {
+          held--;
+          void this.#finish(delivery);
+        }, HELD_WORK_MS);
+      }
+    };
+    void (async () => {
+      while (!this.#isDone) await poll().catch(() => wait(POLL_MS));
+    })();
+  }
+
+  async #lease(queue: string, max: number, turn: number): Promise<LeasedJob[]> {
+    const options = { worker: `holder of ${queue}`, max, waitMs: POLL_MS };
+    if (turn % 2 === 0) return this.#broker.lease(queue, options);
+    const url = this.#cluster.urls[turn % this.#cluster.urls.length]!;
+    const line = `POST /v1/queues/${queue}/lease`;
+    const { status, body } = await call(url, line, { ...options, encoding: "base64" });
+    if (status !== 200) throw new Error(`HTTP ${status} ${JSON.stringify(body)}`);
+    return body.jobs.map((job: { payloadBase64: string }) => ({
+      ...job,
+      payload: Buffer.from(job.payloadBase64, "base64"),
+    }));
+  }
+
+  async #finish(delivery: Delivery): Promise<void> {
+    const { id, lease } = delivery;
+    this.history.worked(delivery);
     try {
       const [outcome] = await this.#broker.ack([{ lease }]);
       if (outcome?.error === undefined) this.history.finished(id);
@@ -123,8 +179,7 @@ export class ClusterLoad {
     this.#isOver = false;
     const ways = Object.keys(GATE_OF).map(async (name, i) => {
       const queue = await clients[i % clients.length]!.queue<string>(name);
-      const pauseMs = GATE_OF[name] === undefined ? PAUSE_MS : GATED_PAUSE_MS;
-      return { add: () => this.#addOver(queue, name), pauseMs };
+      return { add: () => this.#addOver(queue, name), pauseMs: pauseAfter(name) };
     });
     const adders = (await Promise.all(ways)).map(({ add, pauseMs }) => this.#loop(add, pauseMs));
     const names = Object.keys(GATE_OF);
@@ -190,6 +245,7 @@ export class ClusterLoad {
       await wait(LOOK_MS);
       await this.#lookUp(this.history.open.slice(0, 20));
     }
+    this.#isDone = true;
     this.history.judge();
     const { confirmed, refused, deliveries, finishedCount, failures } = this.history;
     t.diagnostic(
@@ -216,6 +272,21 @@ export class ClusterLoad {
 function gatesOf(queue: string): Pick<NewJob, "gates"> {
   const gate = GATE_OF[queue];
   return gate === undefined ? {} : { gates: [gate] };
+}
+
+function pauseAfter(queue: string): number {
+  if (HELD_QUEUES.includes(queue)) return HELD_PAUSE_MS;
+  return GATE_OF[queue] === undefined ? PAUSE_MS : GATED_PAUSE_MS;
+}
+
+function deliveryOf(
+  { id, lease, payload }: LeasedJob,
+  gate: string | undefined,
+  at: number,
+  until: number,
+): Delivery {
+  const name: string = JSON.parse(new TextDecoder().decode(payload));
+  return { id, lease, name, gate, at, until };
 }
 
 export function wait(ms: number): Promise<void> {

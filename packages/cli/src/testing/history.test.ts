@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Delivery, History } from "./history.ts";
 
 function delivery(lease: string, more: Partial<Delivery> = {}): Delivery {
-  return { id: "1-a", lease, name: "a", gate: undefined, at: 0, ...more };
+  return { id: "1-a", lease, name: "a", gate: undefined, at: 0, until: 0, ...more };
 }
 
 const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = {
@@ -45,6 +45,13 @@ const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = 
     },
     /delivered twice/,
   ],
+  "a job that is with two workers at once": [
+    (history) => {
+      history.delivered(delivery("1-a.1", { at: 0, until: 8_000 }));
+      history.delivered(delivery("1-a.2", { at: 7_999, until: 15_999 }));
+    },
+    /is with two workers/,
+  ],
   "more at once than a gate lets through": [
     (history) => {
       history.rule("two", { concurrency: 2 });
@@ -59,8 +66,9 @@ const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = 
       history.rule("slow", { rate: { perSecond: 10, burst: 10 } });
       for (let i = 0; i <= 80; i++) {
         const id = `1-${i}`;
-        history.delivered(delivery(id, { id, name: id, gate: "slow", at: i * 50 }));
-        history.worked("slow");
+        const one = delivery(id, { id, name: id, gate: "slow", at: i * 50 });
+        history.delivered(one);
+        history.worked(one);
       }
     },
     /jobs of slow came in/,
@@ -81,9 +89,13 @@ test("a history without a fault has none", () => {
   history.rule("two", { concurrency: 2, rate: { perSecond: 100, burst: 10 } });
   history.added("a", "1-a");
   for (const lease of ["1-a.1", "1-a.2"]) {
-    history.delivered(delivery(lease, { gate: "two" }));
-    history.worked("two");
+    const one = delivery(lease, { gate: "two", until: 8_000 });
+    history.delivered(one);
+    history.worked(one);
   }
+  // A lease that has run out, while whoever had the job still works.
+  history.delivered(delivery("1-a.3", { at: 10_000, until: 18_000 }));
+  history.delivered(delivery("1-a.4", { at: 18_000, until: 26_000 }));
   history.over("1-a");
   history.finished("1-a");
   history.judge();

@@ -1,6 +1,6 @@
 // What the clients of a cluster were told, and whether it fits together: nothing that was confirmed
-// is lost, nothing that is finished is delivered again, no two jobs have one name or one id, and no
-// gate lets through more than it may.
+// is lost, nothing that is finished is delivered again, no job is with two workers while the lease
+// of the first lives, no two jobs have one name or one id, and no gate lets through more than it may.
 
 export interface Delivery {
   readonly id: string;
@@ -9,6 +9,8 @@ export interface Delivery {
   readonly name: string;
   readonly gate: string | undefined;
   readonly at: number;
+  // Its lease lives until then at least, by the same clock as `at`.
+  readonly until: number;
 }
 
 interface GateBook {
@@ -34,6 +36,8 @@ export class History {
   // Those too that were seen finished, while the answer to whoever finished them was under way.
   readonly #over = new Set<string>();
   readonly #leases = new Set<string>();
+  // Jobs that somebody works on.
+  readonly #held = new Map<string, Delivery>();
   readonly #gates = new Map<string, GateBook>();
   deliveries = 0;
   refused = 0;
@@ -59,8 +63,15 @@ export class History {
     this.#confirmed.add(id);
   }
 
-  delivered({ id, lease, name, gate, at }: Delivery): void {
+  delivered(delivery: Delivery): void {
+    const { id, lease, name, gate, at } = delivery;
     this.deliveries++;
+    const held = this.#held.get(id);
+    if (held !== undefined && at < held.until) {
+      const leftMs = Math.round(held.until - at);
+      this.fail(`${name} (${id}) is with two workers, the first has it for ${leftMs} ms more`);
+    }
+    this.#held.set(id, delivery);
     if (this.#leases.has(lease)) this.fail(`lease ${lease} was delivered twice`);
     this.#leases.add(lease);
     if (this.#over.has(id)) this.fail(`${name} (${id}) was delivered after it was finished`);
@@ -75,7 +86,8 @@ export class History {
   }
 
   // The worker is done, before anybody is told so.
-  worked(gate: string | undefined): void {
+  worked({ id, lease, gate }: Delivery): void {
+    if (this.#held.get(id)?.lease === lease) this.#held.delete(id);
     const book = gate === undefined ? undefined : this.#gates.get(gate);
     if (book !== undefined) book.running--;
   }

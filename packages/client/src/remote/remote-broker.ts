@@ -166,7 +166,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("leases", KIND.giveBack, leases, (writer) => writeTokens(writer, leases));
+    return this.#endJobs("leases", KIND.giveBack, leases, tokens(leases));
   }
 
   async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
@@ -291,7 +291,12 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#left = resolve;
     const timer = clock.at(clock.now() + LEAVE_MS, resolve);
-    this.#link.channel.frame(KIND.leave, 0, () => {});
+    // What is on its way to them goes back first, by our own word: a server that takes us for a
+    // node gives nothing back when we leave.
+    const consumers = [...this.#consumers.values()];
+    void Promise.allSettled(consumers.map((consumer) => consumer.stop())).then(() => {
+      if (this.#link.isUp) this.#link.channel.frame(KIND.leave, 0, () => {});
+    });
     await promise;
     timer.cancel();
   }
@@ -324,6 +329,14 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   ): Promise<Outcome<true>[]> {
     checkBatch(field, items);
     this.#checkReach();
+    return this.#askToEnd(kind, items, write);
+  }
+
+  #askToEnd(
+    kind: number,
+    items: readonly unknown[],
+    write: (writer: FrameWriter) => void,
+  ): Promise<Outcome<true>[]> {
     return this.#operations.ask({
       kind,
       write,
@@ -340,10 +353,11 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     if (consumer?.receive(jobs) !== true) this.#return(jobs);
   }
 
-  /** Jobs that came for somebody who is gone. */
+  /** Jobs that came for somebody who is gone; while we leave, too. */
   #return(jobs: readonly LeasedJob[]): void {
-    if (jobs.length === 0 || this.#end !== undefined) return;
-    this.giveBack(jobs.map(({ lease }) => lease)).catch(() => {});
+    if (jobs.length === 0) return;
+    const leases = jobs.map(({ lease }) => lease);
+    this.#askToEnd(KIND.giveBack, leases, tokens(leases)).catch(() => {});
   }
 
   #answerConsumer(consumer: RemoteConsumer, reader: FrameReader): void {
@@ -388,6 +402,10 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
 
 function aborted(signal: AbortSignal): SluiceError {
   return new SluiceError("ABORTED", "the caller gave up", {}, { cause: signal.reason });
+}
+
+function tokens(leases: readonly string[]): (writer: FrameWriter) => void {
+  return (writer) => writeTokens(writer, leases);
 }
 
 function checkBatch(field: string, items: unknown): void {

@@ -114,7 +114,10 @@ export class ClusterNode implements ClusterDoor {
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
       this.#parts = parts;
-      parts.ownership.onChange(() => this.#changed());
+      parts.ownership.onChange(() => {
+        parts.houses.look();
+        this.#changed();
+      });
       parts.directory.onChange(() => this.#changed());
       await parts.ownership.start();
       return parts.router;
@@ -210,6 +213,7 @@ export class ClusterNode implements ClusterDoor {
       onChange: (listener) => this.onChange(listener),
     });
     const partitions: LocalPartitions = new LocalPartitions({
+      isNode: true,
       apiKey: cluster.secret,
       resumeMs,
       elsewhere: (partition) => this.#dialOwner(partition),

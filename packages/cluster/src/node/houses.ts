@@ -104,6 +104,18 @@ export class Houses implements PartitionHost {
     timer.cancel();
   }
 
+  /** Owners may have changed: nobody waits here for what is to be found elsewhere. */
+  look(): void {
+    for (const partition of [...this.#opened.keys()]) {
+      if (!this.#options.isExpected(partition)) this.#tellWaiting(partition);
+    }
+  }
+
+  #tellWaiting(partition: number): void {
+    this.#opened.get(partition)?.resolve();
+    this.#opened.delete(partition);
+  }
+
   async warm(partition: number): Promise<void> {
     const { followLog } = this.#options;
     if (followLog === undefined || this.#isOver) return;
@@ -196,8 +208,7 @@ export class Houses implements PartitionHost {
         return admit(apiKey, port);
       },
     });
-    this.#opened.get(partition)?.resolve();
-    this.#opened.delete(partition);
+    this.#tellWaiting(partition);
     onServed(partition);
   }
 

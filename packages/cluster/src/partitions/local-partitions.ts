@@ -20,6 +20,8 @@ export interface LocalPartitionsOptions {
   elsewhere?: ((partition: number) => Promise<Socket>) | undefined;
   /** The broker of a partition that is served here has ended: it serves no more. */
   onGone?: ((partition: number, error: SluiceError) => void) | undefined;
+  /** Whoever uses the ports speaks for clients, whose leases stay when it ends. Default: no. */
+  isNode?: boolean | undefined;
   /** What the nodes of a cluster show each other. */
   apiKey?: string | undefined;
   clock?: Clock | undefined;
@@ -51,13 +53,14 @@ export class LocalPartitions implements Partitions {
   serve(partition: number, broker: Broker): void {
     this.withdraw(partition);
     const { clock = STEADY_CLOCK, defer = setImmediate, resumeMs = RESUME_MS } = this.#options;
+    const { isNode = false } = this.#options;
     const port = new PartitionPort(partition, broker, (error) => {
       if (this.#served.get(partition)?.port !== port) return;
       this.withdraw(partition);
       this.#options.onGone?.(partition, error);
     });
     const sessions = new Sessions<undefined>({
-      open: async () => port,
+      open: async () => ({ broker: port, isNode }),
       server: `partition ${partition}`,
       resumeMs,
       heartbeatMs: HEARTBEAT_MS,

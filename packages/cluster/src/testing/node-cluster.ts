@@ -97,8 +97,9 @@ export class NodeCluster {
     const close = async (): Promise<void> => {
       if (isOver) return;
       isOver = true;
-      await node.close({ timeoutMs: 5_000 });
+      await node.leave({ timeoutMs: 5_000 });
       await server.close({ timeoutMs: 100 });
+      await node.stop();
     };
     const kill = async (): Promise<void> => {
       if (isOver) return;

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
+import type { IncomingMessage, Server } from "node:http";
 import { Duplex } from "node:stream";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { LIMITS } from "../limits.ts";
-import { newServer } from "./listener.ts";
+import { countApart, newServer } from "./listener.ts";
 
 /** A connection as the server sees it; addresses are beyond what a test on one machine can have. */
 class Connection extends Duplex {
   readonly remoteAddress: string;
+  readonly remotePort: number;
 
-  constructor(remoteAddress: string) {
+  constructor(remoteAddress: string, remotePort: number) {
     super();
     this.remoteAddress = remoteAddress;
+    this.remotePort = remotePort;
   }
 
   override _read(): void {}
@@ -28,16 +31,20 @@ class Connection extends Duplex {
   }
 }
 
-test("one address has so many connections, whatever others have; this machine as it likes", (t) => {
-  const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 3 }, undefined);
+function connecting(t: TestContext, server: Server): (address: string) => Connection {
   const made: Connection[] = [];
   t.after(() => made.forEach((one) => void one.destroy()));
-  const connect = (address: string): Connection => {
-    const connection = new Connection(address);
+  return (address) => {
+    const connection = new Connection(address, made.length);
     made.push(connection);
     server.emit("connection", connection);
     return connection;
   };
+}
+
+test("one address has so many connections, whatever others have; this machine as it likes", (t) => {
+  const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 3 }, undefined);
+  const connect = connecting(t, server);
   const first = [1, 2, 3].map(() => connect("192.0.2.1"));
   assert.ok(first.every(({ destroyed }) => !destroyed));
   assert.ok(connect("192.0.2.1").destroyed, "one too many");
@@ -45,4 +52,16 @@ test("one address has so many connections, whatever others have; this machine as
   for (let i = 0; i < 9; i++) assert.ok(!connect("::ffff:127.0.0.1").destroyed);
   first[0]!.emit("close");
   assert.ok(!connect("192.0.2.1").destroyed, "one has left");
+});
+
+test("a connection that has become a stream is counted with those", (t) => {
+  const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 1 }, undefined);
+  const connect = connecting(t, server);
+  const stream = connect("192.0.2.1");
+  assert.ok(connect("192.0.2.1").destroyed);
+  countApart(server, { socket: stream } as unknown as IncomingMessage);
+  const next = connect("192.0.2.1");
+  assert.ok(!next.destroyed);
+  stream.emit("close");
+  assert.ok(connect("192.0.2.1").destroyed, "it is not counted off twice");
 });

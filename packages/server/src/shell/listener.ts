@@ -2,7 +2,13 @@
  * The web server itself: its timeouts, so that slow clients cannot hold it, and how many may be
  * connected. Node closes what takes too long, looking once a second.
  */
-import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from "node:http";
 import {
   createServer as createTlsServer,
   type Server as TlsServer,
@@ -69,18 +75,38 @@ function newTlsServer(options: TlsServerOptions, listener: RequestListener): Tls
   }
 }
 
+/** What a connection that is counted no more says; by server, address and port. */
+const LEAVING = new WeakMap<Server, Map<string, () => void>>();
+
 function countByAddress(server: Server, max: number): void {
   const counts = new Map<string, number>();
+  const leaving = new Map<string, () => void>();
+  LEAVING.set(server, leaving);
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
     if (isLoopback(address.replace(/^::ffff:/, ""))) return;
     const count = (counts.get(address) ?? 0) + 1;
     if (count > max) return void socket.destroy();
     counts.set(address, count);
-    socket.once("close", () => {
+    const end = endOf(socket);
+    const leave = (): void => {
+      if (leaving.get(end) !== leave) return;
+      leaving.delete(end);
       const left = counts.get(address)! - 1;
       if (left === 0) counts.delete(address);
       else counts.set(address, left);
-    });
+    };
+    leaving.set(end, leave);
+    socket.once("close", leave);
   });
+}
+
+/** The connection has become a stream: those have bounds of their own. */
+export function countApart(server: Server, { socket }: IncomingMessage): void {
+  LEAVING.get(server)?.get(endOf(socket))?.();
+}
+
+/** With TLS there are two sockets for a connection, whose other end is the same. */
+function endOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

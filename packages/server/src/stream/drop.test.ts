@@ -7,6 +7,7 @@ import type { Broker, LeasedJob } from "@sluice/protocol";
 import { Cutter } from "../testing/cutter.ts";
 import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
+import { CLIENT_BOUNDS } from "./limits.ts";
 
 interface Scene {
   readonly broker: LocalBroker;
@@ -185,4 +186,16 @@ test("a reader of events is told that something may be missing", async (t) => {
   t.after(() => again.close());
   cutter.target = again.port;
   await assert.rejects(events.next(), { code: "DISCONNECTED" });
+});
+
+test("many that wait do not keep what they wait for from being read", async (t) => {
+  const { client } = await scene(t);
+  const inbox = await consume(client);
+  const [added] = await client.add("q", [job("a")]);
+  await inbox.holds(1);
+  const id = added!.ok!.id;
+  const ends = Array.from({ length: CLIENT_BOUNDS.waitingMax }, () => client.ended(id));
+  await assert.rejects(client.ended(id), { code: "RATE_LIMITED" });
+  assert.deepEqual(await client.ack([{ lease: inbox.jobs[0]!.lease }]), [{ ok: true }]);
+  await Promise.all(ends);
 });

@@ -20,6 +20,12 @@ export const HANDSHAKE_MS = 10_000;
 export const CONNECTIONS_MAX = 10_000;
 export const CONNECTIONS_PER_ADDRESS_MAX = 1000;
 
+/**
+ * Streams to partitions from one address, which are counted apart: a program has one for each
+ * partition that it uses. Half of all, so that no machine keeps the others out.
+ */
+export const PARTITION_STREAMS_PER_ADDRESS_MAX = 5000;
+
 /** Bytes that wait in a socket: above it no more jobs are asked for and nothing more is read. */
 export const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -36,15 +42,35 @@ export const CREDITS_MAX = 100_000;
 /** What was sent and the client has not told of: one that never tells is not kept on for ever. */
 export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Requests that are read and not answered: above it nothing more is read. */
-export const REQUESTS_BYTES_MAX = 32 * 1024 * 1024;
-export const REQUESTS_MAX = 10_000;
+export interface SessionBounds {
+  /** Requests that are read and not answered: above it nothing more is read. */
+  readonly requestsBytesMax: number;
+  readonly requestsMax: number;
+  /** Polls, readers and those who wait for the end of a job. */
+  readonly waitingMax: number;
+  readonly consumersMax: number;
+}
 
-/** Polls, readers and those who wait for the end of a job, of one session. */
-export const WAITING_MAX = 10_000;
+/** Of the session of one client. */
+export const CLIENT_BOUNDS: SessionBounds = {
+  requestsBytesMax: 32 * 1024 * 1024,
+  requestsMax: 10_000,
+  waitingMax: 10_000,
+  consumersMax: 1000,
+};
 
-/** Consumers of one session. */
-export const CONSUMERS_MAX = 1000;
+/**
+ * Of a session that carries all the clients of another node. Each of them is bounded there, and
+ * there are up to `CONNECTIONS_MAX`: this lets each have ten of everything. The bytes are twice
+ * what a node has unanswered before it makes adds wait on its own side, so that acks do not wait
+ * behind adds that find no room.
+ */
+export const NODE_BOUNDS: SessionBounds = {
+  requestsBytesMax: 128 * 1024 * 1024,
+  requestsMax: 100_000,
+  waitingMax: 100_000,
+  consumersMax: 100_000,
+};
 
 /** Leases that are told at once that their worker is gone. */
 export const RETURNED_AT_ONCE = 1000;

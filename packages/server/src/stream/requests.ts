@@ -38,26 +38,34 @@ import {
 import { checkArguments, checkFilter } from "./check-call.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { tellEvents } from "./event-feed.ts";
-import { CONSUMERS_MAX, REQUESTS_BYTES_MAX, REQUESTS_MAX, WAITING_MAX } from "./limits.ts";
+import type { SessionBounds } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { Subscription } from "./subscription.ts";
 
 export class Requests {
   readonly #session: Session;
+  readonly #bounds: SessionBounds;
   /** Operations that can be given up. */
   readonly #waiting = new Map<number, AbortController>();
   #bytes = 0;
   #count = 0;
+  /** Those of them that may wait for as long as they like. */
+  #patient = 0;
   #nobody: (() => void) | undefined = undefined;
   #isGivenUp = false;
 
-  constructor(session: Session) {
+  constructor(session: Session, bounds: SessionBounds) {
     this.#session = session;
+    this.#bounds = bounds;
   }
 
-  /** So much is not answered yet that no more should be read. */
+  /**
+   * So much is not answered yet that no more should be read. Those who wait do not count: what they
+   * wait for may be the next thing to be read.
+   */
   get isFull(): boolean {
-    return this.#bytes >= REQUESTS_BYTES_MAX || this.#count >= REQUESTS_MAX;
+    const { requestsBytesMax, requestsMax } = this.#bounds;
+    return this.#bytes >= requestsBytesMax || this.#count - this.#patient >= requestsMax;
   }
 
   take(reader: FrameReader): void {
@@ -173,7 +181,7 @@ export class Requests {
   /** Leases of a poll belong to whoever asked, connected or not, until they run out. */
   #lease(reader: FrameReader): Promise<Write> {
     const { queue, options } = readLease(reader);
-    return this.#untilGivenUp(reader.operation, async (signal) => {
+    return this.#patiently(reader.operation, async (signal) => {
       const jobs = await this.#broker.lease(queue, { ...options, signal });
       return this.#frame(KIND.leased, (writer) => {
         writer.u32(jobs.length);
@@ -184,15 +192,16 @@ export class Requests {
 
   async #consume(operation: number, { queue, options }: ConsumeRequest): Promise<Write> {
     const session = this.#session;
-    const { subscriptions, channel, held } = session;
+    const { subscriptions, channel } = session;
+    const { consumersMax } = this.#bounds;
     if (subscriptions.has(operation)) throw repeated(operation);
-    if (subscriptions.size >= CONSUMERS_MAX) throw tooMany("consumers", CONSUMERS_MAX);
+    if (subscriptions.size >= consumersMax) throw tooMany("consumers", consumersMax);
     const subscription = new Subscription({
       broker: session.broker,
       queue,
       options,
       deliver: (jobs) => {
-        held.take(jobs);
+        session.hold(jobs);
         writeDeliveries(channel, operation, jobs);
       },
       onOver: () => session.endSubscription(operation),
@@ -223,12 +232,10 @@ export class Requests {
   async #call(operation: number, { name, args }: Call): Promise<Write> {
     checkArguments(name, args);
     if (name === "lend") {
-      return this.#untilGivenUp(operation, (signal) =>
-        orGivenUp(signal, this.#answerOf(name, args)),
-      );
+      return this.#patiently(operation, (signal) => orGivenUp(signal, this.#answerOf(name, args)));
     }
     if (name !== "ended" && name !== "groupEnded") return this.#answerOf(name, args);
-    return this.#untilGivenUp(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
+    return this.#patiently(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
   }
 
   async #answerOf(name: CallName, args: readonly unknown[]): Promise<Write> {
@@ -243,17 +250,31 @@ export class Requests {
   #events(reader: FrameReader): Promise<Write> {
     const { operation } = reader;
     const filter = reader.json();
-    return this.#untilGivenUp(operation, async (signal) => {
+    return this.#patiently(operation, async (signal) => {
       await tellEvents(this.#session, operation, checkFilter(filter), signal);
       return this.#frame(KIND.over, (writer) => writer.u8(0));
     });
+  }
+
+  /** What waits for something to happen, and takes nobody's turn meanwhile. */
+  async #patiently(
+    operation: number,
+    call: (signal: AbortSignal) => Promise<Write>,
+  ): Promise<Write> {
+    const { waitingMax } = this.#bounds;
+    if (this.#patient >= waitingMax) throw tooMany("operations that wait", waitingMax);
+    this.#patient++;
+    try {
+      return await this.#untilGivenUp(operation, call);
+    } finally {
+      this.#patient--;
+    }
   }
 
   async #untilGivenUp(
     operation: number,
     call: (signal: AbortSignal) => Promise<Write>,
   ): Promise<Write> {
-    if (this.#waiting.size >= WAITING_MAX) throw tooMany("operations that wait", WAITING_MAX);
     const controller = new AbortController();
     if (this.#isGivenUp) controller.abort();
     this.#waiting.set(operation, controller);

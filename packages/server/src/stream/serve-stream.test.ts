@@ -17,6 +17,7 @@ import { WebSocket } from "ws";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
 import type { StreamOptions } from "./serve-stream.ts";
+import type { ServerSocket } from "./session.ts";
 
 async function open(t: TestContext, options: Partial<StreamOptions> = {}): Promise<Served> {
   const broker = await openBroker({ log: new MemoryLog() });
@@ -44,8 +45,12 @@ function helloBytes(hello: Partial<Hello> = {}): Uint8Array {
   return writer.take();
 }
 
-async function raw({ url }: Served, headers: Record<string, string> = {}): Promise<WebSocket> {
-  const ws = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, { headers });
+async function raw(
+  { url }: Served,
+  headers: Record<string, string> = {},
+  search = "",
+): Promise<WebSocket> {
+  const ws = new WebSocket(`${url.replace("http", "ws")}/v1/stream${search}`, { headers });
   await once(ws, "open");
   return ws;
 }
@@ -136,6 +141,22 @@ test("connections are counted, in all and of one address", async (t) => {
   const first = await raw(each);
   await assert.rejects(raw(each), /429/);
   first.terminate();
+});
+
+test("streams to partitions are counted apart", async (t) => {
+  const partition = (_: number, socket: ServerSocket): void => {
+    socket.onmessage = () => {};
+  };
+  const bounds = { connectionsPerAddressMax: 1, partitionStreamsPerAddressMax: 2 };
+  const served = await open(t, { partition, ...bounds });
+  const made = [
+    await raw(served),
+    await raw(served, {}, "?partition=0"),
+    await raw(served, {}, "?partition=1"),
+  ];
+  await assert.rejects(raw(served, {}, "?partition=0"), /429/);
+  await assert.rejects(raw(served), /429/);
+  for (const ws of made) ws.terminate();
 });
 
 test("a web page of another origin is refused, one of the server's own is not", async (t) => {

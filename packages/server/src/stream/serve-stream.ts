@@ -10,6 +10,7 @@ import {
   CONNECTIONS_PER_ADDRESS_MAX,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
+  PARTITION_STREAMS_PER_ADDRESS_MAX,
   RESUME_MS,
   SILENCES_MAX,
 } from "./limits.ts";
@@ -26,6 +27,8 @@ export interface StreamOptions {
   partition?:
     | ((partition: number, socket: ServerSocket, request: IncomingMessage) => void)
     | undefined;
+  /** A connection is a stream from now on, and counted here. */
+  onAccepted?: ((request: IncomingMessage) => void) | undefined;
   /** Default `/v1/stream`. */
   path?: string | undefined;
   /** How the server calls itself. */
@@ -36,6 +39,7 @@ export interface StreamOptions {
   handshakeMs?: number | undefined;
   connectionsMax?: number | undefined;
   connectionsPerAddressMax?: number | undefined;
+  partitionStreamsPerAddressMax?: number | undefined;
   clock?: Clock | undefined;
 }
 
@@ -82,6 +86,7 @@ class Stream {
   readonly #options: StreamOptions;
   readonly #sessions: Sessions<IncomingMessage>;
   readonly #perAddress = new Map<string, number>();
+  readonly #partitionsPerAddress = new Map<string, number>();
   readonly #webSockets: WebSocketServer;
   readonly #silenceMs: number;
   #isClosed = false;
@@ -98,7 +103,10 @@ class Stream {
       clientTracking: true,
     });
     this.#sessions = new Sessions({
-      open: (apiKey, request) => options.open(apiKey, request),
+      open: async (apiKey, request) => ({
+        broker: await options.open(apiKey, request),
+        isNode: false,
+      }),
       server: options.server ?? "sluice",
       resumeMs: options.resumeMs ?? RESUME_MS,
       heartbeatMs,
@@ -130,16 +138,15 @@ class Stream {
 
   #refusal(request: IncomingMessage): Refusal | undefined {
     const { connectionsMax = CONNECTIONS_MAX, refuse = refuseOtherOrigin } = this.#options;
-    const { connectionsPerAddressMax = CONNECTIONS_PER_ADDRESS_MAX } = this.#options;
     if (this.#isClosed) return { status: 503, message: "the server is closing" };
     if (this.connections >= connectionsMax) {
       return { status: 503, message: `all ${connectionsMax} connections are in use` };
     }
-    if ((this.#perAddress.get(addressOf(request)) ?? 0) >= connectionsPerAddressMax) {
-      const message = `all ${connectionsPerAddressMax} connections of one address are in use`;
-      return { status: 429, message };
-    }
     const partition = partitionOf(request);
+    const [counts, most] = this.#countsOf(partition);
+    if ((counts.get(addressOf(request)) ?? 0) >= most) {
+      return { status: 429, message: `all ${most} connections of one address are in use` };
+    }
     if (partition !== undefined && this.#options.partition === undefined) {
       return { status: 404, message: "this server has no partitions" };
     }
@@ -147,19 +154,30 @@ class Stream {
     return refuse(request);
   }
 
+  /** How many streams of its kind each address has, and how many it may have. */
+  #countsOf(partition: number | undefined): [Map<string, number>, number] {
+    const { connectionsPerAddressMax = CONNECTIONS_PER_ADDRESS_MAX } = this.#options;
+    const { partitionStreamsPerAddressMax = PARTITION_STREAMS_PER_ADDRESS_MAX } = this.#options;
+    return partition === undefined
+      ? [this.#perAddress, connectionsPerAddressMax]
+      : [this.#partitionsPerAddress, partitionStreamsPerAddressMax];
+  }
+
   #accept(ws: WebSocket, request: IncomingMessage): void {
     const address = addressOf(request);
-    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    const partition = partitionOf(request);
+    const [counts] = this.#countsOf(partition);
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+    this.#options.onAccepted?.(request);
     const silence = setTimeout(() => ws.terminate(), this.#silenceMs);
     ws.on("close", () => {
       clearTimeout(silence);
-      const left = this.#perAddress.get(address)! - 1;
-      if (left === 0) this.#perAddress.delete(address);
-      else this.#perAddress.set(address, left);
+      const left = counts.get(address)! - 1;
+      if (left === 0) counts.delete(address);
+      else counts.set(address, left);
     });
     const socket = new WsSocket(ws);
     socket.onheard = () => silence.refresh();
-    const partition = partitionOf(request);
     if (partition === undefined) this.#sessions.accept(socket, request);
     else this.#options.partition!(partition, socket, request);
   }

@@ -7,13 +7,17 @@
  *           comes back within `resumeMs` (attached), or not (over)
  * over      the client left, and its leases went back at once without losing an attempt; or it did
  *           not come back, and they went back as if they had run out
+ *
+ * Another node of a cluster has a session too, which carries the leases of all its clients. They
+ * are workers that may go on elsewhere when that node ends, so whatever becomes of the session
+ * their leases stay; for a worker that it loses the node itself gives back or abandons.
  */
 import { randomBytes } from "node:crypto";
-import type { Broker, Clock, SluiceError, Timer } from "@sluice/protocol";
+import type { Broker, Clock, LeasedJob, SluiceError, Timer } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
 import { Channel, FrameReader, KIND, type Socket, writeError } from "@sluice/protocol/wire";
 import { HeldLeases } from "./held-leases.ts";
-import { BUFFERED_BYTES_MAX, KEPT_BYTES_MAX } from "./limits.ts";
+import { BUFFERED_BYTES_MAX, CLIENT_BOUNDS, KEPT_BYTES_MAX, NODE_BOUNDS } from "./limits.ts";
 import { Requests } from "./requests.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -25,6 +29,8 @@ export interface ServerSocket extends Socket {
 
 export interface SessionOptions {
   readonly broker: Broker;
+  /** It is another node's. */
+  readonly isNode: boolean;
   readonly apiKey: string | undefined;
   readonly isResumable: boolean;
   readonly resumeMs: number;
@@ -38,6 +44,7 @@ export class Session {
   readonly apiKey: string | undefined;
   readonly broker: Broker;
   readonly channel: Channel;
+  /** Empty in the session of a node. */
   readonly held = new HeldLeases();
   readonly subscriptions = new Map<number, Subscription>();
   readonly #options: SessionOptions;
@@ -55,7 +62,7 @@ export class Session {
     this.broker = options.broker;
     this.apiKey = options.apiKey;
     this.channel = new Channel({ defer: options.defer, isResumable: options.isResumable });
-    this.#requests = new Requests(this);
+    this.#requests = new Requests(this, options.isNode ? NODE_BOUNDS : CLIENT_BOUNDS);
   }
 
   get isResumable(): boolean {
@@ -65,6 +72,11 @@ export class Session {
   /** Calls back at the end of this turn of the event loop. */
   defer(callback: () => void): void {
     this.#options.defer(callback);
+  }
+
+  /** The client has these jobs from now on, as far as anybody knows. */
+  hold(jobs: readonly LeasedJob[]): void {
+    if (!this.#options.isNode) this.held.take(jobs);
   }
 
   get bufferedBytes(): number {

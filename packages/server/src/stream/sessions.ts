@@ -13,9 +13,17 @@ import {
 } from "@sluice/protocol/wire";
 import { type ServerSocket, Session } from "./session.ts";
 
+/** Somebody who has shown their key. */
+export interface Admitted {
+  /** The port as they may use it. */
+  readonly broker: Broker;
+  /** Another node of the cluster, which speaks for clients of its own. */
+  readonly isNode: boolean;
+}
+
 export interface SessionsOptions<Request> {
-  /** Answers the port as the owner of this key may use it, or throws `UNAUTHORIZED`. */
-  readonly open: (apiKey: string | undefined, request: Request) => Promise<Broker>;
+  /** Lets the owner of this key in, or throws `UNAUTHORIZED`. */
+  readonly open: (apiKey: string | undefined, request: Request) => Promise<Admitted>;
   readonly server: string;
   readonly resumeMs: number;
   readonly heartbeatMs: number;
@@ -69,18 +77,18 @@ export class Sessions<Request> {
     };
     try {
       const hello = helloOf(message);
-      const broker = await this.#options.open(hello.apiKey, request);
-      if (!isGone && !this.#isClosed) this.#welcome(socket, hello, broker);
+      const admitted = await this.#options.open(hello.apiKey, request);
+      if (!isGone && !this.#isClosed) this.#welcome(socket, hello, admitted);
     } catch (error) {
       refuse(error);
     }
   }
 
-  #welcome(socket: ServerSocket, hello: Hello, broker: Broker): void {
+  #welcome(socket: ServerSocket, hello: Hello, admitted: Admitted): void {
     this.#greeting.delete(socket);
     const known = this.#sessions.get(hello.session);
     const isKnown = known?.isResumable === true && known.apiKey === hello.apiKey;
-    const session = isKnown ? known : this.#open(hello, broker);
+    const session = isKnown ? known : this.#open(hello, admitted);
     const { server, resumeMs, heartbeatMs } = this.#options;
     const writer = new FrameWriter();
     writeWelcome(writer, {
@@ -96,10 +104,11 @@ export class Sessions<Request> {
     session.attach(socket, isKnown ? hello.received : 0);
   }
 
-  #open({ apiKey, isResumable }: Hello, broker: Broker): Session {
+  #open({ apiKey, isResumable }: Hello, { broker, isNode }: Admitted): Session {
     const { resumeMs, clock, defer } = this.#options;
     const session = new Session({
       broker,
+      isNode,
       apiKey,
       isResumable,
       resumeMs,

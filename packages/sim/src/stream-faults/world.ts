@@ -118,7 +118,7 @@ class World {
     const broker = await openBroker({ log: this.#log, clock: this.#clock });
     this.#broker = broker;
     this.#sessions = new this.#ends.Sessions<undefined>({
-      open: async () => broker,
+      open: async () => ({ broker, isNode: false }),
       server: "sim",
       resumeMs: 2000,
       heartbeatMs: 3000,

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { Houses } from "./houses.ts";
+
+test("whoever waits for a partition hears at once that it goes elsewhere", async () => {
+  const clock = new FakeClock(() => turns(5));
+  const expected = new Set([0, 1]);
+  const houses = new Houses({
+    clock,
+    openLog: () => Promise.reject(new Error("nothing is opened here")),
+    broker: {},
+    partitions: new LocalPartitions({ clock }),
+    count: 2,
+    resumeMs: 0,
+    isExpected: (partition) => expected.has(partition),
+    troubleOf: () => undefined,
+    onFailed: () => {},
+    onServed: () => {},
+  });
+  const told: number[] = [];
+  for (const partition of [0, 1]) void houses.served(partition).then(() => told.push(partition));
+  houses.look();
+  await clock.advance(0);
+  assert.deepEqual(told, []);
+  expected.delete(1);
+  houses.look();
+  await clock.advance(0);
+  assert.deepEqual(told, [1]);
+  await houses.stop();
+});
