@@ -1,0 +1,33 @@
+import type { Registry } from "@sluice/cluster/registry";
+import { readCopies } from "@sluice/log/nats";
+import { SluiceError } from "@sluice/protocol";
+import type { Nats } from "./reach-nats.ts";
+
+/** The stream that is the log of a partition. */
+export function streamOf(cluster: string, partition: number): string {
+  return `${cluster}-${partition}`;
+}
+
+/**
+ * How many partitions to ask for. Logs without a cluster have been copied here, or their bucket is
+ * lost: a cluster over more or fewer of them would look for their queues in the wrong ones.
+ */
+export async function partitionsOf(
+  cluster: string,
+  { connection, registry }: { connection: Nats; registry: Registry },
+  asked: number | undefined,
+): Promise<number | undefined> {
+  // In this order: a cluster that is being made has its entry before it has logs.
+  if (!(await hasLog(cluster, 0, connection))) return asked;
+  if ((await registry.get("cluster")) !== undefined) return asked;
+  let logs = 1;
+  while (await hasLog(cluster, logs, connection)) logs++;
+  if (asked === undefined || asked === logs) return logs;
+  const there = logs === 1 ? `the log ${streamOf(cluster, 0)}` : `the logs of ${logs} partitions`;
+  const message = `there is ${there} already, so the cluster ${cluster} must have --partitions ${logs}`;
+  throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
+}
+
+async function hasLog(cluster: string, partition: number, connection: Nats): Promise<boolean> {
+  return (await readCopies(connection, [streamOf(cluster, partition)])).size > 0;
+}
