@@ -37,26 +37,28 @@ function credsOf(account: KeyPair, user: KeyPair): Buffer {
 
 test("credentials of an account open a log, and those of another are refused at once", async () => {
   const operator = nkeys.createOperator();
-  const [account, stranger] = [nkeys.createAccount(), nkeys.createAccount()];
+  const [account, system, stranger] = [1, 2, 3].map(() => nkeys.createAccount()) as KeyPair[];
   const limits = { limits: NO_LIMITS };
   const servers = await NatsServers.start({
     config: [
       `operator: "${jwt(operator, operator, "operator")}"`,
       "resolver: MEMORY",
+      `system_account: ${system!.getPublicKey()}`,
       `resolver_preload: {`,
-      `  ${account.getPublicKey()}: "${jwt(operator, account, "account", limits)}"`,
+      `  ${account!.getPublicKey()}: "${jwt(operator, account!, "account", limits)}"`,
+      `  ${system!.getPublicKey()}: "${jwt(operator, system!, "account")}"`,
       "}",
     ].join("\n"),
   });
   try {
-    const creds = credsOf(account, nkeys.createUser());
+    const creds = credsOf(account!, nkeys.createUser());
     const connection = await connectNats(servers.urls, { creds });
     const log = await NatsLog.open({ connection, stream: "jobs" });
     for await (const _ of log.replay()) assert.fail("it is new");
     await log.append(Buffer.from("a fact"));
     await log.close();
     await connection.close();
-    const refused = connectNats(servers.urls, { creds: credsOf(stranger, nkeys.createUser()) });
+    const refused = connectNats(servers.urls, { creds: credsOf(stranger!, nkeys.createUser()) });
     await assert.rejects(refused, { code: "UNAUTHORIZED" });
   } finally {
     await servers.stop();
