@@ -96,18 +96,29 @@ test("a token is a login, and tls:// says nothing to a server without TLS", asyn
   );
 });
 
-test("no JetStream and no permission are said at once", async (t) => {
+test("no JetStream and no permission are said at once; few permissions will do", async (t) => {
   const { at } = await startNats(
     t,
     `accounts {
        BARE { users: [{ user: bare, password: secret }] }
        FULL { jetstream: enabled, users: [
          { user: mute, password: secret, permissions: { publish: "none" } }
+         { user: node, password: secret, permissions: {
+           publish: ["$JS.API.>", "$JS.FC.>", "$KV.sluice.>", "sluice.log.>"]
+           subscribe: "_INBOX.>"
+         } }
        ] }
      }`,
   );
   await checkRefused(`nats://bare:secret@${at}`, [], /JetStream|jetstream/);
   await checkRefused(`nats://mute:secret@${at}`, [], /[Pp]ermission/);
+  const words = ["--cluster", `nats://node:secret@${at}`, "--partitions", "2"];
+  const node = await spawnServe(t, words);
+  const { broker } = await node.connect();
+  await broker.setQueue("q", {});
+  await addAll(broker, "q", [job("x")]);
+  const [found] = await take(broker, "q", 1);
+  assert.deepEqual(await broker.ack([{ lease: found!.lease }]), [{ ok: true }]);
 });
 
 test("NATS that starts later is waited for, and the password is not in what is said", async (t) => {

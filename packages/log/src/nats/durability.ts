@@ -73,18 +73,24 @@ function describeKept(copies: number): string {
 }
 
 function describeSync(version: string, copies: number): string {
-  const many =
-    copies === 1 ? "of the machine" : `of ${Math.max(2, spare(copies) + 1)} machines at once`;
+  const losses = describeLosses(copies);
   if (knowsSyncAlways(version)) {
     return (
-      `A power loss ${many} is survived only with "sync_interval: always" in the configuration of the servers;` +
+      `A power loss ${losses} is survived only with "sync_interval: always" in the configuration of the servers;` +
       " without it JetStream confirms before it syncs, every 2 minutes by default."
     );
   }
   return (
-    `A power loss ${many} may lose up to 2 minutes: nats-server ${version} confirms before it syncs;` +
+    `A power loss ${losses} may lose up to 2 minutes: nats-server ${version} confirms before it syncs;` +
     ' one from 2.10 on can be told "sync_interval: always".'
   );
+}
+
+/** One server that has forgotten its last batches, and those that lag, can outvote who has them. */
+function describeLosses(copies: number): string {
+  if (copies === 1) return "of the machine";
+  if (copies === 2) return "of 2 machines at once";
+  return `of ${spare(copies) + 1} machines at once, or of 1 while others are slow or cut off,`;
 }
 
 /** Those that can be away while the rest still is a majority. */
