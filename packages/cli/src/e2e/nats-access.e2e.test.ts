@@ -8,8 +8,6 @@ import { addAll, job, take, textOf } from "../testing/jobs.ts";
 import { newDir, runSluice, spawnServe, start } from "../testing/spawn-serve.ts";
 
 const EXIT_WRONG = 1;
-/** What cannot mend itself is said at once, not after the time that NATS has to start. */
-const AT_ONCE_MS = 10_000;
 
 async function startNats(
   t: TestContext,
@@ -28,18 +26,19 @@ function file(name: string, text: string): string {
   return join(dir, name);
 }
 
-/** A node and a copy are refused the same way, and nobody is told the password. */
+/**
+ * A node and a copy are refused the same way, and nobody is told the password. At once: a command
+ * that waits as long as NATS may take to start is killed before that, and has no exit code.
+ */
 async function checkRefused(at: string, words: readonly string[], line: RegExp): Promise<void> {
   const node = ["serve", "--port", "0", "--cluster", at, ...words];
   for (const command of [node, ["log", "copy", `${at}/jobs`, join(dir, "none"), ...words]]) {
-    const since = performance.now();
     const { code, out, err } = await runSluice(command);
     const said = err.replace(/^\{.*\n/gm, "");
     assert.match(said, line, command.join(" "));
     assert.doesNotMatch(said, /secret/);
     assert.equal(out, "");
     assert.equal(code, EXIT_WRONG, said);
-    assert.ok(performance.now() - since < AT_ONCE_MS, `${performance.now() - since} ms`);
   }
 }
 

@@ -24,7 +24,8 @@ export async function partitionsOf(
   while (await hasLog(cluster, logs, connection)) logs++;
   if (asked === undefined || asked === logs) return logs;
   const there = logs === 1 ? `the log ${streamOf(cluster, 0)}` : `the logs of ${logs} partitions`;
-  const message = `there is ${there} already, so the cluster ${cluster} must have --partitions ${logs}`;
+  const wanted = `the cluster ${cluster} must have --partitions ${logs}`;
+  const message = `there is ${there} already, so ${wanted}`;
   throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
 }
 

@@ -9,7 +9,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token as NATS has them: somebody says something of somebody, signed by the key of the first. */
+/** As NATS has them: somebody says something of somebody, signed by the key of the first. */
 function jwt(issuer: KeyPair, subject: KeyPair, type: string, nats: object = {}): string {
   const claims = {
     ...{ jti: type, iat: 1, iss: issuer.getPublicKey(), sub: subject.getPublicKey(), name: type },
