@@ -9,7 +9,7 @@ import { clusterPage } from "./cluster-page.ts";
 import { LEAVE_MS, LOG_DEADLINE_MS } from "./limits.ts";
 import { addressOf, clusterNameOf, hostsOf, nodeNameOf } from "./node-names.ts";
 import { partitionsOf, streamOf } from "./partitions.ts";
-import { addressOfNats, type Reached, reachNats, type Waiting } from "./reach-nats.ts";
+import { addressOfNats, patiently, type Reached, reachNats, type Waiting } from "./reach-nats.ts";
 import { type Listening, listen, type Served, tlsOf } from "./server.ts";
 import type { ServeSettings } from "./settings.ts";
 import { VERSION } from "./version.ts";
@@ -27,7 +27,9 @@ export async function startNode(settings: ServeSettings, waiting: Waiting): Prom
   const node = nodeNameOf(settings);
   const reached = await reachNats(settings, cluster, waiting);
   try {
-    const partitions = await partitionsOf(cluster, reached, settings.partitions);
+    const partitions = await patiently(waiting, addressOfNats(settings).shown, () =>
+      partitionsOf(cluster, reached, settings.partitions),
+    );
     return await run({ settings, cluster, node, partitions, ...reached });
   } catch (error) {
     await reached.connection.close();

@@ -1,5 +1,5 @@
 import type { Registry } from "@sluice/cluster/registry";
-import { readCopies } from "@sluice/log/nats";
+import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 import type { Nats } from "./reach-nats.ts";
 
@@ -17,9 +17,10 @@ export async function partitionsOf(
   { connection, registry }: { connection: Nats; registry: Registry },
   asked: number | undefined,
 ): Promise<number | undefined> {
-  // In this order: a cluster that is being made has its entry before it has logs.
-  if (!(await hasLog(cluster, 0, connection))) return asked;
-  if ((await registry.get("cluster")) !== undefined) return asked;
+  const isMade = async (): Promise<boolean> => (await registry.get("cluster")) !== undefined;
+  if ((await isMade()) || !(await hasLog(cluster, 0, connection))) return asked;
+  // A cluster that another node has made just now had its entry before it had logs.
+  if (await isMade()) return asked;
   let logs = 1;
   while (await hasLog(cluster, logs, connection)) logs++;
   if (asked === undefined || asked === logs) return logs;
@@ -30,5 +31,5 @@ export async function partitionsOf(
 }
 
 async function hasLog(cluster: string, partition: number, connection: Nats): Promise<boolean> {
-  return (await readCopies(connection, [streamOf(cluster, partition)])).size > 0;
+  return (await findStream(connection, streamOf(cluster, partition))) !== undefined;
 }

@@ -53,7 +53,11 @@ export async function reachNats(
 }
 
 /** Does it again while nobody answers, and says why; what waiting does not mend ends it at once. */
-function patiently<T>({ stop, say }: Waiting, shown: string, act: () => Promise<T>): Promise<T> {
+export function patiently<T>(
+  { stop, say }: Waiting,
+  shown: string,
+  act: () => Promise<T>,
+): Promise<T> {
   let said: string | undefined;
   return keepTrying(new SystemClock(), NATS_MS_MAX, async () => {
     if (stop.aborted) throw new SluiceError("ABORTED", "told to end before NATS answered");

@@ -1,6 +1,13 @@
-import { jetstreamManager } from "@nats-io/jetstream";
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstreamManager,
+  type StreamInfo,
+} from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { SluiceError } from "@sluice/protocol";
 import { ACK_WAIT_MS } from "../limits.ts";
+import { reasonOf } from "./errors.ts";
 import { defaultReplicas } from "./options.ts";
 
 /** The first servers that know `sync_interval: always`. */
@@ -32,18 +39,31 @@ export async function readDurability(
   return [kept, ...describeDifference(copies, replicas)].join(" ");
 }
 
-/** Of those that exist and answer. */
-export async function readCopies(
-  connection: NatsConnection,
-  names: readonly string[],
-): Promise<Copies> {
-  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ACK_WAIT_MS });
-  const found = await Promise.allSettled(names.map((name) => manager.streams.info(name)));
+/** Of those that exist and answer: the others change nothing of what is confirmed. */
+async function readCopies(connection: NatsConnection, names: readonly string[]): Promise<Copies> {
+  const found = await Promise.allSettled(names.map((name) => findStream(connection, name)));
+  const streams = found.map((one) => (one.status === "fulfilled" ? one.value : undefined));
   return new Map(
-    found.flatMap((one) =>
-      one.status === "fulfilled" ? [[one.value.config.name, one.value.config.num_replicas]] : [],
+    streams.flatMap((one) =>
+      one === undefined ? [] : [[one.config.name, one.config.num_replicas]],
     ),
   );
+}
+
+/** Undefined: there is none of this name. Rejects with DISCONNECTED when nobody can tell. */
+export async function findStream(
+  connection: NatsConnection,
+  name: string,
+): Promise<StreamInfo | undefined> {
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ACK_WAIT_MS });
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    const { StreamNotFound } = JetStreamApiCodes;
+    if (error instanceof JetStreamApiError && error.code === StreamNotFound) return undefined;
+    const message = `the stream ${name} does not answer: ${reasonOf(error)}`;
+    throw new SluiceError("DISCONNECTED", message, { stream: name }, { cause: error });
+  }
 }
 
 /**
