@@ -77,6 +77,7 @@ test("NATS that asks for TLS and a password gets both, and trusts in turn", asyn
 
   await checkRefused(`tls://ann:secret@${at}`, words, /refuses the login: .*Authorization/);
   await checkRefused(place, ["--nats-ca", other, ...shown], /^no TLS with tls:.*certificate/);
+  await checkRefused(place, ["--nats-ca", ca], /it asks for a certificate, and none is shown/);
   await checkRefused(place, ["--nats-ca", "/no/such"], /^nats-ca: /);
   await checkRefused(place, ["--nats-cert", ca], /nats-cert and nats-key belong together/);
 });

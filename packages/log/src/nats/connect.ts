@@ -4,11 +4,13 @@ import {
   type Authenticator,
   connect,
   credsAuthenticator,
+  errors,
   type NatsConnection,
   type NodeConnectionOptions,
 } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import { NATS_CONNECT_MS, NATS_PING_MS, NATS_RECONNECT_MS } from "../limits.ts";
+import { asksCertificate } from "./asks-certificate.ts";
 import { lastingFault } from "./lasting.ts";
 
 /** What one shows to NATS servers, and whom one trusts. */
@@ -47,10 +49,23 @@ export async function connectNats(
     const place = servers.join(", ");
     const lasting = lastingFault(error, place);
     if (lasting !== undefined) throw lasting;
+    if (await lacksCertificate(servers, access, error)) {
+      const message = `no TLS with ${place}: it asks for a certificate, and none is shown`;
+      throw new SluiceError("INVALID", message, { field: "cert" }, { cause: error });
+    }
     const reason = error instanceof Error ? error.message : String(error);
     const message = `no NATS server answers at ${place}: ${reason}`;
     throw new SluiceError("DISCONNECTED", message, { servers: [...servers] }, { cause: error });
   }
+}
+
+async function lacksCertificate(
+  servers: readonly string[],
+  { tls }: NatsAccess,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof errors.TimeoutError) || tls?.cert !== undefined) return false;
+  return (await Promise.all(servers.map(asksCertificate))).includes(true);
 }
 
 function connectionOptions(servers: readonly string[], access: NatsAccess): NodeConnectionOptions {
