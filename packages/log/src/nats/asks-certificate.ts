@@ -10,9 +10,7 @@ const INFO_CHARS_MAX = 65_536;
  * is shown none: under TLS 1.3 that is refused after the handshake. What a server says first tells.
  */
 export async function asksCertificate(server: string): Promise<boolean> {
-  const { hostname, port } = new URL(server.includes("://") ? server : `nats://${server}`);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const socket = connect({ host, port: Number(port || PORT) });
+  const socket = connect(placeOf(server));
   socket.setTimeout(NATS_CONNECT_MS, () => socket.destroy());
   try {
     let text = "";
@@ -26,4 +24,10 @@ export async function asksCertificate(server: string): Promise<boolean> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Of an address with or without a scheme. */
+export function placeOf(server: string): { host: string; port: number } {
+  const { hostname, port } = new URL(server.includes("://") ? server : `nats://${server}`);
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || PORT) };
 }

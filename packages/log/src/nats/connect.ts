@@ -10,7 +10,7 @@ import {
 } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import { NATS_CONNECT_MS, NATS_PING_MS, NATS_RECONNECT_MS } from "../limits.ts";
-import { asksCertificate } from "./asks-certificate.ts";
+import { asksCertificate, placeOf } from "./asks-certificate.ts";
 import { lastingFault } from "./lasting.ts";
 
 /** What one shows to NATS servers, and whom one trusts. */
@@ -105,14 +105,15 @@ function authenticatorOf(creds: Uint8Array): Authenticator {
  * with "localhost" then. It must be that of one of the addresses.
  */
 function identityOf(servers: readonly string[]): object {
-  const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ""));
+  const hosts = servers.map((server) => placeOf(server).host);
   const addresses = hosts.filter((host) => isIP(host) !== 0);
   if (hosts.includes("localhost")) return {};
   return {
     checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
       if (host !== "localhost") return checkServerIdentity(host, certificate);
       const flaws = addresses.map((address) => checkServerIdentity(address, certificate));
-      return flaws.includes(undefined) ? undefined : flaws[0];
+      if (flaws.includes(undefined)) return undefined;
+      return flaws[0] ?? checkServerIdentity(host, certificate);
     },
   };
 }
