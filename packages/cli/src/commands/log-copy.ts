@@ -113,8 +113,11 @@ async function openStream(
   const access = natsAccess(address, files);
   // Only who copies to or from NATS loads it.
   const { connectNats, NatsLog } = await import("@sluice/log/nats");
+  const { checkCopyTarget } = await import("../serve/partitions.ts");
   const connection = await connectNats(address.servers, access);
   try {
+    // Before it is opened, which would shut out the node that has it.
+    if (options.create !== false) await checkCopyTarget(address.stream, connection);
     const log = await NatsLog.open({ connection, stream: address.stream, ...options });
     const close = async (): Promise<void> => {
       await log.close();

@@ -48,6 +48,9 @@ test("two clusters with names of their own share NATS, each with its nodes and j
     await addAll(broker, "q", [job(text)]);
     assert.deepEqual((await take(broker, "q", 1)).map(textOf), [text]);
   }
+  // Which queues would be found there is a matter of chance.
+  const copy = await runSluice(["log", "copy", newDir(), `${cluster[1]}/east-0`]);
+  assert.match(copy.err, /east-0 belongs to a cluster of 2 partitions/);
 });
 
 test("nodes whose certificates an own authority has signed reach each other", async (t) => {

@@ -1,7 +1,10 @@
-import type { Registry } from "@sluice/cluster/registry";
+import { NatsRegistry, type Registry } from "@sluice/cluster/registry";
 import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 import type { Nats } from "./reach-nats.ts";
+
+/** The registry's entry of the cluster. */
+const ENTRY = "cluster";
 
 /** The stream that is the log of a partition. */
 export function streamOf(cluster: string, partition: number): string {
@@ -17,7 +20,7 @@ export async function partitionsOf(
   { connection, registry }: { connection: Nats; registry: Registry },
   asked: number | undefined,
 ): Promise<number | undefined> {
-  const isMade = async (): Promise<boolean> => (await registry.get("cluster")) !== undefined;
+  const isMade = async (): Promise<boolean> => (await registry.get(ENTRY)) !== undefined;
   if ((await isMade()) || !(await hasLog(cluster, 0, connection))) return asked;
   // A cluster that another node has made just now had its entry before it had logs.
   if (await isMade()) return asked;
@@ -28,6 +31,20 @@ export async function partitionsOf(
   const wanted = `the cluster ${cluster} must have --partitions ${logs}`;
   const message = `there is ${there} already, so ${wanted}`;
   throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
+}
+
+/** A cluster of several partitions would look elsewhere for what is copied to one of them. */
+export async function checkCopyTarget(stream: string, connection: Nats): Promise<void> {
+  const [, cluster] = /^(.+)-\d+$/.exec(stream) ?? [];
+  if (cluster === undefined || (await findStream(connection, `KV_${cluster}`)) === undefined)
+    return;
+  const registry = await NatsRegistry.open({ connection, bucket: cluster });
+  const entry = await registry.get(ENTRY);
+  await registry.close();
+  const { partitions } = JSON.parse(entry?.value ?? "{}");
+  if (partitions === undefined || partitions === 1) return;
+  const message = `${stream} belongs to a cluster of ${partitions} partitions: nothing was copied`;
+  throw new SluiceError("CONFLICT", message, { stream, partitions });
 }
 
 async function hasLog(cluster: string, partition: number, connection: Nats): Promise<boolean> {
