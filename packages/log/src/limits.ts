@@ -72,6 +72,15 @@ export const ACK_WAIT_MS_MIN = 50;
 export const NATS_RETRY_MS = 50;
 export const NATS_RETRY_MS_MAX = 1000;
 
+/** To be connected to a NATS server: one that is there answers within milliseconds. */
+export const NATS_CONNECT_MS = 5000;
+
+/** Between two tries to be connected again, and as much more by chance: what is back is found. */
+export const NATS_RECONNECT_MS = 250;
+
+/** A NATS server that stopped without a word is given up after two of these. */
+export const NATS_PING_MS = 2000;
+
 /** Messages asked for at once at replay, while as many are gone through: 32 MiB at most. */
 export const REPLAY_MESSAGES = 64;
 

@@ -2,7 +2,15 @@ import { stat } from "node:fs/promises";
 import { FileLog, type Log } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
-import { type Call, EXIT, Misuse, wholeOf } from "../command.ts";
+import { type Call, EXIT, Misuse, textOf, wholeOf } from "../command.ts";
+import {
+  NATS_FILES,
+  type NatsAddress,
+  type NatsFiles,
+  natsAccess,
+  parseNatsAddress,
+  withoutLogin,
+} from "../nats-address.ts";
 
 /** Facts that are on their way at once: enough that neither end waits for the other. */
 const ON_THE_WAY_BYTES = 8 * 1024 * 1024;
@@ -26,9 +34,10 @@ interface Copied {
  * them.
  */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {
-  const source = await openSource(from);
+  const files = filesOf(call);
+  const source = await openSource(from, files);
   try {
-    const target = await openTarget(to, wholeOf(call, "replicas", 1));
+    const target = await openTarget(to, files, wholeOf(call, "replicas", 1));
     try {
       await checkEmpty(to, target.log);
       const copied = await withBar(call.output, "copying", (onProgress) =>
@@ -74,16 +83,20 @@ async function copyBatches(
 }
 
 /** What is copied must be there: opening would make it. */
-async function openSource(address: string): Promise<Opened> {
-  if (isStream(address)) return openStream(address, { create: false });
+async function openSource(address: string, files: NatsFiles): Promise<Opened> {
+  if (isStream(address)) return openStream(address, files, { create: false });
   const found = await stat(address).catch(() => undefined);
   if (found?.isDirectory()) return openDirectory(address);
   throw new SluiceError("NOT_FOUND", `${address} is not a directory`, { address });
 }
 
-function openTarget(address: string, replicas: number | undefined): Promise<Opened> {
-  if (isStream(address)) return openStream(address, replicas === undefined ? {} : { replicas });
-  return openDirectory(address);
+function openTarget(
+  address: string,
+  files: NatsFiles,
+  replicas: number | undefined,
+): Promise<Opened> {
+  if (!isStream(address)) return openDirectory(address);
+  return openStream(address, files, replicas === undefined ? {} : { replicas });
 }
 
 async function openDirectory(dir: string): Promise<Opened> {
@@ -92,15 +105,20 @@ async function openDirectory(dir: string): Promise<Opened> {
 }
 
 async function openStream(
-  address: string,
+  text: string,
+  files: NatsFiles,
   options: { create?: boolean; replicas?: number },
 ): Promise<Opened> {
-  const { servers, stream, login } = parseStream(address);
+  const address = parseStream(text);
+  const access = natsAccess(address, files);
   // Only who copies to or from NATS loads it.
   const { connectNats, NatsLog } = await import("@sluice/log/nats");
-  const connection = await connectNats(servers, login);
+  const { checkCopyTarget } = await import("../serve/partitions.ts");
+  const connection = await connectNats(address.servers, access);
   try {
-    const log = await NatsLog.open({ connection, stream, ...options });
+    // Before it is opened, which would shut out the node that has it.
+    if (options.create !== false) await checkCopyTarget(address.stream, connection);
+    const log = await NatsLog.open({ connection, stream: address.stream, ...options });
     const close = async (): Promise<void> => {
       await log.close();
       await connection.close();
@@ -114,8 +132,7 @@ async function openStream(
 
 async function checkEmpty(address: string, log: Log): Promise<void> {
   for await (const _ of log.replay()) {
-    const place = withoutPassword(address);
-    throw new SluiceError("CONFLICT", `${place} is not empty: nothing was copied`);
+    throw new SluiceError("CONFLICT", `${shown(address)} is not empty: nothing was copied`);
   }
 }
 
@@ -123,30 +140,28 @@ function isStream(address: string): boolean {
   return /^(nats|tls):\/\//.test(address);
 }
 
-interface StreamAddress {
-  readonly servers: string[];
-  readonly stream: string;
-  readonly login: { user: string; pass: string } | undefined;
+function parseStream(text: string): NatsAddress & { readonly stream: string } {
+  const address = parseNatsAddress(text);
+  const { stream } = address ?? {};
+  if (address !== undefined && stream !== undefined) return { ...address, stream };
+  const wanted = "nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM";
+  const got = JSON.stringify(withoutLogin(text));
+  throw new Misuse(`a stream is named as ${wanted}, got ${got}`);
 }
 
-function parseStream(address: string): StreamAddress {
-  const parts = /^(\w+):\/\/(?:([^:@/]+)(?::([^@/]*))?@)?([^@/]+)\/([\w-]+)$/.exec(address);
-  if (parts === null) {
-    const wanted = "nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM";
-    throw new Misuse(`a stream is named as ${wanted}, got ${JSON.stringify(address)}`);
-  }
-  const [, scheme, user, pass = "", hosts = "", stream = ""] = parts;
-  const servers = hosts.split(",").map((host) => `${scheme}://${host}`);
-  if (user === undefined) return { servers, stream, login: undefined };
-  const login = { user: decodeURIComponent(user), pass: decodeURIComponent(pass) };
-  return { servers, stream, login };
+function filesOf(call: Call): NatsFiles {
+  const names = Object.keys(NATS_FILES) as (keyof NatsFiles)[];
+  const variable = (name: string): string => `SLUICE_${name.toUpperCase().replaceAll("-", "_")}`;
+  return Object.fromEntries(
+    names.map((name) => [name, textOf(call, name) ?? (call.env[variable(name)] || undefined)]),
+  );
 }
 
 function describe(from: string, to: string, { batches, factsBytes }: Copied): string {
-  const ends = `from ${withoutPassword(from)} to ${withoutPassword(to)}`;
+  const ends = `from ${shown(from)} to ${shown(to)}`;
   return `copied ${batches} batches, ${factsBytes} bytes of facts, ${ends}`;
 }
 
-function withoutPassword(address: string): string {
-  return isStream(address) ? address.replace(/\/\/[^/]*@/, "//") : address;
+function shown(address: string): string {
+  return isStream(address) ? parseStream(address).shown : address;
 }

@@ -1,8 +1,16 @@
 import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } from "@sluice/log";
 import { withBar } from "../bar.ts";
-import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Call, type Command, EXIT, Misuse, type Options, wordsOf } from "../command.ts";
+import { NATS_FILES, type NatsFiles } from "../nats-address.ts";
 import { copyLog } from "./log-copy.ts";
 
+const NATS_NAMES = Object.keys(NATS_FILES) as (keyof NatsFiles)[];
+const NATS_OPTIONS: Options = Object.fromEntries(
+  NATS_NAMES.map((name) => [name, { type: "string" }]),
+);
+const NATS_USAGE = NATS_NAMES.map(
+  (name) => `${`  --${name} FILE`.padEnd(25)}${NATS_FILES[name]}`,
+).join("\n");
 const VERBS = ["check", "repair", "copy"];
 
 export const logCommand: Command = {
@@ -15,8 +23,8 @@ sluice log copy FROM TO  copies all that is kept to a log that holds nothing yet
                          directory or nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM.
                          A broker that has the stream open is shut out.
   --replicas N           copies of the new stream: 3 in a cluster of NATS servers, else 1
-`,
-  options: { replicas: { type: "string" } },
+${NATS_USAGE}`,
+  options: { replicas: { type: "string" }, ...NATS_OPTIONS },
   run: (call) => {
     const [verb, ...rest] = call.words;
     if (verb === "copy") return copyLog(call, ...wordsOf(rest, "FROM", "TO"));

@@ -18,7 +18,8 @@ ${SERVE_USAGE}
     if (settings.cluster === undefined) return run(call, await startServer(settings));
     // What speaks to NATS is loaded by those who need it.
     const { startNode } = await import("../serve/cluster.ts");
-    return run(call, await startNode(settings));
+    const say = (remark: string): void => void call.output.progress.write(remark);
+    return run(call, await startNode(settings, { stop: call.stop, say }));
   },
 };
 

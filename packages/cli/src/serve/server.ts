@@ -28,7 +28,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-const PORT = 7070;
+export const PORT = 7070;
 const DIR = "./data";
 
 export async function startServer(settings: ServeSettings): Promise<Served> {

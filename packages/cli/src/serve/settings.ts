@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { SluiceError } from "@sluice/protocol";
 import { parse } from "yaml";
 import { type Call, Misuse, type Options, textOf } from "../command.ts";
+import { NATS_FILES, type NatsFiles } from "../nats-address.ts";
 
 type Kind = "text" | "number" | "flag" | "list";
 
@@ -13,6 +14,13 @@ interface Setting {
   readonly kind: Kind;
   readonly text: string;
 }
+
+const NATS = {
+  "nats-creds": { kind: "text", text: NATS_FILES["nats-creds"] },
+  "nats-ca": { kind: "text", text: NATS_FILES["nats-ca"] },
+  "nats-cert": { kind: "text", text: NATS_FILES["nats-cert"] },
+  "nats-key": { kind: "text", text: NATS_FILES["nats-key"] },
+} as const satisfies Readonly<Record<keyof NatsFiles, Setting>>;
 
 /** By their names on the command line; `--adds-per-second` is SLUICE_ADDS_PER_SECOND. */
 const SETTINGS = {
@@ -36,8 +44,11 @@ const SETTINGS = {
   "payload-memory": { kind: "number", text: "bytes of payloads held in memory (default 256 MiB)" },
   "resume-ms": { kind: "number", text: "how long a lost worker keeps its jobs (default 2000)" },
   cluster: { kind: "text", text: "be a node of a cluster on these NATS servers: nats://a,b,c" },
+  "cluster-name": { kind: "text", text: "which of several on these servers (default sluice)" },
+  ...NATS,
   node: { kind: "text", text: "this node's name in the cluster (default: machine and port)" },
   advertise: { kind: "text", text: "where others reach this node (default: where it listens)" },
+  "peer-ca": { kind: "text", text: "file with who signs the other nodes (default: --tls-ca)" },
   partitions: { kind: "number", text: "of a new cluster (default 12); it cannot be changed" },
   replicas: { kind: "number", text: "copies that NATS keeps (default 3 in a NATS cluster)" },
   "log-level": { kind: "text", text: "fatal, error, warn, info (default), debug, trace or silent" },

@@ -42,6 +42,8 @@ export interface ClusterNodeOptions {
   /** By which the others know this node; a newer process of the same name replaces it. */
   readonly node: string;
   readonly version: string;
+  /** Of a new cluster; what people call it. */
+  readonly name?: string | undefined;
   /** Of a new cluster; one that is there has as many as it has. Default 12. */
   readonly partitions?: number | undefined;
   readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> | undefined;
@@ -107,9 +109,9 @@ export class ClusterNode implements ClusterDoor {
   /** Joins the cluster under the address at which others reach this node. */
   async start(address: string): Promise<Broker> {
     try {
-      const { registry, partitions } = this.#options;
+      const { registry, name, partitions } = this.#options;
       const cluster = await keepTrying(this.#clock, START_MS_MAX, () =>
-        joinCluster(registry, { partitions }),
+        joinCluster(registry, { name, partitions }),
       );
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);

@@ -1,32 +1,119 @@
-import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import {
+  type Authenticator,
+  connect,
+  credsAuthenticator,
+  errors,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import { NATS_CONNECT_MS, NATS_PING_MS, NATS_RECONNECT_MS } from "../limits.ts";
+import { asksCertificate, placeOf } from "./asks-certificate.ts";
+import { lastingFault } from "./lasting.ts";
 
-const CONNECT_MS = 5000;
-/** A server that is back is found within this. */
-const RECONNECT_MS = 250;
-/** A server that stopped without a word is given up after two of these. */
-const PING_MS = 2000;
+/** What one shows to NATS servers, and whom one trusts. */
+export interface NatsAccess {
+  readonly user?: string;
+  readonly pass?: string;
+  readonly token?: string;
+  /** What a credentials file holds: a JWT and the seed of its key. */
+  readonly creds?: Uint8Array;
+  /** Nothing goes over the line without TLS; absent: TLS where a server asks for it. */
+  readonly tls?: NatsTls;
+}
 
-/** A connection as a log needs it: it is made again for as long as the process runs. */
+/** As PEM. */
+interface NatsTls {
+  /** Who signs the servers; absent: the authorities that Node knows. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/**
+ * A connection as a log needs it: it is made again for as long as the process runs, and by the
+ * servers that are named here, not by those that they tell of: only the former are known to be
+ * reached from here. Rejects with DISCONNECTED when no server answers, and with what is wrong when
+ * waiting would not help.
+ */
 export async function connectNats(
   servers: readonly string[],
-  options: NodeConnectionOptions = {},
+  access: NatsAccess = {},
 ): Promise<NatsConnection> {
+  const options = connectionOptions(servers, access);
   try {
-    return await connect({
-      servers: [...servers],
-      timeout: CONNECT_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_MS,
-      reconnectJitter: RECONNECT_MS,
-      pingInterval: PING_MS,
-      maxPingOut: 2,
-      noAsyncTraces: true,
-      ...options,
-    });
+    return await connect(options);
   } catch (error) {
+    const place = servers.join(", ");
+    const lasting = lastingFault(error, place);
+    if (lasting !== undefined) throw lasting;
+    if (await lacksCertificate(servers, access, error)) {
+      const message = `no TLS with ${place}: it asks for a certificate, and none is shown`;
+      throw new SluiceError("INVALID", message, { field: "cert" }, { cause: error });
+    }
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `no NATS server answers at ${servers.join(", ")}: ${reason}`;
+    const message = `no NATS server answers at ${place}: ${reason}`;
     throw new SluiceError("DISCONNECTED", message, { servers: [...servers] }, { cause: error });
   }
+}
+
+async function lacksCertificate(
+  servers: readonly string[],
+  { tls }: NatsAccess,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof errors.TimeoutError) || tls?.cert !== undefined) return false;
+  return (await Promise.all(servers.map(asksCertificate))).includes(true);
+}
+
+function connectionOptions(servers: readonly string[], access: NatsAccess): NodeConnectionOptions {
+  const { creds, tls, ...login } = access;
+  return {
+    servers: [...servers],
+    timeout: NATS_CONNECT_MS,
+    maxReconnectAttempts: -1,
+    // A login that servers refuse for a while, as they are changed one after the other.
+    ignoreAuthErrorAbort: true,
+    ignoreClusterUpdates: true,
+    reconnectTimeWait: NATS_RECONNECT_MS,
+    reconnectJitter: NATS_RECONNECT_MS,
+    pingInterval: NATS_PING_MS,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+    ...login,
+    ...(creds === undefined ? {} : { authenticator: authenticatorOf(creds) }),
+    ...(tls === undefined ? {} : { tls: { ...tls, ...identityOf(servers) } }),
+  };
+}
+
+/** Tried here: the client would end its reader by a file that is none, and say so nowhere. */
+function authenticatorOf(creds: Uint8Array): Authenticator {
+  const authenticator = credsAuthenticator(creds);
+  try {
+    authenticator("nonce");
+    return authenticator;
+  } catch (error) {
+    const message = `the credentials for NATS cannot be read: ${(error as Error).message}`;
+    throw new SluiceError("INVALID", message, { field: "creds" }, { cause: error });
+  }
+}
+
+/**
+ * The client names no server that was dialled by its address, and Node compares the certificate
+ * with "localhost" then. It must be that of one of the addresses.
+ */
+function identityOf(servers: readonly string[]): object {
+  const hosts = servers.map((server) => placeOf(server).host);
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  if (hosts.includes("localhost")) return {};
+  return {
+    checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
+      if (host !== "localhost") return checkServerIdentity(host, certificate);
+      const flaws = addresses.map((address) => checkServerIdentity(address, certificate));
+      if (flaws.includes(undefined)) return undefined;
+      return flaws[0] ?? checkServerIdentity(host, certificate);
+    },
+  };
 }

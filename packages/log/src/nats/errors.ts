@@ -1,6 +1,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import { lastingFault } from "./lasting.ts";
 import { describeMessageFlaw, type MessageFlaw } from "./message.ts";
 
 /** Asked too early: the message under this id is on its way (servers since 2.10). */
@@ -8,6 +9,7 @@ const DUPLICATE_IN_PROCESS = 10_158;
 
 /** Nothing is wrong with what was asked: the same may be answered a moment later. */
 export function isPassing(error: unknown): boolean {
+  if (lastingFault(error) !== undefined) return false;
   if (error instanceof errors.TimeoutError) return true;
   if (error instanceof errors.RequestError) return true;
   if (error instanceof errors.ConnectionError) return true;

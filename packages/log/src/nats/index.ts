@@ -1,4 +1,5 @@
-export { connectNats } from "./connect.ts";
-export { describeDurability } from "./durability.ts";
+export { connectNats, type NatsAccess } from "./connect.ts";
+export { findStream, readDurability } from "./durability.ts";
+export { lastingFault } from "./lasting.ts";
 export { NatsLog } from "./nats-log.ts";
 export type { NatsLogOptions } from "./options.ts";

@@ -63,7 +63,8 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   };
 }
 
-function defaultReplicas({ info }: NatsConnection): number {
+/** Of a new stream. */
+export function defaultReplicas({ info }: NatsConnection): number {
   return info?.cluster === undefined ? 1 : REPLICAS_IN_CLUSTER;
 }
 

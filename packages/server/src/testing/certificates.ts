@@ -26,12 +26,16 @@ export class Certificates {
     return this.#read(files);
   }
 
-  /** For 127.0.0.1 and localhost, signed by an authority made here. */
-  signed(name: string, authority: string, { isExpired = false } = {}): Certificate {
+  /** For 127.0.0.1 and localhost, or others, signed by an authority made here. */
+  signed(
+    name: string,
+    authority: string,
+    { isExpired = false, names = "IP:127.0.0.1,DNS:localhost" } = {},
+  ): Certificate {
     const files = this.#files(name);
     const request = join(this.#dir, `${name}.csr`);
     const extensions = join(this.#dir, `${name}.ext`);
-    writeFileSync(extensions, "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
+    writeFileSync(extensions, `subjectAltName=${names}\n`);
     this.#openssl("req", ...this.#newKey({ ...files, cert: request }), "-subj", `/CN=${name}`);
     const by = this.#files(authority);
     const dates = ["-days", isExpired ? "-1" : "2"];

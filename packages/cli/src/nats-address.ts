@@ -1,0 +1,94 @@
+/** Where NATS servers are and what they are shown, as all commands take it. */
+import type { NatsAccess } from "@sluice/log/nats";
+import { SluiceError } from "@sluice/protocol";
+import { readPem } from "./read-pem.ts";
+
+export interface NatsAddress {
+  readonly servers: readonly string[];
+  readonly login: Pick<NatsAccess, "user" | "pass" | "token">;
+  /** `tls://`: nothing is said to a server that does not speak it. */
+  readonly isTls: boolean;
+  readonly stream: string | undefined;
+  /** As people may see it: without the login. */
+  readonly shown: string;
+}
+
+const SCHEME = /^(nats|tls):\/\//;
+const SERVER = /^(?:(.*)@)?((?:\[[0-9a-fA-F:.]+\]|[^\s:/@[\]]+)(?::\d{1,5})?)$/s;
+
+/**
+ * `nats://USER:PASSWORD@a:4222,b,c/STREAM`: a login is the same for all, one word alone is a token;
+ * `tls://` for servers that must speak it. What has a meaning in there is said in percents.
+ */
+export function parseNatsAddress(text: string): NatsAddress | undefined {
+  const [, all, stream] = /^(.*?)(?:(?<![/:])\/([\w-]*))?$/s.exec(text) ?? [];
+  const parts = (all ?? "").split(",").map((part) => part.trim());
+  const servers = parts.map((part) => SERVER.exec(part.replace(SCHEME, "")));
+  const logins = new Set(servers.flatMap((server) => server?.[1] ?? []));
+  if (servers.includes(null) || logins.size > 1) return undefined;
+  const login = loginOf([...logins][0]);
+  if (login === undefined) return undefined;
+  const isTls = parts.some((part) => part.startsWith("tls://"));
+  const scheme = isTls ? "tls" : "nats";
+  const hosts = servers.map((server) => server![2]!);
+  return {
+    servers: hosts.map((host) => `${scheme}://${host}`),
+    login,
+    isTls,
+    stream: stream === "" ? undefined : stream,
+    shown: `${scheme}://${hosts.join(",")}${stream ? `/${stream}` : ""}`,
+  };
+}
+
+function loginOf(text: string | undefined): NatsAddress["login"] | undefined {
+  if (text === undefined) return {};
+  try {
+    const [name = "", ...rest] = text.split(":").map((part) => decodeURIComponent(part));
+    if (name === "" || rest.length > 1) return undefined;
+    return rest[0] === undefined ? { token: name } : { user: name, pass: rest[0] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Something that should have been an address, as it may be shown. */
+export function withoutLogin(text: string): string {
+  return text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
+}
+
+/** Files beside the address, by the names of their settings. */
+export interface NatsFiles {
+  readonly "nats-creds"?: string | undefined;
+  readonly "nats-ca"?: string | undefined;
+  readonly "nats-cert"?: string | undefined;
+  readonly "nats-key"?: string | undefined;
+}
+
+export const NATS_FILES = {
+  "nats-creds": "file with the credentials for NATS (a JWT and its key)",
+  "nats-ca": "file with who signs the NATS servers, which must speak TLS then (PEM)",
+  "nats-cert": "file with the certificate that NATS servers are shown (PEM)",
+  "nats-key": "file with its key (PEM)",
+} as const satisfies Record<keyof NatsFiles, string>;
+
+/** What servers are shown, and whom one trusts; files that cannot be are refused by their names. */
+export function natsAccess({ login, isTls }: NatsAddress, files: NatsFiles): NatsAccess {
+  const { "nats-creds": creds, "nats-ca": ca, "nats-cert": cert, "nats-key": key } = files;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new SluiceError("INVALID", "nats-cert and nats-key belong together");
+  }
+  if (creds !== undefined && Object.keys(login).length > 0) {
+    throw new SluiceError("INVALID", "nats-creds and a login in the address are two logins");
+  }
+  const pem = (field: keyof NatsFiles, path: string) => readPem(field, path).toString();
+  const tls = {
+    ...(ca === undefined ? {} : { ca: pem("nats-ca", ca) }),
+    ...(cert === undefined ? {} : { cert: pem("nats-cert", cert) }),
+    ...(key === undefined ? {} : { key: pem("nats-key", key) }),
+  };
+  return {
+    ...login,
+    ...(creds === undefined ? {} : { creds: readPem("nats-creds", creds) }),
+    ...(isTls || Object.keys(tls).length > 0 ? { tls } : {}),
+  };
+}

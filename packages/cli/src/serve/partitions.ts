@@ -1,0 +1,52 @@
+import { NatsRegistry, type Registry } from "@sluice/cluster/registry";
+import { findStream } from "@sluice/log/nats";
+import { SluiceError } from "@sluice/protocol";
+import type { Nats } from "./reach-nats.ts";
+
+/** The registry's entry of the cluster. */
+const ENTRY = "cluster";
+
+/** The stream that is the log of a partition. */
+export function streamOf(cluster: string, partition: number): string {
+  return `${cluster}-${partition}`;
+}
+
+/**
+ * How many partitions to ask for. Logs without a cluster have been copied here, or their bucket is
+ * lost: a cluster over more or fewer of them would look for their queues in the wrong ones.
+ */
+export async function partitionsOf(
+  cluster: string,
+  { connection, registry }: { connection: Nats; registry: Registry },
+  asked: number | undefined,
+): Promise<number | undefined> {
+  const isMade = async (): Promise<boolean> => (await registry.get(ENTRY)) !== undefined;
+  if ((await isMade()) || !(await hasLog(cluster, 0, connection))) return asked;
+  // A cluster that another node has made just now had its entry before it had logs.
+  if (await isMade()) return asked;
+  let logs = 1;
+  while (await hasLog(cluster, logs, connection)) logs++;
+  if (asked === undefined || asked === logs) return logs;
+  const there = logs === 1 ? `the log ${streamOf(cluster, 0)}` : `the logs of ${logs} partitions`;
+  const wanted = `the cluster ${cluster} must have --partitions ${logs}`;
+  const message = `there is ${there} already, so ${wanted}`;
+  throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
+}
+
+/** A cluster of several partitions would look elsewhere for what is copied to one of them. */
+export async function checkCopyTarget(stream: string, connection: Nats): Promise<void> {
+  const [, cluster] = /^(.+)-\d+$/.exec(stream) ?? [];
+  if (cluster === undefined || (await findStream(connection, `KV_${cluster}`)) === undefined)
+    return;
+  const registry = await NatsRegistry.open({ connection, bucket: cluster });
+  const entry = await registry.get(ENTRY);
+  await registry.close();
+  const { partitions } = JSON.parse(entry?.value ?? "{}");
+  if (partitions === undefined || partitions === 1) return;
+  const message = `${stream} belongs to a cluster of ${partitions} partitions: nothing was copied`;
+  throw new SluiceError("CONFLICT", message, { stream, partitions });
+}
+
+async function hasLog(cluster: string, partition: number, connection: Nats): Promise<boolean> {
+  return (await findStream(connection, streamOf(cluster, partition))) !== undefined;
+}

@@ -1,0 +1,33 @@
+import { connect } from "node:net";
+import { NATS_CONNECT_MS } from "../limits.ts";
+
+const PORT = 4222;
+/** What a server says of itself is some hundred bytes, and a list of its cluster. */
+const INFO_CHARS_MAX = 65_536;
+
+/**
+ * Whether a server asks for a certificate. The client says only that the server is silent when it
+ * is shown none: under TLS 1.3 that is refused after the handshake. What a server says first tells.
+ */
+export async function asksCertificate(server: string): Promise<boolean> {
+  const socket = connect(placeOf(server));
+  socket.setTimeout(NATS_CONNECT_MS, () => socket.destroy());
+  try {
+    let text = "";
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.includes("\r\n") || text.length > INFO_CHARS_MAX) break;
+    }
+    return /^INFO .*"tls_verify":\s*true/.test(text);
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Of an address with or without a scheme. */
+export function placeOf(server: string): { host: string; port: number } {
+  const { hostname, port } = new URL(server.includes("://") ? server : `nats://${server}`);
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || PORT) };
+}
