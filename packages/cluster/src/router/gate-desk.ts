@@ -102,7 +102,8 @@ export class GateDesk {
         if (told === undefined) await port.deleteGate(key);
         else await port.setGate(key, told);
       };
-      await this.#reach.known(partitions, [], (port) => this.#reach.again(() => tell(port)));
+      const catchUp = (partition: number): Promise<void> => this.#copy(key, [partition]);
+      await this.#reach.tell(partitions, tell, [[`gate ${key}`, catchUp]]);
       config = await this.#atHome(key);
       if (JSON.stringify(config) === JSON.stringify(told)) return;
     }
