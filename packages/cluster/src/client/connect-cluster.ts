@@ -3,7 +3,13 @@
  * as a whole, the making of queues, it asks of any node.
  */
 import { reachBroker } from "@sluice/client/remote";
-import { type Broker, type QueueInfo, type QueueOptions, SluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type OperationOptions,
+  type QueueInfo,
+  type QueueOptions,
+  SluiceError,
+} from "@sluice/protocol";
 import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { OwnerDial } from "../node/owner-dial.ts";
 import { PATIENCE_MS } from "../partitions/limits.ts";
@@ -82,9 +88,9 @@ class ClusterClient extends ClusterRouter {
     return info;
   }
 
-  override async deleteQueue(queue: string): Promise<void> {
+  override async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
     const { anyNode, view } = this.#parts;
-    await anyNode.deleteQueue(queue);
+    await anyNode.deleteQueue(queue, options);
     await view.refresh();
   }
 

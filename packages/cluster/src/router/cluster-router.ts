@@ -39,6 +39,7 @@ import {
   type Progress,
   type QueueInfo,
   type QueueOptions,
+  type RedriveOptions,
   type ScanOptions,
   SluiceError,
   type StatsOptions,
@@ -195,11 +196,18 @@ export class ClusterRouter implements Broker {
   }
 
   /** The job may be in any partition that holds the queue. */
-  async cancelByKey(queue: string, keys: readonly string[]): Promise<Outcome<boolean>[]> {
+  async cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<boolean>[]> {
     checkBatch("keys", keys);
     const placement = this.#reach.directory.placementOf(queue);
-    const known = await this.#reach.known(placement, ["QUEUE_NOT_FOUND"], (port) =>
-      port.cancelByKey(queue, keys),
+    const call = `cancelByKey ${queue}`;
+    const known = await this.#titles.keep(options.operationId, call, keys.length, () =>
+      this.#reach.known(placement, ["QUEUE_NOT_FOUND"], (port) =>
+        port.cancelByKey(queue, keys, options),
+      ),
     );
     return keys.map((_, i) => {
       const answers = known.map(({ value }) => value[i]!);
@@ -209,8 +217,11 @@ export class ClusterRouter implements Broker {
     });
   }
 
-  async retry(ids: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#ofNames("ids", ids, unknownJob, (port, own) => port.retry(own));
+  async retry(ids: readonly string[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+    checkBatch("ids", ids);
+    return this.#titles.keep(options.operationId, "retry", ids.length, () =>
+      this.#ofNames("ids", ids, unknownJob, (port, own) => port.retry(own, options)),
+    );
   }
 
   async job(id: string): Promise<JobInfo> {
@@ -273,8 +284,10 @@ export class ClusterRouter implements Broker {
     return this.#queues.setQueue(checkName("queue.name", queue), options);
   }
 
-  async deleteQueue(queue: string): Promise<void> {
-    await this.#queues.deleteQueue(queue);
+  async deleteQueue(queue: string, options: OperationOptions = {}): Promise<void> {
+    await this.#titles.keep(options.operationId, `deleteQueue ${queue}`, 1, () =>
+      this.#queues.deleteQueue(queue, options),
+    );
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -285,12 +298,16 @@ export class ClusterRouter implements Broker {
     return this.#queues.queues(options);
   }
 
-  async purge(queue: string): Promise<void> {
-    await this.#queues.purge(queue);
+  async purge(queue: string, options: OperationOptions = {}): Promise<void> {
+    await this.#titles.keep(options.operationId, `purge ${queue}`, 1, () =>
+      this.#queues.purge(queue, options),
+    );
   }
 
-  async redrive(queue: string, options?: { count?: number }): Promise<number> {
-    return this.#queues.redrive(queue, options);
+  async redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
+    return this.#titles.keep(options.operationId, `redrive ${queue}`, 1, () =>
+      this.#queues.redrive(queue, options),
+    );
   }
 
   async lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
@@ -330,17 +347,25 @@ export class ClusterRouter implements Broker {
     await this.#gates.clearCooldown(key);
   }
 
-  async reportGate(key: string, ok: boolean): Promise<void> {
-    await this.#gates.reportGate(key, ok);
+  async reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
+    await this.#titles.keep(options.operationId, `reportGate ${key}`, 1, () =>
+      this.#gates.reportGate(key, ok, options),
+    );
   }
 
   async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
     return this.#stores.get(store, keys);
   }
 
-  async storeWrite(store: string, entries: readonly StoreEntry[]): Promise<void> {
+  async storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options: OperationOptions = {},
+  ): Promise<void> {
     checkBatch("entries", entries);
-    await this.#stores.write(store, entries);
+    await this.#titles.keep(options.operationId, `storeWrite ${store}`, 1, () =>
+      this.#stores.write(store, entries, options),
+    );
   }
 
   async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {

@@ -59,13 +59,8 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
   await router.setQueue(queue, {});
   await router.setGate("smtp", { rate: 0 });
   await router.add(queue, [job("a", { gates: ["smtp"] }), job("b", { gates: ["smtp"] })]);
-  cluster.away.add(OTHER);
-  await cluster.drop(OTHER, "close");
-  const deleting = router.deleteGate("smtp").catch((error) => error.code);
-  await clock.advance(3 * ANSWER_MS);
-  assert.ok(["DISCONNECTED", "TIMEOUT"].includes((await deleting) as string), "it is told so");
-  cluster.away.clear();
-  await clock.advance(ANSWER_MS);
+  // Whoever deleted it died before it had told the others.
+  await (await cluster.broker(HOME)).deleteGate("smtp");
   const { config } = await (await cluster.broker(OTHER)).gate("smtp");
   assert.equal(config?.rate, 0, "nobody has told it");
   for (let i = 0; i < 2; i++) {

@@ -9,7 +9,14 @@
  * home before all others. Whatever is cut off in between, no partition has the gate open that its
  * home limits, and none waits for a home that lends nothing.
  */
-import type { Broker, GateConfig, GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
+import type {
+  Broker,
+  GateConfig,
+  GateInfo,
+  GatesOptions,
+  GatesPage,
+  OperationOptions,
+} from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
 import { pageOfGates } from "./gate-pages.ts";
 import { PAGE_MAX } from "./limits.ts";
@@ -102,7 +109,8 @@ export class GateDesk {
         if (told === undefined) await port.deleteGate(key);
         else await port.setGate(key, told);
       };
-      await this.#reach.known(partitions, [], (port) => this.#reach.again(() => tell(port)));
+      const catchUp = (partition: number): Promise<void> => this.#copy(key, [partition]);
+      await this.#reach.tell(partitions, tell, [[`gate ${key}`, catchUp]]);
       config = await this.#atHome(key);
       if (JSON.stringify(config) === JSON.stringify(told)) return;
     }
@@ -144,8 +152,8 @@ export class GateDesk {
     await this.#reach.ask(this.#home(key), (port) => port.clearCooldown(key));
   }
 
-  async reportGate(key: string, ok: boolean): Promise<void> {
-    await this.#reach.port(this.#home(key)).reportGate(key, ok);
+  async reportGate(key: string, ok: boolean, options: OperationOptions): Promise<void> {
+    await this.#reach.port(this.#home(key)).reportGate(key, ok, options);
   }
 
   #home(key: string): number {

@@ -34,7 +34,10 @@ export const SURPLUS_MS = 100;
 /** After how long a partition that has refused a consumer, or ended it, is asked again. */
 export const REJOIN_MS = 1000;
 
-/** Names of operations and of groups that are remembered here. */
+/** How often a partition is told what it could not be told: it is of no use meanwhile. */
+export const OWED_MS = 5_000;
+
+/** Names of operations and of groups that are remembered here, and of what a partition is owed. */
 export const NAMES_MAX = 10_000;
 
 /** As long as a broker holds a group for members that do not come. */

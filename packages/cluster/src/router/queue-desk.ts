@@ -4,9 +4,11 @@ import {
   type LaneStats,
   type LanesOptions,
   type LookOptions,
+  type OperationOptions,
   type Page,
   type QueueInfo,
   type QueueOptions,
+  type RedriveOptions,
   type SluiceError,
   toSluiceError,
   type WorkerInfo,
@@ -101,18 +103,32 @@ export class QueueDesk {
     await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
-  async deleteQueue(queue: string): Promise<void> {
+  async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
     const { directory } = this.#reach;
     const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
+    // Where dead letters are must not be forgotten while jobs can die there.
+    const forget = async (): Promise<void> => (isDlq ? undefined : directory.unplace(queue));
     try {
-      await this.#held(queue, (partition) => this.#reach.port(partition).deleteQueue(queue));
+      await this.#held(queue, (partition) =>
+        this.#reach.port(partition).deleteQueue(queue, options),
+      );
     } catch (error) {
       // An earlier call may have been cut off when all was done but this.
-      if (isNotFound(error) && !isDlq) await directory.unplace(queue);
+      if (isNotFound(error)) await forget();
       throw error;
     }
-    // Where dead letters are must not be forgotten while jobs can die there.
-    if (!isDlq) await directory.unplace(queue);
+    // A call that was made again has deleted nothing: the queue may have been made anew meanwhile.
+    if (options.operationId === undefined || !(await this.#isThere(queue))) await forget();
+  }
+
+  async #isThere(queue: string): Promise<boolean> {
+    return this.queue(queue).then(
+      () => true,
+      (error) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -149,19 +165,18 @@ export class QueueDesk {
     });
   }
 
-  async purge(queue: string): Promise<void> {
-    await this.#held(queue, (partition) => this.#reach.port(partition).purge(queue));
+  async purge(queue: string, options: OperationOptions): Promise<void> {
+    await this.#held(queue, (partition) => this.#reach.port(partition).purge(queue, options));
   }
 
   /** Oldest first holds within each partition; those before take from the count first. */
-  async redrive(queue: string, options: { count?: number } = {}): Promise<number> {
-    const { count } = options;
+  async redrive(queue: string, { count, ...operation }: RedriveOptions): Promise<number> {
     const refusals: SluiceError[] = [];
     const placement = this.#reach.directory.placementOf(queue);
     let moved = 0;
     for (const partition of placement) {
       if (count !== undefined && moved > 0 && moved >= count) break;
-      const left = count === undefined ? {} : { count: count - moved };
+      const left = count === undefined ? operation : { ...operation, count: count - moved };
       try {
         moved += await this.#reach.port(partition).redrive(queue, left);
       } catch (error) {

@@ -8,6 +8,7 @@ import {
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
 import { AGAIN_MS, ANSWER_MS, LOOK_MS, PATIENCE_MS, TRIES_MAX } from "./limits.ts";
+import { Owed } from "./owed.ts";
 
 export type Answered<T> = { partition: number } & (
   | { value: T; error?: undefined }
@@ -34,6 +35,8 @@ export class Reach {
   readonly clock: Clock;
   /** Every partition there is. */
   readonly all: readonly number[];
+  /** What partitions could not be told yet. */
+  readonly owed: Owed;
   readonly #partitions: Partitions;
   /** Partitions that a look has missed and that have not answered one since. */
   readonly #away = new Set<number>();
@@ -43,6 +46,7 @@ export class Reach {
     this.directory = directory;
     this.clock = clock;
     this.all = Array.from({ length: directory.partitions }, (_, partition) => partition);
+    this.owed = new Owed(clock, () => this.#isClosed);
     this.#partitions = partitions;
   }
 
@@ -95,6 +99,24 @@ export class Reach {
       }
       await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
     }
+  }
+
+  /**
+   * Tells partitions what does no harm when it is told twice; refused when one could not be told.
+   * That one is owed it: by name, how to make up for it.
+   */
+  async tell(
+    partitions: readonly number[],
+    call: (port: Broker) => Promise<unknown>,
+    owed: readonly (readonly [string, (partition: number) => Promise<void>])[],
+  ): Promise<void> {
+    const answers = await this.every(partitions, (port) => this.again(() => call(port)));
+    const late = answers.filter(isAway);
+    for (const { partition } of late) {
+      for (const [name, tell] of owed) this.owed.owe(partition, name, () => tell(partition));
+    }
+    const refused = answers.find(({ error }) => error !== undefined);
+    if (refused !== undefined) throw refused.error!;
   }
 
   /** What each of them answers, in their order. */

@@ -1,5 +1,5 @@
 /** The calls about stores, each of which lives in one partition. */
-import type { Page, ScanOptions, StoreEntry } from "@sluice/protocol";
+import type { Broker, OperationOptions, Page, ScanOptions, StoreEntry } from "@sluice/protocol";
 import { homeOfStore } from "../hash.ts";
 import type { Reach } from "./reach.ts";
 
@@ -19,16 +19,29 @@ export class StoreDesk {
     return this.#reach.ask(this.#home(store), (port) => port.storeGet(store, keys));
   }
 
-  async write(store: string, entries: readonly StoreEntry[]): Promise<void> {
-    await this.#reach.port(this.#home(store)).storeWrite(store, entries);
+  async write(
+    store: string,
+    entries: readonly StoreEntry[],
+    options: OperationOptions,
+  ): Promise<void> {
+    await this.#reach.port(this.#home(store)).storeWrite(store, entries, options);
     if (store !== CONFIG) return;
-    const copy = this.#copying.then(() => this.#copy(entries.map(({ key }) => key)));
-    this.#copying = copy.catch(() => {});
-    await copy;
+    const home = this.#home(CONFIG);
+    const others = this.#reach.all.filter((partition) => partition !== home);
+    await this.#copyInTurn(
+      entries.map(({ key }) => key),
+      others,
+    );
   }
 
   async scan(store: string, options: ScanOptions | undefined): Promise<Page<StoreEntry>> {
     return this.#reach.ask(this.#home(store), (port) => port.storeScan(store, options));
+  }
+
+  async #copyInTurn(keys: readonly string[], partitions: readonly number[]): Promise<void> {
+    const copy = this.#copying.then(() => this.#copy(keys, partitions));
+    this.#copying = copy.catch(() => {});
+    await copy;
   }
 
   /**
@@ -36,18 +49,19 @@ export class StoreDesk {
    * copy the same keys at the same time, and be overtaken on its way: so the home is asked again
    * afterwards, until what was copied is what it holds.
    */
-  async #copy(keys: readonly string[]): Promise<void> {
-    const home = this.#home(CONFIG);
-    const others = this.#reach.all.filter((partition) => partition !== home);
-    if (others.length === 0) return;
+  async #copy(keys: readonly string[], partitions: readonly number[]): Promise<void> {
+    if (partitions.length === 0) return;
     let values = await this.get(CONFIG, keys);
     for (;;) {
       const entries = keys.map((key, i) => ({ key, value: values[i] }));
-      await this.#reach.known(others, [], (port) =>
-        this.#reach.again(() => port.storeWrite(CONFIG, entries)),
-      );
+      const write = (port: Broker): Promise<void> => port.storeWrite(CONFIG, entries);
+      const owed = keys.map((key) => {
+        const catchUp = (one: number): Promise<void> => this.#copyInTurn([key], [one]);
+        return [`config ${key}`, catchUp] as const;
+      });
+      await this.#reach.tell(partitions, write, owed);
       const held = await this.get(CONFIG, keys);
-      if (JSON.stringify(held) === JSON.stringify(values)) return;
+      if (textOf(held) === textOf(values)) return;
       values = held;
     }
   }
@@ -55,4 +69,9 @@ export class StoreDesk {
   #home(store: string): number {
     return homeOfStore(String(store), this.#reach.directory.partitions);
   }
+}
+
+/** A key that is not there is not one whose value is null. */
+function textOf(values: readonly unknown[]): string {
+  return JSON.stringify(values.map((value) => (value === undefined ? [] : [value])));
 }

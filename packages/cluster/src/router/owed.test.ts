@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Broker, type GateConfig, SluiceError, type StoreEntry } from "@sluice/protocol";
+import { MemoryDirectory } from "../directory.ts";
+import { homeOfGate, homeOfStore } from "../hash.ts";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { ClusterRouter } from "./cluster-router.ts";
+import { OWED_MS } from "./limits.ts";
+
+/** Partitions that are served all the time, some of which cannot be reached from here. */
+function scene() {
+  const clock = new FakeClock(() => turns(5));
+  const away = new Set<number>();
+  const gates = [0, 1].map(() => new Map<string, GateConfig>());
+  const stores = [0, 1].map(() => new Map<string, unknown>());
+  const told: number[] = [];
+  const ports = [0, 1].map((partition) => {
+    const reached = (): void => {
+      told.push(partition);
+      if (away.has(partition)) throw new SluiceError("DISCONNECTED", "it cannot be reached");
+    };
+    return {
+      gate: async (key: string) => ({ key, config: gates[partition]!.get(key), line: [] }),
+      setGate: async (key: string, config: GateConfig) => {
+        reached();
+        gates[partition]!.set(key, config);
+      },
+      deleteGate: async (key: string) => {
+        reached();
+        gates[partition]!.delete(key);
+      },
+      storeGet: async (_: string, keys: string[]) => keys.map((key) => stores[partition]!.get(key)),
+      storeWrite: async (_: string, entries: StoreEntry[]) => {
+        reached();
+        for (const { key, value } of entries) stores[partition]!.set(key, value);
+      },
+    };
+  }) as unknown as Broker[];
+  const router = new ClusterRouter({
+    directory: new MemoryDirectory(2),
+    partitions: { port: (partition) => ports[partition]!, close: async () => {} },
+    clock,
+  });
+  return { clock, away, gates, stores, told, router };
+}
+
+test("a partition that could not be told of a gate is told when it is reached again", async () => {
+  const { clock, away, gates, router } = scene();
+  const home = homeOfGate("smtp", 2);
+  const other = 1 - home;
+  await router.setGate("smtp", { rate: 1 });
+  away.add(other);
+  const refusal = assert.rejects(router.deleteGate("smtp"), { code: "DISCONNECTED" });
+  await clock.advance(20 * OWED_MS);
+  await refusal;
+  assert.equal(gates[other]!.get("smtp")?.rate, 1);
+  away.clear();
+  await clock.advance(OWED_MS + 1_000);
+  assert.equal(gates[other]!.has("smtp"), false);
+  await router.close();
+});
+
+test("what it is told then is what the home says by then", async () => {
+  const { clock, away, stores, told, router } = scene();
+  const home = homeOfStore("config", 2);
+  const other = 1 - home;
+  away.add(other);
+  for (const value of [1, 2, 3]) {
+    const writing = router.storeWrite("config", [{ key: "plan", value }]);
+    const refusal = assert.rejects(writing, { code: "DISCONNECTED" });
+    await clock.advance(1_000);
+    await refusal;
+  }
+  stores[home]!.set("plan", 4);
+  away.clear();
+  told.length = 0;
+  await clock.advance(OWED_MS + 1_000);
+  assert.equal(stores[other]!.get("plan"), 4);
+  assert.deepEqual(told, [other], "once");
+  await clock.advance(10 * OWED_MS);
+  assert.deepEqual(told, [other], "and no more");
+  await router.close();
+});
+
+test("a router that is closed tells nobody any more", async () => {
+  const { clock, away, told, router } = scene();
+  const other = 1 - homeOfStore("config", 2);
+  away.add(other);
+  const writing = router.storeWrite("config", [{ key: "plan", value: 1 }]);
+  const refusal = assert.rejects(writing, { code: "DISCONNECTED" });
+  await clock.advance(1_000);
+  await refusal;
+  await router.close();
+  told.length = 0;
+  await clock.advance(10 * OWED_MS);
+  assert.deepEqual(told, []);
+});
