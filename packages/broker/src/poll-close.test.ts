@@ -5,7 +5,7 @@ import { openBroker } from "./index.ts";
 
 const payload = new TextEncoder().encode("x");
 
-test("a poll that waits when the broker closes takes no leases away from earlier polls", async () => {
+test("a poll that waits when the broker closes takes nothing from earlier polls", async () => {
   const log = new MemoryLog();
   const broker = await openBroker({ log });
   await broker.setQueue("q", {});

@@ -61,7 +61,7 @@ test("a drain moves all partitions without a failed call, each within half a sec
   await cluster.node("b").stop();
 });
 
-test("workers keep their jobs while the node that they came through is drained and ends", async (t) => {
+test("workers keep their jobs when the node they came through is drained and ends", async (t) => {
   const cluster = await TestCluster.start(t);
   const worker = await behindOneAddress(t, cluster, "b");
   const held = new Map<string, LeasedJob>();
