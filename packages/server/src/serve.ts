@@ -163,6 +163,7 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
     broker: ({ principal }) => guard(desk.ready(), principal),
+    missing: async () => (await desk.ready().stats()).missing,
     keys: () => desk.keys(),
     limits,
     closing,

@@ -7,6 +7,8 @@ import type { Limits } from "../limits.ts";
 export interface RouteContext {
   /** The broker as the caller may use it; refuses with RECOVERING while there is none. */
   broker(request: FastifyRequest): Broker;
+  /** The partitions of a cluster that do not answer; no call of the caller's. */
+  missing(): Promise<readonly number[] | undefined>;
   /** Refuses when the server asks for no keys. */
   keys(): KeyRing;
   readonly limits: Limits;

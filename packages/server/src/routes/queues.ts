@@ -61,9 +61,9 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
     },
     handler: async (request) => {
       const broker = context.broker(request);
-      const [queues, { missing }] = await Promise.all([
+      const [queues, missing] = await Promise.all([
         broker.queues({ partial: true }),
-        broker.stats(),
+        context.missing(),
       ]);
       return missing === undefined ? { queues } : { queues, missing };
     },
