@@ -28,6 +28,14 @@ try {
   console.error(isKnown ? (error as Error).message : error);
 }
 
+// A connection that is still being made, to a server that hangs, must not keep the process alive.
+await Promise.all([process.stdout, process.stderr].map(written));
+process.exit();
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
 function codeOf(error: unknown): number {
   if (!(error instanceof SluiceError)) return EXIT.unexpected;
   return error.code === "DISCONNECTED" ? EXIT.unreachable : EXIT.wrong;

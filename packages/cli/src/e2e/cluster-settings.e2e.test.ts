@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { NatsServers } from "@sluice/log/testing";
 import type { ClusterStatus } from "@sluice/server";
 import { Certificates } from "@sluice/server/testing";
 import { Sluice } from "sluice";
 import { addAll, job, take, textOf } from "../testing/jobs.ts";
 import { firstLine, newDir, runSluice, spawnServe, start } from "../testing/spawn-serve.ts";
+
+/** Far more than the time in which others may take over. */
+const END_MS = 60_000;
 
 let nats: NatsServers;
 let cluster: string[];
@@ -117,3 +121,25 @@ async function helloOf(words: readonly string[]): Promise<{ durability: string }
     child.kill("SIGKILL");
   }
 }
+
+test("what cannot be is refused before anything is made", async () => {
+  for (const [words, line] of [
+    [["--replicas", "0"], /^replicas must be a whole number from 1 to 5, got 0\n$/],
+    [["--durability", "memory"], /^durability is for a server alone: [^\n]*\n$/],
+    [["--advertise", "ftp://a:1"], /^advertise must be an address [^\n]*, got ftp:\/\/a:1\n$/],
+  ] as const) {
+    const { code, err } = await runSluice(["serve", ...cluster, "--port", "0", ...words]);
+    assert.equal(code, 1);
+    assert.match(err.replace(/^\{.*\n/gm, ""), line);
+  }
+});
+
+test("a node that is told to end does so, though NATS hangs", async (t) => {
+  const own = await NatsServers.start();
+  t.after(() => own.stop());
+  const server = await spawnServe(t, ["--cluster", own.urls[0]!, "--partitions", "1"]);
+  await own.pause(0);
+  const ended = await Promise.race([server.end("SIGTERM"), wait(END_MS)]);
+  own.resume(0);
+  assert.equal(ended, 0);
+});

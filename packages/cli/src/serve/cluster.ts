@@ -3,10 +3,10 @@ import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
 import { ClusterNode } from "@sluice/cluster/node";
 import { NatsLog, type NatsLogOptions, readDurability } from "@sluice/log/nats";
-import type { Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError } from "@sluice/protocol";
 import { readPem } from "../read-pem.ts";
 import { clusterPage } from "./cluster-page.ts";
-import { LEAVE_MS, LOG_DEADLINE_MS } from "./limits.ts";
+import { LEAVE_MS, LOG_DEADLINE_MS, REPLICAS_MAX } from "./limits.ts";
 import { addressOf, clusterNameOf, hostsOf, nodeNameOf } from "./node-names.ts";
 import { partitionsOf, streamOf } from "./partitions.ts";
 import { addressOfNats, patiently, type Reached, reachNats, type Waiting } from "./reach-nats.ts";
@@ -23,6 +23,7 @@ interface Place extends Reached {
 }
 
 export async function startNode(settings: ServeSettings, waiting: Waiting): Promise<Served> {
+  checkSettings(settings);
   const cluster = clusterNameOf(settings);
   const node = nodeNameOf(settings);
   const reached = await reachNats(settings, cluster, waiting);
@@ -121,4 +122,16 @@ function durabilityOf(
   const logs = Array.from({ length: partitions }, (_, i) => streamOf(cluster, i));
   const { replicas } = settings;
   return readDurability(connection, { logs, registry: `KV_${cluster}`, replicas });
+}
+
+/** What cannot be is refused before anything is made. */
+function checkSettings({ dir, durability, replicas = 1 }: ServeSettings): void {
+  const alone = dir === undefined ? durability && "durability" : "dir";
+  if (alone) {
+    const message = `${alone} is for a server alone: the jobs of a cluster lie in NATS`;
+    throw new SluiceError("INVALID", message, { field: alone });
+  }
+  if (Number.isInteger(replicas) && replicas >= 1 && replicas <= REPLICAS_MAX) return;
+  const message = `replicas must be a whole number from 1 to ${REPLICAS_MAX}, got ${replicas}`;
+  throw new SluiceError("INVALID", message, { field: "replicas", value: replicas });
 }

@@ -39,7 +39,7 @@ export function addressOf({ advertise, host }: ServeSettings, running: RunningSe
 export function hostsOf(settings: ServeSettings): readonly string[] | undefined {
   const { advertise, "allow-host": hosts } = settings;
   if (advertise === undefined) return hosts;
-  if (!URL.canParse(advertise)) {
+  if (!/^https?:$/.test(URL.parse(advertise)?.protocol ?? "")) {
     const message = `advertise must be an address such as http://a.example:7070, got ${advertise}`;
     throw new SluiceError("INVALID", message, { field: "advertise", value: advertise });
   }

@@ -10,6 +10,7 @@ import {
   serve,
   type TlsOptions,
 } from "@sluice/server";
+import { withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
 import type { ServeSettings } from "./settings.ts";
 
@@ -72,6 +73,10 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
 }
 
 async function openLog(dir: string, durability: string): Promise<Log> {
+  if (/^\w+:\/\//.test(dir)) {
+    const message = `dir must be a directory, got ${withoutLogin(dir)}: see --cluster for NATS`;
+    throw new SluiceError("INVALID", message, { field: "dir" });
+  }
   if (durability === "memory") return new MemoryLog();
   if (durability === "fsync" || durability === "os") return FileLog.open({ dir, durability });
   const message = `durability must be fsync, os or memory, got ${JSON.stringify(durability)}`;

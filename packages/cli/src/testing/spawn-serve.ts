@@ -50,8 +50,10 @@ export async function spawnServe(
   words: readonly string[],
   dir: string = newDir(),
 ): Promise<Spawned> {
-  const usual = ["serve", "--json", "--dir", dir, "--log-level", "error"];
-  const child = start([...usual, ...(words.includes("--port") ? [] : ["--port", "0"]), ...words]);
+  const usual = ["serve", "--json", "--log-level", "error"];
+  if (!words.includes("--cluster")) usual.push("--dir", dir);
+  if (!words.includes("--port")) usual.push("--port", "0");
+  const child = start([...usual, ...words]);
   child.stderr!.pipe(process.stderr);
   const clients: Sluice[] = [];
   const end: Spawned["end"] = async (signal) => {

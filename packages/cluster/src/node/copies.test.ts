@@ -54,6 +54,19 @@ test("a partition that is opened takes the limits of gates from their homes", as
   copies.stop();
 });
 
+test("limits that come before their home has them are not deleted", async () => {
+  const { clock, brokers, copies, configOf } = await scene();
+  const key = keyOf(1);
+  await brokers[0]!.setGate(key, { rate: 1 });
+  copies.opened(0);
+  await clock.advance(0);
+  assert.equal((await configOf(0, key))?.rate, 1);
+  await brokers[1]!.setGate(key, { rate: 1 });
+  await clock.advance(2 * COPY_AGAIN_MS);
+  assert.equal((await configOf(0, key))?.rate, 1);
+  copies.stop();
+});
+
 test("a home that is away is asked until it answers, and keeps nobody from others", async () => {
   const { clock, brokers, away, copies, configOf } = await scene();
   const keys = [keyOf(1), keyOf(2)] as const;

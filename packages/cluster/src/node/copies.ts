@@ -30,6 +30,8 @@ export class Copies {
   readonly #storeHome: number;
   /** By home: the partitions that are open here and still to be compared with it. */
   readonly #due = new Map<number, Set<number>>();
+  /** By partition: gates whose limits its last compare has not found at their home. */
+  readonly #doubted = new Map<number, Set<string>>();
   readonly #running = new Set<number>();
   #isStopped = false;
 
@@ -41,6 +43,7 @@ export class Copies {
 
   /** A partition is served here from now on. */
   opened(partition: number): void {
+    this.#doubted.delete(partition);
     for (const [home, due] of this.#due) {
       if (home === partition) continue;
       due.add(partition);
@@ -50,6 +53,12 @@ export class Copies {
 
   stop(): void {
     this.#isStopped = true;
+  }
+
+  #doubtedOf(partition: number): Set<string> {
+    const doubted = this.#doubted.get(partition) ?? new Set();
+    this.#doubted.set(partition, doubted);
+    return doubted;
   }
 
   /** Each home on its own: one that is away keeps nobody from the others. */
@@ -81,7 +90,7 @@ export class Copies {
         const broker = brokerOf(partition);
         let changes = 0;
         if (broker !== undefined) {
-          changes += await alignGates(gates, broker, isOfHome);
+          changes += await alignGates(gates, broker, isOfHome, this.#doubtedOf(partition));
           if (config !== undefined) changes += await alignConfig(config, broker);
         }
         // Whoever opens it next compares it anew.

@@ -22,11 +22,16 @@ export async function readGates(
   return found;
 }
 
-/** Makes the limits of a partition like those of a home; answers how many were not. */
+/**
+ * Makes the limits of a partition like those of a home; answers how many were not. New limits come
+ * to a partition before the home has them: so those that the home lacks are doubted at first, and
+ * deleted when they were doubted before.
+ */
 export async function alignGates(
   wanted: ReadonlyMap<string, GateConfig>,
   to: Broker,
   isOfHome: (key: string) => boolean,
+  doubted: Set<string>,
 ): Promise<number> {
   const there = await readGates(to, isOfHome);
   let changes = 0;
@@ -36,9 +41,12 @@ export async function alignGates(
     changes++;
   }
   for (const key of there.keys()) {
-    if (wanted.has(key)) continue;
-    await to.deleteGate(key);
-    changes++;
+    if (wanted.has(key)) doubted.delete(key);
+    else {
+      changes++;
+      if (!doubted.delete(key)) doubted.add(key);
+      else await to.deleteGate(key);
+    }
   }
   return changes;
 }

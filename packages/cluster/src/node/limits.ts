@@ -15,6 +15,9 @@ export const WATCH_MS_MAX = 30_000;
 /** An owner without a proof for this part of a lease serves no more. */
 export const PROOF_SHARE = 2 / 3;
 
+/** Changes of the registry that are made at once make each other try again: no more than these. */
+export const CLAIMS_MAX = 8;
+
 /** Partitions that one node gets ready to hand over at once; they leave one after the other. */
 export const MOVES_MAX = 2;
 

@@ -17,6 +17,7 @@ import {
 import { Hearing } from "./hearing.ts";
 import {
   BEATS_PER_LEASE,
+  CLAIMS_MAX,
   CLOSE_MS_MAX,
   FORGET_MS,
   LEASE_MS,
@@ -357,9 +358,16 @@ export class Ownership {
         return;
       case "away":
         if (now < tenure.retryAt || this.#presence.isStopped) return;
-        if (tenure.isOurs || (isTarget && !this.#hasLiveOwner(tenure, now))) tenure.claim();
+        if (tenure.isOurs) tenure.claim();
+        else if (isTarget && !this.#hasLiveOwner(tenure, now)) this.#claim(tenure);
         else if (isHearing && this.#isPromisedToUs(tenure, now)) tenure.warm();
     }
+  }
+
+  /** A few at once: the others when these are done. */
+  #claim(tenure: Tenure): void {
+    const claimed = this.#tenures.filter(({ state, isBusy }) => state === "away" && isBusy);
+    if (claimed.length < CLAIMS_MAX) tenure.claim();
   }
 
   #hasLiveOwner({ entry }: Tenure, now: number): boolean {
