@@ -24,9 +24,8 @@ const DIR_MODE = 0o700;
 
 /**
  * Up to this a write goes to the operating system at once and not through Node's threads: a copy
- * into its cache takes less time than waking a thread and hearing of it. With one add in flight and
- * durability `os` that was 107 µs of processor time a job, and is 48. Larger ones are not waited
- * for, and above 64 adds in flight, where groups are larger, nothing changes.
+ * into its cache takes less time than waking a thread and hearing of it (`npm run bench -- embedded
+ * --only writes` has both). Larger ones are not waited for.
  */
 const AT_ONCE_BYTES_MAX = 16 * 1024;
 
