@@ -85,6 +85,10 @@ export class Journal {
     );
   }
 
+  get isCommitting(): boolean {
+    return this.#inFlight > 0;
+  }
+
   /** How long the commit has been on its way that is on its way now. */
   get unsyncedMs(): number {
     return this.#inFlight === 0 ? 0 : performance.now() - this.#flushedAt;

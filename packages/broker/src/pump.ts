@@ -7,6 +7,12 @@ import type { Journal } from "./journal.ts";
 const LEASES_PER_CALL = 500;
 const CALLS_PER_TURN = 8;
 
+/**
+ * What is dispatched goes out when it is in the log. While a commit takes longer than this nothing
+ * more is: all of it would go out at once when the log goes on, more than gates allow.
+ */
+const HELD_UP_MS = 50;
+
 /** What the pump keeps going. */
 export interface Pumped {
   readonly engine: Engine;
@@ -37,10 +43,13 @@ export class Pump {
   #isStopped = false;
   #ranAt = performance.now();
   #givesWay = false;
+  /** By the clock of the broker. */
+  #committingSince: number | undefined;
 
   constructor(of: Pumped) {
     this.#of = of;
     of.journal.onCommit = () => {
+      this.#committingSince = undefined;
       of.afterCommit();
       this.call();
     };
@@ -70,11 +79,11 @@ export class Pump {
 
   /** Does now what a call would do at the end of this turn. */
   runNow(): void {
-    if (!this.#isStopped && this.#of.journal.failure === undefined) {
+    if (!this.#isStopped && this.#of.journal.failure === undefined && !this.#isHeldUp) {
       this.#of.beforeDispatch();
       this.#dispatch();
       this.#of.afterDispatch();
-      this.#of.journal.flush();
+      this.#flush();
     }
     this.call();
   }
@@ -98,14 +107,29 @@ export class Pump {
       setImmediate(this.#run);
       return journal.flush();
     }
+    // The end of the commit calls again.
+    if (this.#isHeldUp) return;
     this.#of.beforeDispatch();
     const isDone = this.#dispatch();
     this.#of.afterDispatch();
-    journal.flush();
+    this.#flush();
     if (isDone) return this.#setTimer();
     this.#state = "paused";
     setImmediate(this.#run);
   };
+
+  #flush(): void {
+    const { journal, clock } = this.#of;
+    journal.flush();
+    if (journal.isCommitting) this.#committingSince ??= clock.now();
+  }
+
+  get #isHeldUp(): boolean {
+    const { journal, clock } = this.#of;
+    if (!journal.isCommitting) return false;
+    this.#committingSince ??= clock.now();
+    return clock.now() - this.#committingSince > HELD_UP_MS;
+  }
 
   /** Answers whether all was done that can be done now. */
   #dispatch(): boolean {

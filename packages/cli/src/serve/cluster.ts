@@ -1,7 +1,7 @@
 /** A node of a cluster: all that `sluice serve --cluster` runs. */
 import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
-import { ClusterNode } from "@sluice/cluster/node";
+import { ClusterNode, type LogShare } from "@sluice/cluster/node";
 import { NatsLog, type NatsLogOptions, readDurability } from "@sluice/log/nats";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { readPem } from "../read-pem.ts";
@@ -81,9 +81,11 @@ function newNode(
   onSuperseded: (error: SluiceError) => void,
 ): ClusterNode {
   const { replicas, "payload-memory": payloadMemoryBytes } = settings;
-  const logOf = (partition: number): NatsLogOptions => ({
+  const logOf = (partition: number, { readCacheBytes, hasLog }: LogShare): NatsLogOptions => ({
     connection,
     stream: streamOf(cluster, partition),
+    create: !hasLog,
+    readCacheBytes,
     deadlineMs: LOG_DEADLINE_MS,
     ...(replicas === undefined ? {} : { replicas }),
   });
@@ -95,8 +97,8 @@ function newNode(
     partitions,
     clock: new SystemClock(),
     dial: dialWs(peerTls(settings)),
-    openLog: (partition, share) => NatsLog.open({ ...logOf(partition), ...share }),
-    followLog: (partition, share) => NatsLog.follow({ ...logOf(partition), ...share }),
+    openLog: (partition, share) => NatsLog.open(logOf(partition, share)),
+    followLog: (partition, share) => NatsLog.follow(logOf(partition, share)),
     broker: payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes },
     resumeMs: settings["resume-ms"],
     onError: (partition, { message }) => {

@@ -6,7 +6,7 @@ import { homeOfGate, homeOfStore } from "../hash.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { FencedStore } from "../testing/fenced-log.ts";
 import { NodeCluster } from "../testing/node-cluster.ts";
-import { ClusterNode, type LogShare } from "./cluster-node.ts";
+import { ClusterNode } from "./cluster-node.ts";
 
 const QUEUES = ["mail", "images", "reports", "sync", "billing", "search"];
 
@@ -252,16 +252,28 @@ test("a node that is started again under its name tells another version", async 
   assert.notEqual(before, after);
 });
 
+test("a log may be made by the first who opens it, and must be there ever after", async (t) => {
+  const cluster = new NodeCluster(t, 2);
+  const a = await cluster.add("a");
+  await cluster.settled([a]);
+  const b = await cluster.add("b");
+  await cluster.settled([a, b]);
+  await a.kill();
+  await cluster.settled([b]);
+  assert.deepEqual(cluster.opened.slice(0, 2), [false, false]);
+  assert.ok(cluster.opened.length > 2 && cluster.opened.slice(2).every((hasLog) => hasLog));
+});
+
 test("what logs keep for reading is shared by the partitions", async () => {
   for (const [partitions, mib] of [
     [4, 8],
     [64, 1],
   ] as const) {
-    const shares = new Set<LogShare>();
+    const shares = new Set<number>();
     const node = new ClusterNode({
       registry: new MemoryRegistry(),
       openLog: async (_, share) => {
-        shares.add(share);
+        shares.add(share.readCacheBytes);
         return new FencedStore().open();
       },
       dial: () => Promise.reject(new Error("there is no other node")),
@@ -273,7 +285,7 @@ test("what logs keep for reading is shared by the partitions", async () => {
     const isServed = (): boolean =>
       node.status().partitions.every(({ state }) => state === "serving");
     while (!isServed()) await new Promise((resolve) => node.onChange(() => resolve(undefined)));
-    assert.deepEqual([...shares], [{ readCacheBytes: mib * 1024 * 1024 }]);
     await node.close();
+    assert.deepEqual([...shares], [mib * 1024 * 1024]);
   }
 });

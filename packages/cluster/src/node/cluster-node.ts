@@ -62,6 +62,8 @@ export interface ClusterNodeOptions {
 /** What one of the logs of a node may use of what they have together. */
 export interface LogShare {
   readonly readCacheBytes: number;
+  /** Whether there is a log: one that is gone must not be made anew. */
+  readonly hasLog: boolean;
 }
 
 interface Parts {
@@ -276,8 +278,8 @@ export class ClusterNode implements ClusterDoor {
     const share = Math.ceil(READ_CACHE_BYTES / partitions);
     const ours = { readCacheBytes: Math.min(READ_CACHE_BYTES_EACH, share) };
     return {
-      openLog: (partition) => openLog(partition, ours),
-      followLog: followLog && ((partition) => followLog(partition, ours)),
+      openLog: (partition, hasLog) => openLog(partition, { ...ours, hasLog }),
+      followLog: followLog && ((partition) => followLog(partition, { ...ours, hasLog: true })),
     };
   }
 

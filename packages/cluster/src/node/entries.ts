@@ -48,6 +48,8 @@ export interface OwnerEntry extends NodeName {
   /** Who had it before, and whether it was handed over or taken. */
   readonly from?: string;
   readonly isHandedOver?: boolean;
+  /** Its log was opened once: one that is gone since is damage, and not made anew. */
+  readonly hasLog?: boolean;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface FollowedLog extends Log {
 export interface HousesOptions {
   readonly clock: Clock;
   /** Fences whoever had the log before. */
-  readonly openLog: (partition: number) => Promise<Log>;
+  readonly openLog: (partition: number, hasLog: boolean) => Promise<Log>;
   /** Absent: nothing can be read ahead. */
   readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes">;
@@ -145,9 +145,9 @@ export class Houses implements PartitionHost {
     return guest;
   }
 
-  async open(partition: number): Promise<void> {
+  async open(partition: number, hasLog = false): Promise<void> {
     if (!(await this.#openGuest(partition))) {
-      const log = await this.#options.openLog(partition);
+      const log = await this.#options.openLog(partition, hasLog);
       try {
         const broker = await this.#openBroker(partition, log);
         this.#houses.set(partition, { log, broker, sessions: undefined });

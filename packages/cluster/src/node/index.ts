@@ -1,3 +1,3 @@
-export { ClusterNode, type ClusterNodeOptions } from "./cluster-node.ts";
+export { ClusterNode, type ClusterNodeOptions, type LogShare } from "./cluster-node.ts";
 export { Ownership, type OwnershipOptions } from "./ownership.ts";
 export { keepTrying } from "./within.ts";

@@ -39,7 +39,8 @@ export interface PartitionHost {
   /** What was read ahead is not needed after all. */
   cool(partition: number): void;
   /** Fences whoever had it, reads the log, and serves. */
-  open(partition: number): Promise<void>;
+  /** `hasLog`: it must be there; else it may have to be made. */
+  open(partition: number, hasLog: boolean): Promise<void>;
   /** Cuts its streams; nobody is served until `resume`. */
   rest(partition: number): void;
   resume(partition: number): void;
@@ -136,16 +137,19 @@ export class Tenure {
   claim(): void {
     this.#step(async () => {
       const { clock, host } = this.#options;
+      const hasLog = this.#entry?.hasLog === true;
       if (!this.#isGiven()) await this.#claim();
       this.#openedEpoch = this.#entry!.epoch;
       this.#set("opening");
       this.#fault = undefined;
       const since = clock.now();
-      await host.open(this.partition);
+      await host.open(this.partition, hasLog);
       this.openMs = clock.now() - since;
       this.#provenAt = since;
       this.#failures = 0;
       this.#set("serving");
+      // Whoever opens it next says it when this is lost.
+      if (!hasLog) await this.#write({ ...this.#entry!, hasLog: true }).catch(() => {});
     });
   }
 
@@ -165,6 +169,7 @@ export class Tenure {
       epoch: (before?.epoch ?? 0) + 1,
       from: before?.node ?? "",
       isHandedOver: false,
+      hasLog: before?.hasLog === true,
     });
   }
 
@@ -211,7 +216,7 @@ export class Tenure {
   handOver(to: NodeName | undefined, address: string): void {
     this.#step(async () => {
       this.#set("leaving");
-      const { epoch } = this.#entry!;
+      const { epoch, hasLog = false } = this.#entry!;
       await this.#close();
       const { name } = this.#options;
       const next = to ?? { node: "", incarnation: "" };
@@ -222,6 +227,7 @@ export class Tenure {
         epoch: epoch + 1,
         from: name.node,
         isHandedOver: true,
+        hasLog,
       });
       this.#set("away");
     });

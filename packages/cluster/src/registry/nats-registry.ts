@@ -37,8 +37,10 @@ const ANSWER_MS = 2000;
 const REPLICAS_IN_CLUSTER = 3;
 const OPERATION = "KV-Operation";
 const DELETED = ["DEL", "PURGE"];
-/** How long a change is tried again because others change other keys, and a watcher waits. */
+/** How long a change is tried again because others change other keys. */
 const BUSY_MS = 5000;
+/** A server that has told a watcher nothing by then is asked no more: the next may be another one. */
+const TOLD_MS = 2000;
 /** Between two tries, times a number below 1: those who met must not meet again. */
 const BUSY_PAUSE_MS = 20;
 
@@ -207,10 +209,10 @@ export class NatsRegistry implements Registry {
 /** The servers may go while they tell what is there. */
 async function inTime(told: Promise<void>, stop: () => void): Promise<void> {
   const late = new AbortController();
-  const isLate = setTimeout(BUSY_MS, true, { signal: late.signal }).catch(() => false);
+  const isLate = setTimeout(TOLD_MS, true, { signal: late.signal }).catch(() => false);
   if (await Promise.race([told.then(() => false), isLate])) {
     stop();
-    throw new SluiceError("DISCONNECTED", `the registry has not told all within ${BUSY_MS} ms`);
+    throw new SluiceError("DISCONNECTED", `the registry has not told all within ${TOLD_MS} ms`);
   }
   late.abort();
 }

@@ -45,6 +45,8 @@ class WrongClock extends SystemClock {
 /** Nodes in one process, each with a real server, on logs in memory that fence. */
 export class NodeCluster {
   readonly stores: FencedStore[];
+  /** Of each opening of a log, whether it had to be there. */
+  readonly opened: boolean[] = [];
   readonly #registry = new MemoryRegistry();
   readonly #t: TestContext;
   readonly #options: Partial<ServeOptions>;
@@ -61,7 +63,8 @@ export class NodeCluster {
     const logs: FencedLog[] = [];
     const node = new ClusterNode({
       registry,
-      openLog: async (partition) => {
+      openLog: async (partition, { hasLog }) => {
+        this.opened.push(hasLog);
         const log = this.stores[partition]!.open();
         logs.push(log);
         return log;
