@@ -9,7 +9,7 @@ import { eventOf, Feed } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
 import { Sharing, sharing } from "./lending/sharing.ts";
-import { WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
+import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf } from "./options.ts";
 import { Judge } from "./policy/judge.ts";
@@ -21,8 +21,8 @@ import { Room } from "./room.ts";
 
 /**
  * Time as the engine sees it. It goes on from the last fact: by what the clock says, never
- * backwards, and never by more than the log's own clock has counted since. So a log that goes from
- * a machine to another whose clock is minutes ahead ends no lease early and fills no bucket.
+ * backwards, and never by much more than the log's own clock has counted since. So a log that goes
+ * from a machine to another whose clock is minutes ahead ends no lease early and fills no bucket.
  */
 class AheadClock implements Clock {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ class AheadClock implements Clock {
 
   goOnFrom(lastAt: number, sinceMs: number): void {
     const now = this.#clock.now();
-    this.#aheadMs = lastAt + Math.min(Math.max(0, now - lastAt), sinceMs) - now;
+    this.#aheadMs = lastAt + Math.min(Math.max(0, now - lastAt), sinceMs + CATCH_UP_MS) - now;
   }
 
   now(): number {
