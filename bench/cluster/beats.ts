@@ -13,7 +13,7 @@ import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 const SHAPES = [
   { count: 3, partitions: 12 },
   { count: 30, partitions: 120 },
-  { count: 300, partitions: 1024 },
+  { count: 60, partitions: 240 },
 ];
 const BEATS = 3000;
 // Twice a second, as nodes do.

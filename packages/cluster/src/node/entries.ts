@@ -53,7 +53,7 @@ export interface OwnerEntry extends NodeName {
 }
 
 /**
- * Figures as a row: an entry of 1,024 partitions must stay well below what the registry takes, and
+ * Figures as a row: an entry of all partitions must stay well below what the registry takes, and
  * it is written twice a second. Nearly all are served, so only another state is named.
  */
 type FigureRow = readonly [
