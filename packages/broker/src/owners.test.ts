@@ -15,7 +15,7 @@ class Owners {
   #broker: LocalBroker | undefined;
   clock = new ManualClock();
 
-  /** The next owner, whose clock is so far ahead of the last one's when the servers give it away. */
+  /** The next owner, whose clock is so far ahead of that of the last one. */
   async next(aheadMs: number): Promise<LocalBroker> {
     await this.#broker?.close();
     const clock = new ManualClock();
@@ -68,7 +68,7 @@ test("a bucket is not filled by an owner whose clock is ahead", async () => {
   await second.close();
 });
 
-test("what the servers have counted since the last fact has passed for the next owner", async () => {
+test("what the servers have counted since has passed for the next owner", async () => {
   const owners = new Owners();
   const first = await owners.next(0);
   await first.setQueue("q", {});

@@ -39,7 +39,7 @@ const OPERATION = "KV-Operation";
 const DELETED = ["DEL", "PURGE"];
 /** How long a change is tried again because others change other keys. */
 const BUSY_MS = 5000;
-/** A server that has told a watcher nothing by then is asked no more: the next may be another one. */
+/** A server that has not told a watcher all by then is given up: the next may be another one. */
 const TOLD_MS = 2000;
 /** Between two tries, times a number below 1: those who met must not meet again. */
 const BUSY_PAUSE_MS = 20;
