@@ -105,7 +105,9 @@ export class Operations {
 
   /** The session is a new one, in which nothing was said yet. */
   repeat(): void {
-    for (const { frame } of this.#pending.values()) this.#channel.repeat(frame);
+    for (const { frame } of this.#pending.values()) {
+      this.#channel.repeat(frame);
+    }
   }
 
   /** `isPatientToo`: those as well that would wait for ever. */

@@ -61,9 +61,9 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   "time goes back to the clock after a restart": {
     file: "runtime.ts",
-    within: "async recover()",
-    find: "Math.max(0, lastAt - this.clock.now())",
-    put: "0",
+    within: "goOnFrom(lastAt: number, sinceMs: number): void {",
+    find: "Math.max(0, now - lastAt)",
+    put: "now - lastAt",
     seed: 5,
   },
   "calls are answered when the log fails": {

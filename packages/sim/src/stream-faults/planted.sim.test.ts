@@ -20,7 +20,7 @@ const PLANTED: readonly Planted[] = [
     bug: {
       file: "remote/operations.ts",
       within: "repeat(): void {",
-      find: "this.#channel.repeat(pending.frame);",
+      find: "this.#channel.repeat(frame);",
       put: "",
     },
   },
