@@ -49,7 +49,8 @@ export class Pump {
   constructor(of: Pumped) {
     this.#of = of;
     of.journal.onCommit = () => {
-      this.#committingSince = undefined;
+      // What has gathered meanwhile may be on its way already.
+      this.#committingSince = of.journal.isCommitting ? of.clock.now() : undefined;
       of.afterCommit();
       this.call();
     };
@@ -126,9 +127,8 @@ export class Pump {
 
   get #isHeldUp(): boolean {
     const { journal, clock } = this.#of;
-    if (!journal.isCommitting) return false;
-    this.#committingSince ??= clock.now();
-    return clock.now() - this.#committingSince > HELD_UP_MS;
+    const since = this.#committingSince ?? Number.POSITIVE_INFINITY;
+    return journal.isCommitting && clock.now() - since > HELD_UP_MS;
   }
 
   /** Answers whether all was done that can be done now. */

@@ -2,11 +2,11 @@
 import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
 import { ClusterNode, type LogShare } from "@sluice/cluster/node";
-import { NatsLog, type NatsLogOptions, readDurability } from "@sluice/log/nats";
+import { NatsLog, type NatsLogOptions, REPLICAS_MAX, readDurability } from "@sluice/log/nats";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { readPem } from "../read-pem.ts";
 import { clusterPage } from "./cluster-page.ts";
-import { LEAVE_MS, LOG_DEADLINE_MS, REPLICAS_MAX } from "./limits.ts";
+import { LEAVE_MS, LOG_DEADLINE_MS } from "./limits.ts";
 import { addressOf, clusterNameOf, hostsOf, nodeNameOf } from "./node-names.ts";
 import { partitionsOf, streamOf } from "./partitions.ts";
 import { addressOfNats, patiently, type Reached, reachNats, type Waiting } from "./reach-nats.ts";

@@ -9,9 +9,6 @@ export const LOG_DEADLINE_MS = 10_000;
 /** How long the others may take to take over what a node that ends has. */
 export const LEAVE_MS = 15_000;
 
-/** JetStream's own bound. */
-export const REPLICAS_MAX = 5;
-
 /** A node's name is a key of the registry, and stands in every line about it. */
 export const NODE_NAME_CHARS_MAX = 100;
 

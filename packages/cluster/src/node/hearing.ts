@@ -38,8 +38,10 @@ export class Hearing {
   look(written: number, heard: number): void {
     const now = this.#options.clock.now();
     const isHeard = heard >= (this.#awaited?.revision ?? written);
-    if (isHeard) this.#inVain = 0;
-    if (isHeard) this.#awaited = undefined;
+    if (isHeard) {
+      this.#inVain = 0;
+      this.#awaited = undefined;
+    }
     if (heard < written) this.#awaited ??= { revision: written, since: now };
     if (this.#awaited === undefined || this.#isOpening || this.#isOver) return;
     if (now - this.#awaited.since < this.#patienceMs()) return;

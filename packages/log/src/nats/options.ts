@@ -38,7 +38,7 @@ export type NatsSettings = Required<NatsLogOptions>;
 /** Copies by which one server can be lost. */
 const REPLICAS_IN_CLUSTER = 3;
 /** JetStream's own bound. */
-const REPLICAS_MAX = 5;
+export const REPLICAS_MAX = 5;
 
 export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   const { connection, stream, create = true } = options;
