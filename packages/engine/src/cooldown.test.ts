@@ -55,6 +55,16 @@ test("past its deadline a job expires instead of being retried, cooled down or n
   }
 });
 
+test("past its deadline a job that is given back expires, however long its gate is shut", () => {
+  const { engine } = open();
+  engine.setGate("g", { interval: { ms: 50, from: "end" } }, 0);
+  engine.add("q", { gates: ["g"], deadline: 100, maxWaitMs: 10 }, 0);
+  engine.giveBack(1, takeOne(engine).lease, 100);
+  assert.equal(engine.job(1)?.ending, "expired");
+  assert.deepEqual([engine.queueStats("q").expired, engine.queueStats("q").failed], [1, 0]);
+  assert.equal(engine.gateStats("g", 100).inFlight, 0);
+});
+
 test("failures climb the ladders of the job's gates, a success steps back", () => {
   const { engine } = open({ retry: { minMs: 0, maxMs: 0 } });
   engine.setGate("rungs", { ladder: [100, 1000] }, 0);

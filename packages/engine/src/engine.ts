@@ -1,4 +1,4 @@
-import { add, watchWaits } from "./add.ts";
+import { add } from "./add.ts";
 import { Borrower } from "./borrow.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
@@ -7,13 +7,13 @@ import { countRun, dispatch, dispatchTo, want } from "./dispatch.ts";
 import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
-import { expireLease, extendLease, nack, report } from "./fail.ts";
+import { expireLease, extendLease, giveBack, nack, report } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
 import * as jobFields from "./job-fields.ts";
 import { Lender } from "./lend.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
-import { enterFlow, note, unhold } from "./moves.ts";
+import { unhold } from "./moves.ts";
 import { tellCleared, tellCooldown } from "./news.ts";
 import type { Answered } from "./operations.ts";
 import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
@@ -301,11 +301,7 @@ export class Engine extends Reader {
   giveBack(id: number, lease: number, now: number): void {
     const at = this.#core.clock(now);
     const row = this.#leased(id, lease);
-    this.#core.tell({ at, fact: "returned", id });
-    note(this.#core, row, "returned", at);
-    unhold(this.#core, row, at);
-    enterFlow(this.#core, row, at, true);
-    watchWaits(this.#core, row);
+    giveBack(this.#core, row, at);
     this.#core.lines.settle(at);
   }
 

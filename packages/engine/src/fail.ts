@@ -1,4 +1,4 @@
-import { addFollowUp, start } from "./add.ts";
+import { addFollowUp, start, watchWaits } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
 import { endJob, releaseNames } from "./end.ts";
@@ -36,6 +36,16 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   const attempt = core.jobs.int(row, ATTEMPTS) & 0xffff;
   if (isPastDeadline(core, row, now)) return expire(core, row, options.error, blame, now);
   retry(core, row, "retried", attempt, now + delayMs, options.error, blame, now);
+}
+
+/** The job waits again at the front of its flow or, past its deadline, expires. */
+export function giveBack(core: Core, row: number, now: number): void {
+  if (isPastDeadline(core, row, now)) return expire(core, row, undefined, [], now);
+  core.tell({ at: now, fact: "returned", id: core.jobs.num(row, ID) });
+  note(core, row, "returned", now);
+  unhold(core, row, now);
+  enterFlow(core, row, now, true);
+  watchWaits(core, row);
 }
 
 /** The lease has run out; whoever decides on failures may want to be asked before it counts. */

@@ -41,13 +41,8 @@ export function giveBack(model: Model, id: number, lease: number, outcome: Outco
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
   model.take(job);
-  model.wait(job, job.age);
-  if (!isPastDeadline(model, job)) return;
-  // A tick would end it; the rules do not say whether it may be ended at once.
-  const view = model.eyes.job(job.id);
-  const isEnded = view === undefined || view.ending === "expired";
-  model.note(`give back past the deadline: ${isEnded ? "ends" : "waits for the tick"}`);
-  if (isEnded) expire(model, job);
+  if (isPastDeadline(model, job)) expire(model, job);
+  else model.wait(job, job.age);
 }
 
 export function extend(
