@@ -87,5 +87,8 @@ export const REPLAY_MESSAGES = 64;
 /** How long a server waits for these, and keeps the consumer of a reader that is gone. */
 export const REPLAY_WAIT_MS = 5000;
 
+/** How long nobody may say anything of them: two heartbeats missed, and a moment. */
+export const FETCH_WAIT_MS = 2 * REPLAY_WAIT_MS;
+
 /** How often the end of a log that is followed is looked at: more comes all the time. */
 export const FOLLOW_MS = 50;

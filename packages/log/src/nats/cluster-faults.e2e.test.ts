@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { NatsServers } from "@sluice/log/testing";
 import { checkReplay, Load, opened } from "../testing/load.ts";
@@ -75,6 +76,29 @@ describe("a NATS log on a cluster that loses servers", () => {
     await log.append(new Uint8Array(10));
     await Promise.all([log.close(), former.close(), killed]);
     await servers.restart(leader);
+    await servers.ready();
+  });
+
+  test("whoever served its reader is gone and the connection is made again: it reads on", async () => {
+    const stream = "unserved";
+    const former = await opened({ connection, stream });
+    const load = new Load(former, 16);
+    await load.more(1000);
+    await load.end();
+    await former.close();
+    const log = await NatsLog.open({ connection, stream });
+    const batches = log.replay();
+    let count = (await batches.next()).done === true ? 0 : 1;
+    const manager = await jetstreamManager(connection);
+    const [reader] = await manager.consumers.list(stream).next();
+    const index = [0, 1, 2].find((index) => servers.nameOf(index) === reader?.cluster?.leader)!;
+    await servers.kill(index);
+    await connection.reconnect();
+    for await (const _ of batches) count++;
+    assert.equal(count, load.confirmed.length);
+    await log.append(new Uint8Array(10));
+    await log.close();
+    await servers.restart(index);
     await servers.ready();
   });
 

@@ -5,8 +5,8 @@ import {
   DeliverPolicy,
   type JsMsg,
 } from "@nats-io/jetstream";
-import { nanos } from "@nats-io/transport-node";
-import { NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
+import { errors, nanos } from "@nats-io/transport-node";
+import { FETCH_WAIT_MS, NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
 import { Link } from "./link.ts";
@@ -30,6 +30,7 @@ export interface StoredMessage {
 export class Feed {
   readonly #settings: NatsSettings;
   readonly #stream: Stream;
+  readonly #link: Link;
   #expected: Position;
   /** A jump was seen at this sequence: once more from there, before it is believed. */
   #doubted: Position | undefined;
@@ -42,6 +43,7 @@ export class Feed {
   constructor(settings: NatsSettings, stream: Stream, first: Position) {
     this.#settings = settings;
     this.#stream = stream;
+    this.#link = Link.of(settings.connection);
     this.#expected = first;
   }
 
@@ -68,7 +70,7 @@ export class Feed {
     let failure: unknown;
     try {
       const current = this.#current ?? (await this.#begin());
-      const { done, value } = await current.next();
+      const { done, value } = await this.#inTime(current.next());
       if (done !== true) return this.#judge(storedOf(value));
       this.#current = undefined;
       this.#fetches.shift();
@@ -78,6 +80,23 @@ export class Feed {
     const isStuck = performance.now() - this.#movedAt > REPLAY_WAIT_MS;
     if (failure !== undefined || isStuck) await this.#restart(failure);
     return undefined;
+  }
+
+  /**
+   * The client does not end a fetch whose server is gone when the connection was made again: it
+   * asks for the consumer for ever, and has put its own timer away.
+   */
+  async #inTime<T>(promise: Promise<T>): Promise<T> {
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    const giveUp = (): void => reject(new errors.TimeoutError());
+    const timer = setTimeout(giveUp, FETCH_WAIT_MS);
+    const unlink = this.#link.onChange(giveUp);
+    try {
+      return await Promise.race([promise, lost]);
+    } finally {
+      clearTimeout(timer);
+      unlink();
+    }
   }
 
   async #judge(message: StoredMessage): Promise<StoredMessage | undefined> {
@@ -113,12 +132,11 @@ export class Feed {
   }
 
   async #restart(error: unknown): Promise<void> {
-    const link = Link.of(this.#settings.connection);
-    const isFinal = error !== undefined && !isPassing(error) && link.isClosed;
+    const isFinal = error !== undefined && !isPassing(error) && this.#link.isClosed;
     if (isFinal) throw toLogError(this.#stream.name, "replaying", error);
     this.#reason = error === undefined ? "nothing more comes" : reasonOf(error);
     if (performance.now() - this.#movedAt > this.#settings.deadlineMs) {
-      const reason = link.isUp ? this.#reason : NOT_CONNECTED;
+      const reason = this.#link.isUp ? this.#reason : NOT_CONNECTED;
       throw logFailed(this.#stream.name, "replaying", reason, error);
     }
     await this.close();
