@@ -20,10 +20,12 @@ describe("a NATS log on a cluster that loses servers", () => {
   });
 
   async function leaderOf(stream: string): Promise<number> {
-    for (;;) {
+    for (let tries = 0; tries < 600; tries++) {
       const leader = await servers.streamLeader(stream);
       if (leader !== undefined) return leader;
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    throw new Error(`no server leads ${stream}`);
   }
 
   test("its leader is killed under load: all that was confirmed is there once", async () => {

@@ -217,7 +217,9 @@ export class Pipeline {
     else this.#send();
   }
 
+  /** With nothing to send again there is nothing to rest for or to ask: what comes next flows. */
   #tellEmpty(): void {
+    if (this.#state !== "failed") this.#state = "flowing";
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const resolve of this.#onEmpty.splice(0)) resolve();
