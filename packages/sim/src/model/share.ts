@@ -4,6 +4,14 @@
 // of which one came later are at most two turns apart over the time both wait. When the gate opens
 // so far that its line dissolves, nobody waits for it any more, and everybody starts anew. Only for
 // worlds in which every job names the gate, costs 1, and weights do not change.
+//
+// A lane whose job could pass and lacks but a worker does not wait for the gate: it stands in no
+// line until its turn comes and it finds the gate shut. As long as none stands there, the ring
+// gives the permits, one turn apart as well, and the line that forms remembers who leads; so the
+// rule holds on from the one to the other if all who wait form the line together. It does not when
+// some stand there and others wait for a worker still: the line has a round of its own by then, and
+// those who join it later arrive at its tail, whatever they have been behind. Their waiting for the
+// gate begins no sooner than with that, so everybody starts anew as long as the line is not whole.
 
 import { demand } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
@@ -44,10 +52,19 @@ export class Share {
   observe(waitingLanes: number): void {
     const isDissolved = this.#hasLine && waitingLanes === 0;
     this.#hasLine = waitingLanes > 0;
-    if (!isDissolved) return;
+    const isWhole = !this.#hasLine || waitingLanes >= this.#lanesWaiting();
+    if (isWhole && !isDissolved) return;
     for (const group of this.#groups.values()) {
       for (const line of group.lines.values()) this.#start(group, line);
     }
+  }
+
+  #lanesWaiting(): number {
+    let lanes = 0;
+    for (const { lines } of this.#groups.values()) {
+      for (const { waiting } of lines.values()) if (waiting > 0) lanes += 1;
+    }
+    return lanes;
   }
 
   left(job: ModelJob): void {

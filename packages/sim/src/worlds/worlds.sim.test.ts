@@ -15,17 +15,16 @@ const BUDGET_MS = Number(process.env.WORLDS_BUDGET_MS ?? 100_000);
 // Fresh worlds every day, the same ones all day: a failure in the morning is there at noon.
 const FIRST_SEED = Number(process.env.WORLDS_SEED ?? Math.floor(Date.now() / 86_400_000) * 1e6);
 const SAVED = new URL("../../seeds/worlds.txt", import.meta.url);
-const OPEN = new URL("../../seeds/worlds-open.txt", import.meta.url);
 
 // Lines of `seed kind`, with comments.
-function seedsIn(file: URL): { seed: number; kind: Kind }[] {
-  return readFileSync(file, "utf8")
+function savedSeeds(): { seed: number; kind: Kind }[] {
+  return readFileSync(SAVED, "utf8")
     .split("\n")
     .map((line) => line.replace(/#.*/, "").trim())
     .filter((line) => line !== "")
     .map((line) => {
       const [seed, kind] = line.split(/\s+/);
-      assert.ok(KINDS.includes(kind as Kind), `${file.pathname}: no kind ${kind}`);
+      assert.ok(KINDS.includes(kind as Kind), `seeds/worlds.txt: no kind ${kind}`);
       return { seed: Number(seed), kind: kind as Kind };
     });
 }
@@ -35,26 +34,17 @@ function hold(end: WorldEnd): void {
 }
 
 test("every saved world holds", () => {
-  for (const { seed, kind } of seedsIn(SAVED)) hold(runWorld(seed, kind));
-});
-
-test("every world that is known to break, and why is not, still does", (t) => {
-  for (const { seed, kind } of seedsIn(OPEN)) {
-    const { failure } = runWorld(seed, kind);
-    assert.ok(failure !== undefined, `world ${seed} holds again: take it off the list`);
-    t.diagnostic(`open: world --seed ${seed} --kind ${kind}`);
-  }
+  for (const { seed, kind } of savedSeeds()) hold(runWorld(seed, kind));
 });
 
 test("engine and model agree after every call of fresh random worlds", (t) => {
-  const open = new Set(seedsIn(OPEN).map(({ seed }) => seed));
   const startedAt = performance.now();
   let calls = 0;
   let leases = 0;
   let ran = 0;
   while (ran < COUNT && performance.now() - startedAt < BUDGET_MS) {
     const end = runWorld(FIRST_SEED + ran);
-    if (!open.has(FIRST_SEED + ran)) hold(end);
+    hold(end);
     ran += 1;
     calls += end.calls.length;
     leases += end.leases;
