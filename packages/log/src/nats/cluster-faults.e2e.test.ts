@@ -104,6 +104,19 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
+  test("who it is connected to stands still, and the line is full: it goes to another", async () => {
+    const log = await opened({ connection, stream: "full" });
+    const index = servers.urls.findIndex((url) => url.endsWith(`:${connection.info?.port}`));
+    await servers.pause(index);
+    try {
+      // More than both ends of the line hold.
+      await log.append(new Uint8Array(8_000_000));
+    } finally {
+      servers.resume(index);
+    }
+    await log.close();
+  });
+
   test("two of three are gone: it is refused in time, and opens when they are back", async () => {
     const stream = "alone";
     const log = await opened({ connection, stream, deadlineMs: 3000, ackWaitMs: 500 });
