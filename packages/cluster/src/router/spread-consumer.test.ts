@@ -135,7 +135,7 @@ test("a partition that is away holds nobody up, and joins in when it is back", a
   await cluster.end("close");
 });
 
-test("a consumer that is stopped is over though a partition is away, and does not come back", async () => {
+test("a consumer that is stopped is over though a partition is away, and stays so", async () => {
   const { cluster, router, clock, directory, got, consumer, add } = await consuming(6);
   const [, away] = directory.placementOf("q");
   cluster.away.add(away!);
