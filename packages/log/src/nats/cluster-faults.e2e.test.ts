@@ -81,7 +81,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
-  test("whoever served its reader is gone and the connection is made again: it reads on", async () => {
+  test("who served its reader is gone, and the connection is made again: it reads on", async () => {
     const stream = "unserved";
     const former = await opened({ connection, stream });
     const load = new Load(former, 16);
@@ -104,7 +104,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
-  test("who it is connected to stands still, and the line is full: it goes to another", async () => {
+  test("its server stands still, and the line to it is full: it goes to another", async () => {
     const log = await opened({ connection, stream: "full" });
     const index = servers.urls.findIndex((url) => url.endsWith(`:${connection.info?.port}`));
     await servers.pause(index);

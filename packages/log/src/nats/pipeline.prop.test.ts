@@ -267,7 +267,7 @@ const ANSWERED_AT_REST: Step[] = [
   { act: "calm", count: 2 },
 ];
 
-test("whatever happened before, all is stored once and in order when the server is back", async () => {
+test("whatever happened, all is stored once and in order when the server is back", async () => {
   // Left to itself the generator makes lives of six steps, too short for what is looked for.
   const lives = fc.array(step, { minLength: 15, maxLength: 45, size: "max" });
   await fc.assert(fc.asyncProperty(lives, run), { numRuns: 500, examples: [[ANSWERED_AT_REST]] });
