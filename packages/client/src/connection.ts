@@ -12,7 +12,7 @@ import type { Activity } from "./activity.ts";
 import type { Delivery } from "./delivery.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { Gather } from "./gather.ts";
-import { CLOSE_TIMEOUT_MS } from "./limits.ts";
+import { CLOSE_TIMEOUT_MS, LAST_ANSWER_MS } from "./limits.ts";
 import type { CloseOptions } from "./parse-work.ts";
 import type { Tracing } from "./trace.ts";
 
@@ -102,6 +102,20 @@ export class Connection {
     const now = timeoutMs === 0 ? Promise.resolve() : this.#activity.settled();
     void now.then(() => isCancelled || callback());
     return { cancel: () => (isCancelled = true) };
+  }
+
+  /** For whoever leaves: undefined when it was answered, else why nobody waits any longer. */
+  async lastAnswer(answer: Promise<unknown>): Promise<SluiceError | undefined> {
+    const late = Promise.withResolvers<SluiceError>();
+    const timer = this.clock.at(this.clock.now() + LAST_ANSWER_MS, () => {
+      const message = `the broker has not answered within ${LAST_ANSWER_MS} ms: not waited for`;
+      late.resolve(new SluiceError("TIMEOUT", message));
+    });
+    try {
+      return await Promise.race([answer.then(() => undefined), late.promise]);
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** Everybody who holds leases first, then the port: leases are given back through it. */

@@ -49,6 +49,8 @@ export class Consumption<Payload, Result>
   #credits: number;
   #addCredits: (count: number) => void = () => {};
   #isOver = false;
+  /** The broker did not answer when this was to stop. */
+  #isSilent = false;
   #failure: unknown;
   #stopping: Promise<void> | undefined = undefined;
 
@@ -62,7 +64,7 @@ export class Consumption<Payload, Result>
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),
       onLost: (job, error) => this.#lost(job, error),
-      onError: (error) => this.#tell("error", { error, worker: options.name }),
+      onError: (error) => this.#tellError(error),
     });
     this.#grace = new Grace(options.connection, () => this.#watch.look());
     this.#credits = options.work.prefetch;
@@ -102,7 +104,8 @@ export class Consumption<Payload, Result>
       this.#giveBack(job);
     }
     this.#leases.flush();
-    await this.#watch.until(() => this.#leases.unconfirmed === 0);
+    const confirmed = this.#watch.until(() => this.#leases.unconfirmed === 0);
+    if (!this.#isSilent) await this.#inTime(confirmed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -138,11 +141,24 @@ export class Consumption<Payload, Result>
     this.#isOver = true;
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
     this.#watch.look();
-    const consumer = await this.#consumer;
-    const { name } = this.#options;
-    await consumer?.stop().catch((error) => this.#tell("error", { error, worker: name }));
+    await this.#inTime(this.#stopConsumer());
     this.#leases.flush();
     void this.#letGo();
+  }
+
+  async #stopConsumer(): Promise<void> {
+    const consumer = await this.#consumer;
+    await consumer?.stop().catch((error) => {
+      if (!this.#isSilent) this.#tellError(error);
+    });
+  }
+
+  /** A broker that has not answered once is not waited for again. */
+  async #inTime(answer: Promise<void>): Promise<void> {
+    const silence = await this.#options.connection.lastAnswer(answer);
+    if (silence === undefined) return;
+    this.#isSilent = true;
+    this.#tellError(silence);
   }
 
   /** What keeps this alive ends with the last job that is held. */
@@ -199,8 +215,11 @@ export class Consumption<Payload, Result>
 
   #answered(refusal: ErrorJson | undefined): void {
     if (refusal === undefined || isLosing(refusal)) return;
-    const { name } = this.#options;
-    this.#tell("error", { error: SluiceError.fromJSON(refusal), worker: name });
+    this.#tellError(SluiceError.fromJSON(refusal));
+  }
+
+  #tellError(error: SluiceError): void {
+    this.#tell("error", { error, worker: this.#options.name });
   }
 
   #lost(job: Delivery, error: SluiceError): void {

@@ -38,3 +38,9 @@ export const PAGE_ITEMS = 500;
 
 /** Running handlers may take this long to end when a worker is closed and nothing else is said. */
 export const CLOSE_TIMEOUT_MS = 30_000;
+
+/**
+ * How long whoever leaves waits for the last answers of the broker: as long as a cluster waits for
+ * a partition that nobody serves. Beyond it leases end by themselves.
+ */
+export const LAST_ANSWER_MS = 10_000;

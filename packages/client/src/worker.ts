@@ -261,8 +261,9 @@ export class Worker<Payload, Result>
     this.#state = "closing";
     this.#slots.stop();
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
-    const consumer = await this.#consumer;
-    await consumer?.stop().catch((error) => this.#tellError(error));
+    const { connection } = this.#options;
+    const silence = await connection.lastAnswer(this.#stopConsumer());
+    if (silence !== undefined) this.#tellError(silence);
     await this.#watch.until(() => this.#grace.isOver || this.#slots.busy === 0);
     this.#grace.end();
     for (const job of this.#leases.held) {
@@ -270,12 +271,25 @@ export class Worker<Payload, Result>
       this.#giveBack(job);
     }
     this.#leases.flush();
-    await this.#watch.until(() => this.#leases.unconfirmed === 0);
+    if (silence === undefined) await this.#confirmed();
     this.#leases.stop();
     this.#state = "closed";
     this.#release();
-    this.#options.connection.holders.delete(this);
+    connection.holders.delete(this);
     this.#emit("closed", { worker: this.name });
+  }
+
+  async #stopConsumer(): Promise<void> {
+    const consumer = await this.#consumer;
+    await consumer?.stop().catch((error) => {
+      if (this.#state !== "closed") this.#tellError(error);
+    });
+  }
+
+  async #confirmed(): Promise<void> {
+    const confirmed = this.#watch.until(() => this.#leases.unconfirmed === 0);
+    const silence = await this.#options.connection.lastAnswer(confirmed);
+    if (silence !== undefined) this.#tellError(silence);
   }
 
   #tellError(thrown: unknown): void {

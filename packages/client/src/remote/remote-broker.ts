@@ -368,13 +368,17 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   async #stop(consumer: RemoteConsumer): Promise<void> {
-    await this.#operations.ask({
-      kind: KIND.stop,
-      write: (writer) => writer.u32(consumer.operation),
-      read: () => {},
-    });
-    this.#consumers.delete(consumer.operation);
-    consumer.end();
+    try {
+      await this.#operations.ask({
+        kind: KIND.stop,
+        write: (writer) => writer.u32(consumer.operation),
+        read: () => {},
+      });
+    } finally {
+      // Who could not be told of it must not be asked to take it in again.
+      this.#consumers.delete(consumer.operation);
+      consumer.end();
+    }
   }
 
   /** Rejects at once when the caller gives up; what comes after that goes to `late`. */

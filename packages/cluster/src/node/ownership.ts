@@ -85,6 +85,7 @@ export class Ownership {
   readonly #presence: Presence;
   readonly #tenures: readonly Tenure[];
   readonly #listeners = new Set<() => void>();
+  readonly #waits = new Set<() => void>();
   readonly #moves: Move[] = [];
   /** One watch for all: what is heard before our own beat was said before it. */
   readonly #hearing: Hearing;
@@ -228,6 +229,7 @@ export class Ownership {
     this.#beat?.cancel();
     this.#presence.stop();
     this.#hearing.stop();
+    for (const wait of [...this.#waits]) wait();
     this.#tell();
   }
 
@@ -293,6 +295,7 @@ export class Ownership {
       this.#lookOnce();
     }
     this.#isLooking = false;
+    for (const wait of [...this.#waits]) wait();
     const shape = this.#shape();
     if (shape === this.#told) return;
     this.#told = shape;
@@ -405,15 +408,16 @@ export class Ownership {
     for (const listener of [...this.#listeners]) listener();
   }
 
+  /** Asked after every look: a step that failed may leave all as it was told before it began. */
   async #until(isDone: () => boolean): Promise<void> {
     if (isDone()) return;
-    await new Promise<void>((resolve) => {
-      const stop = this.onChange(() => {
-        if (!isDone()) return;
-        stop();
-        resolve();
-      });
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wait = (): void => {
+      if (isDone()) resolve();
+    };
+    this.#waits.add(wait);
+    await promise;
+    this.#waits.delete(wait);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
+import { PATIENCE_MS as AWAY_MS } from "../partitions/limits.ts";
 import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
 import { PATIENCE_MS, QUIET_MS, SURPLUS_MS } from "./limits.ts";
 
@@ -131,5 +132,27 @@ test("a partition that is away holds nobody up, and joins in when it is back", a
   cluster.away.clear();
   await clock.advance(1000);
   assert.deepEqual(got, ["0", "1"]);
+  await cluster.end("close");
+});
+
+test("a consumer that is stopped is over though a partition is away, and stays so", async () => {
+  const { cluster, router, clock, directory, got, consumer, add } = await consuming(6);
+  const [, away] = directory.placementOf("q");
+  cluster.away.add(away!);
+  await cluster.drop(away!, "close");
+  let isOver = false;
+  void consumer.over.then(() => {
+    isOver = true;
+  });
+  const stopping = consumer.stop().catch((error) => error.code);
+  await clock.advance(AWAY_MS + 1_000);
+  assert.equal(await stopping, "DISCONNECTED");
+  assert.ok(isOver);
+  cluster.away.clear();
+  await clock.advance(AWAY_MS);
+  await add(1, 1);
+  await clock.advance(SURPLUS_MS);
+  assert.deepEqual([got.length, (await router.workers("q")).length], [0, 0]);
+  assert.equal((await router.queue("q")).stats.dispatched, 0);
   await cluster.end("close");
 });

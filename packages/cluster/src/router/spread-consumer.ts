@@ -151,8 +151,11 @@ export class SpreadConsumer implements Consumer {
   async #stop(): Promise<void> {
     this.#giveBack(this.#surplus.splice(0));
     const seats = [...this.#seats.values()];
-    await Promise.all(seats.map(({ consumer }) => consumer?.stop()));
+    const stops = await Promise.allSettled(seats.map(({ consumer }) => consumer?.stop()));
+    // Over it is in any case: what a partition that is away still sends goes back.
     this.#finish();
+    const refused = stops.find(({ status }) => status === "rejected");
+    if (refused !== undefined) throw (refused as PromiseRejectedResult).reason;
   }
 
   #finish(): void {

@@ -81,7 +81,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
-  test("whoever served its reader is gone and the connection is made again: it reads on", async () => {
+  test("who served its reader is gone, and the connection is made again: it reads on", async () => {
     const stream = "unserved";
     const former = await opened({ connection, stream });
     const load = new Load(former, 16);
@@ -102,6 +102,19 @@ describe("a NATS log on a cluster that loses servers", () => {
     await log.close();
     await servers.restart(index);
     await servers.ready();
+  });
+
+  test("its server stands still, and the line to it is full: it goes to another", async () => {
+    const log = await opened({ connection, stream: "full" });
+    const index = servers.urls.findIndex((url) => url.endsWith(`:${connection.info?.port}`));
+    await servers.pause(index);
+    try {
+      // More than both ends of the line hold.
+      await log.append(new Uint8Array(8_000_000));
+    } finally {
+      servers.resume(index);
+    }
+    await log.close();
   });
 
   test("two of three are gone: it is refused in time, and opens when they are back", async () => {

@@ -2,7 +2,10 @@ import type { NatsConnection } from "@nats-io/transport-node";
 
 type Listener = () => void;
 
-/** Whether a connection stands, told to all logs that use it. One for each connection. */
+/**
+ * Whether a connection stands, told to all logs that use it. One for each connection. It also ends
+ * a connection whose server stands still, where the client alone would not.
+ */
 export class Link {
   static readonly #links = new WeakMap<NatsConnection, Link>();
   readonly #connection: NatsConnection;
@@ -41,6 +44,7 @@ export class Link {
     for await (const { type } of this.#connection.status()) {
       if (type === "disconnect") this.#set(false);
       else if (type === "reconnect") this.#set(true);
+      else if (type === "staleConnection") cut(this.#connection);
     }
   }
 
@@ -48,4 +52,17 @@ export class Link {
     this.#isUp = isUp;
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/**
+ * The client gives a silent server up, but flushes to it first: on a line that is full, to a server
+ * that neither reads nor ends, for ever. Its type does not tell of its socket.
+ */
+function cut(connection: NatsConnection): void {
+  const { protocol } = connection as { protocol?: Protocol };
+  protocol?.transport?.socket?.destroy();
+}
+
+interface Protocol {
+  readonly transport?: { readonly socket?: { destroy(): void } };
 }

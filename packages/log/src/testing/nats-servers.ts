@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needNatsServer } from "./need-nats-server.ts";
@@ -89,6 +89,7 @@ export class NatsServers {
     if (child === undefined) return;
     this.#children[index] = undefined;
     const ended = once(child, "exit");
+    child.ref();
     child.kill("SIGKILL");
     await ended;
   }
@@ -113,11 +114,18 @@ export class NatsServers {
     const child = spawn("setpriv", args, { stdio: "ignore" });
     this.#children[index] = child;
     await once(child, "spawn");
+    // A test that fails before it can stop them ends all the same.
+    child.unref();
   }
 
   /** Waits until all that run are connected and have a leader that takes requests. */
   async ready(): Promise<void> {
-    await until("the servers are ready", async () => (await this.metaLeader()) !== undefined);
+    await until("the servers are ready", async () => {
+      if ((await this.metaLeader()) === undefined) return false;
+      // The monitoring page is there before clients are let in.
+      const ports = this.#running().map((index) => this.#ports[index]!.client);
+      return (await Promise.all(ports.map(isOpen))).every(Boolean);
+    });
   }
 
   /** Which server leads the cluster's own group; the single one of one. */
@@ -213,6 +221,18 @@ interface JetStreamView {
       readonly cluster?: { readonly leader?: string };
     }[];
   }[];
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {

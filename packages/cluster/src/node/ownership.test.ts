@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SluiceError } from "@sluice/protocol";
+import { MemoryRegistry } from "../registry/memory-registry.ts";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { CLOSE_MS_MAX, REGISTRY_MS_MAX } from "./limits.ts";
+import { Ownership } from "./ownership.ts";
+
+/** A registry that nobody can change any more. */
+class LostRegistry extends MemoryRegistry {
+  isLost = false;
+
+  override async update(key: string, value: string, revision: number): Promise<number> {
+    if (this.isLost) throw new SluiceError("DISCONNECTED", "a test");
+    return super.update(key, value, revision);
+  }
+}
+
+test("a node ends though neither its log nor the registry answers any more", async () => {
+  const clock = new FakeClock(() => turns(2));
+  const registry = new LostRegistry();
+  const opening = Promise.withResolvers<void>();
+  const ownership = new Ownership({
+    registry,
+    clock,
+    node: "a",
+    incarnation: "a1",
+    address: "http://a",
+    version: "1",
+    partitions: 1,
+    host: {
+      warm: async () => {},
+      cool: () => {},
+      open: () => opening.promise,
+      rest: () => {},
+      resume: () => {},
+      close: async () => {},
+      prove: async () => {},
+    },
+  });
+  await ownership.start();
+  while (ownership.tenure(0)?.state !== "opening") await clock.advance(100);
+  registry.isLost = true;
+  let isClosed = false;
+  void ownership.close().then(() => {
+    isClosed = true;
+  });
+  await clock.advance(0);
+  opening.reject(new SluiceError("LOG_FAILED", "a test"));
+  await clock.advance(CLOSE_MS_MAX + 2 * REGISTRY_MS_MAX);
+  assert.ok(isClosed);
+});
