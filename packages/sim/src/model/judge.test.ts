@@ -15,17 +15,18 @@ const blind: Eyes = {
   gateStats: () => assert.fail("not asked for"),
 };
 
-// Tier 1 is promoted after 100 ms.
+// Tier 1 is promoted after 100 ms; the gate has 2 tokens and gets no more for long.
 function open(): Model {
   const model = new Model(blind, { isExact: false });
   model.makeQueue("q", policyOf("q", { tiers: 2, promoteAfterMs: 100 }));
+  model.gates.set("gate", { rate: 0.001, burst: 2 }, 0);
   return model;
 }
 
-function wait(model: Model, id: number, spec: Parameters<typeof newJob>[2]): void {
+function wait(model: Model, id: number, spec: Parameters<typeof newJob>[2], age?: number): void {
   const queue = model.queues.get("q")!;
   enlist(model, queue, { ...newJob(model, queue, { priority: 0, ...spec }), id });
-  model.wait(model.jobs.get(id)!);
+  model.wait(model.jobs.get(id)!, age);
 }
 
 function handOut(model: Model, id: number): void {
@@ -44,4 +45,43 @@ test("jobs that are promoted in one moment keep their order", () => {
   assert.throws(() => handOut(model, 1), { rule: "c: FIFO inside a flow" });
   handOut(model, 2);
   handOut(model, 1);
+});
+
+test("a flow whose head may be one that lacks tokens is passed by others of its lane", () => {
+  for (const ids of [
+    [1, 2],
+    [2, 1],
+  ]) {
+    const model = open();
+    wait(model, 3, { gates: ["gate"] });
+    handOut(model, 3);
+    const age = model.nextAge();
+    for (const id of ids) wait(model, id, { gates: ["gate"], cost: id }, age);
+    wait(model, 4, {});
+    handOut(model, 4);
+  }
+});
+
+test("a flow of which every job that may be its head passes goes before younger ones", () => {
+  const model = open();
+  const age = model.nextAge();
+  for (const id of [1, 2]) wait(model, id, { gates: ["gate"], cost: id }, age);
+  wait(model, 3, {});
+  wait(model, 4, { priority: 1 });
+  assert.throws(() => handOut(model, 3), { rule: "d: the oldest head of a lane goes first" });
+  assert.throws(() => handOut(model, 4), { rule: "e: strict tiers" });
+  handOut(model, 2);
+});
+
+test("a lower tier takes from a gate only where a more urgent head may be one that passes", () => {
+  const model = open();
+  wait(model, 1, { gates: ["gate"] });
+  handOut(model, 1);
+  const age = model.nextAge();
+  for (const id of [2, 3]) wait(model, id, { gates: ["gate"], cost: 2 }, age);
+  wait(model, 4, { gates: ["gate"], priority: 1 });
+  const rule = "e: tiers are strict behind a gate";
+  assert.throws(() => handOut(model, 4), { rule });
+  wait(model, 5, { gates: ["gate"] }, age);
+  handOut(model, 4);
 });
