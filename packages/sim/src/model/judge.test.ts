@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lease } from "@sluice/engine";
 import { enlist, newJob } from "./add.ts";
+import type { Broken } from "./broken.ts";
 import { judge } from "./judge.ts";
 import { type Eyes, Model } from "./model.ts";
 import { policyOf } from "./policy.ts";
@@ -84,4 +85,26 @@ test("a lower tier takes from a gate only where a more urgent head may be one th
   assert.throws(() => handOut(model, 4), { rule });
   wait(model, 5, { gates: ["gate"] }, age);
   handOut(model, 4);
+});
+
+test("beside a claim a lower tier takes only what would be back in time for it", () => {
+  const accused = (gates: string[], cost: number): boolean => {
+    const model = open();
+    model.gates.set("window", { windows: [{ limit: 3, perMs: 100 }] }, 0);
+    wait(model, 1, { gates: ["window"], cost: 2 });
+    handOut(model, 1);
+    model.moveTo(50);
+    wait(model, 2, { gates, cost });
+    wait(model, 3, { gates: ["window"], priority: 1 });
+    try {
+      handOut(model, 3);
+      return false;
+    } catch (error) {
+      assert.equal((error as Broken).rule, "e: tiers are strict behind a gate");
+      return true;
+    }
+  };
+  assert.equal(accused(["window", "open"], 2), false);
+  assert.equal(accused(["window", "open"], 3), true);
+  assert.equal(accused(["window"], 2), true, "with one gate there is no claim");
 });

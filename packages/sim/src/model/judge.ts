@@ -134,7 +134,9 @@ function judgeTiers(
   }
 }
 
-// Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there.
+// Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there. One
+// that names several gates claims its permits for the time at which all of them can be open, and
+// what would be back by then may be used meanwhile.
 function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined): void {
   const limits = model.limits(job);
   if (limits.length === 0) return;
@@ -149,7 +151,8 @@ function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined)
       if (!limits.includes(gate)) continue;
       const lacks = oldest.map((other) => model.lack(other));
       const mayPass = lacks.some(({ atLeast, release }) => release || atLeast <= model.now);
-      demand(mayPass, "e: tiers are strict behind a gate", () =>
+      const isSpared = head.gates.length > 1 && oldest.some((other) => spares(model, job, other));
+      demand(mayPass || isSpared, "e: tiers are strict behind a gate", () =>
         [
           `job ${job.id} (tier ${job.tier}) takes from gate ${gate}`,
           `where job ${head.id} (tier ${head.tier}, cost ${head.cost})`,
@@ -158,6 +161,17 @@ function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined)
       );
     }
   }
+}
+
+// Whether a job takes nothing that puts off another.
+function spares(model: Model, job: ModelJob, other: ModelJob): boolean {
+  const { at } = model.lack(other);
+  return other.gates.every((key) => {
+    const gate = model.gates.get(key);
+    if (!job.gates.includes(key)) return true;
+    const after = gate.lackAfter(job.cost, other.cost, other.tier, model.now);
+    return !after.release && after.atLeast <= at;
+  });
 }
 
 function judgeOrder(queue: ModelQueue, job: ModelJob): void {
