@@ -32,8 +32,9 @@ export class Model {
   readonly isExact: boolean;
   // Until the gate is taken away.
   share: Share | undefined;
-  // Jobs that wait for a follow-up to appear, because the engine names it.
-  readonly awaited: { queue: string; job: ModelJob }[] = [];
+  // Jobs that wait for a follow-up to appear, because the engine names it; with its age, if it
+  // entered in no particular order.
+  readonly awaited: { queue: string; job: ModelJob; age?: number | undefined }[] = [];
   // The members of each group, with the way they ended first.
   readonly groups = new Map<string, Map<number, Ending | undefined>>();
   // How often the engine took which of the allowed choices.

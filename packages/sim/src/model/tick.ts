@@ -16,9 +16,11 @@ export function tick(model: Model): void {
   const delays = queues.flatMap((queue) => delaysDue(model, queue));
   const promotions = queues.flatMap((queue) => promotionsDue(model, queue));
   const kinds = [leases, delays, promotions].filter((kind) => kind.length > 0);
-  const isMixed = kinds.length > 1;
+  // A follow-up enters when the job ends that it follows: beside other things in no order, too.
+  const isMixed = kinds.length > 1 || (kinds.length > 0 && model.awaited.length > 0);
   const age = isMixed ? model.nextAge() : undefined;
   for (const kind of kinds) enterInOrder(model, kind, age);
+  for (const follower of model.awaited) follower.age = age;
   for (const queue of queues) forgetResults(model, queue);
 }
 
