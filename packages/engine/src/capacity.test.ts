@@ -207,6 +207,28 @@ test("admission that is switched on later starts with a full bucket", () => {
   });
 });
 
+test("admission: parts of a token make a whole one, to the millisecond", () => {
+  const engine = open({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 2, burst: 2 } });
+  fill(engine, 2);
+  engine.add("q", {}, 952);
+  // 952 ms bring 1.904 tokens, of which 0.904 are left; the other 0.096 take 48 ms.
+  assert.throws(() => engine.add("q", {}, 999), {
+    code: "RATE_LIMITED",
+    details: { queue: "q", retryAfterMs: 1 },
+  });
+  assert.equal(engine.add("q", {}, 1000).id, 4);
+});
+
+test("admission: a new rate counts from when it is set, and keeps the level", () => {
+  const engine = open({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 1, burst: 2 } });
+  fill(engine, 2);
+  engine.setQueue("q", { admission: { fill: 0, rate: 10, burst: 2 } }, 500);
+  assert.throws(() => engine.add("q", {}, 500), { details: { queue: "q", retryAfterMs: 50 } });
+  assert.equal(engine.add("q", {}, 550).id, 3);
+  engine.setQueue("q", { admission: null } as object, 550);
+  assert.equal(engine.add("q", {}, 550).id, 4);
+});
+
 test("a job run by hand must find room like one that is added, whatever the policy", () => {
   for (const onFull of ["reject", "drop", "spill"] as const) {
     const engine = open({ capacity: { jobs: 2, bytes: 100 }, onFull });

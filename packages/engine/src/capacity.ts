@@ -4,6 +4,7 @@ import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "./job-fields.ts";
 import * as nodeFields from "./nodes.ts";
 import { tierOf } from "./parse-job.ts";
 import type { Queue } from "./queue.ts";
+import { TokenBucket } from "./token-bucket.ts";
 import type { FairnessKey, JobSpec } from "./types.ts";
 import { dueAtOf } from "./wall.ts";
 
@@ -147,21 +148,28 @@ function fullError(queue: Queue, why: string): Refusal {
   });
 }
 
+/** As for a gate: limits that change keep the level, and a full bucket counts as new. */
+export function configureAdmission(queue: Queue, now: number): void {
+  const { admission } = queue.config;
+  if (admission === undefined) queue.admission = undefined;
+  else if (queue.admission === undefined || queue.admission.full(now)) {
+    queue.admission = new TokenBucket(admission.rate, admission.burst, now);
+  } else queue.admission.configure(admission.rate, admission.burst, now);
+}
+
 /** Slows adds down to a rate once the queue is filled to a level. */
 export function admit(queue: Queue, now: number): void {
-  const admission = queue.config.admission;
-  if (admission === undefined) return;
+  const { admission: bucket } = queue;
+  if (bucket === undefined) return;
+  const admission = queue.config.admission!;
   if (queue.waiting < admission.fill * queue.config.capacity.jobs) return;
-  const gained = ((now - queue.admissionAt) * admission.rate) / 1000;
-  const level = Math.min(admission.burst, queue.admissionLevel + gained);
-  queue.admissionAt = now;
-  queue.admissionLevel = level;
-  if (level >= 1) {
-    queue.admissionLevel = level - 1;
+  const opensAt = bucket.opensAt(1, now);
+  if (opensAt <= now) {
+    bucket.take(1, now);
     return;
   }
   queue.counters.rejected++;
-  const retryAfterMs = Math.ceil(((1 - level) * 1000) / admission.rate);
+  const retryAfterMs = Math.ceil(opensAt - now);
   throw new Refusal(
     "RATE_LIMITED",
     `queue ${queue.name} admits ${admission.rate} jobs a second now`,

@@ -222,3 +222,24 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     assert.equal(take(engine, 3).length, 1, `${stage}: nothing is held by nobody`);
   }
 });
+
+test("a claim one of whose gates is deleted wakes when the others are open", () => {
+  const engine = open({ a: { rate: 1, burst: 2 }, b: { rate: 0.1, burst: 2 } });
+  const ids = (now: number) => take(engine, now).map((lease) => lease.id);
+  add(engine, "b", { cost: 2, priority: 0 });
+  assert.deepEqual(ids(0), [1]);
+  add(engine, "ab", { cost: 2, priority: 1 });
+  engine.tick(20_000);
+  // It has had its turn at b, and others take from both.
+  add(engine, "b", { cost: 2, priority: 0 }, "q", 20_000);
+  add(engine, "a", { cost: 1, priority: 0 }, "q", 20_000);
+  assert.deepEqual(ids(20_000), [3, 4]);
+  engine.tick(21_000);
+  // It has had its turn at a as well, and claims.
+  add(engine, "a", { cost: 1, priority: 0 }, "q", 21_000);
+  assert.deepEqual(ids(21_000), [5]);
+  assert.equal(engine.nextWake(21_000), 40_000);
+  engine.deleteGate("b", 21_000);
+  assert.equal(engine.nextWake(21_000), 22_000);
+  assert.deepEqual(ids(22_000), [2]);
+});

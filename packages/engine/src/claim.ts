@@ -195,8 +195,10 @@ export class Claims {
   /** Brings the claims of a gate up to date; answers when they must be looked at again. */
   look(gate: GateLine, now: number): number {
     if (isOpen(gate, now)) {
-      for (const claim of [...gate.claims]) this.#lookAt(claim, now);
-      return Number.POSITIVE_INFINITY;
+      // Their other gates may wake them later than that, if this one was what they waited for.
+      let at = Number.POSITIVE_INFINITY;
+      for (const claim of [...gate.claims]) at = Math.min(at, this.#lookAt(claim, now));
+      return at;
     }
     const first = this.first(gate);
     for (const claim of gate.claims) {

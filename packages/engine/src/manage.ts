@@ -1,3 +1,4 @@
+import { configureAdmission } from "./capacity.ts";
 import type { Core } from "./core.ts";
 import { nextDead } from "./dead-letters.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
@@ -23,9 +24,7 @@ const LOOKED_AT_PER_CALL = 2000;
 export function setQueue(core: Core, name: string, config: QueueConfig): void {
   const queue = core.byName.get(name);
   if (queue === undefined) {
-    const made = core.makeQueue(name, config);
-    made.admissionLevel = config.admission?.burst ?? 0;
-    made.admissionAt = core.now;
+    configureAdmission(core.makeQueue(name, config), core.now);
     return;
   }
   if (config.tiers.length < queue.tiers.length) {
@@ -36,10 +35,7 @@ export function setQueue(core: Core, name: string, config: QueueConfig): void {
   }
   const old = queue.config;
   queue.config = config;
-  if (config.admission !== undefined && old.admission === undefined) {
-    queue.admissionLevel = config.admission.burst;
-    queue.admissionAt = core.now;
-  }
+  configureAdmission(queue, core.now);
   const isOrdered = JSON.stringify(old.tierOrder) === JSON.stringify(config.tierOrder);
   if (config.tiers.length > queue.tiers.length || !isOrdered) core.makeTiers(queue);
   spread(core, queue, old);

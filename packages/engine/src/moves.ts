@@ -218,7 +218,9 @@ export function setLater(core: Core, row: number, queue: Queue): void {
     at = Math.min(at, jobs.num(row, TIME) + after);
   }
   if (core.later.has(row)) core.later.remove(row);
-  if (at !== Number.POSITIVE_INFINITY) core.later.add(row, at, jobs.num(row, ID));
+  if (at === Number.POSITIVE_INFINITY) return;
+  // Jobs of one flow that are promoted in one moment keep their order.
+  core.later.add(row, at, jobs.num(row, SEQ));
 }
 
 /** The job, off its flow, is leased by a worker until a time. */

@@ -2,6 +2,7 @@ import type { Claim } from "./claim.ts";
 import type { DeadList } from "./dead-letters.ts";
 import type { GateLine } from "./gates.ts";
 import { Times } from "./times.ts";
+import type { TokenBucket } from "./token-bucket.ts";
 import type { QueueConfig } from "./types.ts";
 
 /** A worker of a queue and the jobs it would take now. */
@@ -74,9 +75,8 @@ export class Queue {
   /** Workers with free slots, in the order in which they get jobs. */
   readonly free: Worker[] = [];
   demand = 0;
-  /** Tokens of the admission bucket, and when they were counted. */
-  admissionLevel = 0;
-  admissionAt = 0;
+  /** What adds take from once the queue is filled to a level. */
+  admission: TokenBucket | undefined = undefined;
   /** Waiting and delayed jobs up to this place in the order of entry are being purged; 0: none. */
   purgeUpTo = 0;
   purgeAt = 0;

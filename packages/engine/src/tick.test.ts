@@ -147,6 +147,25 @@ test("what waits long is promoted tier by tier, at the back of its lane there", 
   ]);
 });
 
+test("jobs of one flow that are promoted in one moment keep their order", () => {
+  const { engine } = open({ tiers: 2, promoteAfterMs: 100 });
+  for (let id = 1; id <= 3; id++) engine.add("q", { priority: 1 }, 0);
+  const [first, second] = engine.lease("q", 2, 50);
+  engine.cancel(3, 50);
+  engine.add("q", { priority: 1 }, 50);
+  engine.nack(1, first!.lease, 50, { delayMs: 0 });
+  engine.giveBack(2, second!.lease, 50);
+  engine.tick(150);
+  assert.deepEqual(
+    engine.lease("q", 3, 150).map(({ id, tier }) => [id, tier]),
+    [
+      [2, 0],
+      [4, 0],
+      [1, 0],
+    ],
+  );
+});
+
 test("a promotion that is switched off before it comes does not come", () => {
   const { engine } = open({ tiers: 2, promoteAfterMs: 100 });
   engine.add("q", { priority: 1 }, 0);

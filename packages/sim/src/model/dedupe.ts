@@ -110,14 +110,14 @@ function idsOf(awaited: readonly Awaited[]): string {
   return awaited.map(({ job }) => job.id).join(", ");
 }
 
-function makeFollowUp(model: Model, { queue: name, job }: Awaited, id: number): ModelJob {
+function makeFollowUp(model: Model, { queue: name, job, age }: Awaited, id: number): ModelJob {
   const queue = model.queues.get(name)!;
   const spec = job.followUp!.spec;
   job.followUp = undefined;
   const next: ModelJob = { ...newJob(model, queue, spec), id };
   enlist(model, queue, next);
   holdKey(model, queue, spec, id);
-  if (spec.delayMs === undefined) model.wait(next);
+  if (spec.delayMs === undefined) model.wait(next, age);
   else model.delay(next, model.now + spec.delayMs);
   return next;
 }

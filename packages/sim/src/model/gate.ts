@@ -7,6 +7,8 @@ import type { GateConfig } from "@sluice/engine";
 
 const UNIT = 1_000_000;
 const UNITS_PER_MS = UNIT / 1_000;
+// An id that no job has.
+const NOBODY = 0;
 
 interface Take {
   readonly at: number;
@@ -115,6 +117,23 @@ export class ModelGate {
     const room = Math.min(oneAtATime, config.concurrency ?? Infinity);
     const release = this.holders.size >= room;
     return { at: spaced, atLeast: this.#isRested ? at : spaced, release };
+  }
+
+  // What would keep it out if another job took so much first, now.
+  lackAfter(taken: number, cost: number, tier: number, now: number): Lack {
+    const after = new ModelGate(this.key);
+    after.config = this.config;
+    after.cooldownUntil = this.cooldownUntil;
+    for (const id of this.holders) after.holders.add(id);
+    after.#units = this.#units;
+    after.#unitsAt = this.#unitsAt;
+    after.#isRested = this.#isRested;
+    after.#takes = [...this.#takes];
+    for (const [perMs, count] of this.#takesBefore) after.#takesBefore.set(perMs, count);
+    after.#lastStart = this.#lastStart;
+    after.#lastEnd = this.#lastEnd;
+    after.take(NOBODY, taken, now);
+    return after.lack(cost, tier, now);
   }
 
   // What a job's maxWait is held against: not known while the job runs from whose end the interval

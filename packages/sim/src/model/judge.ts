@@ -78,8 +78,14 @@ function judgeFlow(queue: ModelQueue, job: ModelJob): void {
   }
 }
 
-// Whether nothing at all stands between the head of a flow and a free worker: all its gates let it
-// pass, and nobody else waits where there is or was a limit.
+// Whether nothing at all stands between a flow and a free worker, whichever of its oldest jobs is
+// its head.
+function areReady(model: Model, oldest: readonly ModelJob[]): boolean {
+  return oldest.every((head) => isReady(model, head));
+}
+
+// The same for one head: all its gates let it pass, and nobody else waits where there is or was a
+// limit.
 function isReady(model: Model, head: ModelJob): boolean {
   if (!model.passes(head)) return false;
   const lines = head.gates.filter(
@@ -98,11 +104,12 @@ function isAlone(model: Model, head: ModelJob, gate: string): boolean {
   return true;
 }
 
-function judgeLane(model: Model, heads: readonly ModelJob[], job: ModelJob): void {
-  for (const head of heads) {
+function judgeLane(model: Model, heads: readonly ModelJob[][], job: ModelJob): void {
+  for (const oldest of heads) {
+    const head = oldest[0]!;
     if (head.tier !== job.tier || head.lane !== job.lane || head.age >= job.age) continue;
     demand(
-      !isReady(model, head),
+      !areReady(model, oldest),
       "d: the oldest head of a lane goes first",
       () => `job ${job.id} (age ${job.age}) passed job ${head.id} (age ${head.age})`,
     );
@@ -112,21 +119,24 @@ function judgeLane(model: Model, heads: readonly ModelJob[], job: ModelJob): voi
 function judgeTiers(
   model: Model,
   queue: ModelQueue,
-  heads: readonly ModelJob[],
+  heads: readonly ModelJob[][],
   job: ModelJob,
 ): void {
   if (queue.config.tierOrder !== "strict") return;
-  for (const head of heads) {
+  for (const oldest of heads) {
+    const head = oldest[0]!;
     if (head.tier >= job.tier) continue;
     demand(
-      !isReady(model, head),
+      !areReady(model, oldest),
       "e: strict tiers",
       () => `job ${job.id} (tier ${job.tier}) passed job ${head.id} (tier ${head.tier})`,
     );
   }
 }
 
-// Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there.
+// Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there. One
+// that names several gates claims its permits for the time at which all of them can be open, and
+// what would be back by then may be used meanwhile.
 function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined): void {
   const limits = model.limits(job);
   if (limits.length === 0) return;
@@ -134,19 +144,34 @@ function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined)
     if (!queue.isFree && queue !== pulled && queue.name !== job.queue) continue;
     // Tiers that share by weight take turns, at a gate that was open for both as well.
     if (queue.name === job.queue && queue.config.tierOrder !== "strict") continue;
-    for (const head of model.heads(queue)) {
+    for (const oldest of model.heads(queue)) {
+      const head = oldest[0]!;
       const [gate, ...others] = model.limits(head);
       if (head.tier >= job.tier || gate === undefined || others.length > 0) continue;
       if (!limits.includes(gate)) continue;
-      const { atLeast: at, release } = model.lack(head);
-      demand(release || at <= model.now, "e: tiers are strict behind a gate", () =>
+      const lacks = oldest.map((other) => model.lack(other));
+      const mayPass = lacks.some(({ atLeast, release }) => release || atLeast <= model.now);
+      const isSpared = head.gates.length > 1 && oldest.some((other) => spares(model, job, other));
+      demand(mayPass || isSpared, "e: tiers are strict behind a gate", () =>
         [
           `job ${job.id} (tier ${job.tier}) takes from gate ${gate}`,
-          `where job ${head.id} (tier ${head.tier}, cost ${head.cost}) waits until ${at}`,
+          `where job ${head.id} (tier ${head.tier}, cost ${head.cost})`,
+          `waits until ${lacks[0]!.atLeast}`,
         ].join(" "),
       );
     }
   }
+}
+
+// Whether a job takes nothing that puts off another.
+function spares(model: Model, job: ModelJob, other: ModelJob): boolean {
+  const { at } = model.lack(other);
+  return other.gates.every((key) => {
+    const gate = model.gates.get(key);
+    if (!job.gates.includes(key)) return true;
+    const after = gate.lackAfter(job.cost, other.cost, other.tier, model.now);
+    return !after.release && after.atLeast <= at;
+  });
 }
 
 function judgeOrder(queue: ModelQueue, job: ModelJob): void {

@@ -32,8 +32,9 @@ export class Model {
   readonly isExact: boolean;
   // Until the gate is taken away.
   share: Share | undefined;
-  // Jobs that wait for a follow-up to appear, because the engine names it.
-  readonly awaited: { queue: string; job: ModelJob }[] = [];
+  // Jobs that wait for a follow-up to appear, because the engine names it; with its age, if it
+  // entered in no particular order.
+  readonly awaited: { queue: string; job: ModelJob; age?: number | undefined }[] = [];
   // The members of each group, with the way they ended first.
   readonly groups = new Map<string, Map<number, Ending | undefined>>();
   // How often the engine took which of the allowed choices.
@@ -183,12 +184,14 @@ export class Model {
     if (job.dedupe !== undefined && keys.get(job.dedupe)?.id === job.id) keys.delete(job.dedupe);
   }
 
-  // The oldest waiting job of every flow.
-  heads(queue: ModelQueue): ModelJob[] {
-    const heads = new Map<string, ModelJob>();
+  // The oldest waiting job of every flow; several, one of which is the head, where the rules leave
+  // open in which order they entered.
+  heads(queue: ModelQueue): ModelJob[][] {
+    const heads = new Map<string, ModelJob[]>();
     for (const job of queue.waiting) {
-      const head = heads.get(job.flow);
-      if (head === undefined || job.age < head.age) heads.set(job.flow, job);
+      const oldest = heads.get(job.flow);
+      if (oldest === undefined || job.age < oldest[0]!.age) heads.set(job.flow, [job]);
+      else if (job.age === oldest[0]!.age) oldest.push(job);
     }
     return [...heads.values()];
   }

@@ -26,7 +26,7 @@ export function judgeQuiet(model: Model, nextWake: number): void {
 function freeHeads(model: Model): ModelJob[] {
   const heads: ModelJob[] = [];
   for (const queue of model.queues.values()) {
-    if (queue.isFree && queue.waiting.size > 0) heads.push(...model.heads(queue));
+    if (queue.isFree && queue.waiting.size > 0) heads.push(...model.heads(queue).flat());
   }
   return heads;
 }

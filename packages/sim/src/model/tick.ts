@@ -1,7 +1,8 @@
 // Everything that falls due: deadlines, leases, delays, promotions, results.
 //
 // The rules order what falls due in one tick by its time, and only among things of the same kind.
-// Jobs that enter a flow in no particular order get the same age.
+// Jobs that are promoted at the same time keep their order. Jobs that enter a flow in no particular
+// order get the same age.
 
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
@@ -15,14 +16,18 @@ export function tick(model: Model): void {
   const delays = queues.flatMap((queue) => delaysDue(model, queue));
   const promotions = queues.flatMap((queue) => promotionsDue(model, queue));
   const kinds = [leases, delays, promotions].filter((kind) => kind.length > 0);
-  const isMixed = kinds.length > 1;
+  // A follow-up enters when the job ends that it follows: beside other things in no order, too.
+  const isMixed = kinds.length > 1 || (kinds.length > 0 && model.awaited.length > 0);
   const age = isMixed ? model.nextAge() : undefined;
   for (const kind of kinds) enterInOrder(model, kind, age);
+  for (const follower of model.awaited) follower.age = age;
   for (const queue of queues) forgetResults(model, queue);
 }
 
 interface Entering {
   readonly at: number;
+  // The order among those of the same time, where there is one.
+  readonly place?: number;
   readonly enter: (age: number) => void;
 }
 
@@ -68,6 +73,7 @@ function promotionsDue(model: Model, queue: ModelQueue): Entering[] {
     .filter((job) => job.tier > 0 && job.since + afterMs <= model.now)
     .map((job) => ({
       at: job.since + afterMs,
+      place: job.age,
       enter: (age) => {
         model.take(job);
         job.tier -= 1;
@@ -77,10 +83,11 @@ function promotionsDue(model: Model, queue: ModelQueue): Entering[] {
 }
 
 function enterInOrder(model: Model, entering: Entering[], sharedAge: number | undefined): void {
-  entering.sort((a, b) => a.at - b.at);
+  entering.sort((a, b) => a.at - b.at || (a.place ?? 0) - (b.place ?? 0));
   let age = sharedAge ?? 0;
-  entering.forEach(({ at, enter }, index) => {
-    const isLater = index === 0 || entering[index - 1]!.at !== at;
+  entering.forEach(({ at, place, enter }, index) => {
+    const before = entering[index - 1];
+    const isLater = before?.at !== at || before.place !== place;
     if (sharedAge === undefined && isLater) age = model.nextAge();
     enter(age);
   });

@@ -59,8 +59,11 @@ export class World {
     this.model.moveTo(call.at);
     const handler = HANDLERS[call.op] as (world: World, call: Call) => void;
     handler(this, call);
-    this.#adopt();
-    adoptTooLong(this.model);
+    // A job that would wait too long may have a follow-up, and that one may be such a job again.
+    do {
+      this.#adopt();
+      adoptTooLong(this.model);
+    } while (this.model.awaited.length > 0);
     compare(this.model, this.engine);
     this.#observeLine();
     const nextWake = this.nextWake();
