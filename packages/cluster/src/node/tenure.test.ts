@@ -38,14 +38,14 @@ class Host implements PartitionHost {
   async prove(): Promise<void> {}
 }
 
-function tenureOn(host: Host) {
+function tenureOn(host: Host, registry = new MemoryRegistry()) {
   const clock = new FakeClock(() => turns(2));
   const errors: SluiceError[] = [];
   const tenure = new Tenure({
     partition: 0,
     name: OWN,
     address: "http://a",
-    registry: new MemoryRegistry(),
+    registry,
     clock,
     host,
     onChange: () => {},
@@ -135,4 +135,20 @@ test("a log that cannot be read is tried more and more seldom", async () => {
     await turns(2);
     assert.equal(tenure.state, "serving");
   }
+});
+
+test("a claim goes through when the registry counts otherwise than it was told", async () => {
+  const registry = new MemoryRegistry();
+  const host = new Host();
+  const { tenure } = tenureOn(host, registry);
+  const text = JSON.stringify({ ...OTHER, address: "", epoch: 1, hasLog: true });
+  await registry.create("owner.0", text);
+  tenure.hear(text, 46);
+  tenure.claim();
+  await turns(10);
+  assert.deepEqual([tenure.state, host.calls], ["away", []]);
+  tenure.claim();
+  await turns(10);
+  assert.equal(tenure.state, "serving");
+  assert.deepEqual([tenure.isOurs, tenure.entry?.epoch], [true, 2]);
 });

@@ -313,6 +313,20 @@ export class Tenure {
     this.hear(text, await within(clock, REGISTRY_MS_MAX, written));
   }
 
+  /**
+   * What we know is not what is there. Mostly the news is on its way; but a NATS server that leads
+   * from now on may count otherwise than the one before, and nobody would tell of that.
+   */
+  async #lookUp(): Promise<void> {
+    const { registry, clock } = this.#options;
+    const known = this.#revision;
+    const asked = registry.get(OWNER_PREFIX + this.partition);
+    const found = await within(clock, REGISTRY_MS_MAX, asked).catch(() => undefined);
+    if (found === undefined || this.#revision !== known) return;
+    this.#revision = found.revision;
+    this.#entry = parseOwnerEntry(found.value);
+  }
+
   #step(act: () => Promise<void>): void {
     this.#isBusy = true;
     act()
@@ -326,7 +340,8 @@ export class Tenure {
   async #failed(cause: unknown): Promise<void> {
     const { host, onError } = this.#options;
     const error = toSluiceError(cause);
-    if (!isConflict(error)) onError(this.partition, error);
+    if (isConflict(error)) await this.#lookUp();
+    else onError(this.partition, error);
     this.#putOff(error);
     if (this.#state === "warming") host.cool(this.partition);
     else if (this.#state === "opening") await this.#close();

@@ -1,17 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import {
-  DeliverPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
-  type JsMsg,
   jetstream,
   StorageType,
 } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import { DELETED, MESSAGE_ID, NatsWatch, OPERATION } from "./nats-watch.ts";
 import {
   checkKey,
   checkValue,
@@ -35,12 +35,8 @@ export interface NatsRegistryOptions {
 
 const ANSWER_MS = 2000;
 const REPLICAS_IN_CLUSTER = 3;
-const OPERATION = "KV-Operation";
-const DELETED = ["DEL", "PURGE"];
 /** How long a change is tried again because others change other keys. */
 const BUSY_MS = 5000;
-/** A server that has not told a watcher all by then is given up: the next may be another one. */
-const TOLD_MS = 2000;
 /** Between two tries, times a number below 1: those who met must not meet again. */
 const BUSY_PAUSE_MS = 20;
 
@@ -123,34 +119,24 @@ export class NatsRegistry implements Registry {
 
   async watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
     if (this.#isClosed) throw closedRegistry();
-    const before = `$KV.${this.#bucket}.`;
-    const words = prefix.slice(0, prefix.lastIndexOf(".") + 1);
+    const watch = new NatsWatch({
+      client: this.#client,
+      manager: this.#manager,
+      bucket: this.#bucket,
+      onEntry: (entry) => {
+        if (!this.#isClosed && entry.key.startsWith(prefix)) onEntry(entry);
+      },
+    });
+    const stop = (): void => {
+      watch.stop();
+      this.#stops.delete(stop);
+    };
+    this.#stops.add(stop);
     try {
-      const consumer = await this.#client.consumers.getPushConsumer(`KV_${this.#bucket}`, {
-        filter_subjects: `${before}${words}>`,
-        deliver_policy: DeliverPolicy.LastPerSubject,
-      });
-      let rest = (await consumer.info(true)).num_pending;
-      let tellAll = (): void => {};
-      const all = new Promise<void>((resolve) => {
-        tellAll = resolve;
-      });
-      if (rest === 0) tellAll();
-      const messages = await consumer.consume({
-        callback: (message) => {
-          const key = message.subject.slice(before.length);
-          if (!this.#isClosed && key.startsWith(prefix)) onEntry(entryOf(key, message));
-          if (--rest === 0) tellAll();
-        },
-      });
-      const stop = (): void => {
-        messages.stop();
-        this.#stops.delete(stop);
-      };
-      this.#stops.add(stop);
-      await inTime(all, stop);
+      await watch.open();
       return stop;
     } catch (error) {
+      stop();
       throw toRegistryError(prefix, error);
     }
   }
@@ -191,6 +177,8 @@ export class NatsRegistry implements Registry {
 
   async #publish(key: string, value: string, head: MsgHdrs): Promise<number> {
     const subject = `$KV.${this.#bucket}.${key}`;
+    // A server that was killed knows by it what it has stored before.
+    head.set(MESSAGE_ID, randomUUID());
     const { seq } = await this.#client.publish(subject, value, { headers: head });
     return seq;
   }
@@ -204,22 +192,6 @@ export class NatsRegistry implements Registry {
       throw toRegistryError(key, error);
     }
   }
-}
-
-/** The servers may go while they tell what is there. */
-async function inTime(told: Promise<void>, stop: () => void): Promise<void> {
-  const late = new AbortController();
-  const isLate = setTimeout(TOLD_MS, true, { signal: late.signal }).catch(() => false);
-  if (await Promise.race([told.then(() => false), isLate])) {
-    stop();
-    throw new SluiceError("DISCONNECTED", `the registry has not told all within ${TOLD_MS} ms`);
-  }
-  late.abort();
-}
-
-function entryOf(key: string, message: JsMsg): WatchedEntry {
-  const isDeleted = DELETED.includes(message.headers?.get(OPERATION) ?? "");
-  return { key, value: isDeleted ? undefined : message.string(), revision: message.seq };
 }
 
 function isWrongSequence(error: unknown): boolean {
