@@ -2,11 +2,11 @@
  * All that is in a bucket, and then what changes. The list is what the leader has. A consumer tells
  * what comes after it, and is served by any replica, which a server 2.9 that was killed may have
  * spoiled: counting what was refused anew, it doubles messages or leaves them out, and from then on
- * its sequences are not the leader's. So each consumer has to tell a message of our own first, under
+ * its sequences are not the leader's. So each consumer has to tell a message of our own first, with
  * the sequence that the leader has answered; another one is made when it does not.
  *
- * Sequences have no gaps but where a key was written again before it was told, or where a replica is
- * behind; when one is found, the list is read again.
+ * Sequences have no gaps but where a key was written again before it was told, or where a replica
+ * is behind; when one is found, the list is read again.
  */
 
 import { randomUUID } from "node:crypto";
