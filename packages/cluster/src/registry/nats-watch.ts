@@ -151,7 +151,8 @@ export class NatsWatch {
     if (this.#isCatchingUp) return;
     this.#isCatchingUp = true;
     while (this.#mustList && !this.#isOver) {
-      await setTimeout(AGAIN_MS);
+      // Nobody waits for it: a process that has nothing else to do may end.
+      await setTimeout(AGAIN_MS, undefined, { ref: false });
       this.#mustList = false;
       try {
         await this.#connect(performance.now() + OPEN_MS);
