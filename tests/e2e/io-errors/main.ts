@@ -34,5 +34,7 @@ async function addUntilRefused(): Promise<void> {
 await Promise.all(Array.from({ length: IN_FLIGHT }, addUntilRefused));
 const later = await queue.add(PAYLOAD).then(() => "confirmed", codeOf);
 const closed = await sluice.close().then(() => "closed", codeOf);
-told({ is: "over", codes: [...codes], later, closed, events });
-process.disconnect?.();
+const over = { is: "over", codes: [...codes], later, closed, events };
+// What is not written yet when the channel closes is lost.
+await new Promise((resolve) => process.send!(over, resolve));
+process.disconnect();
