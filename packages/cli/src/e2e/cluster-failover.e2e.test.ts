@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { SluiceError } from "@sluice/protocol";
 import type { Queue } from "sluice";
 import { type ClusterProcess, TestCluster } from "../testing/cluster.ts";
@@ -12,12 +12,7 @@ const MACHINES = 6;
 const MACHINE_MS_MAX = 60_000;
 
 test("after kill -9 of an owner the next one dispatches within seconds", async (t) => {
-  const cluster = await TestCluster.start(t);
-  const sluice = await cluster.connect();
-  const mail = await sluice.queue<number>("mail", { lease: "60s" });
-  const heard = new Map<number, () => void>();
-  mail.work(async ({ payload }) => heard.get(payload)?.());
-  const { id } = await mail.add(-1);
+  const { cluster, mail, heard, id } = await openMail(t);
   let starting: Promise<void> = Promise.resolve();
   const took: number[] = [];
   for (let round = 0; round < KILLS; round++) {
@@ -42,12 +37,7 @@ test("after kill -9 of an owner the next one dispatches within seconds", async (
 // A server 2.9 that was killed is back with a copy of the registry that counts otherwise than the
 // others: whoever hears it must not believe it.
 test("machines that die with their NATS server and come back are all of use again", async (t) => {
-  const cluster = await TestCluster.start(t);
-  const sluice = await cluster.connect();
-  const mail = await sluice.queue<number>("mail", { lease: "60s" });
-  const heard = new Map<number, () => void>();
-  mail.work(async ({ payload }) => heard.get(payload)?.());
-  const { id } = await mail.add(-1);
+  const { cluster, mail, heard, id } = await openMail(t);
   const took: number[] = [];
   for (let round = 0; round < MACHINES; round++) {
     const owner = await ownerOf(cluster, id);
@@ -65,6 +55,17 @@ test("machines that die with their NATS server and come back are all of use agai
   t.diagnostic(`${MACHINES} machines with their NATS server: ${took.join(", ")} ms`);
   assert.ok(Math.max(...took) <= MACHINE_MS_MAX, `${took.join(", ")} ms`);
 });
+
+// A cluster with a worker, which tells of each number that it gets, and a job that has ended.
+async function openMail(t: TestContext) {
+  const cluster = await TestCluster.start(t);
+  const sluice = await cluster.connect();
+  const mail = await sluice.queue<number>("mail", { lease: "60s" });
+  const heard = new Map<number, () => void>();
+  mail.work(async ({ payload }) => heard.get(payload)?.());
+  const { id } = await mail.add(-1);
+  return { cluster, mail, heard, id };
+}
 
 async function addUntilTaken(mail: Queue<number>, payload: number): Promise<void> {
   for (;;) {
