@@ -103,7 +103,7 @@ const REASONS: readonly Reason[] = [
   {
     row: OF_EMPTY,
     peer: /./,
-    text: "waiting jobs of Sluice lie in a heap that is collected, and the more there are the longer a collection takes; those of its peers lie outside of one, or on the disk. How much of the loss that is would be measured next, by the time of the collections in both turns",
+    text: "beside a backlog its consumer always holds as many jobs as it may, which is 8,000, and those that it finishes beyond the count are work for nothing; a queue that is empty hands out what counts and no more. Longer turns (`--full`) make less of it. Whether the collections of a larger heap cost something too is not known",
   },
   {
     row: FLOOD_WAIT,

@@ -3,6 +3,7 @@
  * changes, and goes to the next when that one does not answer; with every answer it learns of nodes
  * that it was not told of.
  */
+import { setTimeout } from "node:timers/promises";
 import { SluiceError, toSluiceError } from "@sluice/protocol";
 import type { ClusterStatus } from "@sluice/server";
 import type { Directory } from "../directory.ts";
@@ -106,7 +107,8 @@ export class ClusterView implements Directory {
       } catch {
         this.#at = (this.#at + 1) % this.#urls.length;
         // After a round without an answer there is no hurry.
-        if (++failures >= this.#urls.length) await this.#pause();
+        if (++failures < this.#urls.length) continue;
+        await setTimeout(PAUSE_MS, undefined, { signal: this.#over.signal }).catch(() => {});
       }
     }
   }
@@ -129,17 +131,6 @@ export class ClusterView implements Directory {
     this.#status = status;
     this.#placements = placementsOf(status);
     for (const listener of [...this.#listeners]) listener();
-  }
-
-  async #pause(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PAUSE_MS);
-      const stop = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#over.signal.addEventListener("abort", stop, { once: true });
-    });
   }
 }
 

@@ -290,11 +290,14 @@ export class Ownership {
     this.#mustLook = true;
     if (this.#isLooking) return;
     this.#isLooking = true;
-    while (this.#mustLook) {
-      this.#mustLook = false;
-      this.#lookOnce();
+    try {
+      while (this.#mustLook) {
+        this.#mustLook = false;
+        this.#lookOnce();
+      }
+    } finally {
+      this.#isLooking = false;
     }
-    this.#isLooking = false;
     for (const wait of [...this.#waits]) wait();
     const shape = this.#shape();
     if (shape === this.#told) return;

@@ -38,8 +38,7 @@ export interface PartitionHost {
   warm(partition: number): Promise<void>;
   /** What was read ahead is not needed after all. */
   cool(partition: number): void;
-  /** Fences whoever had it, reads the log, and serves. */
-  /** `hasLog`: it must be there; else it may have to be made. */
+  /** Fences whoever had it, reads the log, and serves. `hasLog`: it must be there, not be made. */
   open(partition: number, hasLog: boolean): Promise<void>;
   /** Cuts its streams; nobody is served until `resume`. */
   rest(partition: number): void;

@@ -331,7 +331,7 @@ test("permits are released by ack, nack, cancel, expiry and give back alike", ()
         const drive = new Drive();
         drive.open("q", { leaseMs: 1000, retry: { minMs: 1e6, maxMs: 1e6, attempts: 50 } });
         drive.engine.setGate("g", { concurrency }, drive.now);
-        for (let i = 0; i < 40; i++) drive.add("q", `${i % 7}`, { gates: ["g"] });
+        for (let i = 0; i < 100; i++) drive.add("q", `${i % 7}`, { gates: ["g"] });
         let running = drive.dispatchNow();
         for (const how of hows) {
           assert.equal(running.length, concurrency);
