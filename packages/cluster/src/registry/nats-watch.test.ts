@@ -109,3 +109,17 @@ test("what a consumer leaves out is read from the leader", async () => {
   bucket.write("node.a", "2");
   assert.ok(!bucket.told.some(({ value }) => value === "2"));
 });
+
+test("gaps without end are looked into ever less often", async () => {
+  const bucket = new FakeBucket([]);
+  await bucket.watch.open();
+  const endAt = performance.now() + 700;
+  while (performance.now() < endAt) {
+    bucket.write("node.a", "1", false);
+    bucket.write("node.b", "1");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  // After 50 ms, and 100, 200 and 400 more.
+  assert.ok(bucket.consumers >= 2 && bucket.consumers <= 5, `${bucket.consumers} consumers`);
+  bucket.watch.stop();
+});

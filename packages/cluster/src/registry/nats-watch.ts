@@ -41,6 +41,10 @@ const OPEN_MS = 6000;
 const READS_MAX = 64;
 /** Before something is tried again: gaps come together, and servers that are away come back. */
 const AGAIN_MS = 50;
+/** The same for gaps that come again and again; nodes that all look into each keep servers busy. */
+const DOUBT_MS_MAX = 3200;
+/** So long without a gap, and the next one is looked into at once. */
+const CALM_MS = 10_000;
 
 export class NatsWatch {
   readonly #options: NatsWatchOptions;
@@ -57,6 +61,9 @@ export class NatsWatch {
   #heard = 0;
   #isCatchingUp = false;
   #mustList = false;
+  #isDoubting = false;
+  #doubtedAt = Number.NEGATIVE_INFINITY;
+  #doubtMs = AGAIN_MS;
   #isOver = false;
   #end = (): void => {};
 
@@ -134,7 +141,22 @@ export class NatsWatch {
     const isGap = seq > this.#heard + 1;
     this.#heard = Math.max(this.#heard, seq);
     this.#tell(message.subject, message.headers, message.string(), seq);
-    if (isGap) void this.#catchUp();
+    if (isGap) void this.#doubt();
+  }
+
+  /**
+   * A gap is harmless mostly, and servers that are too busy to tell all that is written make many:
+   * the more of them, the later they are looked into.
+   */
+  async #doubt(): Promise<void> {
+    if (this.#isDoubting) return;
+    this.#isDoubting = true;
+    const isCalm = performance.now() - this.#doubtedAt > CALM_MS;
+    this.#doubtMs = isCalm ? AGAIN_MS : Math.min(2 * this.#doubtMs, DOUBT_MS_MAX);
+    await setTimeout(this.#doubtMs, undefined, { ref: false });
+    this.#doubtedAt = performance.now();
+    this.#isDoubting = false;
+    await this.#catchUp();
   }
 
   #tell(subject: string, head: MsgHdrs | undefined, text: string, revision: number): void {
