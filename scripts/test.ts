@@ -11,6 +11,7 @@ import { isEngineTest } from "./test/engine-tests.ts";
 import { belongsTo, findTestFiles } from "./test/files.ts";
 import { addCounts, finalLine, NO_COUNTS, printFailure, printSuite } from "./test/print.ts";
 import { runSuite } from "./test/run-suite.ts";
+import { Time } from "./test/suites.ts";
 import type { Counts } from "./test/tally.ts";
 
 const root = dirname(import.meta.dirname);
@@ -31,13 +32,16 @@ function endWithChildren(): void {
 async function runPlan(plan: Plan, files: readonly string[], coverageDir: string): Promise<Counts> {
   let counts = NO_COUNTS;
   const collects = collectsCoverage(plan, files);
-  for (const suite of plan.suites) {
+  const time = new Time();
+  for (const planned of plan.suites) {
+    const suite = time.next(planned);
     const result = await runSuite({
       root,
       suite,
       files: files.filter((file) => belongsTo(suite, file)),
       coverageDir: collects && COVERED_SUITES.includes(suite.name) ? coverageDir : undefined,
     });
+    time.used(suite, result.elapsedMs);
     printSuite(result);
     counts = addCounts(counts, result.counts);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { belongsTo } from "./files.ts";
-import { E2E_SUITES, SUITES, TOTAL_BUDGET_MS } from "./suites.ts";
+import { E2E_SUITES, SUITES, Time, TOTAL_BUDGET_MS } from "./suites.ts";
 
 test("the budgets add up to no more than the whole run may take", () => {
   const sum = SUITES.reduce((total, suite) => total + suite.budgetMs, 0);
@@ -26,4 +26,16 @@ test("each test file belongs to exactly one suite", () => {
       path,
     );
   }
+});
+
+test("a suite has its own time and what those before it have left, and no more", () => {
+  const [suite] = SUITES;
+  const own = { ...suite!, budgetMs: 1000 };
+  const time = new Time();
+  const given = [400, 900, 3000, 10].map((elapsedMs) => {
+    const lent = time.next(own);
+    time.used(lent, elapsedMs);
+    return lent.budgetMs;
+  });
+  assert.deepEqual(given, [1000, 1600, 1700, 1000]);
 });
