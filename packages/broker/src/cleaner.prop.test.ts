@@ -27,8 +27,9 @@ interface Watched {
   worst: () => number;
 }
 
+/** The log is opened with spans far too large: the broker itself sees to their size. */
 async function openWatched(segmentBytes = SEGMENT_BYTES): Promise<Watched> {
-  const log = new WatchedLog({ segmentBytes: segmentBytes / 8 });
+  const log = new WatchedLog({ segmentBytes: 8 * segmentBytes });
   const clock = new ManualClock();
   const broker = await openBroker({ log, clock, segmentBytes });
   let worstBytes = 0;
@@ -122,7 +123,7 @@ test("when nearly all ends at once, adds go on, and the log becomes small", asyn
 test("beside one job nearly as large as a segment the cleaner comes to rest", async () => {
   const segmentBytes = 16 * 1024;
   for (let sizeBytes = 6_000; sizeBytes <= 16_000; sizeBytes += 500) {
-    const log = new WatchedLog({ segmentBytes: segmentBytes / 8 });
+    const log = new WatchedLog({ segmentBytes: 8 * segmentBytes });
     const broker = await openBroker({ log, clock: new ManualClock(), segmentBytes });
     await broker.setQueue("standing", { paused: true });
     await broker.setQueue("churn", { results: { jobs: 0 } });

@@ -17,7 +17,7 @@ export interface OpenOptions {
   /** Where facts go; it must not have been replayed. */
   log: Log;
   clock?: Clock;
-  /** How much the log may hold beyond twice the live data: eight of its files. */
+  /** How much the log may hold beyond twice the live data. Its files are an eighth of this. */
   segmentBytes?: number;
   payloadBytesMax?: number;
   /** Memory for payloads; those beyond it are read back from the log when their job goes out. */
@@ -48,6 +48,7 @@ export interface BrokerOptions {
 }
 
 const SEGMENT_BYTES_DEFAULT = 64 * 1024 * 1024;
+const SPANS_PER_SEGMENT = 8;
 
 export function parseOptions(options: OpenOptions): BrokerOptions {
   return {
@@ -70,6 +71,11 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     onProgress: options.onProgress,
     onFailure: options.onFailure,
   };
+}
+
+/** What the log forgets at once: see the proof in `cleaner.ts`, which needs an eighth. */
+export function spanBytesOf({ segmentBytes }: BrokerOptions): number {
+  return Math.ceil(segmentBytes / SPANS_PER_SEGMENT);
 }
 
 /** A chunk is counted where it begins: it must be a small part of a segment. */

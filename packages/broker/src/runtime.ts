@@ -11,7 +11,7 @@ import { Journal } from "./journal.ts";
 import { Sharing, sharing } from "./lending/sharing.ts";
 import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
-import { type BrokerOptions, chunkBytesOf } from "./options.ts";
+import { type BrokerOptions, chunkBytesOf, spanBytesOf } from "./options.ts";
 import { Judge } from "./policy/judge.ts";
 import { Policies } from "./policy/policies.ts";
 import { Pump } from "./pump.ts";
@@ -87,6 +87,8 @@ export class Runtime {
 
   constructor(log: Log, clock: Clock, options: BrokerOptions) {
     this.log = log;
+    // Here and not where logs are opened: the bound of the cleaner holds for every log.
+    log.limitSpans(spanBytesOf(options));
     this.options = options;
     this.clock = new AheadClock(clock);
     this.chunks = new Chunks(log, options.payloadMemoryBytes, chunkBytesOf(options));

@@ -190,6 +190,18 @@ const TRIMS: Record<string, Act> = {
     });
   },
 
+  "ends its spans at the limit that its broker sets, and not later": async (harness) => {
+    const log = await harness.open();
+    log.limitSpans(2048);
+    log.limitSpans(8192);
+    await collect(log);
+    for (const index of range(50)) await log.append(bytesOf(400, index));
+    const sizes = log.spans().map(({ sizeBytes }) => sizeBytes);
+    assert.ok(Math.max(...sizes) <= 2048, `spans of ${sizes}`);
+    assert.ok(sizes.length <= 20, `${sizes.length} spans`);
+    await log.close();
+  },
+
   "keeps its newest span whatever is trimmed": async (harness) => {
     const positions = await fill(harness, 50);
     await withLog(harness, async (log) => {

@@ -4,6 +4,7 @@ import { BlockCache } from "./block-cache.ts";
 import { codeOf } from "./disk.ts";
 import { failed, invalid } from "./errors.ts";
 import { Life } from "./life.ts";
+import { SEGMENT_BYTES_MIN } from "./limits.ts";
 import { Lock } from "./lock.ts";
 import type { Batch, Log, Position, Span } from "./log.ts";
 import { type FileLogOptions, parseOptions } from "./options.ts";
@@ -86,6 +87,10 @@ export class FileLog implements Log {
       end,
       sizeBytes: end - base,
     }));
+  }
+
+  limitSpans(sizeBytes: number): void {
+    this.#writer.limitSegments(Math.max(sizeBytes, SEGMENT_BYTES_MIN));
   }
 
   replay(): AsyncGenerator<Batch, void, undefined> {

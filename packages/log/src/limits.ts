@@ -3,8 +3,11 @@
 /** Facts of one append: a batch of 10,000 jobs of 25 KiB. A frame is gathered in memory whole. */
 export const FACTS_BYTES_MAX = 256 * 1024 * 1024;
 
-/** A segment by default: the unit of trimming, and what is read twice at a start (0.1 s). */
-export const SEGMENT_BYTES = 64 * 1024 * 1024;
+/**
+ * A segment by default: the unit of trimming. A broker keeps its log within twice the live data
+ * and 64 MiB, and its proof needs files of an eighth of that; it lowers this when it may hold less.
+ */
+export const SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /** Smaller segments are mostly headers and directory syncs; tests roll often at this size. */
 export const SEGMENT_BYTES_MIN = 1024;
@@ -34,7 +37,7 @@ export const READ_CACHE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 /** Frame heads that `read` keeps: 100 bytes each. */
 export const READ_HEADS_MAX = 16_384;
 
-/** Segments open for reading at once: 4 GiB of payloads, well below the usual 1,024 files. */
+/** Segments open for reading at once: 512 MiB of payloads, far below the usual 1,024 files. */
 export const OPEN_SEGMENTS_MAX = 64;
 
 /** Each try means that somebody else was faster: beyond this the directory behaves oddly. */

@@ -31,6 +31,12 @@ export interface Span {
  * that wait or come later reject with LOG_FAILED, and the broker has to open the log anew.
  */
 export interface Log {
+  /**
+   * Spans that begin from now on end at this size, if the log's own are not smaller; a larger batch
+   * has a span of its own. The broker calls it before the replay: how much a log may hold beyond
+   * what lives in it depends on the size of what can be forgotten at once.
+   */
+  limitSpans(sizeBytes: number): void;
   /** All batches that are kept, the oldest first. Once, and to its end, before the first append. */
   replay(): AsyncIterable<Batch>;
   /**

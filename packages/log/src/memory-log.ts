@@ -26,7 +26,7 @@ export interface MemoryLogOptions {
 export class MemoryLog implements Log {
   readonly failed: Promise<SluiceError> = new Promise(() => {});
   readonly #life = new Life();
-  readonly #spanBytes: number;
+  #spanBytes: number;
   /** The oldest first. */
   #spans: MemorySpan[] = [];
   #end: Position = 0;
@@ -43,6 +43,10 @@ export class MemoryLog implements Log {
     if (!after.#life.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
     this.#spans = after.#spans;
     this.#end = after.#end;
+  }
+
+  limitSpans(sizeBytes: number): void {
+    this.#spanBytes = Math.min(this.#spanBytes, sizeBytes);
   }
 
   get sizeBytes(): number {

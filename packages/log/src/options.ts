@@ -15,7 +15,7 @@ import type { Durability } from "./writer.ts";
 export interface FileLogOptions {
   /** Made when it does not exist, for the owner alone. */
   readonly dir: string;
-  /** Where a segment ends and the next begins; 64 MiB. A larger batch gets a segment of its own. */
+  /** Where a segment ends and the next begins; 8 MiB. A larger batch gets a segment of its own. */
   readonly segmentBytes?: number;
   /** `fsync` (default) survives a power loss, `os` the end of the process. */
   readonly durability?: Durability;

@@ -44,6 +44,7 @@ const NO_FACTS = new Uint8Array(0);
 export class Writer {
   readonly failed: Promise<SluiceError>;
   readonly #options: WriterOptions;
+  #segmentBytes: number;
   readonly #queue: Group[] = [];
   #tellFailed!: (error: SluiceError) => void;
   #error: SluiceError | undefined = undefined;
@@ -64,6 +65,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     const { tail } = options;
     this.#options = options;
+    this.#segmentBytes = options.segmentBytes;
     this.#end = tail.end;
     this.#link = tail.link;
     this.#base = tail.base;
@@ -74,6 +76,11 @@ export class Writer {
     this.failed = new Promise((resolve) => {
       this.#tellFailed = resolve;
     });
+  }
+
+  /** Segments that begin from now on are at most this large. */
+  limitSegments(sizeBytes: number): void {
+    this.#segmentBytes = Math.min(this.#segmentBytes, sizeBytes);
   }
 
   /** Where the frames that are confirmed end. */
@@ -142,7 +149,7 @@ export class Writer {
   /** The group that takes the next frame. Notes of the log itself never begin a second segment. */
   #groupFor(kind: Kind, bytes: number): Group {
     const sizeBytes = this.#end - (this.#base ?? this.#end);
-    const isFull = sizeBytes > HEADER_BYTES && sizeBytes + bytes > this.#options.segmentBytes;
+    const isFull = sizeBytes > HEADER_BYTES && sizeBytes + bytes > this.#segmentBytes;
     if (this.#base === undefined || (isFull && kind === FACTS)) return this.#beginSegment();
     const last = this.#queue.at(-1);
     if (last?.hasRoomFor(bytes)) return last;

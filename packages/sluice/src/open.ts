@@ -24,11 +24,6 @@ export interface OpenOptions {
   seed?: number | undefined;
 }
 
-const SEGMENT_BYTES = 64 * 1024 * 1024;
-const FILES_PER_SEGMENT = 8;
-/** The least that the log takes. */
-const FILE_BYTES_MIN = 1024;
-
 const KNOWN = [
   "dir",
   "durability",
@@ -78,16 +73,9 @@ export function checkOptions(options: OpenOptions): void {
   }
 }
 
-export async function openLog({
-  dir,
-  durability = "fsync",
-  segmentBytes,
-}: OpenOptions): Promise<Log> {
-  // Smaller pieces can be forgotten sooner: what is dead in them is all that may be too much.
-  const pieceBytes = Math.ceil((segmentBytes ?? SEGMENT_BYTES) / FILES_PER_SEGMENT);
-  const segments = { segmentBytes: Math.max(pieceBytes, FILE_BYTES_MIN) };
-  if (durability === "memory") return new MemoryLog(segments);
-  return FileLog.open({ dir: dir as string, durability, ...segments });
+export async function openLog({ dir, durability = "fsync" }: OpenOptions): Promise<Log> {
+  if (durability === "memory") return new MemoryLog();
+  return FileLog.open({ dir: dir as string, durability });
 }
 
 function isClock(value: unknown): value is Clock {

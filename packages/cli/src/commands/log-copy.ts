@@ -15,9 +15,6 @@ import {
 /** Facts that are on their way at once: enough that neither end waits for the other. */
 const ON_THE_WAY_BYTES = 8 * 1024 * 1024;
 
-/** As large as those of a broker with its default settings. */
-const FILE_BYTES = 8 * 1024 * 1024;
-
 interface Opened {
   readonly log: Log;
   close(): Promise<void>;
@@ -100,7 +97,7 @@ function openTarget(
 }
 
 async function openDirectory(dir: string): Promise<Opened> {
-  const log = await FileLog.open({ dir, segmentBytes: FILE_BYTES });
+  const log = await FileLog.open({ dir });
   return { log, close: () => log.close() };
 }
 

@@ -111,6 +111,9 @@ export class FencedLog implements Log {
     this.#error = new SluiceError("LOG_FAILED", "the process is gone");
   }
 
+  /** All of it is one span. */
+  limitSpans(): void {}
+
   spans(): readonly Span[] {
     const first = this.#store.batches[0]?.position ?? this.#store.next;
     return [{ first, end: this.#store.next, sizeBytes: this.sizeBytes }];

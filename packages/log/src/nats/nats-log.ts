@@ -140,6 +140,10 @@ export class NatsLog implements Log {
     return this.#isReplayed ? this.#spans.sizeBytes : this.#opened.state.bytes;
   }
 
+  limitSpans(sizeBytes: number): void {
+    this.#spans.limit(sizeBytes);
+  }
+
   spans(): readonly Span[] {
     return this.#spans.list();
   }

@@ -7,7 +7,7 @@ interface OpenSpan {
 
 /** What the stream holds, cut into spans of about a segment: counted at the replay and since. */
 export class Spans {
-  readonly #spanBytes: number;
+  #spanBytes: number;
   #spans: OpenSpan[] = [];
   /** Behind the newest batch. */
   #end: Position = 0;
@@ -15,6 +15,10 @@ export class Spans {
 
   constructor(spanBytes: number) {
     this.#spanBytes = spanBytes;
+  }
+
+  limit(spanBytes: number): void {
+    this.#spanBytes = Math.min(this.#spanBytes, spanBytes);
   }
 
   get sizeBytes(): number {

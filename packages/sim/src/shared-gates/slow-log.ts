@@ -23,6 +23,10 @@ export class SlowLog implements Log {
     return this.#inner.sizeBytes;
   }
 
+  limitSpans(sizeBytes: number): void {
+    this.#inner.limitSpans(sizeBytes);
+  }
+
   spans(): readonly Span[] {
     return this.#inner.spans();
   }
