@@ -7,9 +7,10 @@ import {
   type QueueConfig,
   SluiceError,
 } from "@sluice/protocol";
+import { groupsOf, pieceEnds, slicesOf } from "./add-slices.ts";
 import type { Body } from "./bodies.ts";
 import { aborted } from "./ends.ts";
-import { ADD_SLICE, ADD_SLICE_BYTES, BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
+import { BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
 import type { Answer, Question } from "./policy/lua/batch.ts";
@@ -17,6 +18,18 @@ import { Turns } from "./policy/turns.ts";
 import { errorJson, toPortError } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf } from "./tokens.ts";
+
+/** Jobs that are added in one turn, unless their policy makes them too many. */
+interface Slice {
+  readonly queue: string;
+  readonly specs: readonly JobSpec[];
+  /** Where the answer of each belongs among the outcomes of the batch. */
+  readonly places: readonly number[];
+  readonly first: number;
+  readonly outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[];
+  readonly options: AddOptions & { isCut: boolean };
+  readonly note: Note | undefined;
+}
 
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
 export class Adder {
@@ -66,20 +79,29 @@ export class Adder {
     // A queue that is not there has one answer for all.
     this.#runtime.call((engine) => engine.queueConfig(queue));
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
-    for (const slice of slicesOf(jobs)) {
-      // A large batch must hold up neither everybody else nor the log.
-      if (outcomes.length > 0) await new Promise(setImmediate);
-      // Asked again after every wait: of many who waited, the first may have filled it up.
-      while (!this.#isLogReady()) await this.#logReady();
-      const waiting = this.#addSlice(queue, slice, outcomes, options, note);
-      // Nobody waits where no script is asked.
-      if (waiting !== undefined) await waiting;
-      if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
+    const slices = slicesOf(jobs);
+    const isCut = slices.length > 1;
+    // The groups of a batch do not end before its last slice is in.
+    const groups = isCut ? groupsOf(jobs) : NO_GROUPS;
+    const { heldGroups, journal, pump } = this.#runtime;
+    for (const name of groups) heldGroups.await(name);
+    try {
+      for (const slice of slices) {
+        if (outcomes.length > 0) await new Promise(setImmediate);
+        // Checked again after each wait: another add that waited may have filled the log.
+        while (!this.#isLogReady()) await this.#logReady();
+        const waiting = this.#addSlice(queue, slice, outcomes, { ...options, isCut }, note);
+        // Without a script there is nothing to wait for.
+        if (waiting !== undefined) await waiting;
+        if (journal.isDue) pump.runNow();
+      }
+    } finally {
+      for (const name of groups) heldGroups.arrived(name);
     }
     const answers = outcomes.some((outcome) => outcome instanceof Promise)
       ? await Promise.all(outcomes)
       : (outcomes as Outcome<Added>[]);
-    await this.#runtime.journal.durable();
+    await journal.durable();
     const isGivenUp = answers.some(({ error }) => error?.code === "ABORTED");
     if (isGivenUp && signal !== undefined) throw aborted(signal);
     return answers;
@@ -90,10 +112,10 @@ export class Adder {
     queue: string,
     jobs: readonly NewJob[],
     outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
-    { signal, holdGroups }: AddOptions,
+    options: AddOptions & { isCut: boolean },
     note: Note | undefined,
   ): Promise<void> | undefined {
-    const { options, policies } = this.#runtime;
+    const { policies } = this.#runtime;
     const first = outcomes.length;
     this.#runtime.lookAtWall();
     const specs: JobSpec[] = [];
@@ -101,55 +123,90 @@ export class Adder {
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
-        specs.push(specOf(job, options.payloadBytesMax));
+        specs.push(specOf(job, this.#runtime.options.payloadBytesMax));
         places.push(place);
       } catch (error) {
         outcomes[place] = { error: errorJson(error) };
       }
     }
-    const addNow = (answers: readonly Answer[]): void => {
-      if (signal?.aborted === true) throw aborted(signal);
-      const results = this.#addSpecs(queue, specs, answers, holdGroups === true);
-      for (let i = 0; i < results.length; i++) {
-        const place = places[i]!;
-        const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
-        outcomes[place] = this.#outcome(queue, specs[i]!, results[i]!, signal, later);
-      }
-      note?.(
-        first,
-        outcomes.slice(first).map((outcome) => (outcome instanceof Promise ? undefined : outcome)),
-      );
-    };
+    const slice: Slice = { queue, specs, places, first, outcomes, options, note };
     const script = this.#runtime.call(() => policies.asks(queue, "enqueue"));
     if (script === undefined && !this.#turns.isTaken(queue)) {
-      addNow([]);
-      return undefined;
+      const rest = this.#addFilled(slice, []);
+      // Later adds to the queue wait for the rest of this one.
+      return rest && this.#turns.take(queue, Promise.resolve(), () => rest);
     }
     policies.refuseIfFull();
     const asking =
       script === undefined
         ? Promise.resolve([])
         : policies.ask(script, "enqueue", specs.map(questionOf));
-    return this.#turns.take(queue, asking, addNow);
+    return this.#turns.take(queue, asking, (answers) => this.#addFilled(slice, answers));
   }
 
-  /** Lets the policy fill in what is open, and tells the engine. */
+  /** Lets the policy fill in what is open, and adds the jobs; answers a promise for the rest. */
+  #addFilled(slice: Slice, answers: readonly Answer[]): Promise<void> | undefined {
+    const { queue, specs, options } = slice;
+    if (options.signal?.aborted === true) throw aborted(options.signal);
+    const policy = this.#runtime.call(() => this.#runtime.policies.of(queue));
+    if (policy !== undefined) {
+      const config = this.#runtime.engine.queueConfig(queue) as QueueConfig;
+      for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
+    }
+    const ends = pieceEnds(specs);
+    if (ends.length === 1) {
+      this.#addPiece(slice, 0, specs.length, options.isCut);
+      return undefined;
+    }
+    return this.#addPieces(slice, ends);
+  }
+
+  /** Adds a slice in several turns; its groups do not end before the last one. */
+  async #addPieces(slice: Slice, ends: readonly number[]): Promise<void> {
+    const { heldGroups } = this.#runtime;
+    const groups = groupsOf(slice.specs);
+    for (const name of groups) heldGroups.await(name);
+    try {
+      for (const [i, end] of ends.entries()) {
+        if (i > 0) await new Promise(setImmediate);
+        this.#addPiece(slice, ends[i - 1] ?? 0, end, true);
+      }
+    } finally {
+      for (const name of groups) heldGroups.arrived(name);
+    }
+  }
+
+  /** Gives some of a slice to the engine, and notes what became of them. */
+  #addPiece(slice: Slice, from: number, to: number, isCut: boolean): void {
+    const { queue, specs, places, outcomes, options, note } = slice;
+    const { signal } = options;
+    if (signal?.aborted === true) throw aborted(signal);
+    const piece = from === 0 && to === specs.length ? specs : specs.slice(from, to);
+    const results = this.#addSpecs(queue, piece, options.holdGroups === true, isCut);
+    for (let i = 0; i < results.length; i++) {
+      const place = places[from + i]!;
+      const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
+      outcomes[place] = this.#outcome(queue, piece[i]!, results[i]!, signal, later);
+    }
+    if (note === undefined) return;
+    const begin = from === 0 ? slice.first : places[from]!;
+    const some = outcomes.slice(begin, to === specs.length ? outcomes.length : places[to]);
+    note(
+      begin,
+      some.map((outcome) => (outcome instanceof Promise ? undefined : outcome)),
+    );
+  }
+
   #addSpecs(
     queue: string,
     specs: readonly JobSpec[],
-    answers: readonly Answer[],
     holdGroups: boolean,
+    isCut: boolean,
   ): (AddResult | Refusal)[] {
-    const { heldGroups, policies } = this.#runtime;
-    const results = this.#runtime.call((engine, now) => {
-      const policy = policies.of(queue);
-      if (policy !== undefined) {
-        const config = engine.queueConfig(queue) as QueueConfig;
-        for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
-      }
-      return engine.addAll(queue, specs, now, { holdGroups });
-    });
-    if (holdGroups) heldGroups.hold(groupsOf(specs));
+    const results = this.#runtime.call((engine, now) =>
+      engine.addAll(queue, specs, now, { holdGroups: holdGroups || isCut }),
+    );
+    if (holdGroups) this.#runtime.heldGroups.hold(groupsOf(specs));
     return results;
   }
 
@@ -206,35 +263,13 @@ export class Adder {
   }
 }
 
-function groupsOf(specs: readonly JobSpec[]): Set<string> {
-  const names = new Set<string>();
-  for (const { group } of specs) if (typeof group === "string") names.add(group);
-  return names;
-}
-
-/** The call that adds the last member of a group closes it: members are not taken apart. */
-function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
-  if (jobs.some((job) => job?.group !== undefined)) return [jobs];
-  const slices: (readonly NewJob[])[] = [];
-  let from = 0;
-  let bytes = 0;
-  for (let i = 0; i < jobs.length; i++) {
-    const jobBytes = jobs[i]?.payload?.length ?? 0;
-    bytes += jobBytes;
-    if (i === from || (i - from < ADD_SLICE && bytes <= ADD_SLICE_BYTES)) continue;
-    slices.push(jobs.slice(from, i));
-    from = i;
-    bytes = jobBytes;
-  }
-  slices.push(from === 0 ? jobs : jobs.slice(from));
-  return slices;
-}
-
 /** What a script is asked about a new job. */
 function questionOf({ body }: JobSpec): Question {
   const { headers, payload } = body as Body;
   return { headers, payloadBytes: payload.length };
 }
+
+const NO_GROUPS: ReadonlySet<string> = new Set();
 
 const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };
 

@@ -28,13 +28,14 @@ import {
   CREDITS_MAX,
   ERROR_BYTES_MAX,
   HOMES_ASKED_MAX,
+  ITEMS_PER_TURN,
   LEASE_WAIT_MS_MAX,
   LEND_POLL_MS,
   PAGE_MAX,
   RESULT_BYTES_MAX,
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
-import { checkBatch } from "./operations.ts";
+import { checkBatch, type Note } from "./operations.ts";
 import type { Answer } from "./policy/lua/batch.ts";
 import { judge } from "./policy/proposal.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
@@ -275,31 +276,38 @@ export class JobDesk {
     const operation = { operationId, call: name, items: items.length };
     return this.#runtime.operations.once<T>(operation, (missing, note) => {
       const rest = missing.map((item) => items[item]!);
-      return this.#each(field, rest, call, (outcomes) => note(0, outcomes));
+      return this.#each(field, rest, call, note);
     });
   }
 
-  /** Makes a call for each item; answers when all of them are durable. */
+  /**
+   * Makes a call for each item; answers when all of them are durable. A large batch is cut, so that
+   * it does not delay other calls.
+   */
   async #each<I, T>(
     field: string,
     items: readonly I[],
     call: (item: I, engine: Engine, now: number) => T,
-    note?: (outcomes: readonly Outcome<T>[]) => void,
+    note?: Note,
   ): Promise<Outcome<T>[]> {
     checkBatch(field, items);
-    this.#runtime.check();
     const { engine, journal, pump } = this.#runtime;
-    const now = this.#runtime.now();
     const outcomes: Outcome<T>[] = [];
-    for (const item of items) {
-      try {
-        outcomes.push(okOf(call(item, engine, now)));
-      } catch (error) {
-        outcomes.push({ error: errorJson(error) });
+    for (let from = 0; from === 0 || from < items.length; from += ITEMS_PER_TURN) {
+      if (from > 0) await new Promise(setImmediate);
+      this.#runtime.check();
+      const now = this.#runtime.now();
+      const to = Math.min(from + ITEMS_PER_TURN, items.length);
+      for (let i = from; i < to; i++) {
+        try {
+          outcomes.push(okOf(call(items[i]!, engine, now)));
+        } catch (error) {
+          outcomes.push({ error: errorJson(error) });
+        }
       }
+      note?.(from, from === 0 ? outcomes : outcomes.slice(from));
+      pump.call();
     }
-    note?.(outcomes);
-    pump.call();
     await journal.durable();
     return outcomes;
   }

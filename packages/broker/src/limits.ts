@@ -19,9 +19,17 @@ export const RESULT_BYTES_MAX = 1024 * 1024;
 /** Items of one call, the engine's own bound. */
 export const BATCH_MAX = 10_000;
 
-/** Jobs of a batch that the engine is given at once: a few milliseconds' work, some megabytes. */
-export const ADD_SLICE = 1000;
+/**
+ * Payloads of a batch that the engine is given at once. How many jobs that may be is the engine's
+ * own bound, `ADD_STEPS_MAX`.
+ */
 export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Items of other batches (acks, nacks, extensions, cancels, retries) in one turn of the event loop:
+ * at most 16 µs each, with 16 gates, so 4 ms.
+ */
+export const ITEMS_PER_TURN = 250;
 
 /** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
 export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;

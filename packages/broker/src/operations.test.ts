@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ADD_STEPS_MAX } from "@sluice/engine";
 import { MemoryLog } from "@sluice/log";
 import { openBroker } from "./broker.ts";
-import { ADD_SLICE } from "./limits.ts";
 import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, job, open, take } from "./testing/opened.ts";
 
@@ -37,7 +37,7 @@ test("an answer is known after its place in the log was forgotten", async () => 
 
 test("a batch that is written in several parts has one answer", async () => {
   const { broker } = await open();
-  const jobs = Array.from({ length: 2 * ADD_SLICE + 1 }, (_, i) => job(String(i)));
+  const jobs = Array.from({ length: 2 * ADD_STEPS_MAX + 1 }, (_, i) => job(String(i)));
   const answer = await broker.add("q", jobs, { operationId: "once" });
   assert.deepEqual(await broker.add("q", jobs, { operationId: "once" }), answer);
   assert.equal((await broker.queue("q")).stats.added, jobs.length);

@@ -4,6 +4,7 @@ import * as jobFields from "./job-fields.ts";
 import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
+import { gateCount } from "./record.ts";
 import type { Lease } from "./types.ts";
 import { forgetIdle, workerOf } from "./workers.ts";
 
@@ -11,8 +12,8 @@ const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
- * Steps of one call, two or three a lane that is tried; what is left goes on with the next, so that
- * no call takes long.
+ * Steps of one call: two or three a lane that is tried, and two a gate. The next call does the
+ * rest, so that no call takes long.
  */
 const TRIES_PER_CALL = 2000;
 
@@ -82,7 +83,7 @@ function serve(
   const nodes = rings.nodes.i;
   const flow = nodes[lane * NODE_INTS + TOP]!;
   const row = nodes[flow * NODE_INTS + HEAD]!;
-  rings.steps++;
+  rings.steps += 1 + 2 * gateCount(core, flow);
   const mayBeOver = queue.purgeUpTo !== 0 || jobs.extra(row) !== undefined;
   if (mayBeOver && endOver(core, queue, row, now)) return undefined;
   if (!lines.admit(flow, now)) {

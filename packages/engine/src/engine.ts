@@ -187,9 +187,9 @@ export class Engine extends Reader {
   }
 
   /**
-   * Adds a batch; each item has its own answer, and one refused item does not stop the others. It
-   * takes as long as its jobs take: more than `ADD_CHUNK` may be more than 5 ms. Groups that are
-   * held do not end before `releaseGroup`, for members that another call brings.
+   * Adds a batch; each item has its own answer, and one refused item does not stop the others. Jobs
+   * of more than `ADD_STEPS_MAX` steps together may take more than 5 ms. Groups that are held do
+   * not end before `releaseGroup`, for members that another call brings.
    */
   addAll(
     queue: string,

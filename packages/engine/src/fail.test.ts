@@ -165,10 +165,10 @@ test("redrive moves as many as it is told, oldest first", () => {
 
 test("redrive of many is spread over calls", () => {
   const { engine } = open({ retry: { attempts: 1 } });
-  for (let i = 0; i < 1500; i++) failed(engine);
+  for (let i = 0; i < 600; i++) failed(engine);
   assert.deepEqual(
-    [1, 2, 3].map(() => engine.redrive("q.dlq", {}, 0)),
-    [1000, 500, 0],
+    [1, 2, 3, 4].map(() => engine.redrive("q.dlq", {}, 0)),
+    [250, 250, 100, 0],
   );
 });
 

@@ -1,3 +1,4 @@
+export { addSteps } from "./add-steps.ts";
 export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
@@ -6,7 +7,7 @@ export type { GatePlace } from "./gate-list.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./lane-survey.ts";
 export type { BorrowerWord } from "./lend.ts";
 export type { LentLot, LotUse, Want } from "./lending.ts";
-export { ADD_CHUNK } from "./limits.ts";
+export { ADD_STEPS_MAX } from "./limits.ts";
 export type { GateNews } from "./news.ts";
 export type { OldestJob, OldestSurvey } from "./oldest-survey.ts";
 export type { Answered } from "./operations.ts";

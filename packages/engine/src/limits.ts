@@ -26,10 +26,12 @@ export const COST_MAX = 1_000_000;
 export const BATCH_JOBS_MAX = 10_000;
 
 /**
- * Jobs that one call may add in 5 ms whatever they ask for: one with a path of three levels, three
- * gates, a key and a group takes 10 µs. Whoever must not hold others up cuts larger batches here.
+ * Work of one call that adds jobs, in steps (add-steps.ts), for at most 5 ms a call. Measured for
+ * 1,000 steps: plain jobs 0.3 ms, jobs with a key of their own 2.4 ms, 142 paths of four new levels
+ * 1.2 ms, 24 jobs with such a path and 16 new gates that have limits 2.8 ms. A fixed number of jobs
+ * does not do: 250 of the last kind take 20 ms. Callers cut larger batches here.
  */
-export const ADD_CHUNK = 250;
+export const ADD_STEPS_MAX = 1000;
 
 /** Deliveries of one job: with the longest backoff a thousand attempts last for days. */
 export const ATTEMPTS_MAX = 1000;

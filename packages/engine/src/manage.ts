@@ -16,9 +16,12 @@ import { forgetIdle } from "./workers.ts";
 
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
-/** Dead jobs put back in one call: callers repeat it until nothing is left. */
-const REDRIVEN_PER_CALL = 1000;
-const LOOKED_AT_PER_CALL = 2000;
+/**
+ * Dead jobs put back in one call: 16 µs each with 16 gates, so 4 ms. Callers repeat the call until
+ * no job is left.
+ */
+const REDRIVEN_PER_CALL = 250;
+const LOOKED_AT_PER_CALL = 500;
 
 /** Creates a queue, or changes one in place: its jobs stay. */
 export function setQueue(core: Core, name: string, config: QueueConfig): void {

@@ -56,6 +56,12 @@ export function gateKeys(core: Core, row: number): readonly string[] {
   return core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES)).keys;
 }
 
+/** How many gates the jobs of a flow name. */
+export function gateCount(core: Core, flow: number): number {
+  const set = core.lanes.get(flow, GATES);
+  return set === 0 ? 0 : core.gates.set(set).gates.length;
+}
+
 function stateOf(state: number): JobRecord["state"] {
   if (state === LEASED_JOB) return "leased";
   if (state === DELAYED_JOB) return "delayed";

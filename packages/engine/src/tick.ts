@@ -8,9 +8,13 @@ import { stepPurge } from "./manage.ts";
 import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
+import { gateCount } from "./record.ts";
 import { retime } from "./wall.ts";
 
-/** Things that have fallen due and are done in one call; the rest is done by the next. */
+/**
+ * Things that have fallen due and are done in one call, each gate of a job counted as one more; the
+ * next call does the rest.
+ */
 const DUE_PER_CALL = 1000;
 
 /** What one step of a chore counts for among them: two of them fill a call. */
@@ -20,15 +24,15 @@ const CHORE = 500;
 export function tick(core: Core, now: number): void {
   let left = DUE_PER_CALL;
   while (left > 0 && core.timers.peekTime() <= now) {
-    left--;
     const row = core.timers.peek();
+    left -= workOf(core, row);
     if (core.queueOf(row).deleted) drop(core, row, now);
     else if (core.jobs.state(row) === LEASED_JOB) leaseOver(core, row, now);
     else fallDue(core, row, now);
   }
   while (left > 0 && core.later.peekTime() <= now) {
-    left--;
     const row = core.later.peek();
+    left -= workOf(core, row);
     if (core.queueOf(row).deleted) drop(core, row, now);
     else laterDue(core, row, now);
   }
@@ -52,6 +56,11 @@ export function tick(core: Core, now: number): void {
     stepPurge(core, now);
   }
   core.lines.settle(now);
+}
+
+/** What one job counts for among the things that have fallen due. */
+function workOf(core: Core, row: number): number {
+  return 1 + gateCount(core, core.jobs.int(row, IN_FLOW));
 }
 
 /** A job of a deleted queue that the deletion has yet to reach. */

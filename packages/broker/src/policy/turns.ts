@@ -10,13 +10,14 @@ export class Turns {
     return this.#last.has(queue);
   }
 
-  /** Acts when `ready` has come and all before have acted. */
-  async take<T>(queue: string, ready: Promise<T>, act: (value: T) => void): Promise<void> {
+  /** Acts when `ready` has resolved and all earlier calls have acted, to the end. */
+  async take<T>(queue: string, ready: Promise<T>, act: (value: T) => unknown): Promise<void> {
     const before = this.#last.get(queue);
     const turn = (async () => {
       const value = await ready;
       await before;
-      act(value);
+      const acting = act(value);
+      if (acting instanceof Promise) await acting;
     })();
     // What one of them throws is its own.
     const over = turn.catch(() => {});
