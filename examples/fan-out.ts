@@ -18,5 +18,5 @@ const jobs = await resize.addBulk(
 );
 console.log(`added ${jobs.length} jobs`);
 
-const { members } = await sluice.group("order-7").finished();
+const { members } = await resize.group("order-7").finished();
 for (const [index, { ending }] of members.entries()) console.log(`${widths[index]}: ${ending}`);

@@ -43,9 +43,3 @@ export function pieceEnds(specs: readonly JobSpec[]): number[] {
   ends.push(specs.length);
   return ends;
 }
-
-export function groupsOf(jobs: readonly { group?: unknown }[]): Set<string> {
-  const names = new Set<string>();
-  for (const job of jobs) if (typeof job?.group === "string") names.add(job.group);
-  return names;
-}

@@ -2,12 +2,13 @@ import { type AddResult, type JobSpec, Refusal, Times } from "@sluice/engine";
 import {
   type Added,
   type AddOptions,
+  groupsOf,
   type NewJob,
   type Outcome,
   type QueueConfig,
   SluiceError,
 } from "@sluice/protocol";
-import { groupsOf, pieceEnds, slicesOf } from "./add-slices.ts";
+import { pieceEnds, slicesOf } from "./add-slices.ts";
 import type { Body } from "./bodies.ts";
 import { aborted } from "./ends.ts";
 import { BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
@@ -82,7 +83,7 @@ export class Adder {
     const slices = slicesOf(jobs);
     const isCut = slices.length > 1;
     // The groups of a batch do not end before its last slice is in.
-    const groups = isCut ? groupsOf(jobs) : NO_GROUPS;
+    const groups = isCut ? groupsOf(queue, jobs) : NO_GROUPS;
     const { heldGroups, journal, pump } = this.#runtime;
     for (const name of groups) heldGroups.await(name);
     try {
@@ -123,7 +124,7 @@ export class Adder {
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
-        specs.push(specOf(job, this.#runtime.options.payloadBytesMax));
+        specs.push(specOf(job, queue, this.#runtime.options.payloadBytesMax));
         places.push(place);
       } catch (error) {
         outcomes[place] = { error: errorJson(error) };
@@ -164,7 +165,7 @@ export class Adder {
   /** Adds a slice in several turns; its groups do not end before the last one. */
   async #addPieces(slice: Slice, ends: readonly number[]): Promise<void> {
     const { heldGroups } = this.#runtime;
-    const groups = groupsOf(slice.specs);
+    const groups = groupsOf(slice.queue, slice.specs);
     for (const name of groups) heldGroups.await(name);
     try {
       for (const [i, end] of ends.entries()) {
@@ -206,7 +207,7 @@ export class Adder {
     const results = this.#runtime.call((engine, now) =>
       engine.addAll(queue, specs, now, { holdGroups: holdGroups || isCut }),
     );
-    if (holdGroups) this.#runtime.heldGroups.hold(groupsOf(specs));
+    if (holdGroups) this.#runtime.heldGroups.hold(groupsOf(queue, specs));
     return results;
   }
 

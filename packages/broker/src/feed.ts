@@ -4,6 +4,7 @@ import {
   type EventFilter,
   type GroupInfo,
   type JobEnd,
+  queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
@@ -134,6 +135,7 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
       return {
         at,
         event: "group-ended",
+        queue: queueOfGroup(fact.name),
         group: fact.name,
         members: groupInfo(fact.name, engine).members,
       };

@@ -17,9 +17,9 @@ test("a group whose holder is gone is released after a minute without another ca
   await clock.advance(GROUP_HELD_MS - 1);
   await hold();
   await clock.advance(GROUP_HELD_MS - 1);
-  assert.equal((await broker.group("g")).ended, false, "it was held again");
+  assert.equal((await broker.group("q/g")).ended, false, "it was held again");
   await clock.advance(1);
-  assert.equal((await broker.group("g")).ended, true);
+  assert.equal((await broker.group("q/g")).ended, true);
   await broker.close();
 });
 
@@ -31,7 +31,7 @@ test("a holder that is gone with a crash counts from the restart", async () => {
   await first.add("q", [job("a", { group: "g" })], { holdGroups: true });
   await log.close();
   const broker = await openBroker({ log: new MemoryLog({ after: log }), clock });
-  const ended = broker.groupEnded("g");
+  const ended = broker.groupEnded("q/g");
   const [taken] = await take(broker);
   await broker.ack([{ lease: taken!.lease }]);
   await clock.advance(GROUP_HELD_MS);

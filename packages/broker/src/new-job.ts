@@ -1,11 +1,11 @@
 import type { JobSpec } from "@sluice/engine";
-import { type NewJob, SluiceError } from "@sluice/protocol";
+import { groupName, type NewJob, SluiceError } from "@sluice/protocol";
 import { plainHeaders } from "./bodies.ts";
 import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
 
 /** What the engine is told of a new job: it judges all but the payload and the headers. */
-export function specOf(job: NewJob, payloadBytesMax: number): JobSpec {
+export function specOf(job: NewJob, queue: string, payloadBytesMax: number): JobSpec {
   if (typeof job !== "object" || job === null) throw invalid("job", "an object", job);
   const { payload } = job;
   if (!(payload instanceof Uint8Array)) throw invalid("job.payload", "bytes", payload);
@@ -25,7 +25,7 @@ export function specOf(job: NewJob, payloadBytesMax: number): JobSpec {
     deadline: job.deadline,
     maxWaitMs: job.maxWaitMs,
     dedupe: job.dedupe,
-    group: job.group,
+    group: typeof job.group === "string" ? groupName(queue, job.group) : job.group,
     attempts: job.attempts,
     backoff: job.backoff,
     leaseMs: job.leaseMs,

@@ -80,7 +80,7 @@ test("a group whose members are added in several turns ends once, after the last
   const jobs = Array.from({ length: 2500 }, () => job("x", { group: "g" }));
   const ended = (async () => {
     await new Promise(setImmediate);
-    const { members } = await broker.groupEnded("g");
+    const { members } = await broker.groupEnded("q/g");
     ends.push(`${members.length} members`);
   })();
   await broker.add("q", jobs);

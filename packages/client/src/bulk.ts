@@ -3,6 +3,7 @@ import {
   type Added,
   type CallOptions,
   type ErrorJson,
+  groupsOf,
   type NewJob,
   SluiceError,
   toSluiceError,
@@ -47,7 +48,7 @@ export async function addAll(
       call.trace?.mark(batch.jobs);
       await sent;
       const isLast = start + BATCH_MAX >= items.length;
-      if (!isLast) for (const { group } of batch.jobs) if (group !== undefined) held.add(group);
+      if (!isLast) for (const name of groupsOf(call.queue, batch.jobs)) held.add(name);
       if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers, !isLast);
     }
     await sent;

@@ -17,11 +17,11 @@ test("whoever waits for a group is told when its last member has ended", async (
   await using _ = sluice;
   const mail = await sluice.queue<number>("mail");
   await mail.addBulk([1, 2].map((payload) => ({ payload, group: "g" })));
-  const waiting = sluice.group("g").finished();
+  const waiting = sluice.group("mail/g").finished();
   mail.work(() => {});
   const { ended, members } = await waiting;
   assert.deepEqual([ended, members.map(({ ending }) => ending)], [true, ["finished", "finished"]]);
-  assert.deepEqual(await sluice.group("g").finished(), await waiting, "also afterwards");
+  assert.deepEqual(await sluice.group("mail/g").finished(), await waiting, "also afterwards");
 });
 
 test("waiting for a group can be given up, and is refused when there is none", async () => {
@@ -30,12 +30,12 @@ test("waiting for a group can be given up, and is refused when there is none", a
   const mail = await sluice.queue<number>("mail");
   await mail.add(1, { group: "g" });
   const giveUp = new AbortController();
-  const waiting = sluice.group("g").finished({ signal: giveUp.signal });
+  const waiting = sluice.group("mail/g").finished({ signal: giveUp.signal });
   giveUp.abort();
   await assert.rejects(waiting, { code: "ABORTED" });
-  await assert.rejects(sluice.group("none").finished(), { code: "GROUP_NOT_FOUND" });
+  await assert.rejects(sluice.group("mail/none").finished(), { code: "GROUP_NOT_FOUND" });
   const unknown = { timeout: 5 } as object;
-  await assert.rejects(sluice.group("g").finished(unknown), { code: "INVALID" });
+  await assert.rejects(sluice.group("mail/g").finished(unknown), { code: "INVALID" });
 });
 
 test("a group that takes several calls to add ends once, with the last member", async () => {
@@ -70,5 +70,5 @@ test("a call that fails in between leaves no group open for ever", async () => {
   mail.work(() => {}, { concurrency: 1000 });
   const items = Array.from({ length: BATCH_MAX + 1 }, (_, payload) => ({ payload }));
   await assert.rejects(mail.addBulk(items), { code: "DISCONNECTED" });
-  assert.equal((await sluice.group("g").finished()).members.length, BATCH_MAX);
+  assert.equal((await sluice.group("mail/g").finished()).members.length, BATCH_MAX);
 });

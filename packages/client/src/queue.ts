@@ -3,6 +3,7 @@ import {
   type Added,
   type CallOptions,
   type FairnessKey,
+  groupName,
   type JobState,
   type LaneStats,
   type NewJob,
@@ -18,6 +19,7 @@ import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
 import { fieldsOf } from "./fields.ts";
+import { Group } from "./group.ts";
 import { invalid } from "./invalid.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
@@ -113,6 +115,11 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
           above: this as Emitter<WorkEvents<never, never>>,
         }),
     );
+  }
+
+  /** A group of this queue. Asks nothing: its calls do. */
+  group(name: string): Group {
+    return new Group(this.#connection.port, groupName(this.name, name));
   }
 
   async info(): Promise<QueueInfo> {

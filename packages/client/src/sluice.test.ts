@@ -109,7 +109,7 @@ test("a group ends with its last member, and says how each did", async () => {
   await using _ = sluice;
   const mail = await sluice.queue<number>("mail", { retry: { attempts: 1 } });
   const jobs = await mail.addBulk([1, 2, 3].map((payload) => ({ payload, group: "g" })));
-  const group = sluice.group("g");
+  const group = mail.group("g");
   assert.equal((await group.info()).ended, false);
   const finished = group.finished();
   mail.work(({ payload }) => {
@@ -122,15 +122,19 @@ test("a group ends with its last member, and says how each did", async () => {
     ["finished", "dead", "finished"],
   );
   assert.equal(members.length, jobs.length);
-  assert.deepEqual(await group.finished(), { id: "g", ended, members }, "one that ended is known");
-  await assert.rejects(sluice.group("none").finished(), { code: "GROUP_NOT_FOUND" });
+  assert.deepEqual(
+    await group.finished(),
+    { id: "mail/g", ended, members },
+    "one that ended is known",
+  );
+  await assert.rejects(sluice.group("mail/none").finished(), { code: "GROUP_NOT_FOUND" });
 });
 
 test("waiting for a group ends with the Sluice", async () => {
   const { sluice } = await open();
   const mail = await sluice.queue<number>("mail");
   await mail.add(1, { group: "g" });
-  const waiting = assert.rejects(sluice.group("g").finished(), { code: "CLOSED" });
+  const waiting = assert.rejects(sluice.group("mail/g").finished(), { code: "CLOSED" });
   await sluice.drain();
   await sluice.close();
   await waiting;

@@ -107,6 +107,7 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     return this.#connection.port.why(id);
   }
 
+  /** By its full name, such as `orders/batch-7`. */
   group(id: string): Group {
     return new Group(this.#connection.port, id);
   }

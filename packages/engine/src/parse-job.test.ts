@@ -138,11 +138,14 @@ test("dedupe has a key, a mode and what the mode needs", () => {
   for (const bad of ["k", null, []]) assert.equal(dedupe(bad), "job.dedupe");
 });
 
-test("a group is a name", () => {
+test("a group is a name, alone or behind the name of a queue", () => {
   const long = "g".repeat(limits.NAME_BYTES_MAX);
   assert.equal(refused({ group: long.slice(1) }), "");
   assert.equal(refused({ group: long }), "");
-  for (const bad of [`${long}g`, "", "a b", 7]) assert.equal(refused({ group: bad }), "job.group");
+  assert.equal(refused({ group: `${long}/${long}` }), "");
+  for (const bad of [`${long}g`, "", "a b", 7, "/a", "a/", "a/b/c", `a/${long}g`]) {
+    assert.equal(refused({ group: bad }), "job.group");
+  }
 });
 
 test("a backoff is checked together with the queue's", () => {

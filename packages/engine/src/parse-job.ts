@@ -17,7 +17,7 @@ import {
   TIME_MS_MAX,
   WEIGHT_MAX,
 } from "./limits.ts";
-import { A_NAME, fitsBytes, isName } from "./names.ts";
+import { A_GROUP, A_NAME, fitsBytes, isGroup, isName } from "./names.ts";
 import { parseRetry } from "./parse-retry.ts";
 import type { DedupeMode, JobSpec, QueueConfig } from "./types.ts";
 
@@ -33,8 +33,8 @@ export function checkJob(spec: JobSpec, queue: QueueConfig): number {
   if (spec.cost !== undefined) checkInteger("job.cost", spec.cost, 1, COST_MAX);
   checkTimes(spec);
   if (spec.dedupe !== undefined) checkDedupe(spec);
-  if (spec.group !== undefined && !isName(spec.group)) {
-    throw invalid("job.group", A_NAME, spec.group);
+  if (spec.group !== undefined && !isGroup(spec.group)) {
+    throw invalid("job.group", A_GROUP, spec.group);
   }
   if (spec.attempts !== undefined) checkInteger("job.attempts", spec.attempts, 1, ATTEMPTS_MAX);
   if (spec.backoff !== undefined) parseRetry("job.backoff", spec.backoff, queue.retry);

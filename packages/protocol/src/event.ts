@@ -10,7 +10,7 @@ export type BrokerEvent = { at: number } & (
   | { event: "dead"; queue: string; id: string; dlq: string; error?: string }
   | ({ event: "ended" } & JobEnd)
   | { event: "progress"; queue: string; id: string; progress: unknown }
-  | { event: "group-ended"; group: string; members: GroupInfo["members"] }
+  | { event: "group-ended"; queue: string; group: string; members: GroupInfo["members"] }
   | { event: "queue"; queue: string }
   /** The script of a queue's policy failed; told once a second at most. */
   | { event: "policy-failed"; queue: string; error: string }

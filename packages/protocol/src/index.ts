@@ -9,6 +9,7 @@ export {
 } from "./errors.ts";
 export * from "./event.ts";
 export type * from "./gate.ts";
+export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export type * from "./job.ts";
 export type * from "./policy.ts";

@@ -38,6 +38,9 @@ export interface JobOptions {
   deadline?: number | undefined;
   maxWaitMs?: number | undefined;
   dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
+  /**
+   * The name of a group of this queue, or the full name of another queue's: `orders/batch-7`.
+   */
   group?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   attempts?: number | undefined;
@@ -127,6 +130,7 @@ export interface JobInfo {
   at?: number;
   deadline?: number;
   error?: string;
+  /** In full: `orders/batch-7`. */
   group?: string;
   dedupe?: string;
   /** For a dead-lettered job: the queue it came from. */
@@ -191,6 +195,7 @@ export interface HistoryEntry {
 }
 
 export interface GroupInfo {
+  /** The full name: `orders/batch-7`. */
   id: string;
   ended: boolean;
   members: readonly { id: string; ending?: Ending }[];

@@ -80,6 +80,7 @@ export interface JobCalls {
   /** Answers when the job has ended; at once when it has and is still kept. */
   ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd>;
   jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>>;
+  /** Groups are asked for by their full names, such as `orders/batch-7`. */
   group(group: string): Promise<GroupInfo>;
   /** Answers when the group has ended; at once when it has and is still known. */
   groupEnded(group: string, options?: { signal?: AbortSignal | undefined }): Promise<GroupInfo>;

@@ -100,7 +100,8 @@ async function askJobs(ask: Ask): Promise<void> {
   await ask(`GET /v1/jobs/${id}`, undefined, 200);
   await ask(`GET /v1/jobs/${id}/why`, undefined, 200);
   await ask(`GET /v1/jobs/${id}/history`, undefined, 200);
-  await ask("GET /v1/groups/grp", undefined, 200);
+  await ask("GET /v1/groups/q/grp", undefined, 200);
+  await ask("POST /v1/groups/q/grp/release", undefined, 204);
   await ask(`DELETE /v1/jobs/${many.results[0].id}`, undefined, 200);
   await ask("DELETE /v1/jobs/zzz", undefined, 404);
 }

@@ -23,6 +23,7 @@ import type { RouteContext } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { gateRoutes } from "./routes/gates.ts";
+import { groupRoutes } from "./routes/groups.ts";
 import { heldRoutes } from "./routes/held.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -79,6 +80,7 @@ const ROUTES = [
   laneRoutes,
   addRoutes,
   jobRoutes,
+  groupRoutes,
   leaseRoutes,
   heldRoutes,
   gateRoutes,

@@ -1,5 +1,5 @@
 /** What an earlier process left in the queue. */
-import { type Queue, type Sluice, SluiceError } from "sluice";
+import { type Group, type Queue, type Sluice, SluiceError } from "sluice";
 
 export interface Payload<Params> {
   readonly submit: string;
@@ -9,9 +9,9 @@ export interface Payload<Params> {
 }
 
 /** The jobs of a submit by the index of their task: those that wait, and those that ended. */
-export async function jobsOf(sluice: Sluice, submit: string): Promise<Map<number, string>> {
+export async function jobsOf(sluice: Sluice, group: Group): Promise<Map<number, string>> {
   const jobs = new Map<number, string>();
-  for (const { id } of await membersOf(sluice, submit)) {
+  for (const { id } of await membersOf(group)) {
     const { payload } = await sluice.job<Payload<unknown>>(id).info();
     jobs.set(payload.index, id);
   }
@@ -35,9 +35,9 @@ export async function cancelOthers<Params>(
 }
 
 /** A group that is not kept any more has no members. */
-async function membersOf(sluice: Sluice, submit: string): Promise<readonly { id: string }[]> {
+async function membersOf(group: Group): Promise<readonly { id: string }[]> {
   try {
-    return (await sluice.group(submit).info()).members;
+    return (await group.info()).members;
   } catch (error) {
     if (error instanceof SluiceError && error.code === "GROUP_NOT_FOUND") return [];
     throw error;

@@ -148,7 +148,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       const submission = new Submission(id, options, (error) => this.#report(error));
       if (submission.tasks.length === 0) await submission.done();
       else this.#submissions.set(id, submission);
-      const jobs = await jobsOf(sluice, id);
+      const jobs = await jobsOf(sluice, this.#queue.group(id));
       for (const task of submission.tasks) {
         const job = jobs.get(task.index);
         if (job === undefined) this.#end(task, without("stopped"));

@@ -22,7 +22,7 @@ sluice add QUEUE -           a job for each line of standard input
   --ttl TIME             it expires after that
   --max-wait TIME        fail at once when its gates would take longer
   --dedupe KEY           none if one with this key waits or runs
-  --group NAME           belongs to this group
+  --group NAME           belongs to this group of the queue, or to OTHER-QUEUE/NAME
   --header NAME=VALUE    (repeat)
   --attempts N           deliveries in all
   --lease TIME           how long it may be held without a sign of life

@@ -1,5 +1,12 @@
 /** Adds jobs: each to the partition of its fairness key, all of one call at the same time. */
-import type { Added, AddOptions, Broker, NewJob, Outcome } from "@sluice/protocol";
+import {
+  type Added,
+  type AddOptions,
+  type Broker,
+  groupsOf,
+  type NewJob,
+  type Outcome,
+} from "@sluice/protocol";
 import { hashOf } from "../hash.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { HeldGroups } from "./held-groups.ts";
@@ -31,7 +38,7 @@ export class Adder {
     if (shares.shares.length <= 1) {
       return this.#addTo(queue, first?.partition ?? placement[0]!, jobs, options);
     }
-    const held = sharedGroups(shares);
+    const held = sharedGroups(queue, shares);
     const outcomes = await this.#addShares(queue, shares, options, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED") && isAborted(signal)) {
       throw aborted(signal);
@@ -50,22 +57,28 @@ export class Adder {
     groups: readonly string[],
   ): Promise<Outcome<Added>[]> {
     const isHeld = options.holdGroups === true;
-    if (isHeld) this.#held.hold(groupsOf(shares.shares.flatMap(({ items }) => items)));
+    if (isHeld)
+      this.#held.hold(
+        groupsOf(
+          queue,
+          shares.shares.flatMap(({ items }) => items),
+        ),
+      );
     const holdGroups = isHeld || groups.length > 0;
     try {
       return await callShares(shares, ({ partition, items }) =>
         this.#addTo(queue, partition, items, { ...options, holdGroups }),
       );
     } finally {
-      if (!isHeld && groups.length > 0) await this.#release(shares.shares);
+      if (!isHeld && groups.length > 0) await this.#release(queue, shares.shares);
     }
   }
 
   /** All that the call has held, except for what a caller holds by another call. */
-  async #release(shares: readonly Share<NewJob>[]): Promise<void> {
+  async #release(queue: string, shares: readonly Share<NewJob>[]): Promise<void> {
     await Promise.all(
       shares.map(async ({ partition, items }) => {
-        const names = [...groupsOf(items)].filter((name) => !this.#held.has(name));
+        const names = [...groupsOf(queue, items)].filter((name) => !this.#held.has(name));
         // What cannot be said is released by the partition itself, after a while.
         if (names.length > 0) {
           await this.#reach.ask(partition, (port) => port.releaseGroups(names)).catch(() => {});
@@ -93,17 +106,11 @@ function slotOf(job: NewJob, slots: number): number {
   return hashOf(typeof level === "string" ? level : "") % slots;
 }
 
-function groupsOf(jobs: Iterable<NewJob>): Set<string> {
-  const names = new Set<string>();
-  for (const job of jobs) if (typeof job?.group === "string") names.add(job.group);
-  return names;
-}
-
 /** Groups with members in more than one partition. */
-function sharedGroups({ shares }: Shares<NewJob>): string[] {
+function sharedGroups(queue: string, { shares }: Shares<NewJob>): string[] {
   const counts = new Map<string, number>();
   for (const { items } of shares) {
-    for (const name of groupsOf(items)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of groupsOf(queue, items)) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].filter(([, count]) => count > 1).map(([name]) => name);
 }

@@ -122,10 +122,10 @@ test("a group over several partitions ends once, with all its members", async ()
     job(`${i}`, { fairnessKey: `k${i}`, group: "g" }),
   );
   const added = (await router.add("q", jobs)).map(({ ok }) => ok!.id);
-  const waiting = router.groupEnded("g");
+  const waiting = router.groupEnded("q/g");
   const taken = await router.lease("q", { max: 100 });
   for (const { lease } of taken) {
-    assert.equal((await router.group("g")).ended, false);
+    assert.equal((await router.group("q/g")).ended, false);
     await router.ack([{ lease }]);
   }
   const info = await waiting;

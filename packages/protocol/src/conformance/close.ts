@@ -21,7 +21,7 @@ const CALLS: Readonly<Record<string, (broker: Broker) => Promise<unknown>>> = {
   queuesOf: (broker) => broker.queuesOf(["x"]),
   ended: (broker) => broker.ended("x"),
   jobs: (broker) => broker.jobs("q"),
-  group: (broker) => broker.group("g"),
+  group: (broker) => broker.group("q/g"),
   setQueue: (broker) => broker.setQueue("q", {}),
   deleteQueue: (broker) => broker.deleteQueue("q"),
   queue: (broker) => broker.queue("q"),

@@ -3,15 +3,15 @@ import { bytes, equal, inOrder, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 async function endings(scene: Scene): Promise<(string | undefined)[]> {
-  return (await scene.broker.group("g")).members.map(({ ending }) => ending);
+  return (await scene.broker.group("q/g")).members.map(({ ending }) => ending);
 }
 
 export const grouping = cases("groups", {
   "a group tells its members and how each ended": async (scene) => {
     await scene.queue();
     const ids = await scene.addAll(["a", "b"], { group: "g" });
-    const group = await scene.broker.group("g");
-    equal([group.id, group.ended], ["g", false], "the group");
+    const group = await scene.broker.group("q/g");
+    equal([group.id, group.ended], ["q/g", false], "the group");
     equal(
       group.members.map(({ id }) => id),
       ids,
@@ -19,9 +19,9 @@ export const grouping = cases("groups", {
     );
     await scene.ack(await scene.takeOne());
     equal(await endings(scene), ["finished", undefined], "the endings after the first");
-    equal((await scene.broker.group("g")).ended, false, "whether it has ended with the first");
+    equal((await scene.broker.group("q/g")).ended, false, "whether it has ended with the first");
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, true, "whether it has ended with the last");
+    equal((await scene.broker.group("q/g")).ended, true, "whether it has ended with the last");
   },
 
   "every member's end is told, then the group's, once": async (scene) => {
@@ -30,7 +30,7 @@ export const grouping = cases("groups", {
     await scene.addAll(["a", "b", "c"], { group: "g" });
     for (const job of await scene.take(3)) await scene.ack(job);
     const end = await listener.hears("group-ended", "the end of the group");
-    equal(end.group, "g", "the group that ended");
+    equal([end.queue, end.group], ["q", "q/g"], "the group that ended");
     await scene.settle();
     equal(listener.names, ["ended", "ended", "ended", "group-ended"], "what was told");
   },
@@ -59,9 +59,9 @@ export const grouping = cases("groups", {
     await scene.queue();
     await scene.addAll(["a"], { group: "g" });
     await scene.nack(await scene.takeOne(), { delayMs: 0 });
-    equal((await scene.broker.group("g")).ended, false, "whether the group has ended");
+    equal((await scene.broker.group("q/g")).ended, false, "whether the group has ended");
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, true, "whether it has after the ack");
+    equal((await scene.broker.group("q/g")).ended, true, "whether it has after the ack");
   },
 
   "the name of a group that has ended can be used again": async (scene) => {
@@ -69,42 +69,63 @@ export const grouping = cases("groups", {
     await scene.addAll(["a"], { group: "g" });
     await scene.ack(await scene.takeOne());
     const ids = await scene.addAll(["b"], { group: "g" });
-    const { ended, members } = await scene.broker.group("g");
+    const { ended, members } = await scene.broker.group("q/g");
     equal([ended, members.map(({ id }) => id)], [false, ids], "the new group");
   },
 
   "a group that nobody named is not found": async (scene) => {
-    await rejects(scene.broker.group("nobody"), "GROUP_NOT_FOUND", "the call");
-    await rejects(scene.broker.groupEnded("nobody"), "GROUP_NOT_FOUND", "waiting for its end");
+    await rejects(scene.broker.group("q/nobody"), "GROUP_NOT_FOUND", "the call");
+    await rejects(scene.broker.groupEnded("q/nobody"), "GROUP_NOT_FOUND", "waiting for its end");
+  },
+
+  "groups of one name in two queues are two groups": async (scene) => {
+    await scene.queue();
+    await scene.broker.setQueue("other", {});
+    const [own] = await scene.addAll(["a"], { group: "g" });
+    await scene.broker.add("other", [{ payload: bytes("x"), group: "g", delayMs: 1e9 }]);
+    await scene.ack(await scene.takeOne());
+    const group = await scene.broker.group("q/g");
+    equal([group.ended, group.members], [true, [{ id: own, ending: "finished" }]], "the first");
+    equal((await scene.broker.group("other/g")).ended, false, "whether the second has ended");
+  },
+
+  "a job joins the group of another queue by its full name": async (scene) => {
+    await scene.queue();
+    await scene.broker.setQueue("other", {});
+    const [own] = await scene.addAll(["a"], { group: "g" });
+    const [joined] = await scene.broker.add("other", [{ payload: bytes("x"), group: "q/g" }]);
+    const { members } = await scene.broker.group("q/g");
+    equal(members.map(({ id }) => id).sort(), [own, joined!.ok!.id].sort(), "the members");
+    equal((await scene.broker.job(joined!.ok!.id)).group, "q/g", "the group of the second");
   },
 
   "everybody who waits for the end of a group is answered with it": async (scene) => {
     await scene.queue();
     const [id] = await scene.addAll(["a"], { group: "g" });
-    const waiting = [scene.broker.groupEnded("g"), scene.broker.groupEnded("g")];
+    const waiting = [scene.broker.groupEnded("q/g"), scene.broker.groupEnded("q/g")];
     await scene.waits(Promise.race(waiting), "waiting for a group whose member is open");
     await scene.ack(await scene.takeOne());
-    const end = { id: "g", ended: true, members: [{ id, ending: "finished" }] };
+    const end = { id: "q/g", ended: true, members: [{ id, ending: "finished" }] };
     for (const call of waiting) equal(await scene.atOnce(call, "waiting"), end, "the answer");
-    equal(await scene.atOnce(scene.broker.groupEnded("g"), "asking later"), end, "the answer");
+    equal(await scene.atOnce(scene.broker.groupEnded("q/g"), "asking later"), end, "the answer");
   },
 
   "waiting for the end of a group can be given up": async (scene) => {
     await scene.queue();
     await scene.addAll(["a"], { group: "g" });
     const giveUp = new AbortController();
-    const waiting = scene.broker.groupEnded("g", { signal: giveUp.signal });
+    const waiting = scene.broker.groupEnded("q/g", { signal: giveUp.signal });
     await scene.waits(waiting, "waiting for a group whose member is open");
     giveUp.abort();
     await rejects(scene.atOnce(waiting, "waiting"), "ABORTED", "waiting");
-    const late = scene.broker.groupEnded("g", { signal: AbortSignal.abort() });
+    const late = scene.broker.groupEnded("q/g", { signal: AbortSignal.abort() });
     await rejects(late, "ABORTED", "waiting with a signal that was aborted before");
   },
 
   "the members of a queue that is deleted end their group": async (scene) => {
     await scene.queue();
     await scene.addAll(["a"], { group: "g" });
-    const waiting = scene.broker.groupEnded("g");
+    const waiting = scene.broker.groupEnded("q/g");
     await scene.waits(waiting, "waiting for a group whose member is open");
     await scene.broker.deleteQueue("q");
     equal((await scene.atOnce(waiting, "waiting")).ended, true, "whether it has ended");
@@ -120,11 +141,11 @@ export const holding = cases("held groups", {
     const listener = await scene.listen({ events: ["group-ended"] });
     await add(scene, "a", true);
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, false, "whether it has ended while it is held");
+    equal((await scene.broker.group("q/g")).ended, false, "whether it has ended while it is held");
     await add(scene, "b", false);
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, false, "whether another add has released it");
-    await scene.broker.releaseGroups(["g", "nobody"]);
+    equal((await scene.broker.group("q/g")).ended, false, "whether another add has released it");
+    await scene.broker.releaseGroups(["q/g", "q/nobody"]);
     await listener.hears("group-ended", "the end of the group");
     equal(await endings(scene), ["finished", "finished"], "its members");
     await scene.settle();
@@ -134,10 +155,10 @@ export const holding = cases("held groups", {
   "a group that is released while members are open ends with them": async (scene) => {
     await scene.queue();
     await add(scene, "a", true);
-    await scene.broker.releaseGroups(["g"]);
-    equal((await scene.broker.group("g")).ended, false, "whether it has ended with the release");
+    await scene.broker.releaseGroups(["q/g"]);
+    equal((await scene.broker.group("q/g")).ended, false, "whether it has ended with the release");
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, true, "whether it has ended with the ack");
+    equal((await scene.broker.group("q/g")).ended, true, "whether it has ended with the ack");
   },
 });
 
@@ -167,7 +188,7 @@ export const waitingMembers = cases("groups in a full queue", {
     await scene.pass(5);
     await scene.atOnce(add, "the add");
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, true, "whether the group has ended");
+    equal((await scene.broker.group("q/g")).ended, true, "whether the group has ended");
   },
 });
 
@@ -177,19 +198,19 @@ export const heldGroupsSurvive = durableCases("held groups survive", {
     await add(scene, "a", true);
     await scene.ack(await scene.takeOne());
     await scene.reopen();
-    equal((await scene.broker.group("g")).ended, false, "whether it has ended");
-    const waiting = scene.broker.groupEnded("g");
+    equal((await scene.broker.group("q/g")).ended, false, "whether it has ended");
+    const waiting = scene.broker.groupEnded("q/g");
     await scene.waits(waiting, "waiting for a held group");
-    await scene.broker.releaseGroups(["g"]);
+    await scene.broker.releaseGroups(["q/g"]);
     equal((await scene.atOnce(waiting, "waiting")).ended, true, "whether it has ended");
   },
 
   "a released group stays released": async (scene) => {
     await scene.queue();
     await add(scene, "a", true);
-    await scene.broker.releaseGroups(["g"]);
+    await scene.broker.releaseGroups(["q/g"]);
     await scene.reopen();
     await scene.ack(await scene.takeOne());
-    equal((await scene.broker.group("g")).ended, true, "whether it has ended");
+    equal((await scene.broker.group("q/g")).ended, true, "whether it has ended");
   },
 });

@@ -49,7 +49,7 @@ export const inspecting = cases("job, history, ended", {
   "a job tells its payload, headers and group": async (scene) => {
     await scene.queue();
     const id = await scene.add("x", { headers: { a: "b" }, group: "g" });
-    const info = { id, payload: bytes("x"), headers: { a: "b" }, group: "g" };
+    const info = { id, payload: bytes("x"), headers: { a: "b" }, group: "q/g" };
     matches(await scene.broker.job(id), info, "the job");
   },
 

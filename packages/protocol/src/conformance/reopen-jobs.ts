@@ -166,7 +166,7 @@ export const namesSurvive = durableCases("names survive", {
     await scene.addAll(["a", "b"], { group: "g" });
     await scene.ack(await scene.takeOne());
     await scene.reopen();
-    const before = await scene.broker.group("g");
+    const before = await scene.broker.group("q/g");
     equal(before.ended, false, "whether it has ended");
     equal(
       before.members.map(({ ending }) => ending),
@@ -177,7 +177,7 @@ export const namesSurvive = durableCases("names survive", {
     await scene.ack(await scene.takeOne());
     await listener.hears("group-ended", "the end of the group");
     equal(listener.names, ["ended", "group-ended"], "what was told");
-    equal((await scene.broker.group("g")).ended, true, "whether it has ended then");
+    equal((await scene.broker.group("q/g")).ended, true, "whether it has ended then");
   },
 });
 

@@ -8,7 +8,6 @@ import type {
   Consumer,
   Deliver,
   Extend,
-  GroupInfo,
   HistoryEntry,
   JobCalls,
   JobEnd,
@@ -26,17 +25,19 @@ import type {
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
 import { type Action, forbidden } from "./grant.ts";
+import { GuardedGroups } from "./guard-groups.ts";
 import type { Permit } from "./permit.ts";
 
 /** Whoever may add jobs, or take them, may ask how they are getting on. */
 const EITHER: readonly Action[] = ["produce", "consume"];
 
 /** The calls about jobs, each for those who may make it: the queue that a job is in decides. */
-export class GuardedJobs implements JobCalls {
+export class GuardedJobs extends GuardedGroups implements JobCalls {
   readonly #broker: Broker;
   readonly #permit: Permit;
 
   constructor(broker: Broker, permit: Permit) {
+    super(broker, permit);
     this.#broker = broker;
     this.#permit = permit;
   }
@@ -47,7 +48,19 @@ export class GuardedJobs implements JobCalls {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.add(queue, jobs, this.#own(options));
+    const own = this.#own(options);
+    // The broker refuses what is not a list.
+    if (!Array.isArray(jobs)) return this.#broker.add(queue, jobs, own);
+    const refusals = jobs.map((job) => this.#refuse(queue, job));
+    if (refusals.every((refusal) => refusal === undefined)) {
+      return this.#broker.add(queue, jobs, own);
+    }
+    return forAllowed(jobs, refusals, (allowed) => this.#broker.add(queue, allowed, own));
+  }
+
+  #refuse(queue: string, job: NewJob): Outcome<Added> | undefined {
+    const error = this.refuseGroup(queue, job);
+    return error === undefined ? undefined : { error: error.toJSON() };
   }
 
   /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
@@ -205,38 +218,6 @@ export class GuardedJobs implements JobCalls {
   async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
     this.#permit.enter("consume", queue);
     return this.#broker.jobs(queue, options);
-  }
-
-  /** For those who may see the queues of all its members. */
-  async group(group: string): Promise<GroupInfo> {
-    this.#permit.enterValid();
-    const info = await this.#broker.group(group);
-    if (this.#permit.canAll(EITHER)) return info;
-    const queues = await this.#broker.queuesOf(info.members.map(({ id }) => id));
-    const hidden = queues.find((queue) => queue !== undefined && !this.#permit.sees(queue));
-    if (hidden !== undefined) throw forbidden(EITHER, hidden);
-    return info;
-  }
-
-  async groupEnded(
-    group: string,
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<GroupInfo> {
-    await this.group(group);
-    return this.#broker.groupEnded(group, options);
-  }
-
-  async releaseGroups(groups: readonly string[]): Promise<void> {
-    this.#permit.enterValid();
-    if (!this.#permit.canAll("produce")) for (const group of groups) await this.#known(group);
-    return this.#broker.releaseGroups(groups);
-  }
-
-  /** A group that nobody knows can be released by anybody: that does nothing. */
-  async #known(group: string): Promise<void> {
-    await this.group(group).catch((error) => {
-      if (error?.code !== "GROUP_NOT_FOUND") throw error;
-    });
   }
 }
 

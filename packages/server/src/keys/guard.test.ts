@@ -104,15 +104,52 @@ test("rights on some queues reach no others, by name, by lease or by id", async 
   assert.equal((await broker.job(theirs)).state, "leased", "nothing has reached it");
 });
 
-test("a group is for those who may see all of its members", async (t) => {
+test("a group is for those who have rights on its queue, whether it exists or not", async (t) => {
   const broker = await place(t);
   await addTo(broker, "orders.eu", { group: "a" });
   await addTo(broker, "payments", { group: "b" });
   const guarded = guard(broker, principal("consume orders.*"));
-  assert.equal((await guarded.group("a")).members.length, 1);
-  await refuses({ group: () => guarded.group("b") });
-  await assert.rejects(guarded.group("c"), { code: "GROUP_NOT_FOUND" });
-  assert.equal((await guard(broker, principal("produce *")).group("b")).members.length, 1);
+  assert.equal((await guarded.group("orders.eu/a")).members.length, 1);
+  await refuses({
+    group: () => guarded.group("payments/b"),
+    absent: () => guarded.group("payments/c"),
+    end: () => guarded.groupEnded("payments/b"),
+    release: () => guarded.releaseGroups(["payments/b"]),
+    releaseOwn: () => guarded.releaseGroups(["orders.eu/a"]),
+  });
+  await assert.rejects(guarded.group("orders.eu/c"), { code: "GROUP_NOT_FOUND" });
+  await assert.rejects(guarded.group("a"), { code: "INVALID" });
+  const all = guard(broker, principal("produce *"));
+  assert.equal((await all.group("payments/b")).members.length, 1);
+  await guard(broker, principal("produce payments")).releaseGroups(["payments/b"]);
+});
+
+test("a job joins another queue's group only with produce there", async (t) => {
+  const broker = await place(t);
+  const own = await addTo(broker, "payments", { group: "b" });
+  const stranger = guard(broker, principal("produce orders"));
+  const jobs = [{ payload, group: "payments/b" }, { payload, group: "b" }, { payload }];
+  const codes = (await stranger.add("orders", jobs)).map(({ error }) => error?.code);
+  assert.deepEqual(codes, ["FORBIDDEN", undefined, undefined]);
+  assert.deepEqual((await broker.group("payments/b")).members, [{ id: own }]);
+  const both = guard(broker, principal("produce orders", "produce payments"));
+  const [joined] = await both.add("orders", [{ payload, group: "payments/b" }]);
+  const members = (await broker.group("payments/b")).members.map(({ id }) => id);
+  assert.deepEqual(members, [own, joined!.ok!.id]);
+});
+
+test("the end of a group is told to those who see its queue", async (t) => {
+  const broker = await place(t);
+  const told: string[] = [];
+  const events = guard(broker, principal("produce orders")).events({ events: ["group-ended"] });
+  void (async () => {
+    for await (const event of events) if (event.event === "group-ended") told.push(event.group);
+  })();
+  for (const queue of ["payments", "orders"]) {
+    await broker.cancel([await addTo(broker, queue, { group: "g" })]);
+  }
+  while (told.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(told, ["orders/g"]);
 });
 
 test("gates are read by all and changed by those who run everything", async (t) => {

@@ -29,9 +29,8 @@ class Guard extends GuardedPlace implements Broker {
   }
 
   #isSeen(event: BrokerEvent): boolean {
-    if ("queue" in event) return this.#permit.sees(event.queue);
-    // A group's members may be in any queue.
-    return event.event !== "group-ended" || this.#permit.canAll(["produce", "consume"]);
+    // Of a gate, and of the log, all may know.
+    return !("queue" in event) || this.#permit.sees(event.queue);
   }
 
   async stats(options: StatsOptions = {}): Promise<BrokerStats> {

@@ -57,7 +57,6 @@ const WHY: Schema = {
 };
 
 const ENTRY = object({ at: TIME, event: TEXT, detail: TEXT }, ["at", "event"]);
-const MEMBER = object({ id: TEXT, ending: TEXT }, ["id"]);
 
 export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<{ Params: { queue: string }; Querystring: BrowseQuery }>({
@@ -156,18 +155,6 @@ function explainRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request) => ({
       history: await context.broker(request).history(request.params.id),
     }),
-  });
-  app.route<{ Params: { id: string } }>({
-    method: "GET",
-    url: "/v1/groups/:id",
-    schema: {
-      operationId: "getGroup",
-      summary: "The members of a group and how they ended",
-      tags: ["jobs"],
-      params: object({ id: NAME }, ["id"]),
-      response: answers(object({ id: TEXT, ended: FLAG, members: list(MEMBER) })),
-    },
-    handler: (request) => context.broker(request).group(request.params.id),
   });
 }
 

@@ -13,6 +13,12 @@ export const MS: Schema = { type: "number", minimum: 0, description: "Millisecon
 
 export const NAME: Schema = { type: "string", pattern: "^[A-Za-z0-9._:-]{1,255}$" };
 
+/** A group: of this queue by its name, of another in full. */
+export const GROUP: Schema = {
+  type: "string",
+  pattern: "^([A-Za-z0-9._:-]{1,255}/)?[A-Za-z0-9._:-]{1,255}$",
+};
+
 export const BASE64: Schema = { type: "string", contentEncoding: "base64" };
 
 export const FAIRNESS_KEY: Schema = {

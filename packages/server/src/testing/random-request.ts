@@ -71,7 +71,7 @@ function path(next: Random): string {
   if (kind < 0.6) return `/v1/jobs/${pick(next, JOBS)}${pick(next, ["", "/why", "/history"])}`;
   if (kind < 0.7) return `/v1/gates/${pick(next, QUEUE)}${pick(next, ["", "/cooldown"])}`;
   if (kind < 0.75) return `/v1/config/${pick(next, QUEUE)}`;
-  if (kind < 0.8) return `/v1/groups/${pick(next, QUEUE)}`;
+  if (kind < 0.8) return `/v1/groups/${pick(next, QUEUE)}/${pick(next, QUEUE)}`;
   if (kind < 0.95) return pick(next, OTHERS);
   return `/${pick(next, QUEUE)}`;
 }

@@ -317,7 +317,13 @@ function extend(story: Story, number: number, leaseMs: number): Story {
 }
 
 function groupEnd(story: Story): Story {
-  return story.event({ at: story.at, event: "group-ended", members: [], group: "g1" });
+  return story.event({
+    at: story.at,
+    event: "group-ended",
+    members: [],
+    queue: "q",
+    group: "q/g1",
+  });
 }
 
 function finish(story: Story): void {

@@ -1,6 +1,6 @@
 // Groups: every member ends, then the group, once.
 
-import type { GroupInfo } from "@sluice/protocol";
+import { type GroupInfo, groupName } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
 import { causeOf, type KnownJob, type OpenCall } from "./known-job.ts";
@@ -27,9 +27,10 @@ export class GroupBook {
     if (call.call !== "add") return;
     for (const { group, number } of call.jobs) {
       if (group === undefined) continue;
-      const known = this.#groups.get(group) ?? { members: [], isEnded: false };
+      const name = groupName(call.queue, group);
+      const known = this.#groups.get(name) ?? { members: [], isEnded: false };
       known.members.push(number);
-      this.#groups.set(group, known);
+      this.#groups.set(name, known);
     }
   }
 

@@ -180,7 +180,7 @@ class World {
     const add = router.add(queue, jobs, options);
     add.then((outcomes) => this.history.added(names, outcomes), refused);
     if (group.group !== undefined) {
-      void this.#awaitGroup(this.#random.pick(this.#routers), group.group, names);
+      void this.#awaitGroup(this.#random.pick(this.#routers), `${queue}/${group.group}`, names);
     }
     if (!this.#random.chance(0.3)) return;
     // Somebody who has not heard the answer asks again, here or elsewhere.

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from "fastify";
+import type { RouteContext } from "./context.ts";
+import { answers, DONE, FLAG, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
+
+interface OnGroup {
+  Params: { queue: string; group: string };
+}
+
+const PARAMS: Schema = object({ queue: NAME, group: NAME }, ["queue", "group"]);
+
+const MEMBER = object({ id: TEXT, ending: TEXT }, ["id"]);
+
+const GROUP: Schema = object({ id: TEXT, ended: FLAG, members: list(MEMBER) }, [
+  "id",
+  "ended",
+  "members",
+]);
+
+/** Jobs that were submitted together. A group belongs to the queue that its address names. */
+export function groupRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<OnGroup>({
+    method: "GET",
+    url: "/v1/groups/:queue/:group",
+    schema: {
+      operationId: "getGroup",
+      summary: "The members of a group and how they ended",
+      tags: ["jobs"],
+      params: PARAMS,
+      response: answers(GROUP),
+    },
+    handler: (request) => context.broker(request).group(nameOf(request.params)),
+  });
+  app.route<OnGroup>({
+    method: "POST",
+    url: "/v1/groups/:queue/:group/release",
+    schema: {
+      operationId: "releaseGroup",
+      summary: "No more members join a held group: it ends with its last member",
+      tags: ["jobs"],
+      params: PARAMS,
+      response: DONE,
+    },
+    handler: async (request, reply) => {
+      await context.broker(request).releaseGroups([nameOf(request.params)]);
+      return reply.code(204).send();
+    },
+  });
+}
+
+function nameOf({ queue, group }: OnGroup["Params"]): string {
+  return `${queue}/${group}`;
+}
