@@ -3,7 +3,8 @@ import type { ConsumeOptions, Consumer, Deliver, LeasedJob } from "@sluice/proto
 import type { Body } from "./bodies.ts";
 import { type Chunks, readBody } from "./chunks.ts";
 import type { Journal } from "./journal.ts";
-import { idOf, tokenOf } from "./tokens.ts";
+import type { LeaseTokens } from "./lease-tokens.ts";
+import { idOf } from "./tokens.ts";
 
 /** Receivers that take longer than this block the process: a handler that does not await. */
 const HELD_UP_MS = 20;
@@ -65,6 +66,7 @@ export class Consumers {
   readonly #engine: Engine;
   readonly #journal: Journal;
   readonly #chunks: Chunks;
+  readonly #tokens: LeaseTokens;
   readonly #now: () => number;
   readonly #wake: () => void;
   readonly #onDamage: (error: unknown) => void;
@@ -84,6 +86,7 @@ export class Consumers {
     engine: Engine;
     journal: Journal;
     chunks: Chunks;
+    tokens: LeaseTokens;
     now: () => number;
     wake: () => void;
     onDamage: (error: unknown) => void;
@@ -93,6 +96,7 @@ export class Consumers {
     this.#engine = parts.engine;
     this.#journal = parts.journal;
     this.#chunks = parts.chunks;
+    this.#tokens = parts.tokens;
     this.#now = parts.now;
     this.#wake = parts.wake;
     this.#onDamage = parts.onDamage;
@@ -280,7 +284,7 @@ export class Consumers {
     if (held === undefined) return undefined;
     return {
       id: idOf(lease.id),
-      lease: tokenOf(lease.id, lease.lease),
+      lease: this.#tokens.of(lease.id, lease.lease),
       queue: lease.queue,
       attempt: lease.attempt,
       attempts: held.attempts,

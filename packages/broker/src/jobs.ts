@@ -40,7 +40,7 @@ import type { Answer } from "./policy/lua/batch.ts";
 import { judge } from "./policy/proposal.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
-import { idOf, parseId, parseToken } from "./tokens.ts";
+import { idOf, parseId } from "./tokens.ts";
 
 /** The calls about jobs that are there: who gets them, how they end, what is known of them. */
 export class JobDesk {
@@ -104,7 +104,7 @@ export class JobDesk {
     const call = { name: "ack", field: "items", operationId };
     return this.#once(call, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
-      const token = parseToken(lease);
+      const token = this.#runtime.tokens.parse(lease);
       engine.ack(token.job, token.lease, now, result);
       return true;
     });
@@ -128,7 +128,7 @@ export class JobDesk {
     return this.#once(call, items, (item, engine, now) => {
       const { lease, error, ...options } = item;
       const verdict = verdictOf?.get(item);
-      const token = parseToken(lease);
+      const token = this.#runtime.tokens.parse(lease);
       const text = error === undefined ? undefined : shorten(error);
       const said = { ...options, error: text };
       engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
@@ -138,7 +138,7 @@ export class JobDesk {
 
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
     return this.#each("leases", leases, (lease, engine, now) => {
-      const token = parseToken(lease);
+      const token = this.#runtime.tokens.parse(lease);
       engine.giveBack(token.job, token.lease, now);
       return true;
     });
@@ -146,7 +146,7 @@ export class JobDesk {
 
   extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
     return this.#each("items", items, ({ lease, leaseMs }, engine, now) => {
-      const token = parseToken(lease);
+      const token = this.#runtime.tokens.parse(lease);
       return engine.extend(token.job, token.lease, leaseMs, now);
     });
   }
@@ -159,7 +159,7 @@ export class JobDesk {
 
   #setProgress({ lease, progress }: Progress): true {
     this.#runtime.call((engine, now) => {
-      const token = parseToken(lease);
+      const token = this.#runtime.tokens.parse(lease);
       // Refused like any other call about a lease that is over.
       engine.checkLease(token.job, token.lease);
       this.#runtime.progress.set(token.job, progress);

@@ -115,6 +115,9 @@ export const HOMES_ASKED_MAX = 8;
 /** Who has not been heard of for this long gets no permits that it would not use. */
 export const LEND_SILENT_MS = 3000;
 
+/** The secret that seals the tokens of leases: the length of a key of SipHash. */
+export const LEASE_SECRET_BYTES = 16;
+
 /**
  * A log counts from when a fact was stored, which is a little after it happened. So much is made up
  * for when it goes to another owner, or time would fall behind a little each time.

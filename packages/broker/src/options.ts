@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { Log } from "@sluice/log";
 import type { Clock, SluiceError } from "@sluice/protocol";
 import type { Homes } from "./lending/port.ts";
 import {
   CHUNK_BYTES_MAX,
   CHUNK_BYTES_MIN,
+  LEASE_SECRET_BYTES,
   PAYLOAD_BYTES_DEFAULT,
   PAYLOAD_BYTES_MAX,
   PAYLOAD_MEMORY_BYTES_DEFAULT,
@@ -26,6 +28,8 @@ export interface OpenOptions {
   unsyncedBytesMax?: number;
   /** Varies the jitter of retries. */
   seed?: number;
+  /** Seals the tokens of leases in a log that has no secret yet; absent: random bytes. */
+  leaseSecret?: Uint8Array;
   /** Reserve address space for millions of jobs now: no stall when the tables grow. */
   reserve?: boolean;
   /** Other partitions that have the same gates; absent: this broker has them alone. */
@@ -41,6 +45,7 @@ export interface BrokerOptions {
   payloadMemoryBytes: number;
   unsyncedBytesMax: number;
   seed: number;
+  leaseSecret: Uint8Array;
   reserve: boolean;
   homes: Homes | undefined;
   onProgress: OpenOptions["onProgress"];
@@ -66,6 +71,7 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     ),
     unsyncedBytesMax: bytes("unsyncedBytesMax", options.unsyncedBytesMax, UNSYNCED_BYTES_MAX),
     seed: options.seed ?? 0,
+    leaseSecret: secret(options.leaseSecret),
     reserve: options.reserve ?? false,
     homes: options.homes,
     onProgress: options.onProgress,
@@ -81,6 +87,12 @@ export function spanBytesOf({ segmentBytes }: BrokerOptions): number {
 /** A chunk is counted where it begins: it must be a small part of a segment. */
 export function chunkBytesOf({ segmentBytes }: BrokerOptions): number {
   return Math.min(CHUNK_BYTES_MAX, Math.max(CHUNK_BYTES_MIN, Math.ceil(segmentBytes / 64)));
+}
+
+function secret(given: Uint8Array | undefined): Uint8Array {
+  if (given === undefined) return randomBytes(LEASE_SECRET_BYTES);
+  if (given instanceof Uint8Array && given.length === LEASE_SECRET_BYTES) return given;
+  throw invalid("leaseSecret", `${LEASE_SECRET_BYTES} bytes`, given);
 }
 
 function bytes(

@@ -8,6 +8,7 @@ import { Ends } from "./ends.ts";
 import { eventOf, Feed } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
+import { LeaseTokens } from "./lease-tokens.ts";
 import { Sharing, sharing } from "./lending/sharing.ts";
 import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
 import { Operations } from "./operations.ts";
@@ -67,6 +68,7 @@ export class Runtime {
   readonly clock: AheadClock;
   readonly pump: Pump;
   readonly consumers: Consumers;
+  readonly tokens = new LeaseTokens();
   readonly feed = new Feed();
   readonly ends: Ends;
   readonly room: Room;
@@ -115,6 +117,7 @@ export class Runtime {
       engine,
       journal,
       chunks,
+      tokens: this.tokens,
       now,
       wake,
       onDamage,
@@ -153,6 +156,11 @@ export class Runtime {
       marks,
     );
     this.#cleaner.begin();
+    // Behind the mark with which a new log begins: a replay passes over what is before it.
+    if (engine.leaseSecret === undefined) {
+      engine.setLeaseSecret(this.options.leaseSecret, this.now());
+    }
+    this.tokens.use(engine.leaseSecret!);
     this.heldGroups.hold(engine.heldGroups());
     this.lookAtWall();
     this.sharing?.begin();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { idOf, parseId, parseToken, tokenOf } from "./tokens.ts";
+import { idOf, parseId } from "./tokens.ts";
 
 const NUMBERS = [1, 35, 36, 1295, 1296, 10 ** 6, 2 ** 32, Number.MAX_SAFE_INTEGER];
 
@@ -14,14 +14,7 @@ test("an id is short, and ids sort as text in the order in which they were given
   assert.ok(idOf(10 ** 9).length <= 7);
 });
 
-test("a token names the job and the delivery", () => {
-  for (const job of NUMBERS) {
-    assert.deepEqual(parseToken(tokenOf(job, 1)), { job, lease: 1 });
-    assert.deepEqual(parseToken(tokenOf(job, 4711)), { job, lease: 4711 });
-  }
-});
-
-test("what is no id is a job that does not exist, what is no token is refused", () => {
+test("a text that is no id names a job that does not exist", () => {
   for (const id of [
     "",
     "a",
@@ -37,11 +30,5 @@ test("what is no id is a job that does not exist, what is no token is refused", 
     null,
   ]) {
     assert.throws(() => parseId(id), { code: "JOB_NOT_FOUND" });
-  }
-  for (const token of ["", "a1", "a1.", ".1", "a1.0", "a1.1.1", "a1.01", "a1.A", "b1.1", 5]) {
-    assert.throws(() => parseToken(token), {
-      code: "INVALID",
-      details: { field: "lease", value: token },
-    });
   }
 });

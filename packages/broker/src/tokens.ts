@@ -1,9 +1,8 @@
 import { SluiceError } from "@sluice/protocol";
 
 /**
- * How jobs and leases are called outside. A job's id is the engine's count in base 36, led by its
- * length, so that ids sort as text in the order in which they were given. The token of a lease is
- * the job's id and the number of the delivery.
+ * The names of jobs outside. A job's id is the engine's count in base 36, led by its length: ids
+ * sort as text in the order in which they were given.
  */
 const BASE = 36;
 const DIGITS_MAX = Number.MAX_SAFE_INTEGER.toString(BASE).length;
@@ -16,38 +15,18 @@ export function idOf(job: number): string {
 }
 
 export function parseId(id: unknown): number {
-  const job = typeof id === "string" ? jobOf(id, id.length) : 0;
+  const job = typeof id === "string" ? jobAt(id, id.length) : 0;
   if (job !== 0) return job;
   throw new SluiceError("JOB_NOT_FOUND", `there is no job ${show(id)}`, { field: "id", value: id });
 }
 
-export function tokenOf(job: number, lease: number): string {
-  return `${idOf(job)}.${lease.toString(BASE)}`;
-}
-
-export interface Token {
-  job: number;
-  lease: number;
-}
-
-export function parseToken(token: unknown): Token {
-  if (typeof token === "string") {
-    const dot = token.indexOf(".");
-    const job = dot === -1 ? 0 : jobOf(token, dot);
-    const lease = dot === -1 ? 0 : numberOf(token, dot + 1, token.length);
-    if (job !== 0 && lease !== 0) return { job, lease };
-  }
-  const message = `lease must be the token of a lease, got ${show(token)}`;
-  throw new SluiceError("INVALID", message, { field: "lease", value: token });
-}
-
 /** The job whose id ends before `end`; 0 when it is no id: ids begin with 1. */
-function jobOf(id: string, end: number): number {
-  return id.charCodeAt(0) - 96 === end - 1 ? numberOf(id, 1, end) : 0;
+export function jobAt(id: string, end: number): number {
+  return id.charCodeAt(0) - 96 === end - 1 ? numberAt(id, 1, end) : 0;
 }
 
 /** 0 when it is not how a number is written here: in full, and with no zero before it. */
-function numberOf(text: string, from: number, end: number): number {
+export function numberAt(text: string, from: number, end: number): number {
   if (end - from > DIGITS_MAX || text.charCodeAt(from) === ZERO) return 0;
   let value = 0;
   for (let i = from; i < end; i++) {
@@ -63,6 +42,6 @@ function digitOf(code: number): number {
   return code >= LETTER_A && code < LETTER_A + 26 ? code - LETTER_A + 10 : -1;
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : typeof value;
 }

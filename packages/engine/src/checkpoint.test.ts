@@ -36,6 +36,16 @@ test("a checkpoint begins with what all facts need: counts, queues, limits, purg
   assert.deepEqual(kinds, ["ids", "queue", "gate", "purged"]);
 });
 
+test("the secret of leases is told by every checkpoint, so that a trimmed log keeps it", () => {
+  const { engine, facts } = open();
+  assert.equal(engine.leaseSecret, undefined);
+  const secret = Uint8Array.of(1, 2, 3);
+  engine.setLeaseSecret(secret, 0);
+  assert.deepEqual(facts.at(-1), { at: 0, fact: "lease-secret", secret });
+  const [first] = engine.checkpoint();
+  assert.deepEqual(rebuilt(...first!).leaseSecret, secret);
+});
+
 test("a purge of a queue that was deleted since is not told", () => {
   const { engine } = open();
   engine.add("q", {}, 0);

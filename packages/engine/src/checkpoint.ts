@@ -39,6 +39,9 @@ export function* openings(core: Core): Generator<Fact> {
   const at = core.now;
   yield { at, fact: "ids", last: core.lastId, seq: core.lastSeq };
   if (core.wall.aheadMs !== 0) yield { at, fact: "wall", aheadMs: core.wall.aheadMs };
+  if (core.leaseSecret !== undefined) {
+    yield { at, fact: "lease-secret", secret: core.leaseSecret };
+  }
   if (core.life > 0) yield { at, fact: "life", life: core.life, lot: core.lastLot };
   for (const [name, life] of core.borrowers) yield { at, fact: "borrower", name, life };
   for (const { name, config } of core.byName.values()) yield { at, fact: "queue", name, config };

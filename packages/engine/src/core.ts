@@ -93,6 +93,8 @@ export class Core implements LineWorld, FlowOwner {
   readonly purging: Queue[] = [];
   now = 0;
   readonly wall: Wall = { aheadMs: 0, timedUntil: 0 };
+  /** Made outside, and kept here so that every checkpoint tells it. */
+  leaseSecret: Uint8Array | undefined = undefined;
   lastId = 0;
   /**
    * Counts the entries into flows, delays and ends, which orders them. A replay counts the same, be

@@ -378,6 +378,17 @@ export class Engine extends Reader {
     return this.#core.wall;
   }
 
+  /** What the tokens of leases are sealed with; undefined until it was set once. */
+  get leaseSecret(): Uint8Array | undefined {
+    return this.#core.leaseSecret;
+  }
+
+  setLeaseSecret(secret: Uint8Array, now: number): void {
+    const at = this.#core.clock(now);
+    this.#core.leaseSecret = secret;
+    this.#core.tell({ at, fact: "lease-secret", secret });
+  }
+
   /** Does what has fallen due. */
   tick(now: number): void {
     tick(this.#core, this.#core.clock(now));

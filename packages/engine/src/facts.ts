@@ -64,6 +64,8 @@ export type Fact = { at: number } & (
   | { fact: "ids"; last: number; seq: number }
   /** How far the clock on the wall is ahead of `at`. */
   | { fact: "wall"; aheadMs: number }
+  /** What the tokens of leases are sealed with. The engine only carries it. */
+  | { fact: "lease-secret"; secret: Uint8Array }
   /** The engine goes on in a new process; `lot` is the last that was lent. */
   | { fact: "life"; life: number; lot: number }
   /** A partition that borrows, and which of its lives was heard last. */

@@ -52,6 +52,9 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       return;
     case "wall":
       return setWallAhead(core, fact.aheadMs);
+    case "lease-secret":
+      core.leaseSecret = fact.secret;
+      return;
     case "life":
     case "borrower":
     case "lent":

@@ -226,6 +226,7 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
       maxLength: 4,
     }),
   }),
+  "lease-secret": record({ secret: fc.uint8Array({ minLength: 16, maxLength: 16 }) }),
   "lot-expired": record({ key: text, lot: whole }),
 };
 

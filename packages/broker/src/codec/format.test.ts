@@ -53,6 +53,7 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   borrower: "2580c0a3b7a833013702",
   lent: "2680c0a3b7a83304736d74700137ac023228d00f",
   lots: "2780c0a3b7a83304736d74700137040201ab02090300ac020101",
+  "lease-secret": "2e80c0a3b7a8331000112233445566778899aabbccddeeff",
   "lot-expired": "2880c0a3b7a83304736d7470ac02",
 };
 

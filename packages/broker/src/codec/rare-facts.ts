@@ -1,6 +1,7 @@
 /** The facts that are not of one job: of queues, gates, groups and stores. */
 import assert from "node:assert/strict";
 import type { Fact } from "@sluice/engine";
+import { LEASE_SECRET_BYTES } from "../limits.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { Plain } from "./fact-fields.ts";
@@ -18,7 +19,7 @@ type RareKind =
   | ("weight" | "position" | "key-held" | "counters")
   | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
   | ("group" | "group-ended" | "group-held" | "group-released")
-  | ("stored" | "answered" | "ids" | "wall")
+  | ("stored" | "answered" | "ids" | "wall" | "lease-secret")
   | ("life" | "borrower" | "lent" | "lots" | "lot-expired");
 
 export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
@@ -61,6 +62,8 @@ export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareK
       return writeIds(writer, fact);
     case "wall":
       return writeWall(writer, fact);
+    case "lease-secret":
+      return writeLeaseSecret(writer, fact);
     case "life":
     case "borrower":
     case "lent":
@@ -112,6 +115,8 @@ export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact
       return { at, fact: "ids", last: reader.number(), seq: reader.number() };
     case "wall":
       return { at, fact: "wall", aheadMs: reader.number() };
+    case "lease-secret":
+      return readLeaseSecret(reader, at);
     case "life":
     case "borrower":
     case "lent":
@@ -146,4 +151,18 @@ function writeIds(writer: ByteWriter, fact: Plain<"ids">): void {
 function writeWall(writer: ByteWriter, fact: Plain<"wall">): void {
   writer.head(FACT_TYPES.wall, fact.at);
   writer.number(fact.aheadMs);
+}
+
+function writeLeaseSecret(writer: ByteWriter, fact: Plain<"lease-secret">): void {
+  writer.head(FACT_TYPES["lease-secret"], fact.at);
+  writer.blob(fact.secret);
+}
+
+function readLeaseSecret(reader: ByteReader, at: number): Plain<"lease-secret"> {
+  // A copy: what is read is a view of a batch.
+  const secret = new Uint8Array(reader.blob());
+  if (secret.length !== LEASE_SECRET_BYTES) {
+    throw reader.damaged(`a secret of leases of ${secret.length} bytes`);
+  }
+  return { at, fact: "lease-secret", secret };
 }

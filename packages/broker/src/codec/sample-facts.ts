@@ -311,6 +311,9 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       },
       { at, fact: "lots", key: "smtp", borrower: "7", held: 0, uses: [] },
     ],
+    "lease-secret": [
+      { at, fact: "lease-secret", secret: Uint8Array.from({ length: 16 }, (_, i) => i * 17) },
+    ],
     "lot-expired": [{ at, fact: "lot-expired", key: "smtp", lot: 300 }],
   };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
-import { tokenOf } from "../tokens.ts";
+import { LeaseTokens } from "../lease-tokens.ts";
 import { Judge } from "./judge.ts";
 import { JUDGE_MS } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
@@ -14,6 +14,8 @@ function court() {
   const said = Promise.withResolvers<Answer[]>();
   const clock = { now: 0 };
   const script = {} as never;
+  const tokens = new LeaseTokens();
+  tokens.use(new Uint8Array(16));
   let asked = 0;
   const policies = {
     asks: () => script,
@@ -29,6 +31,7 @@ function court() {
     engine,
     chunks: undefined as never,
     policies: policies as never,
+    tokens,
     pump: { call: () => {} } as never,
     now: () => clock.now,
     check: () => {},
@@ -44,7 +47,7 @@ function court() {
     said.resolve([answer]);
     await new Promise(setImmediate);
   };
-  return { engine, judge, id, lease, tick, answer, clock, asked: () => asked };
+  return { engine, judge, tokens, id, lease, tick, answer, clock, asked: () => asked };
 }
 
 test("a lease that has run out fails as the script says, when it says so", async () => {
@@ -85,8 +88,8 @@ test("a worker that acks while the script thinks is done", async () => {
 });
 
 test("a nack that is being judged does not lose its lease, and not for ever", async () => {
-  const { engine, judge, id, lease, tick, answer } = court();
-  const verdicts = judge.nacks([{ lease: tokenOf(id, lease), error: "boom" }]);
+  const { engine, judge, tokens, id, lease, tick, answer } = court();
+  const verdicts = judge.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
   tick(LEASE_MS);
   assert.equal(engine.job(id)!.state, "leased");
   tick(LEASE_MS + JUDGE_MS);
@@ -96,7 +99,10 @@ test("a nack that is being judged does not lose its lease, and not for ever", as
 });
 
 test("items that mean nothing are left to the call itself", () => {
-  const { judge, id, lease } = court();
-  assert.equal(judge.nacks([{ lease: "nonsense" }, { lease: tokenOf(id, lease + 1) }]), undefined);
-  assert.equal(judge.nacks([{ lease: tokenOf(id, lease), unrecoverable: true }]), undefined);
+  const { judge, tokens, id, lease } = court();
+  assert.equal(
+    judge.nacks([{ lease: "nonsense" }, { lease: tokens.of(id, lease + 1) }]),
+    undefined,
+  );
+  assert.equal(judge.nacks([{ lease: tokens.of(id, lease), unrecoverable: true }]), undefined);
 });

@@ -1,9 +1,10 @@
 import type { Engine } from "@sluice/engine";
 import type { Nack } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
+import type { LeaseTokens } from "../lease-tokens.ts";
 import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
 import type { Pump } from "../pump.ts";
-import { idOf, parseToken } from "../tokens.ts";
+import { idOf } from "../tokens.ts";
 import { JUDGE_MS } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
 import type { Script } from "./lua/script.ts";
@@ -15,6 +16,7 @@ interface Court {
   readonly engine: Engine;
   readonly chunks: Chunks;
   readonly policies: Policies;
+  readonly tokens: LeaseTokens;
   readonly pump: Pump;
   now(): number;
   check(): void;
@@ -108,11 +110,11 @@ export class Judge {
 
   /** What a worker has decided itself is not asked about: a cooldown, or that it is hopeless. */
   #caseOfNack(nack: Nack): Case | undefined {
-    const { engine, policies } = this.#of;
+    const { engine, policies, tokens } = this.#of;
     try {
       const { lease, error, cooldown, unrecoverable } = nack;
       if (cooldown !== undefined || unrecoverable === true) return undefined;
-      const token = parseToken(lease);
+      const token = tokens.parse(lease);
       const queue = engine.queueOf(token.job);
       if (queue === undefined || engine.held(token.job, token.lease) === undefined)
         return undefined;

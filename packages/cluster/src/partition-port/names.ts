@@ -1,6 +1,6 @@
 /**
  * How jobs and leases of a cluster are called: `7-c3k9` is the job that partition 7 calls `c3k9`,
- * `7-c3k9.4` a lease of it.
+ * `7-c3k9.4.6fzP0aLhwq` a lease of it.
  */
 const PARTITION_DIGITS_MAX = 6;
 

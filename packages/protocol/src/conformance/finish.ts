@@ -72,6 +72,13 @@ async function lost(scene: Scene): Promise<LeasedJob> {
   return job;
 }
 
+/** The first job of a broker, delivered once: another broker would give it the same numbers. */
+async function takenIn(scene: Scene): Promise<LeasedJob> {
+  await scene.queue();
+  await scene.add("x");
+  return scene.takeOne();
+}
+
 const verbCases = (verb: string, call: Verb): ConformanceCase[] =>
   cases(verb, {
     "the lease of a finished job is refused with ALREADY_FINISHED": async (scene) => {
@@ -107,6 +114,21 @@ const verbCases = (verb: string, call: Verb): ConformanceCase[] =>
       await scene.add("x");
       const [outcome] = await call(scene.broker, unknown.lease);
       refused(outcome, "JOB_NOT_FOUND", `${verb} with the lease of another broker`);
+    },
+
+    "a guessed token does nothing and is refused with JOB_NOT_FOUND": async (scene) => {
+      const mine = await takenIn(scene);
+      const same = await takenIn(await scene.elsewhere());
+      const last = mine.lease.endsWith("A") ? "B" : "A";
+      const guesses = [same.lease, mine.lease.slice(0, -1) + last, mine.lease.slice(0, -1)];
+      for (const guess of [...guesses, mine.lease.slice(0, mine.lease.lastIndexOf("."))]) {
+        const [outcome] = await call(scene.broker, guess);
+        refused(outcome, "JOB_NOT_FOUND", `${verb} with the guess ${guess} for ${mine.lease}`);
+      }
+      const { progress, state, at } = await scene.broker.job(mine.id);
+      equal([progress, state], [undefined, "leased"], "the progress and state of the job");
+      scene.near(at, mine.expiresAt, "the end of its lease");
+      await scene.ack(mine);
     },
 
     "a lease that is none is refused with INVALID": async (scene) => {

@@ -163,6 +163,8 @@ export class Life {
       clock: this.clock,
       segmentBytes,
       payloadMemoryBytes: random.pick([1, 1_500_000]),
+      // A world looks the same each time it is run.
+      leaseSecret: new Uint8Array(16),
       onFailure: (error) => {
         this.#failure = error;
       },

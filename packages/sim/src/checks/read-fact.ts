@@ -51,6 +51,7 @@ export function readFact(ledger: Ledger, fact: Fact): void {
     case "counters":
     case "ids":
     case "group":
+    case "lease-secret":
     case "life":
     case "borrower":
     case "lent":

@@ -31,7 +31,8 @@ export class Hosts {
 
   async open(partition: number): Promise<void> {
     const host = this.#hosts[partition]!;
-    const broker = await openBroker({ log: host.log, clock: this.#clock });
+    const leaseSecret = new Uint8Array(16).fill(partition);
+    const broker = await openBroker({ log: host.log, clock: this.#clock, leaseSecret });
     host.broker = broker;
     this.#served.serve(partition, broker);
   }

@@ -82,7 +82,7 @@ export class Partition implements Station {
     const lend = (home: string, request: LendRequest): Promise<LendAnswer> =>
       this.#net.call(name, clock, home, request);
     const homes = { name, others, homeOf, lend };
-    const broker = await module.openBroker({ log, clock, homes });
+    const broker = await module.openBroker({ log, clock, homes, leaseSecret: new Uint8Array(16) });
     if (clock !== this.clock) return;
     this.broker = broker;
     await broker.setQueue("q", QUEUE);

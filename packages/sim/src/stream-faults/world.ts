@@ -115,7 +115,11 @@ class World {
   }
 
   async #start(): Promise<void> {
-    const broker = await openBroker({ log: this.#log, clock: this.#clock });
+    const broker = await openBroker({
+      log: this.#log,
+      clock: this.#clock,
+      leaseSecret: new Uint8Array(16),
+    });
     this.#broker = broker;
     this.#sessions = new this.#ends.Sessions<undefined>({
       open: async () => ({ broker, isNode: false }),

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { SluiceError } from "@sluice/protocol";
+import { LEASE_SECRET_BYTES } from "./limits.ts";
+import { type Hash, sipHash } from "./sip-hash.ts";
+import { idOf, jobAt, numberAt, show } from "./tokens.ts";
+
+/**
+ * The tokens of leases: the job's id, the number of the delivery and a seal, `ag.1.6fzP0aL-wq`. A
+ * seal is 60 bits of a keyed hash of the other two, so that a token cannot be guessed: only the
+ * worker that got a job can end it. The key is in the log. A restart and a partition that moves to
+ * another node keep it, and with it every token.
+ *
+ * A token with another seal is refused with JOB_NOT_FOUND, whether or not there is such a job or
+ * such a lease: a guess learns nothing. So is one without a seal, as older versions gave it out.
+ * Its job returns when the lease runs out.
+ */
+export interface Token {
+  job: number;
+  lease: number;
+}
+
+/** Six bits each; all of them may be in an address and in a file name. */
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
+const SEAL_CHARS = 10;
+
+/** What fits into one block beside its length: most jobs and every usual count of deliveries. */
+const SHORT_JOB_MAX = 2 ** 32 - 1;
+const SHORT_LEASE_MAX = 2 ** 24 - 1;
+const SHORT = 7 << 24;
+const LONG = 16 << 24;
+
+export class LeaseTokens {
+  readonly #key = new Int32Array(4);
+  #hasKey = false;
+  readonly #words = new Int32Array(6);
+  readonly #hash: Hash = { low: 0, high: 0 };
+
+  /** From now on tokens are sealed with this secret. */
+  use(secret: Uint8Array): void {
+    assert.equal(secret.length, LEASE_SECRET_BYTES, "the secret of leases");
+    const view = new DataView(secret.buffer, secret.byteOffset, secret.byteLength);
+    for (let i = 0; i < 4; i++) this.#key[i] = view.getInt32(4 * i, true);
+    this.#hasKey = true;
+  }
+
+  of(job: number, lease: number): string {
+    const { low, high } = this.#seal(job, lease);
+    const seal = String.fromCharCode(
+      CODES[low >>> 26]!,
+      CODES[(low >>> 20) & 63]!,
+      CODES[(low >>> 14) & 63]!,
+      CODES[(low >>> 8) & 63]!,
+      CODES[(low >>> 2) & 63]!,
+      CODES[high >>> 26]!,
+      CODES[(high >>> 20) & 63]!,
+      CODES[(high >>> 14) & 63]!,
+      CODES[(high >>> 8) & 63]!,
+      CODES[(high >>> 2) & 63]!,
+    );
+    return `${idOf(job)}.${lease.toString(36)}.${seal}`;
+  }
+
+  parse(token: unknown): Token {
+    if (typeof token !== "string") throw noToken(token);
+    const dot = token.indexOf(".");
+    const second = dot === -1 ? -1 : token.indexOf(".", dot + 1);
+    const end = second === -1 ? token.length : second;
+    const job = dot === -1 ? 0 : jobAt(token, dot);
+    const lease = job === 0 ? 0 : numberAt(token, dot + 1, end);
+    if (lease === 0) throw noToken(token);
+    if (!this.#isSealed(token, end + 1, job, lease)) throw unknownLease(token);
+    return { job, lease };
+  }
+
+  #isSealed(token: string, from: number, job: number, lease: number): boolean {
+    if (token.length !== from + SEAL_CHARS) return false;
+    const { low, high } = this.#seal(job, lease);
+    // All of it is compared, so that the time tells nothing.
+    let differs = 0;
+    for (let i = 0; i < 5; i++) {
+      const shift = 26 - 6 * i;
+      differs |= token.charCodeAt(from + i) ^ CODES[(low >>> shift) & 63]!;
+      differs |= token.charCodeAt(from + 5 + i) ^ CODES[(high >>> shift) & 63]!;
+    }
+    return differs === 0;
+  }
+
+  #seal(job: number, lease: number): Hash {
+    assert.ok(this.#hasKey, "leases have no secret yet");
+    const words = this.#words;
+    let count = 1;
+    words[0] = job;
+    if (job <= SHORT_JOB_MAX && lease <= SHORT_LEASE_MAX) words[1] = SHORT | lease;
+    else {
+      count = 3;
+      words[1] = job / 2 ** 32;
+      words[2] = lease;
+      words[3] = lease / 2 ** 32;
+      words[4] = 0;
+      words[5] = LONG;
+    }
+    sipHash(this.#key, words, count, this.#hash);
+    return this.#hash;
+  }
+}
+
+function noToken(token: unknown): SluiceError {
+  const message = `lease must be the token of a lease, got ${show(token)}`;
+  return new SluiceError("INVALID", message, { field: "lease", value: token });
+}
+
+function unknownLease(token: string): SluiceError {
+  const message = `there is no job with the lease ${show(token)}`;
+  return new SluiceError("JOB_NOT_FOUND", message, { field: "lease", value: token });
+}
