@@ -13,6 +13,8 @@ import { idOf } from "./tokens.ts";
 /** Facts as events, for those who listen. With no listener nothing is made. */
 export class Feed {
   readonly #readers = new Set<Reader>();
+  /** What happened before there could be readers. */
+  readonly #first: BrokerEvent[] = [];
 
   get isHeard(): boolean {
     return this.#readers.size > 0;
@@ -22,9 +24,15 @@ export class Feed {
     for (const reader of this.#readers) reader.push(event);
   }
 
+  /** Tells those who begin to listen. */
+  tellFirst(event: BrokerEvent): void {
+    this.#first.push(event);
+  }
+
   read(filter: EventFilter): AsyncIterableIterator<BrokerEvent> {
     const reader: Reader = new Reader(filter, () => this.#readers.delete(reader));
     this.#readers.add(reader);
+    for (const event of this.#first) reader.push(event);
     return reader;
   }
 

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { Engine, type Fact } from "@sluice/engine";
 import type { Log } from "@sluice/log";
 import { type Clock, type OperationOptions, SluiceError, type Timer } from "@sluice/protocol";
@@ -162,10 +163,19 @@ export class Runtime {
     }
     this.tokens.use(engine.leaseSecret!);
     this.heldGroups.hold(engine.heldGroups());
+    this.#tellTorn();
     this.lookAtWall();
     this.sharing?.begin();
     this.pump.call();
     await this.journal.durable();
+  }
+
+  #tellTorn(): void {
+    if (this.log.torn === undefined) return;
+    const { file, sizeBytes: bytes, aside } = this.log.torn;
+    // Events reach callers over the network: where the data lies is not theirs to know.
+    const kept = aside === undefined ? {} : { aside: basename(aside) };
+    this.feed.tellFirst({ at: this.now(), event: "torn", bytes, file: basename(file), ...kept });
   }
 
   /** Tells the engine when the wall clock has stepped: `runAt` and `deadline` go by it. */

@@ -14,14 +14,14 @@ import { replaySegments } from "./replay.ts";
 import { noteSeal } from "./seal-note.ts";
 import { HEADER_BYTES, segmentName } from "./segment.ts";
 import { SegmentFiles } from "./segment-files.ts";
+import type { TornTail } from "./torn-tail.ts";
 import { Writer } from "./writer.ts";
 
 type Settings = Required<FileLogOptions>;
 
 /** A log in a directory of segments. See `frame.ts` for the format, `recover.ts` for a start. */
 export class FileLog implements Log {
-  /** Bytes that the start has cut: the end of an append that was never confirmed. */
-  readonly tornBytes: number;
+  readonly torn: TornTail | undefined;
   readonly #settings: Settings;
   readonly #lock: Lock;
   readonly #writer: Writer;
@@ -34,11 +34,11 @@ export class FileLog implements Log {
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined = undefined;
 
-  private constructor(settings: Settings, lock: Lock, { segments, tail, tornBytes }: Recovered) {
+  private constructor(settings: Settings, lock: Lock, { segments, tail, torn }: Recovered) {
     const { disk, dir, segmentBytes, durability, readCacheBytes } = settings;
     this.#settings = settings;
     this.#lock = lock;
-    this.tornBytes = tornBytes;
+    this.torn = torn;
     this.#bases = segments.map(({ base }) => base);
     this.#files = new SegmentFiles(disk, dir);
     this.#cache = new BlockCache((base, act) => this.#files.use(base, act), readCacheBytes);
@@ -66,7 +66,9 @@ export class FileLog implements Log {
       await disk.makeDir(dir);
       lock = await Lock.take(disk, dir, processes);
       await checkNoRepair(disk, dir);
-      return new FileLog(settings, lock, await recover(disk, dir, first));
+      const recovered = await recover(disk, dir, first);
+      if (recovered.torn !== undefined) settings.onTorn(recovered.torn);
+      return new FileLog(settings, lock, recovered);
     } catch (error) {
       await lock?.release().catch(() => {});
       throw openingError(dir, error);

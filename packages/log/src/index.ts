@@ -6,4 +6,5 @@ export { MemoryLog, type MemoryLogOptions } from "./memory-log.ts";
 export type { FileLogOptions } from "./options.ts";
 export type { Processes, ProcessName } from "./processes.ts";
 export { type RepairReport, repairLog } from "./repair.ts";
+export { describeTorn, type TornTail, warnOfTorn } from "./torn-tail.ts";
 export type { Durability } from "./writer.ts";

@@ -22,7 +22,7 @@ export interface LogReport {
   readonly factsBytes: number;
   /** Where the log ends, with all that is damaged. */
   readonly end: Position;
-  /** The end of an append that was never confirmed: a start cuts it. */
+  /** Bytes at the end that cannot be shown to have been confirmed: a start cuts them off. */
   readonly tornBytes: number;
   readonly damages: readonly Damage[];
 }

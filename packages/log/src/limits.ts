@@ -40,6 +40,13 @@ export const READ_HEADS_MAX = 16_384;
 /** Segments open for reading at once: 512 MiB of payloads, far below the usual 1,024 files. */
 export const OPEN_SEGMENTS_MAX = 64;
 
+/**
+ * Torn tails that were cut off and are kept for someone to look at: a handful of crashes, and in
+ * all a quarter of what a log may hold beyond its live data. Of a larger tail the rest is not kept.
+ */
+export const TORN_FILES_MAX = 8;
+export const TORN_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Each try means that somebody else was faster: beyond this the directory behaves oddly. */
 export const LOCK_TRIES_MAX = 100;
 

@@ -1,4 +1,5 @@
 import type { SluiceError } from "@sluice/protocol";
+import type { TornTail } from "./torn-tail.ts";
 
 /**
  * Where a batch of facts stands in the log. A safe integer that only grows, over restarts and trims
@@ -58,6 +59,8 @@ export interface Log {
    * for all owners, so that time goes on from one to the next whatever their own clocks say.
    */
   readonly replayedAt?: number | undefined;
+  /** What the opening has cut off the end of the log, for a log that can be torn. */
+  readonly torn?: TornTail | undefined;
   /** What is kept, the oldest first: what a cleaner needs to choose what to trim. */
   spans(): readonly Span[];
   /** Bytes of all spans. Before the first append these are the bytes that a replay goes through. */

@@ -10,6 +10,7 @@ import {
 } from "./limits.ts";
 import { type Processes, realProcesses } from "./processes.ts";
 import { realDisk } from "./real-disk.ts";
+import { type TornTail, warnOfTorn } from "./torn-tail.ts";
 import type { Durability } from "./writer.ts";
 
 export interface FileLogOptions {
@@ -21,6 +22,8 @@ export interface FileLogOptions {
   readonly durability?: Durability;
   /** Memory for `read`; 8 MiB. */
   readonly readCacheBytes?: number;
+  /** Told of a tail that the opening has cut off. Default: a warning of the process. */
+  readonly onTorn?: (torn: TornTail) => void;
   /** A simulated disk, and the processes that may hold a lock on it. */
   readonly disk?: Disk;
   readonly processes?: Processes;
@@ -38,7 +41,8 @@ export function parseOptions(options: FileLogOptions): Required<FileLogOptions> 
   checkBytes("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
   checkBytes("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
   // A process may change its directory later.
-  return { dir: resolve(dir), segmentBytes, durability, readCacheBytes, disk, processes };
+  const { onTorn = warnOfTorn } = options;
+  return { dir: resolve(dir), segmentBytes, durability, readCacheBytes, onTorn, disk, processes };
 }
 
 function checkBytes(field: string, value: number, least: number, most: number): void {

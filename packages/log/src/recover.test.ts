@@ -48,7 +48,7 @@ async function replay(dir: string): Promise<{ count: number; tornBytes: number }
     assert.ok(facts.every((byte) => byte === count));
     count++;
   }
-  return { count, tornBytes: log.tornBytes };
+  return { count, tornBytes: log.torn?.sizeBytes ?? 0 };
 }
 
 async function change(path: string, act: (bytes: Buffer) => Buffer | undefined): Promise<void> {

@@ -9,21 +9,22 @@ import { findSeal, type Sealed } from "./seal-note.ts";
 import { wasSynced } from "./search.ts";
 import { baseOf, type SegmentHeader, segmentName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
+import { keepAside, type TornTail } from "./torn-tail.ts";
 
 /**
  * What a start finds, and what it may change.
  *
  * Looking comes first and changes nothing: the newest segment is read to its end, of the others the
  * headers and sizes must fit together (their frames are checked when they are replayed). Then a
- * torn tail is cut, what may not have been synced is written and synced again, and segments that
- * were trimmed before a crash are unlinked. Nothing else is ever cut or unlinked.
+ * torn tail is copied aside and cut, what may not have been synced is written and synced again, and
+ * segments that were trimmed before a crash are unlinked. Nothing else is ever cut or unlinked.
  */
 export interface Recovered {
   /** The oldest first. */
   readonly segments: readonly Segment[];
   readonly tail: Tail;
-  /** Bytes that were cut: written by an append that was never confirmed. */
-  readonly tornBytes: number;
+  /** What was cut off. */
+  readonly torn: TornTail | undefined;
 }
 
 export interface Segment {
@@ -64,12 +65,13 @@ export async function recover(disk: Disk, dir: string, first: Position): Promise
   if (newest === undefined) {
     if (sealed !== undefined) throw missing(dir, sealed.base);
     const tail = { base: undefined, end: first, link: 0, trimmed: first, isSealed: false };
-    return { segments: [], tail, tornBytes: 0 };
+    return { segments: [], tail, torn: undefined };
   }
   const scan = await scanTail(disk, parts);
   const kept = parts.filter(({ base }) => base >= scan.trimmed);
   checkChain(dir, kept, scan);
   if (sealed !== undefined) checkSealed(dir, newest, scan, sealed);
+  const torn = await putAside(disk, dir, newest, scan);
   await heal(disk, newest, scan);
   // The leftovers go when it is durable that they were trimmed.
   await disk.syncDir(dir);
@@ -79,7 +81,7 @@ export async function recover(disk: Disk, dir: string, first: Position): Promise
   const segments = kept
     .filter(({ base }) => base < scan.end)
     .map(({ base, sizeBytes }) => ({ base, end: Math.min(base + sizeBytes, scan.end) }));
-  return { segments, tail: scan, tornBytes: scan.tornBytes };
+  return { segments, tail: scan, torn };
 }
 
 async function readParts(disk: Disk, dir: string, names: readonly string[]): Promise<Part[]> {
@@ -175,6 +177,19 @@ function checkSealed(dir: string, newest: Part, { end }: Scan, sealed: Sealed): 
 
 function missing(dir: string, base: Position): SluiceError {
   return damaged(join(dir, segmentName(base)), 0, "the segment is missing");
+}
+
+/** Keeps the bytes that are about to be cut. */
+async function putAside(
+  disk: Disk,
+  dir: string,
+  { base, path }: Part,
+  { end, tornBytes }: Scan,
+): Promise<TornTail | undefined> {
+  if (tornBytes === 0) return undefined;
+  const tail = { path, offset: end - base, sizeBytes: tornBytes };
+  const aside = await keepAside(disk, dir, tail, end);
+  return { file: path, offset: tail.offset, sizeBytes: tornBytes, aside };
 }
 
 /**

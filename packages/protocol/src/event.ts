@@ -17,6 +17,8 @@ export type BrokerEvent = { at: number } & (
   | { event: "queue-deleted"; queue: string }
   | { event: "gate"; gate: string }
   | { event: "cooled"; gate: string; until: number; reason: string }
+  /** The opening has cut off the end of the log: told to every reader, before all else. */
+  | { event: "torn"; bytes: number; file: string; aside?: string }
   /** The log has failed: nothing more is confirmed. */
   | { event: "failed"; error: ErrorJson }
 );
@@ -35,6 +37,7 @@ const NAMES: Readonly<Record<BrokerEvent["event"], true>> = {
   "queue-deleted": true,
   gate: true,
   cooled: true,
+  torn: true,
   failed: true,
   "policy-failed": true,
 };

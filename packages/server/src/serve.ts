@@ -53,6 +53,8 @@ export interface ServeOptions extends ShellOptions {
   resumeMs?: number | undefined;
   /** The server is a node of a cluster, and `broker` its router. */
   cluster?: ClusterDoor | undefined;
+  /** Logged when the server starts: what its owner found when it opened the broker's log. */
+  warnings?: readonly string[] | undefined;
   /** Routes of one's own beside those of the broker, such as the dashboard's files. */
   routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
 }
@@ -103,6 +105,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const desk = new Desk({ ...options, peers: cluster?.keys, own }, hasKeys, rootKey);
   const shell = newShell(options, desk);
   warnOfPlainText(shell, options, hasKeys);
+  for (const warning of options.warnings ?? []) shell.log.warn(warning);
   const running = await listen(shell, options, () => furnish(shell, desk, options));
   const firstKey = desk.firstKey();
   firstKey.catch(() => {});

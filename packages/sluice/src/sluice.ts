@@ -2,7 +2,7 @@ import { openBroker, SystemClock } from "@sluice/broker";
 import { Sluice as Client, type ConnectOptions, loadTracing } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
-import { FileLog, type Log } from "@sluice/log";
+import type { Log } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
@@ -19,7 +19,6 @@ export class Sluice extends Client {
     checkOptions(options);
     const clock = options.clock ?? new SystemClock();
     const [log, tracing] = await Promise.all([openLog(options), loadTracing()]);
-    if (log instanceof FileLog && log.tornBytes > 0) warnOfTornTail(log.tornBytes, options.dir!);
     // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
     const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
     const port = await recover(log, { ...options, clock }, onFailure);
@@ -64,12 +63,6 @@ function checkTls(tls: unknown): void {
   const got = isObject ? Object.keys(tls).join(", ") : typeof tls;
   const message = `connect.tls must have ${known.join(", ")}, got ${got}`;
   throw new SluiceError("INVALID", message, { field: "connect.tls" });
-}
-
-/** Nobody was promised what was cut off, but somebody may wonder. */
-function warnOfTornTail(tornBytes: number, dir: string): void {
-  const message = `${tornBytes} bytes that were never confirmed were cut off the log in ${dir}`;
-  process.emitWarning(message, { type: "SluiceWarning", code: "SLUICE_TORN_TAIL" });
 }
 
 async function recover(

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { FileLog, type Log } from "@sluice/log";
+import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
 import { type Call, EXIT, Misuse, textOf, wholeOf } from "../command.ts";
@@ -32,7 +32,10 @@ interface Copied {
  */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {
   const files = filesOf(call);
-  const source = await openSource(from, files);
+  const onTorn = (torn: TornTail): void => {
+    call.output.progress.write(`${describeTorn(torn)}\n`);
+  };
+  const source = await openSource(from, files, onTorn);
   try {
     const target = await openTarget(to, files, wholeOf(call, "replicas", 1));
     try {
@@ -80,10 +83,14 @@ async function copyBatches(
 }
 
 /** What is copied must be there: opening would make it. */
-async function openSource(address: string, files: NatsFiles): Promise<Opened> {
+async function openSource(
+  address: string,
+  files: NatsFiles,
+  onTorn: (torn: TornTail) => void,
+): Promise<Opened> {
   if (isStream(address)) return openStream(address, files, { create: false });
   const found = await stat(address).catch(() => undefined);
-  if (found?.isDirectory()) return openDirectory(address);
+  if (found?.isDirectory()) return openDirectory(address, onTorn);
   throw new SluiceError("NOT_FOUND", `${address} is not a directory`, { address });
 }
 
@@ -96,8 +103,8 @@ function openTarget(
   return openStream(address, files, replicas === undefined ? {} : { replicas });
 }
 
-async function openDirectory(dir: string): Promise<Opened> {
-  const log = await FileLog.open({ dir });
+async function openDirectory(dir: string, onTorn = warnOfTorn): Promise<Opened> {
+  const log = await FileLog.open({ dir, onTorn });
   return { log, close: () => log.close() };
 }
 

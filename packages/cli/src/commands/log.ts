@@ -52,7 +52,10 @@ function describe(dir: string, report: LogReport): string {
     `${dir}: ${segments.length} segments, ${batches} batches, ${factsBytes} bytes of facts`,
   ];
   if (tornBytes > 0) {
-    lines.push(`${tornBytes} bytes at the end were never confirmed; the next start cuts them off`);
+    lines.push(
+      `${tornBytes} bytes at the end cannot be shown to have been confirmed; the next start cuts ` +
+        "them off and keeps them in a file torn-ADDRESS.NUMBER",
+    );
   }
   lines.push(...damages.map(describeDamage));
   lines.push(damages.length === 0 ? "no damage" : `${damages.length} damages: sluice log repair`);
@@ -66,8 +69,10 @@ function describeDamage({ file, offset, lengthBytes, what }: Damage): string {
 function describeRepair(dir: string, { found, lost, aside }: RepairReport): string {
   if (aside === undefined) return `${describe(dir, found)}\nnothing was done`;
   const lostBytes = lost.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
+  const torn = `${found.tornBytes} bytes at the end cannot be shown to have been confirmed: left out`;
   return [
     ...found.damages.map(describeDamage),
+    ...(found.tornBytes === 0 ? [] : [torn]),
     `repaired: ${found.batches} batches are kept, ${lostBytes} bytes are lost`,
     `the files as they were: ${aside}`,
   ].join("\n");

@@ -1,6 +1,6 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
 import { openBroker, SystemClock } from "@sluice/broker";
-import { FileLog, type Log, MemoryLog } from "@sluice/log";
+import { describeTorn, FileLog, type Log, MemoryLog, type TornTail } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import {
   type CreatedKey,
@@ -35,7 +35,8 @@ const DIR = "./data";
 export async function startServer(settings: ServeSettings): Promise<Served> {
   const { dir = DIR, durability = "fsync" } = settings;
   tlsOf(settings);
-  const log = await openLog(dir, durability);
+  const warnings: string[] = [];
+  const log = await openLog(dir, durability, (torn) => warnings.push(describeTorn(torn)));
   const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
   let progress = { doneBytes: 0, totalBytes: 0 };
   const broker = openBroker({
@@ -52,7 +53,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   broker.catch(() => {});
   let running: RunningServer;
   try {
-    running = await listen(settings, { broker, recovery: () => progress });
+    running = await listen(settings, { broker, recovery: () => progress, warnings });
   } catch (error) {
     await broker.then((opened) => opened.close()).catch(() => log.close());
     throw error;
@@ -72,18 +73,27 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   };
 }
 
-async function openLog(dir: string, durability: string): Promise<Log> {
+async function openLog(
+  dir: string,
+  durability: string,
+  onTorn: (torn: TornTail) => void,
+): Promise<Log> {
   if (/^\w+:\/\//.test(dir)) {
     const message = `dir must be a directory, got ${withoutLogin(dir)}: see --cluster for NATS`;
     throw new SluiceError("INVALID", message, { field: "dir" });
   }
   if (durability === "memory") return new MemoryLog();
-  if (durability === "fsync" || durability === "os") return FileLog.open({ dir, durability });
+  if (durability === "fsync" || durability === "os") {
+    return FileLog.open({ dir, durability, onTorn });
+  }
   const message = `durability must be fsync, os or memory, got ${JSON.stringify(durability)}`;
   throw new SluiceError("INVALID", message, { field: "durability", value: durability });
 }
 
-export type Listening = Pick<ServeOptions, "broker" | "recovery" | "cluster" | "pages" | "hosts">;
+export type Listening = Pick<
+  ServeOptions,
+  "broker" | "recovery" | "cluster" | "pages" | "hosts" | "warnings"
+>;
 
 export function listen(settings: ServeSettings, listening: Listening): Promise<RunningServer> {
   const rootKey = settings["root-key"];

@@ -29,7 +29,9 @@ class Guard extends GuardedPlace implements Broker {
   }
 
   #isSeen(event: BrokerEvent): boolean {
-    // Of a gate, and of the log, all may know.
+    // What was cut off the log concerns those who run the server.
+    if (event.event === "torn") return this.#permit.canAll(["admin"]);
+    // Of a gate, and of a failed log, all may know.
     return !("queue" in event) || this.#permit.sees(event.queue);
   }
 

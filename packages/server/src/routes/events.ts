@@ -26,6 +26,7 @@ const EVENTS = [
   "cooled",
   "failed",
   "policy-failed",
+  "torn",
 ] as const satisfies readonly BrokerEvent["event"][];
 
 const SCHEMA = {

@@ -157,6 +157,7 @@ export class Life {
       processes,
       segmentBytes,
       readCacheBytes: 4096,
+      onTorn: () => {},
     });
     const broker = await module.openBroker({
       log,

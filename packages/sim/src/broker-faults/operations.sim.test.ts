@@ -70,7 +70,7 @@ async function open(disk: SimDisk, pid: number): Promise<Broker> {
   const self = { pid, startedTicks: pid, bootId: "boot" };
   const processes = { self: () => self, isRunning: (name: { pid: number }) => name.pid === pid };
   const segmentBytes = 16_384;
-  const log = await FileLog.open({ dir: DIR, disk, processes, segmentBytes });
+  const log = await FileLog.open({ dir: DIR, disk, processes, segmentBytes, onTorn: () => {} });
   return openBroker({ log, clock: new SimClock(1_000_000), segmentBytes });
 }
 

@@ -25,7 +25,7 @@ export async function drain(
   const plan = makePlan(random, STEP_MS);
   const clock = new SystemClock();
   const clockAt = clock.now();
-  const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES });
+  const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES, onTorn: () => {} });
   const broker = await openBroker({ log, clock, segmentBytes: SEGMENT_BYTES });
   const now = (): number => clock.now();
   const look = async (): ReturnType<typeof observe> => {

@@ -30,7 +30,8 @@ export async function makeHealthy(module: LogModule, seed: number): Promise<Heal
   const random = new Random(seed);
   const disk = new SimDisk(random);
   const isSealed = random.chance(0.5);
-  const options = { dir: DIR, disk, processes, segmentBytes: SEGMENT_BYTES };
+  const onTorn = (): void => {};
+  const options = { dir: DIR, disk, processes, segmentBytes: SEGMENT_BYTES, onTorn };
   const log = await module.FileLog.open(options);
   for await (const _batch of log.replay());
   const all: { position: number; text: string }[] = [];
@@ -111,7 +112,8 @@ interface Answer {
 
 async function readBatches(module: LogModule, disk: SimDisk): Promise<Answer> {
   const batches: string[] = [];
-  const options = { dir: DIR, disk, processes, segmentBytes: SEGMENT_BYTES };
+  const onTorn = (): void => {};
+  const options = { dir: DIR, disk, processes, segmentBytes: SEGMENT_BYTES, onTorn };
   let log: Awaited<ReturnType<LogModule["FileLog"]["open"]>> | undefined;
   try {
     log = await module.FileLog.open(options);

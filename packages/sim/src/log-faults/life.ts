@@ -56,7 +56,9 @@ export class Story {
       isRunning: (name) => name.bootId === bootId,
     };
     const durability = this.#durability;
-    const options = { dir: DIR, disk, processes, segmentBytes: SEGMENT_BYTES, durability };
+    const segmentBytes = SEGMENT_BYTES;
+    const onTorn = (): void => {};
+    const options = { dir: DIR, disk, processes, segmentBytes, durability, onTorn };
     this.log = undefined;
     const log = await this.#module.FileLog.open(options);
     const replayed: Known[] = [];

@@ -32,7 +32,11 @@ const write = (record: HistoryRecord): void => {
 const startedMs = performance.now();
 const clock = new SystemClock();
 const clockAt = clock.now();
-const log = await FileLog.open({ dir: start.dir, segmentBytes: SEGMENT_BYTES });
+const log = await FileLog.open({
+  dir: start.dir,
+  segmentBytes: SEGMENT_BYTES,
+  onTorn: () => {},
+});
 const broker = await openBroker({
   log,
   clock,
