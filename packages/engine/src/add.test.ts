@@ -119,6 +119,30 @@ test("a job that would not wait for its gate is refused at once, and nothing is 
   assert.equal(engine.add("q", { maxWaitMs: 0 }, 0).id, 2, "without gates there is no wait");
 });
 
+test("the wait of a delayed job is judged when it is due, from then on", () => {
+  const { engine } = open();
+  engine.cooldown("g", 1000, "busy", 0);
+  const job = { gates: ["g"], maxWaitMs: 100 };
+  for (const delayMs of [899, 900]) engine.add("q", { ...job, delayMs }, 0);
+  engine.add("q", { ...job, runAt: 5000 }, 0);
+  engine.tick(899);
+  engine.tick(900);
+  assert.equal(engine.job(1)?.error, "gate g opens in 101 ms; the job may wait at most 100 ms");
+  assert.deepEqual(
+    [1, 2, 3].map((id) => engine.job(id)?.state),
+    ["failed", "waiting", "delayed"],
+  );
+});
+
+test("a gate with a rate of 0 does not open by itself, and the refusal says so", () => {
+  const { engine } = open();
+  engine.setGate("g", { rate: 0 }, 0);
+  assert.throws(() => engine.add("q", { gates: ["g"], maxWaitMs: 5 }, 0), {
+    code: "WAIT_TOO_LONG",
+    message: "gate g does not open by itself; the job may wait at most 5 ms",
+  });
+});
+
 test("a wait for a place or for others in line does not count", () => {
   const { engine } = open();
   engine.setGate("one", { concurrency: 1 }, 0);

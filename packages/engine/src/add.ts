@@ -5,7 +5,7 @@ import { endPurged, isPurged } from "./end.ts";
 import { Refusal } from "./errors.ts";
 import type { GateLine, GateSet } from "./gates.ts";
 import * as jobFields from "./job-fields.ts";
-import { MaxWaits } from "./max-waits.ts";
+import { MaxWaits, waitTooLong } from "./max-waits.ts";
 import { delay, enterFlow, leaveFlow, undelay } from "./moves.ts";
 import * as nodeFields from "./nodes.ts";
 import { checkJob } from "./parse-job.ts";
@@ -27,8 +27,11 @@ export function add(core: Core, queue: Queue, spec: JobSpec, now: number): AddRe
   }
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
-  if (spec.maxWaitMs !== undefined) checkWait(set, spec, spec.maxWaitMs, wanted, now);
   const dueAt = dueAtOf(core, spec, now);
+  // A delayed job is judged when it is due, by its gates as they are then.
+  if (spec.maxWaitMs !== undefined && dueAt <= now) {
+    checkWait(set, spec, spec.maxWaitMs, wanted, now);
+  }
   const tier = roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
@@ -111,7 +114,7 @@ function tooDear(gate: GateLine, cost: number): Refusal {
   );
 }
 
-/** Refuses a wait that the job would not bear. */
+/** Refuses a job whose gate opens later than it may wait. */
 function checkWait(
   set: GateSet,
   spec: JobSpec,
@@ -122,11 +125,8 @@ function checkWait(
   for (const gate of set.gates) {
     const waitMs = gate.waitMs(spec.cost ?? 1, tier, now);
     if (waitMs <= maxWaitMs) continue;
-    throw new Refusal(
-      "WAIT_TOO_LONG",
-      `gate ${gate.key} opens in ${waitMs} ms, the job would wait ${maxWaitMs} ms`,
-      { gate: gate.key, waitMs, maxWaitMs },
-    );
+    const details = { gate: gate.key, waitMs, maxWaitMs };
+    throw new Refusal("WAIT_TOO_LONG", waitTooLong(details), details);
   }
 }
 

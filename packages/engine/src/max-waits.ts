@@ -1,5 +1,19 @@
 import type { Gate } from "./gate.ts";
 
+/** A gate that opens later than a job may wait. */
+export interface Waited {
+  readonly gate: string;
+  /** Infinity: the gate does not open by itself, at a rate of 0. */
+  readonly waitMs: number;
+  readonly maxWaitMs: number;
+}
+
+/** The same in words. */
+export function waitTooLong({ gate, waitMs, maxWaitMs }: Waited): string {
+  const opens = Number.isFinite(waitMs) ? `opens in ${waitMs} ms` : "does not open by itself";
+  return `gate ${gate} ${opens}; the job may wait at most ${maxWaitMs} ms`;
+}
+
 interface Waiter {
   maxWaitMs: number;
   row: number;

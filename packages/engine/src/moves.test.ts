@@ -121,7 +121,7 @@ test("a gate that changes later ends the waiting jobs that would not wait so lon
   );
   const { error, attempt, state } = engine.job(2)!;
   assert.deepEqual([state, attempt], ["failed", 0]);
-  assert.equal(error, "gate g opens in 5000 ms, the job would wait 4999 ms");
+  assert.equal(error, "gate g opens in 5000 ms; the job may wait at most 4999 ms");
   const gate = engine.gateStats("g", 0);
   assert.deepEqual([gate.tokens, gate.inFlight, gate.ladderStep], [tokens, 0, 0]);
   assert.equal(gate.cooldown?.until, 5000);

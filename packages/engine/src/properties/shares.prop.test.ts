@@ -80,7 +80,7 @@ test("a thousand lanes are within one turn on every prefix", () => {
 });
 
 // A round serves a lane until its turn is used up: its last job may overdraw by its cost less one.
-test("with costs the leading lane is ahead by 1 + (its largest cost - 1) / weight at most", () => {
+test("with costs shares differ by at most 1 + the largest cost ÷ weight, less 1 ÷ weight", () => {
   fc.assert(
     fc.property(fc.array(costlyLane, { minLength: 2, maxLength: 10 }), (plans) => {
       backlogged(plans, 300, (shares) => assert.ok(shares.excess() <= 0));

@@ -222,6 +222,30 @@ export const bearing = cases("job options: maxWait", {
     scene.near(waited?.waitMs, scene.steps(10), "the wait it would have been");
   },
 
+  "a delayed job is taken in though its gate is shut, and runs if the gate is open when it is due":
+    async (scene) => {
+      await scene.queue();
+      await scene.broker.cooldown("smtp", scene.steps(4));
+      await scene.add("x", { gates: ["smtp"], delayMs: scene.steps(6), maxWaitMs: 0 });
+      await scene.pass(5);
+      await scene.expect([], "what there is before the job is due");
+      await scene.pass(2);
+      await scene.expect(["x"], "what there is when it is due");
+    },
+
+  "a delayed job fails when it is due if its gate opens too late then": async (scene) => {
+    await scene.queue();
+    await scene.broker.cooldown("smtp", scene.steps(20));
+    const delayMs = scene.steps(2);
+    const id = await scene.add("x", { gates: ["smtp"], delayMs, maxWaitMs: scene.steps(5) });
+    const end = scene.broker.ended(id);
+    await scene.waits(end, "the end of the job before it is due");
+    await scene.pass(3);
+    const { ending, waited } = await scene.atOnce(end, "the end of the job");
+    equal(ending, "wait-too-long", "how the job ended");
+    scene.near(waited?.waitMs, scene.steps(18), "the wait from its due time on");
+  },
+
   "waiting for another job to end is not waiting for a gate": async (scene) => {
     await scene.queue();
     await scene.broker.setGate("one", { concurrency: 1 });

@@ -82,7 +82,8 @@ function excusesOf(ledger: Ledger, queue: QueueBook, spec: JobSpec, now: number)
   if (gates.some(({ costMax }) => cost > costMax)) excuses.push("INVALID");
   const tier = typeof spec.priority === "number" ? spec.priority : 0;
   const isShut = gates.some((gate) => gate.blocks(cost, tier, now) !== undefined);
-  if (spec.maxWaitMs !== undefined && isShut) excuses.push("WAIT_TOO_LONG");
+  const isDelayed = (spec.delayMs ?? 0) > 0 || (spec.runAt ?? 0) > now;
+  if (spec.maxWaitMs !== undefined && isShut && !isDelayed) excuses.push("WAIT_TOO_LONG");
   return excuses;
 }
 

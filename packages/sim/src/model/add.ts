@@ -22,8 +22,11 @@ export function add(
   const job = newJob(model, queue, spec);
   if (isDuplicate(model, queue, spec, outcome)) return;
   const dueAt = dueOf(spec, model.now);
-  const place = placeOf(queue, job, dueAt !== undefined);
-  const refusals = refusalsOf(model, queue, job, place);
+  const isDelayed = dueAt !== undefined;
+  const place = placeOf(queue, job, isDelayed);
+  // The gates of a delayed job are judged when it is due.
+  const judged = isDelayed ? { ...job, maxWaitMs: undefined } : job;
+  const refusals = refusalsOf(model, queue, judged, place);
   if (place === undefined && queue.config.onFull === "drop") {
     if (refusals.codes.length > 0 && !outcome.ok && isRefused(outcome, refusals.codes)) return;
     isDropped(queue, outcome);

@@ -1,4 +1,5 @@
-// maxWait: a job whose gates open too late fails at once, at its add or when a gate changes.
+// maxWait: a job whose gates open too late fails at once: at its add, when it is due after a delay,
+// or when a gate changes.
 
 import { demand } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
