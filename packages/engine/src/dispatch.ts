@@ -12,8 +12,8 @@ const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
- * Steps of one call: two or three a lane that is tried, and two a gate. The next call does the
- * rest, so that no call takes long.
+ * Steps of one call: two or three a lane that is tried, and two more for each gate of a job after
+ * the first. The next call does the rest, so that no call takes long.
  */
 const TRIES_PER_CALL = 2000;
 
@@ -83,7 +83,7 @@ function serve(
   const nodes = rings.nodes.i;
   const flow = nodes[lane * NODE_INTS + TOP]!;
   const row = nodes[flow * NODE_INTS + HEAD]!;
-  rings.steps += 1 + 2 * gateCount(core, flow);
+  rings.steps += Math.max(1, 2 * gateCount(core, flow) - 1);
   const mayBeOver = queue.purgeUpTo !== 0 || jobs.extra(row) !== undefined;
   if (mayBeOver && endOver(core, queue, row, now)) return undefined;
   if (!lines.admit(flow, now)) {

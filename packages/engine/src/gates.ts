@@ -9,8 +9,9 @@ import { Table } from "./table.ts";
 import { Timers } from "./timers.ts";
 import type { GateConfig } from "./types.ts";
 
-/** Idle gates looked at for each gate that is made. */
+/** Idle gates looked at for each gated job that is added, and in each tick. */
 const SWEEP = 2;
+const SWEEP_PER_TICK = 16;
 
 /** A gate with those who wait for it. What the fields mean is told in line.ts and claim.ts. */
 export class GateLine extends Gate {
@@ -207,7 +208,7 @@ export class Gates {
     if (keys === undefined || keys.length === 0) return this.#sets[0]!;
     // Before the first gate is looked up: one that has just been made has no users yet.
     if (this.#loose !== undefined) this.#dropLoose(this.#loose);
-    if (this.#idleHead !== undefined) this.#sweep(now);
+    if (this.#idleHead !== undefined) this.#sweep(SWEEP, now);
     const first = this.gateOf(keys[0]!, now);
     if (keys.length === 1) return this.soloOf(first);
     const gates = new Set([first]);
@@ -281,9 +282,14 @@ export class Gates {
     this.#idleTail = gate;
   }
 
-  /** Forgets gates that nobody uses and that a new one would equal. */
-  #sweep(now: number): void {
-    for (let i = 0; i < SWEEP; i++) {
+  /** Gives back the memory of some gates that no job names and that remember nothing. */
+  sweep(now: number): void {
+    if (this.#loose !== undefined) this.#dropLoose(this.#loose);
+    this.#sweep(SWEEP_PER_TICK, now);
+  }
+
+  #sweep(most: number, now: number): void {
+    for (let i = 0; i < most; i++) {
       const gate = this.#idleHead;
       if (gate === undefined) return;
       if (gate.users === 0 && !gate.pristine(now)) return;

@@ -56,6 +56,7 @@ export function tick(core: Core, now: number): void {
     stepPurge(core, now);
   }
   core.lines.settle(now);
+  core.gates.sweep(now);
 }
 
 /** What one job counts for among the things that have fallen due. */

@@ -83,3 +83,13 @@ test("steady takes use the same blocks again and stay exact", () => {
   assert.ok(windows.save(now).times.length <= 20);
   assert.ok(now >= 4980 * 5);
 });
+
+test("a steady trickle of takes keeps the log as small as its windows", () => {
+  const windows = new Windows([{ limit: 3, perMs: 100 }]);
+  for (let now = 0; now < 100_000; now += 40) windows.take(1, now);
+  const { times } = windows.save(100_000);
+  assert.deepEqual(times, [99_920, 99_960]);
+  assert.ok(windows.takesHeld <= 2 * 8 + 3, String(windows.takesHeld));
+  windows.opensAt(1, 200_000);
+  assert.equal(windows.takesHeld, 0, "an empty log keeps nothing");
+});

@@ -7,17 +7,20 @@
  * entry, and a take between two milliseconds counts as of the later one, so it expires up to 1 ms
  * late and never early.
  *
- * The log is a chain of blocks that are never copied: a gate with few takes keeps a small block, a
- * million takes never cost more than one allocation at a time, and blocks that expired as a whole
- * are passed in one step.
+ * The log is a chain of blocks of at most 1,024 takes: a million takes never cost more than one
+ * small allocation at a time, and blocks that expired as a whole are passed in one step. There may
+ * be a gate for every tenant, so a gate without takes has no block, and a block is as large as its
+ * takes. It is an array of numbers: 72 bytes for one take, where a typed array needs 256.
  *
  * What is lent to others is in use until it is known to have been used, and counts as used then:
  * at a time at or after its use, so it expires late and never early.
  */
 
-const BLOCK_ENTRIES_MIN = 8;
-/** 16 KiB a block: allocated in microseconds, and a million entries are passed in 1,000 steps. */
-const BLOCK_ENTRIES_MAX = 1024;
+/** 16 KiB a block: grown in microseconds, and a million takes are passed in 1,000 steps. */
+const BLOCK_TAKES_MAX = 1024;
+
+/** Takes that count no more, before they are cut off their block. */
+const GARBAGE_MIN = 8;
 
 export interface WindowLimit {
   readonly limit: number;
@@ -31,23 +34,31 @@ export interface TakesSave {
 }
 
 class Block {
-  readonly times: Float64Array;
-  readonly costs: Float64Array;
-  used = 0;
-  sum = 0;
+  /** Time and cost of each take, one after the other. */
+  readonly takes: number[];
+  sum: number;
   next: Block | undefined = undefined;
 
-  constructor(entries: number) {
-    this.times = new Float64Array(entries);
-    this.costs = new Float64Array(entries);
+  constructor(takes: number[], sum: number) {
+    this.takes = takes;
+    this.sum = sum;
   }
 
-  clear(): void {
-    this.used = 0;
-    this.sum = 0;
-    this.next = undefined;
+  get used(): number {
+    return this.takes.length >>> 1;
+  }
+
+  time(index: number): number {
+    return this.takes[2 * index]!;
+  }
+
+  cost(index: number): number {
+    return this.takes[2 * index + 1]!;
   }
 }
+
+/** The block of all gates without takes: nothing is ever written to it. */
+const EMPTY = new Block([], 0);
 
 class Window {
   readonly limit: number;
@@ -74,11 +85,11 @@ class Window {
         if (block.next === undefined) return;
         this.block = block.next;
         this.index = 0;
-      } else if (this.index === 0 && block.times[block.used - 1]! <= born) {
+      } else if (this.index === 0 && block.time(block.used - 1) <= born) {
         this.used -= block.sum;
         this.index = block.used;
-      } else if (block.times[this.index]! <= born) {
-        this.used -= block.costs[this.index]!;
+      } else if (block.time(this.index) <= born) {
+        this.used -= block.cost(this.index);
         this.index++;
       } else return;
     }
@@ -103,8 +114,8 @@ class Window {
         block = block.next!;
         index = 0;
       } else {
-        over -= block.costs[index]!;
-        if (over <= 0) return block.times[index]! + this.perMs;
+        over -= block.cost(index);
+        if (over <= 0) return block.time(index) + this.perMs;
         index++;
       }
     }
@@ -125,15 +136,12 @@ class Window {
 export class Windows {
   #windows: readonly Window[];
   #longest: Window;
-  #tail: Block;
-  /** The last block that expired, to be used again instead of making a new one. */
-  #spare: Block | undefined = undefined;
+  #tail = EMPTY;
   lent = 0;
 
   /** `limits` has at least one window. */
   constructor(limits: readonly WindowLimit[]) {
-    this.#tail = new Block(BLOCK_ENTRIES_MIN);
-    this.#windows = limits.map((limit) => new Window(limit, this.#tail, 0, 0));
+    this.#windows = limits.map((limit) => new Window(limit, EMPTY, 0, 0));
     this.#longest = longest(this.#windows);
   }
 
@@ -174,6 +182,15 @@ export class Windows {
     return true;
   }
 
+  /** Takes in the log, those that no longer count included. */
+  get takesHeld(): number {
+    let held = 0;
+    for (let block: Block | undefined = this.#longest.block; block; block = block.next) {
+      held += block.used;
+    }
+    return held;
+  }
+
   empty(now: number): boolean {
     this.#settle(now);
     return this.#longest.used === 0;
@@ -196,8 +213,8 @@ export class Windows {
     let index = this.#longest.index;
     for (let block: Block | undefined = this.#longest.block; block; block = block.next) {
       for (; index < block.used; index++) {
-        save.times.push(block.times[index]!);
-        save.costs.push(block.costs[index]!);
+        save.times.push(block.time(index));
+        save.costs.push(block.cost(index));
       }
       index = 0;
     }
@@ -206,59 +223,52 @@ export class Windows {
 
   /** Put the takes of a save in the place of those that are there. */
   load(save: TakesSave, now: number): void {
-    this.#tail = new Block(BLOCK_ENTRIES_MIN);
-    this.#spare = undefined;
-    this.#windows = this.#windows.map((window) => new Window(window, this.#tail, 0, 0));
+    this.#windows = this.#windows.map((window) => new Window(window, EMPTY, 0, 0));
     this.#longest = longest(this.#windows);
+    this.#begin(EMPTY);
     for (let i = 0; i < save.times.length; i++) this.#add(save.costs[i]!, save.times[i]!);
     this.#settle(now);
   }
 
   #settle(now: number): void {
-    const first = this.#longest.block;
     for (const window of this.#windows) window.advance(now);
-    if (this.#longest.block !== first) this.#spare = first;
+    const { block, index } = this.#longest;
+    if (block === this.#tail && block !== EMPTY && index === block.used) this.#begin(EMPTY);
+  }
+
+  /** Starts over with one block; no take of the old ones counts any more. */
+  #begin(block: Block): void {
+    this.#tail = block;
+    for (const window of this.#windows) {
+      window.block = block;
+      window.index = 0;
+    }
   }
 
   #add(cost: number, at: number): void {
-    let tail = this.#tail;
-    // A forced take of a replay may come out of order; the log must not.
-    const time = tail.used === 0 ? at : Math.max(at, tail.times[tail.used - 1]!);
+    const tail = this.#tail;
     for (const window of this.#windows) window.used += cost;
-    if (tail.used > 0 && tail.times[tail.used - 1] === time) {
-      tail.costs[tail.used - 1]! += cost;
-      tail.sum += cost;
+    if (tail === EMPTY) return this.#begin(new Block([at, cost], cost));
+    if (this.#longest.block === tail) this.#compact(tail);
+    const { takes } = tail;
+    // A forced take of a replay may be out of order; the log must not be.
+    const time = Math.max(at, takes[takes.length - 2]!);
+    if (takes[takes.length - 2] === time) takes[takes.length - 1]! += cost;
+    else if (tail.used === BLOCK_TAKES_MAX) {
+      this.#tail = new Block([time, cost], cost);
+      tail.next = this.#tail;
       return;
-    }
-    if (tail.used === tail.times.length) tail = this.#extend();
-    tail.times[tail.used] = time;
-    tail.costs[tail.used] = cost;
-    tail.used++;
+    } else takes.push(time, cost);
     tail.sum += cost;
   }
 
-  /** A new tail, or the old one again when nothing in it counts. */
-  #extend(): Block {
-    const full = this.#tail;
-    if (this.#longest.block === full && this.#longest.index === full.used) {
-      full.clear();
-      for (const window of this.#windows) window.index = 0;
-      return full;
-    }
-    const tail = this.#blockAfter(full);
-    tail.clear();
-    full.next = tail;
-    this.#tail = tail;
-    return tail;
-  }
-
-  /** Blocks grow only while more than one is in use: a small limit keeps its small blocks. */
-  #blockAfter(full: Block): Block {
-    const alone = this.#longest.block === full;
-    const entries = Math.min(BLOCK_ENTRIES_MAX, full.times.length * (alone ? 1 : 2));
-    const spare = this.#spare;
-    this.#spare = undefined;
-    return spare !== undefined && spare.times.length >= entries ? spare : new Block(entries);
+  /** Cuts off the takes of the only block that count in no window, once they are most of it. */
+  #compact(block: Block): void {
+    const { index } = this.#longest;
+    if (index < GARBAGE_MIN || 2 * index < block.used) return;
+    for (let i = 0; i < index; i++) block.sum -= block.cost(i);
+    block.takes.splice(0, 2 * index);
+    for (const window of this.#windows) window.index -= index;
   }
 }
 
