@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
 import type { JobServer } from "./job-server.ts";
-import { WAIT_SECONDS_MAX } from "./limits.ts";
+import { BODY_BYTES_MAX, WAIT_SECONDS_MAX } from "./limits.ts";
 
 interface OfJob {
   Params: { uid: string };
@@ -14,7 +14,8 @@ interface OfResult extends OfJob {
 }
 
 export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): void {
-  app.post("/job/add", { schema: about("addJob", "Submit a job") }, async (request, reply) => {
+  const submission = { schema: about("addJob", "Submit a job"), bodyLimit: BODY_BYTES_MAX };
+  app.post("/job/add", submission, async (request, reply) => {
     return reply.code(201).send(await server.add(request.body));
   });
   app.get<OfJob>(

@@ -6,6 +6,8 @@
 export interface Limits {
   /** One request's body: a payload of 16 MiB, and some room for its options. */
   bodyBytesMax: number;
+  /** All bodies that are being read or handled at once: what they may take of the memory. */
+  bodiesBytesMax: number;
   /** Open connections: each costs some kilobytes, and a file descriptor. */
   connectionsMax: number;
   /** Open connections from one address; local ones are exempt, as a proxy has many. */
@@ -32,6 +34,7 @@ const MIB = 1024 * 1024;
 
 export const LIMITS: Limits = {
   bodyBytesMax: 16 * MIB + 64 * 1024,
+  bodiesBytesMax: 128 * MIB,
   connectionsMax: 10_000,
   connectionsPerAddressMax: 100,
   headersTimeoutMs: 10_000,
@@ -46,6 +49,44 @@ export const LIMITS: Limits = {
 
 /** The most that `bodyBytesMax` may be: 16 MiB of payload in base64 and some room. */
 export const BODY_BYTES_HARD_MAX = 24 * MIB;
+
+/**
+ * The body of a route that carries no payloads: names, options, a page of settings. Parsing that
+ * much takes 6 ms at most.
+ */
+export const BODY_BYTES_SMALL_MAX = 64 * 1024;
+
+/** A batch of leases, 10,000 of them with their tokens of 100 bytes at most. */
+export const LEASES_BODY_BYTES_MAX = 2 * MIB;
+
+/** A queue's settings: a policy of 256 KiB, its script, and weights for 10,000 lanes. */
+export const QUEUE_BODY_BYTES_MAX = MIB;
+
+/** A value of a store, 256 KiB as JSON, written with escapes for every character. */
+export const VALUE_BODY_BYTES_MAX = 6 * 256 * 1024 + 64 * 1024;
+
+/** A form of an app, filled in by hand. */
+export const FORM_BODY_BYTES_MAX = 256 * 1024;
+
+/** Of all bodies that are being read or handled: this part is left to those of 64 KiB at most. */
+export const SMALL_BODIES_SHARE = 1 / 4;
+
+/** How soon a sender may try again when all bodies together are too large. */
+export const BODIES_RETRY_MS = 1_000;
+
+/**
+ * Bytes of a body that are looked at before others get their turn: 1 to 7 ms, by what is in it.
+ * A part that is parsed whole has `PIECE_BYTES_MAX` at most, not counting its long texts: 25 ms
+ * for the worst, an object of 30,000 names. The largest that is legal is a store's value.
+ */
+export const SLICE_BYTES = 128 * 1024;
+export const PIECE_BYTES_MAX = 320 * 1024;
+
+/** Fields of a body, and of an item of a list. */
+export const MEMBERS_MAX = 256;
+
+/** How long a connection that was refused may take to read why before it is destroyed. */
+export const LINGER_MS = 1_000;
 
 /** All headers of a request: Node's own bound, said here because it is promised. */
 export const HEADER_BYTES_MAX = 16 * 1024;

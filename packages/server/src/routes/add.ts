@@ -1,7 +1,8 @@
 import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { forReadable } from "../batch.ts";
-import { BATCH_MAX } from "../limits.ts";
+import { BodyShape } from "../body/parse-body.ts";
+import { BATCH_MAX, BODY_BYTES_HARD_MAX } from "../limits.ts";
 import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
 import type { RouteContext } from "./context.ts";
@@ -10,6 +11,8 @@ import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shape
 
 type JobBody = Carried & Omit<NewJob, "payload">;
 type Body = JobBody & { jobs?: readonly JobBody[] };
+
+const SHAPE = new BodyShape({ items: "jobs", raw: ["payload"] });
 
 const JOBS: Schema = list(object(NEW_JOB), { maxItems: BATCH_MAX });
 
@@ -45,7 +48,8 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
     method: "POST",
     url: "/v1/queues/:queue/jobs",
     schema: SCHEMA,
-    config: { isAdd: true },
+    config: { isAdd: true, body: SHAPE },
+    bodyLimit: BODY_BYTES_HARD_MAX,
     handler: async (request, reply) => {
       const { jobs, ...one } = request.body;
       if (jobs !== undefined) checkAlone(one);

@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AppPage } from "../app-page.ts";
 import { allowsAll, forbidden } from "../keys/grant.ts";
-import { ACTION_FIELDS_MAX, ACTION_VALUE_CHARS_MAX } from "../limits.ts";
+import { ACTION_FIELDS_MAX, ACTION_VALUE_CHARS_MAX, FORM_BODY_BYTES_MAX } from "../limits.ts";
 import { ANYTHING, answers, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
 
 const PAGE = object({ name: NAME, title: TEXT }, ["name", "title"]);
@@ -62,6 +62,7 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
   app.route<{ Params: { name: string; action: string }; Body: { values?: object } | null }>({
     method: "POST",
     url: "/v1/apps/:name/actions/:action",
+    bodyLimit: FORM_BODY_BYTES_MAX,
     schema: {
       operationId: "actInApp",
       summary: "Do something that an app's page offers",

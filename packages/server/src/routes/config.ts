@@ -1,6 +1,8 @@
 import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { MEMBERS } from "../body/parse-body.ts";
 import { CONFIG_STORE } from "../keys/stores.ts";
+import { VALUE_BODY_BYTES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { checkDepth } from "./held.ts";
 import { ANYTHING, answers, DONE, object, type Schema, TEXT } from "./shapes.ts";
@@ -35,6 +37,8 @@ export function configRoutes(app: FastifyInstance, context: RouteContext): void 
   app.route<OnEntry & { Body: { value: unknown } }>({
     method: "PUT",
     url: "/v1/config/:key",
+    config: { body: MEMBERS },
+    bodyLimit: VALUE_BODY_BYTES_MAX,
     schema: {
       operationId: "setConfig",
       summary: "Set a value that policies read",

@@ -9,7 +9,13 @@ import {
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { forReadable } from "../batch.ts";
-import { BATCH_MAX, JSON_DEPTH_MAX } from "../limits.ts";
+import { BodyShape } from "../body/parse-body.ts";
+import {
+  BATCH_MAX,
+  BODY_BYTES_HARD_MAX,
+  JSON_DEPTH_MAX,
+  LEASES_BODY_BYTES_MAX,
+} from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
 import type { RouteContext } from "./context.ts";
 import {
@@ -25,6 +31,9 @@ import {
   TEXT,
   TIME,
 } from "./shapes.ts";
+
+const ACKS = new BodyShape({ items: "items", raw: ["result"] });
+const ITEMS = new BodyShape({ items: "items" });
 
 const OK: Schema = { type: "boolean", const: true };
 
@@ -66,6 +75,8 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<Items<Carried & { lease: string }>>({
     method: "POST",
     url: "/v1/ack",
+    config: { body: ACKS },
+    bodyLimit: BODY_BYTES_HARD_MAX,
     schema: schemaOf("ackJobs", "Jobs are done", { result: ANYTHING, resultBase64: BASE64 }),
     handler: async (request) => {
       const broker = context.broker(request);
@@ -76,6 +87,8 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<Items<Nack>>({
     method: "POST",
     url: "/v1/nack",
+    config: { body: ITEMS },
+    bodyLimit: BODY_BYTES_HARD_MAX,
     schema: schemaOf("nackJobs", "Jobs have failed", NACK),
     handler: async (request) => ({
       results: (await context.broker(request).nack(request.body.items)).map(outcomeJson),
@@ -84,6 +97,8 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<Items<{ lease: string }>>({
     method: "POST",
     url: "/v1/give-back",
+    config: { body: ITEMS },
+    bodyLimit: LEASES_BODY_BYTES_MAX,
     schema: schemaOf("giveBackJobs", "Jobs were not started: no attempt is lost", {}),
     handler: async (request) => {
       const leases = request.body.items.map(({ lease }) => lease);
@@ -97,6 +112,8 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<Items<Extend>>({
     method: "POST",
     url: "/v1/extend",
+    config: { body: ITEMS },
+    bodyLimit: LEASES_BODY_BYTES_MAX,
     schema: schemaOf(
       "extendLeases",
       "Jobs need longer",
@@ -116,6 +133,8 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<Items<Progress>>({
     method: "POST",
     url: "/v1/progress",
+    config: { body: ITEMS },
+    bodyLimit: BODY_BYTES_HARD_MAX,
     schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
       const broker = context.broker(request);

@@ -1,5 +1,7 @@
 import type { QueueOptions } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { MEMBERS } from "../body/parse-body.ts";
+import { QUEUE_BODY_BYTES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { QUEUE, QUEUE_OPTIONS } from "./queue-shape.ts";
 import { answers, DONE, list, MISSING, object, QUEUE_PARAMS } from "./shapes.ts";
@@ -12,6 +14,8 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<OnQueue & { Body: QueueOptions }>({
     method: "PUT",
     url: "/v1/queues/:queue",
+    config: { body: MEMBERS },
+    bodyLimit: QUEUE_BODY_BYTES_MAX,
     schema: {
       operationId: "setQueue",
       summary: "Make a queue, or change one in place",

@@ -42,6 +42,10 @@ export function parseLimits(given: Partial<Limits> = {}): Limits {
     const wanted = `at most ${BODY_BYTES_HARD_MAX}`;
     throw invalid("limits.bodyBytesMax", wanted, limits.bodyBytesMax);
   }
+  if (limits.bodiesBytesMax < 2 * limits.bodyBytesMax) {
+    const wanted = `at least twice bodyBytesMax (${2 * limits.bodyBytesMax})`;
+    throw invalid("limits.bodiesBytesMax", wanted, limits.bodiesBytesMax);
+  }
   return limits;
 }
 

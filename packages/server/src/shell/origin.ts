@@ -5,7 +5,7 @@
  * must be the server's own, or one that the operator has listed.
  */
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import { SluiceError } from "@sluice/protocol";
 
 export interface OriginRules {
@@ -59,7 +59,7 @@ function refused(field: string, value: unknown, message: string): SluiceError {
   return new SluiceError("FORBIDDEN", message, { field, value: shown });
 }
 
-/** Whether nobody but this machine can reach an address. */
+/** Whether only this machine can reach an address. A name such as `127.example.org` is not one. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }

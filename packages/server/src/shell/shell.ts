@@ -3,23 +3,28 @@
  *
  *   connection   too many, or too slow                         closed
  *   onRequest    a stranger's page                             403 FORBIDDEN
+ *                an address or a method that there is not      404 NOT_FOUND, body unread
  *                a compressed body                             415 UNSUPPORTED_MEDIA
  *                more adds than the server was told to take    429 RATE_LIMITED, body unread
  *                no key, a wrong or a revoked one              401 UNAUTHORIZED
- *   parsing      too large, not JSON                           413, 400, 415
+ *   parsing      too large for its route, not JSON             413, 400, 415
+ *                all bodies together are too large             429 RATE_LIMITED
  *   validation   against the route's schema                    400 INVALID
  *   handler      whatever the port refuses                     its own code
  *   anything     that nobody expected                          500 INTERNAL, told in the log
  */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { SluiceError } from "@sluice/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
+import { BodyBudget } from "../body/body-budget.ts";
+import { type BodyShape, parseBody, parseWhole } from "../body/parse-body.ts";
+import { readBody } from "../body/read-body.ts";
 import { Failures } from "../keys/failures.ts";
 import { ANYONE, type Principal } from "../keys/principal.ts";
-import { type Limits, PARAM_CHARS_MAX } from "../limits.ts";
-import { bodyOf, sendError, toAnswer } from "./errors.ts";
+import { BODY_BYTES_SMALL_MAX, type Limits, PARAM_CHARS_MAX } from "../limits.ts";
+import { answerBroken } from "./broken.ts";
+import { sendError, toAnswer } from "./errors.ts";
 import { newServer } from "./listener.ts";
 import { openLog } from "./log.ts";
 import { parseLimits, type ShellOptions } from "./options.ts";
@@ -30,12 +35,15 @@ import { newValidator } from "./validate.ts";
 declare module "fastify" {
   interface FastifyRequest {
     principal: Principal;
+    response: ServerResponse;
   }
   interface FastifyContextConfig {
     /** Nobody is asked for a key. */
     isPublic?: boolean;
     /** Refused early when the server takes no more adds. */
     isAdd?: boolean;
+    /** How a body that may be large is read; without it bodies are parsed whole. */
+    body?: BodyShape;
   }
 }
 
@@ -68,6 +76,7 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   const verify = verifier(gatekeeper, new Failures(limits.keyFailuresPerMinute));
   const app = newApp(options, limits, log);
   app.addHook("onRequest", async (request, reply) => {
+    request.response = reply.raw;
     enter(request, reply, rules, gatekeeper, verify);
     if (request.method === "OPTIONS" && rules.origins.length > 0) return reply.code(204).send();
   });
@@ -97,7 +106,7 @@ function rulesOf({ hosts = [], origins = [], host, tls }: ShellOptions, hasKeys:
 function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInstance {
   const app = fastify({
     serverFactory: (listener) => newServer(listener, limits, tls),
-    bodyLimit: limits.bodyBytesMax,
+    bodyLimit: Math.min(BODY_BYTES_SMALL_MAX, limits.bodyBytesMax),
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: PARAM_CHARS_MAX },
@@ -106,12 +115,10 @@ function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInst
   });
   app.setValidatorCompiler(newValidator());
   app.setSerializerCompiler(() => JSON.stringify);
-  app.removeContentTypeParser("text/plain");
+  readJson(app, limits);
   app.decorateRequest("principal");
-  app.setNotFoundHandler((request, reply) => {
-    const message = `there is no ${request.method} at this address; /openapi.json lists what there is`;
-    sendError(reply, new SluiceError("NOT_FOUND", message));
-  });
+  app.decorateRequest("response");
+  app.setNotFoundHandler((request, reply) => sendError(reply, noRoute(request)));
   app.setErrorHandler((error, request, reply) => {
     const answer = toAnswer(error);
     if (answer.code !== "INTERNAL") return sendError(reply, answer);
@@ -120,6 +127,23 @@ function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInst
     return sendError(reply, new SluiceError("INTERNAL", message));
   });
   return app;
+}
+
+/** Bodies are JSON, each within the limit of its route and all within the budget. */
+function readJson(app: FastifyInstance, { bodyBytesMax, bodiesBytesMax }: Limits): void {
+  const budget = new BodyBudget(bodiesBytesMax);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
+    const { bodyLimit, config } = request.routeOptions;
+    const most = Math.min(bodyLimit, bodyBytesMax);
+    const bytes = await readBody(request.raw, request.response, most, budget);
+    return config.body === undefined ? parseWhole(bytes) : parseBody(bytes, config.body);
+  });
+}
+
+function noRoute({ method }: FastifyRequest): SluiceError {
+  const message = `there is no ${method} at this address; /openapi.json lists what there is`;
+  return new SluiceError("NOT_FOUND", message);
 }
 
 function refusal(request: IncomingMessage, rules: OriginRules): ReturnType<Shell["refuse"]> {
@@ -144,6 +168,9 @@ function enter(
   reply.header("cache-control", "no-store");
   checkOrigin(request.raw, rules);
   if (rules.origins.length > 0) allowOrigin(request, reply, rules);
+  // Before the body: a caller without a key must not make the server read one.
+  const isAsked = request.method === "OPTIONS" && rules.origins.length > 0;
+  if (request.is404 && !isAsked) throw noRoute(request);
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     throw new SluiceError("UNSUPPORTED_MEDIA", "compressed bodies are not read here");
@@ -153,7 +180,7 @@ function enter(
   if (retryAfterMs > 0) {
     throw new SluiceError("RATE_LIMITED", "more jobs come than are taken", { retryAfterMs });
   }
-  const isFree = isPublic === true || request.is404 || request.method === "OPTIONS";
+  const isFree = isPublic === true || request.method === "OPTIONS";
   request.principal = isFree ? ANYONE : verify(keyOf(request), request.ip);
 }
 
@@ -202,19 +229,4 @@ function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): v
 
 function isRefusal(statusCode: number): boolean {
   return statusCode === 401 || statusCode === 403;
-}
-
-/** What cannot even be read as HTTP. */
-function answerBroken(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-    return void socket.destroy();
-  }
-  const isSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-  const status = isSlow ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
-  const message = isSlow ? "the request took too long" : "the request is not HTTP";
-  const body = JSON.stringify(bodyOf(new SluiceError(isSlow ? "TIMEOUT" : "INVALID", message)));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n` +
-      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
 import { FRAME_BYTES_MAX, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { type WebSocket, WebSocketServer } from "ws";
+import { endWith } from "../shell/broken.ts";
 import {
   CONNECTIONS_MAX,
   CONNECTIONS_PER_ADDRESS_MAX,
@@ -215,13 +216,5 @@ function hostOf(origin: string): string | undefined {
 
 function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
   const code = status === 403 ? "FORBIDDEN" : status === 429 ? "RATE_LIMITED" : "CLOSED";
-  const body = JSON.stringify({ error: new SluiceError(code, message).toJSON() });
-  const head = [
-    `HTTP/1.1 ${status} Refused`,
-    "Connection: close",
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  socket.on("error", () => {});
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  endWith(socket, status, new SluiceError(code, message));
 }

@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { SluiceError } from "@sluice/protocol";
+import type { BodyBudget } from "./body-budget.ts";
+
+/**
+ * Collects a request's body, within its own limit and the budget of all. What it takes of the
+ * budget is given back when the request is answered, or its connection is lost.
+ */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+  budget: BodyBudget,
+): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const release = (): void => {
+    budget.give(bytes);
+    bytes = 0;
+  };
+  response.once("finish", release);
+  response.once("close", release);
+  const stop = (error: Error): void => {
+    request.off("data", receive);
+    reject(error);
+  };
+  const receive = (chunk: Buffer): void => {
+    if (bytes + chunk.length > bytesMax) return stop(tooLarge(bytesMax));
+    try {
+      budget.take(chunk.length, bytes);
+    } catch (error) {
+      return stop(error as Error);
+    }
+    bytes += chunk.length;
+    chunks.push(chunk);
+  };
+  request.on("data", receive);
+  request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+  request.once("error", stop);
+  request.once("close", () => stop(new SluiceError("ABORTED", "the connection was lost")));
+  return promise;
+}
+
+function tooLarge(bytesMax: number): SluiceError {
+  const message = `the body is larger than the ${bytesMax} bytes that this route takes`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { bytesMax });
+}
