@@ -124,8 +124,8 @@ export class Runtime {
       onDamage,
       onHeldUp: () => this.pump.giveWay(),
     });
-    this.policies = new Policies(engine, now, (queue, error) => {
-      this.feed.tell({ at: now(), event: "policy-failed", queue, error });
+    this.policies = new Policies(engine, this.clock, (queue, reason, error) => {
+      this.feed.tell({ at: now(), event: "policy-failed", queue, reason, error });
     });
     this.judge = new Judge(this);
     this.pump = new Pump(this);
@@ -167,7 +167,7 @@ export class Runtime {
     this.lookAtWall();
     this.sharing?.begin();
     this.pump.call();
-    await this.journal.durable();
+    await Promise.all([this.journal.durable(), this.policies.warmUp()]);
   }
 
   #tellTorn(): void {

@@ -37,7 +37,11 @@ export async function statsOf(
     const known = new Set(engine.queueNames());
     return names
       .filter((name) => known.has(name))
-      .map((name): QueueTimes => ({ name, ...engine.queueTimes(name), ...waiting.get(name) }));
+      .map((name): QueueTimes => {
+        const script = runtime.policies.scriptStats(name);
+        const times = { name, ...engine.queueTimes(name), ...waiting.get(name) };
+        return script === undefined ? times : { ...times, script };
+      });
   });
   const { unsyncedMs } = runtime.journal;
   return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues };

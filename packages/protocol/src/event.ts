@@ -12,8 +12,16 @@ export type BrokerEvent = { at: number } & (
   | { event: "progress"; queue: string; id: string; progress: unknown }
   | { event: "group-ended"; queue: string; group: string; members: GroupInfo["members"] }
   | { event: "queue"; queue: string }
-  /** The script of a queue's policy failed; told once a second at most. */
-  | { event: "policy-failed"; queue: string; error: string }
+  /**
+   * Jobs of a queue go on without its script: it failed, its thread had to be ended, or there was
+   * no answer in time. Told once a second at most.
+   */
+  | {
+      event: "policy-failed";
+      queue: string;
+      reason: "error" | "killed" | "timeout";
+      error: string;
+    }
   | { event: "queue-deleted"; queue: string }
   | { event: "gate"; gate: string }
   | { event: "cooled"; gate: string; until: number; reason: string }

@@ -38,4 +38,21 @@ export interface QueueTimes {
    */
   oldest?: { id: string; addedAt: number };
   nextDueAt?: number;
+  /** How the script of the queue does; absent when it has none. */
+  script?: ScriptStats;
+}
+
+/** What a script has done since it was set, or the broker was opened. */
+export interface ScriptStats {
+  /** Calls of its functions. */
+  runs: number;
+  /**
+   * Jobs that went on without an answer of it: it failed, its thread had to be ended, or there was
+   * no answer in time.
+   */
+  failures: { error: number; killed: number; timeout: number };
+  /** Processor time of its batches. */
+  times: TimeCounts;
+  /** It is not asked at present: it failed too often, or cost a thread. */
+  isOpen: boolean;
 }

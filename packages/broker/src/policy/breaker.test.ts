@@ -34,3 +34,18 @@ test("after its rest it takes three failures again", () => {
   breaker.hear(false);
   assert.equal(breaker.isOpen, false);
 });
+
+test("a script that cost a thread rests at once, and twice as long each time", () => {
+  const { clock, breaker } = breakerAt();
+  for (const restMs of [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
+    breaker.hearKilled();
+    clock.now += restMs - 1;
+    assert.equal(breaker.isOpen, true, `${restMs} ms`);
+    clock.now += 1;
+    assert.equal(breaker.isOpen, false, `${restMs} ms`);
+  }
+  breaker.hear(true);
+  breaker.hearKilled();
+  clock.now += 10_000;
+  assert.equal(breaker.isOpen, false, "a success in between begins the count again");
+});

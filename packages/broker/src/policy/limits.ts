@@ -48,8 +48,26 @@ export const BATCH_MS = 20;
 export const BATCH_JOBS = 1000;
 export const BATCH_BYTES = 1024 * 1024;
 
-/** Threads: one that is stuck must not hold up the scripts of others. */
+/** Threads for jobs: one that is stuck must not hold up the scripts of others. */
 export const THREADS_MAX = 2;
+
+/**
+ * What a script is charged when its thread was ended: its limit, and the start of another thread,
+ * which takes 60 to 100 ms of processor time.
+ */
+export const KILLED_MS = 150;
+
+/** For how long after a proven script ran one thread is kept for those that are proven. */
+export const PROVEN_MS = 10_000;
+
+/** How long a job waits for its script; then the queue's templates and defaults apply. */
+export const SCRIPT_WAIT_MS = 250;
+
+/** After a trial run that cost a thread: how long those who share the name of its queue wait. */
+export const TRIAL_REST_MS = 1000;
+
+/** Trial runs that may wait under one name; a source has up to 64 KiB. */
+export const TRIALS_WAITING_MAX = 100;
 
 /** Scripts that a thread holds ready; the one that was used least lately gives way. */
 export const STATES_MAX = 16;
@@ -57,9 +75,13 @@ export const STATES_MAX = 16;
 /** Questions that may wait for a thread; adds beyond them are refused for a while. */
 export const QUESTIONS_MAX = 100_000;
 
-/** Failures in a row after which a script rests, and for how long. */
+/**
+ * Failures in a row after which a script rests, and for how long. One that cost a thread rests at
+ * once, and twice as long each time until a call succeeds.
+ */
 export const FAILURES_MAX = 3;
 export const REST_MS = 10_000;
+export const REST_MS_MAX = 5 * 60_000;
 
 /** The configuration that scripts read: what lies beyond, in the order of its keys, is not seen. */
 export const CONFIG_BYTES_MAX = 256 * 1024;

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { Policies } from "./policies.ts";
 
 const LUA = "function on_enqueue() end";
 
 function make(): Policies {
-  return new Policies(new Engine(), () => 0, assert.fail);
+  return new Policies(new Engine(), new ManualClock(), assert.fail);
 }
 
 test("threads are started for scripts alone, and end with the broker", async () => {
@@ -14,12 +15,12 @@ test("threads are started for scripts alone, and end with the broker", async () 
   await policies.check("q", { fairnessKey: "{headers.tenant}" });
   assert.equal(policies.threads, 0);
   await policies.check("q", { lua: LUA });
-  assert.equal(policies.threads, 1);
+  assert.equal(policies.threads, 2, "one for trial runs, one for jobs");
   await policies.close();
   assert.equal(policies.threads, 0);
 });
 
-test("two scripts are looked at side by side, more wait for their turn", async () => {
+test("trial runs wait for their turn: one thread is enough for them", async () => {
   const policies = make();
   await Promise.all(Array.from({ length: 8 }, () => policies.check("q", { lua: LUA })));
   assert.equal(policies.threads, 2);

@@ -1,12 +1,19 @@
 import type { Engine, JobSpec } from "@sluice/engine";
-import { type QueueConfig, type QueuePolicy, SluiceError } from "@sluice/protocol";
+import {
+  type Clock,
+  type QueueConfig,
+  type QueuePolicy,
+  type ScriptStats,
+  SluiceError,
+} from "@sluice/protocol";
 import { invalid } from "../refuse.ts";
 import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
 import { Config } from "./lua/config.ts";
 import type { Hook } from "./lua/messages.ts";
 import { Pool } from "./lua/pool.ts";
-import { Script } from "./lua/script.ts";
+import { Script, type Trouble } from "./lua/script.ts";
+import { Trials } from "./lua/trials.ts";
 import { propose } from "./proposal.ts";
 import { Rules } from "./rules.ts";
 import type { Headers } from "./template.ts";
@@ -38,25 +45,41 @@ export class Policy {
 export class Policies {
   readonly #engine: Engine;
   readonly #now: () => number;
-  readonly #onProblem: (queue: string, problem: string) => void;
+  readonly #onTrouble: (queue: string, trouble: Trouble, text: string) => void;
   readonly #known = new Map<string, Policy>();
   readonly #config: Config;
   readonly #pool: Pool;
+  readonly #trials: Trials;
 
   constructor(
     engine: Engine,
-    now: () => number,
-    onProblem: (queue: string, problem: string) => void,
+    clock: Clock,
+    onTrouble: (queue: string, trouble: Trouble, text: string) => void,
   ) {
     this.#engine = engine;
-    this.#now = now;
-    this.#onProblem = onProblem;
+    this.#now = () => clock.now();
+    this.#onTrouble = onTrouble;
     this.#config = new Config(engine);
-    this.#pool = new Pool(this.#config);
+    this.#pool = new Pool(clock, this.#config);
+    this.#trials = new Trials(clock, this.#config);
   }
 
   get threads(): number {
-    return this.#pool.threads;
+    return this.#pool.threads + this.#trials.threads;
+  }
+
+  /** Makes a thread ready if a queue has a script: its first jobs must not wait for that. */
+  async warmUp(): Promise<void> {
+    const hasScript = this.#engine.queueNames().some((queue) => {
+      const policy = this.#engine.queueConfig(queue).policy as QueuePolicy | undefined;
+      return policy?.lua !== undefined;
+    });
+    if (hasScript) await this.#pool.warmUp();
+  }
+
+  /** How the script of a queue does; undefined when it has none. */
+  scriptStats(queue: string): ScriptStats | undefined {
+    return this.of(queue)?.script?.stats();
   }
 
   /** The policy of a queue; undefined when it has none, or there is no such queue. */
@@ -89,17 +112,18 @@ export class Policies {
     const bytes = Buffer.byteLength(source);
     if (bytes > SOURCE_BYTES_MAX) throw invalid(field, `at most ${SOURCE_BYTES_MAX} bytes`, bytes);
     const script = new Script(queue, source, this.#now, () => {});
-    const hooks = await this.#pool.check(script).catch((error: unknown) => {
+    const hooks = await this.#trials.run(script).catch((error: unknown) => {
       if (error instanceof SluiceError) throw error;
       const message = `${field} must be a program in Lua: ${(error as Error).message}`;
       throw new SluiceError("INVALID", message, { field, value: source.slice(0, 64) });
     });
     if (hooks === "") throw invalid(field, "a program with on_enqueue or on_failure", source);
+    await this.#pool.warmUp();
   }
 
   #scriptOf(queue: string, { lua }: QueuePolicy): Script | undefined {
     if (lua === undefined) return undefined;
-    return new Script(queue, lua, this.#now, (problem) => this.#onProblem(queue, problem));
+    return new Script(queue, lua, this.#now, (...told) => this.#onTrouble(queue, ...told));
   }
 
   /** Whether somebody is to be asked about a hook of the queue now. */
@@ -129,7 +153,7 @@ export class Policies {
   }
 
   /** Whoever waits for a script goes on without it; resolves when no thread is left. */
-  close(): Promise<void> {
-    return this.#pool.close();
+  close(): Promise<unknown> {
+    return Promise.all([this.#pool.close(), this.#trials.close()]);
   }
 }

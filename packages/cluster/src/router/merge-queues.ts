@@ -4,6 +4,7 @@ import type {
   QueueInfo,
   QueueStats,
   QueueTimes,
+  ScriptStats,
   TimeCounts,
   WorkerInfo,
 } from "@sluice/protocol";
@@ -96,7 +97,21 @@ function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {
     if (nextDueAt !== undefined)
       times.nextDueAt = Math.min(nextDueAt, times.nextDueAt ?? Number.POSITIVE_INFINITY);
   }
-  return times;
+  const scripts = all.flatMap(({ script }) => (script === undefined ? [] : [script]));
+  return scripts.length === 0 ? times : { ...times, script: mergeScripts(scripts) };
+}
+
+function mergeScripts(all: readonly ScriptStats[]): ScriptStats {
+  return {
+    runs: total(all.map(({ runs }) => runs)),
+    failures: {
+      error: total(all.map(({ failures }) => failures.error)),
+      killed: total(all.map(({ failures }) => failures.killed)),
+      timeout: total(all.map(({ failures }) => failures.timeout)),
+    },
+    times: mergeCounts(all.map(({ times }) => times)),
+    isOpen: all.some(({ isOpen }) => isOpen),
+  };
 }
 
 function mergeCounts(all: readonly TimeCounts[]): TimeCounts {

@@ -1,6 +1,6 @@
 import type { Engine } from "@sluice/engine";
 import { CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX } from "../limits.ts";
-import type { ConfigSource } from "./pool.ts";
+import type { ConfigSource } from "./thread.ts";
 
 /** The store that scripts read. */
 const STORE = "config";

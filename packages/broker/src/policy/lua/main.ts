@@ -5,7 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { STATES_MAX } from "../limits.ts";
 import { Machine } from "./machine.ts";
-import type { FromThread, ScriptSource, ToThread } from "./messages.ts";
+import type { Answers, FromThread, ScriptSource, ToThread } from "./messages.ts";
 import { LuaState } from "./state.ts";
 
 interface Ready {
@@ -54,6 +54,12 @@ function setConfig(state: LuaState): void {
   if (problem !== undefined) state.isSpoilt = true;
 }
 
+function useConfig(told: Uint8Array | undefined): void {
+  if (told === undefined) return;
+  config = told;
+  configs++;
+}
+
 function check(script: ScriptSource): FromThread {
   const state = new LuaState(machine, script.queue);
   setConfig(state);
@@ -62,12 +68,9 @@ function check(script: ScriptSource): FromThread {
   return { kind: "checked", ...loaded };
 }
 
-function run(message: ToThread & { kind: "run" }): FromThread {
+function run(message: ToThread & { kind: "run" }): Answers {
   if (message.script !== undefined) scripts.set(message.id, message.script);
-  if (message.config !== undefined) {
-    config = message.config;
-    configs++;
-  }
+  useConfig(message.config);
   const ready = readyOf(scripts.get(message.id)!);
   if ("problem" in ready) return { kind: "answers", ...ready };
   const { state, hooks } = ready;
@@ -83,9 +86,22 @@ function run(message: ToThread & { kind: "run" }): FromThread {
     : { kind: "answers", ...answers };
 }
 
+/** The processor time of this thread so far. */
+function ownMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 function answer(message: ToThread): FromThread | undefined {
-  if (message.kind === "check") return check(message.script);
-  if (message.kind === "run") return run(message);
+  if (message.kind === "check") {
+    useConfig(message.config);
+    return check(message.script);
+  }
+  if (message.kind === "run") {
+    const from = ownMs();
+    const reply = run(message);
+    return { ...reply, usedMs: ownMs() - from };
+  }
   scripts.delete(message.id);
   drop(message.id);
   return undefined;

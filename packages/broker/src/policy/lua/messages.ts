@@ -11,7 +11,7 @@ export interface ScriptSource {
 
 export type ToThread =
   /** Runs a program once, to see whether it can be. */
-  | { kind: "check"; script: ScriptSource }
+  | { kind: "check"; script: ScriptSource; config: Uint8Array | undefined }
   /** Asks a script about a batch of jobs; script and config are there when they are new. */
   | {
       kind: "run";
@@ -26,5 +26,9 @@ export type FromThread =
   | { kind: "ready" }
   | { kind: "checked"; hooks: string; problem?: undefined }
   | { kind: "checked"; problem: string }
+  /** With the processor time that the batch took. */
+  | (Answers & { usedMs: number });
+
+export type Answers =
   | { kind: "answers"; hooks: string; answers: Uint8Array; problem?: undefined }
   | { kind: "answers"; problem: string };

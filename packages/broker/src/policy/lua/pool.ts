@@ -1,21 +1,34 @@
-import { SluiceError } from "@sluice/protocol";
-import { BATCH_BYTES, BATCH_JOBS, QUESTIONS_MAX, THREADS_MAX } from "../limits.ts";
+import { type Clock, SluiceError } from "@sluice/protocol";
+import {
+  BATCH_BYTES,
+  BATCH_JOBS,
+  KILLED_MS,
+  PROVEN_MS,
+  QUESTIONS_MAX,
+  SCRIPT_WAIT_MS,
+  THREADS_MAX,
+} from "../limits.ts";
 import { type Answer, decodeAnswers, encodeBatch, type Question, questionBytes } from "./batch.ts";
 import type { FromThread, Hook } from "./messages.ts";
+import { Patience } from "./patience.ts";
 import type { Script } from "./script.ts";
-import { Thread } from "./thread.ts";
+import { type ConfigSource, Thread } from "./thread.ts";
+import { TimeShares } from "./time-shares.ts";
 
 /** How long an add should stay away when more ask than the threads can answer. */
 const BUSY_RETRY_MS = 250;
 
-/** Nobody was asked, or nobody answered: the queue goes on with what it has besides. */
+/** There is no answer: the queue uses its templates and defaults. */
 const NOTHING: Answer = Object.freeze({});
 
 /** What one caller asks, and the answers that it has so far. */
 interface Ask {
+  readonly line: Line;
   readonly answers: Answer[];
   readonly count: number;
   readonly resolve: (answers: Answer[]) => void;
+  /** It was answered, or has waited too long. */
+  isOver: boolean;
 }
 
 /** A question and who asks it; those of one caller are answered in order. */
@@ -29,56 +42,53 @@ interface Line {
   readonly script: Script;
   readonly hook: Hook;
   readonly waiting: Waiting[];
+  /** It has its place among those that wait for a turn. */
+  isWaiting: boolean;
   isUnderWay: boolean;
 }
 
-/** Where the configuration comes from that scripts read. */
-export interface ConfigSource {
-  /** Rises with every change. */
-  readonly version: number;
-  bytes(): Uint8Array;
-}
-
 /**
- * The threads for scripts, and what waits for them. Questions to one script gather while a batch
- * of it is under way; scripts take turns. No thread is started before somebody asks.
+ * The threads that ask scripts about jobs, and what waits for them. Questions to one script gather
+ * while a batch of it is under way. Scripts take turns by the processor time that they use. No
+ * question waits for longer than `SCRIPT_WAIT_MS`. No thread is started before there is a script.
+ *
+ * A script that is unproven (it has never run, or its thread was ended) may be about to cost a
+ * thread. While proven ones are in use, one thread is theirs: they need not wait for that.
  */
 export class Pool {
+  readonly #clock: Clock;
   readonly #config: ConfigSource;
   readonly #threads = new Set<Thread>();
   readonly #lines = new Map<string, Line>();
-  /** Lines that have something waiting and nothing under way. */
-  readonly #turns: Line[] = [];
-  readonly #checks: { script: Script; answer: PromiseWithResolvers<string> }[] = [];
+  readonly #turns = new TimeShares<Line>(({ script }) => script.share);
+  readonly #patience: Patience<Ask>;
   #count = 0;
+  #unproven = 0;
+  /** When a proven script ran last. */
+  #provenAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(config: ConfigSource) {
+  constructor(clock: Clock, config: ConfigSource) {
+    this.#clock = clock;
     this.#config = config;
+    this.#patience = new Patience(clock, SCRIPT_WAIT_MS, (ask) => this.#giveUp(ask));
   }
 
   get threads(): number {
     return this.#threads.size;
   }
 
-  /** More wait than the threads can soon answer. */
-  get isFull(): boolean {
-    return this.#count >= QUESTIONS_MAX;
-  }
-
   refuseIfFull(): void {
-    if (!this.isFull) return;
-    const message = `${this.#count} jobs wait for the scripts of their queues`;
+    if (this.#count < QUESTIONS_MAX) return;
+    const message = `${this.#count} jobs wait for the scripts of their queues; retry later`;
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
   }
 
-  /** Runs a program once; answers what hooks it has, or rejects with what is wrong with it. */
-  check(script: Script): Promise<string> {
-    if (this.#isClosed) return Promise.reject(closed());
-    const answer = Promise.withResolvers<string>();
-    this.#checks.push({ script, answer });
-    this.#next();
-    return answer.promise;
+  /** Starts a thread, if there is none, so that the first job need not wait for it. */
+  async warmUp(): Promise<void> {
+    if (this.#isClosed) return;
+    const [thread = this.#newThread()] = this.#threads;
+    await thread.started;
   }
 
   /** Asks a script about jobs. It always answers: with nothing when it cannot. */
@@ -87,10 +97,11 @@ export class Pool {
       return Promise.resolve(questions.map(() => NOTHING));
     }
     const { promise, resolve } = Promise.withResolvers<Answer[]>();
-    const ask: Ask = { answers: [], count: questions.length, resolve };
     const line = this.#lineOf(script, hook);
+    const ask: Ask = { line, answers: [], count: questions.length, resolve, isOver: false };
     for (const question of questions) line.waiting.push({ question, ask });
     this.#count += questions.length;
+    this.#patience.add(ask);
     this.#takeTurn(line);
     this.#next();
     return promise;
@@ -104,39 +115,59 @@ export class Pool {
   /** Resolves when all threads are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#patience.stop();
     const ends = [...this.#threads].map((thread) => thread.end("the broker is closed"));
-    for (const line of this.#turns.splice(0)) this.#settle(line, line.waiting.length, []);
-    for (const { answer } of this.#checks.splice(0)) answer.reject(closed());
+    for (const line of this.#turns.clear()) this.#settle(line, line.waiting.length, []);
     await Promise.all(ends);
   }
 
   #lineOf(script: Script, hook: Hook): Line {
     const key = keyOf(script, hook);
-    const line = this.#lines.get(key) ?? { script, hook, waiting: [], isUnderWay: false };
+    const known = this.#lines.get(key);
+    if (known !== undefined) return known;
+    const line = { script, hook, waiting: [], isWaiting: false, isUnderWay: false };
     this.#lines.set(key, line);
     return line;
   }
 
   #takeTurn(line: Line): void {
     if (this.#isClosed) this.#settle(line, line.waiting.length, []);
-    if (line.isUnderWay || line.waiting.length === 0 || this.#turns.includes(line)) return;
-    this.#turns.push(line);
+    if (line.isUnderWay || line.waiting.length === 0 || line.isWaiting) return;
+    line.isWaiting = true;
+    this.#turns.add(line);
   }
 
   /** Gives work to threads that rest, and starts one when all work. */
   #next(): void {
-    while (this.#checks.length > 0 || this.#turns.length > 0) {
-      const thread = this.#freeThread();
-      if (thread === undefined) return;
-      const check = this.#checks.shift();
-      if (check !== undefined) void this.#check(thread, check.script, check.answer);
-      else void this.#run(thread, this.#turns.shift()!);
+    for (;;) {
+      // One thread is for proven scripts while they are in use.
+      const isKept = this.#clock.now() - this.#provenAt < PROVEN_MS;
+      const onlyProven = this.#unproven >= (isKept ? THREADS_MAX - 1 : THREADS_MAX);
+      if (this.#turns.isEmpty(onlyProven) || !this.#hasRoom()) return;
+      const line = this.#turns.next(onlyProven)!;
+      line.isWaiting = false;
+      this.#start(this.#threadFor(line, isKept), line);
     }
   }
 
-  #freeThread(): Thread | undefined {
+  #hasRoom(): boolean {
+    if (this.#threads.size < THREADS_MAX) return !this.#isClosed;
+    return this.#idle() !== undefined;
+  }
+
+  #idle(): Thread | undefined {
     for (const thread of this.#threads) if (!thread.isBusy) return thread;
-    if (this.#threads.size >= THREADS_MAX || this.#isClosed) return undefined;
+    return undefined;
+  }
+
+  /** One that has nothing to do; a kept one is not given to a script that may cost it. */
+  #threadFor({ script }: Line, isKept: boolean): Thread {
+    const mayStart = this.#threads.size < THREADS_MAX;
+    if (mayStart && isKept && !script.share.isProven) return this.#newThread();
+    return this.#idle() ?? this.#newThread();
+  }
+
+  #newThread(): Thread {
     const thread = new Thread(() => {
       this.#threads.delete(thread);
       queueMicrotask(() => this.#next());
@@ -145,50 +176,57 @@ export class Pool {
     return thread;
   }
 
-  async #check(thread: Thread, script: Script, answer: PromiseWithResolvers<string>) {
-    const { id, queue, source } = script;
-    try {
-      const reply = await thread.send({ kind: "check", script: { id, queue, source } });
-      if (reply.kind === "checked" && reply.problem === undefined) answer.resolve(reply.hooks);
-      else answer.reject(new Error((reply as { problem: string }).problem));
-    } catch (error) {
-      answer.reject(this.#isClosed ? closed() : error);
-    }
-    this.#next();
+  #start(thread: Thread, line: Line): void {
+    const { script, waiting } = line;
+    if (script.breaker.isOpen || this.#isClosed) return this.#settle(line, waiting.length, []);
+    // All of it may have been given up since.
+    if (waiting.length === 0) return;
+    const isUnproven = !script.share.isProven;
+    if (isUnproven) this.#unproven++;
+    line.isUnderWay = true;
+    void this.#run(thread, line).finally(() => {
+      if (isUnproven) this.#unproven--;
+      if (script.share.isProven) this.#provenAt = this.#clock.now();
+      line.isUnderWay = false;
+      this.#dropOver(line);
+      this.#takeTurn(line);
+      this.#next();
+    });
   }
 
   async #run(thread: Thread, line: Line): Promise<void> {
     const { script, hook, waiting } = line;
-    if (script.breaker.isOpen) return this.#settle(line, waiting.length, []);
     const count = batchCount(waiting);
     const questions = waiting.slice(0, count).map(({ question }) => question);
-    line.isUnderWay = true;
     try {
       const reply = await thread.send(this.#message(thread, script, hook, questions));
-      const answers = readReply(reply, script, hook, count);
-      this.#settle(line, answers.length, answers);
+      this.#settleReply(line, count, reply);
     } catch (error) {
-      // One failure, whose jobs all go on without the script.
-      this.#settle(line, count, [{ problem: (error as Error).message }]);
+      // The thread is over, and with it the batch.
+      if (!this.#isClosed) script.hearKilled(KILLED_MS, count, (error as Error).message);
+      this.#settle(line, count, []);
     }
-    line.isUnderWay = false;
-    this.#takeTurn(line);
-    this.#next();
   }
 
   #message(thread: Thread, script: Script, hook: Hook, questions: readonly Question[]) {
     const { id, queue, source } = script;
     const isNew = !thread.scripts.has(id);
-    const hasChanged = thread.config !== this.#config.version;
     thread.scripts.add(id);
-    thread.config = this.#config.version;
     return {
       kind: "run" as const,
       id,
       script: isNew ? { id, queue, source } : undefined,
       batch: encodeBatch(hook, questions, script.breaker.failures),
-      config: hasChanged ? this.#config.bytes() : undefined,
+      config: thread.newConfig(this.#config),
     };
+  }
+
+  #settleReply(line: Line, count: number, reply: FromThread): void {
+    if (reply.kind === "answers") line.script.used(reply.usedMs);
+    const answers = readReply(reply, line.script, line.hook, count);
+    // One failure, whose jobs all go on without the script.
+    if ("problem" in answers) this.#settle(line, count, [answers]);
+    else this.#settle(line, answers.length, answers);
   }
 
   /** Answers the first `count` that wait; what has no answer of its own gets nothing. */
@@ -198,14 +236,33 @@ export class Pool {
     for (const [i, { ask }] of settled.entries()) {
       const answer = answers[i];
       if (answer !== undefined) line.script.hear(answer);
+      if (ask.isOver) continue;
       ask.answers.push(answer === undefined || answer.problem !== undefined ? NOTHING : answer);
-      if (ask.answers.length === ask.count) ask.resolve(ask.answers);
+      if (ask.answers.length === ask.count) end(ask);
     }
+  }
+
+  /** It has waited long enough: what is not answered by now gets nothing. */
+  #giveUp(ask: Ask): void {
+    const missing = ask.count - ask.answers.length;
+    for (let i = 0; i < missing; i++) ask.answers.push(NOTHING);
+    end(ask);
+    ask.line.script.hearLate(missing);
+    if (!ask.line.isUnderWay) this.#dropOver(ask.line);
+  }
+
+  /** What was given up does not wait any more. Asks end in their order, so it comes first. */
+  #dropOver({ waiting }: Line): void {
+    let over = 0;
+    while (waiting[over]?.ask.isOver === true) over++;
+    waiting.splice(0, over);
+    this.#count -= over;
   }
 }
 
-function closed(): SluiceError {
-  return new SluiceError("CLOSED", "the broker is closed");
+function end(ask: Ask): void {
+  ask.isOver = true;
+  ask.resolve(ask.answers);
 }
 
 function keyOf(script: Script, hook: Hook): string {
@@ -224,13 +281,17 @@ function batchCount(waiting: readonly Waiting[]): number {
   return count;
 }
 
-/** The answers in a reply, one at least; throws when the script could not be run. */
-function readReply(reply: FromThread, script: Script, hook: Hook, count: number): Answer[] {
-  if (reply.kind !== "answers") throw new Error(`the thread answered with ${reply.kind}`);
-  if (reply.problem !== undefined) throw new Error(reply.problem);
+/** The answers in a reply, one at least, or why the script could not be run. */
+function readReply(
+  reply: FromThread,
+  script: Script,
+  hook: Hook,
+  count: number,
+): Answer[] | { problem: string } {
+  if (reply.kind !== "answers") return { problem: `the thread answered with ${reply.kind}` };
+  if (reply.problem !== undefined) return { problem: reply.problem };
   script.learn(reply.hooks);
   if (!script.mayHave(hook)) return Array.from({ length: count }, () => NOTHING);
   const answers = decodeAnswers(reply.answers);
-  if (answers.length === 0) throw new Error("the script answered nothing");
-  return answers;
+  return answers.length === 0 ? { problem: "the script answered nothing" } : answers;
 }

@@ -10,13 +10,20 @@ const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "main.ts" : "main.js",
 /** Node has it since 24.6; before, time on the wall has to do. */
 const CAN_ASK_FOR_OWN_TIME = "cpuUsage" in Worker.prototype;
 
+/** Where the configuration comes from that scripts read. */
+export interface ConfigSource {
+  /** Rises with every change. */
+  readonly version: number;
+  bytes(): Uint8Array;
+}
+
 const TOO_LONG = `a call took longer than ${HARD_LIMIT_MS} ms: its thread was ended`;
 
 /**
  * A thread for scripts, with one message in it at a time. While it works it is watched: when a call
  * does not end, the thread is. It
  *
- *   starts    is not ready yet: what is sent waits inside of it, and nobody watches
+ *   starts    is not ready yet, and is not watched: what is sent waits in it
  *   rests     has nothing to do, and does not keep the process alive
  *   works     has a message to answer
  *   is over   was ended, or has failed: `onOver` is told, once
@@ -33,9 +40,10 @@ export class Thread {
   #seenAt = 0;
   /** The thread's own time at the first look since the last progress. */
   #ownFromMs: number | undefined;
-  /** Scripts that it has the source of, and the configuration that it has. */
+  readonly #started = Promise.withResolvers<void>();
+  /** Scripts that it has the source of. */
   readonly scripts = new Set<number>();
-  config = -1;
+  #config = -1;
 
   constructor(onOver: () => void) {
     this.#onOver = onOver;
@@ -50,7 +58,18 @@ export class Thread {
     this.#worker.on("message", (message: FromThread) => this.#hear(message));
     this.#worker.on("error", (error) => void this.end(error.message));
     this.#worker.on("exit", () => void this.end("the thread ended"));
-    this.#worker.unref();
+  }
+
+  /** Resolves when it is ready, or over. */
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /** The configuration, if it has changed since this thread got it. */
+  newConfig(source: ConfigSource): Uint8Array | undefined {
+    if (this.#config === source.version) return undefined;
+    this.#config = source.version;
+    return source.bytes();
   }
 
   get isBusy(): boolean {
@@ -76,6 +95,7 @@ export class Thread {
     if (!this.#isOver) {
       this.#isOver = true;
       clearInterval(this.#watch);
+      this.#started.resolve();
       this.#answer?.reject(new Error(reason));
       this.#answer = undefined;
       this.#onOver();
@@ -87,7 +107,9 @@ export class Thread {
     if (this.#isOver) return;
     if (message.kind === "ready") {
       this.#isReady = true;
+      this.#started.resolve();
       if (this.isBusy) this.#startWatch();
+      else this.#worker.unref();
       return;
     }
     clearInterval(this.#watch);
