@@ -16,7 +16,7 @@ const HELD_PER_PAGE = 1000;
 class Seat implements Consumer {
   readonly queue: string;
   readonly name: string;
-  readonly leaseMs: number;
+  readonly wants: { readonly leaseMs: number; readonly inProcess: boolean };
   readonly deliver: Deliver;
   readonly over: Promise<void>;
   readonly end: () => void;
@@ -35,7 +35,8 @@ class Seat implements Consumer {
     this.#owner = owner;
     this.queue = queue;
     this.name = name;
-    this.leaseMs = options.leaseMs ?? 0;
+    const { leaseMs = 0, inProcess = false } = options;
+    this.wants = { leaseMs, inProcess };
     this.credits = options.credits;
     this.deliver = to;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -109,7 +110,7 @@ export class Consumers {
     const isTaken = seats.has(options.worker);
     const name = isTaken ? `${options.worker}#${++this.#count}` : options.worker;
     const seat = new Seat(this, queue, name, options, deliver);
-    this.#engine.want(queue, name, seat.credits, this.#now(), seat.leaseMs);
+    this.#engine.want(queue, name, seat.credits, this.#now(), seat.wants);
     this.#seats.set(queue, seats.set(name, seat));
     this.#wake();
     return seat;
@@ -126,7 +127,7 @@ export class Consumers {
     const now = this.#now();
     for (const seat of this.#changed) {
       if (!seat.isOver) {
-        this.#engine.want(seat.queue, seat.name, seat.credits, now, seat.leaseMs);
+        this.#engine.want(seat.queue, seat.name, seat.credits, now, seat.wants);
       }
     }
     this.#changed.clear();
@@ -135,7 +136,7 @@ export class Consumers {
   leave(seat: Seat): void {
     if (seat.isOver) return;
     this.#remove(seat);
-    this.#engine.leaveWorker(seat.queue, seat.name, this.#now());
+    this.#engine.leaveWorker(seat.queue, seat.name, this.#now(), seat.wants);
     this.#wake();
   }
 

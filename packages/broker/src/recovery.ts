@@ -57,7 +57,6 @@ export class Recovery {
       onProgress?.({ doneBytes, totalBytes, facts: this.#result.facts });
     }
     this.#endChunk();
-    this.#engine.endReplay();
     return this.#result;
   }
 

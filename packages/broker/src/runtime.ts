@@ -142,6 +142,7 @@ export class Runtime {
     this.#isRecovering = false;
     if (lastAt > 0) this.clock.goOnFrom(lastAt, sinceStored(this.log, lastStoredAt));
     const { engine, journal, chunks, log } = this;
+    engine.endReplay(this.now());
     const { segmentBytes } = this.options;
     this.#cleaner = new Cleaner(
       {

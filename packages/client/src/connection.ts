@@ -16,6 +16,18 @@ import { CLOSE_TIMEOUT_MS, LAST_ANSWER_MS } from "./limits.ts";
 import type { CloseOptions } from "./parse-work.ts";
 import type { Tracing } from "./trace.ts";
 
+/** What a Sluice is made of. */
+export interface SluiceParts {
+  readonly port: Broker;
+  readonly clock: Clock;
+  /** Resolves when the port can confirm nothing more: told as an `error` event. */
+  readonly failed?: Promise<SluiceError>;
+  /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
+  readonly tracing?: Tracing | undefined;
+  /** The broker's log is open in this process, and only as long as it lives. */
+  readonly inProcess?: boolean;
+}
+
 /** A worker or a consumption: it holds leases, and lets go of them when it is closed. */
 export interface Holder {
   close(options?: CloseOptions): Promise<void>;
@@ -32,6 +44,8 @@ export class Connection {
   readonly port: Broker;
   readonly clock: Clock;
   readonly tracing: Tracing | undefined;
+  /** The broker's log is open in this process: workers here end with it. */
+  readonly inProcess: boolean;
   readonly holders = new Set<Holder>();
   readonly #adds = new Map<string, Gather<NewJob, Added>>();
   readonly #activity: Activity;
@@ -39,8 +53,9 @@ export class Connection {
   #workers = 0;
   #isClosed = false;
 
-  constructor(port: Broker, clock: Clock, activity: Activity, tracing?: Tracing) {
+  constructor({ port, clock, tracing, inProcess = false }: SluiceParts, activity: Activity) {
     this.tracing = tracing;
+    this.inProcess = inProcess;
     this.port = activity.watch(port);
     this.clock = clock;
     this.#activity = activity;

@@ -123,7 +123,8 @@ export class Consumption<Payload, Result>
   async #consume(): Promise<Consumer | undefined> {
     const { connection, queue, name, work } = this.#options;
     try {
-      const options = { worker: name, credits: work.prefetch, leaseMs: work.leaseMs };
+      const { prefetch: credits, leaseMs } = work;
+      const options = { worker: name, credits, leaseMs, inProcess: connection.inProcess };
       const deliver = (jobs: readonly LeasedJob[]): void => this.#receive(jobs);
       const consumer = await connection.port.consume(queue, options, deliver);
       this.#addCredits = (count) => consumer.addCredits(count);

@@ -1,3 +1,4 @@
+export type { SluiceParts } from "./connection.ts";
 export type { Consumption } from "./consumption.ts";
 export type { ConsumedJob, WorkContext } from "./delivery.ts";
 export type { Duration, Time } from "./duration.ts";
@@ -26,7 +27,7 @@ export type { ConnectOptions } from "./remote/connect.ts";
 export type { Handler } from "./run-job.ts";
 export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
 export type { Scaled } from "./slots.ts";
-export { Sluice, type SluiceParts } from "./sluice.ts";
+export { Sluice } from "./sluice.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
 export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
 export type { WorkJob } from "./work-job.ts";

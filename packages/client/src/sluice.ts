@@ -1,18 +1,9 @@
 /** The client: queues, gates, groups and stores over any Broker port. */
-import type {
-  Broker,
-  BrokerEvent,
-  Clock,
-  EventFilter,
-  GateInfo,
-  QueueInfo,
-  SluiceError,
-  Why,
-} from "@sluice/protocol";
+import type { Broker, BrokerEvent, EventFilter, GateInfo, QueueInfo, Why } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { Activity } from "./activity.ts";
 import { typedAs } from "./as-typed.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type SluiceParts } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import type { WorkEvents } from "./events.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -26,19 +17,9 @@ import { Queue } from "./queue.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
-import type { Tracing } from "./trace.ts";
 
 /** The longest page there is. */
 const ALL_GATES = { limit: 1_000 } as const;
-
-export interface SluiceParts {
-  readonly port: Broker;
-  readonly clock: Clock;
-  /** Resolves when the port can confirm nothing more: told as an `error` event. */
-  readonly failed?: Promise<SluiceError>;
-  /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
-  readonly tracing?: Tracing | undefined;
-}
 
 export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements AsyncDisposable {
   readonly #connection: Connection;
@@ -46,9 +27,10 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   readonly #detach: () => void;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor({ port, clock, failed, tracing }: SluiceParts) {
+  constructor(parts: SluiceParts) {
     super();
-    this.#connection = new Connection(port, clock, this.#activity, tracing);
+    const { clock, failed } = parts;
+    this.#connection = new Connection(parts, this.#activity);
     this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
     void failed?.then((error) =>
       emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),

@@ -133,7 +133,8 @@ export class Worker<Payload, Result>
   async #consume(credits: number): Promise<Consumer | undefined> {
     const { connection, queue, work } = this.#options;
     try {
-      const options = { worker: this.name, credits, leaseMs: work.leaseMs };
+      const { inProcess } = connection;
+      const options = { worker: this.name, credits, leaseMs: work.leaseMs, inProcess };
       const consumer = await connection.port.consume(queue, options, (jobs) => this.#receive(jobs));
       this.#addCredits = (count) => consumer.addCredits(count);
       void consumer.over.then(() => this.#end());

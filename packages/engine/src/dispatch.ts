@@ -5,8 +5,8 @@ import { hold, leaveFlow, unlink, workChanged } from "./moves.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
 import { gateCount } from "./record.ts";
-import type { Lease } from "./types.ts";
-import { forgetIdle, workerOf } from "./workers.ts";
+import type { Lease, WantOptions } from "./types.ts";
+import { forgetIdle, namesOf, workerOf } from "./workers.ts";
 
 const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
@@ -124,7 +124,7 @@ function grant(core: Core, queue: Queue, row: number, now: number, worker: Worke
   queue.demand--;
   if (!queue.canWork()) workChanged(core, queue);
   const id = jobs.num(row, ID);
-  if (core.tells) core.tell({ at: now, fact: "leased", id, lease, until, worker: worker.name });
+  if (core.tells) tellLease(core, id, lease, until, worker, now);
   return {
     id,
     lease,
@@ -135,6 +135,18 @@ function grant(core: Core, queue: Queue, row: number, now: number, worker: Worke
     expiresAt: until,
     body: jobs.bodies.get(row),
   };
+}
+
+function tellLease(
+  core: Core,
+  id: number,
+  lease: number,
+  until: number,
+  { name, inProcess }: Worker,
+  at: number,
+): void {
+  if (inProcess) core.tell({ at, fact: "leased", id, lease, until, worker: name, inProcess });
+  else core.tell({ at, fact: "leased", id, lease, until, worker: name });
 }
 
 /** A job that is off its flow is leased from now on. */
@@ -169,8 +181,15 @@ function useSlot(queue: Queue, worker: Worker): void {
 }
 
 /** Sets how many jobs a worker would take now. */
-export function want(core: Core, queue: Queue, name: string, slots: number, leaseMs = 0): void {
-  const worker = slots === 0 ? queue.workers.get(name) : workerOf(core, queue, name);
+export function want(
+  core: Core,
+  queue: Queue,
+  name: string,
+  slots: number,
+  { leaseMs = 0, inProcess = false }: WantOptions = {},
+): void {
+  const worker =
+    slots === 0 ? namesOf(queue, inProcess).get(name) : workerOf(core, queue, name, inProcess);
   if (worker === undefined) return;
   const couldWork = queue.canWork();
   queue.demand += slots - worker.slots;

@@ -32,10 +32,11 @@ import type {
   Lease,
   NackOptions,
   QueueOptions,
+  WantOptions,
 } from "./types.ts";
 import { endWait } from "./wait.ts";
 import { setWallAhead } from "./wall.ts";
-import { workerOf } from "./workers.ts";
+import { endInProcess, workerOf } from "./workers.ts";
 
 const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
 
@@ -236,20 +237,20 @@ export class Engine extends Reader {
   }
 
   /** Sets how many jobs a worker would take now, and how long its leases last. */
-  want(queue: string, worker: string, slots: number, now: number, leaseMs = 0): void {
+  want(queue: string, worker: string, slots: number, now: number, options: WantOptions = {}): void {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
     checkKey("worker", worker);
     integer("slots", slots, 0, SLOTS_MAX);
-    integer("leaseMs", leaseMs, 0, LEASE_MS_MAX);
-    want(this.#core, target, worker, slots, leaseMs);
+    integer("leaseMs", options.leaseMs ?? 0, 0, LEASE_MS_MAX);
+    want(this.#core, target, worker, slots, options);
     this.#core.lines.settle(at);
   }
 
   /** It takes no more; it is known by its name for as long as it holds something. */
-  leaveWorker(queue: string, worker: string, now: number): void {
+  leaveWorker(queue: string, worker: string, now: number, options: WantOptions = {}): void {
     const at = this.#core.clock(now);
-    want(this.#core, this.#core.queue(queue), worker, 0);
+    want(this.#core, this.#core.queue(queue), worker, 0, options);
     this.#core.lines.settle(at);
   }
 
@@ -272,7 +273,7 @@ export class Engine extends Reader {
     if (max === 0) return [];
     want(this.#core, target, "", max);
     this.#core.lines.settle(at);
-    const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, ""), at);
+    const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, "", false), at);
     want(this.#core, target, "", 0);
     this.#core.lines.settle(at);
     return leases;
@@ -442,8 +443,12 @@ export class Engine extends Reader {
     apply(this.#core, fact);
   }
 
-  /** All facts are applied: what was to be told and was not is gone. */
-  endReplay(): void {
+  /**
+   * All facts are applied: what was to be told and was not is gone. With a time: the process that
+   * told them has ended, and the leases of its own workers run out now.
+   */
+  endReplay(now?: number): void {
+    if (now !== undefined) endInProcess(this.#core, this.#core.clock(now));
     this.#core.groups.endAllAwaited();
     this.#core.lastPlaced.clear();
   }

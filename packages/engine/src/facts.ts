@@ -26,7 +26,7 @@ export type Fact = { at: number } & (
   /** The job as it stands, told again because where it was told first is to be forgotten. */
   | { fact: "moved"; job: JobRecord }
   | { fact: "due"; id: number; until?: number }
-  | { fact: "leased"; id: number; lease: number; until: number; worker: string }
+  | LeasedFact
   | { fact: "extended"; id: number; until: number }
   | { fact: "returned"; id: number }
   | RetriedFact
@@ -106,6 +106,16 @@ interface EndedFact {
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
 }
 
+interface LeasedFact {
+  fact: "leased";
+  id: number;
+  lease: number;
+  until: number;
+  worker: string;
+  /** The worker lives in the process that tells this. */
+  inProcess?: true;
+}
+
 /** How far ahead of its round a lane is, in its tier's ring. */
 interface PositionFact {
   fact: "position";
@@ -139,6 +149,8 @@ export interface JobRecord {
   dispatchedMs: number;
   worker: string;
   body: unknown;
+  /** Leased by a worker in the process that tells this. */
+  inProcess?: true;
   ending?: Ending;
   extra?: ExtraRecord;
 }

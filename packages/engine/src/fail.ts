@@ -2,7 +2,7 @@ import { addFollowUp, start, watchWaits } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
 import { endJob, releaseNames } from "./end.ts";
-import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, TIME } from "./job-fields.ts";
+import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, TIME, WORKER } from "./job-fields.ts";
 import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
 import { feedLadder, tellCooldown } from "./news.ts";
 import { GATES, OWN } from "./nodes.ts";
@@ -59,7 +59,9 @@ export function leaseOver(core: Core, row: number, now: number): void {
 
 /** The worker is taken to be dead, and the attempt counts. */
 export function expireLease(core: Core, row: number, options: NackOptions, now: number): void {
-  fail(core, row, "expired", { ...options, error: "the lease expired" }, [], now);
+  const isGone = core.workers[core.jobs.int(row, WORKER)]?.isGone === true;
+  const error = isGone ? "the process of the worker ended" : "the lease expired";
+  fail(core, row, "expired", { ...options, error }, [], now);
 }
 
 export function extendLease(core: Core, row: number, until: number, now: number): void {

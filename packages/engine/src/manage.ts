@@ -12,7 +12,7 @@ import type { Queue } from "./queue.ts";
 import type { FairnessKey, GateConfig, QueueConfig } from "./types.ts";
 import { ROWS_PER_STEP, walk } from "./walk.ts";
 import { ruleOf, weightOf } from "./weights.ts";
-import { forgetIdle } from "./workers.ts";
+import { allWorkers, forgetIdle } from "./workers.ts";
 
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
@@ -120,7 +120,7 @@ function dropQueue(core: Core, queue: Queue): boolean {
   for (const ring of queue.tierRings) core.rings.drop(ring);
   if (queue.tierRing !== 0) core.rings.drop(queue.tierRing);
   if (core.keeping.has(queue.index + 1)) core.keeping.remove(queue.index + 1);
-  for (const worker of queue.workers.values()) {
+  for (const worker of allWorkers(queue)) {
     worker.slots = 0;
     forgetIdle(core, queue, worker);
   }

@@ -13,6 +13,10 @@ export interface Worker {
   leased: number;
   /** How long its leases last; 0: as the job or the queue says. */
   leaseMs: number;
+  /** It lives in the process of the broker and ends with it. */
+  readonly inProcess: boolean;
+  /** Its process has ended: what it holds will never be acked. */
+  isGone: boolean;
 }
 
 /** What happened in a queue since it was made. */
@@ -72,6 +76,8 @@ export class Queue {
   readonly waits = new Times();
   readonly runs = new Times();
   readonly workers = new Map<string, Worker>();
+  /** Those of the broker's own process; one outside may have the same name. */
+  readonly workersInProcess = new Map<string, Worker>();
   /** Workers with free slots, in the order in which they get jobs. */
   readonly free: Worker[] = [];
   demand = 0;

@@ -33,7 +33,7 @@ test("jobs are listed by state and by key, page by page", () => {
 
 test("workers are listed with what they would take and what they hold", () => {
   const engine = open();
-  engine.want("q", "w", 3, 0, 500);
+  engine.want("q", "w", 3, 0, { leaseMs: 500 });
   engine.add("q", {}, 0);
   const [lease] = engine.dispatch(0);
   assert.deepEqual(engine.workers("q"), [{ name: "w", free: 2, leased: 1 }]);

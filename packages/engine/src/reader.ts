@@ -35,6 +35,7 @@ import {
   viewOf,
   why,
 } from "./view.ts";
+import { allWorkers } from "./workers.ts";
 
 /** What can be asked: none of it changes what the scheduler will do. */
 export class Reader {
@@ -101,8 +102,8 @@ export class Reader {
 
   /** The workers that a queue knows: what they would take, and what they hold. */
   workers(queue: string): { name: string; free: number; leased: number }[] {
-    const { workers } = this.#core.queue(queue);
-    return [...workers.values()].map(({ name, slots, leased }) => ({ name, free: slots, leased }));
+    const workers = allWorkers(this.#core.queue(queue));
+    return workers.map(({ name, slots, leased }) => ({ name, free: slots, leased }));
   }
 
   /** A job as a fact would tell it; undefined when it is not known. */

@@ -26,6 +26,7 @@ export function recordOf(core: Core, row: number): JobRecord {
   const key = lanes.keyOf(lane);
   const state = jobs.state(row);
   const extra = jobs.extra(row);
+  const worker = state === LEASED_JOB ? core.workers[jobs.int(row, WORKER)] : undefined;
   const record: JobRecord = {
     id: jobs.num(row, ID),
     queue: core.queueOf(row).name,
@@ -43,9 +44,10 @@ export function recordOf(core: Core, row: number): JobRecord {
     addedAt: jobs.num(row, ADDED),
     time: jobs.num(row, TIME),
     dispatchedMs: jobs.int(row, DISPATCHED),
-    worker: state === LEASED_JOB ? (core.workers[jobs.int(row, WORKER)]?.name ?? "") : "",
+    worker: worker?.name ?? "",
     body: jobs.bodies.get(row),
   };
+  if (worker?.inProcess === true) record.inProcess = true;
   if (extra !== undefined) record.extra = extraOf(core, extra, record.id);
   const ending = jobs.ending(row);
   if (ending !== undefined) record.ending = ending;

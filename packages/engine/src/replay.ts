@@ -192,7 +192,8 @@ function applyLease(
   const queue = core.queueOf(row);
   queue.counters.dispatched++;
   if (unlink(core, row)) core.lines.headChanged(flow, now);
-  markLeased(core, row, workerOf(core, queue, fact.worker), fact.lease, fact.until, now);
+  const worker = workerOf(core, queue, fact.worker, fact.inProcess === true);
+  markLeased(core, row, worker, fact.lease, fact.until, now);
 }
 
 function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean): void {
@@ -242,7 +243,8 @@ function placeJob(core: Core, row: number, record: JobRecord, flow: number): voi
   } else if (record.state === "delayed") delay(core, row, record.time, record.seq);
   else if (record.state === "leased") {
     for (const gate of core.gates.set(core.lanes.get(flow, GATES)).gates) gate.hold();
-    hold(core, row, workerOf(core, queue, record.worker), record.time);
+    const worker = workerOf(core, queue, record.worker, record.inProcess === true);
+    hold(core, row, worker, record.time);
   } else {
     core.jobs.setEnding(row, record.ending);
     keep(core, row, queue, record.time, record.seq);

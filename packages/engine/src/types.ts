@@ -164,6 +164,14 @@ export interface AddResult {
   tier: number;
 }
 
+/** What a worker is told besides how many jobs it would take. */
+export interface WantOptions {
+  /** How long its leases last; 0: as the job or the queue says. */
+  leaseMs?: number;
+  /** It lives in the process of the broker: it ends with it, and so do its leases. */
+  inProcess?: boolean;
+}
+
 /** One dispatched job. `lease` rises with each delivery of the job; `attempt` is 0 on the first. */
 export interface Lease {
   id: number;

@@ -63,3 +63,13 @@ test("a worker that is known from a replay is forgotten with its last lease", ()
   assert.deepEqual(known(core), []);
   assert.equal(core.queue("q").workers.size, 0);
 });
+
+test("a worker in the process and one outside of it may have the same name", () => {
+  const { core, queue } = open();
+  for (let i = 0; i < 2; i++) add(core, queue, {}, 0);
+  want(core, queue, "w", 1);
+  want(core, queue, "w", 1, { inProcess: true });
+  dispatch(core, 0, 2);
+  assert.deepEqual(known(core), ["w", "w"]);
+  assert.deepEqual([queue.workers.size, queue.workersInProcess.size], [1, 1]);
+});

@@ -230,6 +230,13 @@ export interface ConsumeOptions {
   credits: number;
   /** How long the leases last; absent: as the queue or the job says. */
   leaseMs?: number | undefined;
+  /**
+   * The consumer ends with the process that has the broker's log open. After a crash its leases run
+   * out at once, and each job has lost an attempt. No network carries this: a consumer elsewhere
+   * outlives the broker and may still ack. Nor may one behind a cluster set it, whose partitions
+   * move between processes.
+   */
+  inProcess?: boolean | undefined;
 }
 
 export type Deliver = (jobs: LeasedJob[]) => void;

@@ -22,7 +22,7 @@ export class Sluice extends Client {
     // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
     const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
     const port = await recover(log, { ...options, clock }, onFailure);
-    return new Sluice({ port, clock, failed, tracing });
+    return new Sluice({ port, clock, failed, tracing, inProcess: true });
   }
 
   /**

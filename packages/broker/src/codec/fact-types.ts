@@ -57,11 +57,15 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   "lease-secret": 46,
 };
 
+/** A lease of a worker in the process of the broker: the fields of `leased`. */
+export const LEASED_IN_PROCESS = 44;
+
 /** The kinds by their number; undefined where there is none. */
 export const FACT_KINDS: readonly (Fact["fact"] | undefined)[] = kindsByType();
 
 function kindsByType(): (Fact["fact"] | undefined)[] {
   const kinds: (Fact["fact"] | undefined)[] = [];
   for (const [kind, type] of Object.entries(FACT_TYPES)) kinds[type] = kind as Fact["fact"];
+  kinds[LEASED_IN_PROCESS] = "leased";
   return kinds;
 }

@@ -63,7 +63,7 @@ export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
     case "job":
       return { at, fact: "job", job: readJob(reader, at, readBody) };
     case "leased":
-      return life.readLeased(reader, at);
+      return life.readLeased(reader, at, type);
     case "ended":
       return life.readEnded(reader, at);
     case "extended":

@@ -57,6 +57,15 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   "lot-expired": "2880c0a3b7a83304736d7470ac02",
 };
 
+test("a lease of a worker in the process of the broker has a type of its own", () => {
+  const writer = new ByteWriter((need) => new Uint8Array(need * 2));
+  const fact: Fact = { ...SAMPLES.leased[0], inProcess: true };
+  encodeFact(writer, fact, writeSampleBody);
+  const hex = Buffer.from(writer.bytes.subarray(0, writer.at)).toString("hex");
+  assert.equal(hex, BYTES.leased.replace(/^02/, "2c"));
+  assert.deepEqual(decodeFact(new ByteReader(Buffer.from(hex, "hex")), readSampleBody), fact);
+});
+
 const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored", "answered"]);
 
 for (const [kind, [fact]] of Object.entries(SAMPLES)) {

@@ -28,6 +28,7 @@ const HAS: Flags<
   dispatchedMs: 1 << 9,
   worker: 1 << 10,
   ending: 1 << 11,
+  inProcess: 1 << 14,
 };
 const KNOWN = allOf(HAS) | STATE;
 
@@ -75,6 +76,7 @@ function flagsOf(job: JobRecord): number {
   if (job.lease !== 0) flags |= HAS.lease;
   if (job.dispatchedMs !== 0) flags |= HAS.dispatchedMs;
   if (job.worker !== "") flags |= HAS.worker;
+  if (job.inProcess === true) flags |= HAS.inProcess;
   if (job.ending !== undefined) flags |= HAS.ending;
   if (job.extra !== undefined) flags |= HAS.extra;
   return flags;
@@ -102,6 +104,7 @@ export function readJob(reader: ByteReader, at: number, readBody: ReadBody): Job
     worker: (flags & HAS.worker) === 0 ? "" : reader.name(),
     body: undefined,
   };
+  if ((flags & HAS.inProcess) !== 0) job.inProcess = true;
   if ((flags & HAS.ending) !== 0) job.ending = ENDINGS.word(reader.u8(), reader);
   if ((flags & HAS.extra) !== 0) job.extra = readExtra(reader, readBody);
   job.body = readBody(reader);

@@ -3,21 +3,22 @@ import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { ENDINGS, RETRY_EVENTS } from "./codes.ts";
 import { allOf, type Flags, type Plain, type Told } from "./fact-fields.ts";
-import { FACT_TYPES } from "./fact-types.ts";
+import { FACT_TYPES, LEASED_IN_PROCESS } from "./fact-types.ts";
 import { type ReadBody, readSpec, type WriteBody, writeSpec } from "./job-spec.ts";
 import { readResult, writeResult } from "./result.ts";
 import { readWaited, writeWaited } from "./waited.ts";
 
-export function writeLeased(writer: ByteWriter, fact: Plain<"leased">): void {
-  writer.head(FACT_TYPES.leased, fact.at);
+/** Its one optional field has a type of its own: a fact that every job has needs no flags. */
+export function writeLeased(writer: ByteWriter, fact: Told<"leased">): void {
+  writer.head(fact.inProcess === true ? LEASED_IN_PROCESS : FACT_TYPES.leased, fact.at);
   writer.number(fact.id);
   writer.number(fact.lease);
   writer.time(fact.until, fact.at);
   writer.text(fact.worker);
 }
 
-export function readLeased(reader: ByteReader, at: number): Plain<"leased"> {
-  return {
+export function readLeased(reader: ByteReader, at: number, type: number): Told<"leased"> {
+  const fact: Told<"leased"> = {
     at,
     fact: "leased",
     id: reader.number(),
@@ -25,6 +26,8 @@ export function readLeased(reader: ByteReader, at: number): Plain<"leased"> {
     until: reader.time(at),
     worker: reader.name(),
   };
+  if (type === LEASED_IN_PROCESS) fact.inProcess = true;
+  return fact;
 }
 
 /** The ending's code is in the low bits, the flags are above it. */

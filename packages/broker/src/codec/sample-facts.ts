@@ -120,6 +120,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
     moved: [
       { at, fact: "moved", job: newJob },
       { at, fact: "moved", job: oldJob },
+      { at, fact: "moved", job: { ...newJob, state: "leased", worker: "w", inProcess: true } },
     ],
     due: [
       { at, fact: "due", id: 1 },
@@ -128,6 +129,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
     leased: [
       { at, fact: "leased", id: 300, lease: 1, until: at + 30_000, worker: "w1" },
       { at: 0, fact: "leased", id: 0, lease: 0, until: Number.POSITIVE_INFINITY, worker: "" },
+      { at, fact: "leased", id: 300, lease: 1, until: at, worker: "w1", inProcess: true },
     ],
     extended: [
       { at, fact: "extended", id: 300, until: at + 60_000 },
