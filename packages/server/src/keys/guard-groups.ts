@@ -9,6 +9,7 @@ import {
 } from "@sluice/protocol";
 import { type Action, forbidden } from "./grant.ts";
 import type { Permit } from "./permit.ts";
+import { whileAllowed } from "./while-allowed.ts";
 
 const EITHER: readonly Action[] = ["produce", "consume"];
 
@@ -37,10 +38,10 @@ export class GuardedGroups implements Pick<JobCalls, "group" | "groupEnded" | "r
   ): Promise<GroupInfo> {
     this.#permit.enterValid();
     this.#check(EITHER, group);
-    const info = await this.#broker.groupEnded(group, options);
-    // The right may have been lost meanwhile.
-    this.#check(EITHER, group);
-    return info;
+    const queue = queueOfGroup(group);
+    return whileAllowed(this.#permit, EITHER, queue, options?.signal, (signal) =>
+      this.#broker.groupEnded(group, { signal }),
+    );
   }
 
   async releaseGroups(groups: readonly string[]): Promise<void> {

@@ -1,32 +1,34 @@
 import { hash } from "node:crypto";
-import type {
-  Ack,
-  Added,
-  AddOptions,
-  Broker,
-  ConsumeOptions,
-  Consumer,
-  Deliver,
-  Extend,
-  HistoryEntry,
-  JobCalls,
-  JobEnd,
-  JobInfo,
-  JobsOptions,
-  LeasedJob,
-  LeaseOptions,
-  Nack,
-  NewJob,
-  OperationOptions,
-  Outcome,
-  Page,
-  Progress,
-  Why,
+import {
+  type Ack,
+  type Added,
+  type AddOptions,
+  type Broker,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type Extend,
+  type HistoryEntry,
+  type JobCalls,
+  type JobEnd,
+  type JobInfo,
+  type JobsOptions,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type NewJob,
+  type OperationOptions,
+  type Outcome,
+  type Page,
+  type Progress,
+  SluiceError,
+  type Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
 import { type Action, forbidden } from "./grant.ts";
 import { GuardedGroups } from "./guard-groups.ts";
 import type { Permit } from "./permit.ts";
+import { whileAllowed } from "./while-allowed.ts";
 
 /** Whoever may add jobs, or take them, may ask how they are getting on. */
 const EITHER: readonly Action[] = ["produce", "consume"];
@@ -49,13 +51,16 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
     const own = this.#own(options);
+    // It may wait for room in the queue.
+    const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> =>
+      whileAllowed(this.#permit, "produce", queue, options.signal, (signal) =>
+        this.#broker.add(queue, allowed, { ...own, signal }),
+      );
     // The broker refuses what is not a list.
-    if (!Array.isArray(jobs)) return this.#broker.add(queue, jobs, own);
+    if (!Array.isArray(jobs)) return add(jobs);
     const refusals = jobs.map((job) => this.#refuse(queue, job));
-    if (refusals.every((refusal) => refusal === undefined)) {
-      return this.#broker.add(queue, jobs, own);
-    }
-    return forAllowed(jobs, refusals, (allowed) => this.#broker.add(queue, allowed, own));
+    if (refusals.every((refusal) => refusal === undefined)) return add(jobs);
+    return forAllowed(jobs, refusals, add);
   }
 
   #refuse(queue: string, job: NewJob): Outcome<Added> | undefined {
@@ -73,18 +78,36 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
     this.#permit.enter("consume", queue);
-    return this.#broker.lease(queue, options);
+    const jobs = await whileAllowed(this.#permit, "consume", queue, options.signal, (signal) =>
+      this.#broker.lease(queue, { ...options, signal }),
+    );
+    if (this.#permit.still("consume", queue)) return jobs;
+    await this.#return(jobs);
+    this.#permit.check("consume", queue);
+    return [];
+  }
+
+  /** The right was lost while they were on their way. */
+  async #return(jobs: readonly LeasedJob[]): Promise<void> {
+    await this.#broker.giveBack(jobs.map(({ lease }) => lease)).catch(() => {});
   }
 
   async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
     this.#permit.enter("consume", queue);
     const consumer = this.#broker.consume(queue, options, (jobs) => {
       if (this.#permit.still("consume", queue)) return deliver(jobs);
-      // The right was lost while they were on their way.
-      void this.#broker.giveBack(jobs.map(({ lease }) => lease)).catch(() => {});
+      void this.#return(jobs);
       void consumer.then((it) => it.stop()).catch(() => {});
     });
-    return this.#guarded(queue, await consumer);
+    const leave = this.#permit.principal.watch?.(() => {
+      if (!this.#permit.still("consume", queue)) void consumer.then((it) => it.stop());
+    });
+    const joined = await consumer.catch((error) => {
+      leave?.();
+      throw error;
+    });
+    void joined.over.then(leave);
+    return this.#guarded(queue, joined);
   }
 
   #guarded(queue: string, consumer: Consumer): Consumer {
@@ -139,11 +162,12 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     lease: (item: I) => string,
     call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
   ): Promise<Outcome<T>[]> {
-    return this.#each("consume", items, (item) => jobOf(lease(item)), call);
+    const about = { action: "consume", field: "lease", name: lease } as const;
+    return this.#each({ ...about, id: (item) => jobOf(lease(item)) }, items, call);
   }
 
   async cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#each("produce", ids, same, (allowed) => this.#broker.cancel(allowed));
+    return this.#each(BY_ID, ids, (allowed) => this.#broker.cancel(allowed));
   }
 
   async cancelByKey(
@@ -156,26 +180,43 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 
   async retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#each("produce", ids, same, (allowed) => this.#broker.retry(allowed, options));
+    return this.#each(BY_ID, ids, (allowed) => this.#broker.retry(allowed, options));
   }
 
   /** Makes a call for those items whose jobs are in queues on which the action is allowed. */
   async #each<I, T>(
-    action: Action,
+    about: About<I>,
     items: readonly I[],
-    id: (item: I) => string,
     call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
   ): Promise<Outcome<T>[]> {
     this.#permit.enterValid();
     // What is no list the broker refuses in its own words.
-    if (this.#permit.canAll(action) || !Array.isArray(items)) return call(items);
-    const queues = await this.#broker.queuesOf(items.map(id));
-    const refusals = queues.map((queue): Outcome<T> | undefined =>
-      queue === undefined || this.#permit.can(action, queue)
-        ? undefined
-        : { error: forbidden(action, queue).toJSON() },
-    );
+    if (this.#permit.canAll(about.action) || !Array.isArray(items)) return call(items);
+    const queues = await this.#broker.queuesOf(items.map(about.id));
+    const refusals = queues.map((queue, i): Outcome<T> | undefined => {
+      const error = this.#refuseJob(about.action, queue, about.field, about.name(items[i]!));
+      return error === undefined ? undefined : { error: error.toJSON() };
+    });
     return forAllowed(items, refusals, call);
+  }
+
+  /**
+   * Why the caller may not do this with a job; undefined: it may, or the broker refuses it. A job
+   * of a queue that it has no rights on is one that does not exist, as is one that no queue keeps:
+   * an answer that differs would tell what others have. Lease tokens cannot be guessed, so the
+   * holder of one learns that its job is over.
+   */
+  #refuseJob(
+    actions: Action | readonly Action[],
+    queue: string | undefined,
+    field: "id" | "lease",
+    name: unknown,
+  ): SluiceError | undefined {
+    if (queue === undefined ? field === "lease" : this.#permit.can(actions, queue)) return;
+    if (queue !== undefined && this.#permit.sees(queue)) return forbidden(actions, queue);
+    const details = { field, value: name };
+    const what = field === "id" ? `job ${name}` : `job with the lease ${JSON.stringify(name)}`;
+    return new SluiceError("JOB_NOT_FOUND", `there is no ${what}`, details);
   }
 
   /** The payload is for those who may take the job. */
@@ -203,16 +244,20 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 
   async ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd> {
-    await this.#enterJob(EITHER, id);
-    return this.#broker.ended(id, options);
+    const queue = await this.#enterJob(EITHER, id);
+    return whileAllowed(this.#permit, EITHER, queue ?? "*", options?.signal, (signal) =>
+      this.#broker.ended(id, { signal }),
+    );
   }
 
-  async #enterJob(actions: Action | readonly Action[], id: string): Promise<void> {
+  /** Answers the queue of the job, where it had to be asked for. */
+  async #enterJob(actions: Action | readonly Action[], id: string): Promise<string | undefined> {
     this.#permit.enterValid();
-    if (this.#permit.canAll(actions)) return;
+    if (this.#permit.canAll(actions)) return undefined;
     const [queue] = await this.#broker.queuesOf([id]);
-    // What is not there the broker says better.
-    if (queue !== undefined && !this.#permit.can(actions, queue)) throw forbidden(actions, queue);
+    const error = this.#refuseJob(actions, queue, "id", id);
+    if (error !== undefined) throw error;
+    return queue;
   }
 
   async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
@@ -221,7 +266,18 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 }
 
+/** What a call about jobs needs, and how its items name them. */
+interface About<I> {
+  readonly action: Action;
+  readonly field: "id" | "lease";
+  /** How the caller named the job, and its id. */
+  readonly name: (item: I) => unknown;
+  readonly id: (item: I) => string;
+}
+
 const same = (id: string): string => id;
+
+const BY_ID: About<string> = { action: "produce", field: "id", name: same, id: same };
 
 const tokenOf = (item: { lease: string }): string => item?.lease;
 

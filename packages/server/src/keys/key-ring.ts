@@ -6,6 +6,7 @@ import { type Broker, SluiceError } from "@sluice/protocol";
 import { Bucket } from "../bucket.ts";
 import { KEYS_MAX } from "../limits.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
+import { KeyWatchers } from "./key-watchers.ts";
 import { type NewKey, parseNewKey } from "./new-key.ts";
 import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
 import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
@@ -60,11 +61,13 @@ export class KeyRing {
   readonly #options: KeyRingOptions;
   readonly #root: Sealed | undefined;
   readonly #now: () => number;
+  readonly #watchers: KeyWatchers;
 
   private constructor(broker: Broker, options: KeyRingOptions) {
     this.#broker = broker;
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#watchers = new KeyWatchers(this.#now);
     this.#root = options.rootKey === undefined ? undefined : seal(options.rootKey);
   }
 
@@ -87,6 +90,7 @@ export class KeyRing {
       cursor = page.cursor;
     } while (cursor !== undefined);
     this.#records = records;
+    this.#watchers.allChanged();
   }
 
   /** Whether nobody could get in. */
@@ -123,6 +127,7 @@ export class KeyRing {
         throw unauthorized("the key has expired");
       },
       charge: () => chargeBucket(this.#bucketOf(id)),
+      watch: (look) => this.#watchers.watch(id, this.#records.get(id)?.expiresAt, look),
     };
   }
 
@@ -188,6 +193,7 @@ export class KeyRing {
     this.#records.delete(id);
     this.#revoked.add(id);
     this.#buckets.delete(id);
+    this.#watchers.changed(id);
     await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: undefined }]);
     await this.#options.peers?.changed();
   }

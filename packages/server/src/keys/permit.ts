@@ -12,6 +12,11 @@ export class Permit {
   /** One of the actions on what is so named. */
   enter(actions: Action | readonly Action[], name: string): void {
     this.principal.charge();
+    this.check(actions, name);
+  }
+
+  /** As `enter`, within a call that was counted. */
+  check(actions: Action | readonly Action[], name: string): void {
     if (!this.can(actions, name)) throw forbidden(actions, name);
   }
 
@@ -50,9 +55,9 @@ export class Permit {
   }
 
   /** Whether it may, with no error for a key that is no longer valid. */
-  still(action: Action, name: string): boolean {
+  still(actions: Action | readonly Action[], name: string): boolean {
     try {
-      return this.can(action, name);
+      return this.can(actions, name);
     } catch {
       return false;
     }

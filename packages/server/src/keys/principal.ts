@@ -10,6 +10,11 @@ export interface Principal {
   grants(): readonly Grant[];
   /** Counts one request; refuses with RATE_LIMITED when there were too many. */
   charge(): void;
+  /**
+   * Calls back when the grants may have changed or ended; the answer ends that. Absent: they never
+   * change.
+   */
+  watch?(look: () => void): () => void;
 }
 
 /** Whoever calls a server that asks for no keys. */

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import type { Broker, SluiceError } from "@sluice/protocol";
+import { EVERYTHING, type Grant } from "./grant.ts";
+import { guard } from "./guard.ts";
+import type { Principal } from "./principal.ts";
+
+const payload = new TextEncoder().encode("{}");
+
+function holder(grants: readonly Grant[]): Principal {
+  return { id: JSON.stringify(grants), grants: () => grants, charge: () => {} };
+}
+
+/** The refusal, with what the caller itself said taken out. */
+async function refusalOf(call: () => Promise<unknown>, said: readonly string[]): Promise<unknown> {
+  const answer = await call().then(
+    (value) => (Array.isArray(value) ? value[0]?.error : value),
+    (error: SluiceError) => error.toJSON(),
+  );
+  return said.reduce((text, part) => text.replaceAll(part, "X"), JSON.stringify(answer));
+}
+
+/** Every call that names a job by its id or by a lease. */
+function jobCalls(
+  broker: Broker,
+  id: string,
+  lease: string,
+): Record<string, () => Promise<unknown>> {
+  return {
+    job: () => broker.job(id),
+    why: () => broker.why(id),
+    history: () => broker.history(id),
+    ended: () => broker.ended(id),
+    cancel: () => broker.cancel([id]),
+    retry: () => broker.retry([id]),
+    ack: () => broker.ack([{ lease }]),
+    nack: () => broker.nack([{ lease, error: "x" }]),
+    giveBack: () => broker.giveBack([lease]),
+    extend: () => broker.extend([{ lease, leaseMs: 1000 }]),
+    progress: () => broker.progress([{ lease, progress: 1 }]),
+  };
+}
+
+test("a job of a queue without rights looks as one that does not exist", async (t) => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  await broker.setQueue("secret", { results: { jobs: 0, ms: 0 } });
+  await broker.setQueue("own", {});
+  const [live, gone] = await broker.add("secret", [{ payload }, { payload }]);
+  await broker.cancel([gone!.ok!.id]);
+  const [held] = await broker.lease("secret", { max: 1 });
+  const guarded = guard(broker, holder([{ action: "admin", on: "own" }]));
+  const absent = "czzz";
+  const noLease = held!.lease.replace(live!.ok!.id, absent);
+  const wanted = jobCalls(guarded, absent, noLease);
+  for (const [id, lease] of [
+    [live!.ok!.id, held!.lease],
+    [gone!.ok!.id, held!.lease],
+  ] as const) {
+    for (const [name, call] of Object.entries(jobCalls(guarded, id, lease))) {
+      const refusal = await refusalOf(call, [lease, id]);
+      assert.equal(refusal, await refusalOf(wanted[name]!, [noLease, absent]), name);
+      assert.match(String(refusal), /JOB_NOT_FOUND/, name);
+    }
+  }
+});
+
+test("a job of a queue with some rights is refused with what is missing", async (t) => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  await broker.setQueue("own", {});
+  const [added] = await broker.add("own", [{ payload }]);
+  const guarded = guard(broker, holder([{ action: "produce", on: "own" }]));
+  await assert.rejects(guarded.job(added!.ok!.id), { code: "FORBIDDEN" });
+  const [held] = await broker.lease("own", { max: 1 });
+  const [acked] = await guarded.ack([{ lease: held!.lease }]);
+  assert.equal(acked!.error?.code, "FORBIDDEN");
+});
+
+/** Every call that names a queue, or a store, which is governed like one. */
+function namedCalls(broker: Broker, name: string): Record<string, () => Promise<unknown>> {
+  return {
+    add: () => broker.add(name, [{ payload }]),
+    lease: () => broker.lease(name, { max: 1 }),
+    consume: () => broker.consume(name, { worker: "w", credits: 1 }, () => {}),
+    cancelByKey: () => broker.cancelByKey(name, ["k"]),
+    jobs: () => broker.jobs(name),
+    setQueue: () => broker.setQueue(name, { paused: true }),
+    openQueue: () => broker.setQueue(name, {}),
+    dlq: () => broker.setQueue("own", { dlq: name }),
+    deleteQueue: () => broker.deleteQueue(name),
+    queue: () => broker.queue(name),
+    purge: () => broker.purge(name),
+    redrive: () => broker.redrive(name),
+    lanes: () => broker.lanes(name),
+    setLaneWeight: () => broker.setLaneWeight(name, "a", 2),
+    workers: () => broker.workers(name),
+    gates: () => broker.gates({ queue: name }),
+    group: () => broker.group(`${name}/g`),
+    groupEnded: () => broker.groupEnded(`${name}/g`),
+    releaseGroups: () => broker.releaseGroups([`${name}/g`]),
+    storeGet: () => broker.storeGet(name, ["k"]),
+    storeScan: () => broker.storeScan(name),
+    storeWrite: () => broker.storeWrite(name, [{ key: "k", value: 1 }]),
+  };
+}
+
+test("a name without rights is FORBIDDEN, whether it exists or not", async (t) => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  await guard(broker, holder(EVERYTHING)).setQueue("secret", {});
+  await broker.setQueue("own", {});
+  await broker.add("secret", [{ payload, group: "g" }]);
+  await broker.storeWrite("secret", [{ key: "k", value: 1 }]);
+  const guarded = guard(broker, holder([{ action: "admin", on: "own" }]));
+  const absent = namedCalls(guarded, "absent");
+  for (const [name, call] of Object.entries(namedCalls(guarded, "secret"))) {
+    const refusal = await refusalOf(call, ["secret"]);
+    assert.equal(refusal, await refusalOf(absent[name]!, ["absent"]), name);
+    assert.match(String(refusal), /FORBIDDEN/, name);
+  }
+});

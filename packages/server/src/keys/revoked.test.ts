@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import type { Broker } from "@sluice/protocol";
+import { start } from "../testing/start.ts";
+import type { Grant } from "./grant.ts";
+import { guard } from "./guard.ts";
+import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
+import { ANYONE } from "./principal.ts";
+import { KEYS_STORE } from "./stores.ts";
+
+const payload = new TextEncoder().encode("1");
+const CONSUME: Grant[] = [
+  { action: "consume", on: "q" },
+  { action: "produce", on: "q" },
+];
+
+async function open(t: TestContext, options: KeyRingOptions = {}) {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  await broker.setQueue("q", {});
+  const ring = await KeyRing.open(broker, options);
+  return { broker, ring };
+}
+
+async function untilWaiting(broker: Broker, count: number): Promise<void> {
+  while ((await broker.queue("q")).stats.freeWorkers !== count) await new Promise(setImmediate);
+}
+
+const refused = { code: "UNAUTHORIZED" };
+
+test("revoking a key ends its waiting polls at once, and none gets a job", async (t) => {
+  const { broker, call, server } = await start(t, { keys: true });
+  await broker.setQueue("q", {});
+  const { key: root } = (await server.firstKey)!;
+  const { body } = await call("POST /v1/keys", { key: root, body: { grants: CONSUME } });
+  const polls = Array.from({ length: 20 }, () =>
+    call("POST /v1/queues/q/lease", { key: body.key, body: { waitMs: 60_000 } }),
+  );
+  await untilWaiting(broker, 20);
+  await call(`DELETE /v1/keys/${body.id}`, { key: root });
+  const answers = await Promise.all(polls);
+  assert.ok(answers.every(({ status }) => status === 401));
+  await untilWaiting(broker, 0);
+  await broker.add("q", [{ payload }]);
+  assert.equal((await broker.queue("q")).stats.waiting, 1);
+});
+
+test("every call that waits ends when its key is revoked", async (t) => {
+  const { broker, ring } = await open(t);
+  await broker.setQueue("full", { capacity: { jobs: 1 }, onFull: "wait" });
+  await broker.add("full", [{ payload }]);
+  const [added] = await broker.add("q", [{ payload, delayMs: 1e9, group: "g" }]);
+  const grants = [...CONSUME, { action: "produce", on: "full" }];
+  const { key, id } = await ring.create({ grants }, ANYONE);
+  const guarded = guard(broker, ring.verify(key));
+  const consumer = await guarded.consume("q", { worker: "w", credits: 1 }, () => {});
+  const waiting = [
+    guarded.lease("q", { max: 1, waitMs: 60_000 }),
+    guarded.add("full", [{ payload }]),
+    guarded.ended(added!.ok!.id),
+    guarded.groupEnded("q/g"),
+  ];
+  const ended = Promise.all(waiting.map((call) => assert.rejects(call, refused)));
+  await untilWaiting(broker, 2);
+  await ring.revoke(id, ANYONE);
+  await Promise.all([ended, consumer.over]);
+  await broker.lease("full", { max: 1 });
+  assert.equal((await broker.queue("full")).stats.added, 1, "the add was withdrawn");
+});
+
+test("a key that expires, or loses a grant, ends its waiting polls", async (t) => {
+  const { broker, ring } = await open(t);
+  const made = await ring.create({ grants: CONSUME, expiresAt: Date.now() + 50 }, ANYONE);
+  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, waitMs: 60_000 });
+  await assert.rejects(poll, refused);
+});
+
+test("a grant that another node takes away ends waiting polls here", async (t) => {
+  let reload = async (): Promise<void> => {};
+  const peers = {
+    changed: async () => {},
+    isFirst: async () => true,
+    onChange: (given: () => Promise<void>) => {
+      reload = given;
+    },
+  };
+  const { broker, ring } = await open(t, { peers });
+  const made = await ring.create({ grants: CONSUME }, ANYONE);
+  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, waitMs: 60_000 });
+  const ended = assert.rejects(poll, { code: "FORBIDDEN" });
+  await untilWaiting(broker, 1);
+  const [record] = await broker.storeGet(KEYS_STORE, [made.id]);
+  const value = { ...(record as object), grants: [{ action: "consume", on: "other" }] };
+  await broker.storeWrite(KEYS_STORE, [{ key: made.id, value }]);
+  await reload();
+  await ended;
+  await untilWaiting(broker, 0);
+});
+
+test("a call that has ended watches its key no longer", async (t) => {
+  const { broker, ring } = await open(t);
+  const { key } = await ring.create({ grants: CONSUME, expiresAt: Date.now() + 1e12 }, ANYONE);
+  const principal = ring.verify(key);
+  let watching = 0;
+  const counted = {
+    ...principal,
+    watch: (look: () => void) => {
+      watching++;
+      const leave = principal.watch!(look);
+      return () => {
+        watching--;
+        leave();
+      };
+    },
+  };
+  const guarded = guard(broker, counted);
+  await guarded.add("q", [{ payload }]);
+  await guarded.lease("q", { max: 1 });
+  const consumer = await guarded.consume("q", { worker: "w", credits: 1 }, () => {});
+  await assert.rejects(guarded.lease("none", { max: 1 }), { code: "FORBIDDEN" });
+  assert.equal(watching, 1);
+  await consumer.stop();
+  await consumer.over;
+  assert.equal(watching, 0);
+});
