@@ -9,10 +9,10 @@ export class Bucket {
   #tokens: number;
   #at: number;
 
-  /** Holds a tenth of a second's worth, and one at least. */
-  constructor(perSecond: number, now: () => number = () => performance.now()) {
+  /** `burst`: what it holds; without it a tenth of a second's worth, and one at least. */
+  constructor(perSecond: number, now: () => number = () => performance.now(), burst?: number) {
     this.#perMs = perSecond / 1000;
-    this.#burst = Math.max(1, perSecond / 10);
+    this.#burst = burst ?? Math.max(1, perSecond / 10);
     this.#now = now;
     this.#tokens = this.#burst;
     this.#at = now();

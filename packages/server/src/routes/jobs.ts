@@ -15,7 +15,6 @@ import {
   JOB_PARAMS,
   limit,
   list,
-  NAME,
   object,
   QUEUE_PARAMS,
   type Schema,

@@ -16,6 +16,21 @@ export const SILENCES_MAX = 2;
 /** From the connection to the greeting: a program sends it at once, a slow attacker does not. */
 export const HANDSHAKE_MS = 10_000;
 
+/**
+ * Messages of one connection. A client puts all that it sends in one turn of its event loop into
+ * one message, so a busy one sends some thousand a second. What was held up for two seconds may
+ * arrive at once. A ping needs an answer and brings nothing, so it counts as 50 messages.
+ */
+export const MESSAGES_PER_SECOND_MAX = 50_000;
+export const MESSAGES_BURST = 100_000;
+export const PING_MESSAGES = 50;
+
+/** Messages and pings before the welcome: one greeting is right. */
+export const GREETING_MESSAGES_MAX = 16;
+
+/** Parts of one message. Clients need not split any; the largest message has parts of 384 KiB. */
+export const FRAGMENTS_MAX = 64;
+
 /** Connections in all and from one address: each costs a socket and some kilobytes. */
 export const CONNECTIONS_MAX = 10_000;
 export const CONNECTIONS_PER_ADDRESS_MAX = 1000;

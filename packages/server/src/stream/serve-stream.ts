@@ -9,6 +9,7 @@ import { endWith } from "../shell/broken.ts";
 import {
   CONNECTIONS_MAX,
   CONNECTIONS_PER_ADDRESS_MAX,
+  FRAGMENTS_MAX,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
   PARTITION_STREAMS_PER_ADDRESS_MAX,
@@ -101,6 +102,7 @@ class Stream {
       // A kilobyte that becomes a megabyte when it is unpacked is not let in.
       perMessageDeflate: false,
       maxPayload: FRAME_BYTES_MAX,
+      maxFragments: FRAGMENTS_MAX,
       clientTracking: true,
     });
     this.#sessions = new Sessions({

@@ -23,6 +23,8 @@ import type { Subscription } from "./subscription.ts";
 
 /** A socket that can be told to stop reading. */
 export interface ServerSocket extends Socket {
+  /** The client has greeted, and may send as much as its session needs. */
+  greeted?(): void;
   pause(): void;
   resume(): void;
 }

@@ -1,6 +1,5 @@
 /** The sessions of one server, and how a connection gets one: greeting, key, session. */
-import type { Broker, Clock, SluiceError } from "@sluice/protocol";
-import { toSluiceError } from "@sluice/protocol";
+import { type Broker, type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
 import {
   FrameReader,
   FrameWriter,
@@ -69,7 +68,8 @@ export class Sessions<Request> {
   async #greet(socket: ServerSocket, message: Uint8Array, request: Request): Promise<void> {
     // Nothing may be sent before the answer to the greeting.
     let isGone = false;
-    const refuse = (error: unknown): void => refuseGreeting(socket, toSluiceError(error));
+    const refuse = (error: unknown, code?: number): void =>
+      refuseGreeting(socket, toSluiceError(error), code);
     socket.onmessage = () => refuse(new Error("a message before the welcome"));
     socket.onclose = () => {
       isGone = true;
@@ -77,6 +77,7 @@ export class Sessions<Request> {
     };
     try {
       const hello = helloOf(message);
+      if (hello === undefined) return refuse(NOT_ALONE, 1002);
       const admitted = await this.#options.open(hello.apiKey, request);
       if (!isGone && !this.#isClosed) this.#welcome(socket, hello, admitted);
     } catch (error) {
@@ -101,6 +102,7 @@ export class Sessions<Request> {
       heartbeatMs,
     });
     socket.send(writer.take());
+    socket.greeted?.();
     session.attach(socket, isKnown ? hello.received : 0);
   }
 
@@ -130,18 +132,24 @@ export class Sessions<Request> {
 
 const CLOSING = "the server is closing";
 
-function helloOf(message: Uint8Array): Hello {
+const NOT_ALONE = new SluiceError("INVALID", "the greeting must be alone in its message", {
+  field: "frame",
+});
+
+/** Undefined: other frames follow, which nothing would answer. */
+function helloOf(message: Uint8Array): Hello | undefined {
   const reader = new FrameReader(message);
   reader.next();
-  return readHello(reader);
+  const hello = readHello(reader);
+  return reader.next() ? undefined : hello;
 }
 
-function refuseGreeting(socket: ServerSocket, error: SluiceError): void {
+function refuseGreeting(socket: ServerSocket, error: SluiceError, code = 1008): void {
   const writer = new FrameWriter();
   writer.begin(KIND.error, 0);
   writeError(writer, error.toJSON());
   writer.end();
   socket.onmessage = () => {};
   socket.send(writer.take());
-  socket.close(1008, error.message.slice(0, 100));
+  socket.close(code, error.message.slice(0, 100));
 }

@@ -1,4 +1,11 @@
 import type { WebSocket } from "ws";
+import { Bucket } from "../bucket.ts";
+import {
+  GREETING_MESSAGES_MAX,
+  MESSAGES_BURST,
+  MESSAGES_PER_SECOND_MAX,
+  PING_MESSAGES,
+} from "./limits.ts";
 import type { ServerSocket } from "./session.ts";
 
 /** How long the other end may take to agree to the end before it is cut off. */
@@ -12,18 +19,40 @@ export class WsSocket implements ServerSocket {
   ondrain: () => void = () => {};
   /** Told of every message, before anybody else. */
   onheard: () => void = () => {};
+  /** Messages that may still come before the welcome; afterwards the bucket decides. */
+  #greetings = GREETING_MESSAGES_MAX;
+  #messages: Bucket | undefined = undefined;
   #isClosed = false;
 
   constructor(ws: WebSocket) {
     this.#ws = ws;
     ws.on("message", (data: Buffer, isBinary: boolean) => {
+      if (!this.#count(1)) return;
       if (!isBinary) return this.close(1003, "only binary messages are understood");
       this.onheard();
       this.onmessage(data);
     });
+    ws.on("ping", () => void this.#count(PING_MESSAGES));
+    ws.on("pong", () => void this.#count(PING_MESSAGES));
     ws.on("close", (code, reason) => this.#closed(`${code} ${reason.toString()}`));
     // What is wrong with a connection ends it, and that is told by its close.
     ws.on("error", () => {});
+  }
+
+  greeted(): void {
+    this.#messages = new Bucket(MESSAGES_PER_SECOND_MAX, undefined, MESSAGES_BURST);
+  }
+
+  /** False: there were too many, and the connection is closed. */
+  #count(messages: number): boolean {
+    if (this.#messages === undefined) this.#greetings--;
+    const isFine =
+      this.#messages === undefined ? this.#greetings >= 0 : this.#messages.take(messages) === 0;
+    if (isFine) return true;
+    // One that was told so and goes on is not listened to until the end.
+    if (this.#isClosed) this.#ws.terminate();
+    else this.close(1008, "too many messages");
+    return false;
   }
 
   get bufferedBytes(): number {
