@@ -5,7 +5,7 @@ import { Chore } from "./chore.ts";
 import { WallClock } from "./clock.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
-import { NUMWANT_MAX } from "./limits.ts";
+import { NUMWANT_MAX, RETRY_AFTER_MS_MAX } from "./limits.ts";
 import { CompletedCounts } from "./peers/completed-counts.ts";
 import { KeptPeers } from "./peers/kept-peers.ts";
 import { Swarms } from "./peers/swarms.ts";
@@ -222,10 +222,12 @@ export class Retracker implements AsyncDisposable {
   }
 }
 
-function openSluice({ dir, durability }: Settings): Promise<Sluice> {
-  return Sluice.open(
-    durability === "memory" ? { durability } : { dir: join(dir, "log"), durability },
-  );
+function openSluice(settings: Settings): Promise<Sluice> {
+  const { dir, durability, forwarder_suspend_seconds: seconds } = settings;
+  // A suspension is the cooldown of a gate, and may be set to more than an hour.
+  const cooldownMax = Math.max(RETRY_AFTER_MS_MAX, seconds * 1000);
+  const place = durability === "memory" ? {} : { dir: join(dir, "log") };
+  return Sluice.open({ ...place, durability, cooldownMax });
 }
 
 /** Where peers are kept: beside the log, whose lock holds for both. */

@@ -113,7 +113,7 @@ export class LocalBroker implements Broker {
     return this.#desk.ack(items, options);
   }
 
-  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true | number>[]> {
     return this.#desk.nack(items, options);
   }
 

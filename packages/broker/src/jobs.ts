@@ -1,4 +1,4 @@
-import type { Engine, JobView } from "@sluice/engine";
+import type { Engine, JobView, NackOptions } from "@sluice/engine";
 import {
   type Ack,
   type ConsumeOptions,
@@ -22,6 +22,7 @@ import {
 } from "@sluice/protocol";
 import { readBody } from "./chunks.ts";
 import type { Seat } from "./consumers.ts";
+import { allowedNack } from "./cooling.ts";
 import { aborted } from "./ends.ts";
 import { groupInfo } from "./feed.ts";
 import {
@@ -111,7 +112,7 @@ export class JobDesk {
   }
 
   /** Where no script is asked nobody waits, so that answers keep the order of the calls. */
-  nack(items: readonly Nack[], options: OperationOptions): Promise<Outcome<true>[]> {
+  nack(items: readonly Nack[], options: OperationOptions): Promise<Outcome<true | number>[]> {
     const asking = this.#runtime.judge.nacks(items);
     if (asking === undefined) return this.#nackAll(items, [], options);
     return asking.then((verdicts) => this.#nackAll(items, verdicts, options));
@@ -121,7 +122,8 @@ export class JobDesk {
     items: readonly Nack[],
     verdicts: readonly (Answer | undefined)[],
     { operationId }: OperationOptions,
-  ): Promise<Outcome<true>[]> {
+  ): Promise<Outcome<true | number>[]> {
+    const { cooldownMaxMs } = this.#runtime.options;
     const verdictOf =
       verdicts.length === 0 ? undefined : new Map(items.map((item, i) => [item, verdicts[i]]));
     const call = { name: "nack", field: "items", operationId };
@@ -130,9 +132,12 @@ export class JobDesk {
       const verdict = verdictOf?.get(item);
       const token = this.#runtime.tokens.parse(lease);
       const text = error === undefined ? undefined : shorten(error);
-      const said = { ...options, error: text };
+      const said: NackOptions = { ...allowedNack(engine, token, options), error: text };
+      const { cooldown } = said;
+      const isCut = typeof cooldown?.ms === "number" && cooldown.ms > cooldownMaxMs;
+      if (isCut) said.cooldown = { ...cooldown, ms: cooldownMaxMs };
       engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
-      return true;
+      return isCut ? cooldownMaxMs : true;
     });
   }
 
@@ -313,7 +318,7 @@ export class JobDesk {
   }
 
   async #info(view: JobView): Promise<JobInfo> {
-    const { id, lease: _, body: ___, result, waited: __, ...rest } = view;
+    const { id, lease: _, body: ___, result, waited: __, policyGates: ____, ...rest } = view;
     const progress = this.#runtime.progress.get(id);
     const { engine, chunks } = this.#runtime;
     const read = await readBody(engine, chunks, id);

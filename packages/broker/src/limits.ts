@@ -84,6 +84,9 @@ export const STORE_VALUE_BYTES_MAX = 256 * 1024;
 /** Answers of one page. */
 export const PAGE_MAX = 1000;
 
+/** A worker that reads a wrong `Retry-After` shuts a gate for no longer than this. */
+export const COOLDOWN_MS_DEFAULT = 3_600_000;
+
 /** A group that is held for members that never come, because whoever held it is gone. */
 export const GROUP_HELD_MS = 60_000;
 

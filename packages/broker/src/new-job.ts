@@ -18,6 +18,7 @@ export function specOf(job: NewJob, queue: string, payloadBytesMax: number): Job
     weight: job.weight,
     priority: job.priority,
     gates: job.gates,
+    policyGates: undefined,
     cost: job.cost,
     delayMs: job.delayMs,
     runAt: job.runAt,

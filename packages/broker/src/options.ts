@@ -5,12 +5,14 @@ import type { Homes } from "./lending/port.ts";
 import {
   CHUNK_BYTES_MAX,
   CHUNK_BYTES_MIN,
+  COOLDOWN_MS_DEFAULT,
   LEASE_SECRET_BYTES,
   PAYLOAD_BYTES_DEFAULT,
   PAYLOAD_BYTES_MAX,
   PAYLOAD_MEMORY_BYTES_DEFAULT,
   UNSYNCED_BYTES_MAX,
 } from "./limits.ts";
+import { DURATION_MS_MAX } from "./policy/limits.ts";
 import type { RecoveryProgress } from "./recovery.ts";
 import { invalid } from "./refuse.ts";
 
@@ -24,6 +26,8 @@ export interface OpenOptions {
   payloadBytesMax?: number;
   /** Memory for payloads; those beyond it are read back from the log when their job goes out. */
   payloadMemoryBytes?: number;
+  /** The longest cooldown of a gate that a nack can ask for; longer ones are cut. Default 1 h. */
+  cooldownMaxMs?: number;
   /** Facts that may be written before the log has them; then adds wait. */
   unsyncedBytesMax?: number;
   /** Varies the jitter of retries. */
@@ -43,6 +47,7 @@ export interface BrokerOptions {
   segmentBytes: number;
   payloadBytesMax: number;
   payloadMemoryBytes: number;
+  cooldownMaxMs: number;
   unsyncedBytesMax: number;
   seed: number;
   leaseSecret: Uint8Array;
@@ -69,6 +74,7 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
       options.payloadMemoryBytes,
       PAYLOAD_MEMORY_BYTES_DEFAULT,
     ),
+    cooldownMaxMs: cooldownMax(options.cooldownMaxMs),
     unsyncedBytesMax: bytes("unsyncedBytesMax", options.unsyncedBytesMax, UNSYNCED_BYTES_MAX),
     seed: options.seed ?? 0,
     leaseSecret: secret(options.leaseSecret),
@@ -93,6 +99,11 @@ function secret(given: Uint8Array | undefined): Uint8Array {
   if (given === undefined) return randomBytes(LEASE_SECRET_BYTES);
   if (given instanceof Uint8Array && given.length === LEASE_SECRET_BYTES) return given;
   throw invalid("leaseSecret", `${LEASE_SECRET_BYTES} bytes`, given);
+}
+
+function cooldownMax(value: number = COOLDOWN_MS_DEFAULT): number {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= DURATION_MS_MAX) return value;
+  throw invalid("cooldownMaxMs", `milliseconds from 0 to ${DURATION_MS_MAX}`, value);
 }
 
 function bytes(

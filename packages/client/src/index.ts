@@ -1,7 +1,7 @@
 export type { SluiceParts } from "./connection.ts";
 export type { Consumption } from "./consumption.ts";
 export type { ConsumedJob, WorkContext } from "./delivery.ts";
-export type { Duration, Time } from "./duration.ts";
+export { type Duration, parseDuration, type Time } from "./duration.ts";
 export type { Listener } from "./emitter.ts";
 export {
   type HeaderOptions,

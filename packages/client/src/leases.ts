@@ -57,7 +57,7 @@ export class Leases {
   readonly #options: LeasesOptions;
   readonly #held = new Set<Delivery>();
   readonly #acks: Gather<Ack, true>;
-  readonly #nacks: Gather<Nack, true>;
+  readonly #nacks: Gather<Nack, true | number>;
   readonly #gifts: Gather<string, true>;
   readonly #extends: Gather<Extend, number>;
   readonly #progress: Gather<Progress, true>;

@@ -17,6 +17,8 @@ export interface PolicyRules {
   weight: PolicyNumber;
   priority: PolicyNumber | PolicyChoice<number | string>;
   gates: readonly string[];
+  /** Of those gates, which ones failures may cool down: names, prefixes that end in `*`, or `*`. */
+  cools: readonly string[];
   cost: PolicyNumber;
   attempts: PolicyNumber;
   delay: DurationRule;
@@ -27,7 +29,16 @@ export interface PolicyRules {
   lua: string;
 }
 
-const PASSED = ["fairnessKey", "weight", "priority", "gates", "cost", "attempts", "lua"] as const;
+const PASSED = [
+  "fairnessKey",
+  "weight",
+  "priority",
+  "gates",
+  "cools",
+  "cost",
+  "attempts",
+  "lua",
+] as const;
 
 const DURATIONS = {
   delay: "delayMs",

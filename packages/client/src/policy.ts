@@ -17,7 +17,7 @@ export type Policy<Payload> = {
     | PolicyFunction<Payload, F>
     | (F extends keyof PolicyRules ? PolicyRules[F] : never)
     | undefined;
-} & { readonly lua?: string | undefined };
+} & { readonly lua?: string | undefined; readonly cools?: readonly string[] | undefined };
 
 type PolicyFunction<Payload, F extends PolicyField> = (
   payload: Payload,
@@ -29,16 +29,23 @@ export type PolicyFunctions = { readonly [F in PolicyField]?: PolicyFunction<unk
 
 const FIELDS = JOB_FIELDS.filter((field): field is PolicyField => field !== "headers");
 
+/** Never functions: they say what a policy may do, and what its program is. */
+const DATA: readonly string[] = ["cools", "lua"];
+
 const NO_HEADERS = Object.freeze({});
 
 export function parsePolicy(value: unknown): {
   functions: PolicyFunctions | undefined;
   rules: QueuePolicy | undefined;
 } {
-  const policy = fieldsOf<Record<string, unknown>>("queue.policy", value, [...FIELDS, "lua"]);
+  const policy = fieldsOf<Record<string, unknown>>("queue.policy", value, [
+    ...FIELDS,
+    "cools",
+    "lua",
+  ]);
   const functions: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(policy)) {
-    if (typeof rule === "function" && name !== "lua") functions[name] = rule;
+    if (typeof rule === "function" && !DATA.includes(name)) functions[name] = rule;
     else if (rule !== undefined && !isRule(name, rule)) {
       const wanted = RULES.includes(name) ? ", a template, a value or a choice" : "";
       throw invalid(`queue.policy.${name}`, `a function of payload and headers${wanted}`, rule);

@@ -145,6 +145,7 @@ function create(core: Core, queue: Queue, spec: JobSpec, tier: number, now: numb
   ints[at + COST] = spec.cost ?? 1;
   ints[at + SIZE] = spec.sizeBytes ?? 0;
   if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
+  if (spec.policyGates === true) jobs.setPolicyGates(row);
   core.ids.insertNew(row);
   if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
   return row;

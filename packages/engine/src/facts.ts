@@ -152,6 +152,8 @@ export interface JobRecord {
   /** Leased by a worker in the process that tells this. */
   inProcess?: true;
   ending?: Ending;
+  /** The gates are those that the queue's policy has given the job. */
+  policyGates?: true;
   extra?: ExtraRecord;
 }
 

@@ -14,7 +14,7 @@ import type { JobSpec, NackOptions } from "./types.ts";
 /** A leased job failed: it is retried, dead or, past its deadline, expired. */
 export function nack(core: Core, row: number, options: NackOptions, now: number): void {
   if (options.cooldown !== undefined) return coolDown(core, row, options, now);
-  const blame = blamed(core, row, options.blame);
+  const blame = blamed(core, row, options);
   for (const key of blame) report(core, key, false, now);
   fail(core, row, "failed", options, blame, now);
 }
@@ -29,7 +29,7 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   tellCooldown(core, gate, now);
   core.lines.changed(gate);
   // The cooldown says all there is to say, unless somebody is blamed besides.
-  const blame = options.blame === undefined ? [] : blamed(core, row, options.blame);
+  const blame = options.blame === undefined ? [] : blamed(core, row, options);
   for (const blamedKey of blame) report(core, blamedKey, false, now);
   const isOwn = gateKeys(core, row).includes(key);
   const delayMs = options.delayMs ?? (isOwn ? 0 : ms);
@@ -142,11 +142,12 @@ export function applyRetry(
 }
 
 /** Reports to the ladders of a job's gates: those blamed, or all that have one. */
-function blamed(core: Core, row: number, blame: NackOptions["blame"]): readonly string[] {
+function blamed(core: Core, row: number, { blame, spare = [] }: NackOptions): readonly string[] {
   if (blame === false) return [];
   if (blame !== undefined) return blame;
   const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
-  return set.gates.filter((gate) => gate.config?.ladder !== undefined).map((gate) => gate.key);
+  const withLadder = set.gates.filter((gate) => gate.config?.ladder !== undefined);
+  return withLadder.map((gate) => gate.key).filter((key) => !spare.includes(key));
 }
 
 export function report(core: Core, key: string, ok: boolean, now: number): void {

@@ -34,7 +34,7 @@ export const COST = 14;
 export const LEASE = 15;
 export const ID_LINK = 16;
 export const SIZE = 17;
-/** 1 when there is an extra; for an ended job, twice its ending besides. */
+/** Bit 0: there is an extra. Bits 1 to 3: how it ended. Bit 4: its gates are its policy's. */
 export const HAS_EXTRA = 18;
 /** Place in the heap of second timers: deadlines and promotions. */
 export const POS2 = 19;

@@ -61,6 +61,9 @@ const ENDINGS: readonly (Ending | undefined)[] = [
   "wait-too-long",
 ];
 
+const ENDING_BITS = 7 << 1;
+const POLICY_GATES = 1 << 4;
+
 /** Values per chunk of a `Slots`, as a shift. */
 const SHIFT = 12;
 const MASK = (1 << SHIFT) - 1;
@@ -152,12 +155,21 @@ export class Jobs extends Table {
 
   /** How an ended job ended. Kept in the row: most jobs finish, and need no extra to say so. */
   ending(row: number): Ending | undefined {
-    return ENDINGS[this.int(row, HAS_EXTRA) >>> 1];
+    return ENDINGS[(this.int(row, HAS_EXTRA) >>> 1) & 7];
   }
 
   setEnding(row: number, ending: Ending | undefined): void {
     const index = ending === undefined ? 0 : ENDINGS.indexOf(ending);
-    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & 1) | (index << 1));
+    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & ~ENDING_BITS) | (index << 1));
+  }
+
+  /** Whether the job's gates were put on it by the policy of its queue. */
+  hasPolicyGates(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & POLICY_GATES) !== 0;
+  }
+
+  setPolicyGates(row: number): void {
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | POLICY_GATES);
   }
 
   /** Frees the row and what hangs on it. */

@@ -51,6 +51,7 @@ export function recordOf(core: Core, row: number): JobRecord {
   if (extra !== undefined) record.extra = extraOf(core, extra, record.id);
   const ending = jobs.ending(row);
   if (ending !== undefined) record.ending = ending;
+  if (jobs.hasPolicyGates(row)) record.policyGates = true;
   return record;
 }
 

@@ -216,6 +216,7 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
   jobs.setInt(row, LEASE, record.lease);
   jobs.setInt(row, DISPATCHED, record.dispatchedMs);
   jobs.bodies.set(row, record.body);
+  if (record.policyGates === true) jobs.setPolicyGates(row);
   core.ids.insert(row);
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
   core.lastId = Math.max(core.lastId, record.id);

@@ -136,6 +136,8 @@ export interface JobSpec {
   /** Tier index, or its name. */
   priority?: number | string | undefined;
   gates?: readonly string[] | undefined;
+  /** The gates were put on the job by its queue's policy, and not by its producer. */
+  policyGates?: true | undefined;
   cost?: number | undefined;
   delayMs?: number | undefined;
   /** As the clock on the wall shows it; so is the deadline. */
@@ -196,6 +198,8 @@ export interface NackOptions {
    * with a cooldown.
    */
   blame?: readonly string[] | false | undefined;
+  /** Of the gates that are blamed by default, those that are not. */
+  spare?: readonly string[] | undefined;
   /** Do not retry. */
   unrecoverable?: boolean | undefined;
 }
@@ -231,6 +235,8 @@ export interface JobView {
   fairnessKey: FairnessKey;
   weight: number;
   gates: readonly string[];
+  /** The queue's policy has given it those gates. */
+  policyGates?: true;
   cost: number;
   attempt: number;
   attempts: number;

@@ -78,6 +78,7 @@ export function viewOf(core: Core, row: number): JobView {
     view.state = ending === "finished" ? "finished" : "failed";
     view.ending = ending;
   }
+  if (jobs.hasPolicyGates(row)) view.policyGates = true;
   if (view.state !== "waiting") view.at = jobs.num(row, TIME);
   if (extra === undefined) return view;
   if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;

@@ -100,6 +100,11 @@ export interface Nack {
   blame?: readonly string[] | false | undefined;
   /** Do not retry. */
   unrecoverable?: boolean | undefined;
+  /**
+   * Gates (names, prefixes that end in `*`, or `*`) that the caller may cool down and blame, beside
+   * those that the queue's policy put on the job. Absent: all. A server sets it for each key.
+   */
+  mayCool?: readonly string[] | undefined;
 }
 
 export interface Extend {

@@ -15,6 +15,11 @@ export interface QueuePolicy {
   priority?: PolicyNumber | PolicyChoice<number | string> | undefined;
   /** Templates; one without a value falls away. What no name may have becomes `_`. */
   gates?: readonly string[] | undefined;
+  /**
+   * Which of the gates that this policy puts on a job its workers may cool down or blame with a
+   * failure: names, prefixes that end in `*`, or `*`. Absent: all of them.
+   */
+  cools?: readonly string[] | undefined;
   cost?: PolicyNumber | undefined;
   delayMs?: PolicyNumber | undefined;
   ttlMs?: PolicyNumber | undefined;

@@ -54,7 +54,8 @@ export interface JobCalls {
   consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer>;
 
   ack(items: readonly Ack[], options?: OperationOptions): Promise<Outcome<true>[]>;
-  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true>[]>;
+  /** A number: the cooldown that was asked for was too long, and lasts so many milliseconds. */
+  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true | number>[]>;
   /** The job was not started: it goes to the front of its flow and no attempt is lost. */
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]>;
   /** Answers when the lease ends now. */

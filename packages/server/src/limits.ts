@@ -128,6 +128,9 @@ export const KEYS_MAX = 10_000;
 /** Permissions of one key: each is looked at on every request. */
 export const GRANTS_MAX = 64;
 
+/** Patterns of gates in one grant. */
+export const GRANT_GATES_MAX = 64;
+
 /** The name of a key: for people. */
 export const KEY_NAME_CHARS_MAX = 100;
 

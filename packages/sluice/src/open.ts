@@ -1,4 +1,5 @@
 /** What `Sluice.open` is told, and the log that it leads to. */
+import type { Duration } from "@sluice/client";
 import { FileLog, type Log, MemoryLog } from "@sluice/log";
 import { type Clock, SluiceError } from "@sluice/protocol";
 
@@ -20,6 +21,8 @@ export interface OpenOptions {
   unsyncedBytesMax?: number | undefined;
   /** What the log may hold beyond twice what lives in it. Default 64 MiB. */
   segmentBytes?: number | undefined;
+  /** The longest cooldown of a gate that a failure can ask for; longer ones are cut. Default 1h. */
+  cooldownMax?: Duration | undefined;
   /** Varies the jitter of retries. */
   seed?: number | undefined;
 }
@@ -32,6 +35,7 @@ const KNOWN = [
   "payloadMemoryBytes",
   "unsyncedBytesMax",
   "segmentBytes",
+  "cooldownMax",
   "seed",
 ] as const satisfies readonly (keyof OpenOptions)[];
 

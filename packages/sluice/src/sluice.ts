@@ -1,5 +1,5 @@
 import { openBroker, SystemClock } from "@sluice/broker";
-import { Sluice as Client, type ConnectOptions, loadTracing } from "@sluice/client";
+import { Sluice as Client, type ConnectOptions, loadTracing, parseDuration } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
 import type { Log } from "@sluice/log";
@@ -70,7 +70,8 @@ async function recover(
   options: OpenOptions,
   onFailure: (error: SluiceError) => void,
 ): Promise<Broker> {
-  const { dir: _dir, durability: _durability, ...limits } = options;
+  const { dir: _dir, durability: _durability, cooldownMax, ...rest } = options;
+  const limits = { ...rest, cooldownMaxMs: cooldownMaxOf(cooldownMax) };
   const bar = new RecoveryBar(process.stderr);
   try {
     const onProgress = bar.show.bind(bar);
@@ -82,6 +83,10 @@ async function recover(
   } finally {
     bar.clear();
   }
+}
+
+function cooldownMaxOf(cooldownMax: unknown): number | undefined {
+  return cooldownMax === undefined ? undefined : parseDuration("open.cooldownMax", cooldownMax);
 }
 
 /** What is undefined is not said, and takes the broker's default. */

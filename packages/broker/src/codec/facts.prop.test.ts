@@ -55,6 +55,7 @@ const spec = record(
     weight: number,
     priority: fc.oneof(number, text),
     gates,
+    policyGates: fc.constant(true as const),
     cost: number,
     delayMs: time,
     runAt: time,
@@ -126,7 +127,7 @@ const required = {
   body,
 };
 const job = record(
-  { ...required, ending, extra },
+  { ...required, ending, policyGates: fc.constant(true as const), extra },
   { requiredKeys: Object.keys(required) as (keyof typeof required)[] },
 ) satisfies fc.Arbitrary<JobRecord>;
 

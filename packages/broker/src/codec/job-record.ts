@@ -29,6 +29,7 @@ const HAS: Flags<
   worker: 1 << 10,
   ending: 1 << 11,
   inProcess: 1 << 14,
+  policyGates: 1 << 15,
 };
 const KNOWN = allOf(HAS) | STATE;
 
@@ -78,6 +79,7 @@ function flagsOf(job: JobRecord): number {
   if (job.worker !== "") flags |= HAS.worker;
   if (job.inProcess === true) flags |= HAS.inProcess;
   if (job.ending !== undefined) flags |= HAS.ending;
+  if (job.policyGates === true) flags |= HAS.policyGates;
   if (job.extra !== undefined) flags |= HAS.extra;
   return flags;
 }
@@ -107,6 +109,7 @@ export function readJob(reader: ByteReader, at: number, readBody: ReadBody): Job
   if ((flags & HAS.inProcess) !== 0) job.inProcess = true;
   if ((flags & HAS.ending) !== 0) job.ending = ENDINGS.word(reader.u8(), reader);
   if ((flags & HAS.extra) !== 0) job.extra = readExtra(reader, readBody);
+  if ((flags & HAS.policyGates) !== 0) job.policyGates = true;
   job.body = readBody(reader);
   return job;
 }

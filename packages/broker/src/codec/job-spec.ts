@@ -28,6 +28,7 @@ const HAS: Flags<JobSpec, "path" | "priorityName"> = {
   leaseMs: 1 << 16,
   sizeBytes: 1 << 17,
   body: 1 << 18,
+  policyGates: 1 << 19,
 };
 const KNOWN = allOf(HAS);
 
@@ -86,6 +87,7 @@ export function readSpec(reader: ByteReader, readBody: ReadBody): JobSpec {
     spec.priority = (flags & HAS.priorityName) === 0 ? reader.number() : reader.name();
   }
   if ((flags & HAS.gates) !== 0) spec.gates = reader.names();
+  if ((flags & HAS.policyGates) !== 0) spec.policyGates = true;
   if ((flags & HAS.dedupe) !== 0) {
     const { key, mode, time } = readDedupe(reader);
     spec.dedupe = time === undefined ? { key, mode } : { key, mode, windowMs: time };

@@ -115,6 +115,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at: at + 0.5, fact: "job", job: oldJob },
       { at, fact: "job", job: { ...newJob, path: [], gates: [], body: undefined, extra: {} } },
       { at, fact: "job", job: { ...newJob, state: "ended", ending: "wait-too-long" } },
+      { at, fact: "job", job: { ...newJob, gates: ["a"], policyGates: true } },
       { at, fact: "job", job: { ...newJob, state: "delayed", time: Number.POSITIVE_INFINITY } },
     ],
     moved: [

@@ -89,3 +89,6 @@ export const CONFIG_DEPTH_MAX = 16;
 
 /** How long a lease is held beyond its end while a script decides on the failure. */
 export const JUDGE_MS = 1000;
+
+/** Patterns of gates that a queue's workers may cool down: those of several grants of a key. */
+export const COOLS_MAX = 256;

@@ -32,9 +32,11 @@ export class Policy {
 
   /** Fills in what the producer has left open: what the script says, then what the rules say. */
   fill(spec: JobSpec, answer: Answer | undefined, queue: string, config: QueueConfig): void {
+    const isOpen = spec.gates === undefined;
     if (answer !== undefined) propose(spec, answer, config);
     const { headers } = spec.body as { headers: Headers };
     this.#rules.fill(spec, headers, queue, config);
+    if (isOpen && spec.gates !== undefined) spec.policyGates = true;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JobSpec } from "@sluice/engine";
-import type { QueueConfig, QueuePolicy } from "@sluice/protocol";
+import { isPattern, type QueueConfig, type QueuePolicy } from "@sluice/protocol";
 import { invalid } from "../refuse.ts";
 import * as limits from "./limits.ts";
 import { asKey, asName } from "./names.ts";
@@ -19,7 +19,14 @@ const NUMBERS = {
 
 type NumberOption = keyof typeof NUMBERS;
 
-const KNOWN: readonly string[] = ["fairnessKey", "gates", "priority", "lua", ...keysOf(NUMBERS)];
+const KNOWN: readonly string[] = [
+  "fairnessKey",
+  "gates",
+  "cools",
+  "priority",
+  "lua",
+  ...keysOf(NUMBERS),
+];
 
 /** Fills in an option of a job that its producer has left open. */
 type Fill = (spec: JobSpec, headers: Headers, queue: string, config: QueueConfig) => void;
@@ -34,7 +41,8 @@ export class Rules {
   /** Refuses what a policy cannot say, by the name of the field. */
   constructor(policy: QueuePolicy) {
     const fields = asPolicy(policy);
-    const { fairnessKey, gates, priority } = fields;
+    const { fairnessKey, gates, cools, priority } = fields;
+    if (cools !== undefined) checkPatterns("queue.policy.cools", cools);
     const fills: Fill[] = [];
     if (fairnessKey !== undefined) fills.push(keyFill(fairnessKey));
     if (gates !== undefined) fills.push(gatesFill(gates));
@@ -48,6 +56,11 @@ export class Rules {
   fill(spec: JobSpec, headers: Headers, queue: string, config: QueueConfig): void {
     for (const fill of this.#fills) fill(spec, headers, queue, config);
   }
+}
+
+function checkPatterns(field: string, value: unknown): void {
+  if (Array.isArray(value) && value.length <= limits.COOLS_MAX && value.every(isPattern)) return;
+  throw invalid(field, `an array of at most ${limits.COOLS_MAX} gates, prefixes* or *`, value);
 }
 
 function asPolicy(policy: unknown): QueuePolicy {

@@ -2,10 +2,16 @@ import { type Call, type Command, EXIT, Misuse, textOf, textsOf, wordsOf } from 
 import { printable, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 
+interface Grant {
+  readonly action: string;
+  readonly on: string;
+  readonly gates?: readonly string[];
+}
+
 interface KeyInfo {
   readonly id: string;
   readonly name?: string;
-  readonly grants: readonly { action: string; on: string }[];
+  readonly grants: readonly Grant[];
   readonly expiresAt?: number;
   readonly createdAt: number;
 }
@@ -21,6 +27,7 @@ sluice keys create --grant ACTION:QUEUE ...   shown this once
 sluice keys revoke ID                         its next request is refused
 
   --grant ACTION:QUEUE   produce, consume or admin; a queue, a prefix* or * (repeat)
+  --grant ACTION:QUEUE/GATE,...   jobs may name only these gates, and the key may cool them
   --name TEXT            for people
   --expires DATE         2027-01-31, or with a time: 2027-01-31T12:00:00Z
 ${TARGET_USAGE}`,
@@ -50,7 +57,7 @@ async function list(call: Call): Promise<number> {
     const rows = keys.map(({ id, name, grants, createdAt, expiresAt }) => [
       id,
       printable(name ?? ""),
-      grants.map(({ action, on }) => `${action}:${on}`).join(" "),
+      grants.map(shown).join(" "),
       time(createdAt),
       expiresAt === undefined ? "never" : time(expiresAt),
     ]);
@@ -76,8 +83,16 @@ async function create(call: Call): Promise<number> {
   return EXIT.well;
 }
 
-function grantOf(text: string): { action: string; on: string } {
+/** `ACTION:QUEUE`, and behind a slash the gates: `produce:mail/smtp:*,bank`. */
+function grantOf(text: string): Grant {
   const cut = text.indexOf(":");
   if (cut < 1) throw new Misuse(`--grant must be ACTION:QUEUE, got ${JSON.stringify(text)}`);
-  return { action: text.slice(0, cut), on: text.slice(cut + 1) };
+  const action = text.slice(0, cut);
+  const [on = "", gates] = text.slice(cut + 1).split("/", 2);
+  if (gates === undefined) return { action, on };
+  return { action, on, gates: gates === "" ? [] : gates.split(",") };
+}
+
+function shown({ action, on, gates }: Grant): string {
+  return gates === undefined ? `${action}:${on}` : `${action}:${on}/${gates.join(",")}`;
 }

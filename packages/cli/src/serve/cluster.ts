@@ -10,7 +10,7 @@ import { LEAVE_MS, LOG_DEADLINE_MS } from "./limits.ts";
 import { addressOf, clusterNameOf, hostsOf, nodeNameOf } from "./node-names.ts";
 import { partitionsOf, streamOf } from "./partitions.ts";
 import { addressOfNats, patiently, type Reached, reachNats, type Waiting } from "./reach-nats.ts";
-import { type Listening, listen, type Served, tlsOf } from "./server.ts";
+import { brokerOptions, type Listening, listen, type Served, tlsOf } from "./server.ts";
 import type { ServeSettings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
@@ -80,7 +80,7 @@ function newNode(
   { settings, cluster, node, partitions, connection, registry }: Place,
   onSuperseded: (error: SluiceError) => void,
 ): ClusterNode {
-  const { replicas, "payload-memory": payloadMemoryBytes } = settings;
+  const { replicas } = settings;
   const logOf = (partition: number, { readCacheBytes, hasLog }: LogShare): NatsLogOptions => ({
     connection,
     stream: streamOf(cluster, partition),
@@ -99,7 +99,7 @@ function newNode(
     dial: dialWs(peerTls(settings)),
     openLog: (partition, share) => NatsLog.open(logOf(partition, share)),
     followLog: (partition, share) => NatsLog.follow(logOf(partition, share)),
-    broker: payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes },
+    broker: brokerOptions(settings),
     resumeMs: settings["resume-ms"],
     onError: (partition, { message }) => {
       const about = partition === undefined ? "cluster" : `partition ${partition}`;

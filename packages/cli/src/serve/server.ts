@@ -1,5 +1,5 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
-import { openBroker, SystemClock } from "@sluice/broker";
+import { type OpenOptions, openBroker, SystemClock } from "@sluice/broker";
 import { describeTorn, FileLog, type Log, MemoryLog, type TornTail } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import {
@@ -46,9 +46,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
     onProgress: (now) => {
       progress = now;
     },
-    ...(settings["payload-memory"] === undefined
-      ? {}
-      : { payloadMemoryBytes: settings["payload-memory"] }),
+    ...brokerOptions(settings),
   });
   broker.catch(() => {});
   let running: RunningServer;
@@ -70,6 +68,17 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
     firstKey,
     failed,
     close,
+  };
+}
+
+/** What is not set takes the broker's default. */
+export function brokerOptions(
+  settings: ServeSettings,
+): Pick<OpenOptions, "payloadMemoryBytes" | "cooldownMaxMs"> {
+  const { "payload-memory": payloadMemoryBytes, "cooldown-max-ms": cooldownMaxMs } = settings;
+  return {
+    ...(payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes }),
+    ...(cooldownMaxMs === undefined ? {} : { cooldownMaxMs }),
   };
 }
 

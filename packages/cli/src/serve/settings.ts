@@ -42,6 +42,10 @@ const SETTINGS = {
   "adds-per-second": { kind: "number", text: "take no more jobs than this; the rest gets 429" },
   "requests-per-second": { kind: "number", text: "of one key" },
   "payload-memory": { kind: "number", text: "bytes of payloads held in memory (default 256 MiB)" },
+  "cooldown-max-ms": {
+    kind: "number",
+    text: "the longest cooldown that a failed job can ask for (default 3600000)",
+  },
   "resume-ms": { kind: "number", text: "how long a lost worker keeps its jobs (default 2000)" },
   cluster: { kind: "text", text: "be a node of a cluster on these NATS servers: nats://a,b,c" },
   "cluster-name": { kind: "text", text: "which of several on these servers (default sluice)" },

@@ -157,7 +157,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     });
   }
 
-  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true | number>[]> {
     const { operationId = this.operationId() } = options;
     return this.#endJobs("items", KIND.nack, items, (writer) => {
       writer.text(operationId);

@@ -111,7 +111,7 @@ export class PartitionPort implements Broker {
     return this.#ofLeases(items, (inner) => this.#broker.ack(inner, options));
   }
 
-  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true>[]> {
+  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true | number>[]> {
     return this.#ofLeases(items, (inner) => this.#broker.nack(inner, options));
   }
 

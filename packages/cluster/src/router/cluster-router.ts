@@ -172,7 +172,10 @@ export class ClusterRouter implements Broker {
     );
   }
 
-  async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+  async nack(
+    items: readonly Nack[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<true | number>[]> {
     checkBatch("items", items);
     return this.#titles.keep(options.operationId, "nack", items.length, () =>
       this.#ofLeases("items", items, (port, own) => port.nack(own, options)),

@@ -4,6 +4,7 @@ import { admission, capacity, results } from "./capacity.ts";
 import type { ConformanceCase } from "./case.ts";
 import { closing } from "./close.ts";
 import { consuming, working } from "./consume.ts";
+import { coolingRights, coolingRightsSurvive } from "./cooling-rights.ts";
 import { cancelByKey, dedupe } from "./dedupe.ts";
 import { telling } from "./events.ts";
 import { dying, failing } from "./fail.ts";
@@ -75,6 +76,8 @@ const CASES: readonly ConformanceCase[] = [
   ...refusals,
   ...changing,
   ...cooling,
+  ...coolingRights,
+  ...coolingRightsSurvive,
   ...storing,
   ...telling,
   ...closing,

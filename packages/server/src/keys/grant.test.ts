@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type Action,
-  allows,
-  allowsAll,
-  allowsAny,
-  covers,
-  type Grant,
-  isPattern,
-} from "./grant.ts";
+import { isPattern } from "@sluice/protocol";
+import { type Action, allows, allowsAll, allowsAny, covers, type Grant } from "./grant.ts";
 
 const grants = (...texts: string[]): Grant[] =>
   texts.map((text) => {
-    const [action, on] = text.split(" ");
-    return { action: action as Action, on: on! };
+    const [action, on, ...gates] = text.split(" ");
+    const grant = { action: action as Action, on: on! };
+    return gates.length === 0 ? grant : { ...grant, gates };
   });
 
 test("a grant is on one name, on all that begin alike, or on all", () => {
@@ -46,6 +40,13 @@ test("nobody covers more than they have", () => {
     ["produce orders", "produce orders", true],
     ["produce orders", "produce orders*", false],
     ["consume *", "produce q", false],
+    ["admin *", "produce q smtp", true],
+    ["admin orders.*", "produce orders.eu smtp", false],
+    ["admin orders.* smtp:*", "produce orders.eu smtp:a", true],
+    ["admin orders.* smtp:*", "produce orders.eu smtp*", false],
+    ["admin orders.* smtp:*", "produce orders.eu", false],
+    ["admin * smtp", "admin *", false],
+    ["admin * smtp", "consume q smtp", true],
   ];
   for (const [held, wanted, isCovered] of cases) {
     assert.equal(covers(grants(held), grants(wanted)[0]!), isCovered, `${held} covers ${wanted}`);

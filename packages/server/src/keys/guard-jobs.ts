@@ -15,6 +15,7 @@ import {
   type JobsOptions,
   type LeasedJob,
   type LeaseOptions,
+  matchesPattern,
   type Nack,
   type NewJob,
   type OperationOptions,
@@ -25,7 +26,7 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
-import { type Action, forbidden } from "./grant.ts";
+import { type Action, forbidden, forbiddenGate } from "./grant.ts";
 import { GuardedGroups } from "./guard-groups.ts";
 import type { Permit } from "./permit.ts";
 import { whileAllowed } from "./while-allowed.ts";
@@ -64,8 +65,17 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 
   #refuse(queue: string, job: NewJob): Outcome<Added> | undefined {
-    const error = this.refuseGroup(queue, job);
+    const error = this.refuseGroup(queue, job) ?? this.#refuseGates(queue, job);
     return error === undefined ? undefined : { error: error.toJSON() };
+  }
+
+  #refuseGates(queue: string, job: NewJob): SluiceError | undefined {
+    if (!Array.isArray(job?.gates)) return undefined;
+    const names = this.#permit.nameable(queue);
+    const mayName = (gate: unknown): boolean =>
+      names === undefined || names.some((pattern) => matchesPattern(pattern, String(gate)));
+    const foreign = job.gates.find((gate: unknown) => !mayName(gate));
+    return foreign === undefined ? undefined : forbiddenGate("name", String(foreign).slice(0, 64));
   }
 
   /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
@@ -123,22 +133,19 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
   }
 
-  /** A failure may cool down or blame a gate: the job's own, unless one may consume everything. */
-  async nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
+  /** The broker knows which gates the policy of its queue has put on a job; these are the key's. */
+  async nack(
+    items: readonly Nack[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<true | number>[]> {
     const own = this.#own(options);
     return this.#held(items, tokenOf, async (allowed) => {
-      if (this.#permit.canAll("consume")) return this.#broker.nack(allowed, own);
-      const refusals = await Promise.all(allowed.map((item) => this.#refuseGates(item)));
-      return forAllowed(allowed, refusals, (rest) => this.#broker.nack(rest, own));
+      const mayCool = this.#permit.coolable();
+      // The broker refuses what is not a list.
+      if (mayCool === undefined || !Array.isArray(allowed)) return this.#broker.nack(allowed, own);
+      const limited = allowed.map((item) => ({ ...item, mayCool }));
+      return this.#broker.nack(limited, own);
     });
-  }
-
-  async #refuseGates({ lease, cooldown, blame }: Nack): Promise<Outcome<true> | undefined> {
-    const named = [...(cooldown === undefined ? [] : [cooldown.gate]), ...(blame || [])];
-    if (named.length === 0) return undefined;
-    const job = await this.#broker.job(jobOf(lease)).catch(() => undefined);
-    const foreign = named.find((gate) => job !== undefined && !job.gates.includes(gate));
-    return foreign === undefined ? undefined : { error: forbidden("consume", "*").toJSON() };
   }
 
   async giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {

@@ -23,6 +23,7 @@ import {
 } from "@sluice/protocol";
 import { forbidden } from "./grant.ts";
 import { GuardedJobs } from "./guard-jobs.ts";
+import { limitedPolicy } from "./limited-policy.ts";
 import type { Permit } from "./permit.ts";
 import { CONFIG_STORE, isReserved } from "./stores.ts";
 
@@ -45,7 +46,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     if (typeof dlq === "string" && dlq !== `${queue}.dlq` && !this.#permit.can("admin", dlq)) {
       throw forbidden("admin", dlq);
     }
-    return this.#broker.setQueue(queue, options);
+    return this.#broker.setQueue(queue, limitedPolicy(this.#permit, queue, options));
   }
 
   async #openQueue(queue: string): Promise<QueueInfo> {
@@ -97,15 +98,15 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.workers(queue);
   }
 
-  // Gates are shared by all queues: reading them is harmless, changing one concerns everybody.
+  // Gates are shared by all queues: every key may read them, and changes need rights of their own.
 
   async setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    this.#permit.enterAll("admin");
+    this.#permit.enterGateLimits(String(key));
     return this.#broker.setGate(key, config);
   }
 
   async deleteGate(key: string): Promise<void> {
-    this.#permit.enterAll("admin");
+    this.#permit.enterGateLimits(String(key));
     return this.#broker.deleteGate(key);
   }
 
@@ -127,17 +128,17 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
   }
 
   async cooldown(key: string, ms: number, reason?: string): Promise<void> {
-    this.#permit.enterAll("admin");
+    this.#permit.enterGate("cool down", String(key));
     return this.#broker.cooldown(key, ms, reason);
   }
 
   async clearCooldown(key: string): Promise<void> {
-    this.#permit.enterAll("admin");
+    this.#permit.enterGate("end the cooldown of", String(key));
     return this.#broker.clearCooldown(key);
   }
 
   async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
-    this.#permit.enterAll("consume");
+    this.#permit.enterGate("report to", String(key));
     return this.#broker.reportGate(key, ok, options);
   }
 

@@ -10,11 +10,12 @@ import { KEYS_STORE } from "./stores.ts";
 
 const payload = new TextEncoder().encode("{}");
 
-/** `principal("produce orders", "consume *")`. */
+/** `principal("produce orders", "consume * smtp bank.*")`: an action, a queue and gates. */
 function principal(...texts: string[]): Principal & { isRevoked: boolean } {
   const grants = texts.map((text): Grant => {
-    const [action, on] = text.split(" ");
-    return { action: action as Action, on: on! };
+    const [action, on, ...gates] = text.split(" ");
+    const grant = { action: action as Action, on: on! };
+    return gates.length === 0 ? grant : { ...grant, gates };
   });
   return {
     id: texts.join(),
@@ -148,20 +149,76 @@ test("the end of a group is told to those who see its queue", async (t) => {
   assert.deepEqual(told, ["orders/g"]);
 });
 
-test("gates are read by all and changed by those who run everything", async (t) => {
+test("every key reads gates, and those who run everything set them", async (t) => {
   const broker = await place(t);
   const some = guard(broker, principal("admin orders.*", "consume *"));
   assert.equal((await some.gate("g")).key, "g");
   assert.deepEqual(await some.gates(), { items: [], total: 0 });
-  await some.reportGate("g", true);
   await refuses({
     setGate: () => some.setGate("g", { rate: 1 }),
     deleteGate: () => some.deleteGate("g"),
     cooldown: () => some.cooldown("g", 1000),
     clearCooldown: () => some.clearCooldown("g"),
-    report: () => guard(broker, principal("admin orders")).reportGate("g", true),
+    report: () => some.reportGate("g", true),
   });
-  await guard(broker, principal("admin *")).setGate("g", { rate: 1 });
+  const all = guard(broker, principal("admin *"));
+  await all.setGate("g", { rate: 1 });
+  await all.cooldown("g", 1000);
+  const smtp = guard(broker, principal("admin * smtp*"));
+  await smtp.setGate("smtp:*", { rate: 1 });
+  await refuses({ wider: () => smtp.setGate("s*", { rate: 1 }) });
+});
+
+test("a grant with gates allows to cool them, to end that and to report to them", async (t) => {
+  const broker = await place(t);
+  const some = guard(broker, principal("consume orders smtp:*"));
+  await some.cooldown("smtp:a", 1000);
+  await some.clearCooldown("smtp:a");
+  await some.reportGate("smtp:a", true);
+  await refuses({
+    cooldown: () => some.cooldown("bank", 1000),
+    clearCooldown: () => some.clearCooldown("bank"),
+    report: () => some.reportGate("bank", true),
+    setGate: () => some.setGate("smtp:a", { rate: 1 }),
+  });
+});
+
+test("a grant with gates limits which gates its jobs may name", async (t) => {
+  const broker = await place(t);
+  const codes = async (...texts: string[]) => {
+    const jobs = [["smtp:a"], ["smtp:a", "bank"], []].map((gates) => ({ payload, gates }));
+    const outcomes = await guard(broker, principal(...texts)).add("orders", jobs);
+    return outcomes.map(({ error }) => error?.code ?? "ok");
+  };
+  assert.deepEqual(await codes("produce orders"), ["ok", "ok", "ok"]);
+  assert.deepEqual(await codes("produce orders smtp:*"), ["ok", "FORBIDDEN", "ok"]);
+  assert.deepEqual(await codes("produce orders smtp:*", "produce *"), ["ok", "ok", "ok"]);
+  assert.deepEqual(await codes("produce orders x", "consume * bank"), [
+    "FORBIDDEN",
+    "FORBIDDEN",
+    "ok",
+  ]);
+});
+
+test("a policy gives its queue no rights on gates that its setter does not have", async (t) => {
+  const broker = await place(t);
+  const owner = guard(broker, principal("admin orders.* own:*"));
+  const set = (policy: object) => owner.setQueue("orders.eu", { policy });
+  await refuses({
+    foreign: () => set({ gates: ["own:a", "shared"] }),
+    wide: () => set({ gates: ["{headers.gate}"] }),
+    cools: () => set({ gates: ["own:a"], cools: ["shared"] }),
+    lua: () => set({ lua: "function on_enqueue() return { gates = { 'shared' } } end" }),
+  });
+  const { config } = await set({ gates: ["own:{headers.x}"] });
+  assert.deepEqual(config.policy, { gates: ["own:{headers.x}"], cools: ["own:*"] });
+  const unlimited = guard(broker, principal("admin orders.*"));
+  const mine = await unlimited.setQueue("orders.eu", { policy: { gates: ["shared"] } });
+  assert.deepEqual(mine.config.policy, { gates: ["shared"], cools: [] });
+  await addTo(broker, "orders.eu");
+  const [{ lease }] = (await unlimited.lease("orders.eu", { max: 1 })) as [LeasedJob];
+  const [nacked] = await unlimited.nack([{ lease, cooldown: { gate: "shared", ms: 1000 } }]);
+  assert.equal(nacked?.error?.code, "FORBIDDEN");
 });
 
 test("of a gate's line one sees the queues that one may see", async (t) => {
@@ -178,17 +235,39 @@ test("of a gate's line one sees the queues that one may see", async (t) => {
   assert.deepEqual(await queuesOf("consume *"), ["orders", "payments"]);
 });
 
-test("a failure cools down the gates of its job, and no others", async (t) => {
+test("a failure cools the gates of its key and of its queue's policy, and no others", async (t) => {
   const broker = await place(t);
+  const cools = async (who: string, gate: string, job: object) => {
+    await addTo(broker, "orders", job);
+    const guarded = guard(broker, principal(who));
+    const [{ lease }] = (await guarded.lease("orders", { max: 1 })) as [LeasedJob];
+    const blamed = await guarded.nack([{ lease, blame: [gate], delayMs: 1e9 }]);
+    const blame = blamed[0]?.error?.code ?? "ok";
+    if (blame === "ok") return blame;
+    const [nacked] = await guarded.nack([{ lease, cooldown: { gate, ms: 1 }, delayMs: 1e9 }]);
+    assert.equal(nacked?.error?.code, blame, "a cooldown is judged as a blame is");
+    await broker.ack([{ lease }]);
+    return blame;
+  };
+  const named = { gates: ["smtp"] };
+  assert.equal(await cools("consume orders", "smtp", named), "FORBIDDEN", "a producer's gate");
+  assert.equal(await cools("consume *", "smtp", named), "FORBIDDEN");
+  assert.equal(await cools("consume orders smtp", "smtp", named), "ok");
+  assert.equal(await cools("admin *", "bank", named), "ok");
+  await broker.setQueue("orders", { policy: { gates: ["smtp"] } });
+  assert.equal(await cools("consume orders", "smtp", {}), "ok", "the policy's gate");
+  assert.equal(await cools("consume orders", "bank", {}), "FORBIDDEN");
+  assert.equal(await cools("consume orders", "smtp", named), "FORBIDDEN", "said by the producer");
+});
+
+test("a failure by a key without rights does not feed the ladders of gates", async (t) => {
+  const broker = await place(t);
+  await broker.setGate("smtp", { ladder: [60_000] });
   await addTo(broker, "orders", { gates: ["smtp"] });
   const guarded = guard(broker, principal("consume orders"));
   const [{ lease }] = (await guarded.lease("orders", { max: 1 })) as [LeasedJob];
-  const cool = (gate: string) => guarded.nack([{ lease, cooldown: { gate, ms: 60_000 } }]);
-  assert.equal((await cool("bank"))[0]?.error?.code, "FORBIDDEN");
-  assert.equal((await guarded.nack([{ lease, blame: ["bank"] }]))[0]?.error?.code, "FORBIDDEN");
-  assert.deepEqual(await cool("smtp"), [{ ok: true }]);
-  assert.ok((await broker.gate("smtp")).cooldown);
-  assert.equal((await broker.gate("bank")).cooldown, undefined);
+  assert.deepEqual(await guarded.nack([{ lease, error: "x" }]), [{ ok: true }]);
+  assert.equal((await broker.gate("smtp")).cooldown, undefined);
 });
 
 test("a store is governed like a queue of its name, and some are out of reach", async (t) => {

@@ -1,6 +1,6 @@
-import { SluiceError } from "@sluice/protocol";
-import { GRANTS_MAX, KEY_NAME_CHARS_MAX } from "../limits.ts";
-import { ACTIONS, type Action, type Grant, isPattern } from "./grant.ts";
+import { isPattern, SluiceError } from "@sluice/protocol";
+import { GRANT_GATES_MAX, GRANTS_MAX, KEY_NAME_CHARS_MAX } from "../limits.ts";
+import { ACTIONS, type Action, type Grant } from "./grant.ts";
 
 /** What a new key is asked to be. */
 export interface NewKey {
@@ -37,16 +37,26 @@ function parseGrants(grants: unknown): Grant[] {
   }
   return grants.map((grant: unknown, i) => {
     const field = `grants[${i}]`;
-    if (!isObject(grant)) throw invalid(field, "an object { action, on }", grant);
-    const { action, on } = grant;
+    if (!isObject(grant)) throw invalid(field, "an object { action, on, gates? }", grant);
+    const { action, on, gates } = grant;
     if (!ACTIONS.includes(action as Action)) {
       throw invalid(`${field}.action`, `one of ${ACTIONS.join(", ")}`, action);
     }
-    if (typeof on !== "string" || !isPattern(on)) {
+    if (!isPattern(on)) {
       throw invalid(`${field}.on`, 'a queue, a prefix that ends in "*", or "*"', on);
     }
-    return { action: action as Action, on };
+    const parsed: Grant = { action: action as Action, on };
+    if (gates !== undefined) parsed.gates = parseGates(`${field}.gates`, gates);
+    return parsed;
   });
+}
+
+function parseGates(field: string, gates: unknown): string[] {
+  const wanted = `a list of at most ${GRANT_GATES_MAX} gates, prefixes that end in "*", or "*"`;
+  if (Array.isArray(gates) && gates.length <= GRANT_GATES_MAX && gates.every(isPattern)) {
+    return [...gates];
+  }
+  throw invalid(field, wanted, gates);
 }
 
 function parseExpiry(expiresAt: unknown, now: number): number {

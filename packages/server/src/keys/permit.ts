@@ -1,4 +1,15 @@
-import { type Action, allows, allowsAll, allowsAny, forbidden } from "./grant.ts";
+import { matchesPattern } from "@sluice/protocol";
+import {
+  type Action,
+  allows,
+  allowsAll,
+  allowsAny,
+  coolableGates,
+  forbidden,
+  forbiddenGate,
+  nameableGates,
+  setsGate,
+} from "./grant.ts";
 import type { Principal } from "./principal.ts";
 
 /** Asks a principal, on every call, whether it may. Each `enter` counts as one request. */
@@ -30,6 +41,32 @@ export class Permit {
   enterAll(action: Action): void {
     this.principal.charge();
     if (!this.canAll(action)) throw forbidden(action, "*");
+  }
+
+  /** Setting the limits of a gate, or of all under a pattern. */
+  enterGateLimits(pattern: string): void {
+    this.principal.charge();
+    if (!setsGate(this.principal.grants(), pattern)) throw forbidden("admin", "*");
+  }
+
+  /** Cooling a gate down, or reporting to its ladder. */
+  enterGate(what: string, gate: string): void {
+    this.principal.charge();
+    if (!this.cools(gate)) throw forbiddenGate(what, gate);
+  }
+
+  /** The gates that jobs of this queue may name; undefined: all. */
+  nameable(queue: string): readonly string[] | undefined {
+    return nameableGates(this.principal.grants(), "produce", queue);
+  }
+
+  /** The gates that may be cooled down and reported to; undefined: all. */
+  coolable(): readonly string[] | undefined {
+    return coolableGates(this.principal.grants());
+  }
+
+  cools(gate: string): boolean {
+    return this.coolable()?.some((pattern) => matchesPattern(pattern, gate)) ?? true;
   }
 
   /** Any key that is valid now. */

@@ -67,6 +67,13 @@ function outcomeJson({ error }: Outcome<unknown>): object {
   return error === undefined ? { ok: true } : { error };
 }
 
+/** A cooldown that was cut is told as it is. */
+function nackedJson(outcome: Outcome<true | number>): object {
+  return typeof outcome.ok === "number"
+    ? { ok: true, cooldownMs: outcome.ok }
+    : outcomeJson(outcome);
+}
+
 interface Items<I> {
   Body: { items: readonly I[] };
 }
@@ -89,9 +96,11 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/nack",
     config: { body: ITEMS },
     bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: schemaOf("nackJobs", "Jobs have failed", NACK),
+    schema: schemaOf("nackJobs", "Jobs have failed", NACK, [], {
+      cooldownMs: { ...MS, description: "The cooldown that was asked for was cut to this." },
+    }),
     handler: async (request) => ({
-      results: (await context.broker(request).nack(request.body.items)).map(outcomeJson),
+      results: (await context.broker(request).nack(request.body.items)).map(nackedJson),
     }),
   });
   app.route<Items<{ lease: string }>>({

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { forbidden } from "../keys/grant.ts";
+import { GRANT_GATES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { answers, DONE, ERROR, list, NUMBER, object, type Schema, TEXT, TIME } from "./shapes.ts";
 
@@ -7,6 +8,12 @@ const GRANT: Schema = object(
   {
     action: { type: "string", enum: ["produce", "consume", "admin"] },
     on: { type: "string", description: "A queue, a prefix that ends in `*`, or `*`." },
+    gates: list(TEXT, {
+      maxItems: GRANT_GATES_MAX,
+      description:
+        "Gates, prefixes that end in `*`, or `*`: jobs may name only these, and the key may cool " +
+        "them. Absent: jobs may name any gate, and the key may cool none (`admin` on `*`: all).",
+    }),
   },
   ["action", "on"],
 );

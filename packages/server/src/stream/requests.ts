@@ -162,11 +162,11 @@ export class Requests {
 
   async #ended<I extends { lease: string } | string>(
     items: I[],
-    call: (items: I[]) => Promise<Outcome<true>[]>,
+    call: (items: I[]) => Promise<Outcome<true | number>[]>,
   ): Promise<Write> {
     const outcomes = await call(items);
     this.#session.held.ended(items, outcomes);
-    if (outcomes.every(({ error }) => error === undefined)) {
+    if (outcomes.every(({ ok }) => ok === true)) {
       return this.#frame(KIND.done, (writer) => writer.u32(outcomes.length));
     }
     return this.#frame(KIND.outcomes, (writer) => writeOutcomes(writer, outcomes));

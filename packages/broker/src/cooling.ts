@@ -1,0 +1,47 @@
+/**
+ * What a failure may do to gates. The caller may have rights on some gates only; beside those it
+ * may cool down and blame the gates that the queue's own policy put on the job. The gates that a
+ * producer named are not enough: a producer can name any gate.
+ */
+import type { Engine, NackOptions } from "@sluice/engine";
+import { matchesPattern, type Nack, type QueuePolicy, SluiceError } from "@sluice/protocol";
+
+/** The nack with its default blame narrowed to gates that the caller may blame. */
+export function allowedNack(
+  engine: Engine,
+  token: { job: number; lease: number },
+  { mayCool, ...nack }: Omit<Nack, "lease" | "error">,
+): NackOptions {
+  if (mayCool === undefined) return nack;
+  // A lease that is lost is refused as such, whatever else is wrong.
+  engine.checkLease(token.job, token.lease);
+  const mayTouch = judgeOf(engine, token.job, mayCool);
+  const { cooldown, blame } = nack;
+  const named = [...(cooldown === undefined ? [] : [cooldown.gate]), ...(blame || [])];
+  const foreign = named.find((gate) => !mayTouch(gate));
+  if (foreign !== undefined) throw forbidden(foreign);
+  if (blame !== undefined || cooldown !== undefined) return nack;
+  const { gates } = engine.job(token.job)!;
+  return { ...nack, spare: gates.filter((gate) => !mayTouch(gate)) };
+}
+
+function judgeOf(
+  engine: Engine,
+  job: number,
+  mayCool: readonly string[],
+): (gate: string) => boolean {
+  const { gates, policyGates, queue } = engine.job(job)!;
+  const policy = engine.queueConfig(queue).policy as QueuePolicy | undefined;
+  const own = policyGates === true ? (policy?.cools ?? ["*"]) : [];
+  const matches = (patterns: readonly string[], gate: string): boolean =>
+    patterns.some((pattern) => matchesPattern(pattern, String(gate)));
+  return (gate) => matches(mayCool, gate) || (gates.includes(gate) && matches(own, gate));
+}
+
+function forbidden(gate: string): SluiceError {
+  const shown = JSON.stringify(String(gate).slice(0, 64));
+  const message =
+    `this key may not cool down or blame gate ${shown}: ` +
+    "grant the key that gate, or let the queue's policy put it on the job";
+  return new SluiceError("FORBIDDEN", message, { field: "gate", gate });
+}
