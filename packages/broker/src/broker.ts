@@ -32,6 +32,7 @@ import type {
   Progress,
   QueueInfo,
   QueueOptions,
+  QueuesOptions,
   RedriveOptions,
   ScanOptions,
   StatsOptions,
@@ -196,8 +197,8 @@ export class LocalBroker implements Broker {
     return this.#office.queue(queue);
   }
 
-  queues(): Promise<readonly QueueInfo[]> {
-    return this.#office.queues();
+  queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
+    return this.#office.queues(options);
   }
 
   purge(queue: string, options: OperationOptions = {}): Promise<void> {

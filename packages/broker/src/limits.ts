@@ -87,6 +87,9 @@ export const PAGE_MAX = 1000;
 /** A worker that reads a wrong `Retry-After` shuts a gate for no longer than this. */
 export const COOLDOWN_MS_DEFAULT = 3_600_000;
 
+/** Queues of one broker: about 10 kB each, and metrics and the dashboard look at them all. */
+export const QUEUES_MAX_DEFAULT = 10_000;
+
 /** A group that is held for members that never come, because whoever held it is gone. */
 export const GROUP_HELD_MS = 60_000;
 

@@ -10,6 +10,7 @@ import {
   PAYLOAD_BYTES_DEFAULT,
   PAYLOAD_BYTES_MAX,
   PAYLOAD_MEMORY_BYTES_DEFAULT,
+  QUEUES_MAX_DEFAULT,
   UNSYNCED_BYTES_MAX,
 } from "./limits.ts";
 import { DURATION_MS_MAX } from "./policy/limits.ts";
@@ -30,6 +31,8 @@ export interface OpenOptions {
   cooldownMaxMs?: number;
   /** Facts that may be written before the log has them; then adds wait. */
   unsyncedBytesMax?: number;
+  /** Queues that may be made; each takes about 10 kB of memory. */
+  queuesMax?: number;
   /** Varies the jitter of retries. */
   seed?: number;
   /** Seals the tokens of leases in a log that has no secret yet; absent: random bytes. */
@@ -49,6 +52,7 @@ export interface BrokerOptions {
   payloadMemoryBytes: number;
   cooldownMaxMs: number;
   unsyncedBytesMax: number;
+  queuesMax: number;
   seed: number;
   leaseSecret: Uint8Array;
   reserve: boolean;
@@ -76,6 +80,7 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     ),
     cooldownMaxMs: cooldownMax(options.cooldownMaxMs),
     unsyncedBytesMax: bytes("unsyncedBytesMax", options.unsyncedBytesMax, UNSYNCED_BYTES_MAX),
+    queuesMax: count("queuesMax", options.queuesMax, QUEUES_MAX_DEFAULT),
     seed: options.seed ?? 0,
     leaseSecret: secret(options.leaseSecret),
     reserve: options.reserve ?? false,
@@ -104,6 +109,12 @@ function secret(given: Uint8Array | undefined): Uint8Array {
 function cooldownMax(value: number = COOLDOWN_MS_DEFAULT): number {
   if (Number.isSafeInteger(value) && value >= 0 && value <= DURATION_MS_MAX) return value;
   throw invalid("cooldownMaxMs", `milliseconds from 0 to ${DURATION_MS_MAX}`, value);
+}
+
+function count(field: string, value: number | undefined, absent: number): number {
+  if (value === undefined) return absent;
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw invalid(field, "a number from 1 on", value);
 }
 
 function bytes(

@@ -1,4 +1,4 @@
-import type { GatePlace } from "@sluice/engine";
+import type { Engine, GatePlace } from "@sluice/engine";
 import {
   type FairnessKey,
   type GateConfig,
@@ -11,6 +11,7 @@ import {
   type QueueConfig,
   type QueueInfo,
   type QueueOptions,
+  type QueuesOptions,
   type RedriveOptions,
   type ScanOptions,
   SluiceError,
@@ -41,8 +42,22 @@ export class Office {
       policy === undefined || policy === null
         ? own
         : { ...own, policy: await policies.check(queue, policy) };
-    await this.#runtime.change((engine, now) => engine.setQueue(queue, checked, now));
+    await this.#runtime.change((engine, now) => {
+      this.#checkRoom(queue, engine);
+      return engine.setQueue(queue, checked, now);
+    });
     return this.queue(queue);
+  }
+
+  /** Dead letter queues that the engine makes by itself are counted, and never refused. */
+  #checkRoom(queue: string, engine: Engine): void {
+    const { queuesMax } = this.#runtime.options;
+    const names = engine.queueNames();
+    if (names.length < queuesMax || names.includes(queue)) return;
+    const message =
+      `queue ${queue} was not made: there are ${names.length} queues, and queuesMax is ` +
+      `${queuesMax}. Delete some, or raise queuesMax`;
+    throw new SluiceError("LIMIT_REACHED", message, { field: "queue", value: queue });
   }
 
   async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
@@ -63,9 +78,15 @@ export class Office {
     }));
   }
 
-  async queues(): Promise<readonly QueueInfo[]> {
-    const names = this.#runtime.call((engine) => engine.queueNames());
-    return Promise.all(names.sort().map((name) => this.queue(name)));
+  async queues({ limit = 100, cursor = "" }: QueuesOptions): Promise<Page<QueueInfo>> {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    if (typeof cursor !== "string") throw invalid("cursor", "that of the last page", cursor);
+    const names = this.#runtime.call((engine) => engine.queueNames()).sort();
+    const from = names.findIndex((name) => name > cursor);
+    const page = from === -1 ? [] : names.slice(from, from + limit);
+    const items = await Promise.all(page.map((name) => this.queue(name)));
+    const isLast = from === -1 || from + limit >= names.length;
+    return isLast ? { items } : { items, cursor: page.at(-1)! };
   }
 
   purge(queue: string, options: OperationOptions): Promise<void> {

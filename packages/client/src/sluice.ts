@@ -1,5 +1,13 @@
 /** The client: queues, gates, groups and stores over any Broker port. */
-import type { Broker, BrokerEvent, EventFilter, GateInfo, QueueInfo, Why } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  type BrokerEvent,
+  type EventFilter,
+  type GateInfo,
+  type QueueInfo,
+  type Why,
+} from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { Activity } from "./activity.ts";
 import { typedAs } from "./as-typed.ts";
@@ -75,8 +83,9 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     return this.#connection.port;
   }
 
+  /** All queues, by name. They are read page by page. */
   async queues(): Promise<readonly QueueInfo[]> {
-    return this.#connection.port.queues();
+    return allQueues(this.#connection.port);
   }
 
   /** A handle on a job whose id is known. Asks nothing: its calls do. */

@@ -15,6 +15,8 @@ const CATALOGUE = {
   ALREADY_FINISHED: { status: 409, isRetryable: false },
   LEASE_LOST: { status: 409, isRetryable: false },
   CONFLICT: { status: 409, isRetryable: false },
+  /** There is as much of something as there may be: remove some, or raise the limit. */
+  LIMIT_REACHED: { status: 409, isRetryable: false },
   NOT_A_DLQ: { status: 409, isRetryable: false },
   PAYLOAD_TOO_LARGE: { status: 413, isRetryable: false },
   /** A body in a form that is not read here, such as a compressed one. */

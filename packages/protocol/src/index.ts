@@ -1,3 +1,4 @@
+export { allQueues } from "./all-queues.ts";
 export type * from "./clock.ts";
 export {
   ERROR_CODES,

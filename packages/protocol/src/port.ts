@@ -94,7 +94,8 @@ export interface QueueCalls {
   setQueue(queue: string, options: QueueOptions): Promise<QueueInfo>;
   deleteQueue(queue: string, options?: OperationOptions): Promise<void>;
   queue(queue: string): Promise<QueueInfo>;
-  queues(options?: LookOptions): Promise<readonly QueueInfo[]>;
+  /** A page of the queues, by name; `allQueues` reads them all. */
+  queues(options?: QueuesOptions): Promise<Page<QueueInfo>>;
   /** Removes what waits or is delayed; leases are left alone. */
   purge(queue: string, options?: OperationOptions): Promise<void>;
   /** Puts dead jobs back where they came from, oldest first; answers how many. */
@@ -153,6 +154,8 @@ export interface PageOptions {
   limit?: number;
   cursor?: string;
 }
+
+export interface QueuesOptions extends LookOptions, PageOptions {}
 
 export interface ScanOptions extends PageOptions {
   prefix?: string;

@@ -76,6 +76,8 @@ async function askQueues(ask: Ask): Promise<void> {
   await ask("PUT /v1/queues/q", { leaseMs: "long" }, 400);
   await ask("GET /v1/queues/q", undefined, 200);
   await ask("GET /v1/queues", undefined, 200);
+  await ask("GET /v1/queues?limit=1&cursor=a", undefined, 200);
+  await ask("GET /v1/queues?limit=1001", undefined, 400);
   await ask("GET /v1/overview?search=q&sort=attention&limit=10&tick=-1", undefined, 200);
   await ask("GET /v1/queues/q/history", undefined, 200);
   await ask("GET /v1/queues/q/lanes?search=acme&sort=waiting&limit=10", undefined, 200);

@@ -1,6 +1,6 @@
 /** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { allQueues, type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { Desk } from "./desk.ts";
@@ -179,7 +179,7 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
     context,
     keepHistory(() => desk.ready(), closing),
   );
-  const pulse = new Pulse(async () => desk.ready().queues({ partial: true }));
+  const pulse = new Pulse(async () => allQueues(desk.ready(), { partial: true }));
   pulseRoutes(app, { pulse, readersMax: limits.eventStreamsMax, closing });
   sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
   dashboardRoutes(app);

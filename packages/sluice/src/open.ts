@@ -19,6 +19,8 @@ export interface OpenOptions {
   payloadMemoryBytes?: number | undefined;
   /** Facts that may be written before the log has them; then adds wait. Default 32 MiB. */
   unsyncedBytesMax?: number | undefined;
+  /** Queues that may be made; each takes about 10 kB of memory. Default 10,000. */
+  queuesMax?: number | undefined;
   /** What the log may hold beyond twice what lives in it. Default 64 MiB. */
   segmentBytes?: number | undefined;
   /** The longest cooldown of a gate that a failure can ask for; longer ones are cut. Default 1h. */
@@ -34,6 +36,7 @@ const KNOWN = [
   "payloadBytesMax",
   "payloadMemoryBytes",
   "unsyncedBytesMax",
+  "queuesMax",
   "segmentBytes",
   "cooldownMax",
   "seed",

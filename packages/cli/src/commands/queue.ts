@@ -1,4 +1,10 @@
-import { type Broker, type QueueInfo, type QueueOptions, SluiceError } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  type QueueInfo,
+  type QueueOptions,
+  SluiceError,
+} from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
 import { count, duration, facts, key, percent, printable, table, time } from "../show.ts";
@@ -96,7 +102,7 @@ async function operate(
 
 async function list({ isJson, output }: Call, broker: Broker): Promise<number> {
   const [queues, { missing = [] }] = await Promise.all([
-    broker.queues({ partial: true }),
+    allQueues(broker, { partial: true }),
     broker.stats(),
   ]);
   if (missing.length > 0) {

@@ -54,7 +54,7 @@ describe("the port, at any node of a cluster", () => {
 async function clear(broker: Broker): Promise<void> {
   // Dead letter queues go with those that they belong to, or after them.
   for (let tries = 0; tries < 3; tries++) {
-    for (const { name } of await broker.queues()) {
+    for (const { name } of (await broker.queues()).items) {
       await broker.deleteQueue(name).catch((error) => {
         if (toSluiceError(error).code !== "QUEUE_NOT_FOUND" && tries === 2) throw error;
       });

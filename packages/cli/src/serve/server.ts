@@ -74,11 +74,13 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
 /** What is not set takes the broker's default. */
 export function brokerOptions(
   settings: ServeSettings,
-): Pick<OpenOptions, "payloadMemoryBytes" | "cooldownMaxMs"> {
+): Pick<OpenOptions, "payloadMemoryBytes" | "cooldownMaxMs" | "queuesMax"> {
   const { "payload-memory": payloadMemoryBytes, "cooldown-max-ms": cooldownMaxMs } = settings;
+  const { "queues-max": queuesMax } = settings;
   return {
     ...(payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes }),
     ...(cooldownMaxMs === undefined ? {} : { cooldownMaxMs }),
+    ...(queuesMax === undefined ? {} : { queuesMax }),
   };
 }
 

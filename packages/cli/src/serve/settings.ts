@@ -46,6 +46,7 @@ const SETTINGS = {
     kind: "number",
     text: "the longest cooldown that a failed job can ask for (default 3600000)",
   },
+  "queues-max": { kind: "number", text: "queues that may be made (default 10,000)" },
   "resume-ms": { kind: "number", text: "how long a lost worker keeps its jobs (default 2000)" },
   cluster: { kind: "text", text: "be a node of a cluster on these NATS servers: nats://a,b,c" },
   "cluster-name": { kind: "text", text: "which of several on these servers (default sluice)" },

@@ -1,5 +1,11 @@
 /** What `sluice top` shows: read through the port, with rates from the look before. */
-import type { Broker, GateInfo, LaneStats, QueueInfo } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  type GateInfo,
+  type LaneStats,
+  type QueueInfo,
+} from "@sluice/protocol";
 
 export interface QueueLine {
   readonly name: string;
@@ -31,7 +37,7 @@ const GATES_SHOWN = 12;
 
 export async function readTop(broker: Broker, before: TopView | undefined): Promise<TopView> {
   const [queues, gates] = await Promise.all([
-    broker.queues({ partial: true }),
+    allQueues(broker, { partial: true }),
     broker.gates({ sort: "waiting", limit: GATES_SHOWN }),
   ]);
   const at = Date.now();

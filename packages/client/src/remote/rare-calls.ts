@@ -13,13 +13,13 @@ import type {
   JobsOptions,
   LaneStats,
   LanesOptions,
-  LookOptions,
   OperationOptions,
   Outcome,
   Page,
   Progress,
   QueueInfo,
   QueueOptions,
+  QueuesOptions,
   RedriveOptions,
   ScanOptions,
   StatsOptions,
@@ -119,7 +119,7 @@ export abstract class RareCalls implements Rare {
     return this.call("queue", [queue]);
   }
 
-  async queues(options?: LookOptions): Promise<readonly QueueInfo[]> {
+  async queues(options?: QueuesOptions): Promise<Page<QueueInfo>> {
     return this.call("queues", options === undefined ? [] : [options]);
   }
 

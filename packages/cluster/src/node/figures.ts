@@ -1,6 +1,6 @@
 /** How the partitions of this node are doing, looked at now and then. */
 import type { LocalBroker } from "@sluice/broker";
-import type { Clock, Timer } from "@sluice/protocol";
+import { allQueues, type Clock, type Timer } from "@sluice/protocol";
 import { FIGURES_MS } from "./limits.ts";
 
 export interface Figure {
@@ -57,7 +57,7 @@ export class Figures {
 }
 
 async function read(broker: LocalBroker): Promise<Figure> {
-  const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), broker.queues()]);
+  const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), allQueues(broker)]);
   const jobs = queues.reduce(
     (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.leased,
     0,

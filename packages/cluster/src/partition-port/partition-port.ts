@@ -37,6 +37,7 @@ import {
   type Progress,
   type QueueInfo,
   type QueueOptions,
+  type QueuesOptions,
   type RedriveOptions,
   type ScanOptions,
   SluiceError,
@@ -194,8 +195,8 @@ export class PartitionPort implements Broker {
     return this.#broker.queue(queue);
   }
 
-  queues(): Promise<readonly QueueInfo[]> {
-    return this.#broker.queues();
+  queues(options?: QueuesOptions): Promise<Page<QueueInfo>> {
+    return this.#broker.queues(options);
   }
 
   purge(queue: string, options?: OperationOptions): Promise<void> {

@@ -13,7 +13,7 @@ test("calls wait for a partition that nobody serves, until somebody does", async
   let queues: number | undefined;
   const port = partitions.port(0);
   void port.queues().then((all) => {
-    queues = all.length;
+    queues = all.items.length;
   });
   await clock.advance(5_000);
   assert.equal(queues, undefined);

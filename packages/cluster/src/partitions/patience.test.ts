@@ -25,7 +25,7 @@ test("calls to a partition that nobody serves are refused after a while", async 
   assert.equal(isOver, false);
   partitions.serve(0, await openBroker({ log: new MemoryLog(), clock }));
   await clock.advance(1_000);
-  assert.deepEqual(await port.queues(), []);
+  assert.deepEqual(await port.queues(), { items: [] });
   await clock.advance(10);
   assert.equal(isOver, true);
   await partitions.close();

@@ -181,6 +181,6 @@ test("nobody brings a queue back that is being deleted", async () => {
   await clock.advance(1000);
   await deleting;
   await refusal;
-  assert.deepEqual(await router.queues(), []);
+  assert.deepEqual(await router.queues(), { items: [] });
   await cluster.end("close");
 });

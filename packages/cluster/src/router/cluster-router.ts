@@ -30,7 +30,6 @@ import {
   type LanesOptions,
   type LeasedJob,
   type LeaseOptions,
-  type LookOptions,
   type Nack,
   type NewJob,
   type OperationOptions,
@@ -39,6 +38,7 @@ import {
   type Progress,
   type QueueInfo,
   type QueueOptions,
+  type QueuesOptions,
   type RedriveOptions,
   type ScanOptions,
   SluiceError,
@@ -297,7 +297,7 @@ export class ClusterRouter implements Broker {
     return this.#queues.queue(queue);
   }
 
-  async queues(options: LookOptions = {}): Promise<readonly QueueInfo[]> {
+  async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
     return this.#queues.queues(options);
   }
 

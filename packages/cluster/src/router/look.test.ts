@@ -105,7 +105,7 @@ test("stats, gates and partial lists name the partitions that are missing, soon"
   assert.deepEqual([stats.missing, gates.missing], [[2], [2]]);
   assert.deepEqual([stats.queues.length, gates.items.length], [1, 1]);
   assert.deepEqual(
-    queues.map(({ name }) => name),
+    queues.items.map(({ name }) => name),
     ["q"],
   );
   await clock.advance(2 * ANSWER_MS);

@@ -1,13 +1,14 @@
 /** The calls about queues, each in all the partitions that hold the queue. */
 import {
+  allQueues,
   type FairnessKey,
   type LaneStats,
   type LanesOptions,
-  type LookOptions,
   type OperationOptions,
   type Page,
   type QueueInfo,
   type QueueOptions,
+  type QueuesOptions,
   type RedriveOptions,
   type SluiceError,
   toSluiceError,
@@ -19,6 +20,9 @@ import { pageByValue, pageInTurn } from "./pages.ts";
 import { isNotFound, optionsOf, type QueueKeeper } from "./queue-keeper.ts";
 import type { Reach } from "./reach.ts";
 import { invalid } from "./refuse.ts";
+
+/** Queues of a page when the caller does not say, as the broker has it. */
+const QUEUES_PAGE = 100;
 
 const NOT_FOUND = ["QUEUE_NOT_FOUND"] as const;
 
@@ -105,7 +109,7 @@ export class QueueDesk {
 
   async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
     const { directory } = this.#reach;
-    const isDlq = (await this.queues()).some(({ config }) => config.dlq === queue);
+    const isDlq = (await allQueues(this)).some(({ config }) => config.dlq === queue);
     // Where dead letters are must not be forgotten while jobs can die there.
     const forget = async (): Promise<void> => (isDlq ? undefined : directory.unplace(queue));
     try {
@@ -140,19 +144,38 @@ export class QueueDesk {
     );
   }
 
-  async queues({ partial = false }: LookOptions = {}): Promise<readonly QueueInfo[]> {
+  /**
+   * Each partition answers a page of its own from the cursor on. A name among the first `limit` of
+   * all is among the first `limit` of every partition that has it, so nothing is missing.
+   */
+  async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
+    const { partial = false, limit = QUEUES_PAGE, ...rest } = options;
+    const page = { ...rest, limit };
     const { all } = this.#reach;
     const answers = partial
-      ? (await this.#reach.look(all, [], (port) => port.queues())).seen
-      : await this.#reach.known(all, [], (port) => port.queues());
+      ? (await this.#reach.look(all, [], (port) => port.queues(page))).seen
+      : await this.#reach.known(all, [], (port) => port.queues(page));
     const byName = new Map<string, { partition: number; info: QueueInfo }[]>();
     for (const { partition, value } of answers) {
-      for (const info of value) {
+      for (const info of value.items) {
         const known = byName.get(info.name) ?? [];
         byName.set(info.name, [...known, { partition, info }]);
       }
     }
-    return [...byName.keys()].sort().map((name) => {
+    const names = [...byName.keys()].sort();
+    const shown = names.slice(0, limit);
+    const items = this.#merged(shown, byName);
+    const isMore = answers.some(({ value }) => value.cursor !== undefined);
+    const last = shown.at(-1);
+    const isLast = last === undefined || (!isMore && shown.length === names.length);
+    return isLast ? { items } : { items, cursor: last };
+  }
+
+  #merged(
+    names: readonly string[],
+    byName: ReadonlyMap<string, { partition: number; info: QueueInfo }[]>,
+  ): QueueInfo[] {
+    return names.map((name) => {
       const placement = this.#reach.directory.placementOf(name);
       const found = byName.get(name)!;
       const rank = (partition: number): number =>

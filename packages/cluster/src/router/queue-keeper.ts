@@ -4,6 +4,7 @@
  * that a partition lacks is being deleted, and nobody may bring it back.
  */
 import {
+  allQueues,
   type Broker,
   type QueueConfig,
   type QueueOptions,
@@ -48,7 +49,7 @@ export class QueueKeeper {
   async #makeDlq(queue: string, partition: number): Promise<boolean> {
     const placement = this.#reach.directory.placementOf(queue);
     if (placement.length === 1) return false;
-    const answers = await this.#reach.every(placement, (port) => port.queues());
+    const answers = await this.#reach.every(placement, (port) => allQueues(port));
     const all = answers.flatMap(({ value }) => value ?? []);
     const config = all.find(({ name }) => name === queue)?.config;
     if (config === undefined || !all.some((other) => other.config.dlq === queue)) return false;

@@ -139,7 +139,7 @@ export const dying = cases("dead letters", {
 
   "the dead letter queue may have another name, and is made on first use": async (scene) => {
     await scene.queue({ dlq: "graveyard" });
-    const before = await scene.broker.queues();
+    const { items: before } = await scene.broker.queues();
     equal(
       before.map(({ name }) => name),
       ["q"],

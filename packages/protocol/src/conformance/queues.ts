@@ -1,3 +1,4 @@
+import { allQueues } from "../all-queues.ts";
 import type { QueueOptions } from "../queue.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { accepted, check, equal, matches, names, refused, rejects } from "./check.ts";
@@ -50,10 +51,35 @@ const setting = cases("setQueue", {
     await scene.queue({}, "a");
     await scene.queue({ leaseMs: 5 }, "b");
     await scene.add("x", {}, "b");
-    const queues = await scene.broker.queues();
+    const { items: queues } = await scene.broker.queues();
     equal(queues.map(({ name }) => name).sort(), ["a", "b"], "the names");
     const b = queues.find(({ name }) => name === "b");
     equal([b?.config.leaseMs, b?.stats.waiting], [5, 1], "lease time and waiting jobs of b");
+  },
+
+  "queues are listed page by page, by name": async (scene) => {
+    const names = ["a", "b", "c", "d", "e"];
+    for (const name of ["d", "a", "e", "c", "b"]) await scene.queue({}, name);
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const after = cursor === undefined ? {} : { cursor };
+      const page = await scene.broker.queues({ limit: 2, ...after });
+      pages.push(page.items.map(({ name }) => name));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    equal(pages, [["a", "b"], ["c", "d"], ["e"]], "the pages");
+    const all = await allQueues(scene.broker);
+    equal(
+      all.map(({ name }) => name),
+      names,
+      "all of them",
+    );
+    equal((await scene.broker.queues({ limit: 5 })).cursor, undefined, "a page that is the last");
+    for (const limit of [0, 1001, 1.5]) {
+      await rejects(scene.broker.queues({ limit }), "INVALID", `a page of ${limit}`);
+    }
+    await rejects(scene.broker.queues({ cursor: 7 as never }), "INVALID", "a cursor that is none");
   },
 
   "a queue that does not exist is not found": async (scene) => {
@@ -109,7 +135,7 @@ const refusals = cases(
         const error = await rejects(scene.queue(options), "INVALID", what);
         names(error, field, what);
         check("value" in (error.details ?? {}), `${what}: the details must have the value`);
-        equal(await scene.broker.queues(), [], "the queues that there are");
+        equal(await scene.broker.queues(), { items: [] }, "the queues that there are");
       },
     ]),
   ),

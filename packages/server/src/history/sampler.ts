@@ -1,4 +1,4 @@
-import type { Broker } from "@sluice/protocol";
+import { allQueues, type Broker } from "@sluice/protocol";
 import { HISTORY_EVERY_MS, HISTORY_QUEUES_MAX } from "../limits.ts";
 import { History } from "./history.ts";
 
@@ -22,7 +22,7 @@ export function keepHistory(ready: () => Broker, closing: AbortSignal): History 
 async function sample(ready: () => Broker, history: History): Promise<void> {
   const broker = ready();
   // A partition that moves is back in a moment: only one that stays away is done without.
-  const all = await broker.queues().catch(() => broker.queues({ partial: true }));
+  const all = await allQueues(broker).catch(() => allQueues(broker, { partial: true }));
   const queues = all.slice(0, HISTORY_QUEUES_MAX);
   const times = await broker.stats({ queues: queues.map(({ name }) => name) });
   history.record(Date.now(), queues, times.queues, times.missing);

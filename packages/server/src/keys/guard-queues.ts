@@ -8,12 +8,12 @@ import {
   type GatesPage,
   type LaneStats,
   type LanesOptions,
-  type LookOptions,
   type OperationOptions,
   type Page,
   type QueueCalls,
   type QueueInfo,
   type QueueOptions,
+  type QueuesOptions,
   type RedriveOptions,
   type ScanOptions,
   SluiceError,
@@ -67,10 +67,21 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.queue(queue);
   }
 
-  async queues(options?: LookOptions): Promise<readonly QueueInfo[]> {
+  /** A page is filled with what the caller may see, however much of other callers lies between. */
+  async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
     this.#permit.enterValid();
-    const queues = await this.#broker.queues(options);
-    return queues.filter(({ name }) => this.#permit.sees(name));
+    const items: QueueInfo[] = [];
+    let page = await this.#broker.queues(options);
+    const limit = options.limit ?? page.items.length;
+    for (;;) {
+      for (const [i, info] of page.items.entries()) {
+        if (this.#permit.sees(info.name)) items.push(info);
+        const isMore = i + 1 < page.items.length || page.cursor !== undefined;
+        if (items.length === limit && isMore) return { items, cursor: info.name };
+      }
+      if (page.cursor === undefined) return { items };
+      page = await this.#broker.queues({ ...options, cursor: page.cursor });
+    }
   }
 
   async purge(queue: string, options?: OperationOptions): Promise<void> {

@@ -76,7 +76,7 @@ test("rights on some queues reach no others, by name, by lease or by id", async 
   const theirs = await addTo(broker, "payments");
   const [held] = await broker.lease("payments", { max: 1 });
   const lease = held!.lease;
-  const names = (await guarded.queues()).map(({ name }) => name);
+  const names = (await guarded.queues()).items.map(({ name }) => name);
   assert.deepEqual(names, ["orders.eu"]);
   await refuses({
     add: () => guarded.add("payments", [{ payload }]),
@@ -362,5 +362,5 @@ test("closing a guarded broker closes nothing; stats are of what one may see", a
     ["orders"],
   );
   await guarded.close();
-  assert.equal((await broker.queues()).length, 3);
+  assert.equal((await broker.queues()).items.length, 3);
 });

@@ -122,3 +122,21 @@ test("a name without rights is FORBIDDEN, whether it exists or not", async (t) =
     assert.match(String(refusal), /FORBIDDEN/, name);
   }
 });
+
+test("a page of queues is filled with those that the caller may see", async (t) => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  for (const name of ["a.1", "b.1", "b.2", "a.2", "c.1", "a.3", "a.0"]) {
+    await broker.setQueue(name, {});
+  }
+  const guarded = guard(broker, holder([{ action: "consume", on: "a.*" }]));
+  const names = ({ items }: { items: readonly { name: string }[] }) =>
+    items.map(({ name }) => name);
+  const first = await guarded.queues({ limit: 3 });
+  assert.deepEqual(names(first), ["a.0", "a.1", "a.2"]);
+  const second = await guarded.queues({ limit: 3, cursor: first.cursor! });
+  assert.deepEqual([names(second), second.cursor], [["a.3"], undefined]);
+  const last = guard(broker, holder([{ action: "consume", on: "c.*" }]));
+  assert.deepEqual(names(await last.queues({ limit: 1 })), ["c.1"]);
+  assert.deepEqual(names(await guarded.queues()), ["a.0", "a.1", "a.2", "a.3"]);
+});

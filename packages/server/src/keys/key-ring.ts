@@ -147,7 +147,8 @@ export class KeyRing {
     const asked = parseNewKey(input, now);
     this.#refuseMore(asked, by);
     if (this.#records.size >= KEYS_MAX) {
-      throw new SluiceError("CONFLICT", `there are ${KEYS_MAX} keys already: delete some`);
+      const message = `there are ${KEYS_MAX} keys, which is the most; revoke some first`;
+      throw new SluiceError("LIMIT_REACHED", message);
     }
     const { id, text, salt, hash } = newSecret();
     const info: KeyInfo = { id, ...asked, createdAt: now, createdBy: by.id };

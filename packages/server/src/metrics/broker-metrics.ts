@@ -2,7 +2,14 @@
  * The figures of a broker for Prometheus. How many series there are is bounded whatever users do:
  * the deepest queues have their own, the others are summed up; of lanes only the longest few.
  */
-import type { Broker, GateInfo, LaneStats, QueueInfo, QueueStats } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  type GateInfo,
+  type LaneStats,
+  type QueueInfo,
+  type QueueStats,
+} from "@sluice/protocol";
 import {
   LABEL_CHARS_MAX,
   METRIC_GATES_MAX,
@@ -40,7 +47,7 @@ const OTHERS = "(others)";
 
 /** Answers how many partitions of a cluster have not answered: what they hold is not in it. */
 export async function readBroker(broker: Broker, readings: Readings): Promise<number> {
-  const queues = [...(await broker.queues({ partial: true }))].sort(byDepth);
+  const queues = (await allQueues(broker, { partial: true })).sort(byDepth);
   const shown = queues.slice(0, METRIC_QUEUES_MAX);
   for (const { name, stats } of shown) readQueue(readings, name, stats);
   const others = queues.slice(METRIC_QUEUES_MAX);

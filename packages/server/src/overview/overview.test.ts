@@ -70,9 +70,9 @@ test("all the gates that keep a queue are told, those first that keep most lanes
 /** Two moments, a second apart, in which this was counted. */
 async function moments(broker: Broker, work: () => Promise<void>): Promise<History> {
   const history = new History();
-  history.record(1_000, await broker.queues(), []);
+  history.record(1_000, (await broker.queues()).items, []);
   await work();
-  history.record(2_000, await broker.queues(), []);
+  history.record(2_000, (await broker.queues()).items, []);
   return history;
 }
 
@@ -125,7 +125,7 @@ test("a queue whose workers poll has workers between two polls", async (t) => {
     await broker.ack([{ lease: job!.lease }]);
   });
   assert.equal(of((await readOverview(broker, history, {})).items, "q").standing, undefined);
-  history.record(3_000, await broker.queues(), []);
+  history.record(3_000, (await broker.queues()).items, []);
   const later = of((await readOverview(broker, history, {})).items, "q");
   assert.deepEqual(later.standing, { reason: "no-workers" });
 });
@@ -138,7 +138,7 @@ test("workers that are all busy are told when nothing ends", async (t) => {
   await broker.nack([{ lease: job!.lease, error: "boom" }]);
   await broker.lease("q", { max: 1 });
   const history = new History();
-  for (const now of [1_000, 2_000]) history.record(now, await broker.queues(), []);
+  for (const now of [1_000, 2_000]) history.record(now, (await broker.queues()).items, []);
   const { items } = await readOverview(broker, history, {});
   assert.deepEqual(of(items, "q").standing, { reason: "busy" });
   assert.deepEqual([of(items, "q").deadLetters, of(items, "q").dlq], [1, "q.dlq"]);
@@ -176,7 +176,7 @@ test("lines come with a new moment and are left out until the next", async (t) =
   const broker = await opened(t);
   await broker.setQueue("q", {});
   const history = new History();
-  history.record(0, await broker.queues(), []);
+  history.record(0, (await broker.queues()).items, []);
   const first = await readOverview(broker, history, {});
   assert.equal(first.items[0]?.sparks?.waiting.at(-1), 0);
   const again = await readOverview(broker, history, { tick: first.tick });

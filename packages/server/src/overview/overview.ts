@@ -1,11 +1,12 @@
 /** All queues at a glance, a page at a time, those that need somebody first. */
-import type {
-  Broker,
-  Overview,
-  OverviewItem,
-  QueueInfo,
-  SeriesName,
-  StandingReason,
+import {
+  allQueues,
+  type Broker,
+  type Overview,
+  type OverviewItem,
+  type QueueInfo,
+  type SeriesName,
+  type StandingReason,
 } from "@sluice/protocol";
 import type { History } from "../history/history.ts";
 import { GATED_LOOK_MS_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
@@ -38,7 +39,7 @@ export async function readOverview(
   query: OverviewQuery,
 ): Promise<Overview> {
   const { limit = OVERVIEW_PAGE_MAX / 2, cursor = 0, sort = "attention" } = query;
-  const all = await broker.queues({ partial: true });
+  const all = await allQueues(broker, { partial: true });
   const byName = new Map(all.map((info) => [info.name, info]));
   const dlqs = new Set(all.map(({ name, config }) => (config.dlq === name ? "" : config.dlq)));
   const lines = all.filter(matcher(query)).map((info): Line => {

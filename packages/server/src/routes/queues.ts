@@ -1,10 +1,20 @@
 import type { QueueOptions } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { MEMBERS } from "../body/parse-body.ts";
-import { QUEUE_BODY_BYTES_MAX } from "../limits.ts";
+import { PAGE_MAX, QUEUE_BODY_BYTES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { QUEUE, QUEUE_OPTIONS } from "./queue-shape.ts";
-import { answers, DONE, list, MISSING, object, QUEUE_PARAMS } from "./shapes.ts";
+import {
+  answers,
+  CURSOR,
+  DONE,
+  limit,
+  list,
+  MISSING,
+  object,
+  QUEUE_PARAMS,
+  TEXT,
+} from "./shapes.ts";
 
 interface OnQueue {
   Params: { queue: string };
@@ -54,22 +64,25 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
-  app.route({
+  app.route<{ Querystring: { limit?: number; cursor?: string } }>({
     method: "GET",
     url: "/v1/queues",
     schema: {
       operationId: "listQueues",
-      summary: "All queues",
+      summary: "A page of the queues, by name",
       tags: ["queues"],
-      response: answers(object({ queues: list(QUEUE), missing: MISSING }, ["queues"])),
+      querystring: object({ limit: limit(PAGE_MAX), cursor: CURSOR }),
+      response: answers(
+        object({ queues: list(QUEUE), cursor: TEXT, missing: MISSING }, ["queues"]),
+      ),
     },
     handler: async (request) => {
       const broker = context.broker(request);
-      const [queues, missing] = await Promise.all([
-        broker.queues({ partial: true }),
+      const [{ items: queues, ...rest }, missing] = await Promise.all([
+        broker.queues({ ...request.query, partial: true }),
         context.missing(),
       ]);
-      return missing === undefined ? { queues } : { queues, missing };
+      return missing === undefined ? { queues, ...rest } : { queues, ...rest, missing };
     },
   });
 }

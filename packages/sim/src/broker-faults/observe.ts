@@ -1,6 +1,7 @@
 // All that can be seen of a broker from outside.
 
 import {
+  allQueues,
   type Broker,
   type GroupInfo,
   type JobInfo,
@@ -37,10 +38,10 @@ export async function observe(
 // one that was not there before: then they are made again.
 async function stillOf(broker: Broker): Promise<{ queues: readonly QueueInfo[]; jobs: SeenJob[] }> {
   for (let tries = 1; ; tries++) {
-    const before = await broker.queues();
+    const before = await allQueues(broker);
     const jobs: SeenJob[] = [];
     for (const { name } of before) jobs.push(...(await jobsOf(broker, name)));
-    const queues = await broker.queues();
+    const queues = await allQueues(broker);
     const isStill = JSON.stringify(before) === JSON.stringify(queues);
     if (isStill || tries === LISTS_MAX) return { queues, jobs };
   }

@@ -3,7 +3,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import * as module from "@sluice/broker";
-import type { QueueInfo } from "@sluice/protocol";
+import { allQueues, type QueueInfo } from "@sluice/protocol";
 import { SimDisk } from "../log-faults/sim-disk.ts";
 import { Broken, demand } from "../model/broken.ts";
 import { Trace } from "../run/trace.ts";
@@ -214,7 +214,7 @@ async function queuesOf(
   isMeant: (info: QueueInfo) => boolean = () => true,
 ): Promise<string[]> {
   await life.quiet();
-  const queues = await life.recorder.broker.queues();
+  const queues = await allQueues(life.recorder.broker);
   return queues.filter(isMeant).map(({ name }) => name);
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import { openBroker, SystemClock } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
-import type { Broker, QueueInfo } from "@sluice/protocol";
+import { allQueues, type Broker, type QueueInfo } from "@sluice/protocol";
 import type { Checker } from "../broker-faults/checker.ts";
 import { observe } from "../broker-faults/observe.ts";
 import { JobMaker, makePlan } from "../broker-faults/plan.ts";
@@ -72,7 +72,7 @@ export async function drain(
 
 // Answers whether nothing is left to do.
 async function serve(broker: Broker, workload: Workload, served: Set<string>): Promise<boolean> {
-  const queues = await broker.queues();
+  const queues = await allQueues(broker);
   for (const { name } of queues) {
     if (!served.has(name)) await workload.consume(name, 100);
     served.add(name);
