@@ -107,6 +107,12 @@ export class Desk {
     throw new SluiceError("CONFLICT", "this server asks for no keys: start it with keys first");
   }
 
+  /** The keys, once the broker is open. */
+  async openedKeys(): Promise<KeyRing> {
+    await this.#opened;
+    return this.keys();
+  }
+
   /** Made when nobody could get in otherwise. */
   async firstKey(): Promise<CreatedKey | undefined> {
     await this.#opened;

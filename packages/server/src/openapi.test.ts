@@ -104,6 +104,20 @@ async function askJobs(ask: Ask): Promise<void> {
   await ask(`GET /v1/jobs/${id}/history`, undefined, 200);
   await ask("GET /v1/groups/q/grp", undefined, 200);
   await ask("POST /v1/groups/q/grp/release", undefined, 204);
+  assert.equal((await ask("GET /v1/groups/q/grp/end?waitMs=1", undefined, 200)).ended, false);
+  assert.deepEqual(await ask(`GET /v1/jobs/${id}/end?waitMs=1`, undefined, 200), {
+    ended: false,
+    id,
+  });
+  assert.deepEqual(await ask(`GET /v1/jobs/${id}/queue`, undefined, 200), { queue: "q" });
+  await ask("GET /v1/jobs/zzz/queue", undefined, 404);
+  const held = { payload: 1, group: "held", dedupe: { key: "h", mode: "pending" } };
+  await ask("POST /v1/queues/q/jobs?holdGroups=true", held, 201);
+  const cancelled = await ask("POST /v1/queues/q/cancel", { keys: ["h", "none"] }, 200);
+  assert.deepEqual(cancelled.results, [{ cancelled: true }, { cancelled: false }]);
+  assert.equal((await ask("GET /v1/groups/q/held", undefined, 200)).ended, false);
+  await ask("POST /v1/groups/q/held/release", undefined, 204);
+  assert.equal((await ask("GET /v1/groups/q/held/end", undefined, 200)).ended, true);
   await ask(`DELETE /v1/jobs/${many.results[0].id}`, undefined, 200);
   await ask("DELETE /v1/jobs/zzz", undefined, 404);
 }
@@ -117,6 +131,9 @@ async function askWork(ask: Ask): Promise<void> {
   await ask("POST /v1/progress", { items: [{ lease: first.lease, progress: { done: 1 } }] }, 200);
   await ask("GET /v1/queues/q/jobs?state=leased", undefined, 200);
   await ask("POST /v1/ack", { items: [{ lease: first.lease, result: "fine" }] }, 200);
+  const end = await ask(`GET /v1/jobs/${first.id}/end`, undefined, 200);
+  assert.deepEqual([end.ended, end.ending, end.result], [true, "finished", "fine"]);
+  await ask("GET /v1/stats?queues=q,none&oldest=true", undefined, 200);
   await ask("POST /v1/give-back", { items: [{ lease: second.lease }] }, 200);
   const [again] = (await ask("POST /v1/queues/q/lease", {}, 200)).jobs;
   const nack = { lease: again.lease, error: "boom", unrecoverable: true };
@@ -140,17 +157,44 @@ async function askGates(ask: Ask): Promise<void> {
   await ask("POST /v1/gates/g/cooldown", { ms: 1000, reason: "429" }, 204);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("DELETE /v1/gates/g/cooldown", undefined, 204);
+  await ask("POST /v1/gates/g/report", { ok: false }, 204);
+  assert.ok((await ask("GET /v1/gates/g", undefined, 200)).cooldown);
   await ask("DELETE /v1/gates/g", undefined, 204);
+}
+
+async function askStores(ask: Ask): Promise<void> {
+  const entries = [{ key: "a/1", value: 1 }, { key: "b", value: [2] }, { key: "c" }];
+  await ask("POST /v1/stores/state", { entries }, 204);
+  await ask("PUT /v1/stores/state/a%2F2", { value: { x: 1 } }, 204);
+  assert.deepEqual(await ask("GET /v1/stores/state/a%2F2", undefined, 200), {
+    key: "a/2",
+    value: { x: 1 },
+  });
+  const scan = await ask("GET /v1/stores/state?prefix=a/", undefined, 200);
+  assert.deepEqual(
+    scan.items.map(({ key }: { key: string }) => key),
+    ["a/1", "a/2"],
+  );
+  await ask("DELETE /v1/stores/state/b", undefined, 204);
+  await ask("GET /v1/stores/state/b", undefined, 404);
+  await ask("GET /v1/stores/sluice:keys", undefined, 403);
+  await ask("PUT /v1/stores/sluice:keys/x", { value: 1 }, 403);
 }
 
 async function askRest(ask: Ask): Promise<void> {
   await ask("PUT /v1/config/plan", { value: { acme: "gold" } }, 204);
   assert.deepEqual((await ask("GET /v1/config/plan", undefined, 200)).value, { acme: "gold" });
+  const listed = await ask("GET /v1/config?prefix=pl&limit=10", undefined, 200);
+  assert.deepEqual(listed.items, [{ key: "plan", value: { acme: "gold" } }]);
+  assert.deepEqual((await ask("GET /v1/config?prefix=x", undefined, 200)).items, []);
   await ask("DELETE /v1/config/plan", undefined, 204);
   await ask("GET /v1/config/plan", undefined, 404);
   const grants = [{ action: "produce", on: "orders.*" }];
   const made = await ask("POST /v1/keys", { name: "orders", grants }, 201);
   await ask("GET /v1/keys", undefined, 200);
+  const wider = { grants: [{ action: "consume", on: "*", gates: ["smtp"] }], name: "wide" };
+  assert.deepEqual((await ask(`PUT /v1/keys/${made.id}`, wider, 200)).grants, wider.grants);
+  await ask("PUT /v1/keys/none", wider, 404);
   await ask(`DELETE /v1/keys/${made.id}`, undefined, 204);
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
@@ -197,6 +241,7 @@ test("every operation is exercised, and answers as it is described", async (t) =
   await askJobs(ask);
   await askWork(ask);
   await askGates(ask);
+  await askStores(ask);
   await askRest(ask);
   for (const path of ["/v1/events", "/v1/pulse"]) {
     api.check(`GET ${path}`, await readStream(server.address, path, key));

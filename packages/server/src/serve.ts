@@ -9,6 +9,7 @@ import { keepHistory } from "./history/sampler.ts";
 import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
+import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
 import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
@@ -21,6 +22,7 @@ import { clusterRoutes } from "./routes/cluster.ts";
 import { configRoutes } from "./routes/config.ts";
 import type { RouteContext } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
+import { endRoutes } from "./routes/ends.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { gateRoutes } from "./routes/gates.ts";
 import { groupRoutes } from "./routes/groups.ts";
@@ -34,6 +36,8 @@ import { overviewRoutes } from "./routes/overview.ts";
 import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { statsRoutes } from "./routes/stats.ts";
+import { storeRoutes } from "./routes/stores.ts";
 import { listen, type Running } from "./running.ts";
 import { countApart } from "./shell/listener.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
@@ -71,6 +75,7 @@ export interface StreamDoor {
 }
 
 export interface RunningServer extends Running {
+  readonly keys: ServerKeys;
   /** The first key, when there was none: shown this once. */
   readonly firstKey: Promise<CreatedKey | undefined>;
   readonly stream: StreamDoor;
@@ -83,10 +88,13 @@ const ROUTES = [
   addRoutes,
   jobRoutes,
   groupRoutes,
+  endRoutes,
   leaseRoutes,
   heldRoutes,
   gateRoutes,
   configRoutes,
+  storeRoutes,
+  statsRoutes,
   keyRoutes,
   eventRoutes,
 ];
@@ -111,7 +119,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   firstKey.catch(() => {});
   const stream = streamDoor(shell, desk);
   openStream(stream, options.resumeMs, partitionStreams(shell, desk, options.cluster));
-  return { ...running, firstKey, stream };
+  return { ...running, firstKey, keys: serverKeys(desk), stream };
 }
 
 function checkResumeMs(resumeMs: unknown): void {

@@ -95,6 +95,7 @@ test("what policies read can be kept", async (t) => {
   await sluice("config set limits", '{"acme":5}');
   await sluice("config set word hello");
   assert.equal((await sluice("config list")).text, 'limits={"acme":5}\nword="hello"');
+  assert.equal((await sluice("config list --prefix wo")).text, 'word="hello"');
   await sluice("config delete word");
   assert.deepEqual(await sluice("config get word"), { code: 1, text: "", remarks: "" });
 });
@@ -113,6 +114,10 @@ test("keys are made, listed and revoked, and only shown once", async (t) => {
   await sluice("queue", "set", "mail");
   await assert.rejects(command(["consume", "mail", "--drain"], asProducer), { code: "FORBIDDEN" });
   const [, id] = /^(\S+) +web/m.exec(listed.text) ?? [];
+  const gates = "consume:mail.*/smtp:*,bank";
+  const changed = await sluice("keys", "set", id!, "--grant", gates);
+  assert.equal(changed.text, `${id} may now: ${gates}`);
+  assert.match((await sluice("keys", "list")).text, /consume:mail\.\*\/smtp:\*,bank/);
   await sluice("keys", "revoke", id!);
   await assert.rejects(command(["queue"], asProducer), { code: "UNAUTHORIZED" });
   await assert.rejects(command(["queue"], { env: { SLUICE_URL: served.address } }), {

@@ -1,4 +1,4 @@
-import { type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Call, type Command, EXIT, Misuse, textOf, wordsOf } from "../command.ts";
 import { looseValue } from "../settings.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
@@ -10,13 +10,14 @@ export const configCommand: Command = {
   name: "config",
   summary: "what policies read: list, get, set, delete",
   verbs: VERBS,
-  usage: `sluice config [list]
+  usage: `sluice config [list] [--prefix TEXT]
 sluice config get KEY
 sluice config set KEY VALUE    JSON, or a text
 sluice config delete KEY
 
+  --prefix TEXT   list only keys that begin with it
 ${TARGET_USAGE}`,
-  options: TARGET,
+  options: { ...TARGET, prefix: { type: "string" } },
   run: (call) =>
     connected(call, async ({ sluice }) => {
       const store = sluice.store(STORE);
@@ -24,7 +25,9 @@ ${TARGET_USAGE}`,
       const { out } = call.output;
       switch (verb) {
         case "list":
-          for await (const { key, value } of store.scan()) out(`${key}=${JSON.stringify(value)}`);
+          for await (const { key, value } of store.scan(prefixOf(call))) {
+            out(`${key}=${JSON.stringify(value)}`);
+          }
           return EXIT.well;
         case "get": {
           const [key] = wordsOf(rest, "KEY");
@@ -45,3 +48,8 @@ ${TARGET_USAGE}`,
       }
     }),
 };
+
+function prefixOf(call: Call): { prefix?: string } {
+  const prefix = textOf(call, "prefix");
+  return prefix === undefined ? {} : { prefix };
+}

@@ -16,14 +16,15 @@ interface KeyInfo {
   readonly createdAt: number;
 }
 
-const VERBS = ["list", "create", "revoke"];
+const VERBS = ["list", "create", "set", "revoke"];
 
 export const keysCommand: Command = {
   name: "keys",
-  summary: "API keys: list, create, revoke",
+  summary: "API keys: list, create, set, revoke",
   verbs: VERBS,
   usage: `sluice keys [list]
 sluice keys create --grant ACTION:QUEUE ...   shown this once
+sluice keys set ID --grant ACTION:QUEUE ...   change what it may do; its secret stays
 sluice keys revoke ID                         its next request is refused
 
   --grant ACTION:QUEUE   produce, consume or admin; a queue, a prefix* or * (repeat)
@@ -41,6 +42,7 @@ ${TARGET_USAGE}`,
     const [verb = "list", ...rest] = call.words;
     if (verb === "list") return list(call);
     if (verb === "create") return create(call);
+    if (verb === "set") return set(call, wordsOf(rest, "ID")[0]);
     if (verb !== "revoke") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
     const [id] = wordsOf(rest, "ID");
     await http(call, `DELETE /v1/keys/${encodeURIComponent(id)}`);
@@ -66,9 +68,24 @@ async function list(call: Call): Promise<number> {
   return EXIT.well;
 }
 
-async function create(call: Call): Promise<number> {
+async function set(call: Call, id: string): Promise<number> {
+  if (textOf(call, "expires") !== undefined) throw new Misuse("--expires cannot be changed");
+  const name = textOf(call, "name");
+  const body = { grants: grantsOf(call), ...(name === undefined ? {} : { name }) };
+  const key = await http<KeyInfo>(call, `PUT /v1/keys/${encodeURIComponent(id)}`, body);
+  const may = key.grants.map(shown).join(" ");
+  call.output.out(call.isJson ? JSON.stringify(key) : `${key.id} may now: ${may}`);
+  return EXIT.well;
+}
+
+function grantsOf(call: Call): Grant[] {
   const grants = textsOf(call, "grant").map(grantOf);
   if (grants.length === 0) throw new Misuse("--grant is needed, such as --grant produce:mail");
+  return grants;
+}
+
+async function create(call: Call): Promise<number> {
+  const grants = grantsOf(call);
   const name = textOf(call, "name");
   const expires = textOf(call, "expires");
   const expiresAt = expires === undefined ? undefined : Date.parse(expires);

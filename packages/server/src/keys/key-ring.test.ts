@@ -42,6 +42,52 @@ test("no key, a wrong one and an unknown one are refused", async (t) => {
   }
 });
 
+test("a key is changed in place: at once, for good, with the same secret", async (t) => {
+  const { broker, ring } = await open(t);
+  const { key, id } = await ring.create({ name: "web", grants: ALL, expiresAt: 9e15 }, ANYONE);
+  const held = ring.verify(key);
+  let looks = 0;
+  held.watch!(() => looks++);
+  const changed = await ring.set(id, { grants: ORDERS, requestsPerSecond: 5 }, ANYONE);
+  assert.deepEqual(held.grants(), ORDERS, "who holds it has the new grants");
+  assert.ok(looks > 0, "calls that wait look again");
+  assert.deepEqual([changed.name, changed.expiresAt, changed.requestsPerSecond], ["web", 9e15, 5]);
+  assert.ok(!JSON.stringify(changed).includes("hash"));
+  const again = await KeyRing.open(broker);
+  assert.deepEqual(again.verify(key).grants(), ORDERS);
+  assert.equal((await ring.set(id, { grants: ALL, name: "api" }, ANYONE)).name, "api");
+  for (const bad of [{}, { grants: [] }, { grants: ALL, expiresAt: 9e15 }, { grants: ALL, x: 1 }]) {
+    await assert.rejects(ring.set(id, bad, ANYONE), { code: "INVALID" });
+  }
+});
+
+test("a key is changed only by those who could have made it, to what they have", async (t) => {
+  const { ring } = await open(t);
+  const make = async (grants: Grant[], more = {}) => {
+    const made = await ring.create({ grants, ...more }, ANYONE);
+    return { ...made, principal: ring.verify(made.key) };
+  };
+  const admin = await make(ORDERS);
+  const above = await make(ALL);
+  const beside = await make([{ action: "produce", on: "payments" }]);
+  const below = await make([{ action: "produce", on: "orders.eu" }]);
+  const { principal } = admin;
+  for (const { id } of [above, beside]) {
+    await assert.rejects(ring.set(id, { grants: ORDERS }, principal), { code: "NOT_FOUND" });
+  }
+  const refused = { code: "FORBIDDEN" };
+  await assert.rejects(ring.set(below.id, { grants: ALL }, principal), refused);
+  await assert.rejects(ring.set(admin.id, { grants: ALL }, principal), refused);
+  const withGates = [{ action: "produce", on: "orders.eu", gates: ["smtp"] }];
+  await assert.rejects(ring.set(below.id, { grants: withGates }, principal), refused);
+  await ring.set(below.id, { grants: [{ action: "consume", on: "orders.*" }] }, principal);
+  await assert.rejects(ring.set(below.id, { grants: ORDERS }, below.principal), {
+    code: "NOT_FOUND",
+  });
+  await ring.revoke(below.id, principal);
+  await assert.rejects(ring.set(below.id, { grants: ORDERS }, principal), { code: "NOT_FOUND" });
+});
+
 test("a key ends when it is revoked, and when its time has come", async (t) => {
   let now = 1_000;
   const { broker, ring } = await open(t, { now: () => now });

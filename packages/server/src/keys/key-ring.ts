@@ -7,7 +7,7 @@ import { Bucket } from "../bucket.ts";
 import { KEYS_MAX } from "../limits.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
 import { KeyWatchers } from "./key-watchers.ts";
-import { type NewKey, parseNewKey } from "./new-key.ts";
+import { parseKeyChange, parseNewKey } from "./new-key.ts";
 import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
 import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
 import { KEYS_STORE } from "./stores.ts";
@@ -49,6 +49,9 @@ export interface KeyRingOptions {
   now?: (() => number) | undefined;
   peers?: KeyPeers | undefined;
 }
+
+/** What a key may not have more of than the one that makes or changes it. */
+type Limits = Pick<KeyInfo, "grants" | "expiresAt" | "requestsPerSecond">;
 
 const SCAN = 1000;
 
@@ -159,7 +162,7 @@ export class KeyRing {
     return { ...info, key: text };
   }
 
-  #refuseMore({ grants, expiresAt, requestsPerSecond }: NewKey, by: Principal): void {
+  #refuseMore({ grants, expiresAt, requestsPerSecond }: Limits, by: Principal): void {
     const held = by.grants();
     const more = grants.find((grant) => !covers(held, grant));
     if (more !== undefined) {
@@ -182,15 +185,40 @@ export class KeyRing {
   list(by: Principal): KeyInfo[] {
     const held = by.grants();
     const own = [...this.#records.values()].filter((record) => isWithin(held, record));
-    return own.map(({ salt: _, hash: __, ...info }) => info);
+    return own.map(infoOf);
+  }
+
+  /**
+   * Changes what a key may do; its secret and its expiry stay. It counts from now on, before it is
+   * durable: what the key has lost it cannot use any more, and calls that wait are ended.
+   */
+  async set(id: string, input: unknown, by: Principal): Promise<KeyInfo> {
+    const change = parseKeyChange(input);
+    const record: KeyRecord = { ...this.#ownedBy(id, by), ...change };
+    this.#refuseMore(record, by);
+    const apply = (): void => {
+      this.#records.set(id, record);
+      this.#buckets.delete(id);
+      this.#watchers.changed(id);
+    };
+    apply();
+    await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: record }]);
+    // The former record may have been read meanwhile; a key that was revoked stays so.
+    if (!this.#revoked.has(id)) apply();
+    await this.#options.peers?.changed();
+    return infoOf(record);
+  }
+
+  /** The key, if the caller could have made it. */
+  #ownedBy(id: string, by: Principal): KeyRecord {
+    const record = this.#records.get(id);
+    if (record !== undefined && isWithin(by.grants(), record)) return record;
+    throw new SluiceError("NOT_FOUND", `there is no key ${id}`, { field: "id", value: id });
   }
 
   /** The key is refused from now on, before that is durable. */
   async revoke(id: string, by: Principal): Promise<void> {
-    const record = this.#records.get(id);
-    if (record === undefined || !isWithin(by.grants(), record)) {
-      throw new SluiceError("NOT_FOUND", `there is no key ${id}`, { field: "id", value: id });
-    }
+    this.#ownedBy(id, by);
     this.#records.delete(id);
     this.#revoked.add(id);
     this.#buckets.delete(id);
@@ -198,6 +226,10 @@ export class KeyRing {
     await this.#broker.storeWrite(KEYS_STORE, [{ key: id, value: undefined }]);
     await this.#options.peers?.changed();
   }
+}
+
+function infoOf({ salt: _, hash: __, ...info }: KeyRecord): KeyInfo {
+  return info;
 }
 
 function isWithin(held: readonly Grant[], { grants }: KeyInfo): boolean {

@@ -31,6 +31,19 @@ export function parseNewKey(input: unknown, now: number): NewKey {
   return key;
 }
 
+/** What a key is changed to: its grants and, if they are given, its name and its rate. */
+export type KeyChange = Pick<NewKey, "grants"> &
+  Partial<Pick<NewKey, "name" | "requestsPerSecond">>;
+
+export function parseKeyChange(input: unknown): KeyChange {
+  if (!isObject(input)) throw invalid("key", "an object", input);
+  if (input.expiresAt !== undefined) {
+    throw invalid("expiresAt", "absent: make another key for another time", input.expiresAt);
+  }
+  const { name, ...rest } = parseNewKey(input, 0);
+  return input.name === undefined ? rest : { ...rest, name };
+}
+
 function parseGrants(grants: unknown): Grant[] {
   if (!Array.isArray(grants) || grants.length === 0 || grants.length > GRANTS_MAX) {
     throw invalid("grants", `a list of 1 to ${GRANTS_MAX} permissions`, grants);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { connectBroker } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import type { Broker } from "@sluice/protocol";
 import { start } from "../testing/start.ts";
@@ -45,6 +46,66 @@ test("revoking a key ends its waiting polls at once, and none gets a job", async
   await untilWaiting(broker, 0);
   await broker.add("q", [{ payload }]);
   assert.equal((await broker.queue("q")).stats.waiting, 1);
+});
+
+test("a key that loses a grant loses its waiting polls, and none gets a job", async (t) => {
+  const { broker, call, server } = await start(t, { keys: true });
+  await broker.setQueue("q", {});
+  const { key, id } = await server.keys.create({ grants: CONSUME });
+  const poll = () => call("POST /v1/queues/q/lease", { key, body: { waitMs: 60_000 } });
+  const polls = [poll(), poll(), poll()];
+  await untilWaiting(broker, 3);
+  await server.keys.set(id, { grants: [{ action: "consume", on: "other" }] });
+  for (const { status } of await Promise.all(polls)) assert.equal(status, 403);
+  await untilWaiting(broker, 0);
+  assert.equal((await poll()).status, 403);
+  await server.keys.set(id, { grants: CONSUME });
+  const again = poll();
+  await untilWaiting(broker, 1);
+  await broker.add("q", [{ payload }]);
+  assert.equal((await again).body.jobs.length, 1, "and has it again when it is given back");
+});
+
+test("a consumer and a call on an open stream are held to grants that have changed", async (t) => {
+  const { broker, server } = await start(t, { keys: true });
+  await broker.setQueue("q", {});
+  const { key: apiKey, id } = await server.keys.create({ grants: CONSUME });
+  const remote = await connectBroker(server.address, { apiKey });
+  t.after(() => remote.close());
+  let delivered = 0;
+  const consumer = await remote.consume("q", { worker: "w", credits: 9 }, (jobs) => {
+    delivered += jobs.length;
+  });
+  await server.keys.set(id, { grants: [{ action: "produce", on: "q" }] });
+  await consumer.over;
+  const [added] = await remote.add("q", [{ payload }]);
+  assert.ok(added?.ok, "what it still may");
+  await assert.rejects(remote.lease("q", { max: 1 }), { code: "FORBIDDEN" });
+  assert.equal(delivered, 0);
+});
+
+test("waiting for an end over HTTP answers with it, and ends with the key", async (t) => {
+  const { broker, call, server } = await start(t, { keys: true });
+  await broker.setQueue("q", {});
+  const { key, id } = await server.keys.create({ grants: CONSUME });
+  const [added, other] = await broker.add("q", [{ payload, group: "g" }, { payload }]);
+  const wait = (path: string) => call(`GET /v1/${path}/end?waitMs=60000`, { key });
+  const job = wait(`jobs/${added!.ok!.id}`);
+  const group = wait("groups/q/g");
+  const [first] = await broker.lease("q", { max: 1 });
+  await broker.ack([{ lease: first!.lease, result: payload }]);
+  assert.deepEqual((await job).body.result, 1);
+  assert.equal((await group).body.ended, true);
+  const { promise: isWaiting, resolve } = Promise.withResolvers<void>();
+  const ended = broker.ended.bind(broker);
+  broker.ended = (job, options) => {
+    resolve();
+    return ended(job, options);
+  };
+  const waiting = wait(`jobs/${other!.ok!.id}`);
+  await isWaiting;
+  await server.keys.revoke(id);
+  assert.equal((await waiting).status, 401);
 });
 
 test("every call that waits ends when its key is revoked", async (t) => {

@@ -12,6 +12,11 @@ import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shape
 type JobBody = Carried & Omit<NewJob, "payload">;
 type Body = JobBody & { jobs?: readonly JobBody[] };
 
+interface OnQueue {
+  Params: { queue: string };
+  Querystring: { holdGroups?: boolean };
+}
+
 const SHAPE = new BodyShape({ items: "jobs", raw: ["payload"] });
 
 const JOBS: Schema = list(object(NEW_JOB), { maxItems: BATCH_MAX });
@@ -31,6 +36,12 @@ const SCHEMA = {
       traceparent: { type: "string", description: "Carried to the worker among the headers." },
     },
   },
+  querystring: object({
+    holdGroups: {
+      type: "boolean",
+      description: "More members of these groups follow: they do not end before their release.",
+    },
+  }),
   body: object({ ...NEW_JOB, jobs: JOBS }),
   response: {
     200: {
@@ -44,7 +55,7 @@ const SCHEMA = {
 };
 
 export function addRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { queue: string }; Body: Body }>({
+  app.route<OnQueue & { Body: Body }>({
     method: "POST",
     url: "/v1/queues/:queue/jobs",
     schema: SCHEMA,
@@ -69,13 +80,14 @@ function checkAlone(one: JobBody): void {
 
 async function add(
   context: RouteContext,
-  request: FastifyRequest<{ Params: { queue: string } }>,
+  request: FastifyRequest<OnQueue>,
   bodies: readonly JobBody[],
 ): Promise<Outcome<Added>[]> {
   const broker = context.broker(request);
   const { "idempotency-key": operationId, traceparent } = request.headers;
   const trace = typeof traceparent === "string" ? traceparent : undefined;
-  const options = typeof operationId === "string" ? { operationId } : {};
+  const { holdGroups } = request.query;
+  const options = typeof operationId === "string" ? { operationId, holdGroups } : { holdGroups };
   return forReadable(
     bodies,
     (body) => jobOf(body, trace),

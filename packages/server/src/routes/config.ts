@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
+import { type ScanOptions, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { MEMBERS } from "../body/parse-body.ts";
 import { CONFIG_STORE } from "../keys/stores.ts";
@@ -6,6 +6,7 @@ import { VALUE_BODY_BYTES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { checkDepth } from "./held.ts";
 import { ANYTHING, answers, DONE, object, type Schema, TEXT } from "./shapes.ts";
+import { ENTRIES, SCAN } from "./stores.ts";
 
 const KEY: Schema = object({ key: { type: "string", minLength: 1, maxLength: 1024 } }, ["key"]);
 
@@ -17,6 +18,18 @@ interface OnEntry {
 
 /** The small key-value store that policies read. */
 export function configRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Querystring: ScanOptions }>({
+    method: "GET",
+    url: "/v1/config",
+    schema: {
+      operationId: "listConfig",
+      summary: "A page of the values that policies read, by key",
+      tags: ["config"],
+      querystring: SCAN,
+      response: answers(ENTRIES),
+    },
+    handler: (request) => context.broker(request).storeScan(CONFIG_STORE, request.query),
+  });
   app.route<OnEntry>({
     method: "GET",
     url: "/v1/config/:key",

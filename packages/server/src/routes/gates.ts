@@ -7,6 +7,7 @@ import {
   COUNT,
   CURSOR,
   DONE,
+  FLAG,
   limit,
   list,
   MISSING,
@@ -156,6 +157,20 @@ function cooldownRoutes(
     schema: about("clearCooldown", "End a cooldown by hand", DONE),
     handler: async (request, reply) => {
       await context.broker(request).clearCooldown(request.params.key);
+      return reply.code(204).send();
+    },
+  });
+  app.route<OnGate & { Body: { ok: boolean } }>({
+    method: "POST",
+    url: "/v1/gates/:key/report",
+    schema: about(
+      "reportGate",
+      "Report a success or a failure to a gate's ladder",
+      DONE,
+      object({ ok: FLAG }, ["ok"]),
+    ),
+    handler: async (request, reply) => {
+      await context.broker(request).reportGate(request.params.key, request.body.ok);
       return reply.code(204).send();
     },
   });

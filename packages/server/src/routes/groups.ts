@@ -2,15 +2,15 @@ import type { FastifyInstance } from "fastify";
 import type { RouteContext } from "./context.ts";
 import { answers, DONE, FLAG, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
 
-interface OnGroup {
+export interface OnGroup {
   Params: { queue: string; group: string };
 }
 
-const PARAMS: Schema = object({ queue: NAME, group: NAME }, ["queue", "group"]);
+export const GROUP_PARAMS: Schema = object({ queue: NAME, group: NAME }, ["queue", "group"]);
 
 const MEMBER = object({ id: TEXT, ending: TEXT }, ["id"]);
 
-const GROUP: Schema = object({ id: TEXT, ended: FLAG, members: list(MEMBER) }, [
+export const GROUP_INFO: Schema = object({ id: TEXT, ended: FLAG, members: list(MEMBER) }, [
   "id",
   "ended",
   "members",
@@ -25,8 +25,8 @@ export function groupRoutes(app: FastifyInstance, context: RouteContext): void {
       operationId: "getGroup",
       summary: "The members of a group and how they ended",
       tags: ["jobs"],
-      params: PARAMS,
-      response: answers(GROUP),
+      params: GROUP_PARAMS,
+      response: answers(GROUP_INFO),
     },
     handler: (request) => context.broker(request).group(nameOf(request.params)),
   });
@@ -37,7 +37,7 @@ export function groupRoutes(app: FastifyInstance, context: RouteContext): void {
       operationId: "releaseGroup",
       summary: "No more members join a held group: it ends with its last member",
       tags: ["jobs"],
-      params: PARAMS,
+      params: GROUP_PARAMS,
       response: DONE,
     },
     handler: async (request, reply) => {
@@ -47,6 +47,6 @@ export function groupRoutes(app: FastifyInstance, context: RouteContext): void {
   });
 }
 
-function nameOf({ queue, group }: OnGroup["Params"]): string {
+export function nameOf({ queue, group }: OnGroup["Params"]): string {
   return `${queue}/${group}`;
 }

@@ -1,6 +1,7 @@
 import { type JobState, type JobsOptions, type Outcome, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import { JOBS_PAGE_MAX } from "../limits.ts";
+import { BodyShape } from "../body/parse-body.ts";
+import { BATCH_MAX, JOBS_PAGE_MAX, LEASES_BODY_BYTES_MAX } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import type { RouteContext } from "./context.ts";
 import { JOB, jobJson, listedJson } from "./job-shape.ts";
@@ -17,10 +18,13 @@ import {
   list,
   object,
   QUEUE_PARAMS,
+  results,
   type Schema,
   TEXT,
   TIME,
 } from "./shapes.ts";
+
+const KEYS = new BodyShape({ items: "keys" });
 
 interface BrowseQuery {
   state?: JobState;
@@ -106,6 +110,7 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
   inspectRoute(app, context);
   explainRoutes(app, context);
   changeRoutes(app, context);
+  queueRoutes(app, context);
 }
 
 function inspectRoute(app: FastifyInstance, context: RouteContext): void {
@@ -154,6 +159,51 @@ function explainRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request) => ({
       history: await context.broker(request).history(request.params.id),
     }),
+  });
+}
+
+function queueRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { id: string } }>({
+    method: "GET",
+    url: "/v1/jobs/:id/queue",
+    schema: {
+      operationId: "getQueueOfJob",
+      summary: "The queue that a job is in",
+      tags: ["jobs"],
+      params: JOB_PARAMS,
+      response: answers(object({ queue: TEXT }, ["queue"])),
+    },
+    handler: async (request) => {
+      const { id } = request.params;
+      const [queue] = await context.broker(request).queuesOf([id]);
+      if (queue !== undefined) return { queue };
+      throw new SluiceError("JOB_NOT_FOUND", `there is no job ${id}`, { field: "id", value: id });
+    },
+  });
+  app.route<{ Params: { queue: string }; Body: { keys: readonly string[] } }>({
+    method: "POST",
+    url: "/v1/queues/:queue/cancel",
+    bodyLimit: LEASES_BODY_BYTES_MAX,
+    config: { body: KEYS },
+    schema: {
+      operationId: "cancelByKey",
+      summary: "Cancel the jobs that hold these dedupe keys",
+      tags: ["jobs"],
+      params: QUEUE_PARAMS,
+      body: object({ keys: list(TEXT, { maxItems: BATCH_MAX }) }, ["keys"]),
+      response: answers(
+        results({ cancelled: { ...FLAG, description: "False: no job holds the key." } }),
+      ),
+    },
+    handler: async (request) => {
+      const { queue } = request.params;
+      const outcomes = await context.broker(request).cancelByKey(queue, request.body.keys);
+      return {
+        results: outcomes.map(({ ok, error }) =>
+          error === undefined ? { cancelled: ok } : { error },
+        ),
+      };
+    },
   });
 }
 

@@ -18,12 +18,13 @@ const GRANT: Schema = object(
   ["action", "on"],
 );
 
-const FIELDS: Readonly<Record<string, Schema>> = {
+const CHANGE: Readonly<Record<string, Schema>> = {
   name: { type: "string", description: "For people." },
   grants: list(GRANT, { minItems: 1 }),
-  expiresAt: TIME,
   requestsPerSecond: NUMBER,
 };
+
+const FIELDS: Readonly<Record<string, Schema>> = { ...CHANGE, expiresAt: TIME };
 
 const INFO: Readonly<Record<string, Schema>> = {
   id: TEXT,
@@ -63,6 +64,22 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
       const created = await context.keys().create(request.body, enter(request));
       return reply.code(201).send(created);
     },
+  });
+  app.route<{ Params: { id: string } }>({
+    method: "PUT",
+    url: "/v1/keys/:id",
+    schema: {
+      operationId: "setKey",
+      summary: "Change what a key may do; its secret stays",
+      description:
+        "It counts at once, on open connections and for calls that wait too. A key can change " +
+        "only keys that it could have made itself, and can give no more than it has.",
+      tags: ["keys"],
+      params: object({ id: { type: "string", maxLength: 64 } }, ["id"]),
+      body: object(CHANGE, ["grants"]),
+      response: answers(object(INFO)),
+    },
+    handler: (request) => context.keys().set(request.params.id, request.body, enter(request)),
   });
   app.route<{ Params: { id: string } }>({
     method: "DELETE",

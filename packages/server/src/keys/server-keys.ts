@@ -1,0 +1,22 @@
+import type { Desk } from "../desk.ts";
+import type { CreatedKey, KeyInfo } from "./key-ring.ts";
+import type { KeyChange, NewKey } from "./new-key.ts";
+import { ANYONE } from "./principal.ts";
+
+/** The keys of a server, for the program that runs it: it may do everything. */
+export interface ServerKeys {
+  list(): Promise<readonly KeyInfo[]>;
+  create(key: Omit<NewKey, "name"> & { name?: string }): Promise<CreatedKey>;
+  /** Changes what a key may do, at once; its secret stays. */
+  set(id: string, change: KeyChange): Promise<KeyInfo>;
+  revoke(id: string): Promise<void>;
+}
+
+export function serverKeys(desk: Desk): ServerKeys {
+  return {
+    list: async () => (await desk.openedKeys()).list(ANYONE),
+    create: async (key) => (await desk.openedKeys()).create(key, ANYONE),
+    set: async (id, change) => (await desk.openedKeys()).set(id, change, ANYONE),
+    revoke: async (id) => (await desk.openedKeys()).revoke(id, ANYONE),
+  };
+}

@@ -1,0 +1,114 @@
+/** Long polls for the end of a job or a group, for callers that have no stream. */
+import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { POLL_MS_MAX } from "../limits.ts";
+import { type Encoding, fromBytes } from "../payload.ts";
+import { goneSignal, type RouteContext } from "./context.ts";
+import { GROUP_INFO, GROUP_PARAMS, nameOf, type OnGroup } from "./groups.ts";
+import {
+  ANYTHING,
+  answers,
+  BASE64,
+  FLAG,
+  JOB_PARAMS,
+  NUMBER,
+  object,
+  type Schema,
+  TEXT,
+  TIME,
+} from "./shapes.ts";
+
+interface Wait {
+  waitMs?: number;
+}
+
+const WAIT_MS: Schema = { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 };
+
+const END: Schema = object(
+  {
+    ended: { ...FLAG, description: "False: it had not ended after `waitMs`. Ask again." },
+    id: TEXT,
+    queue: TEXT,
+    ending: TEXT,
+    at: TIME,
+    error: TEXT,
+    result: ANYTHING,
+    resultBase64: BASE64,
+    waited: object({ gate: TEXT, waitMs: NUMBER, maxWaitMs: NUMBER }),
+  },
+  ["ended", "id"],
+);
+
+export function endRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>({
+    method: "GET",
+    url: "/v1/jobs/:id/end",
+    schema: {
+      operationId: "waitForJob",
+      summary: "How a job ended, once it has",
+      description: "A long poll: answers when the job ends, and after `waitMs` that it has not.",
+      tags: ["jobs"],
+      params: JOB_PARAMS,
+      querystring: object({
+        waitMs: WAIT_MS,
+        encoding: { type: "string", enum: ["auto", "base64"] },
+      }),
+      response: answers(END),
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const { waitMs = 0, encoding = "auto" } = request.query;
+      const broker = context.broker(request);
+      const end = await within(context, reply, waitMs, (signal) => broker.ended(id, { signal }));
+      return end === undefined ? { ended: false, id } : endJson(end, encoding);
+    },
+  });
+  app.route<OnGroup & { Querystring: Wait }>({
+    method: "GET",
+    url: "/v1/groups/:queue/:group/end",
+    schema: {
+      operationId: "waitForGroup",
+      summary: "The members of a group and how they ended, once all have",
+      description: "A long poll: answers when the group ends, and after `waitMs` as it is then.",
+      tags: ["jobs"],
+      params: GROUP_PARAMS,
+      querystring: object({ waitMs: WAIT_MS }),
+      response: answers(GROUP_INFO),
+    },
+    handler: async (request, reply): Promise<GroupInfo> => {
+      const broker = context.broker(request);
+      const name = nameOf(request.params);
+      const ended = await within(context, reply, request.query.waitMs ?? 0, (signal) =>
+        broker.groupEnded(name, { signal }),
+      );
+      return ended ?? broker.group(name);
+    },
+  });
+}
+
+/** What a call answers within the time; undefined: nothing yet, or the caller or server leaves. */
+async function within<T>(
+  context: RouteContext,
+  reply: FastifyReply,
+  waitMs: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const time = new AbortController();
+  const signal = AbortSignal.any([goneSignal(reply), context.closing, time.signal]);
+  const answer = call(signal).catch((error: unknown) => {
+    if (signal.aborted && error instanceof SluiceError && error.code === "ABORTED")
+      return undefined;
+    throw error;
+  });
+  const timer = setTimeout(() => time.abort(), waitMs);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function endJson({ result, ...end }: JobEnd, encoding: Encoding): object {
+  const shown = result === undefined ? {} : fromBytes("result", result, encoding);
+  return { ended: true, ...end, ...shown };
+}
