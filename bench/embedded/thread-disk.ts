@@ -1,7 +1,7 @@
 // A disk for the log whose writes all go through Node's threads: what small writes cost when they
 // are not handed to the operating system at once.
 
-import { constants, fstatSync } from "node:fs";
+import { constants, fstatSync, statSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import type { Disk, DiskFile, OpenMode } from "@sluice/log/disk";
 
@@ -31,7 +31,7 @@ function fileOf(handle: FileHandle): DiskFile {
     sync: () => handle.datasync(),
     truncate: (sizeBytes) => handle.truncate(sizeBytes),
     sizeBytes: async () => (await handle.stat()).size,
-    names: () => fstatSync(handle.fd).nlink,
+    isAt: (path) => statSync(path).ino === fstatSync(handle.fd).ino,
     close: () => handle.close(),
   };
 }

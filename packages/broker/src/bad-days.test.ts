@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Log, MemoryLog } from "@sluice/log";
-import { type BrokerEvent, type NewJob, SluiceError } from "@sluice/protocol";
+import { type BrokerEvent, type ErrorDetails, type NewJob, SluiceError } from "@sluice/protocol";
 import { openBroker } from "./broker.ts";
 import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, bytes, job, open } from "./testing/opened.ts";
@@ -21,8 +21,8 @@ class HeldLog extends MemoryLog {
     this.#held = undefined;
   }
 
-  fail(): void {
-    this.#failure = new SluiceError("LOG_FAILED", "the disk is gone");
+  fail(message = "the disk is gone", details: ErrorDetails = {}): void {
+    this.#failure = new SluiceError("LOG_FAILED", message, details);
     this.letGo();
   }
 
@@ -85,6 +85,38 @@ test("a log that fails is final: no call is answered any more, and an event says
   assert.equal(value.event, "failed");
   assert.equal(failures.length, 1);
 });
+
+test("callers do not learn where the log is; the operator does", async () => {
+  const log = new HeldLog();
+  const failures: SluiceError[] = [];
+  const { broker } = await open({}, { log, onFailure: (error) => failures.push(error) });
+  const id = await add(broker, job("kept"));
+  const events = broker.events({ events: ["failed"] });
+  log.hold();
+  const calls = [broker.add("q", [job("lost")]), broker.ended(id)];
+  await turn();
+  log.fail("writing the log failed in /secret/place: ENOSPC", { path: "/secret", code: "ENOSPC" });
+  const told = await Promise.all(
+    calls.map((call: Promise<unknown>) => call.then(answered, textOf)),
+  );
+  for (const call of [() => broker.job(id), () => broker.add("q", [job("later")])]) {
+    told.push(await (call() as Promise<unknown>).then(answered, textOf));
+  }
+  told.push(JSON.stringify((await events.next()).value));
+  for (const text of told) {
+    assert.match(text, /LOG_FAILED.*ENOSPC/);
+    assert.ok(!text.includes("secret"), text);
+  }
+  assert.match(failures[0]!.message, /secret/);
+});
+
+function answered(): string {
+  return "it was answered";
+}
+
+function textOf(error: SluiceError): string {
+  return JSON.stringify(error.toJSON());
+}
 
 test("a consumer of a failed broker is over", async () => {
   const log = new HeldLog();

@@ -57,11 +57,11 @@ export class Journal {
   /** Bytes that the next commit waits for, at most until the end of this turn. */
   #enoughBytes = 0;
   #failure: SluiceError | undefined;
-  readonly #onFailure: (error: SluiceError) => void;
+  readonly #onFailure: OnFailure;
   /** Called when a commit is durable, after its callers were told. */
   onCommit: () => void = () => {};
 
-  constructor(log: Log, chunks: Chunks, onFailure: (error: SluiceError) => void) {
+  constructor(log: Log, chunks: Chunks, onFailure: OnFailure) {
     this.#log = log;
     this.#chunks = chunks;
     this.#onFailure = onFailure;
@@ -237,12 +237,12 @@ export class Journal {
   /** Nothing is confirmed from now on. */
   fail(error: SluiceError): void {
     if (this.#failure !== undefined) return;
-    this.#failure =
-      error.code === "LOG_FAILED"
-        ? error
-        : new SluiceError("LOG_FAILED", `the log failed: ${error.message}`, {}, { cause: error });
+    this.#failure = toldOf(error);
     this.#gathering.reject(this.#failure);
-    this.#onFailure(this.#failure);
+    const isTold = error.code === "LOG_FAILED";
+    const message = `the log failed: ${error.message}`;
+    const whole = isTold ? error : new SluiceError("LOG_FAILED", message, {}, { cause: error });
+    this.#onFailure(this.#failure, whole);
   }
 
   /** What is written up to here is a part to hand to the log. */
@@ -298,4 +298,19 @@ function newCommit(): Commit {
     resolve: () => {},
     reject: () => {},
   };
+}
+
+/** Gets the failure as callers get it, and whole for the operator. */
+type OnFailure = (failure: SluiceError, whole: SluiceError) => void;
+
+/**
+ * The failure as callers get it, who may be on the other side of a network: without the path of the
+ * data directory. The operator gets it whole, by `onFailure`; in this process it is the cause.
+ */
+function toldOf(error: SluiceError): SluiceError {
+  const { code } = error.details;
+  const reason = typeof code === "string" ? ` (${code})` : "";
+  const message = `the log has failed${reason}: nothing more is confirmed`;
+  const details = typeof code === "string" ? { code } : {};
+  return new SluiceError("LOG_FAILED", message, details, { cause: error });
 }

@@ -105,7 +105,7 @@ export class Runtime {
       ...sharing(options.homes),
       onLeaseOver: (id, lease, queue, now) => this.judge.leaseOver(id, lease, queue, now),
     });
-    this.journal = new Journal(log, this.chunks, (error) => this.#failed(error));
+    this.journal = new Journal(log, this.chunks, (error, whole) => this.#failed(error, whole));
     const now = (): number => this.clock.now();
     const wake = (): void => this.pump.call();
     const { engine, journal, chunks } = this;
@@ -313,7 +313,7 @@ export class Runtime {
     if (event !== undefined) this.journal.whenDurable(() => this.feed.tell(event));
   }
 
-  #failed(error: SluiceError): void {
+  #failed(error: SluiceError, whole: SluiceError): void {
     this.pump.stop();
     void this.policies.close();
     this.#cleaner?.stop();
@@ -325,7 +325,7 @@ export class Runtime {
     if (!this.#isRecovering) {
       this.feed.tell({ at: this.now(), event: "failed", error: error.toJSON() });
     }
-    this.options.onFailure?.(error);
+    this.options.onFailure?.(whole);
   }
 }
 

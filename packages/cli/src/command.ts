@@ -3,8 +3,10 @@ import type { ParseArgsConfig } from "node:util";
 
 /** Where a command writes. */
 export interface Output {
-  /** One line, or several. */
+  /** One line, or several. What a terminal would obey in it is written out. */
   out(text: string): void;
+  /** The same for another program, which gets it as it is; a terminal does not. */
+  raw?(text: string): void;
   /** For progress bars and remarks: standard error, so that the output stays clean. */
   readonly progress: {
     readonly isTTY?: boolean | undefined;

@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/protocol";
 import { EXIT } from "./command.ts";
 import { run } from "./run.ts";
+import { visible } from "./visible.ts";
 
 /** The first signal lets a command end in order, the second ends it at once. */
 const stop = new AbortController();
@@ -19,13 +20,17 @@ try {
   process.exitCode = await run(process.argv.slice(2), {
     env: process.env,
     input: process.stdin,
-    output: { out: (text) => console.log(text), progress: process.stderr },
+    output: {
+      out: (text) => console.log(text),
+      raw: (text) => console.log(process.stdout.isTTY ? visible(text) : text),
+      progress: process.stderr,
+    },
     stop: stop.signal,
   });
 } catch (error) {
   process.exitCode = codeOf(error);
   const isKnown = process.exitCode !== EXIT.unexpected;
-  console.error(isKnown ? (error as Error).message : error);
+  console.error(isKnown ? visible((error as Error).message) : error);
 }
 
 // A connection that is still being made, to a server that hangs, must not keep the process alive.

@@ -1,7 +1,8 @@
 /** Finds the command that the words name, and runs it. */
 import { parseArgs } from "node:util";
-import { type Call, type Command, EXIT, Misuse, type Options } from "./command.ts";
+import { type Call, type Command, EXIT, Misuse, type Options, type Output } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
+import { visible } from "./visible.ts";
 
 const COMMON: Options = {
   json: { type: "boolean" },
@@ -13,7 +14,8 @@ const COMMON_USAGE = `  --json                 for scripts: one JSON value, or o
 
 export type Surroundings = Pick<Call, "env" | "input" | "output" | "stop">;
 
-export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+export async function run(args: readonly string[], given: Surroundings): Promise<number> {
+  const around = { ...given, output: shown(given.output) };
   const { out, progress } = around.output;
   const [name, ...rest] = args;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
@@ -23,7 +25,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   }
   const command = COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
-    progress.write(`there is no command "${name}"${nearest(name)}\n\n${overview()}\n`);
+    progress.write(`there is no command "${visible(name)}"${nearest(name)}\n\n${overview()}\n`);
     return EXIT.misuse;
   }
   // An app reads its own words.
@@ -35,9 +37,14 @@ export async function run(args: readonly string[], around: Surroundings): Promis
     return EXIT.well;
   } catch (error) {
     if (!(error instanceof Misuse)) throw error;
-    progress.write(`${error.message}\n\n${usageOf(command)}\n`);
+    progress.write(`${visible(error.message)}\n\n${usageOf(command)}\n`);
     return EXIT.misuse;
   }
+}
+
+/** Payloads, errors and names come from others: none of them may command the terminal. */
+function shown(output: Output): Output {
+  return { ...output, out: (text) => output.out(visible(text)) };
 }
 
 type Words = Omit<Call, keyof Surroundings>;

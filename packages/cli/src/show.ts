@@ -1,4 +1,5 @@
 /** How figures, times and tables look on a terminal. */
+import { oneLine } from "./visible.ts";
 
 export interface Column {
   readonly title: string;
@@ -57,9 +58,7 @@ const LONG = 200;
 
 /** A payload or an error on one line: what came from outside must not move the cursor. */
 export function printable(text: string, max = LONG): string {
-  const line = text.replace(/\p{Cc}/gu, (control) => {
-    return control === "\n" || control === "\t" ? " " : "\ufffd";
-  });
+  const line = oneLine(text);
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
 

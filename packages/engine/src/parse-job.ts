@@ -101,7 +101,7 @@ function checkTimes(spec: JobSpec): void {
     }
   }
   if (spec.deadline !== undefined) checkNumber("job.deadline", spec.deadline, TIME_MS_MAX);
-  if (spec.maxWaitMs !== undefined) checkNumber("job.maxWaitMs", spec.maxWaitMs, Infinity);
+  if (spec.maxWaitMs !== undefined) checkNumber("job.maxWaitMs", spec.maxWaitMs, DURATION_MS_MAX);
 }
 
 function checkDedupe(spec: JobSpec): void {

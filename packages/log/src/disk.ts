@@ -30,8 +30,8 @@ export interface DiskFile {
   sync(): Promise<void>;
   truncate(sizeBytes: number): Promise<void>;
   sizeBytes(): Promise<number>;
-  /** How many names the file has; none when it was unlinked. At once, in a microsecond. */
-  names(): number;
+  /** Whether this path leads to the file now. At once, in some microseconds. */
+  isAt(path: string): boolean;
   close(): Promise<void>;
 }
 

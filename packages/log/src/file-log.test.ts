@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -56,7 +56,7 @@ function watched(onCall: (name: string) => void): Disk {
         sync: () => told("sync", () => file.sync()),
         truncate: (size) => file.truncate(size),
         sizeBytes: () => file.sizeBytes(),
-        names: () => file.names(),
+        isAt: (path) => file.isAt(path),
         close: () => file.close(),
       };
     },
@@ -213,6 +213,24 @@ testIn("facts that were damaged after the start are not read", async (dir) => {
   assert.equal((await log.read(position, 10, 10)).length, 10);
   await assert.rejects(async () => log.read(position, 100_000, 1), { code: "LOG_DAMAGED" });
   await log.close();
+});
+
+testIn("a log whose directory was moved or replaced confirms nothing more", async (parent) => {
+  const [dir, moved] = [join(parent, "log"), join(parent, "moved")];
+  for (const isReplaced of [false, true]) {
+    const log = await openReady({ dir });
+    await log.append(Buffer.alloc(1));
+    await rename(dir, moved);
+    if (isReplaced) await cp(moved, dir, { recursive: true });
+    await assert.rejects(log.append(Buffer.alloc(1)), { code: "LOG_FAILED" });
+    assert.equal((await log.failed).code, "LOG_FAILED");
+    await log.close();
+    await rm(dir, { recursive: true, force: true });
+    await rename(moved, dir);
+  }
+  const again = await openReady({ dir });
+  await again.append(Buffer.alloc(1));
+  await again.close();
 });
 
 testIn("a log that another process has taken over confirms nothing more", async (dir) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { SluiceError } from "@sluice/protocol";
 import { codeOf, type Disk, type DiskFile, readWhole, writeAll } from "./disk.ts";
 import { LOCK_BYTES_MAX, LOCK_TRIES_MAX } from "./limits.ts";
@@ -23,31 +23,36 @@ const DRAFT_NAME = /^lock\.[0-9a-f-]+\.new$/;
  * either the number taken or a higher one. Nothing here is synced: a power loss ends all owners.
  *
  * An owner that was taken for dead (it runs in another container and has the same pid as a process
- * here) learns it from its own lock, which has lost its name, before its next write.
+ * here) learns it from its own lock, which has lost its name, before its next write. So does one
+ * whose directory was moved or replaced: its lock is not found where it was made.
  */
 export class Lock {
   readonly #file: DiskFile;
   readonly #dir: string;
+  readonly #path: string;
 
-  private constructor(file: DiskFile, dir: string) {
+  private constructor({ file, path }: Taken, dir: string) {
     this.#file = file;
     this.#dir = dir;
+    // The process may change its directory.
+    this.#path = resolve(path);
   }
 
   static async take(disk: Disk, dir: string, processes: Processes): Promise<Lock> {
     for (let tries = 0; tries < LOCK_TRIES_MAX; tries++) {
-      const file = await tryTake(disk, dir, processes);
-      if (file !== undefined) return new Lock(file, dir);
+      const taken = await tryTake(disk, dir, processes);
+      if (taken !== undefined) return new Lock(taken, dir);
     }
     throw locked(dir, undefined);
   }
 
-  /** Throws when another process has the log now. */
+  /** Throws when the directory is no longer this process's: what it wrote would not be found. */
   checkHeld(): void {
-    if (this.#file.names() > 0) return;
+    if (this.#file.isAt(this.#path)) return;
     throw new SluiceError(
       "LOG_FAILED",
-      `another process has taken over the log in ${this.#dir}: this one may not write any more`,
+      `another process has taken over the log in ${this.#dir}, or the directory was moved, ` +
+        "replaced or deleted: this process may not write any more",
       { path: this.#dir },
     );
   }
@@ -61,12 +66,14 @@ export class Lock {
   }
 }
 
-/** Undefined when somebody else was faster, and it is time to look again. */
-async function tryTake(
-  disk: Disk,
-  dir: string,
-  processes: Processes,
-): Promise<DiskFile | undefined> {
+/** A lock and where it is. */
+interface Taken {
+  readonly file: DiskFile;
+  readonly path: string;
+}
+
+/** Undefined when another process was faster, and it is time to look again. */
+async function tryTake(disk: Disk, dir: string, processes: Processes): Promise<Taken | undefined> {
   const highest = Math.max(0, ...numbersOf(await disk.list(dir)));
   if (highest > 0) {
     const owner = await readOwner(disk, lockPath(dir, highest));
@@ -79,7 +86,7 @@ async function tryTake(
   try {
     await writeAll(file, Buffer.from(`${JSON.stringify(processes.self())}\n`), 0);
     isTaken = await publish(disk, dir, draft, highest + 1);
-    return isTaken ? file : undefined;
+    return isTaken ? { file, path: lockPath(dir, highest + 1) } : undefined;
   } finally {
     if (!isTaken) await file.close();
     await unlinkIfThere(disk, draft);

@@ -1,4 +1,4 @@
-import { constants, fstatSync, writeSync } from "node:fs";
+import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import {
   type FileHandle,
   link,
@@ -10,7 +10,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Disk, DiskFile, OpenMode } from "./disk.ts";
+import { codeOf, type Disk, type DiskFile, type OpenMode } from "./disk.ts";
 
 const FLAGS: Record<OpenMode, number> = {
   read: constants.O_RDONLY,
@@ -106,8 +106,15 @@ class RealFile implements DiskFile {
     return (await this.#handle.stat()).size;
   }
 
-  names(): number {
-    return fstatSync(this.#handle.fd).nlink;
+  isAt(path: string): boolean {
+    const own = fstatSync(this.#handle.fd);
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found !== undefined && found.ino === own.ino && found.dev === own.dev;
+    } catch (error) {
+      // A path that may not be read any more says nothing about what is there.
+      return codeOf(error) !== "ENOTDIR" && own.nlink > 0;
+    }
   }
 
   close(): Promise<void> {

@@ -1,7 +1,15 @@
 import { spawn } from "node:child_process";
 import type { Broker } from "@sluice/protocol";
 import { type LeasedJob, SluiceError } from "@sluice/protocol";
-import { type Call, type Command, EXIT, Misuse, wholeOf, wordsOf } from "../command.ts";
+import {
+  type Call,
+  type Command,
+  EXIT,
+  Misuse,
+  type Output,
+  wholeOf,
+  wordsOf,
+} from "../command.ts";
 import { printable } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
@@ -78,7 +86,8 @@ async function take(
 async function handle(call: Call, broker: Broker, job: LeasedJob): Promise<boolean> {
   const { lease } = job;
   if (call.after.length === 0) {
-    call.output.out(call.isJson ? JSON.stringify(shown(job)) : Buffer.from(job.payload).toString());
+    if (call.isJson) call.output.out(JSON.stringify(shown(job)));
+    else write(call.output, Buffer.from(job.payload).toString());
     return confirm(call, await broker.ack([{ lease }]));
   }
   const beat = setInterval(
@@ -101,7 +110,7 @@ function confirm(
   [outcome]: readonly { error?: { code: string; message: string } | undefined }[],
 ): boolean {
   if (outcome?.error === undefined) return true;
-  call.output.progress.write(`${outcome.error.code}: ${outcome.error.message}\n`);
+  call.output.progress.write(`${outcome.error.code}: ${printable(outcome.error.message)}\n`);
   return false;
 }
 
@@ -138,4 +147,10 @@ function runProgram({ after, env, stop }: Call, job: LeasedJob): Promise<string 
     child.stdin.on("error", () => undefined);
     child.stdin.end(job.payload);
   });
+}
+
+/** A payload is for the program that reads the output, byte by byte. */
+function write(output: Output, payload: string): void {
+  if (output.raw === undefined) output.out(payload);
+  else output.raw(payload);
 }

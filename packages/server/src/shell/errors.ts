@@ -18,7 +18,7 @@ const FRAMEWORK: Readonly<Record<string, "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDI
 const JSON_WANTED = "a body is JSON here: say so with content-type: application/json";
 
 export function toAnswer(error: unknown): SluiceError {
-  if (error instanceof SluiceError) return error;
+  if (error instanceof SluiceError) return withoutPath(error);
   const { validation, code, statusCode, message } = error as Partial<FastifyError>;
   if (validation !== undefined) return ofValidation(error as FastifyError);
   const known = FRAMEWORK[code ?? ""];
@@ -28,6 +28,14 @@ export function toAnswer(error: unknown): SluiceError {
     return new SluiceError("INVALID", message ?? "the request cannot be read");
   }
   return toSluiceError(error);
+}
+
+/** What is wrong with the files of the server is for its operator: callers learn no paths. */
+export function withoutPath(error: SluiceError): SluiceError {
+  const { path, file } = error.details;
+  if (!error.code.startsWith("LOG_") || (path === undefined && file === undefined)) return error;
+  const message = "the server cannot use its log; it has written more about this to its own output";
+  return new SluiceError(error.code, message, {}, { cause: error });
 }
 
 /** What ajv says of a value, with the value itself when it was told to. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { checkOrigin, type OriginRules } from "./origin.ts";
+import { checkOrigin, isLoopback, type OriginRules } from "./origin.ts";
 
 const LOCAL: OriginRules = {
   hosts: [],
@@ -78,4 +78,11 @@ test("what a browser says of a page without an origin counts too", () => {
   assert.ok(isLetIn({ host, [site]: "same-origin" }));
   assert.ok(isLetIn({ host, [site]: "none" }));
   assert.ok(isLetIn({ host, [site]: "cross-site", "sec-fetch-mode": "navigate" }), "a link");
+});
+
+test("loopback is an address, not a name that looks like one", () => {
+  for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) assert.ok(isLoopback(host));
+  for (const host of ["127.evil.example", "127.0.0.1.nip.io", "127.", "128.0.0.1", "::", ""]) {
+    assert.ok(!isLoopback(host), host);
+  }
 });

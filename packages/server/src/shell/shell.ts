@@ -121,6 +121,7 @@ function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInst
   app.setNotFoundHandler((request, reply) => sendError(reply, noRoute(request)));
   app.setErrorHandler((error, request, reply) => {
     const answer = toAnswer(error);
+    if (answer.cause !== undefined && answer.code.startsWith("LOG_")) log.error({ err: error });
     if (answer.code !== "INTERNAL") return sendError(reply, answer);
     log.error({ err: error, request: request.id, route: request.routeOptions.url }, "unexpected");
     const message = `something went wrong here; the log says more under ${request.id}`;

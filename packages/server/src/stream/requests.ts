@@ -35,6 +35,7 @@ import {
   writeLeasedJob,
   writeOutcomes,
 } from "@sluice/protocol/wire";
+import { withoutPath } from "../shell/errors.ts";
 import { checkArguments, checkFilter } from "./check-call.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { tellEvents } from "./event-feed.ts";
@@ -95,7 +96,7 @@ export class Requests {
     try {
       (await answer)(operation);
     } catch (error) {
-      this.#refuse(operation, toSluiceError(error));
+      this.#refuse(operation, withoutPath(toSluiceError(error)));
     }
     this.#bytes -= bytes;
     if (--this.#count === 0) this.#nobody?.();

@@ -42,7 +42,6 @@ class Node {
   durable = new Content();
   // Changes that are not durable yet, the oldest first.
   pending: Change[] = [];
-  names = 0;
 }
 
 class Content {
@@ -109,7 +108,6 @@ export class SimDisk implements Disk {
         survivor.cache = survivor.durable.copy();
         survivors.set(node, survivor);
       }
-      survivor.names++;
       after.#names.set(path, survivor);
     }
     after.#durableNames = new Map(after.#names);
@@ -134,7 +132,6 @@ export class SimDisk implements Disk {
 
   put(path: string, bytes: Uint8Array): void {
     const node = new Node();
-    node.names = 1;
     node.cache.apply({ at: 0, bytes });
     node.durable.apply({ at: 0, bytes });
     this.#names.set(path, node);
@@ -222,7 +219,7 @@ export class SimDisk implements Disk {
       sync: () => this.#sync(node, path),
       truncate: (size) => this.#call("truncate", path, () => this.#change(node, { size })),
       sizeBytes: () => this.#call("size", path, () => node.cache.size),
-      names: () => node.names,
+      isAt: (name) => this.#names.get(name) === node,
       close: async () => {},
     };
   }
@@ -245,10 +242,6 @@ export class SimDisk implements Disk {
   }
 
   #rename(change: Rename): void {
-    const { path, node, also } = change;
-    const replaced = this.#names.get(path);
-    if (replaced !== undefined) replaced.names--;
-    if (node !== undefined && also === undefined) node.names++;
     rename(this.#names, change);
     this.#pendingNames.push(change);
   }

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import { SluiceError } from "@sluice/protocol";
+import { serve } from "../serve.ts";
+import { call } from "../testing/start.ts";
+import { toAnswer } from "./errors.ts";
+
+/** A log that fails as one on a disk does. */
+class FullLog extends MemoryLog {
+  isFull = false;
+
+  override async append(facts: Uint8Array): Promise<number> {
+    if (!this.isFull) return super.append(facts);
+    const details = { path: "/secret/place", code: "ENOSPC" };
+    throw new SluiceError("LOG_FAILED", "writing failed in /secret/place: ENOSPC", details);
+  }
+}
+
+test("callers of a server whose log has failed do not learn where it is", async (t) => {
+  const log = new FullLog();
+  const broker = await openBroker({ log });
+  const server = await serve({ broker, log: "silent" });
+  t.after(async () => {
+    await server.close();
+    await broker.close().catch(() => {});
+  });
+  await broker.setQueue("q", {});
+  log.isFull = true;
+  for (let i = 0; i < 2; i++) {
+    const answer = await call(server.address, "POST /v1/queues/q/jobs", { body: { payload: 1 } });
+    assert.deepEqual([answer.status, answer.body.error.code], [503, "LOG_FAILED"]);
+    assert.ok(!JSON.stringify(answer.body).includes("secret"), JSON.stringify(answer.body));
+  }
+});
+
+test("no error of the log tells its path", () => {
+  for (const code of ["LOG_FAILED", "LOG_DAMAGED", "LOG_VERSION", "LOG_LOCKED"] as const) {
+    for (const details of [{ path: "/secret" }, { file: "/secret", offset: 7 }]) {
+      const told = toAnswer(new SluiceError(code, "/secret is broken", details));
+      assert.equal(told.code, code);
+      assert.ok(!JSON.stringify(told.toJSON()).includes("secret"));
+    }
+  }
+});
