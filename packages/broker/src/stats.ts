@@ -25,11 +25,10 @@ export async function statsOf(
   runtime: Runtime,
   adds: { read(): TimeCounts },
   oldest: OldestJobs,
-  { queues: names = [], oldest: isOldestAsked = false }: StatsOptions,
+  { queues: names = [], gates: keys = [], oldest: isOldestAsked = false }: StatsOptions,
 ): Promise<BrokerStats> {
-  if (!Array.isArray(names) || names.length > BATCH_MAX) {
-    throw invalid("queues", `at most ${BATCH_MAX} names`, names);
-  }
+  checkNames("queues", names);
+  checkNames("gates", keys);
   // Before the call, which wakes the pump up.
   const { overdueMs } = runtime.pump;
   const waiting = isOldestAsked ? await oldest.read() : new Map<string, Oldest>();
@@ -43,6 +42,14 @@ export async function statsOf(
         return script === undefined ? times : { ...times, script };
       });
   });
+  const gates = runtime.call((engine, now) =>
+    keys.map((key) => ({ key, ...engine.gateDecisions(key, now) })),
+  );
   const { unsyncedMs } = runtime.journal;
-  return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues };
+  return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues, gates };
+}
+
+function checkNames(field: string, names: unknown): void {
+  if (Array.isArray(names) && names.length <= BATCH_MAX) return;
+  throw invalid(field, `at most ${BATCH_MAX} names`, names);
 }

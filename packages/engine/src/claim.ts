@@ -304,6 +304,7 @@ export class Claims {
     }
     for (const gate of set.gates) {
       gate.take(cost, tier, now);
+      gate.decisions.passed++;
       this.#lines.changed(gate);
     }
     return true;

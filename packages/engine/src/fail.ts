@@ -252,5 +252,6 @@ export function applyRedrive(core: Core, row: number, queue: Queue, now: number)
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
   extra.origin = undefined;
   note(core, row, "redriven", now);
+  queue.counters.redriven++;
   start(core, row, now);
 }

@@ -1,4 +1,5 @@
 import type { Claim } from "./claim.ts";
+import { Decisions } from "./decisions.ts";
 import { Gate } from "./gate.ts";
 import { KeyTable } from "./keys.ts";
 import type { Lot } from "./lending.ts";
@@ -43,6 +44,7 @@ export class GateLine extends Gate {
   isIdle = false;
   /** Its row may be another gate's by now: whoever still knows this one must leave it alone. */
   isForgotten = false;
+  readonly decisions = new Decisions();
   nextIdle: GateLine | undefined = undefined;
 
   constructor(key: string, row: number) {

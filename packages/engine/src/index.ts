@@ -18,6 +18,7 @@ export type {
   Ending,
   FairnessKey,
   GateConfig,
+  GateDecisions,
   GatePart,
   GateStats,
   HistoryEntry,

@@ -172,6 +172,7 @@ export class Lines {
     const tier = this.tierOf(top);
     const at = gate.opensAt(cost, tier, now);
     if (at > now) {
+      gate.decisions.keep(gate, at, cost, tier, now);
       this.withdraw(gate);
       return this.#wakeAt(gate, Math.min(at, claimAt), now);
     }
@@ -351,6 +352,7 @@ export class Lines {
     const isOffered = lanes.get(flow, FLOW_STATE) === OFFERED;
     if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, cost, tier, now)) {
       gate.take(cost, tier, now);
+      gate.decisions.passed++;
       this.#chargeSeat(flow, gate, cost);
       return true;
     }

@@ -29,6 +29,7 @@ export interface Counters {
   expired: number;
   cancelled: number;
   dead: number;
+  redriven: number;
   dropped: number;
   rejected: number;
 }
@@ -69,6 +70,7 @@ export class Queue {
     expired: 0,
     cancelled: 0,
     dead: 0,
+    redriven: 0,
     dropped: 0,
     rejected: 0,
   };

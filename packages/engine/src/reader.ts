@@ -15,6 +15,7 @@ import type { TimeCounts } from "./times.ts";
 import type {
   Ending,
   GateConfig,
+  GateDecisions,
   GateStats,
   HistoryEntry,
   JobView,
@@ -182,6 +183,11 @@ export class Reader {
   gateStats(key: string, now: number): GateStats {
     const at = this.#core.clock(now);
     return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
+  }
+
+  gateDecisions(key: string, now: number): GateDecisions {
+    const at = this.#core.clock(now);
+    return this.#core.gates.viewOf(parseGateKey("gate", key), at).decisions.read();
   }
 
   /** Who stands in a gate's line: how many lanes of which tiers of which queues. */

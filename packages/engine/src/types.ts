@@ -291,6 +291,7 @@ export interface QueueStats {
   expired: number;
   cancelled: number;
   dead: number;
+  redriven: number;
   dropped: number;
   rejected: number;
   freeWorkers: number;
@@ -305,6 +306,12 @@ export interface LaneStats {
   leased: number;
   /** Cost dispatched since the lane was last created. */
   received: number;
+}
+
+/** How often a gate let a job pass, and kept the first in its line, since it was made. */
+export interface GateDecisions {
+  passed: number;
+  kept: Partial<Record<GatePart, number>>;
 }
 
 export interface GateStats {

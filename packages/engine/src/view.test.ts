@@ -197,6 +197,7 @@ test("the counts of a queue are those of its jobs", () => {
     retried: 0,
     expired: 0,
     cancelled: 0,
+    redriven: 0,
     dead: 0,
     dropped: 0,
     rejected: 0,

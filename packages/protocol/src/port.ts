@@ -146,6 +146,8 @@ export interface LookOptions {
 
 export interface StatsOptions {
   queues?: readonly string[];
+  /** Gates, by their key, whose decisions are told. */
+  gates?: readonly string[];
   /** With the oldest and the next job of each, which takes a look at every job there is. */
   oldest?: boolean;
 }

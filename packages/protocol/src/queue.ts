@@ -103,6 +103,8 @@ export interface QueueStats {
   expired: number;
   cancelled: number;
   dead: number;
+  /** Dead jobs that came back to the queue. */
+  redriven: number;
   dropped: number;
   rejected: number;
   freeWorkers: number;

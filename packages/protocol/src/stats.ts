@@ -1,3 +1,5 @@
+import type { GatePart } from "./job.ts";
+
 /** How long things took, in buckets by powers of two. */
 export interface TimeCounts {
   /** How many took up to `2^i` ms and longer than the bucket before; the last has no end. */
@@ -22,8 +24,19 @@ export interface BrokerStats {
   adds: TimeCounts;
   /** For the queues that were asked for and exist. */
   queues: readonly QueueTimes[];
+  /** For the gates that were asked for. */
+  gates: readonly GateDecisions[];
   /** In a cluster: partitions that did not answer, whose part is not in it. Absent: none. */
   missing?: readonly number[];
+}
+
+/** What a gate decided since it was last at rest, or the broker was opened. */
+export interface GateDecisions {
+  key: string;
+  /** Jobs that passed. */
+  passed: number;
+  /** How often the first in line was looked at and had to wait, by the part that was shut. */
+  kept: Partial<Record<GatePart, number>>;
 }
 
 export interface QueueTimes {

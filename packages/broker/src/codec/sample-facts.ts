@@ -224,6 +224,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
           expired: 6,
           cancelled: 7,
           dead: 8,
+          redriven: 11,
           dropped: 9,
           rejected: 10,
         },

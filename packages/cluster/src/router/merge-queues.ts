@@ -1,6 +1,7 @@
 /** What several partitions say of one queue, as if it were one. */
 import type {
   BrokerStats,
+  GateDecisions,
   QueueInfo,
   QueueStats,
   QueueTimes,
@@ -24,6 +25,7 @@ const SUMMED = [
   "expired",
   "cancelled",
   "dead",
+  "redriven",
   "dropped",
   "rejected",
   "freeWorkers",
@@ -75,6 +77,7 @@ export function mergeStats(all: readonly BrokerStats[], names: readonly string[]
     unsyncedMs: Math.max(...all.map((stats) => stats.unsyncedMs)),
     overdueMs: Math.max(...all.map((stats) => stats.overdueMs)),
     adds: mergeCounts(all.map(({ adds }) => adds)),
+    gates: mergeDecisions(all.flatMap(({ gates }) => gates)),
     queues: [...new Set(names)].flatMap((name) => {
       const own = queues.filter((queue) => queue.name === name);
       return own.length === 0 ? [] : [mergeTimes(name, own)];
@@ -99,6 +102,21 @@ function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {
   }
   const scripts = all.flatMap(({ script }) => (script === undefined ? [] : [script]));
   return scripts.length === 0 ? times : { ...times, script: mergeScripts(scripts) };
+}
+
+/** Jobs pass in every partition that has some for the gate. */
+function mergeDecisions(all: readonly GateDecisions[]): GateDecisions[] {
+  const byKey = new Map<string, GateDecisions>();
+  for (const { key, passed, kept } of all) {
+    const sum = byKey.get(key) ?? { key, passed: 0, kept: {} };
+    sum.passed += passed;
+    for (const [name, count] of Object.entries(kept)) {
+      const part = name as keyof GateDecisions["kept"];
+      sum.kept[part] = (sum.kept[part] ?? 0) + count;
+    }
+    byKey.set(key, sum);
+  }
+  return [...byKey.values()];
 }
 
 function mergeScripts(all: readonly ScriptStats[]): ScriptStats {

@@ -91,6 +91,19 @@ export const inspecting = cases("job, history, ended", {
     check(stats.logBytes > 0, "the log has bytes");
   },
 
+  "stats tell what gates decided": async (scene) => {
+    await scene.queue();
+    await scene.broker.setGate("gate", { concurrency: 1 });
+    await scene.addAll(["a", "b"], { gates: ["gate"] });
+    await scene.expect(["a"], "what goes out");
+    const { gates } = await scene.broker.stats({ gates: ["gate", "unknown"] });
+    const [gate, unknown] = gates;
+    equal([gate?.key, gate?.passed], ["gate", 1], "what passed the gate");
+    check((gate?.kept.concurrency ?? 0) > 0, "the gate kept the second job");
+    equal(unknown, { key: "unknown", passed: 0, kept: {} }, "a gate that nothing came to");
+    equal((await scene.broker.stats()).gates, [], "the gates when none was asked for");
+  },
+
   "stats tell which job has waited longest": async (scene) => {
     await scene.queue();
     const first = await scene.add("x", { fairnessKey: "one" });

@@ -5,10 +5,12 @@
 import {
   allQueues,
   type Broker,
+  type GateDecisions,
   type GateInfo,
   type LaneStats,
   type QueueInfo,
   type QueueStats,
+  type ScriptStats,
 } from "@sluice/protocol";
 import {
   LABEL_CHARS_MAX,
@@ -38,6 +40,7 @@ const COUNTERS = {
   expired: "Jobs whose deadline passed",
   cancelled: "Jobs that were cancelled",
   dead: "Jobs that went to a dead letter queue",
+  redriven: "Dead jobs that came back to their queue",
   dropped: "Adds dropped by a full queue",
   rejected: "Adds refused by a full queue",
 } as const satisfies Partial<Record<keyof QueueStats, string>>;
@@ -53,10 +56,10 @@ export async function readBroker(broker: Broker, readings: Readings): Promise<nu
   const others = queues.slice(METRIC_QUEUES_MAX);
   if (others.length > 0) readQueue(readings, OTHERS, sumOf(others));
   readings.gauge("sluice_queues", "Queues", queues.length);
-  const missing = await readTimes(broker, readings, shown);
-  await readLanes(broker, readings, shown.slice(0, METRIC_LANE_QUEUES_MAX));
   const { items: gates } = await broker.gates({ limit: METRIC_GATES_MAX });
   for (const gate of gates) readGate(readings, gate);
+  const missing = await readStats(broker, readings, shown, gates);
+  await readLanes(broker, readings, shown.slice(0, METRIC_LANE_QUEUES_MAX));
   return missing;
 }
 
@@ -86,18 +89,25 @@ function sumOf(queues: readonly QueueInfo[]): Figures {
   return Object.fromEntries(sums) as unknown as Figures;
 }
 
-async function readTimes(
+async function readStats(
   broker: Broker,
   readings: Readings,
   queues: readonly QueueInfo[],
+  gates: readonly GateInfo[],
 ): Promise<number> {
-  const stats = await broker.stats({ queues: queues.map(({ name }) => name) });
+  const stats = await broker.stats({
+    queues: queues.map(({ name }) => name),
+    // A pattern decides nothing itself: its gates do.
+    gates: gates.map(({ key }) => key).filter((key) => !key.endsWith("*")),
+  });
   readings.histogram("sluice_add_seconds", "From an add to its answer", stats.adds);
-  for (const { name, wait, run } of stats.queues) {
+  for (const { name, wait, run, script } of stats.queues) {
     const labels = { queue: name };
     readings.histogram("sluice_wait_seconds", "From being due to going out", wait, labels);
     readings.histogram("sluice_run_seconds", "From going out to ack or nack", run, labels);
+    if (script !== undefined) readScript(readings, name, script);
   }
+  for (const gate of stats.gates) readDecisions(readings, gate);
   readings.gauge("sluice_log_bytes", "Size of the log", stats.logBytes);
   readings.gauge("sluice_log_live_bytes", "What lives in the log", stats.liveBytes);
   readings.gauge("sluice_log_unsynced_bytes", "Written, not yet durable", stats.unsyncedBytes);
@@ -105,6 +115,27 @@ async function readTimes(
   readings.gauge("sluice_log_unsynced_seconds", commit, stats.unsyncedMs / 1000);
   readings.gauge("sluice_payload_bytes", "Payloads in memory", stats.payloadBytes);
   return stats.missing?.length ?? 0;
+}
+
+function readScript(readings: Readings, queue: string, script: ScriptStats): void {
+  const labels = { queue };
+  readings.counter("sluice_script_runs_total", "Calls of a queue's script", script.runs, labels);
+  for (const [reason, count] of Object.entries(script.failures)) {
+    const help = "Jobs that went on without their script";
+    readings.counter("sluice_script_failures_total", help, count, { queue, reason });
+  }
+  const help = "Processor time of a batch of calls";
+  readings.histogram("sluice_script_seconds", help, script.times, labels);
+  const resting = "1 while the script is not asked because it failed";
+  readings.gauge("sluice_script_resting", resting, script.isOpen ? 1 : 0, labels);
+}
+
+function readDecisions(readings: Readings, { key, passed, kept }: GateDecisions): void {
+  readings.counter("sluice_gate_passed_total", "Jobs that passed a gate", passed, { gate: key });
+  for (const [part, count] of Object.entries(kept)) {
+    const help = "How often the first in line had to wait, by what was shut";
+    readings.counter("sluice_gate_kept_total", help, count, { gate: key, part });
+  }
 }
 
 async function readLanes(

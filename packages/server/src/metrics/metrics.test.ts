@@ -37,6 +37,33 @@ test("the figures of queues, times, the log, lanes and gates are there", async (
   assert.equal(series.length, 1, "asking twice counts nothing twice");
 });
 
+test("scripts, gates and redriven jobs are counted", async (t) => {
+  const { broker, call } = await start(t);
+  const lua = "function on_enqueue(m) if m.headers.bad then error('no') end return {} end";
+  await broker.setQueue("mail", { policy: { lua }, retry: { attempts: 1 } });
+  await broker.setGate("smtp", { concurrency: 1 });
+  await broker.add("mail", [
+    { payload, gates: ["smtp"] },
+    { payload, gates: ["smtp"], headers: { bad: "1" } },
+  ]);
+  const [job] = await broker.lease("mail", { max: 2 });
+  await broker.nack([{ lease: job!.lease, error: "boom" }]);
+  await broker.redrive("mail.dlq");
+  const { body } = await call("GET /metrics");
+  const expected = [
+    'sluice_jobs_redriven_total{queue="mail"} 1',
+    'sluice_script_runs_total{queue="mail"} 2',
+    'sluice_script_failures_total{queue="mail",reason="error"} 1',
+    'sluice_script_failures_total{queue="mail",reason="killed"} 0',
+    'sluice_script_failures_total{queue="mail",reason="timeout"} 0',
+    'sluice_script_seconds_count{queue="mail"}',
+    'sluice_script_resting{queue="mail"} 0',
+    'sluice_gate_passed_total{gate="smtp"} 1',
+    'sluice_gate_kept_total{gate="smtp",part="concurrency"}',
+  ];
+  for (const line of expected) assert.ok(body.includes(line), `${line} in\n${body}`);
+});
+
 test("the number of series stays bounded, whatever users do", async (t) => {
   const { broker, call } = await start(t);
   const count = METRIC_QUEUES_MAX + 20;

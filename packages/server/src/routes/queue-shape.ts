@@ -75,6 +75,7 @@ const STATS: Schema = object({
   expired: COUNT,
   cancelled: COUNT,
   dead: COUNT,
+  redriven: COUNT,
   dropped: COUNT,
   rejected: COUNT,
   freeWorkers: COUNT,

@@ -197,6 +197,7 @@ export function redrive(
 function goHome(model: Model, job: ModelJob, age: number): void {
   model.take(job);
   job.queue = job.origin!;
+  model.queues.get(job.queue)!.counts.redriven++;
   job.tier = job.home!.tier;
   job.gates = job.home!.gates;
   job.origin = undefined;

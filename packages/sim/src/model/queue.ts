@@ -29,6 +29,7 @@ export class ModelQueue {
     expired: 0,
     cancelled: 0,
     dead: 0,
+    redriven: 0,
     dropped: 0,
     rejected: 0,
   };
