@@ -8,25 +8,33 @@ import type { GateDecisions, GatePart } from "./types.ts";
  */
 export class Decisions {
   passed = 0;
-  #kept: Map<GatePart, number> | undefined = undefined;
+  #kept: Record<GatePart, number> | undefined = undefined;
 
+  /** The first in line must wait until `opensAt`. */
   keep(gate: Gate, opensAt: number, cost: number, tier: number, now: number): void {
     const part = partOf(gate, opensAt) ?? gate.part(cost, tier, now) ?? "line";
-    this.#kept ??= new Map();
-    this.#kept.set(part, (this.#kept.get(part) ?? 0) + 1);
+    this.#kept ??= { rate: 0, interval: 0, window: 0, concurrency: 0, cooldown: 0, line: 0 };
+    this.#kept[part]++;
   }
 
   read(): GateDecisions {
-    return { passed: this.passed, kept: Object.fromEntries(this.#kept ?? []) };
+    const counted = Object.entries(this.#kept ?? {}).filter(([, count]) => count > 0);
+    return { passed: this.passed, kept: Object.fromEntries(counted) };
   }
 }
 
-/** The part that is shut, where that can be told without asking each; undefined: it cannot. */
+/**
+ * The part that is shut, where that can be told without asking each: this runs whenever a gate is
+ * looked at under load. Undefined: it cannot.
+ */
 function partOf(gate: Gate, opensAt: number): GatePart | undefined {
+  const { bucket, windows, spacings, config } = gate;
+  if (opensAt === Number.POSITIVE_INFINITY) {
+    const isFull = config?.concurrency !== undefined && gate.inFlight >= config.concurrency;
+    return isFull ? "concurrency" : undefined;
+  }
   if (gate.cooldownUntil === opensAt) return "cooldown";
-  const { bucket, windows, spacings } = gate;
-  if (opensAt === Number.POSITIVE_INFINITY) return undefined;
-  if (windows === undefined && spacings === undefined) return "rate";
-  if (bucket === undefined && spacings === undefined) return "window";
-  return bucket === undefined && windows === undefined ? "interval" : undefined;
+  if (spacings !== undefined) return (bucket ?? windows) ? undefined : "interval";
+  if (windows === undefined) return "rate";
+  return bucket === undefined ? "window" : undefined;
 }
