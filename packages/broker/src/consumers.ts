@@ -283,9 +283,10 @@ export class Consumers {
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {
     const held = this.#engine.held(lease.id, lease.lease);
     if (held === undefined) return undefined;
+    const id = idOf(lease.id);
     return {
-      id: idOf(lease.id),
-      lease: this.#tokens.of(lease.id, lease.lease),
+      id,
+      lease: this.#tokens.of(lease.id, lease.lease, id),
       queue: lease.queue,
       attempt: lease.attempt,
       attempts: held.attempts,

@@ -44,7 +44,8 @@ export class LeaseTokens {
     this.#hasKey = true;
   }
 
-  of(job: number, lease: number): string {
+  /** The token of a delivery; `id` is that of the job, for those who have it at hand. */
+  of(job: number, lease: number, id: string = idOf(job)): string {
     const { low, high } = this.#seal(job, lease);
     const seal = String.fromCharCode(
       CODES[low >>> 26]!,
@@ -58,7 +59,7 @@ export class LeaseTokens {
       CODES[(high >>> 8) & 63]!,
       CODES[(high >>> 2) & 63]!,
     );
-    return `${idOf(job)}.${lease.toString(36)}.${seal}`;
+    return `${id}.${lease.toString(36)}.${seal}`;
   }
 
   parse(token: unknown): Token {
