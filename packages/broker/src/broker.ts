@@ -1,44 +1,46 @@
-import type {
-  Ack,
-  Added,
-  AddOptions,
-  Broker,
-  BrokerEvent,
-  BrokerStats,
-  ConsumeOptions,
-  Consumer,
-  Deliver,
-  EventFilter,
-  Extend,
-  FairnessKey,
-  GateConfig,
-  GateInfo,
-  GatesOptions,
-  GatesPage,
-  GroupInfo,
-  HistoryEntry,
-  JobEnd,
-  JobInfo,
-  JobsOptions,
-  LaneStats,
-  LanesOptions,
-  LeasedJob,
-  LeaseOptions,
-  Nack,
-  NewJob,
-  OperationOptions,
-  Outcome,
-  Page,
-  Progress,
-  QueueInfo,
-  QueueOptions,
-  QueuesOptions,
-  RedriveOptions,
-  ScanOptions,
-  StatsOptions,
-  StoreEntry,
-  Why,
-  WorkerInfo,
+import {
+  type Ack,
+  type Added,
+  type AddOptions,
+  type Broker,
+  type BrokerEvent,
+  type BrokerStats,
+  boundCalls,
+  type Clock,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type EventFilter,
+  type Extend,
+  type FairnessKey,
+  type GateConfig,
+  type GateInfo,
+  type GatesOptions,
+  type GatesPage,
+  type GroupInfo,
+  type HistoryEntry,
+  type JobEnd,
+  type JobInfo,
+  type JobsOptions,
+  type LaneStats,
+  type LanesOptions,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type NewJob,
+  type OperationOptions,
+  type Outcome,
+  type Page,
+  type Progress,
+  type QueueInfo,
+  type QueueOptions,
+  type QueuesOptions,
+  type RedriveOptions,
+  type ScanOptions,
+  type StatsOptions,
+  type StoreEntry,
+  type Why,
+  type WorkerInfo,
 } from "@sluice/protocol";
 import { Adder } from "./add.ts";
 import { SystemClock } from "./clock.ts";
@@ -78,6 +80,10 @@ export class LocalBroker implements Broker {
     this.#office = new Office(runtime);
     this.#lanes = new LaneList(runtime);
     this.#oldest = new OldestJobs(runtime);
+  }
+
+  get clock(): Clock {
+    return this.#runtime.clock;
   }
 
   /** What is held in memory and in the log, in bytes. */
@@ -270,3 +276,5 @@ export class LocalBroker implements Broker {
     return this.#office.storeScan(store, options);
   }
 }
+
+boundCalls(LocalBroker, { clockOf: ({ clock }) => clock });

@@ -41,7 +41,13 @@ export class Operations {
     const underWay = this.#underWay.get(operationId);
     const known = underWay ?? this.#engine.recall(operationId, this.#now());
     if (known !== undefined && known.call !== title) throw conflict(operationId, known.call);
-    if (underWay !== undefined) return underWay.answer as Promise<Outcome<T>[]>;
+    if (underWay !== undefined) {
+      // The first caller gave up, not this one: what is missing is done now.
+      return (underWay.answer as Promise<Outcome<T>[]>).catch((error) => {
+        if (error?.code !== "ABORTED") throw error;
+        return this.once({ operationId, call, items }, perform);
+      });
+    }
     const answer = this.#perform(operationId, title, items, perform);
     this.#underWay.set(operationId, { call: title, answer });
     const over = (): void => void this.#underWay.delete(operationId);

@@ -1,10 +1,10 @@
 /** Adds many jobs in as few calls as the port allows. */
 import {
   type Added,
-  type CallOptions,
   type ErrorJson,
   groupsOf,
   type NewJob,
+  type OperationOptions,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
@@ -24,7 +24,7 @@ export interface BulkCall {
   readonly connection: Connection;
   readonly queue: string;
   readonly local: LocalOptions;
-  readonly options: CallOptions;
+  readonly options: OperationOptions;
   readonly trace: Sending | undefined;
 }
 
@@ -41,6 +41,9 @@ export async function addAll(
   call.connection.addsTo(call.queue).flush();
   const answers: BulkAnswers = new Array(items.length);
   const held = new Set<string>();
+  const many = { ...call, options: namedIfMany(call.options, items.length) };
+  const { clock } = call.connection;
+  const deadline = clock.now() + (call.options.timeoutMs ?? Number.POSITIVE_INFINITY);
   try {
     let sent: Promise<void> = Promise.resolve();
     for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
@@ -49,12 +52,17 @@ export async function addAll(
       await sent;
       const isLast = start + BATCH_MAX >= items.length;
       if (!isLast) for (const name of groupsOf(call.queue, batch.jobs)) held.add(name);
-      if (batch.jobs.length > 0) sent = sendBatch(call, index, batch, answers, !isLast);
+      if (batch.jobs.length === 0) continue;
+      const leftMs = Math.max(0, deadline - clock.now());
+      sent = sendBatch(many, { index, leftMs, holdGroups: !isLast }, batch, answers);
     }
     await sent;
-  } finally {
-    await release(call.connection, [...held]);
+  } catch (error) {
+    // Not waited for: whatever failed may fail again, and the caller has waited long enough.
+    void release(call.connection, [...held]);
+    throw error;
   }
+  await release(call.connection, [...held]);
   return answers;
 }
 
@@ -101,21 +109,33 @@ function isItem(item: unknown): item is BulkItem<unknown> {
   return typeof item === "object" && item !== null && "payload" in item;
 }
 
+interface Part {
+  readonly index: number;
+  /** What is left of the time of the whole call. */
+  readonly leftMs: number;
+  readonly holdGroups: boolean;
+}
+
 function sendBatch(
   { connection, queue, options }: BulkCall,
-  index: number,
+  { index, leftMs, holdGroups }: Part,
   { items, jobs, places }: Batch,
   answers: BulkAnswers,
-  holdGroups: boolean,
 ): Promise<void> {
-  const said = { ...callOptions(options, index), holdGroups };
-  const call = connection.port.add(queue, jobs, said).then((outcomes) => {
-    for (let i = 0; i < places.length; i++) {
-      const { ok, error } = outcomes[i]!;
-      const place = places[i]!;
-      answers[place] = error === undefined ? ok : refusal(error, items[place]);
-    }
-  });
+  const timeoutMs = Number.isFinite(leftMs) ? leftMs : undefined;
+  const said = { ...callOptions(options, index), timeoutMs, holdGroups };
+  const call = connection.port.add(queue, jobs, said).then(
+    (outcomes) => {
+      for (let i = 0; i < places.length; i++) {
+        const { ok, error } = outcomes[i]!;
+        const place = places[i]!;
+        answers[place] = error === undefined ? ok : refusal(error, items[place]);
+      }
+    },
+    (error) => {
+      throw errorOfAll(error, options, index);
+    },
+  );
   // The next batch is still being made ready; whoever waits for this one hears of it then.
   call.catch(() => {});
   return call;
@@ -126,7 +146,26 @@ function refusal(error: ErrorJson, options: unknown): SluiceError {
 }
 
 /** An operation id names one call, so each further call of the same operation gets its own. */
-function callOptions({ operationId, signal }: CallOptions, index: number): CallOptions {
-  if (operationId === undefined || index === 0) return { operationId, signal };
-  return { operationId: `${operationId}.${index}`, signal };
+function callOptions(options: OperationOptions, index: number): OperationOptions {
+  const { operationId } = options;
+  if (operationId === undefined || index === 0) return options;
+  return { ...options, operationId: `${operationId}.${index}` };
+}
+
+/** Several calls need one name, by which all of them can be repeated. */
+function namedIfMany(options: OperationOptions, items: number): OperationOptions {
+  if (options.operationId !== undefined || items <= BATCH_MAX) return options;
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  const operationId = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { ...options, operationId };
+}
+
+/** The error names the whole call. What its first part has added cannot be said not to be there. */
+function errorOfAll(error: unknown, { operationId }: OperationOptions, index: number): unknown {
+  if (!(error instanceof SluiceError) || operationId === undefined || index === 0) return error;
+  const isUnsent = error.code === "UNAVAILABLE";
+  if (!isUnsent && error.details.operationId === undefined) return error;
+  const message = isUnsent ? `only the first jobs were added: ${error.message}` : error.message;
+  const details = { ...error.details, operationId };
+  return new SluiceError(isUnsent ? "TIMEOUT" : error.code, message, details, { cause: error });
 }

@@ -1,19 +1,20 @@
 /** What all handles of one Sluice share: the port, the clock, and who is to be closed with it. */
 import {
-  type Added,
   type Broker,
+  type CallOptions,
   type Clock,
-  type NewJob,
-  type Outcome,
+  type OperationOptions,
   SluiceError,
   type Timer,
 } from "@sluice/protocol";
 import type { Activity } from "./activity.ts";
+import { Adds } from "./adds.ts";
 import type { Delivery } from "./delivery.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { Gather } from "./gather.ts";
-import { CLOSE_TIMEOUT_MS, LAST_ANSWER_MS } from "./limits.ts";
-import type { CloseOptions } from "./parse-work.ts";
+import { CLOSE_ANSWER_MS, CLOSE_TIMEOUT_MS } from "./limits.ts";
+import type { LinkFeed } from "./link-feed.ts";
+import { one } from "./one.ts";
+import { type CloseOptions, parseClose } from "./parse-work.ts";
 import type { Tracing } from "./trace.ts";
 
 /** What a Sluice is made of. */
@@ -22,6 +23,8 @@ export interface SluiceParts {
   readonly clock: Clock;
   /** Resolves when the port can confirm nothing more: told as an `error` event. */
   readonly failed?: Promise<SluiceError>;
+  /** What happens to the connection: told as events of the Sluice. */
+  readonly link?: LinkFeed | undefined;
   /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
   readonly tracing?: Tracing | undefined;
   /** The broker's log is open in this process, and only as long as it lives. */
@@ -47,7 +50,7 @@ export class Connection {
   /** The broker's log is open in this process: workers here end with it. */
   readonly inProcess: boolean;
   readonly holders = new Set<Holder>();
-  readonly #adds = new Map<string, Gather<NewJob, Added>>();
+  readonly #adds = new Map<string, Adds>();
   readonly #activity: Activity;
   readonly #mark = Math.random().toString(36).slice(2, 8);
   #workers = 0;
@@ -62,29 +65,29 @@ export class Connection {
   }
 
   /** Adds one by one to a queue; what several handles add in one turn travels together. */
-  addsTo(queue: string): Gather<NewJob, Added> {
-    let gather = this.#adds.get(queue);
-    if (gather === undefined) {
-      gather = new Gather((jobs) => this.port.add(queue, jobs));
-      this.#adds.set(queue, gather);
+  addsTo(queue: string): Adds {
+    let adds = this.#adds.get(queue);
+    if (adds === undefined) {
+      adds = new Adds(this.port, queue);
+      this.#adds.set(queue, adds);
     }
-    return gather;
+    return adds;
   }
 
-  async cancel(id: string): Promise<boolean> {
-    const isCancelled = await one(this.port.cancel([id]));
+  async cancel(id: string, options?: CallOptions): Promise<boolean> {
+    const isCancelled = await one(this.port.cancel([id], options));
     if (isCancelled) this.#gone((job) => job.id === id, "was cancelled");
     return isCancelled;
   }
 
-  async cancelByKey(queue: string, key: string): Promise<boolean> {
-    const isCancelled = await one(this.port.cancelByKey(queue, [key]));
+  async cancelByKey(queue: string, key: string, options?: OperationOptions): Promise<boolean> {
+    const isCancelled = await one(this.port.cancelByKey(queue, [key], options));
     if (isCancelled) for (const holder of this.holders) holder.checkLeases(queue);
     return isCancelled;
   }
 
-  async deleteQueue(queue: string): Promise<void> {
-    await this.port.deleteQueue(queue);
+  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+    await this.port.deleteQueue(queue, options);
     this.#gone((job) => job.queue === queue, "went with its queue, which was deleted");
   }
 
@@ -119,11 +122,11 @@ export class Connection {
     return { cancel: () => (isCancelled = true) };
   }
 
-  /** For whoever leaves: undefined when it was answered, else why nobody waits any longer. */
-  async lastAnswer(answer: Promise<unknown>): Promise<SluiceError | undefined> {
+  /** While closing: undefined when the broker answered within the time, else the error. */
+  async lastAnswer(answer: Promise<unknown>, ms: number): Promise<SluiceError | undefined> {
     const late = Promise.withResolvers<SluiceError>();
-    const timer = this.clock.at(this.clock.now() + LAST_ANSWER_MS, () => {
-      const message = `the broker has not answered within ${LAST_ANSWER_MS} ms: not waited for`;
+    const timer = this.clock.at(this.clock.now() + ms, () => {
+      const message = `no reply from the broker within ${ms} ms; closing without it`;
       late.resolve(new SluiceError("TIMEOUT", message));
     });
     try {
@@ -136,21 +139,17 @@ export class Connection {
   /** Everybody who holds leases first, then the port: leases are given back through it. */
   async close(options: CloseOptions): Promise<void> {
     this.#isClosed = true;
-    for (const gather of this.#adds.values()) gather.flush();
+    for (const adds of this.#adds.values()) adds.flush();
+    const timeoutMs = parseClose(options);
+    const deadline = this.clock.now() + (timeoutMs ?? 0);
     await this.closeHolders(options);
-    await this.port.close();
+    if (timeoutMs === undefined) return this.port.close();
+    const left = Math.max(deadline - this.clock.now(), CLOSE_ANSWER_MS);
+    await this.port.close({ timeoutMs: left });
   }
 
   /** Called again while they close, it may shorten the time that they have. */
   async closeHolders(options: CloseOptions): Promise<void> {
     await Promise.all([...this.holders].map((holder) => holder.close(options)));
   }
-}
-
-/** The answer of a batch of one. */
-export async function one<T>(call: Promise<readonly Outcome<T>[]>): Promise<T> {
-  const [outcome] = await call;
-  if (outcome === undefined) throw new SluiceError("INTERNAL", "the broker did not answer");
-  if (outcome.error !== undefined) throw SluiceError.fromJSON(outcome.error);
-  return outcome.ok;
 }

@@ -61,6 +61,7 @@ export class Consumption<Payload, Result>
     this.#leases = new Leases({
       port,
       clock,
+      result: options.local.result,
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),
       onLost: (job, error) => this.#lost(job, error),
@@ -156,7 +157,8 @@ export class Consumption<Payload, Result>
 
   /** A broker that has not answered once is not waited for again. */
   async #inTime(answer: Promise<void>): Promise<void> {
-    const silence = await this.#options.connection.lastAnswer(answer);
+    const { answerMs } = this.#grace;
+    const silence = await this.#options.connection.lastAnswer(answer, answerMs);
     if (silence === undefined) return;
     this.#isSilent = true;
     this.#tellError(silence);

@@ -12,8 +12,9 @@ import { type FairnessKey, type LeasedJob, SluiceError } from "@sluice/protocol"
 import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
-import { checkJson, encodeJson } from "./json.ts";
+import { checkJson } from "./json.ts";
 import type { Answered, Leases } from "./leases.ts";
+import { encodeResult } from "./payload.ts";
 import type { WorkJob } from "./work-job.ts";
 
 /** What a handler gets beside its job. The functions may be taken out of the object. */
@@ -121,7 +122,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   }
 
   async ack(result?: unknown): Promise<void> {
-    const bytes = result === undefined ? undefined : encodeJson("result", result);
+    const { bytes } = await encodeResult(this.#leases.result, result);
     await this.#end((answered) => this.#leases.ack(this, bytes, answered));
   }
 

@@ -7,6 +7,8 @@ interface Events {
   error: { error: Error };
 }
 
+const NAMES = ["moved", "error"] as const;
+
 /** What `console.error` is given while `act` runs. */
 async function printed(act: () => void | Promise<void>): Promise<string[]> {
   const lines: string[] = [];
@@ -21,7 +23,7 @@ async function printed(act: () => void | Promise<void>): Promise<string[]> {
 }
 
 test("listeners hear events in the order in which they came, until they leave", () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   const heard: string[] = [];
   const first = ({ to }: { to: number }): unknown => heard.push(`first ${to}`);
   emitter.on("moved", first).on("moved", ({ to }) => heard.push(`second ${to}`));
@@ -32,7 +34,7 @@ test("listeners hear events in the order in which they came, until they leave", 
 });
 
 test("a listener for once hears one event, and can leave before it", () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   const heard: number[] = [];
   const listener = ({ to }: { to: number }): unknown => heard.push(to);
   emitter.once("moved", listener);
@@ -45,8 +47,8 @@ test("a listener for once hears one event, and can leave before it", () => {
 });
 
 test("events rise to those above", () => {
-  const upper = new Emitter<Events>();
-  const lower = new Emitter<Events>(upper);
+  const upper = new Emitter<Events>(NAMES);
+  const lower = new Emitter<Events>(NAMES, upper);
   const heard: string[] = [];
   assert.equal(hears(lower, "moved"), false);
   upper.on("moved", () => heard.push("upper"));
@@ -58,7 +60,7 @@ test("events rise to those above", () => {
 });
 
 test("a listener that throws or rejects becomes an error and stops nobody else", async () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   const errors: string[] = [];
   const heard: number[] = [];
   emitter.on("error", ({ error }) => errors.push(error.message));
@@ -75,7 +77,7 @@ test("a listener that throws or rejects becomes an error and stops nobody else",
 });
 
 test("a listener that leaves during an event still hears it, and a new one does not", () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   const heard: string[] = [];
   const late = (): unknown => heard.push("late");
   const leaving = (): unknown => heard.push("leaving");
@@ -86,16 +88,24 @@ test("a listener that leaves during an event still hears it, and a new one does 
 });
 
 test("an error that nobody listens to is printed", async () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   const lines = await printed(() => emit(emitter, "error", { error: new Error("lost") }));
   assert.deepEqual(lines, ["sluice: Error: lost"]);
 });
 
 test("a listener of errors that fails is printed and not told again", async () => {
-  const emitter = new Emitter<Events>();
+  const emitter = new Emitter<Events>(NAMES);
   emitter.on("error", () => {
     throw "no error at all";
   });
   const lines = await printed(() => emit(emitter, "error", { error: new Error("lost") }));
   assert.deepEqual(lines, ["sluice: Error: no error at all"]);
+});
+
+test("a listener for an unknown event is refused, and the known ones are named", () => {
+  const emitter = new Emitter<Events>(NAMES);
+  for (const listen of ["on", "once"] as const) {
+    const refused = { code: "INVALID", message: /moved, error, got "completed"/ };
+    assert.throws(() => emitter[listen]("completed" as "moved", () => {}), refused);
+  }
 });

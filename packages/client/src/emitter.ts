@@ -5,6 +5,8 @@
  * A listener that throws or rejects is reported as an `error` event and stops nobody else. An
  * `error` that nobody listens to is printed, for silence would hide a worker that has stopped.
  */
+import { invalid } from "./invalid.ts";
+
 export type Listener<E> = (event: E) => unknown;
 
 /** Every emitter can tell of errors. */
@@ -23,9 +25,12 @@ const originals = new WeakMap<AnyListener, AnyListener>();
 
 export class Emitter<Events extends WithError> {
   readonly #listeners = new Map<PropertyKey, readonly AnyListener[]>();
+  readonly #names: readonly string[];
   readonly #above: AnyEmitter | undefined;
 
-  constructor(above?: AnyEmitter) {
+  /** `names`: all events there are. A listener for any other would never be called. */
+  constructor(names: readonly (keyof Events & string)[], above?: AnyEmitter) {
+    this.#names = names;
     this.#above = above;
   }
 
@@ -35,6 +40,9 @@ export class Emitter<Events extends WithError> {
   }
 
   on<N extends keyof Events>(name: N, listener: Listener<Events[N]>): this {
+    if (!this.#names.includes(name as string)) {
+      throw invalid("on.event", `one of ${this.#names.join(", ")}`, name);
+    }
     // Lists are replaced and never changed: a listener may come or go while one is walked through.
     this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
     return this;

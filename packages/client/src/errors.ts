@@ -101,6 +101,8 @@ export class Unrecoverable extends Error {
 
 /** The job that somebody waited for ended without a result. */
 export class JobFailed extends Error {
+  /** As errors of the broker have one; `ending` says more. */
+  readonly code = "JOB_FAILED";
   readonly id: string;
   readonly queue: string;
   readonly ending: Exclude<Ending, "finished">;

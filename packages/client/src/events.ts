@@ -24,3 +24,45 @@ export interface WorkEvents<Payload, Result> {
   /** Something failed outside of handlers: a call to the broker, or a listener. */
   error: { error: Error; worker?: string };
 }
+
+/** A name that is missing here does not compile. */
+const WORK: Readonly<Record<keyof WorkEvents<unknown, unknown>, true>> = {
+  started: true,
+  finished: true,
+  retried: true,
+  failed: true,
+  "lease-lost": true,
+  scaled: true,
+  idle: true,
+  closed: true,
+  error: true,
+};
+
+export const WORK_EVENTS = Object.keys(WORK) as readonly (keyof typeof WORK)[];
+
+/** Where a connection leads to: in a cluster there is one for each partition. */
+interface Linked {
+  address: string;
+  partition?: number;
+}
+
+/** What a `Sluice` emits: the events of its workers, and what happens to its connection. */
+export interface SluiceEvents extends WorkEvents<unknown, unknown> {
+  /** The connection is there again. The first one is the answer of `connect`. */
+  connected: Linked;
+  /** The connection was lost; the client reconnects. */
+  disconnected: Linked & { error: SluiceError };
+  /** The next attempt to connect is made after the delay. */
+  reconnecting: Linked & { attempt: number; delayMs: number; error: SluiceError };
+}
+
+const LINK: Readonly<Record<Exclude<keyof SluiceEvents, keyof typeof WORK>, true>> = {
+  connected: true,
+  disconnected: true,
+  reconnecting: true,
+};
+
+export const SLUICE_EVENTS = [
+  ...WORK_EVENTS,
+  ...(Object.keys(LINK) as readonly (keyof typeof LINK)[]),
+] as const;

@@ -1,6 +1,12 @@
 import type { Broker, GateInfo } from "@sluice/protocol";
 import { typedAs } from "./as-typed.ts";
 import { type Duration, parseDuration } from "./duration.ts";
+import {
+  type CallOptions,
+  type OperationOptions,
+  parseCall,
+  parseOperation,
+} from "./parse-call.ts";
 import { type GateOptions, parseGate } from "./parse-gate.ts";
 
 /** A named limit; its key may be a pattern such as `indexer:*` where limits are set. */
@@ -14,32 +20,34 @@ export class Gate {
   }
 
   /** Replaces its limits; the levels stay. */
-  async set(options: GateOptions): Promise<GateInfo> {
+  async set(options: GateOptions, call?: CallOptions): Promise<GateInfo> {
     const config = parseGate(options);
-    return typedAs(this.#port.setGate(this.key, config), { root: "gate", options });
+    const set = this.#port.setGate(this.key, config, parseCall("set", call));
+    return typedAs(set, { root: "gate", options });
   }
 
   /** Shuts it for a while. A cooldown that lasts longer already stays as it is. */
-  async cooldown(duration: Duration, reason?: string): Promise<void> {
-    await this.#port.cooldown(this.key, parseDuration("gate.cooldown", duration), reason);
+  async cooldown(duration: Duration, reason?: string, options?: CallOptions): Promise<void> {
+    const ms = parseDuration("gate.cooldown", duration);
+    await this.#port.cooldown(this.key, ms, reason, parseCall("cooldown", options));
   }
 
   /** Ends its cooldown. */
-  async clear(): Promise<void> {
-    await this.#port.clearCooldown(this.key);
+  async clear(options?: CallOptions): Promise<void> {
+    await this.#port.clearCooldown(this.key, parseCall("clear", options));
   }
 
   /** Tells its ladder of a success or a failure. */
-  async report(ok: boolean): Promise<void> {
-    await this.#port.reportGate(this.key, ok);
+  async report(ok: boolean, options?: OperationOptions): Promise<void> {
+    await this.#port.reportGate(this.key, ok, parseOperation("report", options));
   }
 
-  async info(): Promise<GateInfo> {
-    return this.#port.gate(this.key);
+  async info(options?: CallOptions): Promise<GateInfo> {
+    return this.#port.gate(this.key, parseCall("info", options));
   }
 
   /** Removes its limits: what waited for them goes on. */
-  async delete(): Promise<void> {
-    await this.#port.deleteGate(this.key);
+  async delete(options?: CallOptions): Promise<void> {
+    await this.#port.deleteGate(this.key, parseCall("delete", options));
   }
 }

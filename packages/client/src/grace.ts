@@ -4,12 +4,15 @@
  */
 import type { Timer } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
+import { CLOSE_ANSWER_MS, LAST_ANSWER_MS } from "./limits.ts";
 
 export class Grace {
   readonly #connection: Connection;
   readonly #onOver: () => void;
   /** Each close has a timer of its own: the first to fire ends the time. */
   readonly #timers: Timer[] = [];
+  /** When the shortest time that was given is over. */
+  #endsAt: number | undefined = undefined;
   #isOver = false;
 
   constructor(connection: Connection, onOver: () => void) {
@@ -24,7 +27,17 @@ export class Grace {
   /** Undefined: the usual time, unless another was given before. */
   give(timeoutMs: number | undefined): void {
     if (this.#isOver || (timeoutMs === undefined && this.#timers.length > 0)) return;
+    if (timeoutMs !== undefined) {
+      const endsAt = this.#connection.clock.now() + timeoutMs;
+      this.#endsAt = Math.min(this.#endsAt ?? endsAt, endsAt);
+    }
     this.#timers.push(this.#connection.graceOver(timeoutMs, () => this.end()));
+  }
+
+  /** How long the broker may take for its last answers. */
+  get answerMs(): number {
+    if (this.#endsAt === undefined) return LAST_ANSWER_MS;
+    return Math.max(this.#endsAt - this.#connection.clock.now(), CLOSE_ANSWER_MS);
   }
 
   /** There is nothing left to wait for, or the time is over. */

@@ -34,7 +34,7 @@ test("waiting for a group can be given up, and is refused when there is none", a
   giveUp.abort();
   await assert.rejects(waiting, { code: "ABORTED" });
   await assert.rejects(sluice.group("mail/none").finished(), { code: "GROUP_NOT_FOUND" });
-  const unknown = { timeout: 5 } as object;
+  const unknown = { wait: 5 } as object;
   await assert.rejects(sluice.group("mail/g").finished(unknown), { code: "INVALID" });
 });
 

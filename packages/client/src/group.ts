@@ -1,5 +1,5 @@
 import type { Broker, GroupInfo } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
+import { type CallOptions, parseCall } from "./parse-call.ts";
 
 /** Jobs that were submitted together. */
 export class Group {
@@ -11,12 +11,12 @@ export class Group {
     this.id = id;
   }
 
-  async info(): Promise<GroupInfo> {
-    return this.#port.group(this.id);
+  async info(options?: CallOptions): Promise<GroupInfo> {
+    return this.#port.group(this.id, parseCall("info", options));
   }
 
   /** Answers when the last member has ended, with how each of them did. */
-  async finished(options: { signal?: AbortSignal | undefined } = {}): Promise<GroupInfo> {
-    return this.#port.groupEnded(this.id, fieldsOf("finished", options, ["signal"]));
+  async finished(options?: CallOptions): Promise<GroupInfo> {
+    return this.#port.groupEnded(this.id, parseCall("finished", options));
   }
 }

@@ -11,11 +11,13 @@ export {
   Unrecoverable,
   type UnrecoverableOptions,
 } from "./errors.ts";
-export type { WorkEvents } from "./events.ts";
+export type { SluiceEvents, WorkEvents } from "./events.ts";
 export { FakeClock } from "./fake-clock.ts";
 export type { Gate } from "./gate.ts";
 export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";
+export { LinkFeed, type LinkNews } from "./link-feed.ts";
+export type { CallOptions, OperationOptions } from "./parse-call.ts";
 export type { GateOptions, IntervalOptions } from "./parse-gate.ts";
 export type { BulkItem, JobOptions } from "./parse-job.ts";
 export type { Codec, QueueOptions, RetryRule, RuledRetry } from "./parse-queue.ts";
@@ -30,5 +32,6 @@ export type { Scaled } from "./slots.ts";
 export { Sluice } from "./sluice.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
 export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
+export type { SluiceEvent } from "./value-events.ts";
 export type { WorkJob } from "./work-job.ts";
 export type { Worker } from "./worker.ts";

@@ -7,10 +7,16 @@ import {
   SluiceError,
   type Why,
 } from "@sluice/protocol";
-import { type Connection, one } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { endingError } from "./errors.ts";
-import { fieldsOf } from "./fields.ts";
 import { decodeLeniently } from "./json.ts";
+import { one } from "./one.ts";
+import {
+  type CallOptions,
+  type OperationOptions,
+  parseCall,
+  parseOperation,
+} from "./parse-call.ts";
 import type { Codec } from "./parse-queue.ts";
 import { decodeResult, showPayload } from "./payload.ts";
 
@@ -53,39 +59,39 @@ export class Job<Payload = unknown, Result = unknown> {
   }
 
   /** Its result, when it has finished; rejects when it ended in any other way. */
-  async finished(options: { signal?: AbortSignal | undefined } = {}): Promise<Result> {
+  async finished(options?: CallOptions): Promise<Result> {
     this.#demandExists();
-    const { signal } = fieldsOf<typeof options>("finished", options, ["signal"]);
-    const end = await this.#connection.port.ended(this.id, { signal });
+    const end = await this.#connection.port.ended(this.id, parseCall("finished", options));
     if (isFailure(end)) throw endingError(end);
     return decodeResult(end.result) as Result;
   }
 
   /** False when it had ended. A handler that runs in this process is aborted. */
-  async cancel(): Promise<boolean> {
+  async cancel(options?: CallOptions): Promise<boolean> {
     this.#demandExists();
-    return this.#connection.cancel(this.id);
+    return this.#connection.cancel(this.id, parseCall("cancel", options));
   }
 
   /** Runs it again while it is kept, or a delayed one at once. */
-  async retry(): Promise<void> {
+  async retry(options?: OperationOptions): Promise<void> {
     this.#demandExists();
-    await one(this.#connection.port.retry([this.id]));
+    await one(this.#connection.port.retry([this.id], parseOperation("retry", options)));
   }
 
-  async info(): Promise<JobDetails<Payload, Result>> {
+  async info(options?: CallOptions): Promise<JobDetails<Payload, Result>> {
     this.#demandExists();
-    return detailsOf(await this.#connection.port.job(this.id), this.#codec);
+    const info = await this.#connection.port.job(this.id, parseCall("info", options));
+    return detailsOf(info, this.#codec);
   }
 
-  async why(): Promise<Why> {
+  async why(options?: CallOptions): Promise<Why> {
     this.#demandExists();
-    return this.#connection.port.why(this.id);
+    return this.#connection.port.why(this.id, parseCall("why", options));
   }
 
-  async history(): Promise<readonly HistoryEntry[]> {
+  async history(options?: CallOptions): Promise<readonly HistoryEntry[]> {
     this.#demandExists();
-    return this.#connection.port.history(this.id);
+    return this.#connection.port.history(this.id, parseCall("history", options));
   }
 
   #demandExists(): void {

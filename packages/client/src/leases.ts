@@ -9,6 +9,7 @@
 import {
   type Ack,
   type Broker,
+  type CallOptions,
   type Clock,
   type ErrorCode,
   type ErrorJson,
@@ -22,6 +23,7 @@ import {
 import { Delivery } from "./delivery.ts";
 import type { Failure } from "./failure.ts";
 import { Gather, type Waiter } from "./gather.ts";
+import type { StandardSchema } from "./schema.ts";
 
 /** Told how the end of a job was answered; without an error it is durable. */
 export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
@@ -29,6 +31,8 @@ export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
 export interface LeasesOptions {
   readonly port: Broker;
   readonly clock: Clock;
+  /** What results must match. */
+  readonly result?: StandardSchema | undefined;
   /** A batch of ends has left: there is room for more jobs. */
   readonly onSent: () => void;
   /** An end was answered, for better or worse. */
@@ -61,6 +65,11 @@ export class Leases {
   readonly #gifts: Gather<string, true>;
   readonly #extends: Gather<Extend, number>;
   readonly #progress: Gather<Progress, true>;
+  /**
+   * The longest lease so far. A call about a lease is repeated over reconnects for as long as the
+   * lease may last, which is often longer than other calls wait; after it an answer is of no use.
+   */
+  #longestMs = 0;
   #timer: Timer | undefined = undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #lastError: ErrorJson | undefined = undefined;
@@ -68,15 +77,21 @@ export class Leases {
   constructor(options: LeasesOptions) {
     this.#options = options;
     const { port, onSent } = options;
+    const inTime = (): CallOptions => ({ timeoutMs: this.#longestMs });
     const sent = <T>(answer: Promise<T>): Promise<T> => {
       onSent();
       return answer;
     };
-    this.#acks = new Gather((items) => sent(port.ack(items)));
-    this.#nacks = new Gather((items) => sent(port.nack(items)));
-    this.#gifts = new Gather((items) => sent(port.giveBack(items)));
-    this.#extends = new Gather((items) => port.extend(items));
-    this.#progress = new Gather((items) => port.progress(items));
+    this.#acks = new Gather((items) => sent(port.ack(items, inTime())));
+    this.#nacks = new Gather((items) => sent(port.nack(items, inTime())));
+    this.#gifts = new Gather((items) => sent(port.giveBack(items, inTime())));
+    this.#extends = new Gather((items) => port.extend(items, inTime()));
+    this.#progress = new Gather((items) => port.progress(items, inTime()));
+  }
+
+  /** What results must match. */
+  get result(): StandardSchema | undefined {
+    return this.#options.result;
   }
 
   get held(): Iterable<Delivery> {
@@ -97,6 +112,7 @@ export class Leases {
     const now = this.#options.clock.now();
     return jobs.map((job) => {
       const beatAt = now + job.leaseMs * BEAT_SHARE;
+      if (job.leaseMs > this.#longestMs) this.#longestMs = job.leaseMs;
       const delivery = new Delivery(this, job, job.leaseMs, beatAt);
       this.#held.add(delivery);
       if (beatAt < this.#timerAt) this.#beatAt(beatAt);
@@ -125,6 +141,7 @@ export class Leases {
   }
 
   async extend(job: Delivery, leaseMs: number): Promise<number> {
+    if (leaseMs > this.#longestMs) this.#longestMs = leaseMs;
     const until = await this.#ask(job, this.#extends.ask({ lease: job.lease, leaseMs }));
     job.leaseMs = leaseMs;
     job.beatAt = this.#options.clock.now() + leaseMs * BEAT_SHARE;

@@ -40,7 +40,17 @@ export const PAGE_ITEMS = 500;
 export const CLOSE_TIMEOUT_MS = 30_000;
 
 /**
- * How long whoever leaves waits for the last answers of the broker: as long as a cluster waits for
- * a partition that nobody serves. Beyond it leases end by themselves.
+ * How long a close that was given no time waits for the last answers of the broker: as long as a
+ * cluster waits for a partition that is away. Beyond it leases end by themselves.
  */
 export const LAST_ANSWER_MS = 10_000;
+
+/** A close whose handlers have used up its time still lets the broker answer this long. */
+export const CLOSE_ANSWER_MS = 500;
+
+/**
+ * Calls of several adds that were not answered in time and can be repeated, for each queue, and the
+ * jobs of the largest: their payloads stay in memory.
+ */
+export const UNANSWERED_CALLS_MAX = 100;
+export const UNANSWERED_JOBS_MAX = 1_000;

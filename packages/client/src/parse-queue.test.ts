@@ -67,9 +67,9 @@ test("what is not said is not sent, so that it keeps its value", () => {
 test("what is code stays with the handle", () => {
   const retry = () => undefined;
   const policy = { weight: () => 2 };
-  const { port, local } = parseQueue({ retry, policy, schema, codec: "bytes" });
+  const { port, local } = parseQueue({ retry, policy, schema, result: schema, codec: "bytes" });
   assert.deepEqual(port, {});
-  assert.deepEqual(local, { retry, policy, schema, codec: "bytes" });
+  assert.deepEqual(local, { retry, policy, schema, result: schema, codec: "bytes" });
   assert.equal(parseQueue({}).local.codec, "json");
 });
 

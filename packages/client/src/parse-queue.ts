@@ -77,6 +77,11 @@ export interface QueueOptions<Payload = unknown> {
   spread?: number | undefined;
   /** Any Standard Schema: payloads are checked when they are added and when they are handed out. */
   schema?: StandardSchema | undefined;
+  /**
+   * Any Standard Schema: what handlers return is checked when a job finishes, and types `finished`.
+   * A result that does not match fails the job for good. It stays with this handle.
+   */
+  result?: StandardSchema | undefined;
   /** Default `json`. */
   codec?: Codec | undefined;
 }
@@ -85,6 +90,7 @@ export interface QueueOptions<Payload = unknown> {
 export interface LocalOptions {
   readonly policy: PolicyFunctions | undefined;
   readonly schema: StandardSchema | undefined;
+  readonly result: StandardSchema | undefined;
   readonly codec: Codec;
   readonly retry: RetryRule<unknown> | undefined;
 }
@@ -110,6 +116,7 @@ const KNOWN = [
   "policy",
   "spread",
   "schema",
+  "result",
   "codec",
 ] as const satisfies readonly (keyof QueueOptions)[];
 
@@ -182,11 +189,12 @@ function parseResults(value: unknown): NonNullable<PortOptions["results"]> {
 }
 
 function parseLocal(
-  { schema, codec = "json", retry }: QueueOptions,
+  { schema, result, codec = "json", retry }: QueueOptions,
   policy: PolicyFunctions | undefined,
 ): LocalOptions {
-  if (schema !== undefined && !isSchema(schema)) {
-    throw invalid("queue.schema", "a Standard Schema (with a `~standard` property)", schema);
+  for (const [name, value] of Object.entries({ schema, result })) {
+    if (value === undefined || isSchema(value)) continue;
+    throw invalid(`queue.${name}`, "a Standard Schema (with a `~standard` property)", value);
   }
   if (codec !== "json" && codec !== "bytes") {
     throw invalid("queue.codec", '"json" or "bytes"', codec);
@@ -194,6 +202,7 @@ function parseLocal(
   return {
     policy,
     schema,
+    result,
     codec,
     retry: parseRule(retry),
   };

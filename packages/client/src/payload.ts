@@ -2,7 +2,7 @@
 import { invalid } from "./invalid.ts";
 import { decodeJson, decodeLeniently, encodeJson } from "./json.ts";
 import type { Codec, LocalOptions } from "./parse-queue.ts";
-import { validate } from "./schema.ts";
+import { type StandardSchema, validate } from "./schema.ts";
 
 export function encodePayload(codec: Codec, payload: unknown): Uint8Array {
   if (codec === "json") return encodeJson("payload", payload);
@@ -22,6 +22,26 @@ export function openPayload(
 /** For those who only look: what cannot be read is shown as it is. */
 export function showPayload(codec: Codec | undefined, bytes: Uint8Array): unknown {
   return codec === "bytes" ? bytes : decodeLeniently(bytes);
+}
+
+/** A result as it is stored, and as events carry it. */
+export interface EncodedResult {
+  readonly value: unknown;
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** A promise only when the schema is one that waits. */
+export function encodeResult(
+  schema: StandardSchema | undefined,
+  result: unknown,
+): EncodedResult | Promise<EncodedResult> {
+  if (schema === undefined) return encoded(result);
+  const valid = validate(schema, result, "result");
+  return valid instanceof Promise ? valid.then(encoded) : encoded(valid);
+}
+
+function encoded(value: unknown): EncodedResult {
+  return { value, bytes: value === undefined ? undefined : encodeJson("result", value) };
 }
 
 export function decodeResult(bytes: Uint8Array | undefined): unknown {

@@ -1,30 +1,37 @@
 /** A handle on one queue: adds, workers, and what an operator does. */
 import {
   type Added,
-  type CallOptions,
   type FairnessKey,
   groupName,
   type JobState,
   type LaneStats,
   type NewJob,
+  type OperationOptions as PortOptions,
   type QueueInfo,
   type QueueStats,
   SluiceError,
   type WorkerInfo,
 } from "@sluice/protocol";
-import { asTyped } from "./as-typed.ts";
+import { asTyped, typedAs } from "./as-typed.ts";
 import { addAll } from "./bulk.ts";
 import type { Connection } from "./connection.ts";
 import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
-import type { WorkEvents } from "./events.ts";
-import { fieldsOf } from "./fields.ts";
+import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { Group } from "./group.ts";
 import { invalid } from "./invalid.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
 import { prepare } from "./outgoing.ts";
 import { walkPages } from "./pages.ts";
+import {
+  type CallOptions,
+  OPERATION,
+  type OperationOptions,
+  parseCall,
+  parseCallWith,
+  parseOperation,
+} from "./parse-call.ts";
 import type { BulkItem, JobOptions } from "./parse-job.ts";
 import type { LocalOptions } from "./parse-queue.ts";
 import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
@@ -46,18 +53,22 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     local: LocalOptions,
     above: Emitter<WorkEvents<unknown, unknown>>,
   ) {
-    super(above);
+    super(WORK_EVENTS, above as unknown as Emitter<WorkEvents<unknown, unknown>>);
     this.name = name;
     this.#connection = connection;
     this.#local = local;
   }
 
-  /** Adds one job; the answer means that it is durable. Adds of one turn travel together. */
-  add(payload: Payload, options?: JobOptions): Promise<Job<Output, Result>> {
+  /**
+   * Adds one job; the answer means that it is durable. Adds of one turn travel together, except
+   * for those with a signal, a timeout or an operation id of their own.
+   */
+  add(payload: Payload, options?: JobOptions & OperationOptions): Promise<Job<Output, Result>> {
     try {
-      const job = prepare(this.#local, payload, options);
-      if (!(job instanceof Promise)) return this.#send(job, options);
-      return job.then((ready) => this.#send(ready, options));
+      const { said, call } = splitAdd(options);
+      const job = prepare(this.#local, payload, said);
+      if (!(job instanceof Promise)) return this.#send(job, said, call);
+      return job.then((ready) => this.#send(ready, said, call));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -66,13 +77,13 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   /** Adds many; each item is answered with its job, or with the error that refused it. */
   async addBulk(
     items: readonly BulkItem<Payload>[],
-    options: CallOptions = {},
+    options: OperationOptions = {},
   ): Promise<(Job<Output, Result> | SluiceError)[]> {
     const call = {
       connection: this.#connection,
       queue: this.name,
       local: this.#local,
-      options: fieldsOf<CallOptions>("addBulk", options, ["operationId", "signal"]),
+      options: parseOperation("addBulk", options) ?? {},
     };
     const trace = this.#connection.tracing?.sending(this.name, items.length);
     const adding = addAll({ ...call, trace }, items);
@@ -81,12 +92,15 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   }
 
   /** Runs a handler for each job. The worker takes jobs until it is closed. */
-  work(handler: Handler<Output, Result>, options: WorkOptions = {}): Worker<Output, Result> {
+  work<R extends Result = Result>(
+    handler: Handler<Output, R>,
+    options: WorkOptions = {},
+  ): Worker<Output, R> {
     if (typeof handler !== "function") throw invalid("work.handler", "a function", handler);
     const work = parseWork(options);
     return this.#connection.hold(
       () =>
-        new Worker<Output, Result>({
+        new Worker<Output, R>({
           connection: this.#connection,
           queue: this.name,
           name: work.name ?? this.#connection.workerName(this.name),
@@ -122,46 +136,49 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return new Group(this.#connection.port, groupName(this.name, name));
   }
 
-  async info(): Promise<QueueInfo> {
-    return this.#connection.port.queue(this.name);
+  async info(options?: CallOptions): Promise<QueueInfo> {
+    return this.#connection.port.queue(this.name, parseCall("info", options));
   }
 
-  async stats(): Promise<QueueStats> {
-    return (await this.info()).stats;
+  async stats(options?: CallOptions): Promise<QueueStats> {
+    return (await this.info(options)).stats;
   }
 
   /** No job is handed out until `resume`; adds go on. */
-  async pause(): Promise<void> {
-    await this.#connection.port.setQueue(this.name, { paused: true });
+  async pause(options?: CallOptions): Promise<void> {
+    const call = parseCall("pause", options);
+    await this.#connection.port.setQueue(this.name, { paused: true }, call);
   }
 
-  async resume(): Promise<void> {
-    await this.#connection.port.setQueue(this.name, { paused: false });
+  async resume(options?: CallOptions): Promise<void> {
+    const call = parseCall("resume", options);
+    await this.#connection.port.setQueue(this.name, { paused: false }, call);
   }
 
   /** Removes what waits or is delayed; jobs that run are left alone. */
-  async purge(): Promise<void> {
-    await this.#connection.port.purge(this.name);
+  async purge(options?: OperationOptions): Promise<void> {
+    await this.#connection.port.purge(this.name, parseOperation("purge", options));
   }
 
   /** For a dead letter queue: puts jobs back where they came from; answers how many. */
-  async redrive(options: { count?: number } = {}): Promise<number> {
-    const { count } = fieldsOf<{ count?: number }>("redrive", options, ["count"]);
-    return this.#connection.port.redrive(this.name, count === undefined ? {} : { count });
+  async redrive(options: { count?: number } & OperationOptions = {}): Promise<number> {
+    const { rest, call } = parseCallWith("redrive", options, ["count", "operationId"]);
+    return this.#connection.port.redrive(this.name, { ...rest, ...call });
   }
 
   /** Deletes the queue with all its jobs, for good. Handlers that run here are aborted. */
-  async delete(): Promise<void> {
-    await this.#connection.deleteQueue(this.name);
+  async delete(options?: OperationOptions): Promise<void> {
+    await this.#connection.deleteQueue(this.name, parseOperation("delete", options));
   }
 
   /** The jobs of the queue, in pages as they are needed. */
   jobs(
-    options: { state?: JobState; lane?: FairnessKey } = {},
+    options: { state?: JobState; lane?: FairnessKey } & CallOptions = {},
   ): AsyncIterableIterator<JobDetails<Output, Result>> {
-    const filter = fieldsOf<typeof options>("jobs", options, ["state", "lane"]);
+    const { rest, call } = parseCallWith("jobs", options, ["state", "lane"]);
+    const filter = { ...rest, ...call, limit: PAGE_ITEMS };
     return walkPages(async (cursor) => {
-      const asked = { ...filter, limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) };
+      const asked = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
       const page = await this.#connection.port.jobs(this.name, asked);
       const items = page.items.map((info) => detailsOf<Output, Result>(info, this.#local.codec));
       return { ...page, items };
@@ -169,32 +186,48 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   }
 
   /** The lanes of the queue, each with its weight and what it has received. */
-  lanes(options: { search?: string } = {}): AsyncIterableIterator<LaneStats> {
-    const filter = fieldsOf<typeof options>("lanes", options, ["search"]);
+  lanes(options: { search?: string } & CallOptions = {}): AsyncIterableIterator<LaneStats> {
+    const { rest, call } = parseCallWith("lanes", options, ["search"]);
+    const filter = { ...rest, ...call, limit: PAGE_ITEMS };
     return walkPages((cursor) => {
-      const asked = { ...filter, limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) };
+      const asked = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
       return this.#connection.port.lanes(this.name, asked);
     });
   }
 
-  async setWeight(key: FairnessKey, weight: number): Promise<void> {
-    await this.#connection.port.setLaneWeight(this.name, key, weight);
+  async setWeight(key: FairnessKey, weight: number, options?: CallOptions): Promise<void> {
+    const call = parseCall("setWeight", options);
+    await this.#connection.port.setLaneWeight(this.name, key, weight, call);
   }
 
-  async workers(): Promise<readonly WorkerInfo[]> {
-    return this.#connection.port.workers(this.name);
+  async workers(options?: CallOptions): Promise<readonly WorkerInfo[]> {
+    return this.#connection.port.workers(this.name, parseCall("workers", options));
   }
 
   /** Cancels the job that holds a dedupe key; false when none does. Its handler is aborted. */
-  async cancelByKey(key: string): Promise<boolean> {
-    return this.#connection.cancelByKey(this.name, key);
+  async cancelByKey(key: string, options?: OperationOptions): Promise<boolean> {
+    return this.#connection.cancelByKey(this.name, key, parseOperation("cancelByKey", options));
   }
 
-  #send(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
+  #send(
+    job: NewJob,
+    options: JobOptions | undefined,
+    call: PortOptions | undefined,
+  ): Promise<Job<Output, Result>> {
     const trace = this.#connection.tracing?.sending(this.name, 1);
-    if (trace === undefined) return this.#gather(job, options);
-    trace.mark([job]);
-    return trace.over(this.#gather(job, options));
+    trace?.mark([job]);
+    const adding =
+      call === undefined ? this.#gather(job, options) : this.#alone(job, options, call);
+    return trace === undefined ? adding : trace.over(adding);
+  }
+
+  async #alone(
+    job: NewJob,
+    options: JobOptions | undefined,
+    call: PortOptions,
+  ): Promise<Job<Output, Result>> {
+    const adding = this.#connection.addsTo(this.name).alone(job, call);
+    return this.#handle(await typedAs(adding, { root: "job", options }));
   }
 
   #gather(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
@@ -211,4 +244,16 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   #handle(added: Added): Job<Output, Result> {
     return new Job(this.#connection, added, this.#local.codec);
   }
+}
+
+/** What is said about the job, and about the call; most adds say nothing about the call. */
+function splitAdd(options: (JobOptions & OperationOptions) | undefined): {
+  said: JobOptions | undefined;
+  call: PortOptions | undefined;
+} {
+  if (options === undefined || !OPERATION.some((name) => name in options)) {
+    return { said: options, call: undefined };
+  }
+  const { signal, timeout, operationId, ...said } = options;
+  return { said, call: parseOperation("add", { signal, timeout, operationId }) };
 }

@@ -4,9 +4,8 @@ import { type Duration, parseDuration } from "./duration.ts";
 import { textOf } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
-import { encodeJson } from "./json.ts";
 import type { LocalOptions, RetryRule } from "./parse-queue.ts";
-import { openPayload } from "./payload.ts";
+import { type EncodedResult, encodeResult, openPayload } from "./payload.ts";
 import type { Tracing } from "./trace.ts";
 import type { WorkJob } from "./work-job.ts";
 
@@ -47,7 +46,7 @@ export function runJob(job: Delivery, options: RunOptions): RunEnd | Promise<Run
   return payload.then((opened) => handle(job, opened, options), unreadable);
 }
 
-/** Another attempt would read the same bytes. */
+/** Another attempt would read the same bytes, or answer the same. */
 function unreadable(error: unknown): RunEnd {
   return failed(error, { error: textOf(error), unrecoverable: true });
 }
@@ -58,7 +57,7 @@ function handle(job: Delivery, payload: unknown, options: RunOptions): RunEnd | 
   try {
     const { handler, tracing } = options;
     const result: unknown = tracing === undefined ? handler(job, job) : tracing.run(job, handler);
-    return mayWait(result) ? awaited(result, job, options) : finished(result);
+    return mayWait(result) ? awaited(result, job, options) : finished(result, options.local);
   } catch (error) {
     return failed(error, decide(error, job, options));
   }
@@ -71,21 +70,28 @@ function mayWait(result: unknown): boolean {
 
 async function awaited(result: unknown, job: Delivery, options: RunOptions): Promise<RunEnd> {
   try {
-    return finished(await result);
+    return await finished(await result, options.local);
   } catch (error) {
     return failed(error, decide(error, job, options));
   }
 }
 
-/** A result that JSON cannot carry is a bug of the handler: doing the work again is of no use. */
-function finished(result: unknown): RunEnd {
-  if (result === undefined) return NO_RESULT;
+/**
+ * A result that JSON cannot carry, or that does not match its schema, is a bug of the handler:
+ * doing the work again is of no use.
+ */
+function finished(result: unknown, { result: schema }: LocalOptions): RunEnd | Promise<RunEnd> {
+  if (result === undefined && schema === undefined) return NO_RESULT;
   try {
-    const bytes = encodeJson("result", result);
-    return { result, bytes, error: undefined, failure: undefined };
+    const stored = encodeResult(schema, result);
+    return stored instanceof Promise ? stored.then(ended, unreadable) : ended(stored);
   } catch (error) {
-    return failed(error, { error: textOf(error), unrecoverable: true });
+    return unreadable(error);
   }
+}
+
+function ended({ value, bytes }: EncodedResult): RunEnd {
+  return { result: value, bytes, error: undefined, failure: undefined };
 }
 
 const NO_RESULT: RunEnd = {

@@ -124,3 +124,50 @@ test("policies see what the schema made", async () => {
   const { fairnessKey, cost } = await (await mail.add({ to: "A@B.C", copies: 3 })).info();
   assert.deepEqual([fairnessKey, cost], ["a@b.c", 3]);
 });
+
+const sentSchema: StandardSchema<{ sent: boolean }> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) => {
+      const { sent } = (value ?? {}) as { sent?: unknown };
+      if (typeof sent === "boolean") return { value: { sent } };
+      return { issues: [{ message: "must be true or false", path: ["sent"] }] };
+    },
+  },
+};
+
+const slowSentSchema: typeof sentSchema = {
+  "~standard": {
+    ...sentSchema["~standard"],
+    validate: async (value) => sentSchema["~standard"].validate(value),
+  },
+};
+
+for (const [name, result] of [
+  ["at once", sentSchema],
+  ["later", slowSentSchema],
+] as const) {
+  test(`what the result schema makes of a result is stored (${name})`, async () => {
+    await using sluice = await open();
+    const mail = await sluice.queue("mail", { result });
+    const job = await mail.add(1);
+    mail.work(() => ({ sent: true, extra: 5 }));
+    assert.deepEqual(await job.finished(), { sent: true });
+  });
+
+  test(`a result that does not match fails the job for good (${name})`, async () => {
+    await using sluice = await open();
+    const mail = await sluice.queue("mail", { result, retry: { attempts: 5 } });
+    const job = await mail.add(1);
+    const worker = mail.work(() => ({ sent: "yes" }) as never);
+    const failed = { code: "JOB_FAILED", message: /SCHEMA: result.sent: must be true or false/ };
+    await assert.rejects(job.finished(), failed);
+    await worker.close();
+    await mail.add(2);
+    for await (const one of mail.consume()) {
+      await assert.rejects(one.ack("yes" as never), { code: "SCHEMA" });
+      break;
+    }
+  });
+}

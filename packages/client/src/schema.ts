@@ -35,38 +35,48 @@ export function isSchema(value: unknown): value is StandardSchema {
   return standard?.version === 1 && typeof standard.validate === "function";
 }
 
-/** What the schema makes of a payload; a promise only when the schema is one that waits. */
-export function validate(schema: StandardSchema, value: unknown): unknown | Promise<unknown> {
+/** What a schema is asked about. */
+type Root = "payload" | "result";
+
+/** What the schema makes of a value; a promise only when the schema is one that waits. */
+export function validate(
+  schema: StandardSchema,
+  value: unknown,
+  root: Root = "payload",
+): unknown | Promise<unknown> {
   let result: SchemaResult<unknown> | Promise<SchemaResult<unknown>>;
   try {
     result = schema["~standard"].validate(value);
   } catch (error) {
-    throw thrown(error);
+    throw thrown(error, root);
   }
-  if (!(result instanceof Promise)) return take(result);
-  return result.then(take, (error) => {
-    throw thrown(error);
-  });
+  if (!(result instanceof Promise)) return take(result, root);
+  return result.then(
+    (answer) => take(answer, root),
+    (error) => {
+      throw thrown(error, root);
+    },
+  );
 }
 
-function take(result: SchemaResult<unknown>): unknown {
+function take(result: SchemaResult<unknown>, root: Root): unknown {
   if (result.issues === undefined) return result.value;
   const issues = result.issues.slice(0, ISSUES_MAX).map((issue) => ({
-    path: pathOf(issue),
+    path: pathOf(issue, root),
     message: issue.message,
   }));
   const text = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new SluiceError("SCHEMA", text, { field: issues[0]?.path ?? "payload", issues });
+  throw new SluiceError("SCHEMA", text, { field: issues[0]?.path ?? root, issues });
 }
 
 /** A schema that throws instead of answering is treated like one that says no. */
-function thrown(error: unknown): SluiceError {
+function thrown(error: unknown, root: Root): SluiceError {
   const why = error instanceof Error ? error.message : String(error);
-  return new SluiceError("SCHEMA", `payload: ${why}`, { field: "payload" }, { cause: error });
+  return new SluiceError("SCHEMA", `${root}: ${why}`, { field: root }, { cause: error });
 }
 
-function pathOf({ path = [] }: SchemaIssue): string {
-  let text = "payload";
+function pathOf({ path = [] }: SchemaIssue, root: Root): string {
+  let text: string = root;
   for (const part of path) {
     const key = typeof part === "object" ? part.key : part;
     text += typeof key === "number" ? `[${key}]` : `.${String(key)}`;

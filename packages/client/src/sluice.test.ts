@@ -34,6 +34,39 @@ test("a gate holds jobs back at its rate, and says why", async () => {
   );
 });
 
+test("events carry results as values, and end when their reader leaves", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number, { sent: number }>("mail");
+  const results: unknown[] = [];
+  const events = sluice.events({ events: ["ended"] });
+  mail.work(({ payload }) => ({ sent: payload }));
+  await mail.add(5);
+  for await (const event of events) {
+    assert.ok(event.event === "ended");
+    results.push(event.result);
+    break;
+  }
+  assert.deepEqual(results, [{ sent: 5 }]);
+  assert.equal((await events.next()).done, true);
+});
+
+interface Listened {
+  on(name: string, listener: () => void): void;
+}
+
+test("a listener for an unknown event is refused, by a worker, a queue and a Sluice", async () => {
+  const { sluice } = await open();
+  await using _ = sluice;
+  const mail = await sluice.queue<number>("mail");
+  const worker = mail.work(() => {});
+  const refused = { code: "INVALID", message: /finished, .*got "completed"/ };
+  for (const emitter of [worker, mail, sluice] as unknown as Listened[]) {
+    assert.throws(() => emitter.on("completed", () => {}), refused);
+  }
+  assert.throws(() => mail.on("connected" as "finished", () => {}), { code: "INVALID" });
+});
+
 test("a cooldown shuts a gate until it is over or cleared", async () => {
   const { sluice, clock } = await open();
   await using _ = sluice;

@@ -2,7 +2,6 @@
 import {
   allQueues,
   type Broker,
-  type BrokerEvent,
   type EventFilter,
   type GateInfo,
   type QueueInfo,
@@ -13,11 +12,13 @@ import { Activity } from "./activity.ts";
 import { typedAs } from "./as-typed.ts";
 import { Connection, type SluiceParts } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
-import type { WorkEvents } from "./events.ts";
+import { SLUICE_EVENTS, type SluiceEvents, type WorkEvents } from "./events.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
+import { LinkFeed } from "./link-feed.ts";
+import { type CallOptions, parseCall } from "./parse-call.ts";
 import { parseFilter } from "./parse-filter.ts";
 import { parseQueue, type QueueOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
@@ -25,33 +26,37 @@ import { Queue } from "./queue.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
+import { type SluiceEvent, ValueEvents } from "./value-events.ts";
 
 /** The longest page there is. */
 const ALL_GATES = { limit: 1_000 } as const;
 
-export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements AsyncDisposable {
+export class Sluice extends Emitter<SluiceEvents> implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #activity = new Activity();
   readonly #detach: () => void;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(parts: SluiceParts) {
-    super();
-    const { clock, failed } = parts;
+    super(SLUICE_EVENTS);
+    const { clock, failed, link } = parts;
     this.#connection = new Connection(parts, this.#activity);
     this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
-    void failed?.then((error) =>
-      emit<WorkEvents<unknown, unknown>, "error">(this, "error", { error }),
+    void failed?.then((error) => emit<SluiceEvents, "error">(this, "error", { error }));
+    link?.listen(({ event, ...said }) =>
+      emit<SluiceEvents, typeof event>(this, event, said as never),
     );
   }
 
   /**
    * The queues of a server, as if they were here; resolves when the server has welcomed us. The
-   * connection is made again whenever it is lost, and what was not answered is said again.
+   * client reconnects and repeats unanswered calls; each takes effect exactly once. While the
+   * server is away, calls wait for `callTimeout`.
    */
   static async connect(url: string, options: ConnectOptions = {}): Promise<Sluice> {
-    const port = await connectBroker(url, options);
-    return new Sluice({ port, clock: STEADY_CLOCK, failed: port.failure });
+    const link = new LinkFeed();
+    const port = await connectBroker(url, { ...options, onLink: link.tell });
+    return new Sluice({ port, clock: STEADY_CLOCK, failed: port.failure, link });
   }
 
   /**
@@ -59,23 +64,41 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
    * value. Schema, codec and functions (of a policy, or for retries) belong to the handle and are
    * not stored.
    */
+  queue<S extends StandardSchema, R extends StandardSchema>(
+    name: string,
+    options: QueueOptions<OutputOf<S>> & { schema: S; result: R },
+    call?: CallOptions,
+  ): Promise<Queue<InputOf<S>, OutputOf<R>, OutputOf<S>>>;
   queue<S extends StandardSchema, Result = unknown>(
     name: string,
     options: QueueOptions<OutputOf<S>> & { schema: S },
+    call?: CallOptions,
   ): Promise<Queue<InputOf<S>, Result, OutputOf<S>>>;
   queue<Payload extends Uint8Array, Result = unknown>(
     name: string,
     options: QueueOptions<Payload> & { codec: "bytes" },
+    call?: CallOptions,
   ): Promise<Queue<Payload, Result>>;
+  queue<R extends StandardSchema, Payload = unknown>(
+    name: string,
+    options: QueueOptions<Payload> & { result: R },
+    call?: CallOptions,
+  ): Promise<Queue<Payload, OutputOf<R>>>;
   queue<Payload = unknown, Result = unknown>(
     name: string,
     options?: QueueOptions<Payload>,
+    call?: CallOptions,
   ): Promise<Queue<Payload, Result>>;
-  async queue(name: string, options: object = {}): Promise<Queue<never, never>> {
+  async queue(
+    name: string,
+    options: object = {},
+    call?: CallOptions,
+  ): Promise<Queue<never, never>> {
     const { port, local } = parseQueue(options);
-    const set = this.#connection.port.setQueue(name, port);
+    const set = this.#connection.port.setQueue(name, port, parseCall("queue", call));
     const info = await typedAs(set, { root: "queue", options });
-    return new Queue(this.#connection, info, local, this);
+    const above = this as unknown as Emitter<WorkEvents<unknown, unknown>>;
+    return new Queue(this.#connection, info, local, above);
   }
 
   /** The port beneath, for tools that look at everything. */
@@ -84,8 +107,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   }
 
   /** All queues, by name. They are read page by page. */
-  async queues(): Promise<readonly QueueInfo[]> {
-    return allQueues(this.#connection.port);
+  async queues(options?: CallOptions): Promise<readonly QueueInfo[]> {
+    return allQueues(this.#connection.port, parseCall("queues", options));
   }
 
   /** A handle on a job whose id is known. Asks nothing: its calls do. */
@@ -94,8 +117,8 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   }
 
   /** Why a job is not running, in words and data. */
-  async why(id: string): Promise<Why> {
-    return this.#connection.port.why(id);
+  async why(id: string, options?: CallOptions): Promise<Why> {
+    return this.#connection.port.why(id, parseCall("why", options));
   }
 
   /** By its full name, such as `orders/batch-7`. */
@@ -108,11 +131,12 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
   }
 
   /** All gates, by their keys. */
-  async gates(): Promise<readonly GateInfo[]> {
+  async gates(options?: CallOptions): Promise<readonly GateInfo[]> {
     const { port } = this.#connection;
+    const all = { ...ALL_GATES, ...parseCall("gates", options) };
     const found: GateInfo[] = [];
     for (let cursor: string | undefined; ; ) {
-      const page = await port.gates(cursor === undefined ? ALL_GATES : { ...ALL_GATES, cursor });
+      const page = await port.gates(cursor === undefined ? all : { ...all, cursor });
       found.push(...page.items);
       ({ cursor } = page);
       if (cursor === undefined) return found;
@@ -123,9 +147,9 @@ export class Sluice extends Emitter<WorkEvents<unknown, unknown>> implements Asy
     return new Store(this.#connection.port, name);
   }
 
-  /** What happens in the broker from now on, in order, once it is durable. */
-  events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
-    return this.#connection.port.events(parseFilter(filter));
+  /** What happens in the broker from now on, in order, once it is durable; results are values. */
+  events(filter: EventFilter = {}): AsyncIterableIterator<SluiceEvent> {
+    return new ValueEvents(this.#connection.port.events(parseFilter(filter)));
   }
 
   /**

@@ -1,9 +1,15 @@
 import type { Broker, StoreEntry } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 import { checkJson } from "./json.ts";
 import { PAGE_ITEMS } from "./limits.ts";
 import { walkPages } from "./pages.ts";
+import {
+  type CallOptions,
+  type OperationOptions,
+  parseCall,
+  parseCallWith,
+  parseOperation,
+} from "./parse-call.ts";
 
 export interface StoreItem<Value> {
   key: string;
@@ -26,35 +32,39 @@ export class Store<Value = unknown> {
     this.name = name;
   }
 
-  async get(key: string): Promise<Value | undefined> {
-    const [value] = await this.#port.storeGet(this.name, [key]);
+  async get(key: string, options?: CallOptions): Promise<Value | undefined> {
+    const [value] = await this.#port.storeGet(this.name, [key], parseCall("get", options));
     return value as Value | undefined;
   }
 
-  async put(key: string, value: Value): Promise<void> {
+  async put(key: string, value: Value, options?: OperationOptions): Promise<void> {
     if (value === undefined) throw invalid("store.value", "JSON (delete removes a key)", value);
-    await this.batch([{ key, value }]);
+    await this.batch([{ key, value }], options);
   }
 
-  async delete(key: string): Promise<void> {
-    await this.batch([{ key }]);
+  async delete(key: string, options?: OperationOptions): Promise<void> {
+    await this.batch([{ key }], options);
   }
 
   /** All or nothing, durable together. */
-  async batch(changes: readonly StoreChange<Value>[]): Promise<void> {
+  async batch(changes: readonly StoreChange<Value>[], options?: OperationOptions): Promise<void> {
     if (!Array.isArray(changes)) throw invalid("store.batch", "an array", changes);
     const entries = changes.map(({ key, value }, index): StoreEntry => {
       if (value !== undefined) checkJson(`store.batch[${index}].value`, value);
       return { key, value };
     });
-    await this.#port.storeWrite(this.name, entries);
+    await this.#port.storeWrite(this.name, entries, parseOperation("store", options));
   }
 
   /** All entries whose key begins with the prefix, in the order of their keys. */
-  scan(options: { prefix?: string | undefined } = {}): AsyncIterableIterator<StoreItem<Value>> {
-    const { prefix } = fieldsOf<typeof options>("scan", options, ["prefix"]);
+  scan(
+    options: { prefix?: string | undefined } & CallOptions = {},
+  ): AsyncIterableIterator<StoreItem<Value>> {
+    const { rest, call } = parseCallWith("scan", options, ["prefix"]);
+    const { prefix } = rest;
     return walkPages(async (cursor) => {
       const page = await this.#port.storeScan(this.name, {
+        ...call,
         limit: PAGE_ITEMS,
         ...(prefix === undefined ? {} : { prefix }),
         ...(cursor === undefined ? {} : { cursor }),

@@ -62,7 +62,31 @@ async function infers(sluice: Sluice, schema: StandardSchema<{ n: string }, { n:
   await typed.add({ n: 1 });
 }
 
+/** Results have types without naming both generics. */
+async function infersResults(
+  sluice: Sluice,
+  schema: StandardSchema<{ n: string }, { n: number }>,
+  result: StandardSchema<{ sent: boolean }>,
+) {
+  const queue = await sluice.queue("q", { schema, result });
+  same<typeof queue, Queue<{ n: string }, { sent: boolean }, { n: number }>>(true);
+  const job = await queue.add({ n: "1" });
+  const answer = await job.finished();
+  same<typeof answer, { sent: boolean }>(true);
+  queue.work(({ payload }) => ({ sent: payload.n > 0 }));
+  // @ts-expect-error The result has another shape.
+  queue.work(() => ({ sent: "yes" }));
+  const plain = await sluice.queue("q", { result });
+  same<typeof plain, Queue<unknown, { sent: boolean }>>(true);
+  // Without a schema for results, a worker's events have the type that its handler returns.
+  const untyped = await sluice.queue("q", { schema });
+  const worker = untyped.work(({ payload }) => payload.n);
+  same<typeof worker, Worker<{ n: number }, number>>(true);
+  worker.on("finished", (event) => same<typeof event.result, number | undefined>(true));
+}
+
 test("what users write has the types that they expect", () => {
   assert.equal(typeof compiles, "function");
   assert.equal(typeof infers, "function");
+  assert.equal(typeof infersResults, "function");
 });

@@ -17,7 +17,7 @@ import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
 import { textOf } from "./errors.ts";
-import type { WorkEvents } from "./events.ts";
+import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { plainly, willRetry } from "./failure.ts";
 import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
@@ -64,7 +64,7 @@ export class Worker<Payload, Result>
 
   /** Users call `queue.work`. */
   constructor(options: WorkerOptions) {
-    super(options.above);
+    super(WORK_EVENTS, options.above);
     const { connection, work } = options;
     this.name = options.name;
     this.queue = options.queue;
@@ -263,7 +263,7 @@ export class Worker<Payload, Result>
     this.#slots.stop();
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
     const { connection } = this.#options;
-    const silence = await connection.lastAnswer(this.#stopConsumer());
+    const silence = await connection.lastAnswer(this.#stopConsumer(), this.#grace.answerMs);
     if (silence !== undefined) this.#tellError(silence);
     await this.#watch.until(() => this.#grace.isOver || this.#slots.busy === 0);
     this.#grace.end();
@@ -289,7 +289,8 @@ export class Worker<Payload, Result>
 
   async #confirmed(): Promise<void> {
     const confirmed = this.#watch.until(() => this.#leases.unconfirmed === 0);
-    const silence = await this.#options.connection.lastAnswer(confirmed);
+    const { answerMs } = this.#grace;
+    const silence = await this.#options.connection.lastAnswer(confirmed, answerMs);
     if (silence !== undefined) this.#tellError(silence);
   }
 

@@ -24,7 +24,7 @@ export interface Partitions {
   /** Calls wait while nobody owns the partition; they are made again when it has moved. */
   port(partition: number): Broker;
   /** Leaves them all, so that what this process holds goes back at once. */
-  close(): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
 }
 
 /** A directory for one process. */

@@ -31,8 +31,7 @@ export type Fact = { at: number } & (
   | { fact: "returned"; id: number }
   | RetriedFact
   | EndedFact
-  | DeadFact
-  | { fact: "progress"; id: number; progress: unknown }
+  | { fact: "dead"; id: number; reason: string; error?: string; blame: readonly string[] }
   | { fact: "redriven"; id: number }
   | { fact: "revived"; id: number }
   | { fact: "replaced"; id: number; sizeBytes: number; body: unknown; until?: number }
@@ -87,17 +86,6 @@ interface LentFact {
   until: number;
 }
 
-interface DeadFact {
-  fact: "dead";
-  id: number;
-  reason: string;
-  /** The attempts that it had used; absent: this failure used one more. */
-  attempts?: number;
-  error?: string;
-  stack?: string;
-  blame: readonly string[];
-}
-
 interface RetriedFact {
   fact: "retried";
   id: number;
@@ -105,7 +93,6 @@ interface RetriedFact {
   until: number;
   event: "failed" | "expired" | "retried";
   error?: string;
-  stack?: string;
   blame: readonly string[];
 }
 
@@ -114,7 +101,6 @@ interface EndedFact {
   id: number;
   ending: Ending;
   error?: string;
-  stack?: string;
   result?: unknown;
   blame: readonly string[];
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
@@ -184,14 +170,10 @@ export interface ExtraRecord {
   leaseMs?: number;
   backoff?: JobSpec["backoff"];
   error?: string;
-  stack?: string;
-  progress?: unknown;
-  leasesBefore?: number;
   result?: unknown;
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   history?: readonly HistoryEntry[];
   origin?: { queue: string; spec: JobSpec; attempts: number; reason: string };
-  diedAt?: number;
 }
 
 export type FactSink = (fact: Fact) => void;

@@ -39,7 +39,10 @@ const CATALOGUE = {
   /** The broker still reads its log. */
   RECOVERING: { status: 503, isRetryable: true },
   CLOSED: { status: 503, isRetryable: true },
+  /** The call was sent and not answered in time: it may have taken effect. */
   TIMEOUT: { status: 504, isRetryable: true },
+  /** There was no connection while the call waited: it was not sent and has no effect. */
+  UNAVAILABLE: { status: 503, isRetryable: true },
   /** The other end cannot be reached, or the connection broke. */
   DISCONNECTED: { status: 503, isRetryable: true },
 } as const;

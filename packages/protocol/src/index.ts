@@ -1,4 +1,11 @@
 export { allQueues } from "./all-queues.ts";
+export {
+  aborted,
+  type BoundedCall,
+  boundCalls,
+  parseTimeout,
+  timedOut,
+} from "./call-options.ts";
 export type * from "./clock.ts";
 export {
   ERROR_CODES,

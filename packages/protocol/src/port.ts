@@ -28,6 +28,8 @@ import type { BrokerStats } from "./stats.ts";
  * others. An answer means that what it says is durable. A call that can have no answer at all
  * rejects with a `SluiceError`.
  *
+ * Every call takes `CallOptions`: as its last argument, or among the options it has anyway.
+ *
  * Times are wall-clock milliseconds, durations end in `Ms`.
  */
 export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
@@ -40,8 +42,11 @@ export interface Broker extends JobCalls, QueueCalls, GateCalls, StoreCalls {
   /** How it is doing; with the times of the queues that are named. */
   stats(options?: StatsOptions): Promise<BrokerStats>;
 
-  /** Ends every consumer, gives its leases back, makes all that was answered durable. */
-  close(): Promise<void>;
+  /**
+   * Ends every consumer, gives its leases back, makes all that was answered durable. A broker that
+   * is reached over a network says goodbye for at most `timeoutMs`.
+   */
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
 }
 
 export interface JobCalls {
@@ -57,13 +62,13 @@ export interface JobCalls {
   /** A number: the cooldown that was asked for was too long, and lasts so many milliseconds. */
   nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true | number>[]>;
   /** The job was not started: it goes to the front of its flow and no attempt is lost. */
-  giveBack(leases: readonly string[]): Promise<Outcome<true>[]>;
+  giveBack(leases: readonly string[], options?: CallOptions): Promise<Outcome<true>[]>;
   /** Answers when the lease ends now. */
-  extend(items: readonly Extend[]): Promise<Outcome<number>[]>;
-  progress(items: readonly Progress[]): Promise<Outcome<true>[]>;
+  extend(items: readonly Extend[], options?: CallOptions): Promise<Outcome<number>[]>;
+  progress(items: readonly Progress[], options?: CallOptions): Promise<Outcome<true>[]>;
 
   /** False when the job had ended. */
-  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]>;
+  cancel(ids: readonly string[], options?: CallOptions): Promise<Outcome<boolean>[]>;
   /** Cancels the job that holds a dedupe key; false when none does. */
   cancelByKey(
     queue: string,
@@ -73,27 +78,27 @@ export interface JobCalls {
   /** Runs an ended job again while it is kept, or a delayed one at once. */
   retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]>;
 
-  job(id: string): Promise<JobInfo>;
-  why(id: string): Promise<Why>;
-  history(id: string): Promise<readonly HistoryEntry[]>;
+  job(id: string, options?: CallOptions): Promise<JobInfo>;
+  why(id: string, options?: CallOptions): Promise<Why>;
+  history(id: string, options?: CallOptions): Promise<readonly HistoryEntry[]>;
   /** In which queue each job is; undefined: there is none such, or it is no longer kept. */
-  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]>;
+  queuesOf(ids: readonly string[], options?: CallOptions): Promise<(string | undefined)[]>;
   /** Answers when the job has ended; at once when it has and is still kept. */
-  ended(id: string, options?: { signal?: AbortSignal | undefined }): Promise<JobEnd>;
+  ended(id: string, options?: CallOptions): Promise<JobEnd>;
   jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>>;
   /** Groups are asked for by their full names, such as `orders/batch-7`. */
-  group(group: string): Promise<GroupInfo>;
+  group(group: string, options?: CallOptions): Promise<GroupInfo>;
   /** Answers when the group has ended; at once when it has and is still known. */
-  groupEnded(group: string, options?: { signal?: AbortSignal | undefined }): Promise<GroupInfo>;
+  groupEnded(group: string, options?: CallOptions): Promise<GroupInfo>;
   /** No more members come to groups that adds have held: they end when their members have. */
-  releaseGroups(groups: readonly string[]): Promise<void>;
+  releaseGroups(groups: readonly string[], options?: CallOptions): Promise<void>;
 }
 
 export interface QueueCalls {
   /** Makes a queue, or changes one in place: its jobs stay. */
-  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo>;
+  setQueue(queue: string, options: QueueOptions, call?: CallOptions): Promise<QueueInfo>;
   deleteQueue(queue: string, options?: OperationOptions): Promise<void>;
-  queue(queue: string): Promise<QueueInfo>;
+  queue(queue: string, options?: CallOptions): Promise<QueueInfo>;
   /** A page of the queues, by name; `allQueues` reads them all. */
   queues(options?: QueuesOptions): Promise<Page<QueueInfo>>;
   /** Removes what waits or is delayed; leases are left alone. */
@@ -101,26 +106,35 @@ export interface QueueCalls {
   /** Puts dead jobs back where they came from, oldest first; answers how many. */
   redrive(queue: string, options?: RedriveOptions): Promise<number>;
   lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>>;
-  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void>;
-  workers(queue: string): Promise<readonly WorkerInfo[]>;
+  setLaneWeight(
+    queue: string,
+    key: FairnessKey,
+    weight: number,
+    options?: CallOptions,
+  ): Promise<void>;
+  workers(queue: string, options?: CallOptions): Promise<readonly WorkerInfo[]>;
 }
 
 export interface GateCalls {
   /** Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches. */
-  setGate(key: string, config: GateConfig): Promise<GateInfo>;
+  setGate(key: string, config: GateConfig, options?: CallOptions): Promise<GateInfo>;
   /** Removes the limits: what waited for them goes on. */
-  deleteGate(key: string): Promise<void>;
-  gate(key: string): Promise<GateInfo>;
+  deleteGate(key: string, options?: CallOptions): Promise<void>;
+  gate(key: string, options?: CallOptions): Promise<GateInfo>;
   gates(options?: GatesOptions): Promise<GatesPage>;
-  cooldown(key: string, ms: number, reason?: string): Promise<void>;
-  clearCooldown(key: string): Promise<void>;
+  cooldown(key: string, ms: number, reason?: string, options?: CallOptions): Promise<void>;
+  clearCooldown(key: string, options?: CallOptions): Promise<void>;
   /** Tells a gate's ladder of a success or a failure. */
   reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void>;
 }
 
 /** Small keyed stores on the same log, for what applications and policies must remember. */
 export interface StoreCalls {
-  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]>;
+  storeGet(
+    store: string,
+    keys: readonly string[],
+    options?: CallOptions,
+  ): Promise<(unknown | undefined)[]>;
   /** All or nothing, durable together; a value of undefined deletes its key. */
   storeWrite(
     store: string,
@@ -136,7 +150,7 @@ export interface StoreEntry {
   value: unknown;
 }
 
-export interface LookOptions {
+export interface LookOptions extends CallOptions {
   /**
    * In a cluster: what the partitions say that answer soon, instead of a refusal when one is away;
    * `stats` tells which are missing.
@@ -144,7 +158,7 @@ export interface LookOptions {
   partial?: boolean;
 }
 
-export interface StatsOptions {
+export interface StatsOptions extends CallOptions {
   queues?: readonly string[];
   /** Gates, by their key, whose decisions are told. */
   gates?: readonly string[];
@@ -152,7 +166,7 @@ export interface StatsOptions {
   oldest?: boolean;
 }
 
-export interface PageOptions {
+export interface PageOptions extends CallOptions {
   limit?: number;
   cursor?: string;
 }
@@ -200,7 +214,22 @@ export interface RedriveOptions extends OperationOptions {
   count?: number;
 }
 
-export interface OperationOptions {
+/** How long the caller waits. The broker's answer does not depend on it. */
+export interface CallOptions {
+  /**
+   * Ends the wait with `ABORTED`. A call that was not sent yet never takes effect, nor does an add
+   * that waits for room; any other call may have.
+   */
+  signal?: AbortSignal | undefined;
+  /**
+   * Ends the wait after this long: with `UNAVAILABLE` when the call could not be sent and so has
+   * no effect, else with `TIMEOUT`, which carries the operation id. Absent: the default of the
+   * connection; a broker in this process has none.
+   */
+  timeoutMs?: number | undefined;
+}
+
+export interface OperationOptions extends CallOptions {
   /**
    * The same call made again with the same id gets the first answer again, after a restart too. It
    * is remembered for ten minutes, unless ten thousand others have come since. Another call under
@@ -209,11 +238,7 @@ export interface OperationOptions {
   operationId?: string | undefined;
 }
 
-export interface CallOptions extends OperationOptions {
-  signal?: AbortSignal | undefined;
-}
-
-export interface AddOptions extends CallOptions {
+export interface AddOptions extends OperationOptions {
   /**
    * More members of the groups that these jobs name come with another call: those groups do not
    * end before they are released. Whoever goes away without a word releases them after a minute.
@@ -221,13 +246,12 @@ export interface AddOptions extends CallOptions {
   holdGroups?: boolean | undefined;
 }
 
-export interface LeaseOptions {
+export interface LeaseOptions extends CallOptions {
   max: number;
   waitMs?: number | undefined;
   /** How long the leases last; absent: as the queue or the job says. */
   leaseMs?: number | undefined;
   worker?: string | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 export interface ConsumeOptions {

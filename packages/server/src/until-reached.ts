@@ -1,7 +1,13 @@
 import { toSluiceError } from "@sluice/protocol";
 import { REACH_AGAIN_MS } from "./limits.ts";
 
-const PASSING: readonly string[] = ["DISCONNECTED", "TIMEOUT", "MOVED", "RECOVERING"];
+const PASSING: readonly string[] = [
+  "DISCONNECTED",
+  "UNAVAILABLE",
+  "TIMEOUT",
+  "MOVED",
+  "RECOVERING",
+];
 
 /**
  * Does it again for as long as nobody is there to answer. In a cluster that is a partition which is

@@ -1,5 +1,11 @@
 import { openBroker, SystemClock } from "@sluice/broker";
-import { Sluice as Client, type ConnectOptions, loadTracing, parseDuration } from "@sluice/client";
+import {
+  Sluice as Client,
+  type ConnectOptions,
+  LinkFeed,
+  loadTracing,
+  parseDuration,
+} from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
 import type { Log } from "@sluice/log";
@@ -27,7 +33,8 @@ export class Sluice extends Client {
 
   /**
    * The queues of a server, as if they were here; resolves when the server has welcomed us. The
-   * connection is made again whenever it is lost, and what was not answered is said again.
+   * client reconnects and repeats unanswered calls; each takes effect exactly once. While the
+   * server is away, calls wait for `callTimeout`.
    *
    * Several addresses are those of nodes of a cluster, of which one must answer: each call goes to
    * the node that owns what it is about, wherever that moves.
@@ -38,12 +45,14 @@ export class Sluice extends Client {
   ): Promise<Sluice> {
     const { tls, ...rest } = options;
     checkTls(tls);
+    const clock = new SystemClock();
+    const link = new LinkFeed();
     if (typeof url !== "string") {
-      const port = await connectCluster(checkUrls(url), { ...rest, tls });
-      return new Sluice({ port, clock: new SystemClock() });
+      const port = await connectCluster(checkUrls(url), { ...rest, tls, onLink: link.tell });
+      return new Sluice({ port, clock, link });
     }
-    const port = await connectBroker(url, { ...rest, dial: dialWs(tls) });
-    return new Sluice({ port, clock: new SystemClock(), failed: port.failure });
+    const port = await connectBroker(url, { ...rest, dial: dialWs(tls), onLink: link.tell });
+    return new Sluice({ port, clock, failed: port.failure, link });
   }
 }
 

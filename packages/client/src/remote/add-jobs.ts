@@ -1,5 +1,5 @@
 /** Adds a batch of jobs: in one frame, or one after the other when it is too large for one. */
-import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
+import { type Added, type NewJob, type Outcome, SluiceError, timedOut } from "@sluice/protocol";
 import { FRAME_BYTES_MAX, HOLD_GROUPS, KIND, readAdded, writeNewJob } from "@sluice/protocol/wire";
 import {
   BUSY_RETRY_MS,
@@ -8,14 +8,14 @@ import {
   PENDING_BYTES_MAX,
   WAITING_ADDS_MAX,
 } from "./limits.ts";
-import type { Operations } from "./operations.ts";
+import type { Bound, Operations } from "./operations.ts";
 
 export interface AddCall {
   readonly operations: Operations;
   readonly queue: string;
   readonly jobs: readonly NewJob[];
   readonly operationId: string;
-  readonly signal: AbortSignal | undefined;
+  readonly bound: Bound;
   readonly holdGroups: boolean;
   /** Throws when the connection is over. */
   readonly check: () => void;
@@ -24,7 +24,7 @@ export interface AddCall {
 export async function addInParts(call: AddCall): Promise<Outcome<Added>[]> {
   const { jobs, operations, check } = call;
   while (operations.bytes >= PENDING_BYTES_MAX) {
-    await waitForRoom(operations);
+    await waitForRoom(operations, call.bound);
     check();
   }
   const parts = partsOf(jobs);
@@ -35,18 +35,26 @@ export async function addInParts(call: AddCall): Promise<Outcome<Added>[]> {
   for (const [index, part] of parts.entries()) {
     check();
     const operationId = index === 0 ? call.operationId : `${call.operationId}.${index}`;
-    for (const outcome of await send(call, part, operationId)) outcomes.push(outcome);
+    const answer = await send(call, part, operationId).catch((error) => {
+      throw index === 0 ? error : partlySent(error, call);
+    });
+    for (const outcome of answer) outcomes.push(outcome);
   }
   return outcomes;
 }
 
+/** The first parts were added: the call as a whole cannot be said to have no effect. */
+function partlySent(error: SluiceError, { bound, operationId }: AddCall): SluiceError {
+  return error.code === "UNAVAILABLE" ? timedOut("add", bound.ms, operationId) : error;
+}
+
 /** Whoever adds faster than the server confirms waits for it, or is sent away. */
-async function waitForRoom(operations: Operations): Promise<void> {
+async function waitForRoom(operations: Operations, bound: Bound): Promise<void> {
   if (operations.waiting >= WAITING_ADDS_MAX) {
     const message = `${operations.bytes} bytes wait to be confirmed by the server`;
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
   }
-  await operations.room();
+  await operations.room(bound);
 }
 
 function partsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
@@ -71,14 +79,13 @@ function sizeOf(job: NewJob): number {
 }
 
 function send(
-  { operations, queue, signal, holdGroups }: AddCall,
+  { operations, queue, bound, holdGroups }: AddCall,
   jobs: readonly NewJob[],
   operationId: string,
 ): Promise<Outcome<Added>[]> {
-  const operation = operations.number();
-  const cancel = (): void => operations.cancel(operation);
-  const answer = operations.ask(
+  return operations.ask(
     {
+      name: "add",
       kind: KIND.add,
       write: (writer) => {
         writer.text(queue);
@@ -93,11 +100,8 @@ function send(
         return jobs.some(isTooLarge) ? withRefused(jobs, outcomes) : outcomes;
       },
     },
-    operation,
+    bound,
   );
-  if (signal === undefined) return answer;
-  signal.addEventListener("abort", cancel, { once: true });
-  return answer.finally(() => signal.removeEventListener("abort", cancel));
 }
 
 function isTooLarge(job: NewJob): boolean {

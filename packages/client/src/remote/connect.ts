@@ -1,8 +1,10 @@
 import type { Clock } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type Duration, parseDuration } from "../duration.ts";
 import { invalid, unknownField } from "../invalid.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
-import type { LinkOptions } from "./link.ts";
+import { CALL_TIMEOUT_MS } from "./limits.ts";
+import type { LinkEvent, LinkOptions } from "./link.ts";
 import { RemoteBroker } from "./remote-broker.ts";
 import { streamUrl } from "./stream-url.ts";
 
@@ -11,6 +13,11 @@ export interface ConnectOptions {
   apiKey?: string | undefined;
   /** How this program is called where connections are shown. */
   client?: string | undefined;
+  /**
+   * How long a call waits for its answer before it rejects with `UNAVAILABLE` (not sent) or
+   * `TIMEOUT` (sent). Not for `finished`, `consume` and `events`. Default 30 s.
+   */
+  callTimeout?: Duration | undefined;
 }
 
 /** What only the library itself and its tests choose. */
@@ -19,19 +26,27 @@ export interface ConnectParts extends ConnectOptions {
   clock?: Clock | undefined;
   random?: (() => number) | undefined;
   defer?: ((callback: () => void) => void) | undefined;
+  onLink?: ((event: LinkEvent) => void) | undefined;
 }
 
-const KNOWN = ["apiKey", "client", "dial", "clock", "random", "defer"];
+const PUBLIC = ["apiKey", "client", "callTimeout"];
+const KNOWN = [...PUBLIC, "dial", "clock", "random", "defer", "onLink"];
 
 /** The port of the server at `url`; resolves when the server has welcomed us. */
 export async function connectBroker(url: string, parts: ConnectParts = {}): Promise<RemoteBroker> {
   for (const [name, value] of Object.entries(parts)) {
-    if (!KNOWN.includes(name)) throw unknownField(`connect.${name}`, KNOWN.slice(0, 2), value);
+    if (!KNOWN.includes(name)) throw unknownField(`connect.${name}`, PUBLIC, value);
   }
   const { apiKey, client } = parts;
   checkText("connect.apiKey", apiKey);
   checkText("connect.client", client);
-  return RemoteBroker.open(linkOf(streamUrl(url), parts));
+  const callTimeoutMs = parseCallTimeout(parts.callTimeout);
+  return RemoteBroker.open({ ...linkOf(streamUrl(url), parts), callTimeoutMs });
+}
+
+export function parseCallTimeout(value: unknown): number {
+  if (value === undefined) return CALL_TIMEOUT_MS;
+  return parseDuration("connect.callTimeout", value, undefined, 1);
 }
 
 /** What reaches a server whose address only `dial` knows, and may be another one every time. */
@@ -41,14 +56,16 @@ export interface ReachParts extends ConnectParts {
   name: string;
   /** Before the first of several tries; each later one waits twice as long. */
   backoffMsMin?: number | undefined;
-  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  /** How long calls wait for a connection before all are refused. Absent: each has its own time. */
   patienceMs?: number | undefined;
+  /** How long a call waits for its answer. Absent: without end. */
+  callTimeoutMs?: number | undefined;
 }
 
 /** The port of a server that need not be there yet: calls wait for it. */
 export function reachBroker(parts: ReachParts): RemoteBroker {
-  const { name, patienceMs, backoffMsMin, ...rest } = parts;
-  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, backoffMsMin });
+  const { name, patienceMs, backoffMsMin, callTimeoutMs, ...rest } = parts;
+  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, backoffMsMin, callTimeoutMs });
 }
 
 function linkOf(url: string, parts: ConnectParts): LinkOptions {
@@ -60,6 +77,7 @@ function linkOf(url: string, parts: ConnectParts): LinkOptions {
     dial: parts.dial ?? dialWebSocket,
     random: parts.random ?? randomly,
     defer: parts.defer ?? endOfTurn,
+    onLink: parts.onLink,
   };
 }
 

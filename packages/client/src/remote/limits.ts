@@ -9,6 +9,9 @@ export const BACKOFF_MS_MAX = 5000;
 /** A partition that has moved finds its new owner within seconds: it is asked for often. */
 export const MOVED_MS_MAX = 250;
 
+/** Longer than any commit and any short restart of a server; shorter than callers of HTTP wait. */
+export const CALL_TIMEOUT_MS = 30_000;
+
 /** How long the other end may take to say farewell. */
 export const LEAVE_MS = 5000;
 

@@ -35,15 +35,31 @@ export interface LinkOptions {
   readonly defer: (callback: () => void) => void;
   /** Before the first of several tries; each later one waits twice as long. */
   readonly backoffMsMin?: number | undefined;
-  /** How long calls wait for a connection before they are refused. Absent: for ever. */
+  /** How long calls wait for a connection before all are refused. Absent: each has its own time. */
   readonly patienceMs?: number | undefined;
+  /** How long a call waits for its answer. Absent: without end. */
+  readonly callTimeoutMs?: number | undefined;
+  readonly onLink?: ((event: LinkEvent) => void) | undefined;
 }
+
+/** What happens to the connection after it was made for the first time. */
+export type LinkEvent =
+  | { readonly event: "connected"; readonly address: string }
+  | { readonly event: "disconnected"; readonly address: string; readonly error: SluiceError }
+  | {
+      readonly event: "reconnecting";
+      readonly address: string;
+      /** Counts from 1 after each disconnect. */
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly error: SluiceError;
+    };
 
 export interface LinkOwner {
   receive(reader: FrameReader): void;
   /** The session goes on, or is a new one that knows of nothing. */
   up(isResumed: boolean): void;
-  /** It is not up, and has not been for longer than whoever calls wants to wait. */
+  /** It has been down for longer than `patienceMs`. */
   outOfReach(error: SluiceError): void;
   /** It will never be up again. */
   failed(error: SluiceError): void;
@@ -68,6 +84,7 @@ export class Link {
   #tries = 0;
   /** Since when there is no connection. */
   #downAt: number;
+  #wasUp = false;
 
   constructor(options: LinkOptions, owner: LinkOwner) {
     this.#options = options;
@@ -177,6 +194,8 @@ export class Link {
     this.#heardAt = this.#options.clock.now();
     this.#beatIn(heartbeatMs);
     this.#owner.up(isResumed);
+    if (this.#wasUp) this.#options.onLink?.({ event: "connected", address: this.#address });
+    this.#wasUp = true;
     for (const message of early) this.#receive(message);
   }
 
@@ -209,7 +228,13 @@ export class Link {
     this.#downAt = this.#options.clock.now();
     this.#beat?.cancel();
     this.channel.detach();
-    this.#wait(unreachable(this.#options.url, reason));
+    const error = unreachable(this.#options.url, reason);
+    this.#options.onLink?.({ event: "disconnected", address: this.#address, error });
+    if (this.#state !== "closed") this.#wait(error);
+  }
+
+  get #address(): string {
+    return this.#options.url;
   }
 
   /** The next try: soon at first, then less and less often, and not all clients at once. */
@@ -220,12 +245,17 @@ export class Link {
     }
     this.#state = "waiting";
     const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
-    const { backoffMsMin = BACKOFF_MS_MIN } = this.#options;
+    const { backoffMsMin = BACKOFF_MS_MIN, onLink } = this.#options;
     if (clock.now() - this.#downAt > patienceMs) this.#owner.outOfReach(error);
     // Somebody else answers for it, or will in a moment: it is only not known yet who.
     const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
     const most = Math.min(longest, backoffMsMin * 2 ** this.#tries++);
-    this.#retry = clock.at(clock.now() + most * (0.5 + random() / 2), () => this.start());
+    const delayMs = most * (0.5 + random() / 2);
+    this.#retry = clock.at(clock.now() + delayMs, () => this.start());
+    if (!this.#wasUp) return;
+    const attempt = this.#tries;
+    const address = this.#address;
+    onLink?.({ event: "reconnecting", address, attempt, delayMs: Math.round(delayMs), error });
   }
 
   #beatIn(heartbeatMs: number): void {

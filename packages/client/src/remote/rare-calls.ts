@@ -2,6 +2,7 @@
 import type {
   Broker,
   BrokerStats,
+  CallOptions,
   FairnessKey,
   GateConfig,
   GateInfo,
@@ -33,34 +34,40 @@ import type { Ask } from "./operations.ts";
 type Rare = Pick<Broker, Exclude<CallName, "ended" | "groupEnded"> & keyof Broker>;
 
 export abstract class RareCalls implements Rare {
-  protected abstract call<T>(name: CallName, args: readonly unknown[]): Promise<T>;
+  protected abstract call<T>(
+    name: CallName,
+    args: readonly unknown[],
+    options?: OperationOptions,
+  ): Promise<T>;
 
   protected ask<T>(name: CallName, args: readonly unknown[]): Ask<T> {
     return {
+      name,
       kind: KIND.call,
       write: (writer) => writeCall(writer, name, args),
       read: (reader) => readAnswer(reader, name) as T,
     };
   }
 
-  /** Done twice it is not as if done once: it gets a name by which the broker knows it again. */
+  /** Calls that must not take effect twice get a name by which the broker recognises them. */
   protected once<T>(
     name: CallName,
     args: readonly unknown[],
     options: OperationOptions = {},
   ): Promise<T> {
     const { operationId = this.operationId() } = options;
-    return this.call(name, [...args, { ...options, operationId }]);
+    const named = { ...options, operationId };
+    return this.call(name, [...args, told(named)], named);
   }
 
   protected abstract operationId(): string;
 
-  async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
-    return this.call("progress", [items]);
+  async progress(items: readonly Progress[], options?: CallOptions): Promise<Outcome<true>[]> {
+    return this.call("progress", [items], options);
   }
 
-  async cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.call("cancel", [ids]);
+  async cancel(ids: readonly string[], options?: CallOptions): Promise<Outcome<boolean>[]> {
+    return this.call("cancel", [ids], options);
   }
 
   async cancelByKey(
@@ -75,52 +82,53 @@ export abstract class RareCalls implements Rare {
     return this.once("retry", [ids], options);
   }
 
-  async job(id: string): Promise<JobInfo> {
-    return this.call("job", [id]);
+  async job(id: string, options?: CallOptions): Promise<JobInfo> {
+    return this.call("job", [id], options);
   }
 
-  async why(id: string): Promise<Why> {
-    return this.call("why", [id]);
+  async why(id: string, options?: CallOptions): Promise<Why> {
+    return this.call("why", [id], options);
   }
 
-  async history(id: string): Promise<readonly HistoryEntry[]> {
-    return this.call("history", [id]);
+  async history(id: string, options?: CallOptions): Promise<readonly HistoryEntry[]> {
+    return this.call("history", [id], options);
   }
 
   async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
-    return this.call("jobs", [queue, options]);
+    return this.call("jobs", [queue, told(options)], options);
   }
 
-  async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
-    return this.call("queuesOf", [ids]);
+  async queuesOf(ids: readonly string[], options?: CallOptions): Promise<(string | undefined)[]> {
+    return this.call("queuesOf", [ids], options);
   }
 
-  async releaseGroups(groups: readonly string[]): Promise<void> {
-    await this.call("releaseGroups", [groups]);
+  async releaseGroups(groups: readonly string[], options?: CallOptions): Promise<void> {
+    await this.call("releaseGroups", [groups], options);
   }
 
   async stats(options?: StatsOptions): Promise<BrokerStats> {
-    return this.call("stats", [options]);
+    return this.call("stats", [told(options)], options);
   }
 
-  async group(group: string): Promise<GroupInfo> {
-    return this.call("group", [group]);
+  async group(group: string, options?: CallOptions): Promise<GroupInfo> {
+    return this.call("group", [group], options);
   }
 
-  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    return this.call("setQueue", [queue, options]);
+  async setQueue(queue: string, options: QueueOptions, call?: CallOptions): Promise<QueueInfo> {
+    return this.call("setQueue", [queue, options], call);
   }
 
   async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
     await this.once("deleteQueue", [queue], options);
   }
 
-  async queue(queue: string): Promise<QueueInfo> {
-    return this.call("queue", [queue]);
+  async queue(queue: string, options?: CallOptions): Promise<QueueInfo> {
+    return this.call("queue", [queue], options);
   }
 
   async queues(options?: QueuesOptions): Promise<Page<QueueInfo>> {
-    return this.call("queues", options === undefined ? [] : [options]);
+    const said = told(options);
+    return this.call("queues", said === undefined ? [] : [said], options);
   }
 
   async purge(queue: string, options?: OperationOptions): Promise<void> {
@@ -132,47 +140,56 @@ export abstract class RareCalls implements Rare {
   }
 
   async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
-    return this.call("lanes", [queue, options]);
+    return this.call("lanes", [queue, told(options)], options);
   }
 
-  async setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
-    await this.call("setLaneWeight", [queue, key, weight]);
+  async setLaneWeight(
+    queue: string,
+    key: FairnessKey,
+    weight: number,
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.call("setLaneWeight", [queue, key, weight], options);
   }
 
-  async workers(queue: string): Promise<readonly WorkerInfo[]> {
-    return this.call("workers", [queue]);
+  async workers(queue: string, options?: CallOptions): Promise<readonly WorkerInfo[]> {
+    return this.call("workers", [queue], options);
   }
 
-  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    return this.call("setGate", [key, config]);
+  async setGate(key: string, config: GateConfig, options?: CallOptions): Promise<GateInfo> {
+    return this.call("setGate", [key, config], options);
   }
 
-  async deleteGate(key: string): Promise<void> {
-    await this.call("deleteGate", [key]);
+  async deleteGate(key: string, options?: CallOptions): Promise<void> {
+    await this.call("deleteGate", [key], options);
   }
 
-  async gate(key: string): Promise<GateInfo> {
-    return this.call("gate", [key]);
+  async gate(key: string, options?: CallOptions): Promise<GateInfo> {
+    return this.call("gate", [key], options);
   }
 
   async gates(options?: GatesOptions): Promise<GatesPage> {
-    return this.call("gates", [options]);
+    return this.call("gates", [told(options)], options);
   }
 
-  async cooldown(key: string, ms: number, reason?: string): Promise<void> {
-    await this.call("cooldown", [key, ms, reason]);
+  async cooldown(key: string, ms: number, reason?: string, options?: CallOptions): Promise<void> {
+    await this.call("cooldown", [key, ms, reason], options);
   }
 
-  async clearCooldown(key: string): Promise<void> {
-    await this.call("clearCooldown", [key]);
+  async clearCooldown(key: string, options?: CallOptions): Promise<void> {
+    await this.call("clearCooldown", [key], options);
   }
 
   async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
     await this.once("reportGate", [key, ok], options);
   }
 
-  async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
-    return this.call("storeGet", [store, keys]);
+  async storeGet(
+    store: string,
+    keys: readonly string[],
+    options?: CallOptions,
+  ): Promise<(unknown | undefined)[]> {
+    return this.call("storeGet", [store, keys], options);
   }
 
   async storeWrite(
@@ -184,11 +201,18 @@ export abstract class RareCalls implements Rare {
   }
 
   async storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
-    return this.call("storeScan", [store, options]);
+    return this.call("storeScan", [store, told(options)], options);
   }
 
   /** What one partition of a cluster says to another: no part of the port, and refused to users. */
   async lend(request: object): Promise<object> {
     return this.call("lend", [request]);
   }
+}
+
+/** What travels: how long the caller waits is its own matter. Undefined when nothing is left. */
+function told<O extends CallOptions>(options: O | undefined): object | undefined {
+  if (options === undefined) return undefined;
+  const { signal: _signal, timeoutMs: _timeoutMs, ...rest } = options;
+  return rest;
 }

@@ -5,6 +5,7 @@ import {
   type AddOptions,
   type Broker,
   type BrokerEvent,
+  type CallOptions,
   type ConsumeOptions,
   type Consumer,
   type Deliver,
@@ -40,14 +41,10 @@ import { invalid } from "../invalid.ts";
 import { addInParts } from "./add-jobs.ts";
 import { LEAVE_MS } from "./limits.ts";
 import { Link, type LinkOptions, type LinkOwner } from "./link.ts";
-import { Operations } from "./operations.ts";
+import { type Bound, Operations, unavailable } from "./operations.ts";
 import { RareCalls } from "./rare-calls.ts";
 import { RemoteConsumer } from "./remote-consumer.ts";
 import { RemoteEvents } from "./remote-events.ts";
-
-interface Signalled {
-  signal?: AbortSignal | undefined;
-}
 
 const DONE: Outcome<true> = Object.freeze({ ok: true });
 
@@ -73,7 +70,14 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     this.#link = new Link(options, this);
     const isTaken = (operation: number): boolean =>
       this.#consumers.has(operation) || this.#events.has(operation);
-    this.#operations = new Operations(this.#link.channel, isTaken);
+    this.#operations = new Operations({
+      channel: this.#link.channel,
+      clock: options.clock,
+      url: options.url,
+      callTimeoutMs: options.callTimeoutMs ?? Number.POSITIVE_INFINITY,
+      isUp: () => this.#link.isUp,
+      isTaken,
+    });
     this.#mark = Array.from({ length: 4 }, () => options.random().toString(36).slice(2, 7)).join(
       "",
     );
@@ -104,12 +108,12 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
-    const { signal, holdGroups = false, operationId = this.operationId() } = options;
-    if (signal?.aborted === true) throw aborted(signal);
-    this.#checkReach();
+    const { holdGroups = false, operationId = this.operationId() } = options;
     const operations = this.#operations;
+    const bound = operations.bound({ ...options, operationId });
+    this.#checkReach();
     const check = (): void => this.#checkReach();
-    return addInParts({ operations, queue, jobs, operationId, signal, holdGroups, check });
+    return addInParts({ operations, queue, jobs, operationId, bound, holdGroups, check });
   }
 
   /** A name for a call that nobody else gives, so that it can be made again after a crash. */
@@ -118,19 +122,19 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    const { signal } = options;
-    if (signal?.aborted === true) throw aborted(signal);
+    // A poll is answered when its own time is over.
+    const bound = this.#operations.bound(options, false, options.waitMs);
     this.#checkReach();
-    const operation = this.#operations.number();
-    const answer = this.#operations.ask(
+    return this.#operations.ask(
       {
+        name: "lease",
         kind: KIND.lease,
         write: (writer) => writeLease(writer, queue, options),
         read: (reader) => readLeasedJobs(reader, queue),
+        late: (jobs) => this.#return(jobs),
       },
-      operation,
+      bound,
     );
-    return this.#orAborted(operation, answer, signal, (jobs) => this.#return(jobs));
   }
 
   async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
@@ -151,48 +155,53 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
 
   ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
     const { operationId = this.operationId() } = options;
-    return this.#endJobs("items", KIND.ack, items, (writer) => {
+    const write = (writer: FrameWriter): void => {
       writer.text(operationId);
       writeAcks(writer, items);
-    });
+    };
+    return this.#endJobs(
+      { name: "ack", kind: KIND.ack, items, write },
+      { ...options, operationId },
+    );
   }
 
   nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true | number>[]> {
     const { operationId = this.operationId() } = options;
-    return this.#endJobs("items", KIND.nack, items, (writer) => {
+    const write = (writer: FrameWriter): void => {
       writer.text(operationId);
       writeNacks(writer, items);
-    });
+    };
+    return this.#endJobs(
+      { name: "nack", kind: KIND.nack, items, write },
+      { ...options, operationId },
+    );
   }
 
-  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#endJobs("leases", KIND.giveBack, leases, tokens(leases));
+  giveBack(leases: readonly string[], options?: CallOptions): Promise<Outcome<true>[]> {
+    return this.#endJobs(giveBackOf(leases), options);
   }
 
-  async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+  async extend(items: readonly Extend[], options?: CallOptions): Promise<Outcome<number>[]> {
     checkBatch("items", items);
+    const bound = this.#operations.bound(options);
     this.#checkReach();
-    return this.#operations.ask({
-      kind: KIND.extend,
-      write: (writer) => writeExtends(writer, items),
-      read: (reader) => readOutcomes(reader) as Outcome<number>[],
-    });
+    return this.#operations.ask(
+      {
+        name: "extend",
+        kind: KIND.extend,
+        write: (writer) => writeExtends(writer, items),
+        read: (reader) => readOutcomes(reader) as Outcome<number>[],
+      },
+      bound,
+    );
   }
 
-  ended(id: string, options: Signalled = {}): Promise<JobEnd> {
-    return this.#waitFor("ended", id, options);
+  async ended(id: string, options?: CallOptions): Promise<JobEnd> {
+    return this.call("ended", [id], options);
   }
 
-  groupEnded(group: string, options: Signalled = {}): Promise<GroupInfo> {
-    return this.#waitFor("groupEnded", group, options);
-  }
-
-  async #waitFor<T>(name: CallName, id: string, { signal }: Signalled): Promise<T> {
-    if (signal?.aborted === true) throw aborted(signal);
-    this.#check();
-    const operation = this.#operations.number();
-    const answer = this.call<T>(name, [id], operation);
-    return this.#orAborted(operation, answer, signal, () => {});
+  async groupEnded(group: string, options?: CallOptions): Promise<GroupInfo> {
+    return this.call("groupEnded", [group], options);
   }
 
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
@@ -214,20 +223,21 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   /** Leaves, so that leases go back at once; a second call waits for the first. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close({ timeoutMs = LEAVE_MS }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    this.#closing ??= this.#close(Math.min(timeoutMs, LEAVE_MS));
     return this.#closing;
   }
 
   protected override call<T>(
     name: CallName,
     args: readonly unknown[],
-    operation?: number,
+    options?: OperationOptions,
   ): Promise<T> {
-    this.#check();
     const isPatient = name === "ended" || name === "groupEnded";
-    if (!isPatient) this.#checkReach();
-    return this.#operations.ask({ ...this.ask<T>(name, args), isPatient }, operation);
+    const bound = this.#operations.bound(options, isPatient);
+    if (isPatient) this.#check();
+    else this.#checkReach();
+    return this.#operations.ask(this.ask<T>(name, args), bound);
   }
 
   // What the link tells
@@ -250,6 +260,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     this.#away = undefined;
     if (isResumed) {
       for (const events of this.#events.values()) events.isHeard = true;
+      this.#operations.resume();
       return;
     }
     for (const consumer of this.#consumers.values()) consumer.join();
@@ -265,9 +276,8 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   outOfReach(error: SluiceError): void {
-    const message = `there is no answer: ${error.message}; what was asked may have been done, or not`;
-    this.#away = new SluiceError("DISCONNECTED", message, error.details, { cause: error });
-    this.#operations.failAll(this.#away, false);
+    this.#away = unavailable(this.#options.url, "the call was not sent", error);
+    this.#operations.failImpatient(error);
   }
 
   failed(error: SluiceError): void {
@@ -275,22 +285,22 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     this.#failed.resolve(error);
   }
 
-  async #close(): Promise<void> {
+  async #close(leaveMs: number): Promise<void> {
     const end = new SluiceError("CLOSED", "the connection is closed");
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#operations.leaving = end;
-    if (this.#link.isUp) await this.#leave();
+    if (this.#link.isUp) await this.#leave(leaveMs);
     this.#link.close();
     this.#over(end);
   }
 
   /** Until the server has said farewell, or has not for long. */
-  async #leave(): Promise<void> {
+  async #leave(ms: number): Promise<void> {
     const { clock } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#left = resolve;
-    const timer = clock.at(clock.now() + LEAVE_MS, resolve);
+    const timer = clock.at(clock.now() + ms, resolve);
     // What is on its way to them goes back first, by our own word: a server that takes us for a
     // node gives nothing back when we leave.
     const consumers = [...this.#consumers.values()];
@@ -321,30 +331,19 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     if (this.#away !== undefined) throw this.#away;
   }
 
-  async #endJobs(
-    field: string,
-    kind: number,
-    items: readonly unknown[],
-    write: (writer: FrameWriter) => void,
-  ): Promise<Outcome<true>[]> {
-    checkBatch(field, items);
+  async #endJobs(end: EndOfJobs, options?: OperationOptions): Promise<Outcome<true>[]> {
+    checkBatch(end.name === "giveBack" ? "leases" : "items", end.items);
+    const bound = this.#operations.bound(options);
     this.#checkReach();
-    return this.#askToEnd(kind, items, write);
+    return this.#askToEnd(end, bound);
   }
 
-  #askToEnd(
-    kind: number,
-    items: readonly unknown[],
-    write: (writer: FrameWriter) => void,
-  ): Promise<Outcome<true>[]> {
-    return this.#operations.ask({
-      kind,
-      write,
-      read: (reader) => {
-        if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
-        return readOutcomes(reader) as Outcome<true>[];
-      },
-    });
+  #askToEnd({ items, ...ask }: EndOfJobs, bound: Bound): Promise<Outcome<true>[]> {
+    const read = (reader: FrameReader): Outcome<true>[] => {
+      if (reader.kind === KIND.done) return new Array<Outcome<true>>(items.length).fill(DONE);
+      return readOutcomes(reader) as Outcome<true>[];
+    };
+    return this.#operations.ask({ ...ask, read }, bound);
   }
 
   #deliver(reader: FrameReader): void {
@@ -357,7 +356,7 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   #return(jobs: readonly LeasedJob[]): void {
     if (jobs.length === 0) return;
     const leases = jobs.map(({ lease }) => lease);
-    this.#askToEnd(KIND.giveBack, leases, tokens(leases)).catch(() => {});
+    this.#askToEnd(giveBackOf(leases), this.#operations.bound()).catch(() => {});
   }
 
   #answerConsumer(consumer: RemoteConsumer, reader: FrameReader): void {
@@ -368,48 +367,33 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   async #stop(consumer: RemoteConsumer): Promise<void> {
+    const write = (writer: FrameWriter): void => writer.u32(consumer.operation);
     try {
-      await this.#operations.ask({
-        kind: KIND.stop,
-        write: (writer) => writer.u32(consumer.operation),
-        read: () => {},
-      });
+      const ask = { name: "stop", kind: KIND.stop, write, read: () => {} };
+      await this.#operations.ask(ask, this.#operations.bound());
+    } catch (error) {
+      // A session that goes on after all must not deliver to a consumer that is gone.
+      const isOver = this.#end !== undefined;
+      if (!isOver) this.#link.channel.frame(KIND.stop, this.#operations.number(), write);
+      throw error;
     } finally {
       // Who could not be told of it must not be asked to take it in again.
       this.#consumers.delete(consumer.operation);
       consumer.end();
     }
   }
-
-  /** Rejects at once when the caller gives up; what comes after that goes to `late`. */
-  async #orAborted<T>(
-    operation: number,
-    answer: Promise<T>,
-    signal: AbortSignal | undefined,
-    late: (answer: T) => void,
-  ): Promise<T> {
-    if (signal === undefined) return answer;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const abort = (): void => {
-      reject(aborted(signal));
-      answer.then(late, () => {});
-      this.#operations.cancel(operation);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await Promise.race([answer, promise]);
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
-  }
 }
 
-function aborted(signal: AbortSignal): SluiceError {
-  return new SluiceError("ABORTED", "the caller gave up", {}, { cause: signal.reason });
+interface EndOfJobs {
+  readonly name: string;
+  readonly kind: number;
+  readonly items: readonly unknown[];
+  readonly write: (writer: FrameWriter) => void;
 }
 
-function tokens(leases: readonly string[]): (writer: FrameWriter) => void {
-  return (writer) => writeTokens(writer, leases);
+function giveBackOf(leases: readonly string[]): EndOfJobs {
+  const write = (writer: FrameWriter): void => writeTokens(writer, leases);
+  return { name: "giveBack", kind: KIND.giveBack, items: leases, write };
 }
 
 function checkBatch(field: string, items: unknown): void {

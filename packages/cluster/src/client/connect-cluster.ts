@@ -2,9 +2,15 @@
  * A client of a cluster. It knows the owners and talks to each directly; what concerns the cluster
  * as a whole, the making of queues, it asks of any node.
  */
-import { reachBroker } from "@sluice/client/remote";
+import {
+  type ConnectOptions,
+  type LinkEvent,
+  parseCallTimeout,
+  reachBroker,
+} from "@sluice/client/remote";
 import {
   type Broker,
+  type CallOptions,
   type OperationOptions,
   type QueueInfo,
   type QueueOptions,
@@ -22,14 +28,19 @@ export interface ClusterClientOptions {
   readonly apiKey?: string | undefined;
   /** How this program is called where connections are shown. */
   readonly client?: string | undefined;
+  /** How long a call waits for its answer. Default 30 s. */
+  readonly callTimeout?: ConnectOptions["callTimeout"];
   readonly tls?: ClientTls | undefined;
+  /** What happens to the connections, of which there is one for each partition. */
+  readonly onLink?: ((event: LinkEvent & { readonly partition: number }) => void) | undefined;
 }
 
 /** The port of the cluster whose nodes are at these addresses; one that answers is enough. */
 export async function connectCluster(
   urls: readonly string[],
-  { apiKey, client, tls = {} }: ClusterClientOptions = {},
+  { apiKey, client, tls = {}, callTimeout, onLink }: ClusterClientOptions = {},
 ): Promise<Broker> {
+  const callTimeoutMs = parseCallTimeout(callTimeout);
   const view = await ClusterView.open({ urls, apiKey, tls });
   const dial = dialWs(tls);
   const owners = new OwnerDial({
@@ -38,10 +49,19 @@ export async function connectCluster(
     dial,
     clock: STEADY_CLOCK,
   });
-  const partitions = new LocalPartitions({ elsewhere: owners.dial, apiKey });
+  const partitions = new LocalPartitions({
+    elsewhere: owners.dial,
+    apiKey,
+    callTimeoutMs,
+    onLink: (partition, event) => {
+      const address = view.addressOf(partition) || event.address;
+      onLink?.({ ...event, address, partition });
+    },
+  });
   const anyNode = reachBroker({
     name: "the cluster",
     patienceMs: PATIENCE_MS,
+    callTimeoutMs,
     apiKey,
     client,
     dial: () => dialAny(view.urls, dial),
@@ -81,9 +101,13 @@ class ClusterClient extends ClusterRouter {
     this.#parts = parts;
   }
 
-  override async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+  override async setQueue(
+    queue: string,
+    options: QueueOptions,
+    call?: CallOptions,
+  ): Promise<QueueInfo> {
     const { anyNode, view } = this.#parts;
-    const info = await anyNode.setQueue(queue, options);
+    const info = await anyNode.setQueue(queue, options, call);
     await view.refresh();
     return info;
   }
@@ -94,9 +118,9 @@ class ClusterClient extends ClusterRouter {
     await view.refresh();
   }
 
-  override async close(): Promise<void> {
+  override async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
     const { view, owners, anyNode } = this.#parts;
-    await Promise.all([super.close(), anyNode.close()]);
+    await Promise.all([super.close(options), anyNode.close(options)]);
     owners.close();
     view.close();
   }

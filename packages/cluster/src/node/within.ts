@@ -1,4 +1,4 @@
-import { type Clock, SluiceError } from "@sluice/protocol";
+import { type Clock, type ErrorCode, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 
 /** Rejects with TIMEOUT when the answer takes too long; what comes later is nobody's. */
@@ -41,12 +41,13 @@ export async function keepTrying<T>(clock: Clock, ms: number, act: () => Promise
     try {
       return await act();
     } catch (error) {
-      const isPassing =
-        error instanceof SluiceError && (error.code === "DISCONNECTED" || error.code === "TIMEOUT");
+      const isPassing = error instanceof SluiceError && PASSING.includes(error.code);
       if (!isPassing || clock.now() >= endAt) throw error;
     }
     await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
   }
 }
+
+const PASSING: readonly ErrorCode[] = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
 const AGAIN_MS = 200;

@@ -5,7 +5,7 @@
  * and is dialled again.
  */
 import type { Homes, LendAnswer } from "@sluice/broker";
-import { reachBroker } from "@sluice/client/remote";
+import { type LinkEvent, reachBroker } from "@sluice/client/remote";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
 import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
@@ -28,6 +28,9 @@ export interface LocalPartitionsOptions {
   random?: (() => number) | undefined;
   defer?: ((callback: () => void) => void) | undefined;
   resumeMs?: number | undefined;
+  /** How long a call waits for its answer. Default: without end, once there is a connection. */
+  callTimeoutMs?: number | undefined;
+  onLink?: ((partition: number, event: LinkEvent) => void) | undefined;
 }
 
 interface Served {
@@ -120,7 +123,7 @@ export class LocalPartitions implements Partitions {
   #reach(partition: number): ReturnType<typeof reachBroker> {
     const known = this.#ports.get(partition);
     if (known !== undefined) return known;
-    const { apiKey, clock, random, defer } = this.#options;
+    const { apiKey, clock, random, defer, callTimeoutMs, onLink } = this.#options;
     const port = reachBroker({
       name: `partition ${partition}`,
       client: "router",
@@ -128,6 +131,8 @@ export class LocalPartitions implements Partitions {
       clock,
       random,
       defer,
+      callTimeoutMs,
+      onLink: onLink && ((event) => onLink(partition, event)),
       patienceMs: PATIENCE_MS,
       backoffMsMin: BACKOFF_MS_MIN,
       dial: () => this.dial(partition),
@@ -137,10 +142,10 @@ export class LocalPartitions implements Partitions {
   }
 
   /** Those that are served here are served on until they are withdrawn. */
-  async close(): Promise<void> {
+  async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
     const ports = [...this.#ports.values()];
     this.#ports.clear();
-    await Promise.all(ports.map((port) => port.close()));
+    await Promise.all(ports.map((port) => port.close(options)));
   }
 }
 

@@ -19,9 +19,9 @@ test("calls to a partition that nobody serves are refused after a while", async 
       isOver = true;
     });
   await clock.advance(PATIENCE_MS + 1_000);
-  assert.equal((await adding).code, "DISCONNECTED");
+  assert.equal((await adding).code, "UNAVAILABLE");
   const at = await port.queues().catch((error) => error);
-  assert.equal(at.code, "DISCONNECTED");
+  assert.equal(at.code, "UNAVAILABLE");
   assert.equal(isOver, false);
   partitions.serve(0, await openBroker({ log: new MemoryLog(), clock }));
   await clock.advance(1_000);

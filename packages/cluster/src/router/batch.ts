@@ -62,6 +62,8 @@ export async function callShares<I, T>(
     }),
   );
   const isAnswered = errors.length < shares.length || refused.size > 0;
-  if (errors.length > 0 && !isAnswered) throw errors[0]!;
+  // What was sent to one of them may have taken effect, whatever the others say.
+  const sent = errors.find(({ code }) => code !== "UNAVAILABLE");
+  if (errors.length > 0 && !isAnswered) throw sent ?? errors[0]!;
   return outcomes;
 }

@@ -9,6 +9,7 @@ import {
   type Broker,
   type BrokerEvent,
   type BrokerStats,
+  boundCalls,
   type Clock,
   type ConsumeOptions,
   type Consumer,
@@ -56,7 +57,7 @@ import { callShares, sharesOf } from "./batch.ts";
 import { GateDesk } from "./gate-desk.ts";
 import { groupEnded, groupOf } from "./groups.ts";
 import { HeldGroups } from "./held-groups.ts";
-import { CREDITS_MAX } from "./limits.ts";
+import { CREDITS_MAX, PARTITIONS_FIRST_MS } from "./limits.ts";
 import { mergeStats } from "./merge-queues.ts";
 import { MergedEvents } from "./merged-events.ts";
 import { pageInTurn } from "./pages.ts";
@@ -108,6 +109,10 @@ export class ClusterRouter implements Broker {
     this.#stores = new StoreDesk(reach);
   }
 
+  get clock(): Clock {
+    return this.#reach.clock;
+  }
+
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
     this.#reach.check();
     const events = new MergedEvents(this.#reach, filter, (over) => this.#events.delete(over));
@@ -122,13 +127,13 @@ export class ClusterRouter implements Broker {
   }
 
   /** Leaves all partitions, which go on without us; a second call waits for the first. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+    this.#closing ??= this.#close(options);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    const closing = this.#reach.close();
+  async #close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+    const closing = this.#reach.close(options);
     for (const events of [...this.#events]) events.end();
     await closing;
   }
@@ -417,6 +422,8 @@ export class ClusterRouter implements Broker {
     );
   }
 }
+
+boundCalls(ClusterRouter, { clockOf: ({ clock }) => clock, graceMs: PARTITIONS_FIRST_MS });
 
 function checkName(field: string, name: unknown): string {
   if (typeof name === "string") return name;

@@ -22,7 +22,16 @@ export interface Seen<T> {
 }
 
 /** Nobody answers for the partition, which says nothing of what was asked. */
-const AWAY: readonly ErrorCode[] = ["DISCONNECTED", "TIMEOUT", "MOVED", "LOG_FAILED"];
+const AWAY: readonly ErrorCode[] = [
+  "DISCONNECTED",
+  "UNAVAILABLE",
+  "TIMEOUT",
+  "MOVED",
+  "LOG_FAILED",
+];
+
+/** The call was cut off, or was not sent. */
+const CUT_OFF: readonly ErrorCode[] = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
 export interface ReachOptions {
   readonly directory: Directory;
@@ -63,9 +72,9 @@ export class Reach {
     return this.#partitions.port(partition);
   }
 
-  async close(): Promise<void> {
+  async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
     this.#isClosed = true;
-    await this.#partitions.close();
+    await this.#partitions.close(options);
   }
 
   /** A question, which is not waited for without end: nothing is lost when it is asked again. */
@@ -94,7 +103,7 @@ export class Reach {
       try {
         return await call();
       } catch (error) {
-        const isCutOff = toSluiceError(error).code === "DISCONNECTED";
+        const isCutOff = CUT_OFF.includes(toSluiceError(error).code);
         if (!isCutOff || tries >= TRIES_MAX || this.#isClosed) throw error;
       }
       await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
@@ -116,7 +125,7 @@ export class Reach {
       for (const [name, tell] of owed) this.owed.owe(partition, name, () => tell(partition));
     }
     const refused = answers.find(({ error }) => error !== undefined);
-    if (refused !== undefined) throw refused.error!;
+    if (refused !== undefined) throw ofAll(refused.error!, answers);
   }
 
   /** What each of them answers, in their order. */
@@ -144,7 +153,7 @@ export class Reach {
     const known: { partition: number; value: T }[] = [];
     for (const answer of answers) {
       if (answer.error === undefined) known.push(answer);
-      else if (!unknown.includes(answer.error.code)) throw answer.error;
+      else if (!unknown.includes(answer.error.code)) throw ofAll(answer.error, answers);
     }
     if (known.length > 0) return known;
     // The first code of the list says the most.
@@ -231,6 +240,14 @@ export class Reach {
     await Promise.race([done, promise]);
     timer.cancel();
   }
+}
+
+/** What was not sent to one partition may have taken effect in another. */
+function ofAll(error: SluiceError, answers: readonly Answered<unknown>[]): SluiceError {
+  const isUnsent = answers.every((answer) => answer.error?.code === "UNAVAILABLE");
+  if (isUnsent || error.code !== "UNAVAILABLE") return error;
+  const message = `not every partition was reached: ${error.message}`;
+  return new SluiceError("TIMEOUT", message, error.details, { cause: error });
 }
 
 function isAway({ error }: Answered<unknown>): boolean {

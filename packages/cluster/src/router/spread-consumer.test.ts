@@ -146,7 +146,7 @@ test("a consumer that is stopped is over though a partition is away, and stays s
   });
   const stopping = consumer.stop().catch((error) => error.code);
   await clock.advance(AWAY_MS + 1_000);
-  assert.equal(await stopping, "DISCONNECTED");
+  assert.equal(await stopping, "UNAVAILABLE");
   assert.ok(isOver);
   cluster.away.clear();
   await clock.advance(AWAY_MS);

@@ -1,4 +1,5 @@
 import { adding, repeating, repeatingSurvives } from "./add.ts";
+import { bounding } from "./call-options.ts";
 import { cancelling } from "./cancel.ts";
 import { admission, capacity, results } from "./capacity.ts";
 import type { ConformanceCase } from "./case.ts";
@@ -38,6 +39,7 @@ const CASES: readonly ConformanceCase[] = [
   ...repeating,
   ...repeatingSurvives,
   ...repeatingRare,
+  ...bounding,
   ...placing,
   ...timing,
   ...bearing,

@@ -3,7 +3,15 @@
  * through it, so there is one place that decides who may do what; docs/operating.md has the table.
  * The check is made on each call, so a key that is revoked is refused at its next one.
  */
-import type { Broker, BrokerEvent, BrokerStats, EventFilter, StatsOptions } from "@sluice/protocol";
+import {
+  type Broker,
+  type BrokerEvent,
+  type BrokerStats,
+  boundCalls,
+  type EventFilter,
+  type StatsOptions,
+} from "@sluice/protocol";
+import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { GuardedPlace } from "./guard-queues.ts";
 import { Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
@@ -44,3 +52,5 @@ class Guard extends GuardedPlace implements Broker {
   /** The broker is the server's, not the caller's. */
   async close(): Promise<void> {}
 }
+
+boundCalls(Guard, { clockOf: () => STEADY_CLOCK });

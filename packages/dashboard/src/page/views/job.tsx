@@ -113,7 +113,7 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
 
 function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
-  const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, dead } = job;
+  const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, origin } = job;
   const tone = state === "finished" ? "good" : state === "failed" ? "bad" : undefined;
   return (
     <dl class="facts">
@@ -144,9 +144,9 @@ function JobFacts({ job }: { job: JobJson }): JSX.Element {
         <Fact label="dedupe key">{cut(visible(job.dedupe), FACT_CHARS)}</Fact>
       )}
       {job.deadline !== undefined && <Fact label="deadline">{timeOfDay(job.deadline, now)}</Fact>}
-      {dead !== undefined && (
+      {origin !== undefined && (
         <Fact label="came from">
-          <a href={link("queues", dead.origin)}>{dead.origin}</a>
+          <a href={link("queues", origin)}>{origin}</a>
         </Fact>
       )}
     </dl>

@@ -1,0 +1,95 @@
+/**
+ * Adds one by one to one queue. Adds of one turn travel as one call, under one operation id. When
+ * that call is sent and not answered in time, each of its adds gets a name of its own: the id of
+ * the call with its place in it. Repeating an add by that name repeats the call as it was, so each
+ * of its jobs is added at most once, and answers for the one.
+ */
+import {
+  type Added,
+  type Broker,
+  type ErrorJson,
+  type NewJob,
+  type OperationOptions,
+  type Outcome,
+  SluiceError,
+} from "@sluice/protocol";
+import { Gather, type Waiter } from "./gather.ts";
+import { UNANSWERED_CALLS_MAX, UNANSWERED_JOBS_MAX } from "./limits.ts";
+import { one } from "./one.ts";
+
+const NAME = /^(.+)~(\d+)of\d+$/;
+
+export class Adds {
+  readonly #port: Broker;
+  readonly #queue: string;
+  readonly #gather: Gather<NewJob, Added>;
+  /** Calls of several adds that were not answered in time, by their operation ids. */
+  readonly #unanswered = new Map<string, readonly NewJob[]>();
+
+  constructor(port: Broker, queue: string) {
+    this.#port = port;
+    this.#queue = queue;
+    this.#gather = new Gather((jobs) => this.#send(jobs));
+  }
+
+  add(job: NewJob, waiter: Waiter<Added>): void {
+    this.#gather.add(job, waiter);
+  }
+
+  /** One add with a time, a signal or a name of its own; it keeps its place behind the others. */
+  async alone(job: NewJob, options: OperationOptions): Promise<Added> {
+    this.flush();
+    const [, operationId, place] = NAME.exec(options.operationId ?? "") ?? [];
+    if (operationId === undefined) return one(this.#port.add(this.#queue, [job], options));
+    const jobs = this.#unanswered.get(operationId);
+    const index = Number(place);
+    if (jobs === undefined || !isSame(jobs[index]?.payload, job.payload)) {
+      throw notOurs(options.operationId!);
+    }
+    const outcomes = await this.#port.add(this.#queue, jobs, { ...options, operationId });
+    return one(Promise.resolve(outcomes.slice(index, index + 1)));
+  }
+
+  /** Sends what is gathered now. */
+  flush(): void {
+    this.#gather.flush();
+  }
+
+  async #send(jobs: readonly NewJob[]): Promise<readonly Outcome<Added>[]> {
+    try {
+      return await this.#port.add(this.#queue, jobs);
+    } catch (error) {
+      const { operationId } = error instanceof SluiceError ? error.details : {};
+      if (jobs.length === 1 || typeof operationId !== "string") throw error;
+      this.#keep(operationId, jobs);
+      return jobs.map((_, i) =>
+        refusalOf(error as SluiceError, `${operationId}~${i}of${jobs.length}`),
+      );
+    }
+  }
+
+  #keep(operationId: string, jobs: readonly NewJob[]): void {
+    if (jobs.length > UNANSWERED_JOBS_MAX) return;
+    this.#unanswered.set(operationId, jobs);
+    for (const oldest of this.#unanswered.keys()) {
+      if (this.#unanswered.size <= UNANSWERED_CALLS_MAX) return;
+      this.#unanswered.delete(oldest);
+    }
+  }
+}
+
+function refusalOf(error: SluiceError, operationId: string): { error: ErrorJson } {
+  const json = error.toJSON();
+  return { error: { ...json, details: { ...json.details, operationId } } };
+}
+
+function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
+  return one?.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
+function notOurs(operationId: string): SluiceError {
+  const message =
+    `operation id "${operationId}" belongs to several adds that were sent together; only the ` +
+    "same Sluice can repeat them, with the same payload. Choose an operationId to repeat elsewhere";
+  return new SluiceError("CONFLICT", message, { operationId });
+}

@@ -1,0 +1,38 @@
+import type { BrokerEvent } from "@sluice/protocol";
+import { decodeLeniently } from "./json.ts";
+
+type Ended = Extract<BrokerEvent, { event: "ended" }>;
+
+/** What happens in the broker, with results as values; a result that is not JSON stays bytes. */
+export type SluiceEvent =
+  | Exclude<BrokerEvent, { event: "ended" }>
+  | (Omit<Ended, "result"> & { result?: unknown });
+
+/** The events of the port, as users read them. */
+export class ValueEvents implements AsyncIterableIterator<SluiceEvent> {
+  readonly #events: AsyncIterableIterator<BrokerEvent>;
+
+  constructor(events: AsyncIterableIterator<BrokerEvent>) {
+    this.#events = events;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<SluiceEvent, undefined>> {
+    const next = await this.#events.next();
+    if (next.done === true) return { done: true, value: undefined };
+    return { done: false, value: shown(next.value) };
+  }
+
+  async return(): Promise<IteratorResult<SluiceEvent, undefined>> {
+    await this.#events.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+function shown(event: BrokerEvent): SluiceEvent {
+  if (event.event !== "ended" || event.result === undefined) return event;
+  return { ...event, result: decodeLeniently(event.result) };
+}

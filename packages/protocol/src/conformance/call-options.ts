@@ -1,0 +1,138 @@
+import type { Broker, CallOptions } from "../port.ts";
+import { cases } from "./case.ts";
+import { accepted, bytes, equal, rejects, textOf } from "./check.ts";
+import type { Scene } from "./scene.ts";
+
+type Calls = Readonly<Record<string, (broker: Broker, call: CallOptions) => Promise<unknown>>>;
+
+/** Every call that is bounded, each with what it needs to go through. */
+const CALLS: Calls = {
+  add: (broker, call) => broker.add("q", [{ payload: bytes("x") }], call),
+  lease: (broker, call) => broker.lease("q", { max: 1, ...call }),
+  ack: (broker, call) => broker.ack([], call),
+  nack: (broker, call) => broker.nack([], call),
+  giveBack: (broker, call) => broker.giveBack([], call),
+  extend: (broker, call) => broker.extend([], call),
+  progress: (broker, call) => broker.progress([], call),
+  cancel: (broker, call) => broker.cancel([], call),
+  cancelByKey: (broker, call) => broker.cancelByKey("q", [], call),
+  retry: (broker, call) => broker.retry([], call),
+  queuesOf: (broker, call) => broker.queuesOf([], call),
+  jobs: (broker, call) => broker.jobs("q", call),
+  releaseGroups: (broker, call) => broker.releaseGroups([], call),
+  setQueue: (broker, call) => broker.setQueue("other", {}, call),
+  queue: (broker, call) => broker.queue("q", call),
+  queues: (broker, call) => broker.queues(call),
+  purge: (broker, call) => broker.purge("q", call),
+  lanes: (broker, call) => broker.lanes("q", call),
+  setLaneWeight: (broker, call) => broker.setLaneWeight("q", "lane", 2, call),
+  workers: (broker, call) => broker.workers("q", call),
+  setGate: (broker, call) => broker.setGate("gate", { rate: 1 }, call),
+  gate: (broker, call) => broker.gate("gate", call),
+  gates: (broker, call) => broker.gates(call),
+  cooldown: (broker, call) => broker.cooldown("gate", 1, "reason", call),
+  clearCooldown: (broker, call) => broker.clearCooldown("gate", call),
+  reportGate: (broker, call) => broker.reportGate("gate", true, call),
+  deleteGate: (broker, call) => broker.deleteGate("gate", call),
+  storeGet: (broker, call) => broker.storeGet("s", ["k"], call),
+  storeWrite: (broker, call) => broker.storeWrite("s", [{ key: "k", value: 1 }], call),
+  storeScan: (broker, call) => broker.storeScan("s", call),
+  stats: (broker, call) => broker.stats(call),
+};
+
+/** The queue is full, so that the next add waits. */
+async function full(scene: Scene): Promise<void> {
+  await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(900) });
+  await scene.add("a");
+}
+
+export const bounding = cases("call options", {
+  "a call whose signal is aborted already is refused with ABORTED, and does nothing": async (
+    scene,
+  ) => {
+    await scene.queue();
+    for (const [name, call] of Object.entries(CALLS)) {
+      await rejects(call(scene.broker, { signal: AbortSignal.abort() }), "ABORTED", name);
+    }
+    const id = await scene.add("x");
+    const signal = AbortSignal.abort();
+    for (const name of ["job", "why", "history", "ended"] as const) {
+      await rejects(scene.broker[name](id, { signal }), "ABORTED", name);
+    }
+    await rejects(scene.broker.deleteQueue("q", { signal }), "ABORTED", "deleteQueue");
+    equal(
+      (await scene.broker.queues()).items.map(({ name }) => name),
+      ["q"],
+      "the queues",
+    );
+    equal((await scene.broker.queue("q")).stats.added, 1, "the jobs that were added");
+    equal(await scene.broker.storeGet("s", ["k"]), [undefined], "what is stored");
+  },
+
+  "a time and a signal that are not needed change nothing": async (scene) => {
+    await scene.queue();
+    const { signal } = new AbortController();
+    for (const [name, call] of Object.entries(CALLS)) {
+      const answer = call(scene.broker, { signal, timeoutMs: 60_000 });
+      await scene.atOnce(answer, name);
+    }
+  },
+
+  "a time that is no number of milliseconds is refused": async (scene) => {
+    await scene.queue();
+    for (const timeoutMs of [-1, Number.NaN, "5s" as unknown as number]) {
+      await rejects(scene.broker.queues({ timeoutMs }), "INVALID", `a time of ${timeoutMs}`);
+    }
+  },
+
+  "an add that is over its time ends with TIMEOUT, and adds nothing later": async (scene) => {
+    await full(scene);
+    const options = { timeoutMs: scene.steps(2), operationId: "once" };
+    const add = scene.broker.add("q", [{ payload: bytes("b") }], options);
+    await scene.waits(add, "an add to a full queue");
+    await scene.pass(4);
+    const error = await rejects(add, "TIMEOUT", "the add");
+    equal(error.details?.operationId, "once", "the operation id that the error carries");
+    await scene.takeOne();
+    await scene.settle();
+    await scene.expect([], "what there is when there is room");
+  },
+
+  "an add that timed out and is repeated under its operation id adds one job": async (scene) => {
+    await full(scene);
+    const options = { timeoutMs: scene.steps(2), operationId: "once" };
+    const jobs = [{ payload: bytes("b") }];
+    const add = scene.broker.add("q", jobs, options);
+    await scene.waits(add, "an add to a full queue");
+    await scene.pass(4);
+    await rejects(add, "TIMEOUT", "the add");
+    await scene.takeOne();
+    const again = (): Promise<unknown> => scene.broker.add("q", jobs, { operationId: "once" });
+    const first = await again();
+    accepted((first as never[])[0], "the add that was repeated");
+    equal(await again(), first, "the answer when it is repeated once more");
+    await scene.expect(["b"], "what there is");
+  },
+
+  "a poll that is over its time ends with TIMEOUT, and takes no job with it": async (scene) => {
+    await scene.queue();
+    const options = { max: 1, waitMs: scene.steps(500), timeoutMs: scene.steps(2) };
+    const poll = scene.broker.lease("q", options);
+    await scene.waits(poll, "the poll");
+    await scene.pass(4);
+    await rejects(poll, "TIMEOUT", "the poll");
+    await scene.add("x");
+    const job = await scene.takeOne();
+    equal([textOf(job), job.attempt], ["x", 0], "the job that came after");
+  },
+
+  "waiting for a job to end is over after its time, and leaves the job alone": async (scene) => {
+    await scene.queue();
+    const id = await scene.add("x");
+    const ended = scene.broker.ended(id, { timeoutMs: scene.steps(2) });
+    await scene.waits(ended, "the wait");
+    await scene.pass(4);
+    await rejects(ended, "TIMEOUT", "the wait");
+    await scene.expect(["x"], "what there is");
+  },
+});
