@@ -66,6 +66,7 @@ export interface SeenJob {
   readonly ending?: Ending | undefined;
   readonly attempt: number;
   readonly at?: number | undefined;
+  readonly origin?: string | undefined;
   readonly body: number | string;
 }
 

@@ -1,6 +1,6 @@
 // What the clients of one world were told, and whether it fits together.
 
-import type { Added, LeasedJob, Outcome, QueueStats } from "@sluice/protocol";
+import type { Added, LeasedJob, Outcome, QueueStats, SluiceError } from "@sluice/protocol";
 
 const decoder = new TextDecoder();
 
@@ -11,8 +11,12 @@ export class History {
   readonly #finished = new Set<string>();
   readonly #over = new Set<string>();
   readonly #leases = new Set<string>();
+  // Adds that rejected with UNAVAILABLE: they must never have taken effect.
+  readonly #withdrawn = new Set<string>();
   #adding = 0;
   deliveries = 0;
+  unavailable = 0;
+  timeouts = 0;
 
   constructor(seed: number) {
     this.seed = seed;
@@ -37,6 +41,19 @@ export class History {
       const id = outcomes[i]?.ok?.id;
       if (id === undefined) this.fail(`the add of ${name} was answered with no id`);
       else this.#note(name, id);
+    }
+  }
+
+  // An add was not answered in time. What is known of one that is repeated is what the first said.
+  refused(names: readonly string[], { code }: SluiceError, isRepeated: boolean): void {
+    this.#adding -= names.length;
+    if (code === "TIMEOUT") this.timeouts++;
+    else if (code === "UNAVAILABLE") this.unavailable++;
+    else this.fail(`an add was refused with ${code}`);
+    if (code !== "UNAVAILABLE" || isRepeated) return;
+    for (const name of names) {
+      this.#withdrawn.add(name);
+      if (this.#idOf.has(name)) this.fail(`${name} was added before it was UNAVAILABLE`);
     }
   }
 
@@ -81,6 +98,7 @@ export class History {
   #note(name: string, id: string): void {
     const known = this.#idOf.get(name);
     if (known !== undefined && known !== id) this.fail(`${name} is both ${known} and ${id}`);
+    if (this.#withdrawn.has(name)) this.fail(`${name} was UNAVAILABLE and added all the same`);
     this.#idOf.set(name, id);
   }
 }

@@ -10,6 +10,7 @@ const SEEDS_MAX = 10;
 interface Planted {
   readonly name: string;
   readonly end: "client" | "server";
+  readonly away?: boolean;
   readonly bug: PlantedBug;
 }
 
@@ -20,7 +21,7 @@ const PLANTED: readonly Planted[] = [
     bug: {
       file: "remote/operations.ts",
       within: "repeat(): void {",
-      find: "this.#channel.repeat(frame);",
+      find: "else this.#repeat(pending);",
       put: "",
     },
   },
@@ -32,6 +33,39 @@ const PLANTED: readonly Planted[] = [
       within: "join(): void {",
       find: "credits: this.#credits",
       put: "credits: options.credits",
+    },
+  },
+  {
+    name: "an add that was withdrawn is sent after all",
+    end: "client",
+    away: true,
+    bug: {
+      file: "remote/operations.ts",
+      within: "#giveUp(operation: number",
+      find: "else this.#remove(operation, pending);",
+      put: "",
+    },
+  },
+  {
+    name: "an add that was sent is said to have no effect",
+    end: "client",
+    away: true,
+    bug: {
+      file: "remote/operations.ts",
+      within: "#late({",
+      find: "return isSent ?",
+      put: "return false ?",
+    },
+  },
+  {
+    name: "an add that timed out is repeated under another name",
+    end: "client",
+    away: true,
+    bug: {
+      file: "remote/remote-broker.ts",
+      within: "async add(",
+      find: "operationId = this.operationId() } = options",
+      put: "} = options; const operationId = this.operationId()",
     },
   },
   {
@@ -51,7 +85,7 @@ for (const planted of PLANTED) {
   test(`found: ${planted.name}`, async () => {
     const ends = await endsWith(planted);
     for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-      const { failures } = await runWorld({ seed, crashes: true, ends });
+      const { failures } = await runWorld({ seed, crashes: true, away: planted.away, ends });
       if (failures.length > 0) return;
     }
     assert.fail(`not found in ${SEEDS_MAX} worlds`);

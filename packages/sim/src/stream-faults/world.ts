@@ -5,7 +5,7 @@
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { connectBroker as connect } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
-import type { Broker, Consumer, LeasedJob } from "@sluice/protocol";
+import type { Broker, Consumer, LeasedJob, NewJob, SluiceError } from "@sluice/protocol";
 import { Sessions as ServerSessions } from "@sluice/server/stream";
 import { SimClock } from "../broker-faults/sim-clock.ts";
 import { Random } from "../worlds/random.ts";
@@ -26,6 +26,10 @@ const QUEUE = {
   results: { jobs: 100_000, ms: 3_600_000 },
 } as const;
 const QUIET_STEPS_MAX = 2000;
+// Less than a server is away, and more than an answer takes.
+const ADD_TIMEOUT_MS = 800;
+// Ends are repeated for as long as their leases may last; the worlds are shorter.
+const END_TIMEOUT_MS = 600_000;
 
 // The two ends, which a planted bug replaces.
 export interface Ends {
@@ -36,6 +40,8 @@ export interface Ends {
 export interface WorldOptions {
   readonly seed: number;
   readonly crashes?: boolean;
+  // The server is away for longer than adds wait.
+  readonly away?: boolean | undefined;
   readonly ends?: Partial<Ends>;
 }
 
@@ -79,6 +85,7 @@ class World {
           clock: this.#clock,
           random: () => this.#random.between(0, 2 ** 30) / 2 ** 30,
           defer: setImmediate,
+          callTimeout: "1h",
         }),
       );
       this.#clients.push(await client);
@@ -94,18 +101,32 @@ class World {
       // So that what is cut off is somewhere between the first byte and the answer.
       await this.#pass(this.#random.between(0, 80));
       if (this.#random.chance(0.35)) this.#net.cutSome(0.5);
-      if (this.#random.chance(0.05)) this.#net.isDown = true;
-      else if (this.#random.chance(0.3)) this.#net.isDown = false;
+      const isAway = this.#options.away === true;
+      if (this.#random.chance(isAway ? 0.2 : 0.05)) this.#leave(isAway);
+      else if (this.#random.chance(isAway ? 0.12 : 0.3)) this.#net.isDown = false;
       if (this.#options.crashes === true && this.#random.chance(0.06)) await this.#crash();
       await this.#pass(this.#random.between(1, STEP_MS));
     }
     this.#net.isDown = false;
-    for (let step = 0; step < QUIET_STEPS_MAX && !this.history.isSettled; step++) {
+    for (let step = 0; step < QUIET_STEPS_MAX && !(await this.#isQuiet()); step++) {
       await this.#pass(STEP_MS);
     }
     const { stats } = await this.#broker!.queue("q");
     this.history.judge(stats);
     await this.#end();
+  }
+
+  // An add that timed out may have left a job that nobody has heard of yet.
+  async #isQuiet(): Promise<boolean> {
+    if (!this.history.isSettled) return false;
+    if (this.#options.away !== true) return true;
+    const { waiting, leased, delayed } = (await this.#broker!.queue("q")).stats;
+    return waiting + leased + delayed === 0;
+  }
+
+  #leave(isAway: boolean): void {
+    this.#net.isDown = true;
+    if (isAway) this.#net.cutSome(1);
   }
 
   async #end(): Promise<void> {
@@ -147,10 +168,27 @@ class World {
     if (count === 0) return;
     const names = Array.from({ length: count }, () => `p${this.#payloads++}`);
     const jobs = names.map((name) => ({ payload: new TextEncoder().encode(name) }));
-    this.history.adding(count);
-    client.add("q", jobs).then(
+    this.#send(client, names, jobs, undefined);
+  }
+
+  #send(
+    client: Broker,
+    names: readonly string[],
+    jobs: readonly NewJob[],
+    operationId: string | undefined,
+  ): void {
+    const timeoutMs = this.#options.away === true ? ADD_TIMEOUT_MS : undefined;
+    this.history.adding(names.length);
+    client.add("q", jobs, { timeoutMs, operationId }).then(
       (outcomes) => this.history.added(names, outcomes),
-      (error) => this.history.fail(`an add was refused: ${error}`),
+      (error: SluiceError) => {
+        if (timeoutMs === undefined) return this.history.fail(`an add was refused: ${error}`);
+        this.history.refused(names, error, operationId !== undefined);
+        const id = error.details.operationId ?? operationId;
+        // Whoever repeats it gets the first answer, whenever that is.
+        if (id === undefined || !this.#random.chance(0.5)) return;
+        this.#send(client, names, jobs, id as string);
+      },
     );
   }
 
@@ -177,7 +215,10 @@ class World {
     const isAck = this.#random.chance(0.8);
     this.#clock.at(this.#clock.now() + this.#random.between(0, 1500), () => {
       const { lease } = job;
-      const end = isAck ? client.ack([{ lease }]) : client.nack([{ lease, error: "no" }]);
+      const options = { timeoutMs: END_TIMEOUT_MS };
+      const end = isAck
+        ? client.ack([{ lease }], options)
+        : client.nack([{ lease, error: "no" }], options);
       end.then(
         ([outcome]) => {
           if (outcome?.error?.code === "ALREADY_FINISHED") this.history.over(job);
