@@ -1,5 +1,5 @@
-import { SluiceError } from "@sluice/protocol";
 import { EXIT } from "./command.ts";
+import { exitCodeOf, wantsJson, wordsOfError } from "./report.ts";
 import { run } from "./run.ts";
 import { visible } from "./visible.ts";
 
@@ -28,9 +28,9 @@ try {
     stop: stop.signal,
   });
 } catch (error) {
-  process.exitCode = codeOf(error);
-  const isKnown = process.exitCode !== EXIT.unexpected;
-  console.error(isKnown ? visible((error as Error).message) : error);
+  process.exitCode = exitCodeOf(error);
+  const words = wordsOfError(error, wantsJson(process.argv.slice(2)));
+  console.error(words === undefined ? error : visible(words));
 }
 
 // A connection that is still being made, to a server that hangs, must not keep the process alive.
@@ -39,9 +39,4 @@ process.exit();
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
-}
-
-function codeOf(error: unknown): number {
-  if (!(error instanceof SluiceError)) return EXIT.unexpected;
-  return error.code === "DISCONNECTED" ? EXIT.unreachable : EXIT.wrong;
 }

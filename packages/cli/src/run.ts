@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Call, type Command, EXIT, Misuse, type Options, type Output } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
+import { errorLine, wantsJson } from "./report.ts";
 import { visible } from "./visible.ts";
 
 const COMMON: Options = {
@@ -16,8 +17,8 @@ export type Surroundings = Pick<Call, "env" | "input" | "output" | "stop">;
 
 export async function run(args: readonly string[], given: Surroundings): Promise<number> {
   const around = { ...given, output: shown(given.output) };
-  const { out, progress } = around.output;
-  const [name, ...rest] = args;
+  const { out } = around.output;
+  const [name, ...rest] = args[0] === "--version" ? ["version", ...args.slice(1)] : args;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     const wanted = COMMANDS.find((command) => command.name === rest[0]);
     out(wanted === undefined ? overview() : usageOf(wanted));
@@ -25,8 +26,8 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   }
   const command = COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
-    progress.write(`there is no command "${visible(name)}"${nearest(name)}\n\n${overview()}\n`);
-    return EXIT.misuse;
+    const message = `there is no command "${name}"${nearest(name)}`;
+    return misuse(around, wantsJson(args), message, overview());
   }
   // An app reads its own words.
   if (command.options === undefined) return command.run({ ...bare(rest), ...around });
@@ -37,14 +38,19 @@ export async function run(args: readonly string[], given: Surroundings): Promise
     return EXIT.well;
   } catch (error) {
     if (!(error instanceof Misuse)) throw error;
-    progress.write(`${visible(error.message)}\n\n${usageOf(command)}\n`);
-    return EXIT.misuse;
+    return misuse(around, wantsJson(args), error.message, usageOf(command));
   }
 }
 
 /** Payloads, errors and names come from others: none of them may command the terminal. */
 function shown(output: Output): Output {
   return { ...output, out: (text) => output.out(visible(text)) };
+}
+
+function misuse(around: Surroundings, isJson: boolean, message: string, usage: string): number {
+  const json = errorLine({ code: "INVALID", message });
+  around.output.progress.write(`${visible(isJson ? json : `${message}\n\n${usage}`)}\n`);
+  return EXIT.misuse;
 }
 
 type Words = Omit<Call, keyof Surroundings>;

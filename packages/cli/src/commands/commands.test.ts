@@ -11,7 +11,7 @@ test("a job is added, found, explained, taken and gone", async (t) => {
   assert.match((await sluice("queue list")).text, /^mail +1 +0 +0/m);
   assert.match((await sluice(`why ${id}`)).text, /worker/);
   const shown = JSON.parse((await sluice(`job show ${id} --json`)).text);
-  assert.equal(shown.payload, '{"to":"a@b.c"}');
+  assert.deepEqual(shown.payload, { to: "a@b.c" });
   assert.equal(shown.fairnessKey, "acme");
   assert.deepEqual(shown.headers, { x: "1" });
   assert.match((await sluice("queue lanes mail")).text, /acme +3 +1 +1/);
@@ -97,7 +97,7 @@ test("what policies read can be kept", async (t) => {
   assert.equal((await sluice("config list")).text, 'limits={"acme":5}\nword="hello"');
   assert.equal((await sluice("config list --prefix wo")).text, 'word="hello"');
   await sluice("config delete word");
-  assert.deepEqual(await sluice("config get word"), { code: 1, text: "", remarks: "" });
+  await assert.rejects(sluice("config get word"), { code: "NOT_FOUND" });
 });
 
 test("keys are made, listed and revoked, and only shown once", async (t) => {
@@ -178,5 +178,50 @@ test("a server that stands alone is no cluster, and that is said", async (t) => 
     const refused = await sluice(line).catch((error) => error);
     assert.equal(refused.code, "NOT_FOUND");
     assert.match(refused.message, /stands alone/);
+  }
+});
+
+test("with --json payloads and results are JSON values, and other bytes are base64", async (t) => {
+  const { sluice, served } = await place(t);
+  const broker = await served.broker;
+  const { text: id } = await sluice("add mail", '{"to":"a@b.c"}');
+  const [bytes] = await broker.add("mail", [{ payload: new Uint8Array([255, 0]) }]);
+  const listed = (await sluice("queue jobs mail --json")).text.split("\n");
+  const payloads = listed.map((line) => JSON.parse(line)).map((job) => [job.id, job.payload]);
+  assert.deepEqual(new Map(payloads as never).get(id), { to: "a@b.c" });
+  const shown = JSON.parse((await sluice(`job show ${bytes!.ok!.id} --json`)).text);
+  assert.deepEqual([shown.payload, shown.payloadBase64], [undefined, "/wA="]);
+  const taken = JSON.parse((await sluice("consume mail --count 1 --json")).text);
+  assert.equal(taken.payload.to, "a@b.c");
+  const [other] = await broker.lease("mail", { max: 1 });
+  const result = new TextEncoder().encode('{"n":1}');
+  await broker.ack([{ lease: other!.lease, result }]);
+  const done = JSON.parse((await sluice(`job show ${bytes!.ok!.id} --json`)).text);
+  assert.deepEqual(done.result, { n: 1 });
+});
+
+test("a configuration key that is missing is named", async (t) => {
+  const { sluice } = await place(t);
+  await assert.rejects(sluice("config get rate"), { code: "NOT_FOUND", message: /key rate/ });
+  await sluice("config set rate 5");
+  assert.equal((await sluice("config get rate")).text, "5");
+});
+
+test("the version is told, as a command and as an option", async () => {
+  for (const args of [["version"], ["--version"]]) {
+    const { code, text } = await command(args);
+    assert.deepEqual([code, /^\d+\.\d+\.\d+/.test(text)], [0, true]);
+  }
+});
+
+test("with --json the call that makes no sense is told as JSON", async () => {
+  for (const args of [
+    ["queue", "--nonsense", "--json"],
+    ["quue", "--json"],
+    ["why", "--json"],
+  ]) {
+    const { code, remarks } = await command(args);
+    assert.equal(code, 2);
+    assert.equal(JSON.parse(remarks).error.code, "INVALID");
   }
 });

@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse, textOf, wordsOf } from "../command.ts";
 import { looseValue } from "../settings.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -26,14 +27,18 @@ ${TARGET_USAGE}`,
       switch (verb) {
         case "list":
           for await (const { key, value } of store.scan(prefixOf(call))) {
-            out(`${key}=${JSON.stringify(value)}`);
+            out(call.isJson ? JSON.stringify({ key, value }) : `${key}=${JSON.stringify(value)}`);
           }
           return EXIT.well;
         case "get": {
           const [key] = wordsOf(rest, "KEY");
           const value = await store.get(key);
-          if (value !== undefined) out(JSON.stringify(value));
-          return value === undefined ? EXIT.wrong : EXIT.well;
+          if (value === undefined) {
+            const message = `there is no configuration key ${key}; \`config list\` shows all`;
+            throw new SluiceError("NOT_FOUND", message, { key });
+          }
+          out(JSON.stringify(value));
+          return EXIT.well;
         }
         case "set": {
           const [key, text] = wordsOf(rest, "KEY", "VALUE");

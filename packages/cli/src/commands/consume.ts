@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Broker } from "@sluice/protocol";
 import { type LeasedJob, SluiceError } from "@sluice/protocol";
+import { carried } from "../carried.ts";
 import {
   type Call,
   type Command,
@@ -86,7 +87,7 @@ async function take(
 async function handle(call: Call, broker: Broker, job: LeasedJob): Promise<boolean> {
   const { lease } = job;
   if (call.after.length === 0) {
-    if (call.isJson) call.output.out(JSON.stringify(shown(job)));
+    if (call.isJson) call.output.out(JSON.stringify(carried(job)));
     else write(call.output, Buffer.from(job.payload).toString());
     return confirm(call, await broker.ack([{ lease }]));
   }
@@ -112,10 +113,6 @@ function confirm(
   if (outcome?.error === undefined) return true;
   call.output.progress.write(`${outcome.error.code}: ${printable(outcome.error.message)}\n`);
   return false;
-}
-
-function shown({ payload, ...job }: LeasedJob): object {
-  return { ...job, payload: Buffer.from(payload).toString() };
 }
 
 const SAID_MAX = 1000;

@@ -15,6 +15,7 @@ import { queueCommand } from "./queue.ts";
 import { redriveCommand } from "./redrive.ts";
 import { serveCommand } from "./serve.ts";
 import { topCommand } from "./top.ts";
+import { versionCommand } from "./version.ts";
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
@@ -33,4 +34,5 @@ export const COMMANDS: readonly Command[] = [
   configCommand,
   ...appCommands,
   completionCommand,
+  versionCommand,
 ];

@@ -1,5 +1,6 @@
 import type { Broker, JobInfo, Outcome } from "@sluice/protocol";
 import { SluiceError } from "@sluice/protocol";
+import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
 import { duration, facts, key, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -83,13 +84,14 @@ async function history({ isJson, output }: Call, broker: Broker, id: string): Pr
   return EXIT.well;
 }
 
-function show({ isJson, output }: Call, { payload, result, ...info }: JobInfo): number {
-  const body = Buffer.from(payload).toString();
-  const answer = result === undefined ? undefined : Buffer.from(result).toString();
+function show({ isJson, output }: Call, info: JobInfo): number {
   if (isJson) {
-    output.out(JSON.stringify({ ...info, payload: body, result: answer }));
+    output.out(JSON.stringify(carried(info)));
     return EXIT.well;
   }
+  const { payload, result } = info;
+  const body = Buffer.from(payload).toString();
+  const answer = result === undefined ? undefined : Buffer.from(result).toString();
   const headers = Object.entries(info.headers).map(([name, value]) => `${name}=${value}`);
   const pairs: [string, string | undefined][] = [
     ["job", `${info.id} of ${info.queue}`],

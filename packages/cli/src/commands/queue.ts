@@ -1,10 +1,5 @@
-import {
-  allQueues,
-  type Broker,
-  type QueueInfo,
-  type QueueOptions,
-  SluiceError,
-} from "@sluice/protocol";
+import { allQueues, type Broker, type QueueInfo, type QueueOptions } from "@sluice/protocol";
+import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
 import { count, duration, facts, key, percent, printable, table, time } from "../show.ts";
@@ -218,29 +213,24 @@ async function jobs(call: Call, broker: Broker, queue: string): Promise<number> 
   const text = textOf(call, "state");
   const state = STATES.find((known) => known === text);
   if (text !== undefined && state === undefined) {
-    throw new SluiceError("INVALID", `--state must be one of ${STATES.join(", ")}, got ${text}`);
+    throw new Misuse(`--state must be one of ${STATES.join(", ")}, got ${text}`);
   }
   const limit = wholeOf(call, "limit", 1) ?? PAGE;
   const { items } = await broker.jobs(queue, { limit, ...(state === undefined ? {} : { state }) });
-  const shown = items.map(({ payload, result, ...job }) => ({
-    ...job,
-    payload: Buffer.from(payload).toString(),
-    ...(result === undefined ? {} : { result: Buffer.from(result).toString() }),
-  }));
   if (call.isJson) {
-    for (const job of shown) call.output.out(JSON.stringify(job));
+    for (const job of items) call.output.out(JSON.stringify(carried(job)));
     return EXIT.well;
   }
   const columns = ["job", "state", "lane", "attempt", "added", "payload"].map((title) => ({
     title,
   }));
-  const rows = shown.map((job) => [
+  const rows = items.map((job) => [
     job.id,
     job.ending ?? job.state,
     key(job.fairnessKey),
     `${job.attempt} of ${job.attempts}`,
     time(job.addedAt),
-    printable(job.payload, 60),
+    printable(Buffer.from(job.payload).toString(), 60),
   ]);
   call.output.out(table(columns, rows));
   return EXIT.well;

@@ -3,6 +3,7 @@ import type { Broker } from "@sluice/protocol";
 import { type Call, type Command, EXIT, numberOf, wordsOf } from "../command.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 import { drawTop } from "../top/draw.ts";
+import { quitKey } from "../top/quit-key.ts";
 import { readTop, type TopView } from "../top/view.ts";
 
 const EVERY_S = 1;
@@ -13,7 +14,7 @@ const HOME = "\x1b[H\x1b[J";
 export const topCommand: Command = {
   name: "top",
   summary: "a live view: queues, lanes with their shares, gates with their levels",
-  usage: `sluice top               looks every second until Ctrl-C
+  usage: `sluice top               looks every second until q or Ctrl-C
 
   --every SECONDS        how often (default ${EVERY_S})
   --once                 once, without taking over the screen
@@ -27,10 +28,11 @@ ${TARGET_USAGE}`,
 };
 
 async function watch(call: Call, broker: Broker, everyMs: number): Promise<number> {
-  const { output, stop, isJson } = call;
+  const { output, isJson } = call;
   const isLive = output.progress.isTTY === true && call.values.once !== true && !isJson;
   const width = output.progress.columns ?? 100;
   let before: TopView | undefined;
+  using quit = quitKey(isLive ? call.input : undefined, call.stop);
   if (isLive) output.progress.write(ENTER);
   try {
     for (;;) {
@@ -41,8 +43,8 @@ async function watch(call: Call, broker: Broker, everyMs: number): Promise<numbe
       before = view;
       // Rates need two looks.
       if (call.values.once === true || (!isLive && !isJson)) return EXIT.well;
-      await setTimeout(everyMs, undefined, { signal: stop }).catch(() => undefined);
-      if (stop.aborted) return EXIT.well;
+      await setTimeout(everyMs, undefined, { signal: quit.signal }).catch(() => undefined);
+      if (quit.signal.aborted) return EXIT.well;
     }
   } finally {
     if (isLive) output.progress.write(LEAVE);

@@ -72,7 +72,7 @@ async function addUntilTaken(mail: Queue<number>, payload: number): Promise<void
     try {
       return void (await mail.add(payload));
     } catch (error) {
-      if ((error as SluiceError).code !== "DISCONNECTED") throw error;
+      if (!(error as SluiceError).isRetryable) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

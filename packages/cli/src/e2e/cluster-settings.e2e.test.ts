@@ -129,7 +129,7 @@ test("what cannot be is refused before anything is made", async () => {
     [["--advertise", "ftp://a:1"], /^advertise must be an address [^\n]*, got ftp:\/\/a:1\n$/],
   ] as const) {
     const { code, err } = await runSluice(["serve", ...cluster, "--port", "0", ...words]);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(err.replace(/^\{.*\n/gm, ""), line);
   }
 });

@@ -32,7 +32,8 @@ test("what keeps a server from starting is told in one line", async (t) => {
       ]);
       assert.match(err.replace(/^\{.*\n/gm, ""), line);
       assert.equal(out, "");
-      assert.equal(code, 1, words.join(" "));
+      // A value that makes no sense is 2; what the machine does not grant is 1.
+      assert.equal(code, /must be|is for/.test(err) ? 2 : 1, words.join(" "));
     }),
   );
 });

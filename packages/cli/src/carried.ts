@@ -1,0 +1,26 @@
+/**
+ * Payloads and results with `--json`: JSON values under their own names, as HTTP shows them. Bytes
+ * that are not JSON are base64 under `payloadBase64` and `resultBase64`.
+ */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+interface Bodies {
+  readonly payload: Uint8Array;
+  readonly result?: Uint8Array | undefined;
+}
+
+export function carried<T extends Bodies>({ payload, result, ...rest }: T): object {
+  return {
+    ...rest,
+    ...field("payload", payload),
+    ...(result === undefined ? {} : field("result", result)),
+  };
+}
+
+function field(name: string, bytes: Uint8Array): object {
+  try {
+    return { [name]: JSON.parse(decoder.decode(bytes)) };
+  } catch {
+    return { [`${name}Base64`]: Buffer.from(bytes).toString("base64") };
+  }
+}
