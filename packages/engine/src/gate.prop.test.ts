@@ -145,7 +145,7 @@ test("a claim passes beside a take exactly when it passes after it", () => {
       let now = 0;
       for (const one of list) now = run(gate, one, now);
       if (!gate.passes(1, 0, now)) return;
-      const beside = gate.passesBeside(1, 0, 2, tier, now + wait, now);
+      const beside = gate.passesBeside(1, 2, tier, now + wait, now);
       gate.take(1, 0, now);
       assert.equal(beside, gate.passes(2, tier, now + wait));
     }),

@@ -203,7 +203,7 @@ test("a cooldown is never shortened by a weaker signal, and clearing resets the 
 
 test("beside a claim: a place for both, and the timed parts at the claim's time", () => {
   const beside = (config: GateConfig, claimAt: number, cost = 1, claimCost = 1) =>
-    gateOf(config).passesBeside(cost, 0, claimCost, 1, claimAt, 0);
+    gateOf(config).passesBeside(cost, claimCost, 1, claimAt, 0);
   assert.equal(beside({}, 0), true);
   assert.equal(beside({ concurrency: 1 }, Infinity), false);
   assert.equal(beside({ concurrency: 2 }, Infinity), true);
@@ -220,8 +220,8 @@ test("beside a claim: a place for both, and the timed parts at the claim's time"
 test("beside a claim: a cooldown beyond its time lets nothing pass", () => {
   const gate = gateOf({});
   gate.cool(100, "busy", 0);
-  assert.equal(gate.passesBeside(1, 0, 1, 0, 99, 0), false);
-  assert.equal(gate.passesBeside(1, 0, 1, 0, 100, 0), true);
+  assert.equal(gate.passesBeside(1, 1, 0, 99, 0), false);
+  assert.equal(gate.passesBeside(1, 1, 0, 100, 0), true);
 });
 
 test("a gate is pristine when a fresh one would answer the same", () => {

@@ -61,6 +61,8 @@ export class Gate {
   fromEnd = false;
   /** How many may be leased at once: the concurrency, and 1 for an interval from the end. */
   places = Infinity;
+  /** When a job of this gate ended last, as far as is known. */
+  releasedAt = -Infinity;
   lending: Lending | undefined = undefined;
   stock: Stock | undefined = undefined;
 
@@ -180,27 +182,29 @@ export class Gate {
   /** A leased job has ended, however it did. */
   release(now: number): void {
     if (this.inFlight > 0) this.inFlight--;
+    this.releasedAt = now;
     if (this.stock !== undefined) return this.stock.note();
     if (this.fromEnd) this.last = Math.ceil(now);
   }
 
   /**
    * Whether a claim of `claimCost` could still pass at `claimAt` if a job took `cost` now. When
-   * the claim's time is not known (Infinity), only a place for each of the two is asked for.
+   * the claim's time is not known (Infinity), only a place for each of the two is asked for; and no
+   * place at all unless one is kept for the claim.
    */
   passesBeside(
     cost: number,
-    _tier: number,
     claimCost: number,
     claimTier: number,
     claimAt: number,
     now: number,
+    keepsPlace = true,
   ): boolean {
     if (this.stock !== undefined) {
-      const isKept = claimAt !== Infinity || this.keepsBoth(cost, claimCost);
+      const isKept = keepsPlace && (claimAt !== Infinity || this.keepsBoth(cost, claimCost));
       return !isKept || this.#isCovered(this.stock, cost + claimCost, 2, 0, now);
     }
-    if (this.placesTaken + 2 > this.places) return false;
+    if (keepsPlace && this.placesTaken + 2 > this.places) return false;
     if (claimAt === Infinity) return true;
     if (this.cooldownUntil > claimAt) return false;
     if (this.spacings !== undefined && Math.ceil(now) + this.spacing(claimTier) > claimAt) {

@@ -1,8 +1,10 @@
-import type { Claim } from "./claim.ts";
+import type { Balance } from "./balance.ts";
 import { Decisions } from "./decisions.ts";
 import { Gate } from "./gate.ts";
+import type { Claim } from "./keep.ts";
 import { KeyTable } from "./keys.ts";
 import type { Lot } from "./lending.ts";
+import { IDLE_MS } from "./limits.ts";
 import type { MaxWaits } from "./max-waits.ts";
 import { GatePatterns } from "./patterns.ts";
 import { Stock } from "./stock.ts";
@@ -37,7 +39,19 @@ export class GateLine extends Gate {
   topTier = 0;
   /** The flow that has been offered the next permit, 0: none. */
   offer = 0;
-  claims: Claim[] = [];
+  /** Claims that name it, by tier and age. */
+  readonly claims: Claim[] = [];
+  /** Those of them whose timed permits are there within a second. */
+  readonly near: Claim[] = [];
+  /** The claim for which permits of this gate are kept. */
+  keeper: Claim | undefined = undefined;
+  claimKind = 0;
+  /** How long its places may still idle before a job with several gates must be dispatched. */
+  idleLeftMs = IDLE_MS;
+  /** By lane, where jobs with several gates wait; see balance.ts. */
+  balances: Map<number, Balance> | undefined = undefined;
+  /** Seats that stay out of the line for them, and until when. */
+  resting: Map<number, number> | undefined = undefined;
   waits: MaxWaits | undefined = undefined;
   /** Waits to be looked at again before the call returns. */
   isDue = false;
@@ -69,6 +83,12 @@ export class GateLine extends Gate {
   /** A borrower waits for permits. */
   get isWanted(): boolean {
     return this.lending !== undefined && this.lending.wants.size > 0;
+  }
+
+  /** When the first of those that stay out of the line returns to it. */
+  restsUntil(): number {
+    for (const until of this.resting!.values()) return until;
+    return Number.POSITIVE_INFINITY;
   }
 
   /** When something of what is lent or borrowed runs out. */
@@ -185,7 +205,8 @@ export class Gates {
 
   wakeAt(gate: GateLine, opensAt: number): void {
     const isAlone = gate.lending === undefined && gate.stock === undefined;
-    const time = isAlone ? opensAt : Math.min(opensAt, gate.lotsExpireAt());
+    let time = isAlone ? opensAt : Math.min(opensAt, gate.lotsExpireAt());
+    if (gate.resting !== undefined) time = Math.min(time, gate.restsUntil());
     if (time === Number.POSITIVE_INFINITY) this.noWake(gate);
     else if (this.wakes.has(gate.row)) this.wakes.move(gate.row, time);
     else this.wakes.add(gate.row, time, gate.row);

@@ -188,6 +188,11 @@ export class Lanes {
     return this.#flows.find(lane, gates) || this.#makeFlow(lane, gates, first);
   }
 
+  /** The flow of a lane for a set of gates if it is there, else 0. */
+  findFlow(lane: number, gates: number): number {
+    return this.#flows.find(lane, gates);
+  }
+
   #makeFlow(lane: number, gates: number, first: number): number {
     this.isNew = true;
     const flow = this.#rings.nodes.alloc();

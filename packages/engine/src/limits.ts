@@ -15,6 +15,12 @@ export const PATH_LEVELS_MAX = 4;
 /** Gates of one job: each is looked at on every dispatch of it, and a claim holds all of them. */
 export const JOB_GATES_MAX = 16;
 
+/**
+ * How long a free place of a gate may idle for a job with several gates, at a time and per such job
+ * dispatched. Most jobs are shorter, so that the release which such a job waits for comes within it.
+ */
+export const IDLE_MS = 1000;
+
 /** Tiers of one queue: strict tiers are looked through one by one for every free worker. */
 export const TIERS_MAX = 16;
 

@@ -76,15 +76,25 @@ export class Lines {
     if (set.gates.length > 1) return this.claims.settleFlow(flow, set, now);
     if (set.id === 0) return this.ready(flow);
     const gate = set.gates[0]!;
-    if (this.#isOpen(gate, this.costOf(flow), this.tierOf(flow), now)) this.ready(flow);
+    if (this.#isOpen(gate, flow, now)) this.ready(flow);
     else this.#stand(flow, gate);
   }
 
-  #isOpen(gate: GateLine, cost: number, tier: number, now: number): boolean {
+  #isOpen(gate: GateLine, flow: number, now: number): boolean {
     if (gate.config === undefined && gate.cooldownUntil <= now) return true;
     if (gate.claims.length > 0) return false;
     if ((gate.inLine > 0 || gate.isWanted) && !this.#isPlenty(gate, now)) return false;
-    return gate.passes(cost, tier, now);
+    if (!gate.passes(this.costOf(flow), this.tierOf(flow), now)) return false;
+    return gate.balances === undefined || !this.#mustRest(gate, flow, now);
+  }
+
+  /** The permit that a flow with this gate alone would take is owed to one with several. */
+  #mustRest(gate: GateLine, flow: number, now: number): boolean {
+    const cost = this.costOf(flow);
+    const tier = this.tierOf(flow);
+    if (!gate.passes(cost, tier, now)) return false;
+    const lane = this.#w.lanes.get(flow, IN_LANE);
+    return this.claims.balances.keepsBack(gate, lane, cost, tier, now);
   }
 
   costOf(flow: number): number {
@@ -114,6 +124,7 @@ export class Lines {
   join(seat: number, gate: GateLine): void {
     const where = this.#w.lanes.get(seat, WHERE);
     if (where !== OUT && where !== IDLE) return;
+    if (gate.resting?.delete(seat)) gate.inLine--;
     this.#w.seats.bind(seat, gate);
     const lane = this.#w.lanes.get(seat, IN_LANE);
     const tier = this.#w.lanes.get(lane, AT_TIER);
@@ -128,6 +139,7 @@ export class Lines {
   leave(seat: number, gate: GateLine): void {
     const state = this.#w.lanes.get(seat, FLOW_STATE);
     if (state === LINED || state === OFFERED || this.#w.lanes.get(seat, ATTACHED) !== 0) return;
+    gate.resting?.delete(seat);
     this.#w.rings.deactivate(seat);
     gate.inLine--;
     this.look(gate);
@@ -160,9 +172,10 @@ export class Lines {
     this.#w.rings.steps++;
     if (gate.lending !== undefined || gate.stock !== undefined) this.#expireLots(gate, now);
     if (gate.waits !== undefined && !this.#w.isReplaying) this.#judge(gate, now);
-    const top = this.#top(gate);
+    if (gate.resting !== undefined) this.claims.balances.forgive(gate, now);
+    const top = this.#top(gate, now);
     const claimAt =
-      gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.look(gate, now);
+      gate.claims.length === 0 ? Number.POSITIVE_INFINITY : this.claims.keeping.look(gate, now);
     if (gate.offer !== 0 && gate.offer !== top) this.withdraw(gate);
     if (gate.stock !== undefined) this.#noteMissing(gate, top, now);
     if (gate.isWanted && this.#lend(gate, top, claimAt, now)) return;
@@ -177,7 +190,7 @@ export class Lines {
       return this.#wakeAt(gate, Math.min(at, claimAt), now);
     }
     this.#wakeAt(gate, claimAt, now);
-    if (gate.claims.length > 0 && !this.claims.leavesRoom(gate, cost, tier, now)) {
+    if (gate.claims.length > 0 && !this.claims.keeping.leavesRoom(gate, cost, tier, now)) {
       return this.withdraw(gate);
     }
     if (this.#w.lanes.get(top, FLOW_STATE) === WAITS_TURN) {
@@ -214,7 +227,7 @@ export class Lines {
       return true;
     }
     const leavesRoom = (cost: number): boolean =>
-      gate.claims.length === 0 || this.claims.leavesRoom(gate, cost, want.tier, now);
+      gate.claims.length === 0 || this.claims.keeping.leavesRoom(gate, cost, want.tier, now);
     const isWhole = leavesRoom(lot.cost);
     if (!isWhole && !leavesRoom(want.least)) {
       this.#w.gates.wakeAt(gate, claimAt);
@@ -233,7 +246,7 @@ export class Lines {
     stock.note();
     stock.missing = undefined;
     if (gate.config === undefined || gate.cooldownUntil > now) return;
-    const claim = this.claims.first(gate);
+    const claim = this.claims.keeping.first(gate);
     if (top === 0 && claim === undefined) return;
     const costs = [top === 0 ? 0 : this.costOf(top)];
     const tiers = top === 0 ? [] : [this.tierOf(top)];
@@ -251,7 +264,7 @@ export class Lines {
   }
 
   /** The flow that is first in line, 0 when nobody stands there who could go out. */
-  #top(gate: GateLine): number {
+  #top(gate: GateLine, now: number): number {
     for (let tier = 0; tier < gate.lines.length; tier++) {
       const ring = gate.lines[tier]!;
       if (ring === 0) continue;
@@ -266,19 +279,28 @@ export class Lines {
           continue;
         }
         gate.topTier = tier;
-        return this.#headFlow(this.#w.rings.leaf(this.#w.lanes.get(entry, CHILD)));
+        const seat = this.#w.rings.leaf(this.#w.lanes.get(entry, CHILD));
+        const flow = this.#headFlow(seat, gate);
+        if (gate.balances === undefined || flow !== seat || !this.#mustRest(gate, seat, now)) {
+          return flow;
+        }
+        this.claims.balances.rest(gate, seat, now);
       }
     }
     gate.topTier = Number.POSITIVE_INFINITY;
     return 0;
   }
 
-  /** Of a seat's own flow and those attached to it, the one with the older head. */
-  #headFlow(seat: number): number {
+  /**
+   * Of a seat's own flow and those attached to it, the one with the older head; but those attached
+   * have at least every second turn.
+   */
+  #headFlow(seat: number, gate: GateLine): number {
     const attached = this.#w.lanes.get(seat, ATTACHED);
     if (attached === 0) return seat;
     const state = this.#w.lanes.get(seat, FLOW_STATE);
     if (state !== LINED && state !== OFFERED) return attached;
+    if (gate.balances?.get(this.#w.lanes.get(seat, IN_LANE))?.isSecondNext) return attached;
     const age = (flow: number): number => this.#w.jobs.num(this.#w.lanes.get(flow, HEAD), SEQ);
     return age(attached) < age(seat) ? attached : seat;
   }
@@ -290,7 +312,7 @@ export class Lines {
   }
 
   #offer(gate: GateLine, flow: number, now: number): void {
-    if (this.#isPlenty(gate, now)) return this.#release(gate);
+    if (this.#isPlenty(gate, now)) return this.#release(gate, now);
     gate.offer = flow;
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
@@ -299,9 +321,9 @@ export class Lines {
   }
 
   /** There is room for all that waits: the line dissolves, and the ring alone decides again. */
-  #release(gate: GateLine): void {
+  #release(gate: GateLine, now: number): void {
     for (let i = 0; i < LET_GO; i++) {
-      const flow = this.#top(gate);
+      const flow = this.#top(gate, now);
       if (flow === 0) return;
       if (this.#w.lanes.get(flow, FLOW_STATE) === WAITS_TURN) break;
       this.#w.lanes.set(flow, FLOW_STATE, RESTING);
@@ -350,7 +372,7 @@ export class Lines {
     const cost = this.costOf(flow);
     const tier = this.tierOf(flow);
     const isOffered = lanes.get(flow, FLOW_STATE) === OFFERED;
-    if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, cost, tier, now)) {
+    if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, flow, now)) {
       gate.take(cost, tier, now);
       gate.decisions.passed++;
       this.#chargeSeat(flow, gate, cost);
@@ -370,6 +392,9 @@ export class Lines {
   #chargeSeat(seat: number, gate: GateLine, cost: number): void {
     if (gate.waits !== undefined) this.look(gate);
     if (gate.config === undefined) return;
+    if (gate.balances !== undefined) {
+      this.claims.balances.tookOne(gate, this.#w.lanes.get(seat, IN_LANE));
+    }
     const { lanes, rings, seats } = this.#w;
     if (lanes.get(seat, RING) === 0) seats.bind(seat, gate);
     else rings.setWeight(seat, lanes.get(lanes.get(seat, IN_LANE), WEIGHT));
@@ -407,10 +432,11 @@ export class Lines {
     const lanes = this.#w.lanes;
     const state = lanes.get(flow, FLOW_STATE);
     const isEmpty = lanes.get(flow, HEAD) === 0;
-    if (state >= WAITS_TURN) return this.claims.headChanged(flow);
+    if (state >= WAITS_TURN) return this.claims.headChanged(flow, now);
     if (state === READY) {
       if (!isEmpty) return lanes.heap.update(lanes.get(flow, IN_LANE), flow);
       lanes.set(flow, FLOW_STATE, RESTING);
+      this.claims.balances.end(flow);
       return lanes.unready(flow);
     }
     if (state === RESTING) {

@@ -1,6 +1,6 @@
-import type { Claim } from "./claim.ts";
 import type { DeadList } from "./dead-letters.ts";
 import type { GateLine } from "./gates.ts";
+import type { Claim } from "./keep.ts";
 import { Times } from "./times.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 import type { QueueConfig } from "./types.ts";

@@ -157,7 +157,7 @@ test("a key that another job has taken over stays with that job", () => {
 test("gates keep their level, takes, ladder, cooldown and spacing", () => {
   const engine = open();
   const windows = [{ limit: 5, perMs: 60_000 }];
-  engine.setGate("lim:*", { rate: 1, burst: 3, windows, ladder: [100, 900], concurrency: 2 }, 0);
+  engine.setGate("lim:*", { rate: 1, burst: 3, windows, ladder: [100, 900] }, 0);
   engine.setGate("gap", { interval: { ms: 500, from: "start" } }, 0);
   for (let i = 0; i < 3; i++) engine.add("q", { gates: ["lim:a", "gap"] }, i);
   engine.lease("q", 3, 10);

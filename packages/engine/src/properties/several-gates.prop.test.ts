@@ -223,7 +223,7 @@ test("a claim is dropped when one of its gates cools down, and its other gate go
   drive.engine.setGate("fast", { concurrency: 1 }, drive.now);
   drive.addMany("q", "fast", 3000, { gates: ["fast"] });
   drive.addMany("q", "slow", 100, { gates: ["slow"] });
-  drive.addMany("q", "both", 5, { gates: ["slow", "fast"] });
+  drive.addMany("q", "both", 50, { gates: ["slow", "fast"] });
   const crew = new Crew(drive);
   crew.runFor(300);
   drive.engine.cooldown("slow", 60_000, "down", drive.now);
