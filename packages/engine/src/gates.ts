@@ -48,6 +48,9 @@ export class GateLine extends Gate {
   claimKind = 0;
   /** How long its places may still idle before a job with several gates must be dispatched. */
   idleLeftMs = IDLE_MS;
+  /** How long one of its places has idled without a break, and that it did. */
+  idleMs = 0;
+  isIdled = false;
   /** By lane, where jobs with several gates wait; see balance.ts. */
   balances: Map<number, Balance> | undefined = undefined;
   /** Seats that stay out of the line for them, and until when. */

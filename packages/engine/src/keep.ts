@@ -61,7 +61,8 @@ export interface Claim {
  *
  * The idle time is a budget of the gate (`idleLeftMs`). It is one second at first and again after
  * each dispatch of a job with several gates there, and each millisecond for which a place idles is
- * taken from it. So a place never idles for more than a second at a time, nor in total for more than
+ * taken from it. A place that one claim gives up and the next one keeps idles on (`idleMs`). So a
+ * place never idles for more than a second at a time, nor in total for more than
  * a second per such job dispatched and one more. A claim with several places that has seen each of
  * them pass by is dropped, and starts again with its turns; else it would keep its timed permits for
  * places that never come free together.
@@ -300,12 +301,11 @@ export class Keeping {
 
   /** Takes what has idled from the budgets, and lets these places idle from now on. */
   #hold(claim: Claim, held: number, now: number): void {
-    if (claim.held !== 0 && now > claim.heldFrom) {
-      claim.gates.forEach((gate, i) => {
-        if (((claim.held >>> i) & 1) === 0) return;
-        gate.idleLeftMs = Math.max(0, gate.idleLeftMs - (now - claim.heldFrom));
-      });
-    }
+    if ((claim.held | held) === 0) return;
+    claim.gates.forEach((gate, i) => {
+      if (((claim.held >>> i) & 1) === 1) idled(gate, now - claim.heldFrom);
+      else if (((held >>> i) & 1) === 1) idled(gate, 0);
+    });
     claim.heldFrom = now;
     if (claim.held === held) return;
     claim.held = held;
@@ -338,6 +338,12 @@ export class Keeping {
     for (const gate of claim.gates) this.#lines.look(gate);
   }
 
+  /** A job with this gate alone has taken a place. */
+  used(gate: GateLine): void {
+    const { keeper } = gate;
+    if (keeper === undefined || !holds(keeper, gate)) gate.isIdled = false;
+  }
+
   /** More urgent lanes stand in the gate's line. */
   isBehind(gate: GateLine, tier: number): boolean {
     return gate.inLine > 0 && gate.topTier < tier;
@@ -348,14 +354,17 @@ export class Keeping {
     const claim = gate.keeper;
     if (claim === undefined || tier < claim.tier) return true;
     const isOffered = this.#w.lanes.get(claim.flow, FLOW_STATE) === CLAIM_OFFERED;
-    const isHeld = ((claim.held >>> claim.gates.indexOf(gate)) & 1) === 1;
-    const keepsPlace = isOffered || isHeld || (claim.isNear && !hasPlaces(gate));
+    const keepsPlace = isOffered || holds(claim, gate) || (claim.isNear && !hasPlaces(gate));
     const claimCost = this.#lines.costOf(claim.flow);
     const isUnknown = gate.stock !== undefined && claim.isLacking;
     const spareAt = now + (isOffered ? 0 : claim.spareMs);
     const at = isUnknown ? Number.POSITIVE_INFINITY : Math.max(claim.at, spareAt);
     return gate.passesBeside(cost, claimCost, claim.tier, at, now, keepsPlace);
   }
+}
+
+function holds(claim: Claim, gate: GateLine): boolean {
+  return ((claim.held >>> claim.gates.indexOf(gate)) & 1) === 1;
 }
 
 function insert(list: Claim[], claim: Claim): void {
@@ -393,10 +402,25 @@ function areBrisk(claim: Claim, gates: number, now: number): boolean {
   );
 }
 
+/** A place has idled, and no job that waits for it has taken it since. */
+function hasIdled(gate: GateLine): boolean {
+  return gate.isIdled && gate.inLine > 0;
+}
+
+function idled(gate: GateLine, ms: number): void {
+  if (ms === 0 && !hasIdled(gate)) gate.idleMs = 0;
+  gate.idleMs += ms;
+  gate.idleLeftMs = Math.max(0, gate.idleLeftMs - ms);
+  gate.isIdled = true;
+}
+
+/** For how long the places of these gates may idle from now on. */
 function idleLeft(claim: Claim, gates: number): number {
   let ms = IDLE_MS;
   claim.gates.forEach((gate, i) => {
-    if (((gates >>> i) & 1) === 1) ms = Math.min(ms, gate.idleLeftMs);
+    if (((gates >>> i) & 1) === 0) return;
+    ms = Math.min(ms, gate.idleLeftMs);
+    if (hasIdled(gate)) ms = Math.min(ms, IDLE_MS - gate.idleMs);
   });
   return ms;
 }

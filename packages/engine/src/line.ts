@@ -375,6 +375,7 @@ export class Lines {
     if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, flow, now)) {
       gate.take(cost, tier, now);
       gate.decisions.passed++;
+      if (gate.isIdled) this.claims.keeping.used(gate);
       this.#chargeSeat(flow, gate, cost);
       return true;
     }

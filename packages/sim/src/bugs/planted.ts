@@ -56,10 +56,10 @@ export const PLANTED: Readonly<Record<string, PlantedBug>> = {
     seed: 3,
   },
   "a new claim does not look at its gates": {
-    file: "claim.ts",
-    within: "#claim(flow: number",
+    file: "keep.ts",
+    within: "  add(flow: number",
     find: "this.#lines.look(gate);",
-    put: "",
+    put: "void 0;",
     seed: 10,
   },
   "a weaker signal shortens a cooldown": {

@@ -8,6 +8,7 @@
 import type { Ending, GateStats, JobView, QueueConfig } from "@sluice/engine";
 import type { Lack, ModelGate } from "./gate.ts";
 import { Gates } from "./gates.ts";
+import { Idle } from "./idle.ts";
 import { flowOf, type ModelJob } from "./job.ts";
 import { ModelQueue } from "./queue.ts";
 import type { Share } from "./share.ts";
@@ -37,6 +38,7 @@ export class Model {
   readonly awaited: { queue: string; job: ModelJob; age?: number | undefined }[] = [];
   // The members of each group, with the way they ended first.
   readonly groups = new Map<string, Map<number, Ending | undefined>>();
+  readonly idle = new Idle();
   // How often the engine took which of the allowed choices.
   readonly notes = new Map<string, number>();
   #entries = 0;
@@ -104,6 +106,7 @@ export class Model {
     queue.leased.add(job);
     queue.counts.dispatched += 1;
     this.share?.served(job, isScarce);
+    this.idle.served(job);
   }
 
   // Whether a job's gate lacks permits for all that waits there: only then does its line decide.

@@ -1,9 +1,11 @@
-// Runs worlds by hand:  main.ts --seed N [--kind K] [--count N] [--quiet]
+// Runs worlds by hand:  main.ts [--seed N] [--kind K] [--count N] [--failures N] [--quiet]
 //
-// One world prints each of its calls; several print the failures and what the engine chose where
-// the rules leave a choice.
+// One world prints each of its calls, unless `--quiet`. Several run in two threads or more and print
+// what broke, and how often the engine took which choice where the rules leave one; with `--quiet`
+// the sums only. After so many failures (one by default) a thread stops.
 
 import { parseArgs } from "node:util";
+import { type Counts, inThreads } from "../run/threads.ts";
 import { describe } from "./call.ts";
 import { KINDS, type Kind } from "./plan.ts";
 import { reportFailure } from "./report.ts";
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     kind: { type: "string" },
     count: { type: "string", default: "1" },
     failures: { type: "string", default: "1" },
+    quiet: { type: "boolean", default: false },
   },
 });
 
@@ -22,33 +25,40 @@ const kind = values.kind as Kind | undefined;
 if (kind !== undefined && !KINDS.includes(kind)) throw new Error(`--kind is one of ${KINDS}`);
 const first = Number(values.seed);
 const count = Number(values.count);
-const isVerbose = count === 1;
-const ends: WorldEnd[] = [];
+const isVerbose = count === 1 && !values.quiet;
 
-for (let seed = first; seed < first + count; seed++) {
+const counts = await inThreads(import.meta.url, { first, count }, async (seeds) => {
+  const sums: Counts = { worlds: 0, calls: 0, leases: 0, broken: 0, idleMs: 0, longestIdleMs: 0 };
   const onCall = isVerbose
     ? (call: Parameters<typeof describe>[0]) => console.log(describe(call))
     : undefined;
-  const end = runWorld(seed, kind, undefined, onCall);
-  ends.push(end);
-  if (end.failure !== undefined) {
-    console.log(reportFailure(end));
-    if (ends.filter(({ failure }) => failure !== undefined).length >= Number(values.failures))
-      break;
+  for (const seed of seeds) {
+    const end = runWorld(seed, kind, undefined, onCall);
+    addUp(sums, end);
+    if (end.failure !== undefined) console.log(reportFailure(end));
+    if (sums.broken! >= Number(values.failures)) break;
   }
+  return sums;
+});
+
+if (counts !== undefined) {
+  const { worlds, calls, leases, broken, idleMs, longestIdleMs, ...notes } = counts;
+  for (const [note, times] of values.quiet ? [] : Object.entries(notes).sort()) {
+    console.log(`note: ${note} (${times})`);
+  }
+  console.log(
+    `${worlds} worlds, ${calls} calls, ${leases} leases; places idled for ${idleMs} ms, ` +
+      `at most ${longestIdleMs} ms at a time; ${broken} broken`,
+  );
+  if (broken! > 0) process.exitCode = 1;
 }
 
-summarize(ends);
-
-function summarize(all: readonly WorldEnd[]): void {
-  const notes = new Map<string, number>();
-  for (const end of all) {
-    for (const [note, times] of end.notes) notes.set(note, (notes.get(note) ?? 0) + times);
-  }
-  for (const [note, times] of [...notes].sort()) console.log(`note: ${note} (${times})`);
-  const calls = all.reduce((sum, end) => sum + end.calls.length, 0);
-  const leases = all.reduce((sum, end) => sum + end.leases, 0);
-  const broken = all.filter(({ failure }) => failure !== undefined).length;
-  console.log(`${all.length} worlds, ${calls} calls, ${leases} leases, ${broken} broken`);
-  if (broken > 0) process.exitCode = 1;
+function addUp(sums: Counts, { calls, leases, failure, idle, notes }: WorldEnd): void {
+  sums.worlds! += 1;
+  sums.calls! += calls.length;
+  sums.leases! += leases;
+  sums.broken! += failure === undefined ? 0 : 1;
+  sums.idleMs! += idle.sumMs;
+  sums.longestIdleMs = Math.max(sums.longestIdleMs!, idle.longestMs);
+  for (const [note, times] of notes) sums[note] = (sums[note] ?? 0) + times;
 }

@@ -10,6 +10,7 @@ export const KINDS = [
   "oneGate",
   "gates",
   "several",
+  "places",
   "tiers",
   "shared",
   "dedupe",
@@ -129,6 +130,7 @@ const MAKERS: Readonly<Record<Kind, (random: Random) => Partial<Plan>>> = {
     ...tiered(random, 1, 2),
     costMax: random.between(1, 2),
   }),
+  places: planPlaces,
   tiers: (random) => ({
     ...(random.chance(0.5) ? gated(random, 1) : {}),
     ...tiered(random, 2, 4),
@@ -193,6 +195,43 @@ function planOneGate(random: Random): Partial<Plan> {
     weights: "fixed",
     ops: { ...calm, setGate: 3, cooldown: 3, clearCooldown: 2, report: 2 },
   };
+}
+
+// Places, and gates that are shut for much longer than a place may idle. A gate of one part each, so
+// that many jobs need nothing but a place; few calls at the same time, so that time passes.
+function planPlaces(random: Random): Partial<Plan> {
+  const base = { hasRate: false, from: undefined, windowsMs: [], hasLadder: false };
+  const timed = (): GateShape =>
+    random.pick<GateShape>([
+      { ...base, windowsMs: [random.pick([2_000, 20_000, 600_000])], hasConcurrency: false },
+      { ...base, from: random.pick(["start", "end"]), hasConcurrency: false },
+      { ...base, hasRate: true, hasConcurrency: false },
+    ]);
+  const place: GateShape = { ...base, hasConcurrency: true };
+  const shapes = [place, random.chance(0.4) ? place : timed(), timed()];
+  const gates = shapes.map((shape, i) => {
+    const config = gateConfig(random, shape);
+    return { name: `g${i}`, shape, config: slowed(random, config) };
+  });
+  const count = random.pick([1, 1, 2]);
+  return {
+    queues: Array.from({ length: count }, (_, i) =>
+      queuePlan(`q${i}`, { tiers: random.pick([1, 1, 2]), leaseMs: random.pick([5_000, 600_000]) }),
+    ),
+    gates,
+    gateKeys: gates.map(({ name }) => name),
+    gatesPerJob: random.between(2, 3),
+    gatedShare: 1,
+    ops: { ...OPS, want: 40, cooldown: 2, clearCooldown: 1, purge: 0, deleteQueue: 0 },
+  };
+}
+
+function slowed(random: Random, config: GateConfig): GateConfig {
+  if (config.interval !== undefined) {
+    return { ...config, interval: { ...config.interval, ms: random.pick([500, 5_000, 60_000]) } };
+  }
+  if (config.rate === undefined) return config;
+  return { rate: random.pick([0.002, 0.1, 1]), burst: random.between(1, 3) };
 }
 
 function planCapacity(random: Random): Partial<Plan> {

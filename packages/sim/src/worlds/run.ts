@@ -1,6 +1,7 @@
 // Runs one world from its seed, or a recorded list of calls, and says what broke, if anything.
 
 import { Broken } from "../model/broken.ts";
+import type { IdleTotals } from "../model/idle.ts";
 import type { Call } from "./call.ts";
 import { Generator } from "./generate.ts";
 import { healAndDrain } from "./heal.ts";
@@ -25,6 +26,7 @@ export interface WorldEnd {
   readonly calls: readonly Call[];
   readonly leases: number;
   readonly notes: ReadonlyMap<string, number>;
+  readonly idle: IdleTotals;
   readonly failure: Failure | undefined;
 }
 
@@ -60,6 +62,7 @@ export function runWorld(
     calls,
     leases: world.leases,
     notes: world.model.notes,
+    idle: world.model.idle.totals,
     failure,
   };
 }

@@ -56,6 +56,7 @@ export class World {
   apply(call: Call): void {
     this.model.call += 1;
     this.model.noteLines();
+    this.model.idle.pass(this.now, call.at);
     this.model.moveTo(call.at);
     const handler = HANDLERS[call.op] as (world: World, call: Call) => void;
     handler(this, call);
@@ -68,6 +69,7 @@ export class World {
     this.#observeLine();
     const nextWake = this.nextWake();
     judgeQuiet(this.model, nextWake);
+    this.model.idle.look(this.model, nextWake);
     if (nextWake > this.now) judgePatience(this.model, call);
   }
 
