@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { GateConfig } from "../types.ts";
+import { Drive, type Taken } from "./drive.ts";
+
+/** A job that has begun: when it ends. */
+interface Running {
+  readonly taken: Taken;
+  readonly until: number;
+}
+
+/**
+ * Runs to a time, calling `each` for every job that begins, which answers how long it runs, and
+ * `quiet` whenever nothing more can begin.
+ */
+function runTo(
+  drive: Drive,
+  end: number,
+  each: (taken: Taken) => number,
+  quiet: () => void = () => {},
+): void {
+  let running: Running[] = [];
+  for (;;) {
+    for (const { taken, until } of running) if (until <= drive.now) drive.ack(taken);
+    running = running.filter(({ until }) => until > drive.now);
+    for (const taken of drive.dispatchNow())
+      running.push({ taken, until: drive.now + each(taken) });
+    quiet();
+    const ends = running.map(({ until }) => until);
+    drive.now = Math.min(end, drive.engine.nextWake(drive.now), ...ends);
+    if (drive.now === end) return;
+  }
+}
+
+const timed: readonly [string, GateConfig][] = [
+  ["a window of 3", { windows: [{ limit: 3, perMs: 120_000 }] }],
+  ["a window of 10", { windows: [{ limit: 10, perMs: 300_000 }] }],
+  ["a slow rate", { rate: 0.05, burst: 1 }],
+  ["a slow rate with a burst", { rate: 0.05, burst: 6 }],
+  ["a fast rate", { rate: 2, burst: 2 }],
+  ["an interval", { interval: { ms: 20_000, from: "start" } }],
+];
+
+for (const [name, config] of timed) {
+  test(`a job with two gates gets a third beside its own lane: ${name}`, () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 0, max: 3 }),
+        fc.boolean(),
+        fc.constantFrom(100, 400, 1500),
+        (places, rivals, isOlder, workMs) => {
+          const drive = new Drive();
+          drive.open("q");
+          drive.engine.setGate("timed", config, drive.now);
+          drive.engine.setGate("place", { concurrency: places }, drive.now);
+          for (let i = 0; i < rivals; i++) {
+            drive.addMany("q", `rival-${i}`, 4000, { gates: ["place"] });
+          }
+          const both = () => drive.addMany("q", "lane", 1000, { gates: ["timed", "place"] });
+          if (isOlder) both();
+          drive.addMany("q", "lane", 1500, { gates: ["timed"], body: { lane: "one" } });
+          if (!isOlder) both();
+          // What the gate has at first goes by age: then nothing is kept from anyone.
+          for (const taken of drive.dispatchNow()) drive.ack(taken);
+          const start = drive.now;
+          const counts = { one: 0, lane: 0 };
+          const count = ({ mark }: Taken): number => {
+            if (mark.lane === "one") counts.one++;
+            if (mark.lane === "lane") counts.lane++;
+            return mark.lane === "one" ? 10 : workMs;
+          };
+          runTo(drive, drive.now + 600_000, count, () => {
+            // On every prefix: two may go before the first, and one turn may be under way.
+            const total = counts.one + counts.lane;
+            const third = Math.floor((total - 4) / 3);
+            // Its turn at the place comes after one of each rival; it takes one turn, then one place.
+            const turnMs = (2 * (rivals + 1) * workMs) / places;
+            const least = Math.min(third, Math.floor((drive.now - start) / turnMs) - 2);
+            assert.ok(counts.lane >= least, `${counts.lane} of ${total} at ${drive.now}`);
+          });
+          assert.ok(counts.lane > 0 && counts.one + counts.lane >= 10, JSON.stringify(counts));
+        },
+      ),
+      { numRuns: 10 },
+    );
+  });
+}
+
+test("jobs with one gate go on while the other gate of the job beside them is shut", () => {
+  const drive = new Drive();
+  drive.open("q");
+  drive.engine.setGate("timed", { rate: 0.05, burst: 1 }, drive.now);
+  drive.engine.setGate("place", { concurrency: 1 }, drive.now);
+  drive.engine.cooldown("place", 3_600_000, "down", drive.now);
+  drive.addMany("q", "lane", 10, { gates: ["timed", "place"] });
+  drive.addMany("q", "lane", 100, { gates: ["timed"] });
+  let count = 0;
+  runTo(drive, drive.now + 600_000, () => {
+    count++;
+    return 10;
+  });
+  assert.ok(count >= 30, `${count} of 30 permits were used`);
+});
