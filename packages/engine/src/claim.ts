@@ -79,8 +79,8 @@ export class Claims {
       isNextPlace ||= isPlace;
     }
     if (isKept) this.balances.begin(flow, set.gates);
-    // After a turn the permits are kept for it, also if all are there: an older job of its lane would
-    // be served first.
+    // After a turn the permits are kept for it even if all are there. Otherwise an older job of its
+    // lane would take them.
     if (next !== undefined) this.#attach(flow, next);
     else if (isKept || turns !== 0) this.keeping.add(flow, set.gates, now);
     else this.#lines.ready(flow);

@@ -54,18 +54,20 @@ export interface Claim {
  *   OFFERED  All gates pass; it is in its lane's heap and is dispatched next.
  *
  * NEAR becomes HOLDING in two cases only. Either all places are free and the last timed permit is
- * due within the idle time that is left; or the claim is ripe, lacks other places, and each of those
+ * due within the idle time that is left; or the claim is ripe, lacks other places, and each of them
  * had a release within the last second, so that the next one is likely soon. Otherwise the claim
  * keeps its timed permits and waits: the next release of the place that it lacks goes to it, and no
  * place idles at all.
  *
  * The idle time is a budget of the gate (`idleLeftMs`). It is one second at first and again after
  * each dispatch of a job with several gates there, and each millisecond for which a place idles is
- * taken from it. A place that one claim gives up and the next one keeps idles on (`idleMs`). So a
- * place never idles for more than a second at a time, nor in total for more than
- * a second per such job dispatched and one more. A claim with several places that has seen each of
- * them pass by is dropped, and starts again with its turns; else it would keep its timed permits for
- * places that never come free together.
+ * taken from it. A place that one claim gives up and the next one keeps has idled without a break
+ * (`idleMs`). So a place never idles for more than a second at a time, nor in total for more than a
+ * second per such job dispatched and one more.
+ *
+ * A claim with several places is dropped when each of them has been free without the others, and
+ * starts again with its turns. Otherwise it would keep its timed permits for places that are never
+ * free together.
  *
  * While a claim is ripe and lacks a place that is released rarely, others may still use a timed
  * permit that is back within the idle time: the place then idles for the rest (`spareMs`).

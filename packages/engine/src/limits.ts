@@ -17,7 +17,7 @@ export const JOB_GATES_MAX = 16;
 
 /**
  * How long a free place of a gate may idle for a job with several gates, at a time and per such job
- * dispatched. Most jobs are shorter, so that the release which such a job waits for comes within it.
+ * dispatched. Most jobs are shorter, so the release that it waits for is likely within this time.
  */
 export const IDLE_MS = 1000;
 

@@ -75,7 +75,7 @@ for (const [name, config] of timed) {
             // On every prefix: two may go before the first, and one turn may be under way.
             const total = counts.one + counts.lane;
             const third = Math.floor((total - 4) / 3);
-            // Its turn at the place comes after one of each rival; it takes one turn, then one place.
+            // Its turn at the place is after one of each rival, and then it takes the next one.
             const turnMs = (2 * (rivals + 1) * workMs) / places;
             const least = Math.min(third, Math.floor((drive.now - start) / turnMs) - 2);
             assert.ok(counts.lane >= least, `${counts.lane} of ${total} at ${drive.now}`);

@@ -1,8 +1,8 @@
 // Runs worlds by hand:  main.ts [--seed N] [--kind K] [--count N] [--failures N] [--quiet]
 //
-// One world prints each of its calls, unless `--quiet`. Several run in two threads or more and print
-// what broke, and how often the engine took which choice where the rules leave one; with `--quiet`
-// the sums only. After so many failures (one by default) a thread stops.
+// One world prints each of its calls, unless `--quiet`. Several run in two threads or more. They
+// print what broke, and how often the engine took which choice where the rules leave one; with
+// `--quiet` only what broke and the sums. After so many failures (one by default) a thread stops.
 
 import { parseArgs } from "node:util";
 import { type Counts, inThreads } from "../run/threads.ts";

@@ -197,8 +197,8 @@ function planOneGate(random: Random): Partial<Plan> {
   };
 }
 
-// Places, and gates that are shut for much longer than a place may idle. A gate of one part each, so
-// that many jobs need nothing but a place; few calls at the same time, so that time passes.
+// Places, and gates that are shut for much longer than a place may idle. Each gate has one part, so
+// that many jobs need nothing but a place.
 function planPlaces(random: Random): Partial<Plan> {
   const base = { hasRate: false, from: undefined, windowsMs: [], hasLadder: false };
   const timed = (): GateShape =>
