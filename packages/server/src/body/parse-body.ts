@@ -53,15 +53,14 @@ class Reading {
   readonly #shape: BodyShape;
   /** The whole as a text where each byte is a character; else each part is decoded alone. */
   readonly #text: string | undefined;
-  readonly #mayPoison: boolean;
   /** Where the slice must end. */
   #until = SLICE_BYTES;
 
   constructor(bytes: Buffer, shape: BodyShape) {
     this.#scanner = new JsonScanner(bytes, hasMark(bytes) ? 3 : 0);
     this.#shape = shape;
-    this.#text = isAscii(bytes) ? bytes.toString("latin1") : undefined;
-    this.#mayPoison = POISON.some((part) => bytes.includes(part));
+    const isWorthIt = bytes.length > DECODED_WHOLE_BYTES && isAscii(bytes);
+    this.#text = isWorthIt ? bytes.toString("latin1") : undefined;
   }
 
   *body(): Generator<number, unknown> {
@@ -151,7 +150,7 @@ class Reading {
 
   #parse(text: string): unknown {
     const value: unknown = JSON.parse(text);
-    if (this.#mayPoison) refusePoison(value);
+    if (mayPoison(text)) refusePoison(value);
     return value;
   }
 
@@ -176,15 +175,20 @@ class Reading {
   }
 }
 
-/** Parts of names that could poison a prototype; an escape may hide one. */
-const POISON = ["__proto__", "constructor", "\\u"];
+/** A body of many parts is decoded once: a call for each part costs as much as its parsing. */
+const DECODED_WHOLE_BYTES = 4096;
+
+/** Whether a name in it could poison a prototype; an escape may hide one. */
+function mayPoison(text: string): boolean {
+  return text.includes("__proto__") || text.includes("constructor") || text.includes("\\u");
+}
 
 /** Parses a body whole, for a route whose bodies are small. */
 export function parseWhole(bytes: Buffer): unknown {
   checkText(bytes);
   const text = bytes.toString("utf8", hasMark(bytes) ? 3 : 0);
   const value = parseText(text);
-  if (POISON.some((part) => text.includes(part))) refusePoison(value);
+  if (mayPoison(text)) refusePoison(value);
   return value;
 }
 

@@ -12,36 +12,45 @@ export function readBody(
   bytesMax: number,
   budget: BodyBudget,
 ): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const release = (): void => {
-    budget.give(bytes);
-    bytes = 0;
-  };
-  response.once("finish", release);
-  response.once("close", release);
-  const stop = (error: Error): void => {
-    request.off("data", receive);
-    reject(error);
-  };
-  const receive = (chunk: Buffer): void => {
-    if (bytes + chunk.length > bytesMax) return stop(tooLarge(bytesMax));
-    try {
-      budget.take(chunk.length, bytes);
-    } catch (error) {
-      return stop(error as Error);
-    }
-    bytes += chunk.length;
-    chunks.push(chunk);
-  };
-  request.on("data", receive);
-  request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-  request.once("error", stop);
-  request.once("close", () => stop(new SluiceError("ABORTED", "the connection was lost")));
-  return promise;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isRead = false;
+    const release = (): void => {
+      budget.give(bytes);
+      bytes = 0;
+    };
+    response.on("finish", release);
+    response.on("close", release);
+    const stop = (error: Error): void => {
+      isRead = true;
+      request.off("data", receive);
+      reject(error);
+    };
+    const receive = (chunk: Buffer): void => {
+      if (bytes + chunk.length > bytesMax) return stop(tooLarge(bytesMax));
+      try {
+        budget.take(chunk.length, bytes);
+      } catch (error) {
+        return stop(error as Error);
+      }
+      bytes += chunk.length;
+      chunks.push(chunk);
+    };
+    request.on("data", receive);
+    request.on("end", () => {
+      if (isRead) return;
+      isRead = true;
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+    request.on("error", stop);
+    // Every request closes: an error is made for those alone that were not read.
+    request.on("close", () => {
+      if (!isRead) stop(new SluiceError("ABORTED", "the connection was lost"));
+    });
+  });
 }
 
 function tooLarge(bytesMax: number): SluiceError {

@@ -1,0 +1,73 @@
+// How long the largest and the most costly bodies hold the server's event loop.
+
+import { join } from "node:path";
+import type { Figure, Group, Scale } from "../figure.ts";
+import { Process } from "../process.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+
+const PROGRAM = join(import.meta.dirname, "bodies-server.ts");
+const TURN_MS_MAX = 50;
+const JOBS = "/v1/queues/q/jobs";
+
+export const bodyGroups: readonly Group[] = [{ name: "bodies", run: measureBodies }];
+
+interface Body {
+  readonly name: string;
+  readonly path: string;
+  readonly text: () => string;
+}
+
+function names(count: number): string {
+  return `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(",")}}`;
+}
+
+function batch(count: number): string {
+  const job = (i: number): object => ({ payload: { to: "a@b.c", i }, fairnessKey: `t${i % 100}` });
+  return JSON.stringify({ jobs: Array.from({ length: count }, (_, i) => job(i)) });
+}
+
+const BODIES: readonly Body[] = [
+  { name: "a million names as a payload", path: JOBS, text: () => `{"payload":${names(1e6)}}` },
+  { name: "16 MB of lists", path: JOBS, text: () => `{"payload":[${"[],".repeat(5e6)}0]}` },
+  { name: "16 MB of text", path: JOBS, text: () => `{"payload":"${"x".repeat(16e6)}"}` },
+  { name: "16 MB of base64", path: JOBS, text: () => `{"payloadBase64":"${"A".repeat(16e6)}"}` },
+  { name: "10,000 jobs", path: JOBS, text: () => batch(10_000) },
+  { name: "a result of a million names", path: "/v1/ack", text: () => ack(names(1e6)) },
+  { name: "a million names without a route", path: "/nowhere", text: () => names(1e6) },
+];
+
+function ack(result: string): string {
+  return `{"items":[{"lease":"a1.1","result":${result}}]}`;
+}
+
+async function measureBodies(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+  await using server = new Process(PROGRAM);
+  const address = await server.ask<string>("open");
+  for (const { name, path, text } of BODIES) {
+    const body = text();
+    await post(`${address}${path}`, body);
+    const turns: number[] = [];
+    for (let run = 0; run < scale.runs; run++) {
+      await server.ask("longestTurnMs");
+      await post(`${address}${path}`, body);
+      turns.push(await server.ask<number>("longestTurnMs"));
+    }
+    const spread = spreadOf(turns);
+    const conditions = { bytes: body.length, runs: turns.length, ...spreadConditions(spread) };
+    report({
+      metric: `longest turn of the event loop, ${name}`,
+      value: rounded(spread.median),
+      unit: "ms of processor time",
+      conditions,
+      target: { atMost: TURN_MS_MAX },
+    });
+  }
+}
+
+// The server may answer and close before it has read all of it.
+async function post(url: string, body: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  await fetch(url, { method: "POST", headers, body })
+    .then((answer) => answer.arrayBuffer())
+    .catch(() => undefined);
+}
