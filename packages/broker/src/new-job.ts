@@ -25,7 +25,7 @@ export function specOf(job: NewJob, queue: string, payloadBytesMax: number): Job
     ttlMs: job.ttlMs,
     deadline: job.deadline,
     maxWaitMs: job.maxWaitMs,
-    dedupe: job.dedupe,
+    dedupe: job.dedupe === undefined ? undefined : dedupeOf(job.dedupe),
     group: typeof job.group === "string" ? groupName(queue, job.group) : job.group,
     attempts: job.attempts,
     backoff: job.backoff,
@@ -33,6 +33,12 @@ export function specOf(job: NewJob, queue: string, payloadBytesMax: number): Job
     sizeBytes: payload.length + headersBytes,
     body: { headers, payload },
   };
+}
+
+/** What is no object the engine refuses, and so a mode that there is not. */
+function dedupeOf(dedupe: NonNullable<NewJob["dedupe"]>): NonNullable<JobSpec["dedupe"]> {
+  const isPending = typeof dedupe === "object" && dedupe !== null && dedupe.mode === undefined;
+  return (isPending ? { ...dedupe, mode: "pending" } : dedupe) as NonNullable<JobSpec["dedupe"]>;
 }
 
 export function tooLarge(field: string, bytes: Uint8Array, max: number): SluiceError {

@@ -37,7 +37,10 @@ export interface JobOptions {
   /** Wall time in milliseconds. */
   deadline?: number | undefined;
   maxWaitMs?: number | undefined;
-  dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
+  /** The mode is `pending` when none is given. */
+  dedupe?:
+    | { key: string; mode?: DedupeMode | undefined; windowMs?: number | undefined }
+    | undefined;
   /**
    * The name of a group of this queue, or the full name of another queue's: `orders/batch-7`.
    */

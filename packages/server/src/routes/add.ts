@@ -7,6 +7,7 @@ import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
 import type { RouteContext } from "./context.ts";
 import { ADDED, NEW_JOB } from "./job-shape.ts";
+import { fieldsOf, judged } from "./judged.ts";
 import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shapes.ts";
 
 type JobBody = Carried & Omit<NewJob, "payload">;
@@ -19,7 +20,9 @@ interface OnQueue {
 
 const SHAPE = new BodyShape({ items: "jobs", raw: ["payload"] });
 
-const JOBS: Schema = list(object(NEW_JOB), { maxItems: BATCH_MAX });
+const FIELDS = Object.keys(NEW_JOB);
+const JOBS: Schema = list(judged(object(NEW_JOB)), { maxItems: BATCH_MAX });
+const ONE = Object.fromEntries(FIELDS.map((field) => [field, judged(NEW_JOB[field]!)]));
 
 const SCHEMA = {
   operationId: "addJobs",
@@ -42,7 +45,7 @@ const SCHEMA = {
       description: "More members of these groups follow: they do not end before their release.",
     },
   }),
-  body: object({ ...NEW_JOB, jobs: JOBS }),
+  body: object({ ...ONE, jobs: JOBS }),
   response: {
     200: {
       description: "A duplicate, or the answers for many.",
@@ -95,14 +98,17 @@ async function add(
   );
 }
 
-function jobOf(body: JobBody, traceparent: string | undefined): NewJob {
-  const { payload: _, payloadBase64: __, ...options } = body;
-  const payload = toBytes("payload", body);
+function jobOf(body: unknown, traceparent: string | undefined): NewJob {
+  const fields = fieldsOf<JobBody>("job", body, FIELDS);
+  const { payload: _, payloadBase64: __, ...options } = fields;
+  const payload = toBytes("payload", fields);
   if (payload === undefined) {
     const message = "payload must be given, or payloadBase64";
     throw new SluiceError("INVALID", message, { field: "payload" });
   }
   if (traceparent === undefined) return { ...options, payload };
+  // Headers that are none are for the broker to refuse.
+  if (options.headers !== undefined && !isObject(options.headers)) return { ...options, payload };
   return { ...options, payload, headers: { traceparent, ...options.headers } };
 }
 
@@ -119,4 +125,8 @@ function answerOne(reply: FastifyReply, { ok, error }: Outcome<Added>): FastifyR
   if (error !== undefined) return sendError(reply, SluiceError.fromJSON(error));
   const isNew = ok!.duplicate !== true && ok!.dropped !== true;
   return reply.code(isNew ? 201 : 200).send(shown(ok!));
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

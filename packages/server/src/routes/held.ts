@@ -18,6 +18,7 @@ import {
 } from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
 import type { RouteContext } from "./context.ts";
+import { fieldsOf, judged } from "./judged.ts";
 import {
   ANYTHING,
   answers,
@@ -45,7 +46,7 @@ function schemaOf(
   answer: Readonly<Record<string, Schema>> = {},
 ) {
   const item = object({ lease: TEXT, ...properties }, ["lease", ...required]);
-  const items = list(item, { maxItems: BATCH_MAX });
+  const items = list(judged(item), { maxItems: BATCH_MAX });
   return {
     operationId,
     summary,
@@ -99,9 +100,12 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     schema: schemaOf("nackJobs", "Jobs have failed", NACK, [], {
       cooldownMs: { ...MS, description: "The cooldown that was asked for was cut to this." },
     }),
-    handler: async (request) => ({
-      results: (await context.broker(request).nack(request.body.items)).map(nackedJson),
-    }),
+    handler: async (request) => {
+      const broker = context.broker(request);
+      const read = (item: unknown): Nack => fieldsOf("nack", item, ["lease", ...Object.keys(NACK)]);
+      const outcomes = await forReadable(request.body.items, read, (nacks) => broker.nack(nacks));
+      return { results: outcomes.map(nackedJson) };
+    },
   });
   app.route<Items<{ lease: string }>>({
     method: "POST",
@@ -110,8 +114,10 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     bodyLimit: LEASES_BODY_BYTES_MAX,
     schema: schemaOf("giveBackJobs", "Jobs were not started: no attempt is lost", {}),
     handler: async (request) => {
-      const leases = request.body.items.map(({ lease }) => lease);
-      return { results: (await context.broker(request).giveBack(leases)).map(outcomeJson) };
+      const broker = context.broker(request);
+      const read = (item: unknown): string => fieldsOf<Ack>("item", item, ["lease"]).lease;
+      const outcomes = await forReadable(request.body.items, read, (all) => broker.giveBack(all));
+      return { results: outcomes.map(outcomeJson) };
     },
   });
   tellRoutes(app, context);
@@ -131,7 +137,9 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
       { expiresAt: TIME },
     ),
     handler: async (request) => {
-      const outcomes = await context.broker(request).extend(request.body.items);
+      const broker = context.broker(request);
+      const read = (item: unknown): Extend => fieldsOf("extend", item, ["lease", "leaseMs"]);
+      const outcomes = await forReadable(request.body.items, read, (all) => broker.extend(all));
       return {
         results: outcomes.map(({ ok, error }) =>
           error === undefined ? { ok: true, expiresAt: ok } : { error },
@@ -147,11 +155,7 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
     schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
       const broker = context.broker(request);
-      const read = (item: Progress): Progress => {
-        checkDepth("progress", item.progress);
-        return item;
-      };
-      const outcomes = await forReadable(request.body.items, read, (items) =>
+      const outcomes = await forReadable(request.body.items, progressOf, (items) =>
         broker.progress(items),
       );
       return { results: outcomes.map(outcomeJson) };
@@ -159,9 +163,21 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
   });
 }
 
-function ackOf(item: Carried & { lease: string }): Ack {
-  const result = toBytes("result", item);
-  return result === undefined ? { lease: item.lease } : { lease: item.lease, result };
+function ackOf(item: unknown): Ack {
+  const known = ["lease", "result", "resultBase64"];
+  const fields = fieldsOf<Carried & { lease: string }>("ack", item, known);
+  const { lease } = fields;
+  const result = toBytes("result", fields);
+  return result === undefined ? { lease } : { lease, result };
+}
+
+function progressOf(item: unknown): Progress {
+  const fields = fieldsOf<Progress>("progress", item, ["lease", "progress"]);
+  if (fields.progress === undefined) {
+    throw new SluiceError("INVALID", "progress must be given", { field: "progress" });
+  }
+  checkDepth("progress", fields.progress);
+  return fields;
 }
 
 /** It is written out again wherever the job is shown. */

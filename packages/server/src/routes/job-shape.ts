@@ -30,10 +30,14 @@ const BACKOFF: Schema = object({
 const DEDUPE: Schema = object(
   {
     key: TEXT,
-    mode: { type: "string", enum: ["pending", "window", "debounce", "replace", "keepLast"] },
+    mode: {
+      type: "string",
+      enum: ["pending", "window", "debounce", "replace", "keepLast"],
+      default: "pending",
+    },
     windowMs: MS,
   },
-  ["key", "mode"],
+  ["key"],
 );
 
 /** A new job: its payload and what it is told. */

@@ -1,10 +1,12 @@
 /**
- * Checks what comes in against the schemas that describe it. A body says what it means: a text is
+ * Checks what comes in against the schemas that describe it, but for the items of batches, which
+ * are judged one by one. A body says what it means: a text is
  * no number and nothing is left out in silence. The rest of a request is made of texts, so there
  * numbers and booleans are read from them.
  */
 import { Ajv } from "ajv";
 import type { FastifySchemaCompiler } from "fastify";
+import { checkedPart } from "../routes/judged.ts";
 
 /** `verbose` tells the value that was wrong, so that the answer can. */
 const OPTIONS = { allErrors: false, strict: false, useDefaults: true, verbose: true } as const;
@@ -12,5 +14,8 @@ const OPTIONS = { allErrors: false, strict: false, useDefaults: true, verbose: t
 export function newValidator(): FastifySchemaCompiler<object> {
   const exact = new Ajv(OPTIONS);
   const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
-  return ({ schema, httpPart }) => (httpPart === "body" ? exact : fromText).compile(schema);
+  return ({ schema, httpPart }) => {
+    if (httpPart !== "body") return fromText.compile(schema);
+    return exact.compile(checkedPart(schema) as object);
+  };
 }

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connectBroker } from "@sluice/client/remote";
+import type { NewJob } from "@sluice/protocol";
+import { start } from "../testing/start.ts";
+
+const payload = new TextEncoder().encode("1");
+
+const BAD_JOBS: readonly object[] = [
+  { weight: -1 },
+  { weight: 0 },
+  { weight: "2" },
+  { gates: "x" },
+  { gates: ["a gate"] },
+  { delayMs: -1 },
+  { fairnessKey: 5 },
+  { dedupe: "k" },
+  { dedupe: { key: "k", mode: "never" } },
+  { headers: { a: 1 } },
+  { headers: "none" },
+  { priority: 99 },
+  { attempts: 0.5 },
+  { backoff: { minMs: "1s" } },
+  { leaseMs: null },
+];
+
+test("one bad job of a batch is refused alone, in the same words as over the stream", async (t) => {
+  const { broker, call, server } = await start(t);
+  await broker.setQueue("q", {});
+  const stream = await connectBroker(server.address);
+  t.after(() => stream.close());
+  for (const bad of BAD_JOBS) {
+    const shown = JSON.stringify(bad);
+    const jobs = [{ payload: 1 }, { payload: 1, ...bad }, { payload: 1 }];
+    const { status, body } = await call("POST /v1/queues/q/jobs", { body: { jobs } });
+    assert.equal(status, 200, shown);
+    assert.ok(body.results[0].id && body.results[2].id, shown);
+    const [, streamed] = await stream.add("q", [{ payload }, { payload, ...bad } as NewJob]);
+    assert.deepEqual(body.results[1].error, streamed!.error, shown);
+    const alone = await call("POST /v1/queues/q/jobs", { body: { payload: 1, ...bad } });
+    assert.deepEqual([alone.status, alone.body.error], [400, streamed!.error], shown);
+  }
+});
+
+test("a job that is none, or has a field that there is not, is refused alone", async (t) => {
+  const { broker, call } = await start(t);
+  await broker.setQueue("q", {});
+  const jobs = [{ payload: 1 }, null, 5, [], { payload: 1, foo: 1 }, {}, { payload: 2 }];
+  const { status, body } = await call("POST /v1/queues/q/jobs", { body: { jobs } });
+  assert.equal(status, 200);
+  const codes = body.results.map(({ error }: { error?: { code: string } }) => error?.code);
+  assert.deepEqual(codes, [undefined, ...Array(5).fill("INVALID"), undefined]);
+  assert.equal(body.results[4].error.details.field, "job.foo");
+  assert.equal((await broker.queue("q")).stats.waiting, 2);
+});
+
+test("a dedupe key without a mode is pending, over HTTP and the stream", async (t) => {
+  const { broker, call, server } = await start(t);
+  await broker.setQueue("q", {});
+  const stream = await connectBroker(server.address);
+  t.after(() => stream.close());
+  const dedupe = { key: "k" };
+  const { body } = await call("POST /v1/queues/q/jobs", { body: { payload: 1, dedupe } });
+  const [again] = await stream.add("q", [{ payload, dedupe }]);
+  assert.deepEqual(again!.ok, { id: body.id, tier: 3, duplicate: true });
+});
+
+const ROUTES: readonly [route: string, more: object, bad: readonly unknown[]][] = [
+  ["ack", {}, [null, {}, { lease: 5 }, { foo: 1 }, { result: 1, resultBase64: "MQ==" }]],
+  ["nack", {}, [7, {}, { delayMs: -1 }, { error: 5 }, { blame: "x" }, { cooldown: {} }]],
+  ["give-back", {}, ["a1.1", {}, { lease: null }, { error: "x" }]],
+  ["extend", { leaseMs: 1000 }, [null, {}, { leaseMs: 0 }, { leaseMs: "1s" }, { foo: 1 }]],
+  ["progress", { progress: 1 }, [null, {}, { progress: undefined }, { foo: 1 }]],
+];
+
+for (const [route, more, bad] of ROUTES) {
+  test(`one bad item of a batch is refused alone by ${route}`, async (t) => {
+    const { broker, call } = await start(t, { keys: { rootKey: "k".repeat(32) } });
+    await broker.setQueue("q", {});
+    const key = "k".repeat(32);
+    for (const flaw of bad) {
+      await broker.add("q", [{ payload }]);
+      const [held] = await broker.lease("q", { max: 1 });
+      const good = { lease: held!.lease, ...more };
+      const isPart = typeof flaw === "object" && flaw !== null && Object.keys(flaw).length > 0;
+      const items = [isPart ? { ...good, ...flaw } : flaw, good];
+      const { status, body } = await call(`POST /v1/${route}`, { body: { items }, key });
+      const shown = `${JSON.stringify(flaw)}: ${JSON.stringify(body)}`;
+      assert.equal(status, 200, shown);
+      const codes = body.results.map(({ error }: { error?: { code: string } }) => error?.code);
+      assert.ok(codes[0] !== undefined && codes[0] !== "INTERNAL", shown);
+      assert.equal(codes[1], undefined, shown);
+      if (route === "extend" || route === "progress") await broker.ack([held!]);
+    }
+  });
+}
