@@ -11,7 +11,7 @@ import {
 import { pieceEnds, slicesOf } from "./add-slices.ts";
 import type { Body } from "./bodies.ts";
 import { aborted } from "./ends.ts";
-import { BUSY_RETRY_MS, WAITING_ADDS_MAX } from "./limits.ts";
+import { BUSY_RETRY_MS, OPERATION_BYTES_MAX, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
 import type { Answer, Question } from "./policy/lua/batch.ts";
@@ -32,13 +32,19 @@ interface Slice {
   readonly note: Note | undefined;
 }
 
+/** All jobs of a call, in the slices in which they are added. */
+interface Batch extends Pick<Slice, "queue" | "outcomes" | "options" | "note"> {
+  readonly slices: readonly (readonly NewJob[])[];
+}
+
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
 export class Adder {
   readonly #runtime: Runtime;
   /** How long calls took that were answered. */
   readonly times = new Times();
   readonly #turns = new Turns();
-  /** Adds that wait for the log to catch up. */
+  /** Adds that wait for the log, or come in several slices: queue by queue, in their order. */
+  readonly #line = new Turns();
   #waiting = 0;
 
   constructor(runtime: Runtime) {
@@ -63,7 +69,13 @@ export class Adder {
   #once(queue: string, jobs: readonly NewJob[], options: AddOptions): Promise<Outcome<Added>[]> {
     const { operationId } = options;
     if (operationId === undefined) return this.#add(queue, jobs, options);
-    const operation = { operationId, call: `add ${queue}`, items: jobs.length };
+    checkBytes(jobs);
+    const operation = {
+      operationId,
+      call: `add ${queue}`,
+      items: jobs.length,
+      said: [jobs],
+    };
     return this.#runtime.operations.once<Added>(operation, (missing, note) => {
       const rest = missing.map((item) => jobs[item]!);
       return this.#add(queue, rest, options, note);
@@ -84,18 +96,16 @@ export class Adder {
     const isCut = slices.length > 1;
     // The groups of a batch do not end before its last slice is in.
     const groups = isCut ? groupsOf(queue, jobs) : NO_GROUPS;
-    const { heldGroups, journal, pump } = this.#runtime;
+    const { heldGroups, journal } = this.#runtime;
     for (const name of groups) heldGroups.await(name);
     try {
-      for (const slice of slices) {
-        if (outcomes.length > 0) await new Promise(setImmediate);
-        // Checked again after each wait: another add that waited may have filled the log.
-        while (!this.#isLogReady()) await this.#logReady();
-        const waiting = this.#addSlice(queue, slice, outcomes, { ...options, isCut }, note);
+      const batch = { queue, slices, outcomes, options: { ...options, isCut }, note };
+      if (!isCut && this.#isOpen(queue)) {
+        const waiting = this.#addSlice(batch, jobs);
         // Without a script there is nothing to wait for.
         if (waiting !== undefined) await waiting;
-        if (journal.isDue) pump.runNow();
-      }
+        this.#runIfDue();
+      } else await this.#addInLine(batch);
     } finally {
       for (const name of groups) heldGroups.arrived(name);
     }
@@ -108,13 +118,33 @@ export class Adder {
     return answers;
   }
 
+  /** Slice by slice, when the earlier adds to the queue are in and the log is ready. */
+  async #addInLine(batch: Batch): Promise<void> {
+    if (this.#waiting >= WAITING_ADDS_MAX) throw this.#busy();
+    this.#waiting++;
+    try {
+      await this.#line.take(batch.queue, READY, async () => {
+        for (const [i, slice] of batch.slices.entries()) {
+          if (i > 0) await new Promise(setImmediate);
+          // Checked again after each wait: an add to another queue may have filled the log.
+          while (!this.#isLogReady()) await this.#logReady();
+          await this.#addSlice(batch, slice);
+          this.#runIfDue();
+        }
+      });
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #runIfDue(): void {
+    if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
+  }
+
   /** Answers a promise when the script of the queue is to be asked first. */
   #addSlice(
-    queue: string,
+    { queue, outcomes, options, note }: Batch,
     jobs: readonly NewJob[],
-    outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[],
-    options: AddOptions & { isCut: boolean },
-    note: Note | undefined,
   ): Promise<void> | undefined {
     const { policies } = this.#runtime;
     const first = outcomes.length;
@@ -183,11 +213,15 @@ export class Adder {
     const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     const piece = from === 0 && to === specs.length ? specs : specs.slice(from, to);
-    const results = this.#addSpecs(queue, piece, options.holdGroups === true, isCut);
-    for (let i = 0; i < results.length; i++) {
+    const mayWait = this.#runtime.engine.queueConfig(queue).onFull === "wait";
+    // Of those that may have to wait, each is asked for when those before it have their place.
+    const results = mayWait ? undefined : this.#addSpecs(slice, piece, isCut);
+    for (let i = 0; i < piece.length; i++) {
       const place = places[from + i]!;
       const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
-      outcomes[place] = this.#outcome(queue, piece[i]!, results[i]!, signal, later);
+      const spec = piece[i]!;
+      const result = results?.[i] ?? this.#addInTurn(slice, spec, isCut);
+      outcomes[place] = this.#outcome(queue, spec, result, signal, later);
     }
     if (note === undefined) return;
     const begin = from === 0 ? slice.first : places[from]!;
@@ -198,12 +232,18 @@ export class Adder {
     );
   }
 
+  /** Not before an add of its lane that waits for room. */
+  #addInTurn(slice: Slice, spec: JobSpec, isCut: boolean): AddResult | Refusal {
+    const refusal = this.#runtime.room.refusalOf(slice.queue, spec);
+    return refusal ?? this.#addSpecs(slice, [spec], isCut)[0]!;
+  }
+
   #addSpecs(
-    queue: string,
+    { queue, options }: Slice,
     specs: readonly JobSpec[],
-    holdGroups: boolean,
     isCut: boolean,
   ): (AddResult | Refusal)[] {
+    const holdGroups = options.holdGroups === true;
     const results = this.#runtime.call((engine, now) =>
       engine.addAll(queue, specs, now, { holdGroups: holdGroups || isCut }),
     );
@@ -240,28 +280,43 @@ export class Adder {
     return { error: toPortError(result).toJSON() };
   }
 
+  /** The log takes more, and no earlier add to the queue is still on its way. */
+  #isOpen(queue: string): boolean {
+    return this.#isLogReady() && !this.#line.isTaken(queue);
+  }
+
   #isLogReady(): boolean {
     const { isCleanerBehind, journal, options } = this.#runtime;
     return journal.unsyncedBytes <= options.unsyncedBytesMax && !isCleanerBehind;
   }
 
-  /** Whoever adds faster than the log can follow waits for it, or is sent away. */
   async #logReady(): Promise<void> {
-    const { journal, options } = this.#runtime;
-    const isUnsynced = journal.unsyncedBytes > options.unsyncedBytesMax;
-    if (this.#waiting >= WAITING_ADDS_MAX) {
-      const message = isUnsynced
-        ? `the log is ${journal.unsyncedBytes} bytes behind`
-        : "the log holds too much that is dead, and is being cleaned";
-      throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
-    }
-    this.#waiting++;
-    try {
-      await (isUnsynced ? journal.durable() : this.#runtime.cleanerProgress());
-    } finally {
-      this.#waiting--;
-    }
+    const { journal } = this.#runtime;
+    await (this.#isUnsynced ? journal.durable() : this.#runtime.cleanerProgress());
   }
+
+  get #isUnsynced(): boolean {
+    const { journal, options } = this.#runtime;
+    return journal.unsyncedBytes > options.unsyncedBytesMax;
+  }
+
+  #busy(): SluiceError {
+    const message = this.#isUnsynced
+      ? `the log is ${this.#runtime.journal.unsyncedBytes} bytes behind`
+      : "the log holds too much that is dead, and is being cleaned";
+    return new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
+  }
+}
+
+/** What is remembered of an operation stands in one append with its jobs. */
+function checkBytes(jobs: readonly NewJob[]): void {
+  let bytes = 0;
+  for (const job of jobs) bytes += job?.payload?.length ?? 0;
+  if (bytes <= OPERATION_BYTES_MAX) return;
+  const message =
+    `the jobs under one operation id must have at most ${OPERATION_BYTES_MAX} bytes of payload, ` +
+    `got ${bytes}; add them in several calls`;
+  throw new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "jobs", value: bytes });
 }
 
 /** What a script is asked about a new job. */
@@ -269,6 +324,8 @@ function questionOf({ body }: JobSpec): Question {
   const { headers, payload } = body as Body;
   return { headers, payloadBytes: payload.length };
 }
+
+const READY = Promise.resolve();
 
 const NO_GROUPS: ReadonlySet<string> = new Set();
 

@@ -278,7 +278,7 @@ export class JobDesk {
   ): Promise<Outcome<T>[]> {
     checkBatch(field, items);
     this.#runtime.check();
-    const operation = { operationId, call: name, items: items.length };
+    const operation = { operationId, call: name, items: items.length, said: [items] };
     return this.#runtime.operations.once<T>(operation, (missing, note) => {
       const rest = missing.map((item) => items[item]!);
       return this.#each(field, rest, call, note);

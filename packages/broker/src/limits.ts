@@ -45,6 +45,9 @@ export const COMMIT_BYTES_MIN = 256 * 1024;
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Payloads of one add under an operation id: what one append takes, with its answer. */
+export const OPERATION_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Facts that are written and not yet durable: a second's work of a fast disk. */
 export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 

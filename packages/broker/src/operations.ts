@@ -1,5 +1,5 @@
 import type { Answered, Engine } from "@sluice/engine";
-import { type ErrorJson, type Outcome, SluiceError } from "@sluice/protocol";
+import { checkSameCall, type ErrorJson, type Outcome, titleOf } from "@sluice/protocol";
 import type { Journal } from "./journal.ts";
 import { BATCH_MAX, OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
@@ -10,6 +10,8 @@ export interface Call {
   readonly operationId: string;
   readonly call: string;
   readonly items: number;
+  /** All that the call says: another payload is another call. */
+  readonly said: readonly unknown[];
 }
 
 /** Tells what some of the missing items were answered, from the one at `first` on. */
@@ -35,17 +37,17 @@ export class Operations {
     this.#now = now;
   }
 
-  once<T>({ operationId, call, items }: Call, perform: Perform<T>): Promise<Outcome<T>[]> {
+  once<T>({ operationId, call, items, said }: Call, perform: Perform<T>): Promise<Outcome<T>[]> {
     checkId(operationId);
-    const title = `${call} ${items}`;
+    const title = titleOf(call, items, ...said);
     const underWay = this.#underWay.get(operationId);
     const known = underWay ?? this.#engine.recall(operationId, this.#now());
-    if (known !== undefined && known.call !== title) throw conflict(operationId, known.call);
+    if (known !== undefined) checkSameCall(operationId, title, known.call);
     if (underWay !== undefined) {
       // The first caller gave up, not this one: what is missing is done now.
       return (underWay.answer as Promise<Outcome<T>[]>).catch((error) => {
         if (error?.code !== "ABORTED") throw error;
-        return this.once({ operationId, call, items }, perform);
+        return this.once({ operationId, call, items, said }, perform);
       });
     }
     const answer = this.#perform(operationId, title, items, perform);
@@ -138,11 +140,6 @@ function unpack({ item, count, answer }: Answered, outcomes: Outcome<unknown>[])
 function checkId(id: unknown): void {
   if (typeof id === "string" && id !== "" && id.length <= OPERATION_ID_BYTES_MAX) return;
   throw invalid("operationId", `a string of 1 to ${OPERATION_ID_BYTES_MAX} characters`, id);
-}
-
-function conflict(id: string, call: string): SluiceError {
-  const message = `operation ${JSON.stringify(id)} was another call: ${call} items`;
-  return new SluiceError("CONFLICT", message, { field: "operationId", value: id });
 }
 
 export function checkBatch(field: string, items: unknown): void {

@@ -102,8 +102,11 @@ export class Office {
     for (let part = 0; ; part++) {
       const left = count - moved;
       const named = operationId === undefined ? {} : { operationId: `${operationId}.${part}` };
-      const some = await this.#runtime.changeOnce(`redrive ${queue}`, named, (engine, now) =>
-        engine.redrive(queue, { count: left }, now),
+      const some = await this.#runtime.changeOnce(
+        `redrive ${queue}`,
+        named,
+        (engine, now) => engine.redrive(queue, { count: left }, now),
+        count,
       );
       moved += some;
       if (some === 0 || moved >= count) return moved;
@@ -163,8 +166,11 @@ export class Office {
   }
 
   reportGate(key: string, ok: boolean, options: OperationOptions): Promise<void> {
-    return this.#runtime.changeOnce(`reportGate ${key}`, options, (engine, now) =>
-      engine.reportGate(key, ok, now),
+    return this.#runtime.changeOnce(
+      `reportGate ${key}`,
+      options,
+      (engine, now) => engine.reportGate(key, ok, now),
+      ok,
     );
   }
 
@@ -190,13 +196,18 @@ export class Office {
   ): Promise<void> {
     checkBatch("entries", entries);
     const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
-    await this.#runtime.changeOnce(`storeWrite ${store}`, options, (engine, now) => {
-      for (const { key } of checked) engine.checkStoreKey(store, key);
-      for (const { key, value } of checked) {
-        if (value === undefined) engine.storeDelete(store, key, now);
-        else engine.storePut(store, key, value, now);
-      }
-    });
+    await this.#runtime.changeOnce(
+      `storeWrite ${store}`,
+      options,
+      (engine, now) => {
+        for (const { key } of checked) engine.checkStoreKey(store, key);
+        for (const { key, value } of checked) {
+          if (value === undefined) engine.storeDelete(store, key, now);
+          else engine.storePut(store, key, value, now);
+        }
+      },
+      checked,
+    );
   }
 
   async storeScan(

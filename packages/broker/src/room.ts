@@ -8,6 +8,8 @@ import { toPortError } from "./refuse.ts";
 
 interface Waiting {
   spec: JobSpec;
+  lane: string;
+  refusal: Refusal;
   onAdded: (added: AddResult) => void;
   answer: PromiseWithResolvers<AddResult>;
   timer: Timer;
@@ -64,7 +66,7 @@ export class Room {
       this.#engine.countRejected(queue);
       giveUp(toPortError(refusal));
     });
-    const waiting = { spec, answer, timer, onAdded };
+    const waiting = { spec, lane: laneOf(spec), refusal, answer, timer, onAdded };
     this.#waiting.set(queue, list.add(waiting));
     if (spec.group !== undefined) this.#groups.await(spec.group);
     if (signal === undefined) return answer.promise;
@@ -73,13 +75,31 @@ export class Room {
     return answer.promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Tries those who wait: one whose lane is full does not hold up the others. */
+  /** Tries those who wait: one that finds no room holds up those of its lane, and no others. */
   look(): void {
-    for (const [queue, list] of this.#waiting) {
-      for (const waiting of list)
-        if (this.#hasRoom(queue, waiting.spec)) this.#enter(queue, waiting);
-      if (list.size === 0) this.#waiting.delete(queue);
+    for (const queue of this.#waiting.keys()) this.#tryAll(queue);
+  }
+
+  /** Why an add may not go in before those of its lane that wait; undefined: none does. */
+  refusalOf(queue: string, spec: JobSpec): Refusal | undefined {
+    const list = this.#waiting.get(queue);
+    // A job for later takes no place among those that wait.
+    if (list === undefined || (spec.delayMs ?? 0) > 0 || spec.runAt !== undefined) return undefined;
+    this.#tryAll(queue);
+    const lane = laneOf(spec);
+    for (const waiting of list) if (waiting.lane === lane) return waiting.refusal;
+    return undefined;
+  }
+
+  #tryAll(queue: string): void {
+    const list = this.#waiting.get(queue)!;
+    const held = new Set<string>();
+    for (const waiting of list) {
+      if (held.has(waiting.lane)) continue;
+      if (this.#hasRoom(queue, waiting.spec)) this.#enter(queue, waiting);
+      else held.add(waiting.lane);
     }
+    if (list.size === 0) this.#waiting.delete(queue);
   }
 
   #enter(queue: string, waiting: Waiting): void {
@@ -115,4 +135,9 @@ export class Room {
       throw error;
     }
   }
+}
+
+/** Jobs with the same key and the same priority are one lane. */
+function laneOf({ fairnessKey, priority }: JobSpec): string {
+  return JSON.stringify([fairnessKey, priority]);
 }

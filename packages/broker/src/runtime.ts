@@ -245,15 +245,16 @@ export class Runtime {
     return result;
   }
 
-  /** The same, once for each operation id: a call that is made again gets the first answer. */
+  /** The same, once for each operation id; `said` is what else the call says. */
   async changeOnce<T>(
     name: string,
     { operationId }: OperationOptions,
     call: (engine: Engine, now: number) => T,
+    ...said: readonly unknown[]
   ): Promise<T> {
     if (operationId === undefined) return this.change(call);
     this.check();
-    const operation = { operationId, call: name, items: 1 };
+    const operation = { operationId, call: name, items: 1, said };
     const [outcome] = await this.operations.once<T>(operation, async (_, note) => {
       const ok = this.call((engine, now) => {
         const result = call(engine, now);

@@ -20,6 +20,7 @@ export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export type * from "./job.ts";
+export { checkSameCall, titleOf } from "./operation.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./policy.ts";
 export type * from "./port.ts";

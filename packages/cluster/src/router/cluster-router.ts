@@ -145,7 +145,7 @@ export class ClusterRouter implements Broker {
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
     this.#reach.check();
-    return this.#titles.keep(options.operationId, `add ${queue}`, jobs.length, () =>
+    return this.#titles.keep(options.operationId, `add ${queue}`, jobs.length, jobs, () =>
       this.#adder.add(queue, jobs, options),
     );
   }
@@ -172,7 +172,7 @@ export class ClusterRouter implements Broker {
 
   async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
     checkBatch("items", items);
-    return this.#titles.keep(options.operationId, "ack", items.length, () =>
+    return this.#titles.keep(options.operationId, "ack", items.length, items, () =>
       this.#ofLeases("items", items, (port, own) => port.ack(own, options)),
     );
   }
@@ -182,7 +182,7 @@ export class ClusterRouter implements Broker {
     options: OperationOptions = {},
   ): Promise<Outcome<true | number>[]> {
     checkBatch("items", items);
-    return this.#titles.keep(options.operationId, "nack", items.length, () =>
+    return this.#titles.keep(options.operationId, "nack", items.length, items, () =>
       this.#ofLeases("items", items, (port, own) => port.nack(own, options)),
     );
   }
@@ -212,7 +212,7 @@ export class ClusterRouter implements Broker {
     checkBatch("keys", keys);
     const placement = this.#reach.directory.placementOf(queue);
     const call = `cancelByKey ${queue}`;
-    const known = await this.#titles.keep(options.operationId, call, keys.length, () =>
+    const known = await this.#titles.keep(options.operationId, call, keys.length, keys, () =>
       this.#reach.known(placement, ["QUEUE_NOT_FOUND"], (port) =>
         port.cancelByKey(queue, keys, options),
       ),
@@ -227,7 +227,7 @@ export class ClusterRouter implements Broker {
 
   async retry(ids: readonly string[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
     checkBatch("ids", ids);
-    return this.#titles.keep(options.operationId, "retry", ids.length, () =>
+    return this.#titles.keep(options.operationId, "retry", ids.length, ids, () =>
       this.#ofNames("ids", ids, unknownJob, (port, own) => port.retry(own, options)),
     );
   }
@@ -293,7 +293,7 @@ export class ClusterRouter implements Broker {
   }
 
   async deleteQueue(queue: string, options: OperationOptions = {}): Promise<void> {
-    await this.#titles.keep(options.operationId, `deleteQueue ${queue}`, 1, () =>
+    await this.#titles.keep(options.operationId, `deleteQueue ${queue}`, 1, [], () =>
       this.#queues.deleteQueue(queue, options),
     );
   }
@@ -307,13 +307,13 @@ export class ClusterRouter implements Broker {
   }
 
   async purge(queue: string, options: OperationOptions = {}): Promise<void> {
-    await this.#titles.keep(options.operationId, `purge ${queue}`, 1, () =>
+    await this.#titles.keep(options.operationId, `purge ${queue}`, 1, [], () =>
       this.#queues.purge(queue, options),
     );
   }
 
   async redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
-    return this.#titles.keep(options.operationId, `redrive ${queue}`, 1, () =>
+    return this.#titles.keep(options.operationId, `redrive ${queue}`, 1, options.count, () =>
       this.#queues.redrive(queue, options),
     );
   }
@@ -356,7 +356,7 @@ export class ClusterRouter implements Broker {
   }
 
   async reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
-    await this.#titles.keep(options.operationId, `reportGate ${key}`, 1, () =>
+    await this.#titles.keep(options.operationId, `reportGate ${key}`, 1, ok, () =>
       this.#gates.reportGate(key, ok, options),
     );
   }
@@ -371,7 +371,7 @@ export class ClusterRouter implements Broker {
     options: OperationOptions = {},
   ): Promise<void> {
     checkBatch("entries", entries);
-    await this.#titles.keep(options.operationId, `storeWrite ${store}`, 1, () =>
+    await this.#titles.keep(options.operationId, `storeWrite ${store}`, 1, entries, () =>
       this.#stores.write(store, entries, options),
     );
   }

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
+import { checkSameCall, titleOf } from "@sluice/protocol";
 import { RecentNames } from "./recent-names.ts";
 
 /**
@@ -13,12 +13,13 @@ export class Titles {
     operationId: string | undefined,
     call: string,
     items: number,
+    said: unknown,
     perform: () => Promise<T>,
   ): Promise<T> {
     if (typeof operationId !== "string") return perform();
-    const title = `${call} ${items}`;
+    const title = titleOf(call, items, said);
     const known = this.#titles.get(operationId);
-    if (known !== undefined && known !== title) throw conflict(operationId, known);
+    if (known !== undefined) checkSameCall(operationId, title, known);
     this.#titles.set(operationId, title);
     try {
       return await perform();
@@ -28,9 +29,4 @@ export class Titles {
       throw error;
     }
   }
-}
-
-function conflict(operationId: string, known: string): SluiceError {
-  const message = `operation ${JSON.stringify(operationId)} was another call: ${known} items`;
-  return new SluiceError("CONFLICT", message, { field: "operationId", value: operationId });
 }

@@ -157,6 +157,31 @@ export const repeating = cases("operation ids", {
     await scene.expect(["a"], "the jobs that there are");
   },
 
+  "an operation id under which something else was said is refused": async (scene) => {
+    await scene.queue();
+    const once = { operationId: "once" };
+    const job = { payload: bytes("a"), weight: 2, headers: { tenant: "x" } };
+    const first = await scene.broker.add("q", [job], once);
+    const others = {
+      "another payload": { ...job, payload: bytes("b") },
+      "another option": { ...job, weight: 3 },
+      "another header": { ...job, headers: { tenant: "y" } },
+    };
+    for (const [what, other] of Object.entries(others)) {
+      await rejects(scene.broker.add("q", [other], once), "CONFLICT", what);
+    }
+    const same = { headers: { ...job.headers }, weight: 2, payload: bytes("a") };
+    equal(await scene.broker.add("q", [same], once), first, "the answer again");
+    const [held] = await scene.expect(["a"], "the jobs that there are");
+    const { lease } = held!;
+    await scene.broker.nack([{ lease, error: "no" }], { operationId: "nack" });
+    const nack = scene.broker.nack([{ lease, error: "yes" }], { operationId: "nack" });
+    await rejects(nack, "CONFLICT", "a nack with another error");
+    await scene.broker.ack([{ lease, result: bytes("1") }], { operationId: "ack" });
+    const ack = scene.broker.ack([{ lease, result: bytes("2") }], { operationId: "ack" });
+    await rejects(ack, "CONFLICT", "an ack with another result");
+  },
+
   "an ack or a nack repeated with its operation id gets the first answer again": async (scene) => {
     await scene.queue({ retry: PROMPT });
     await scene.addAll(["a", "b"]);

@@ -1,8 +1,20 @@
 import { durableCases } from "./case.ts";
-import { bytes, equal, matches, refused } from "./check.ts";
+import { bytes, equal, matches, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 export const changesSurvive = durableCases("changes survive", {
+  "what was said under an operation id": async (scene) => {
+    await scene.queue();
+    const once = { operationId: "once" };
+    const first = await scene.broker.add("q", [{ payload: bytes("a") }], once);
+    await scene.reopen();
+    const other = scene.broker.add("q", [{ payload: bytes("b") }], once);
+    await rejects(other, "CONFLICT", "another payload");
+    const again = await scene.broker.add("q", [{ payload: bytes("a") }], once);
+    equal(again, first, "the answer again");
+    await scene.expect(["a"], "the jobs that there are");
+  },
+
   "a delayed job that fell due has kept its place": async (scene) => {
     await scene.queue();
     await scene.add("delayed", { delayMs: scene.steps(1) });

@@ -54,6 +54,21 @@ export const repeatingRare = cases("operation ids of rare calls", {
     equal((await scene.broker.gate("gate")).cooldown?.until, after, "until when it cools down");
   },
 
+  "a call that says something else under the same operation id is refused": async (scene) => {
+    await scene.queue();
+    await scene.broker.setGate("gate", { ladder: [1000] });
+    const { broker } = scene;
+    await broker.storeWrite("s", [{ key: "k", value: 1 }], { operationId: "write" });
+    const write = broker.storeWrite("s", [{ key: "k", value: 2 }], { operationId: "write" });
+    await rejects(write, "CONFLICT", "another value");
+    await broker.cancelByKey("q", ["k"], { operationId: "cancel" });
+    const cancel = broker.cancelByKey("q", ["l"], { operationId: "cancel" });
+    await rejects(cancel, "CONFLICT", "another key");
+    await broker.reportGate("gate", true, { operationId: "report" });
+    const report = broker.reportGate("gate", false, { operationId: "report" });
+    await rejects(report, "CONFLICT", "another report");
+  },
+
   "another call under the same operation id is refused": async (scene) => {
     await scene.queue();
     await scene.broker.storeWrite("s", [{ key: "k", value: 1 }], ONCE);

