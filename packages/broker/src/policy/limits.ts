@@ -66,6 +66,9 @@ export const SCRIPT_WAIT_MS = 250;
 /** After a trial run that cost a thread: how long those who share the name of its queue wait. */
 export const TRIAL_REST_MS = 1000;
 
+/** How long the thread of trial runs is kept: queues are often set one after the other. */
+export const TRIAL_IDLE_MS = 10_000;
+
 /** Trial runs that may wait under one name; a source has up to 64 KiB. */
 export const TRIALS_WAITING_MAX = 100;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../testing/manual-clock.ts";
-import { TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
+import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
 import { Script } from "./script.ts";
 import { Trials } from "./trials.ts";
 
@@ -59,4 +59,16 @@ test("a tenant cannot have any number of trials waiting", async (t) => {
   assert.equal(refused.code, "RATE_LIMITED");
   assert.equal(await run("b"), "e");
   assert.deepEqual(new Set(await Promise.all(all.slice(0, -1))), new Set(["e"]));
+});
+
+test("the thread ends when nothing was tried for a while, and starts again", async (t) => {
+  const { clock, trials, run } = trialsOn(t);
+  await run("a");
+  await clock.advance(TRIAL_IDLE_MS - 1);
+  await run("b");
+  await clock.advance(TRIAL_IDLE_MS - 1);
+  assert.equal(trials.threads, 1);
+  await clock.advance(1);
+  assert.equal(trials.threads, 0);
+  assert.equal(await run("c"), "e");
 });

@@ -1,5 +1,5 @@
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
-import { TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
+import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
 import type { Script } from "./script.ts";
 import { type ConfigSource, Thread } from "./thread.ts";
 
@@ -18,6 +18,7 @@ interface Tenant {
  * Trial runs of programs, before a queue takes them. They have a thread of their own, so that no
  * add waits for them, and run one at a time. Tenants, told apart by the names of their queues up to
  * the first dot, take turns. One whose program had to be ended with its thread rests for a second.
+ * The thread ends when there was nothing to try for a while: it takes 20 MB.
  */
 export class Trials {
   readonly #clock: Clock;
@@ -72,8 +73,13 @@ export class Trials {
   #next(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#isRunning || this.#tenants.length === 0) return;
+    if (this.#isRunning || this.#isClosed) return;
     const now = this.#clock.now();
+    if (this.#tenants.length === 0) {
+      this.#timer = this.#clock.at(now + TRIAL_IDLE_MS, () => void this.#thread?.end("idle"));
+      this.#timer.unref?.();
+      return;
+    }
     const rests = this.#tenants.map(({ name }) => this.#resting.get(name) ?? 0);
     const turn = rests.findIndex((until) => until <= now);
     if (turn === -1) {
