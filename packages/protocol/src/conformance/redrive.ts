@@ -18,6 +18,14 @@ export const redriving = cases("redrive", {
     equal((await scene.takeOne()).attempt, 1, "the attempt of the next delivery");
   },
 
+  "jobs that came back are counted at the queue they came back to": async (scene) => {
+    await scene.queue();
+    for (const payload of ["a", "b"]) await scene.bury(payload);
+    await scene.broker.redrive("q.dlq");
+    equal((await scene.broker.queue("q")).stats.redriven, 2, "redriven, of the queue");
+    equal((await scene.broker.queue("q.dlq")).stats.redriven, 0, "redriven, of its dead letters");
+  },
+
   "a count puts back the oldest, and no more": async (scene) => {
     await scene.queue();
     for (const payload of ["a", "b", "c"]) await scene.bury(payload);
