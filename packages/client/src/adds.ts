@@ -57,7 +57,8 @@ export class Adds {
 
   async #send(jobs: readonly NewJob[]): Promise<readonly Outcome<Added>[]> {
     try {
-      return await this.#port.add(this.#queue, jobs);
+      const outcomes = await this.#port.add(this.#queue, jobs);
+      return jobs.length === 1 ? outcomes : outcomes.map((one, i) => this.#named(one, i, jobs));
     } catch (error) {
       const { operationId } = error instanceof SluiceError ? error.details : {};
       if (jobs.length === 1 || typeof operationId !== "string") throw error;
@@ -66,6 +67,16 @@ export class Adds {
         refusalOf(error as SluiceError, `${operationId}~${i}of${jobs.length}`),
       );
     }
+  }
+
+  /** In a cluster one partition may be late, and the others not. */
+  #named(outcome: Outcome<Added>, index: number, jobs: readonly NewJob[]): Outcome<Added> {
+    if (outcome.error?.code !== "TIMEOUT") return outcome;
+    const error = SluiceError.fromJSON(outcome.error);
+    const { operationId } = error.details;
+    if (typeof operationId !== "string") return outcome;
+    this.#keep(operationId, jobs);
+    return refusalOf(error, `${operationId}~${index}of${jobs.length}`);
   }
 
   #keep(operationId: string, jobs: readonly NewJob[]): void {

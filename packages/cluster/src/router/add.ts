@@ -1,4 +1,5 @@
 /** Adds jobs: each to the partition of its fairness key, all of one call at the same time. */
+import { randomUUID } from "node:crypto";
 import {
   type Added,
   type AddOptions,
@@ -39,7 +40,9 @@ export class Adder {
       return this.#addTo(queue, first?.partition ?? placement[0]!, jobs, options);
     }
     const held = sharedGroups(queue, shares);
-    const outcomes = await this.#addShares(queue, shares, options, held);
+    // One name for all shares, so that the call as a whole can be repeated.
+    const { operationId = randomUUID() } = options;
+    const outcomes = await this.#addShares(queue, shares, { ...options, operationId }, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED") && isAborted(signal)) {
       throw aborted(signal);
     }

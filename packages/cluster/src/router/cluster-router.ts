@@ -10,6 +10,7 @@ import {
   type BrokerEvent,
   type BrokerStats,
   boundCalls,
+  type CallOptions,
   type Clock,
   type ConsumeOptions,
   type Consumer,
@@ -187,20 +188,20 @@ export class ClusterRouter implements Broker {
     );
   }
 
-  async giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#ofNames("leases", leases, unknownLease, (port, own) => port.giveBack(own));
+  async giveBack(leases: readonly string[], call?: CallOptions): Promise<Outcome<true>[]> {
+    return this.#ofNames("leases", leases, unknownLease, (port, own) => port.giveBack(own, call));
   }
 
-  async extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
-    return this.#ofLeases("items", items, (port, own) => port.extend(own));
+  async extend(items: readonly Extend[], call?: CallOptions): Promise<Outcome<number>[]> {
+    return this.#ofLeases("items", items, (port, own) => port.extend(own, call));
   }
 
-  async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
-    return this.#ofLeases("items", items, (port, own) => port.progress(own));
+  async progress(items: readonly Progress[], call?: CallOptions): Promise<Outcome<true>[]> {
+    return this.#ofLeases("items", items, (port, own) => port.progress(own, call));
   }
 
-  async cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#ofNames("ids", ids, unknownJob, (port, own) => port.cancel(own));
+  async cancel(ids: readonly string[], call?: CallOptions): Promise<Outcome<boolean>[]> {
+    return this.#ofNames("ids", ids, unknownJob, (port, own) => port.cancel(own, call));
   }
 
   /** The job may be in any partition that holds the queue. */
@@ -232,19 +233,19 @@ export class ClusterRouter implements Broker {
     );
   }
 
-  async job(id: string): Promise<JobInfo> {
-    return this.#reach.ask(this.#partitionOf(id), (port) => port.job(id));
+  async job(id: string, call?: CallOptions): Promise<JobInfo> {
+    return this.#reach.ask(this.#partitionOf(id), (port) => port.job(id, call));
   }
 
-  async why(id: string): Promise<Why> {
-    const why = await this.#reach.ask(this.#partitionOf(id), (port) => port.why(id));
+  async why(id: string, call?: CallOptions): Promise<Why> {
+    const why = await this.#reach.ask(this.#partitionOf(id), (port) => port.why(id, call));
     const isOpen = why.state !== "waiting" || why.reason !== "gated" || why.until !== undefined;
     if (isOpen || why.part === "concurrency") return why;
     return this.#gates.why(why);
   }
 
-  async history(id: string): Promise<readonly HistoryEntry[]> {
-    return this.#reach.ask(this.#partitionOf(id), (port) => port.history(id));
+  async history(id: string, call?: CallOptions): Promise<readonly HistoryEntry[]> {
+    return this.#reach.ask(this.#partitionOf(id), (port) => port.history(id, call));
   }
 
   async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
