@@ -291,5 +291,8 @@ class Client:
             return [None] * count
         outcomes = []
         for _ in range(reader.number("I")):
-            outcomes.append(reader.error() if reader.number("B") == 0 else None)
+            kind = reader.number("B")
+            if kind == 3:  # To how many milliseconds a cooldown was cut.
+                reader.number("d")
+            outcomes.append(reader.error() if kind == 0 else None)
         return outcomes

@@ -122,6 +122,9 @@ export const LISTED_START_BYTES = 256;
 /** Lanes and entries of one page: the port's own bound. */
 export const PAGE_MAX = 1_000;
 
+/** Entries of one page of a store: values of 256 KiB make an answer of 25 MiB. */
+export const STORE_PAGE_MAX = 100;
+
 /** Keys of one server: all are in memory. */
 export const KEYS_MAX = 10_000;
 

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   type Ack,
   type Added,
@@ -51,7 +50,7 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
-    const own = this.#own(options);
+    const own = this.#permit.own(options);
     // It may wait for room in the queue.
     const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> =>
       whileAllowed(this.#permit, "produce", queue, options.signal, (signal) =>
@@ -76,14 +75,6 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
       names === undefined || names.some((pattern) => matchesPattern(pattern, String(gate)));
     const foreign = job.gates.find((gate: unknown) => !mayName(gate));
     return foreign === undefined ? undefined : forbiddenGate("name", String(foreign).slice(0, 64));
-  }
-
-  /** An operation's name is its caller's own: nobody gets another's answer by guessing it. */
-  #own<O extends OperationOptions>(options: O): O {
-    const { operationId } = options;
-    if (typeof operationId !== "string" || operationId === "") return options;
-    const name = `${this.#permit.principal.id}\0${operationId}`;
-    return { ...options, operationId: hash("sha256", name, "base64url") };
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
@@ -129,7 +120,7 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 
   async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#own(options);
+    const own = this.#permit.own(options);
     return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
   }
 
@@ -138,7 +129,7 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     items: readonly Nack[],
     options: OperationOptions = {},
   ): Promise<Outcome<true | number>[]> {
-    const own = this.#own(options);
+    const own = this.#permit.own(options);
     return this.#held(items, tokenOf, async (allowed) => {
       const mayCool = this.#permit.coolable();
       // The broker refuses what is not a list.
@@ -183,11 +174,12 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     options?: OperationOptions,
   ): Promise<Outcome<boolean>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.cancelByKey(queue, keys, options);
+    return this.#broker.cancelByKey(queue, keys, this.#permit.own(options));
   }
 
   async retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#each(BY_ID, ids, (allowed) => this.#broker.retry(allowed, options));
+    const own = this.#permit.own(options);
+    return this.#each(BY_ID, ids, (allowed) => this.#broker.retry(allowed, own));
   }
 
   /** Makes a call for those items whose jobs are in queues on which the action is allowed. */

@@ -59,7 +59,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
     this.#permit.enter("admin", queue);
-    return this.#broker.deleteQueue(queue, options);
+    return this.#broker.deleteQueue(queue, this.#permit.own(options));
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -86,12 +86,12 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async purge(queue: string, options?: OperationOptions): Promise<void> {
     this.#permit.enter("admin", queue);
-    return this.#broker.purge(queue, options);
+    return this.#broker.purge(queue, this.#permit.own(options));
   }
 
   async redrive(queue: string, options?: RedriveOptions): Promise<number> {
     this.#permit.enter("admin", queue);
-    return this.#broker.redrive(queue, options);
+    return this.#broker.redrive(queue, this.#permit.own(options));
   }
 
   async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
@@ -150,7 +150,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
     this.#permit.enterGate("report to", String(key));
-    return this.#broker.reportGate(key, ok, options);
+    return this.#broker.reportGate(key, ok, this.#permit.own(options));
   }
 
   // A store is governed like a queue of its name, but for those of the server itself.
@@ -173,7 +173,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     if (isReserved(store)) throw reserved(store);
     if (store === CONFIG_STORE) this.#permit.enterAll("admin");
     else this.#permit.enter("produce", store);
-    return this.#broker.storeWrite(store, entries, options);
+    return this.#broker.storeWrite(store, entries, this.#permit.own(options));
   }
 
   #enterToRead(store: string): void {

@@ -351,6 +351,12 @@ test("an operation's name is its caller's own", async (t) => {
   const [first] = await add("produce orders");
   assert.deepEqual((await add("produce orders"))[0], first, "the first answer again");
   assert.notDeepEqual((await add("produce *"))[0], first);
+  for (const [i, who] of ["produce state", "produce *"].entries()) {
+    const entries = [{ key: `${i}`, value: i }];
+    const options = { operationId: "another" };
+    await guard(broker, principal(who)).storeWrite("state", entries, options);
+  }
+  assert.deepEqual(await broker.storeGet("state", ["0", "1"]), [0, 1], "a write is not swallowed");
 });
 
 test("closing a guarded broker closes nothing; stats are of what one may see", async (t) => {

@@ -1,4 +1,5 @@
-import { matchesPattern } from "@sluice/protocol";
+import { hash } from "node:crypto";
+import { matchesPattern, type OperationOptions } from "@sluice/protocol";
 import {
   type Action,
   allows,
@@ -98,5 +99,13 @@ export class Permit {
     } catch {
       return false;
     }
+  }
+
+  /** Operation names belong to their caller: another key cannot get an answer by guessing one. */
+  own<O extends OperationOptions | undefined>(options: O): O {
+    const operationId = options?.operationId;
+    if (typeof operationId !== "string" || operationId === "") return options;
+    const name = `${this.principal.id}\0${operationId}`;
+    return { ...options, operationId: hash("sha256", name, "base64url") };
   }
 }

@@ -2,7 +2,7 @@
 import { type ScanOptions, SluiceError, type StoreEntry } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BodyShape, MEMBERS } from "../body/parse-body.ts";
-import { BATCH_MAX, BODY_BYTES_HARD_MAX, PAGE_MAX, VALUE_BODY_BYTES_MAX } from "../limits.ts";
+import { BATCH_MAX, BODY_BYTES_HARD_MAX, STORE_PAGE_MAX, VALUE_BODY_BYTES_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
 import { checkDepth } from "./held.ts";
 import {
@@ -28,7 +28,7 @@ const ENTRY: Schema = object({ key: TEXT, value: ANYTHING }, ["key", "value"]);
 /** A page of the entries under a prefix. */
 export const SCAN: Schema = object({
   prefix: { type: "string", maxLength: 1024 },
-  limit: limit(PAGE_MAX),
+  limit: limit(STORE_PAGE_MAX),
   cursor: CURSOR,
 });
 
