@@ -1,4 +1,5 @@
 import type { JobInfo, JobJson, LeasedJob } from "@sluice/protocol";
+import { isJson } from "../body/is-json.ts";
 import { LISTED_PAYLOAD_BYTES_MAX, LISTED_START_BYTES } from "../limits.ts";
 import { type Encoding, fromBytes, startOf } from "../payload.ts";
 import {
@@ -128,10 +129,18 @@ export const JOB: Schema = object(
   ["id", "queue", "state", "payloadBytes"],
 );
 
-export function leasedJson(job: LeasedJob, encoding: Encoding): object {
+/** A leased job as the bytes of JSON, with its payload as it is where that is JSON. */
+export async function leasedBytes(job: LeasedJob, encoding: Encoding): Promise<Uint8Array[]> {
   const { payload, ...rest } = job;
-  return { ...rest, ...fromBytes("payload", payload, encoding) };
+  const head = JSON.stringify(rest).slice(0, -1);
+  if (encoding === "auto" && (await isJson(payload))) {
+    return [Buffer.from(`${head},"payload":`), payload, CLOSE];
+  }
+  const tail = JSON.stringify(fromBytes("payload", payload, "base64")).slice(1);
+  return [Buffer.from(`${head},${tail}`)];
 }
+
+const CLOSE = Buffer.from("}");
 
 interface Shown {
   encoding?: Encoding | undefined;

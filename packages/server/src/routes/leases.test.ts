@@ -126,3 +126,19 @@ test("whoever asks for bytes gets bytes", async (t) => {
   const { body: job } = await call(`GET /v1/jobs/${body.jobs[0].id}?encoding=base64`);
   assert.equal(job.payloadBase64, body.jobs[0].payloadBase64);
 });
+
+test("a leased payload is sent as the bytes that were added", async (t) => {
+  const { broker, server } = await start(t);
+  await broker.setQueue("q", {});
+  const sent = '{"__proto__": 1, "n": 1.50, "n": 2}';
+  await broker.add("q", [{ payload: Buffer.from(sent) }, { payload: Buffer.from([255]) }]);
+  const answer = await fetch(`${server.address}/v1/queues/q/lease`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"max":2}',
+  });
+  const text = await answer.text();
+  assert.match(String(answer.headers.get("content-type")), /application\/json/);
+  assert.ok(text.includes(`"payload":${sent}`), text);
+  assert.equal(JSON.parse(text).jobs[1].payloadBase64, "/w==");
+});

@@ -1,9 +1,9 @@
 import { type Broker, type LeasedJob, type Outcome, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, POLL_MS_MAX } from "../limits.ts";
+import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, POLL_MS_MAX, SLICE_BYTES } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
-import { LEASED, leasedJson } from "./job-shape.ts";
+import { LEASED, leasedBytes } from "./job-shape.ts";
 import { answers, list, MS, object, QUEUE_PARAMS, type Schema, TEXT } from "./shapes.ts";
 
 interface LeaseBody {
@@ -66,9 +66,29 @@ function endPoll(error: unknown, signal: AbortSignal): LeasedJob[] {
   throw error;
 }
 
-function send(reply: FastifyReply, jobs: readonly LeasedJob[], encoding: Encoding): FastifyReply {
-  return reply.send({ jobs: jobs.map((job) => leasedJson(job, encoding)) });
+/** Puts the answer together in slices: its payloads may have 16 MiB in all. */
+async function send(
+  reply: FastifyReply,
+  jobs: readonly LeasedJob[],
+  encoding: Encoding,
+): Promise<FastifyReply> {
+  const parts: Uint8Array[] = [Buffer.from('{"jobs":[')];
+  let bytes = 0;
+  for (const [i, job] of jobs.entries()) {
+    if (i > 0) parts.push(COMMA);
+    for (const part of await leasedBytes(job, encoding)) parts.push(part);
+    bytes += job.payload.length;
+    if (bytes < SLICE_BYTES) continue;
+    bytes = 0;
+    await new Promise(setImmediate);
+  }
+  reply.header("content-type", "application/json; charset=utf-8");
+  parts.push(END);
+  return reply.send(Buffer.concat(parts));
 }
+
+const COMMA = Buffer.from(",");
+const END = Buffer.from("]}");
 
 /** As many as one answer should carry; the first in any case. */
 function fit(jobs: readonly LeasedJob[]): [LeasedJob[], LeasedJob[]] {
