@@ -42,6 +42,7 @@ import { judge } from "./policy/proposal.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf, parseId } from "./tokens.ts";
+import { explain } from "./why.ts";
 
 /** The calls about jobs that are there: who gets them, how they end, what is known of them. */
 export class JobDesk {
@@ -209,7 +210,7 @@ export class JobDesk {
   }
 
   async why(id: string): Promise<Why> {
-    return this.#runtime.call((engine, now) => engine.why(parseId(id), now));
+    return this.#runtime.call((engine, now) => explain(engine.why(parseId(id), now), now));
   }
 
   async history(id: string): Promise<readonly HistoryEntry[]> {

@@ -218,7 +218,7 @@ test("why names the part of the limits that is borrowed", () => {
     const { engine, add } = partition(config);
     add();
     const why = engine.why(1, 0);
-    return "part" in why ? why.part : why.text;
+    return "part" in why ? why.part : why.state;
   };
   assert.equal(part({ rate: 1 }), "rate");
   assert.equal(part({ windows: [{ limit: 1, perMs: 1000 }] }), "window");

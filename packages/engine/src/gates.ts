@@ -55,6 +55,8 @@ export class GateLine extends Gate {
   balances: Map<number, Balance> | undefined = undefined;
   /** Seats that stay out of the line for them, and until when. */
   resting: Map<number, number> | undefined = undefined;
+  /** The row of the job that took a place last. */
+  lastHolder = 0;
   waits: MaxWaits | undefined = undefined;
   /** Waits to be looked at again before the call returns. */
   isDue = false;
@@ -223,6 +225,12 @@ export class Gates {
   addWanted(id: number, cost: number): void {
     const { gates } = this.#sets[id]!;
     for (let i = 0; i < gates.length; i++) gates[i]!.wanted += cost;
+  }
+
+  /** A job of the set is leased. */
+  noteHolder(id: number, row: number): void {
+    const { gates } = this.#sets[id]!;
+    for (let i = 0; i < gates.length; i++) gates[i]!.lastHolder = row;
   }
 
   set(id: number): GateSet {

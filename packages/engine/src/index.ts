@@ -34,5 +34,5 @@ export type {
   QueueStats,
   RetryPolicy,
   TierConfig,
-  Why,
 } from "./types.ts";
+export type { Why } from "./why-types.ts";

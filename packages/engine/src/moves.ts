@@ -239,9 +239,11 @@ export function hold(core: Core, row: number, worker: Worker, until: number): vo
   queue.leased++;
   queue.leasedAt[(meta >>> 4) & 15]!++;
   const nodes = core.rings.nodes.i;
-  const lane = nodes[ints[at + IN_FLOW]! * NODE_INTS + IN_LANE]!;
-  nodes[lane * NODE_INTS + LEASED]!++;
+  const f = ints[at + IN_FLOW]! * NODE_INTS;
+  nodes[nodes[f + IN_LANE]! * NODE_INTS + LEASED]!++;
   worker.leased++;
+  const set = nodes[f + GATES]!;
+  if (set !== 0) core.gates.noteHolder(set, row);
 }
 
 /** Takes the lease off a job: its gates have a place more. */

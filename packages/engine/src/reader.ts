@@ -22,7 +22,6 @@ import type {
   LaneStats,
   QueueConfig,
   QueueStats,
-  Why,
 } from "./types.ts";
 import {
   gateStats,
@@ -34,8 +33,9 @@ import {
   lanesOf,
   queueStats,
   viewOf,
-  why,
 } from "./view.ts";
+import { why } from "./why.ts";
+import type { Why } from "./why-types.ts";
 import { allWorkers } from "./workers.ts";
 
 /** What can be asked: none of it changes what the scheduler will do. */
@@ -138,7 +138,7 @@ export class Reader {
     if (row !== 0) this.#core.jobs.bodies.set(row, body);
   }
 
-  /** Why a job is not running, in words and data. */
+  /** Why a job is not running, as data. */
   why(id: number, now: number): Why {
     const at = this.#core.clock(now);
     const row = this.#core.find(id);

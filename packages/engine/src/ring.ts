@@ -247,6 +247,17 @@ export class Rings {
     }
   }
 
+  /** What `peek` would answer for a ring without newcomers first; this changes nothing. */
+  first(ring: number): number {
+    const head = this.#roundHead(ring);
+    if (head !== 0 || this.sizeOf(ring) === 0) return head;
+    const m = this.rings.i;
+    const r = ring * RING_INTS;
+    const step = this.#roundsToNext(ring);
+    const near = m[r + LISTS + 2 * ((m[r + CURSOR]! + step) & (NEAR - 1))]!;
+    return step < NEAR && near !== 0 ? near : this.#far[m[r + FAR_HEAP]!]!.peek();
+  }
+
   /** Those that came from far rounds joined the round before any that came from near. */
   #roundHead(ring: number): number {
     const m = this.rings.i;

@@ -204,26 +204,6 @@ export interface NackOptions {
   unrecoverable?: boolean | undefined;
 }
 
-export type Why =
-  | {
-      state: "waiting";
-      reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
-      place: number;
-      text: string;
-    }
-  | {
-      state: "waiting";
-      reason: "gated";
-      gate: string;
-      part: GatePart;
-      until: number | undefined;
-      place: number;
-      text: string;
-    }
-  | { state: "delayed"; until: number; text: string }
-  | { state: "leased"; worker: string; until: number; text: string }
-  | { state: "finished" | "failed"; ending: Ending; at: number; error?: string; text: string };
-
 export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
 
 export interface JobView {

@@ -7,8 +7,6 @@ import {
   DELAYED_JOB,
   ENDED_JOB,
   ID,
-  IN_FLOW,
-  JOB_PREV,
   LEASE,
   LEASED_JOB,
   TIME,
@@ -18,8 +16,6 @@ import {
 import { dispatchOf } from "./moves.ts";
 import {
   AT_TIER,
-  GATES,
-  HEAD,
   KIND,
   LANE,
   LEASED,
@@ -31,7 +27,6 @@ import {
 } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { gateKeys } from "./record.ts";
-import { span } from "./span.ts";
 import type {
   FairnessKey,
   GateStats,
@@ -40,11 +35,8 @@ import type {
   JobView,
   LaneStats,
   QueueStats,
-  Why,
 } from "./types.ts";
 
-/** Jobs counted to tell a job's place in its flow; further back it is only "at least". */
-const PLACES_COUNTED = 1000;
 /** Rows looked at by one call that lists lanes. */
 const ROWS_PER_LIST = 20_000;
 
@@ -109,101 +101,6 @@ export function heldOf(core: Core, row: number, lease: number): Held | undefined
     addedAt: jobs.num(row, ADDED),
     expiresAt: jobs.num(row, TIME),
   };
-}
-
-/** Why a job is not running, in words and data. */
-export function why(core: Core, row: number, now: number): Why {
-  const { jobs } = core;
-  const state = jobs.state(row);
-  const at = jobs.num(row, TIME);
-  if (state === DELAYED_JOB) {
-    return { state: "delayed", until: at, text: `It is delayed for another ${span(at - now)}.` };
-  }
-  if (state === LEASED_JOB) {
-    const worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
-    const text = `Worker ${JSON.stringify(worker)} has it for another ${span(at - now)}.`;
-    return { state: "leased", worker, until: at, text };
-  }
-  if (state === ENDED_JOB) return whyEnded(core, row, at);
-  return whyWaiting(core, row, now);
-}
-
-function whyEnded(core: Core, row: number, at: number): Why {
-  const ending = core.jobs.ending(row)!;
-  const error = core.jobs.extra(row)?.error;
-  const state = ending === "finished" ? "finished" : "failed";
-  const text = error === undefined ? `It ended as ${ending}.` : `It ended as ${ending}: ${error}`;
-  return error === undefined ? { state, ending, at, text } : { state, ending, at, error, text };
-}
-
-function whyWaiting(core: Core, row: number, now: number): Why {
-  const queue = core.queueOf(row);
-  const place = placeOf(core, row);
-  if (queue.config.paused) {
-    const text = `Queue ${queue.name} is paused.`;
-    return { state: "waiting", reason: "paused", place, text };
-  }
-  const gate = blocking(core, row, now);
-  if (gate !== undefined) return whyGated(core, row, gate, place, now);
-  if (queue.demand > 0 && !queue.canWork()) {
-    const text = `As many jobs of queue ${queue.name} run as may: ${queue.config.capacity.leased}.`;
-    return { state: "waiting", reason: "capacity", place, text };
-  }
-  if (!queue.canWork()) {
-    const text = `No worker of queue ${queue.name} is free.`;
-    return { state: "waiting", reason: "no-worker", place, text };
-  }
-  if (place > 0) {
-    const text = `${place} jobs of its lane are before it.`;
-    return { state: "waiting", reason: "behind", place, text };
-  }
-  return {
-    state: "waiting",
-    reason: "ready",
-    place,
-    text: "It goes out when its lane's turn comes.",
-  };
-}
-
-/** The gate that opens last for the job, or in whose line it stands; undefined: none. */
-function blocking(core: Core, row: number, now: number): GateLine | undefined {
-  const set = core.gates.set(core.lanes.get(core.jobs.int(row, IN_FLOW), GATES));
-  const cost = core.jobs.int(row, COST);
-  const tier = core.tierOf(row);
-  let worst: GateLine | undefined;
-  let until = now;
-  for (const gate of set.gates) {
-    const at = gate.opensAt(cost, tier, now);
-    if (at <= until) continue;
-    worst = gate;
-    until = at;
-  }
-  return worst ?? set.gates.find((gate) => gate.inLine > 0 && gate.config !== undefined);
-}
-
-function whyGated(core: Core, row: number, gate: GateLine, place: number, now: number): Why {
-  const cost = core.jobs.int(row, COST);
-  const tier = core.tierOf(row);
-  const part = gate.part(cost, tier, now) ?? "line";
-  const at = gate.opensAt(cost, tier, now);
-  const until = at === Number.POSITIVE_INFINITY ? undefined : at;
-  const when =
-    until === undefined ? "until something is released" : `for another ${span(until - now)}`;
-  const text =
-    part === "line"
-      ? `It stands in the line of gate ${gate.key}, ${gate.inLine} lanes wait there.`
-      : `Gate ${gate.key} keeps it (${part}) ${when}.`;
-  return { state: "waiting", reason: "gated", gate: gate.key, part, until, place, text };
-}
-
-/** How many jobs of its flow are before it; counting stops at some point. */
-function placeOf(core: Core, row: number): number {
-  const head = core.lanes.get(core.jobs.int(row, IN_FLOW), HEAD);
-  let place = 0;
-  for (let at = row; at !== head && place < PLACES_COUNTED; at = core.jobs.int(at, JOB_PREV)) {
-    place++;
-  }
-  return place;
 }
 
 /** What happened to a job, oldest first. */

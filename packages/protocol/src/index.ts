@@ -7,6 +7,7 @@ export {
   timedOut,
 } from "./call-options.ts";
 export type * from "./clock.ts";
+export { counted } from "./count.ts";
 export {
   ERROR_CODES,
   type ErrorCode,
@@ -26,3 +27,5 @@ export type * from "./policy.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
 export type * from "./stats.ts";
+export type * from "./why.ts";
+export { whyText } from "./why-text.ts";

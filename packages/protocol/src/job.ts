@@ -164,27 +164,6 @@ export interface JobEnd {
 
 export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
 
-/** Why a job is not running, in words and data. */
-export type Why =
-  | {
-      state: "waiting";
-      reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
-      place: number;
-      text: string;
-    }
-  | {
-      state: "waiting";
-      reason: "gated";
-      gate: string;
-      part: GatePart;
-      until: number | undefined;
-      place: number;
-      text: string;
-    }
-  | { state: "delayed"; until: number; text: string }
-  | { state: "leased"; worker: string; until: number; text: string }
-  | { state: "finished" | "failed"; ending: Ending; at: number; error?: string; text: string };
-
 export interface HistoryEntry {
   at: number;
   event:

@@ -15,10 +15,10 @@ import type {
   NewJob,
   Outcome,
   Progress,
-  Why,
 } from "./job.ts";
 import type { LaneSort, LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "./queue.ts";
 import type { BrokerStats } from "./stats.ts";
+import type { Why } from "./why.ts";
 
 /**
  * The Broker port: the only door to Sluice. The broker in this process implements it, so does the

@@ -148,8 +148,8 @@ export class PartitionPort implements Broker {
     return this.#rename.withId(await this.#ofJob(id, (inner) => this.#broker.job(inner)));
   }
 
-  why(id: string): Promise<Why> {
-    return this.#ofJob(id, (inner) => this.#broker.why(inner));
+  async why(id: string): Promise<Why> {
+    return this.#rename.why(await this.#ofJob(id, (inner) => this.#broker.why(inner)));
   }
 
   history(id: string): Promise<readonly HistoryEntry[]> {

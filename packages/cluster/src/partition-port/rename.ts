@@ -7,7 +7,9 @@ import type {
   LeasedJob,
   Outcome,
   QueueTimes,
+  Why,
 } from "@sluice/protocol";
+import { whyText } from "@sluice/protocol";
 import { outerName } from "./names.ts";
 
 export class Rename {
@@ -32,6 +34,19 @@ export class Rename {
 
   group(info: GroupInfo): GroupInfo {
     return { ...info, members: info.members.map((member) => this.withId(member)) };
+  }
+
+  /** The jobs that another one waits for, in the words too. */
+  why(why: Why): Why {
+    if (why.state !== "waiting" || why.reason !== "gated") return why;
+    const { first, holders, keptFor } = why;
+    const renamed = {
+      ...why,
+      ...(first === undefined ? {} : { first: this.withId(first) }),
+      ...(keptFor === undefined ? {} : { keptFor: this.withId(keptFor) }),
+      ...(holders?.id === undefined ? {} : { holders: { ...holders, id: this.name(holders.id) } }),
+    };
+    return { ...renamed, text: whyText(renamed, why.asOf) };
   }
 
   event(event: BrokerEvent): BrokerEvent {

@@ -239,9 +239,9 @@ export class ClusterRouter implements Broker {
 
   async why(id: string, call?: CallOptions): Promise<Why> {
     const why = await this.#reach.ask(this.#partitionOf(id), (port) => port.why(id, call));
-    const isOpen = why.state !== "waiting" || why.reason !== "gated" || why.until !== undefined;
-    if (isOpen || why.part === "concurrency") return why;
-    return this.#gates.why(why);
+    if (why.state !== "waiting" || why.reason !== "gated") return why;
+    const isKnown = why.until !== undefined || why.shutBy !== undefined || why.part === "line";
+    return isKnown || why.part === "concurrency" ? why : this.#gates.why(why);
   }
 
   async history(id: string, call?: CallOptions): Promise<readonly HistoryEntry[]> {

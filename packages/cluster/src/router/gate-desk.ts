@@ -16,18 +16,18 @@ import type {
   GatesOptions,
   GatesPage,
   OperationOptions,
+  Why,
+  WhyGated,
 } from "@sluice/protocol";
+import { whyText } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
 import { pageOfGates } from "./gate-pages.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
 import { missingOf, type Reach } from "./reach.ts";
 
-/** A job that a gate keeps. */
-interface Gated {
-  readonly gate: string;
-  readonly until?: number | undefined;
-}
+/** Why a job waits for a gate. */
+type Gated = WhyGated & Pick<Why, "asOf" | "text">;
 
 export class GateDesk {
   readonly #reach: Reach;
@@ -116,10 +116,15 @@ export class GateDesk {
     }
   }
 
-  /** When a gate opens its home knows, if it is there, and no partition that borrows from it. */
-  async why<W extends Gated>(why: W): Promise<W> {
+  /**
+   * Of a gate that is borrowed only its home knows when it opens. While the home cannot be reached
+   * the answer stays without a time.
+   */
+  async why(why: Gated): Promise<Gated> {
     const home = await this.#reach.glance(this.#home(why.gate), (port) => port.gate(why.gate));
-    return home?.opensAt === undefined ? why : { ...why, until: home.opensAt };
+    if (home?.opensAt === undefined) return why;
+    const known = { ...why, until: home.opensAt };
+    return { ...known, text: whyText(known, why.asOf) };
   }
 
   /** Each partition tells all that it has: one gate may be known in several. */

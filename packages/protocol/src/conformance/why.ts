@@ -1,5 +1,6 @@
 import type { GateConfig } from "../gate.ts";
-import type { GatePart, Why } from "../job.ts";
+import type { GatePart } from "../job.ts";
+import type { Why } from "../why.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { check, equal, matches } from "./check.ts";
 import type { Scene } from "./scene.ts";
@@ -14,8 +15,29 @@ const states = cases("why", {
   "a job that no worker takes says so, and its place": async (scene) => {
     await scene.queue();
     const [, id] = await scene.addAll(["a", "b"]);
-    const answer = { state: "waiting", reason: "no-worker", place: 1 };
+    const answer = { state: "waiting", reason: "no-worker", place: 1, workers: 0 };
     matches(await why(scene, id!), answer, "the second of two jobs");
+    await scene.takeOne();
+    const busy = { reason: "no-worker", place: 0, workers: 1, running: 1 };
+    matches(await why(scene, id!), busy, "the second while the first runs");
+  },
+
+  "a job whose attempt failed says which one is next, and the error": async (scene) => {
+    await scene.queue({ retry: { attempts: 3, minMs: scene.steps(50), jitter: 0 } });
+    const id = await scene.add("x");
+    const { lease } = await scene.takeOne();
+    await scene.broker.nack([{ lease, error: "boom" }]);
+    const answer = { state: "delayed", cause: "failed", attempt: 1, attempts: 3, error: "boom" };
+    matches(await why(scene, id), answer, "the job");
+  },
+
+  "a dead letter says where it failed, and of what": async (scene) => {
+    await scene.queue();
+    const id = await scene.bury("x");
+    const answer = await why(scene, id);
+    matches(answer, { state: "waiting", reason: "dead", queue: "q.dlq" }, "the letter");
+    const dead = "dead" in answer ? answer.dead : undefined;
+    equal([dead?.origin, dead?.error], ["q", "boom"], "where it came from, and its error");
   },
 
   "a job of a paused queue says so": async (scene) => {
@@ -76,8 +98,8 @@ const parts = cases(
         const answer = await why(scene, id!);
         matches(answer, { state: "waiting", reason: "gated", gate: "gate", part }, "the job");
         const until = "until" in answer ? answer.until : undefined;
-        if (steps === undefined) equal(until, undefined, "until when");
-        else scene.near(until, opensAt, "until when");
+        if (steps !== undefined) return scene.near(until, opensAt, "until when");
+        equal(until, undefined, "until when");
       },
     ]),
   ),
@@ -86,12 +108,22 @@ const parts = cases(
 const cooled = cases("why", {
   "a job names the gate that keeps it, the part and until when: cooldown": async (scene) => {
     await scene.queue();
-    await scene.broker.cooldown("gate", scene.steps(9));
+    await scene.broker.cooldown("gate", scene.steps(9), "429");
     const until = scene.now() + scene.steps(9);
     const answer = await why(scene, await scene.add("x", { gates: ["free", "gate"] }));
     check(answer.state === "waiting" && answer.reason === "gated", "the job is gated");
     equal([answer.gate, answer.part], ["gate", "cooldown"], "the gate and its part");
+    equal(answer.cooldownReason, "429", "the reason of the cooldown");
     scene.near(answer.until, until, "until when");
+  },
+
+  "a job names the gate that its configuration shuts for good": async (scene) => {
+    await scene.queue();
+    await scene.broker.setGate("shut:*", { rate: 0 });
+    const answer = await why(scene, await scene.add("x", { gates: ["free", "shut:1"] }));
+    check(answer.state === "waiting" && answer.reason === "gated", "the job is gated");
+    equal([answer.gate, answer.shutBy], ["shut:1", "shut:*"], "the gate and what shuts it");
+    equal(answer.until, undefined, "until when");
   },
 });
 

@@ -6,6 +6,7 @@
 // that time. A crash throws the engine away and builds another from what the disk has kept.
 
 import type { Engine, Fact, FactSink, Lease } from "@sluice/engine";
+import { whyText } from "@sluice/protocol";
 import type { Outcome } from "../checks/answers.ts";
 import { compareAll, compareStats } from "../checks/compare.ts";
 import { Ledger } from "../checks/ledger.ts";
@@ -122,7 +123,7 @@ export class Broker {
       return (
         `at ${this.now} job ${id} of queue ${queue} waits for nothing, its gates [${gates}] open, ` +
         `a worker is free, and the engine sleeps until ${this.#wakeAt}; ` +
-        `it says: ${this.engine.why(id, this.now).text}`
+        `it says: ${whyText(this.engine.why(id, this.now), this.now)}`
       );
     });
     this.#requests++;

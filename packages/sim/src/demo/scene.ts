@@ -1,7 +1,8 @@
 // What the demonstration shows: one queue and eight workers for three tenants. One of them is
 // noisy, one is quiet, and one waits for a provider that takes five calls a second.
 
-import { Engine, type Lease, type Why } from "@sluice/engine";
+import { Engine, type Lease } from "@sluice/engine";
+import { whyText } from "@sluice/protocol";
 
 const QUEUE = "mail";
 const GATE = "provider:mail";
@@ -171,7 +172,6 @@ export class Scene {
   #why(now: number): string {
     const first = this.#throttled[0];
     if (first === undefined) return "It has nothing left to send.";
-    const why: Why = this.#engine.why(first, now);
-    return why.text;
+    return whyText(this.#engine.why(first, now), now);
   }
 }

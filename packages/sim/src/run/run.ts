@@ -2,6 +2,7 @@
 
 import { runInNewContext } from "node:vm";
 import { Engine } from "@sluice/engine";
+import { whyText } from "@sluice/protocol";
 import { Broker, type MakeEngine } from "../broker/broker.ts";
 import { compareAll } from "../checks/compare.ts";
 import { Disk } from "../disk/disk.ts";
@@ -123,7 +124,7 @@ function drain({ broker, team }: Cast, fromMs: number): void {
     team.staff(broker.ledger.queues.keys());
   }
   const stuck = [...broker.ledger.jobs.values()].slice(0, 5).map(({ id, state, queue, gates }) => {
-    const why = broker.engine.why(id, broker.now).text;
+    const why = whyText(broker.engine.why(id, broker.now), broker.now);
     return `job ${id} of ${queue} [${gates}] is ${state}: ${why}`;
   });
   const count = broker.ledger.jobs.size;

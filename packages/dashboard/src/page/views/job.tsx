@@ -1,4 +1,4 @@
-import type { HistoryEntry, JobJson, Why } from "@sluice/protocol";
+import { type HistoryEntry, type JobJson, type Why, whyText } from "@sluice/protocol";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { at, call } from "../data/api.ts";
@@ -6,7 +6,7 @@ import { useNow } from "../data/context.ts";
 import { type Concern, ofQueue, useLive } from "../data/live.ts";
 import { Action } from "../parts/action.tsx";
 import { Fact, Refused } from "../parts/bits.tsx";
-import { age, bytes, duration, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
+import { age, bytes, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
 import { cut, plainBody, pretty } from "../words/preview.ts";
 import { link } from "../words/route.ts";
 import { timeline } from "../words/timeline.ts";
@@ -55,21 +55,14 @@ export function JobView({ id }: { id: string }): JSX.Element {
 function WhyLine({ why }: { why: Why | undefined }): JSX.Element {
   const now = useNow();
   if (why === undefined) return <p class="standing muted">…</p>;
-  return <p class="standing why">{whyText(why, now)}</p>;
+  return <p class="standing why">{whyNow(why, now)}</p>;
 }
 
-/** The server's words, with the time in the reader's zone. */
-function whyText(why: Why, now: number): string {
+/** The server's words as of now, with the time in the reader's zone. */
+function whyNow(why: Why, now: number): string {
   const until = "until" in why ? why.until : undefined;
   if (until === undefined) return why.text;
-  const left = duration(until - now);
-  const when = timeOfDay(until, now);
-  if (why.state === "delayed") return `It is delayed for ${left}, until ${when}.`;
-  if (why.state === "leased") return `Worker ${why.worker} has it for ${left} more, until ${when}.`;
-  if (why.state === "waiting" && why.reason === "gated" && why.part !== "line") {
-    return `Gate ${why.gate} keeps it (${why.part}) for ${left}, until ${when}.`;
-  }
-  return why.text;
+  return `${whyText(why, Math.min(now, until))} (${timeOfDay(until, now)})`;
 }
 
 function nowText(why: Why): string {
