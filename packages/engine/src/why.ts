@@ -80,7 +80,7 @@ function whyWaiting(core: Core, row: number, now: number): Why {
     queue: queue.name,
     place: placeOf(core, row),
     urgent: urgentBefore(queue, core.tierOf(row)),
-    workers: queue.workers.size,
+    workers: queue.workers.size + queue.workersInProcess.size,
     running: queue.leased,
   };
   const dead = deadOf(core, row);
