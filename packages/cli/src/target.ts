@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
+import { connectProblem } from "@sluice/cluster/client";
 import type { Broker } from "@sluice/protocol";
 import { Sluice, SluiceError } from "sluice";
 import { type Call, type Options, textOf } from "./command.ts";
@@ -43,11 +44,15 @@ function targetOf(call: Call): Target {
 }
 
 function tlsOf(call: Call): Tls {
-  return {
+  const tls = {
     ca: pemOf(call, "ca", "SLUICE_CA"),
     cert: pemOf(call, "cert", "SLUICE_CERT"),
     key: pemOf(call, "cert-key", "SLUICE_CERT_KEY"),
   };
+  if ((tls.cert === undefined) === (tls.key === undefined)) return tls;
+  const [given, missing] = tls.cert === undefined ? ["cert-key", "cert"] : ["cert", "cert-key"];
+  const message = `--${given} needs --${missing}: give both files, or neither`;
+  throw new SluiceError("INVALID", message, { field: missing });
 }
 
 function pemOf(call: Call, name: string, variable: string): Buffer | undefined {
@@ -88,7 +93,7 @@ export async function http<Answer>(call: Call, line: string, body?: unknown): Pr
   const asking = ask(address, { method, headers, agent: false, ...tls });
   asking.end(body === undefined ? undefined : JSON.stringify(body));
   const [response] = (await once(asking, "response").catch((error: Error) => {
-    throw new SluiceError("DISCONNECTED", `${url} cannot be reached: ${error.message}`);
+    throw new SluiceError("DISCONNECTED", `${url} cannot be reached: ${connectProblem(error)}`);
   })) as [IncomingMessage];
   const answer = await text(response);
   const { statusCode = 0 } = response;
@@ -102,6 +107,7 @@ function refusalOf(status: number, text: string): SluiceError {
   try {
     return SluiceError.fromJSON(JSON.parse(text).error);
   } catch {
-    return new SluiceError("DISCONNECTED", `what answers there is no Sluice server: ${status}`);
+    const message = `the server at this address is not Sluice (HTTP ${status})`;
+    return new SluiceError("DISCONNECTED", message);
   }
 }

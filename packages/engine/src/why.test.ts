@@ -54,7 +54,7 @@ test("of several gates the one that opens last is named, with the part and the t
   assert.deepEqual([second.part, second.until], ["rate", 1000]);
 });
 
-test("a rate of 0 is named before a gate that is full, in whatever order the job names them", () => {
+test("a rate of 0 is named before a gate that is full, in any order of the gates", () => {
   for (const gates of [
     ["full", "shut:1"],
     ["shut:1", "full"],

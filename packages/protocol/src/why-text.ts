@@ -165,7 +165,8 @@ function lineText(why: WhyGated): string | undefined {
   const { first, lanes, place } = why;
   if (first === undefined) return undefined;
   const line = lanes > 1 ? ` of ${counted(lanes, "lane")}` : "";
-  const head = `Job ${first.id} (tier ${first.tier}) is first in line${line}, so this one runs later.`;
+  const job = `Job ${first.id} (tier ${first.tier})`;
+  const head = `${job} is first in line${line}, so this one runs later.`;
   return place === 0 ? head : sentences(head, before({ ...why, urgent: 0 }));
 }
 

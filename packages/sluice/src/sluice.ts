@@ -68,10 +68,18 @@ function checkTls(tls: unknown): void {
   if (tls === undefined) return;
   const known = ["ca", "cert", "key"];
   const isObject = typeof tls === "object" && tls !== null;
-  if (isObject && Object.keys(tls).every((name) => known.includes(name))) return;
+  if (isObject && Object.keys(tls).every((name) => known.includes(name))) return checkPair(tls);
   const got = isObject ? Object.keys(tls).join(", ") : typeof tls;
   const message = `connect.tls must have ${known.join(", ")}, got ${got}`;
   throw new SluiceError("INVALID", message, { field: "connect.tls" });
+}
+
+/** A certificate without its key is not sent, and the server would refuse the connection. */
+function checkPair({ cert, key }: ClientTls): void {
+  if ((cert === undefined) === (key === undefined)) return;
+  const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
+  const message = `connect.tls.${given} needs connect.tls.${missing}: give both, or neither`;
+  throw new SluiceError("INVALID", message, { field: `connect.tls.${missing}` });
 }
 
 async function recover(

@@ -112,7 +112,9 @@ const CASES: Readonly<Record<string, Case>> = {
       await clock.advance("5s");
       return job;
     },
-    text: "It is due in 10 s, but queue w is full (1 job): it is put off again until there is room.",
+    text:
+      "It is due in 10 s, but queue w is full (1 job): " +
+      "it is put off again until there is room.",
     data: { state: "delayed", cause: "queue-full", waiting: 1 },
   },
   rate: {

@@ -36,13 +36,15 @@ test("TLS: who trusts the server's authority is served, others and text are not"
   await sluice.close();
   const refused = { code: "DISCONNECTED" };
   await assert.rejects(Sluice.connect(server.address, { tls: { ca: other } }), refused);
-  await assert.rejects(Sluice.connect(server.address), refused, "an authority that Node knows not");
+  await assert.rejects(Sluice.connect(server.address), /tls\.ca \(--ca FILE\)/);
   await assert.rejects(Sluice.connect(server.address.replace("https", "http")), refused);
   await assert.rejects(fetch(server.address.replace("https", "http")));
   const env = { SLUICE_URL: server.address };
   const trusting = await runSluice(["queue", "--json"], { ...env, SLUICE_CA: file("ca", ca) });
   assert.match(trusting.out, /"name":"q"/);
-  assert.equal((await runSluice(["queue"], env)).code, UNREACHABLE);
+  const unknown = await runSluice(["queue"], env);
+  assert.equal(unknown.code, UNREACHABLE);
+  assert.match(unknown.err, /--ca FILE/);
 
   const old = ["--tls-cert", file("old", late.cert), "--tls-key", file("old-key", late.key)];
   const expired = await spawnServe(t, [...usual, ...old]);
@@ -65,7 +67,13 @@ test("mTLS: a client shows a certificate that the server's authority has signed"
   const apiKey = server.key!;
   await (await Sluice.connect(server.address, { apiKey, tls: { ca, ...mine } })).close();
   const refused = { code: "DISCONNECTED" };
-  await assert.rejects(Sluice.connect(server.address, { apiKey, tls: { ca } }), refused);
+  await assert.rejects(
+    Sluice.connect(server.address, { apiKey, tls: { ca } }),
+    /demands a certificate: give tls\.cert and tls\.key/,
+  );
+  const half = { code: "INVALID", details: { field: "connect.tls.key" } };
+  const onlyCert = { ca, cert: mine.cert };
+  await assert.rejects(Sluice.connect(server.address, { apiKey, tls: onlyCert }), half);
   await assert.rejects(
     Sluice.connect(server.address, { apiKey, tls: { ca, ...stranger } }),
     refused,
@@ -73,5 +81,9 @@ test("mTLS: a client shows a certificate that the server's authority has signed"
   const env = { SLUICE_URL: server.address, SLUICE_API_KEY: apiKey, SLUICE_CA: authority };
   const shown = ["--cert", file("mine", mine.cert), "--cert-key", file("my-key", mine.key)];
   assert.equal((await runSluice(["keys", "list", ...shown], env)).code, 0, "over HTTP too");
-  assert.equal((await runSluice(["keys", "list"], env)).code, UNREACHABLE);
+  const without = await runSluice(["keys", "list"], env);
+  assert.equal(without.code, UNREACHABLE);
+  assert.match(without.err, /--cert and --cert-key FILE/);
+  const onlyKey = await runSluice(["keys", "list", ...shown.slice(2)], env);
+  assert.match(onlyKey.err, /--cert-key needs --cert/);
 });

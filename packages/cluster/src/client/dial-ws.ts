@@ -1,6 +1,7 @@
 import { type Dial, unreachable } from "@sluice/client/remote";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { connectProblem } from "./connect-problem.ts";
 import { HANDSHAKE_MS_MAX } from "./limits.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */
@@ -63,18 +64,14 @@ function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
     over(refusalOf(response.statusCode ?? 0));
     ws.terminate();
   });
-  ws.on("error", (error: NodeJS.ErrnoException) => over(reasonOf(error)));
+  ws.on("error", (error: NodeJS.ErrnoException) => over(connectProblem(error)));
   ws.on("close", (code, reason) => over(`${code} ${reason.toString()}`.trim()));
   return promise;
 }
 
-/** A server of ours refuses with these; what else answers is something else. */
+/** A Sluice server refuses with these; other answers are from something else. */
 function refusalOf(status: number): string {
   const isOurs = status === 403 || status === 429 || status === 503;
   if (isOurs) return `the server refuses the connection with ${status}`;
-  return `what answers there is no Sluice server, it says ${status}`;
-}
-
-function reasonOf(error: NodeJS.ErrnoException): string {
-  return error.code === "ECONNREFUSED" ? "nothing listens there" : error.message;
+  return `the server at this address is not Sluice (HTTP ${status})`;
 }

@@ -39,7 +39,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
   }
 
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    // Whoever only opens a queue that is there changes nothing.
+    // Opening a queue that is there changes nothing.
     if (isEmpty(options) && !this.#permit.can("admin", queue)) return this.#openQueue(queue);
     this.#permit.enter("admin", queue);
     const dlq = options?.dlq;
@@ -49,7 +49,9 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     return this.#broker.setQueue(queue, limitedPolicy(this.#permit, queue, options));
   }
 
+  /** A key without rights here needs `admin`: it does not learn whether the queue exists. */
   async #openQueue(queue: string): Promise<QueueInfo> {
+    if (!this.#permit.sees(queue)) this.#permit.enter("admin", queue);
     this.#permit.enterAny(queue);
     return this.#broker.queue(queue).catch((error: unknown) => {
       const isMissing = error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";

@@ -69,6 +69,17 @@ test("whoever may only produce cannot consume, look into payloads or run the que
   });
 });
 
+test("opening a queue without rights there says that admin is needed, existing or not", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("produce orders"));
+  for (const queue of ["payments", "new"]) {
+    await assert.rejects(guarded.setQueue(queue, {}), {
+      code: "FORBIDDEN",
+      details: { needs: "admin", on: queue },
+    });
+  }
+});
+
 test("rights on some queues reach no others, by name, by lease or by id", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("admin orders.*"));

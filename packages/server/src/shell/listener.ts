@@ -58,6 +58,11 @@ export function newServer(
 
 function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListener): TlsServer {
   const { cert, key, ca } = tls;
+  if (cert === undefined || key === undefined) {
+    const field = cert === undefined ? "tls.cert" : "tls.key";
+    const message = `${field} is missing: a server with TLS needs a certificate and its key`;
+    throw new SluiceError("INVALID", message, { field });
+  }
   const client = ca === undefined ? {} : { ca: ca as string, requestCert: true };
   const secured = { ...options, cert, key, ...client, rejectUnauthorized: true };
   const server = newTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
