@@ -23,6 +23,9 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
+/** `1 job`, `1,500 jobs`. */
+export { counted } from "@sluice/protocol";
+
 export function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }

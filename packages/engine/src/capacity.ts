@@ -51,7 +51,8 @@ function findRoom(
     if (next >= queue.config.tiers.length) break;
     tier = next;
   }
-  return `tier ${queue.config.tiers[wanted]!.name} holds ${queue.waitingAt[wanted]} jobs`;
+  const { name, capacity } = queue.config.tiers[wanted]!;
+  return `tier ${name} holds ${queue.waitingAt[wanted]} of ${capacity} jobs`;
 }
 
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */
@@ -69,8 +70,8 @@ function hasTierRoom(queue: Queue, tier: number): boolean {
 /** What of the queue as a whole has no room for a job of this size. */
 function whatIsFull(queue: Queue, sizeBytes: number): string | undefined {
   const { jobs, bytes } = queue.config.capacity;
-  if (queue.waiting >= jobs) return `it holds ${queue.waiting} jobs`;
-  return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} bytes` : undefined;
+  if (queue.waiting >= jobs) return `it holds ${queue.waiting} of ${jobs} jobs`;
+  return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} of ${bytes} bytes` : undefined;
 }
 
 /** A key has one limit over all tiers, or a job could evade it by its priority. */
@@ -82,7 +83,7 @@ function fullLane(core: Core, queue: Queue, key: FairnessKey): string | undefine
     const lane = core.lanes.findLane(tier, key);
     if (lane !== 0) waiting += core.lanes.get(lane, WAITING);
   }
-  return waiting >= perLane ? `the lane holds ${waiting} jobs` : undefined;
+  return waiting >= perLane ? `the lane holds ${waiting} of ${perLane} jobs` : undefined;
 }
 
 /** Who has had its part of a tier does not spill: the next one is for those who found it full. */
@@ -91,7 +92,9 @@ function fullInTier(core: Core, queue: Queue, tier: number, key: FairnessKey): s
   if (perLane === undefined) return undefined;
   const lane = core.lanes.findLane(queue.tiers[tier]!, key);
   const waiting = lane === 0 ? 0 : core.lanes.get(lane, WAITING);
-  return waiting >= perLane ? `the lane holds ${waiting} jobs of tier ${name}` : undefined;
+  return waiting >= perLane
+    ? `the lane holds ${waiting} of ${perLane} jobs of tier ${name}`
+    : undefined;
 }
 
 /**
@@ -113,7 +116,7 @@ export function refuseRevival(core: Core, queue: Queue, row: number): void {
   if (!isEnded && jobs.int(row, LEASE) > 0) return;
   const laneFull = isEnded ? fullLaneOf(core, queue, row) : undefined;
   if (hasRoom(core, queue, row) && laneFull === undefined) return;
-  throw fullError(queue, laneFull ?? `it holds ${queue.waiting} jobs`);
+  throw fullError(queue, laneFull ?? `jobs waiting: ${queue.waiting}`);
 }
 
 function fullLaneOf(core: Core, queue: Queue, row: number): string | undefined {
@@ -127,11 +130,11 @@ export function roomToReplace(core: Core, queue: Queue, row: number, spec: JobSp
   const { bytes, delayed } = queue.config.capacity;
   if (spec.dedupe!.mode === "debounce") {
     if (queue.delayed < delayed) return 0;
-    return refuse(queue, `it holds ${queue.delayed} delayed jobs`);
+    return refuse(queue, `it holds ${queue.delayed} of ${delayed} delayed jobs`);
   }
   const grown = (spec.sizeBytes ?? 0) - core.jobs.int(row, SIZE);
   if (grown <= 0 || queue.bytes + grown <= bytes) return 0;
-  return refuse(queue, `it holds ${queue.bytes} bytes`);
+  return refuse(queue, `it holds ${queue.bytes} of ${bytes} bytes`);
 }
 
 function refuse(queue: Queue, why: string): number {

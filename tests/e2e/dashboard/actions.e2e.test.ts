@@ -78,7 +78,7 @@ test("a queue is purged", async () => {
   await stage.look("#/queues/q", async (page) => {
     await page.locator(".fact").filter({ hasText: "waiting" }).getByText(/5.000/).waitFor();
     await act(page, "Purge", "Purge");
-    await said(page, /5.000 jobs of q were removed/);
+    await said(page, /Removed from q: about 5.000 jobs/);
     assert.equal((await stats("q")).waiting, 0);
   });
 });

@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { ClusterStatus } from "@sluice/server";
 import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
 import { howOf, stateOf } from "../serve/cluster-page.ts";
-import { count, duration, table, time } from "../show.ts";
+import { count, counted, duration, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 
 const VERBS = ["show", "drain"];
@@ -85,7 +85,7 @@ async function drain(call: Call, node: string): Promise<number> {
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const { nodes } = await statusOf(call);
     const owned = nodes.find(({ id }) => id === node)?.owned ?? 0;
-    if (owned !== left) progress.write(`${node} has ${owned} partitions\n`);
+    if (owned !== left) progress.write(`${node} has ${counted(owned, "partition")}\n`);
     left = owned;
     if (owned === 0) break;
     if (!nodes.some((one) => one.id !== node && one.isAlive && !one.isDraining)) {

@@ -47,7 +47,7 @@ test("a program is run for each job: its exit code decides", async (t) => {
   assert.equal(wrong.code, 1);
   assert.match(wrong.remarks, /exit code 3: because/);
   assert.match((await sluice(`job show ${id}`)).text, /error +exit code 3: because/);
-  assert.match((await sluice("redrive work.dlq")).text, /^1 jobs are back$/);
+  assert.match((await sluice("redrive work.dlq")).text, /^1 job is back$/);
   const refused = await sluice("redrive work").catch((error) => error);
   assert.equal(refused.code, "NOT_A_DLQ");
 });

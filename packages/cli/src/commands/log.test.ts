@@ -31,7 +31,7 @@ async function damage(dir: string): Promise<void> {
 test("a whole log has no damage", async () => {
   const { code, text } = await sluice("log", "check", await log("whole"));
   assert.equal(code, 0);
-  assert.match(text, /10 batches, 1000 bytes of facts\nno damage$/);
+  assert.match(text, /10 batches, 1,000 bytes of facts\nno damage$/);
 });
 
 test("a damaged log is told with file and offset, and only a repair changes it", async () => {
@@ -64,7 +64,7 @@ test("a copy holds the same batches, and is made once", async () => {
   const to = join(root, "to");
   const { code, text } = await sluice("log", "copy", from, to);
   assert.equal(code, 0);
-  assert.match(text, /^copied 10 batches, 1000 bytes of facts, from /);
+  assert.match(text, /^copied 10 batches, 1,000 bytes of facts, from /);
   const copy = await FileLog.open({ dir: to });
   const firsts: number[] = [];
   for await (const { facts } of copy.replay()) firsts.push(facts[0]!);

@@ -2,6 +2,7 @@ import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } f
 import { withBar } from "../bar.ts";
 import { type Call, type Command, EXIT, Misuse, type Options, wordsOf } from "../command.ts";
 import { NATS_FILES, type NatsFiles } from "../nats-address.ts";
+import { counted } from "../show.ts";
 import { copyLog } from "./log-copy.ts";
 
 const NATS_NAMES = Object.keys(NATS_FILES) as (keyof NatsFiles)[];
@@ -49,7 +50,8 @@ async function repair({ isJson, output }: Call, dir: string): Promise<number> {
 function describe(dir: string, report: LogReport): string {
   const { segments, batches, factsBytes, tornBytes, damages } = report;
   const lines = [
-    `${dir}: ${segments.length} segments, ${batches} batches, ${factsBytes} bytes of facts`,
+    `${dir}: ${counted(segments.length, "segment")}, ${counted(batches, "batch", "batches")}, ` +
+      `${counted(factsBytes, "byte")} of facts`,
   ];
   if (tornBytes > 0) {
     lines.push(

@@ -1,5 +1,5 @@
 import { type Command, EXIT, wholeOf, wordsOf } from "../command.ts";
-import { count } from "../show.ts";
+import { counted } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 export const redriveCommand: Command = {
@@ -16,7 +16,9 @@ ${TARGET_USAGE}`,
     return connected(call, async ({ broker }) => {
       const redriven = await broker.redrive(queue, wanted === undefined ? {} : { count: wanted });
       call.output.out(
-        call.isJson ? JSON.stringify({ redriven }) : `${count(redriven)} jobs are back`,
+        call.isJson
+          ? JSON.stringify({ redriven })
+          : `${counted(redriven, "job is", "jobs are")} back`,
       );
       return EXIT.well;
     });

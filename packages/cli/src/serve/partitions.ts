@@ -27,9 +27,10 @@ export async function partitionsOf(
   let logs = 1;
   while (await hasLog(cluster, logs, connection)) logs++;
   if (asked === undefined || asked === logs) return logs;
-  const there = logs === 1 ? `the log ${streamOf(cluster, 0)}` : `the logs of ${logs} partitions`;
+  const there =
+    logs === 1 ? `is a log ${streamOf(cluster, 0)}` : `are the logs of ${logs} partitions`;
   const wanted = `the cluster ${cluster} must have --partitions ${logs}`;
-  const message = `there is ${there} already, so ${wanted}`;
+  const message = `there ${there} already, so ${wanted}`;
   throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
 }
 

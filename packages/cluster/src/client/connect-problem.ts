@@ -32,7 +32,7 @@ const ALERTS: readonly (readonly [RegExp, string])[] = [
 export function connectProblem(error: NodeJS.ErrnoException): string {
   const code = error.code ?? "";
   if (UNKNOWN_AUTHORITY.has(code)) {
-    return "the authority that signed its certificate is not known: name it with tls.ca (--ca FILE)";
+    return "its certificate is signed by an unknown authority: name it with tls.ca (--ca FILE)";
   }
   if (OTHERS[code] !== undefined) return OTHERS[code];
   return ALERTS.find(([alert]) => alert.test(error.message))?.[1] ?? error.message;

@@ -42,7 +42,11 @@ function checkGap(info: StreamInfo, first: Position, expected: Position, found: 
   const { name } = info.config;
   const count = found - expected;
   if (count < 0 || info.state.first_seq < found) {
-    throw streamDamaged(name, expected, `${count} messages are missing`);
+    throw streamDamaged(
+      name,
+      expected,
+      count === 1 ? "1 message is missing" : `${count} messages are missing`,
+    );
   }
   if (expected === first) return;
   const reason = `its former owner has trimmed ${count} messages meanwhile: open it again`;

@@ -69,7 +69,7 @@ test("whoever may only produce cannot consume, look into payloads or run the que
   });
 });
 
-test("opening a queue without rights there says that admin is needed, existing or not", async (t) => {
+test("opening a queue without rights there needs admin, whether it exists or not", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("produce orders"));
   for (const queue of ["payments", "new"]) {

@@ -28,7 +28,9 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
       <h1 class="unseen">Gates</h1>
       <div class="tools">
         <Search label="Search gates" value={search} onSearch={find} />
-        <span class="muted">{data === undefined ? "" : `${count(data.total)} gates`}</span>
+        <span class="muted">
+          {data === undefined ? "" : `${count(data.total)} ${data.total === 1 ? "gate" : "gates"}`}
+        </span>
         <LimitAction gate={undefined} onDone={refresh} />
       </div>
       <Refused error={error} />

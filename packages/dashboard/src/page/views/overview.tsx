@@ -47,7 +47,11 @@ export function OverviewView(): JSX.Element {
       <div class="tools">
         <Search label="Search queues" value={search} onSearch={find} />
         <Choice label="Order" value={sort} options={SORTS} onChoose={order} />
-        <span class="muted">{data === undefined ? "" : `${count(data.total)} queues`}</span>
+        <span class="muted">
+          {data === undefined
+            ? ""
+            : `${count(data.total)} ${data.total === 1 ? "queue" : "queues"}`}
+        </span>
       </div>
       <Refused error={error ?? missingText(data?.missing)} />
       <QueueTable items={data?.items} />

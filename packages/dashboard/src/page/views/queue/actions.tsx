@@ -86,7 +86,7 @@ function RedriveAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
       isDisabled={total === 0}
       run={async (_, tell, signal) => {
         const moved = await redrive(from, total, tell, signal);
-        return `${count(moved)} jobs of ${from} went back to where they came from.`;
+        return `Redriven from ${from}: ${count(moved)} ${moved === 1 ? "job" : "jobs"}.`;
       }}
       onDone={onDone}
     />
@@ -100,12 +100,12 @@ function PurgeAction({ info, onDone }: Props): JSX.Element {
     <Action
       title={`Purge ${name}`}
       label="Purge"
-      text={`${count(total)} jobs that wait or are delayed are removed for good; what runs goes on.`}
+      text={`Removes all waiting and delayed jobs (${count(total)}); running jobs are kept.`}
       verb="Purge"
       isDangerous
       run={async (_, tell, signal) => {
         const removed = await purge(name, tell, signal);
-        return `About ${count(removed)} jobs of ${name} were removed.`;
+        return `Removed from ${name}: about ${count(removed)} ${removed === 1 ? "job" : "jobs"}.`;
       }}
       onDone={onDone}
     />

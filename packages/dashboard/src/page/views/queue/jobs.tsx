@@ -244,7 +244,7 @@ async function onEach(
 ): Promise<string> {
   const tally = await eachJob(ids, work, tell, signal);
   const [first] = tally.failed;
-  const said = `${count(tally.done)} jobs were ${done}`;
+  const said = `${count(tally.done)} ${tally.done === 1 ? "job was" : "jobs were"} ${done}`;
   if (first === undefined) return `${said}.`;
   return `${said}, ${count(tally.failed.length)} were refused: ${first.message}.`;
 }

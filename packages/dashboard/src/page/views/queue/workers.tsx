@@ -24,7 +24,11 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
     <>
       <div class="tools">
         <Search label="Search workers" value={search} onSearch={setSearch} />
-        <span class="muted">{data === undefined ? "" : `${count(found.length)} workers`}</span>
+        <span class="muted">
+          {data === undefined
+            ? ""
+            : `${count(found.length)} ${found.length === 1 ? "worker" : "workers"}`}
+        </span>
       </div>
       <Refused error={error} />
       {found.length === 0 && data !== undefined && <Empty>Nobody works for this queue.</Empty>}
