@@ -64,7 +64,7 @@ test("a copy holds the same batches, and is made once", async () => {
   const to = join(root, "to");
   const { code, text } = await sluice("log", "copy", from, to);
   assert.equal(code, 0);
-  assert.match(text, /^copied 10 batches, 1,000 bytes of facts, from /);
+  assert.match(text, /^copied 10 batches, 1000 bytes of facts, from /);
   const copy = await FileLog.open({ dir: to });
   const firsts: number[] = [];
   for await (const { facts } of copy.replay()) firsts.push(facts[0]!);
