@@ -11,7 +11,13 @@ import { GroupBook } from "./group-book.ts";
 import { JobBook } from "./job-book.ts";
 import type { OpenCall } from "./known-job.ts";
 import { QueueBook } from "./queue-book.ts";
-import type { HistoryRecord, ItemAnswer, PortCall, Seen } from "./record.ts";
+import {
+  type HistoryRecord,
+  type ItemAnswer,
+  OWN_WORKER,
+  type PortCall,
+  type Seen,
+} from "./record.ts";
 import { StoreBook } from "./store-book.ts";
 import { WallBook } from "./wall-book.ts";
 
@@ -101,7 +107,7 @@ export class Checker {
       this.#certainAt = Math.max(this.#certainAt, grantedAt);
       const job = this.jobs.find(delivered);
       this.#gates.granted(job, delivered.queue, grantedAt);
-      this.jobs.delivered(job, delivered, grantedAt);
+      this.jobs.delivered(job, delivered, grantedAt, to.startsWith(OWN_WORKER));
       this.#flows.granted(job, delivered, grantedAt, to);
       this.#queues.granted(delivered.queue);
     }

@@ -214,9 +214,9 @@ export class JobBook {
     return job;
   }
 
-  delivered(job: KnownJob, delivered: Delivered, at: number): void {
+  delivered(job: KnownJob, delivered: Delivered, at: number, inProcess: boolean): void {
     judgeDelivery(this, job, delivered, at);
-    job.lease = leaseOf(delivered, at, this.#lastCall);
+    job.lease = leaseOf(delivered, at, this.#lastCall, inProcess);
     job.attemptMin = delivered.attempt;
     job.attemptMax = delivered.attempt;
     job.restarts = 0;
@@ -255,7 +255,10 @@ export class JobBook {
     this.#over.clear();
     for (const job of this.#live) {
       job.restarts++;
-      if (isClean && job.lease !== undefined) job.lease.mayBeOver = true;
+      if (job.lease === undefined) continue;
+      const { inProcess, mayBeOver } = job.lease;
+      if (!isClean && inProcess && !mayBeOver) job.lease.hasDied = true;
+      if (isClean || inProcess) job.lease.mayBeOver = true;
     }
   }
 

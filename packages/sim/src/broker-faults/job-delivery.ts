@@ -5,7 +5,12 @@ import type { JobBook } from "./job-book.ts";
 import { earliestOf, isHeld, isOpen, type KnownJob, type KnownLease } from "./known-job.ts";
 import type { Delivered } from "./record.ts";
 
-export function leaseOf(delivered: Delivered, at: number, afterCall: number): KnownLease {
+export function leaseOf(
+  delivered: Delivered,
+  at: number,
+  afterCall: number,
+  inProcess: boolean,
+): KnownLease {
   const { lease, queue, expiresAt } = delivered;
   return {
     count: countOf(lease),
@@ -16,6 +21,8 @@ export function leaseOf(delivered: Delivered, at: number, afterCall: number): Kn
     isOver: false,
     afterCall,
     mayBeOver: false,
+    inProcess,
+    hasDied: false,
   };
 }
 

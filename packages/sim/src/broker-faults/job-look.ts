@@ -29,6 +29,10 @@ function judgeLive(
   demand(!isHeld(job, at) || state === "leased", "live leases survive", () => {
     return `job ${id} is held until ${job.lease?.until} and ${state} at ${at}`;
   });
+  const isKept = state === "leased" && until === job.lease?.until && until! > at;
+  demand(!(job.lease?.hasDied === true && isKept), "own leases end with the process", () => {
+    return `job ${id} is leased until ${until} by a worker whose process ended before ${at}`;
+  });
   // A retry that was not answered may have ended its delay.
   if (state !== "delayed" && isOpen(job, "retry")) job.notBefore = new Set([() => 0]);
   if (isOpen(job, "redrive")) redriven(job, at);
@@ -41,7 +45,8 @@ function judgeLive(
     const { count, afterCall } = lease ?? { count: 0, afterCall: -1 };
     const isOver = false;
     const unseen = { count, token: "", queue, grantedAt: 0, until: until!, afterCall };
-    job.lease = { ...unseen, isOver, mayBeOver: false };
+    const holder = { inProcess: false, hasDied: false };
+    job.lease = { ...unseen, isOver, mayBeOver: false, ...holder };
   }
 }
 
@@ -51,7 +56,9 @@ function settle(job: KnownJob, state: string, attempt: number): void {
   const isOut = lease !== undefined && !lease.isOver;
   const most = job.attemptMax + (isOut ? 1 : 0) + restarts;
   // One that was told to run again may have begun anew before it could be answered.
-  const least = isOpen(job, "retry") || isOpen(job, "redrive") ? 0 : job.attemptMin;
+  const isReset = isOpen(job, "retry") || isOpen(job, "redrive");
+  const hasFailed = isOut && lease.hasDied && job.open.size === 0 && state !== "leased";
+  const least = isReset ? 0 : job.attemptMin + (hasFailed ? 1 : 0);
   demand(job.isSecondLife || (attempt >= least && attempt <= most), "attempts", () => {
     return `job ${job.id} has lost ${attempt} attempts, not ${least} to ${most}`;
   });

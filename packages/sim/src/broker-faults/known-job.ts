@@ -19,6 +19,10 @@ export interface KnownLease {
   readonly afterCall: number;
   // The broker has closed since, or its queue was deleted.
   mayBeOver: boolean;
+  // Its worker lives in the process of the broker.
+  readonly inProcess: boolean;
+  // That process has crashed.
+  hasDied: boolean;
 }
 
 export interface OpenCall {

@@ -22,6 +22,13 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     put: "queueMicrotask(() => callback(0));",
     seed: 13,
   },
+  "a restart keeps the leases of workers that ended with the process": {
+    file: "runtime.ts",
+    within: "  async recover(",
+    find: "engine.endReplay(this.now());",
+    put: "engine.endReplay();",
+    seed: 2,
+  },
   "the log is trimmed before the checkpoint is durable": {
     file: "cleaner.ts",
     within: "async #clean",

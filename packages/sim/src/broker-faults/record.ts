@@ -24,6 +24,9 @@ import type {
   StoreEntry,
 } from "@sluice/protocol";
 
+// Workers with such names live in the process of the broker: a crash ends their leases.
+export const OWN_WORKER = "own";
+
 // A job to add. Its payload and its headers follow from its number, which no other job has.
 export interface JobNote extends Omit<JobOptions, "headers"> {
   readonly number: number;

@@ -9,7 +9,13 @@ import {
 } from "@sluice/protocol";
 import { readBody } from "./body.ts";
 import { perform } from "./perform.ts";
-import type { Delivered, HistoryRecord, ItemAnswer, PortCall } from "./record.ts";
+import {
+  type Delivered,
+  type HistoryRecord,
+  type ItemAnswer,
+  OWN_WORKER,
+  type PortCall,
+} from "./record.ts";
 
 export interface RecorderParts {
   readonly broker: Broker;
@@ -94,7 +100,8 @@ export class Recorder {
     leaseMs: number,
   ): Promise<Consumer | undefined> {
     try {
-      return await this.broker.consume(queue, { worker, credits, leaseMs }, (jobs) =>
+      const inProcess = worker.startsWith(OWN_WORKER);
+      return await this.broker.consume(queue, { worker, credits, leaseMs, inProcess }, (jobs) =>
         this.#deliver(jobs, worker, leaseMs),
       );
     } catch (error) {

@@ -4,7 +4,7 @@
 import type { Consumer, Nack } from "@sluice/protocol";
 import type { Random } from "../worlds/random.ts";
 import { gateConfig, type JobMaker, type Plan, queueOptions } from "./plan.ts";
-import type { Delivered, PortCall } from "./record.ts";
+import { type Delivered, OWN_WORKER, type PortCall } from "./record.ts";
 import type { Recorder } from "./recorder.ts";
 
 // What goes on over the lives of a broker: workers remember what they hold, producers what they
@@ -87,7 +87,8 @@ export class Workload {
   async consume(queue: string, credits = this.#of.random.between(1, 12)): Promise<void> {
     const { random, plan, recorder } = this.#of;
     const leaseMs = random.between(4, 30) * plan.stepMs;
-    const consumer = await recorder.consume(queue, `w${this.#names++}`, credits, leaseMs);
+    const kind = random.chance(0.5) ? OWN_WORKER : "w";
+    const consumer = await recorder.consume(queue, `${kind}${this.#names++}`, credits, leaseMs);
     if (consumer !== undefined) this.#consumers.push(consumer);
   }
 
