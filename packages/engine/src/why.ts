@@ -164,7 +164,9 @@ function whyGated(
   const keeper = part === "line" ? keeperOf(core, row, gate, now) : 0;
   if (keeper !== 0) why.keptFor = keptFor(core, keeper, gate, now);
   const first = firstInLine(core, gate);
-  if (first !== 0 && first !== row && keeper === 0) {
+  const isOther = first !== 0 && first !== row && keeper === 0;
+  // A job with several gates only takes its turn here: the next in line may have the permit.
+  if (isOther && gatesOf(core, first).length === 1) {
     why.first = { id: core.jobs.num(first, ID), tier: core.tierOf(first) };
   }
   return why;

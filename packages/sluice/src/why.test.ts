@@ -232,6 +232,37 @@ const CASES: Readonly<Record<string, Case>> = {
       'Raise it with "sluice gate set z:* rate=1".',
     data: { gate: "z:1", part: "rate", shutBy: "z:*" },
   },
+  "a place that is kept for a job with several gates": {
+    build: async ({ queue, sluice, clock }) => {
+      for (const gate of ["a", "b"]) await sluice.gate(gate).set({ concurrency: 1 });
+      const w = await queue();
+      const ends = new Map<string, () => void>();
+      w.work(({ payload }) => new Promise<void>((end) => void ends.set(payload, end)), {
+        concurrency: 10,
+      });
+      const add = (payload: string, ...gates: string[]): Promise<{ id: string }> =>
+        w.add(payload, { gates, fairnessKey: payload });
+      const end = async (payload: string): Promise<void> => {
+        ends.get(payload)!();
+        await clock.drain(sluice);
+      };
+      for (const gate of ["a", "b"]) await add(gate, gate);
+      await clock.drain(sluice);
+      await add("both", "a", "b");
+      await clock.drain(sluice);
+      // It takes its turn at one of the gates, holding nothing, and then at the other.
+      const { waitingLanes } = await sluice.gate("a").info();
+      const [first, second] = (waitingLanes === 1 ? ["a", "b"] : ["b", "a"]) as [string, string];
+      await add("later", first);
+      await end(first);
+      const latest = await add("latest", second);
+      await end(second);
+      return latest;
+    },
+    text: (_, [kept]) =>
+      `Gate a keeps its next permit for job ${kept}, which also needs gate b (concurrency).`,
+    data: { gate: "a", part: "line" },
+  },
   "as many run as may": {
     build: async ({ queue, busy }) => {
       const w = await queue({ capacity: { leased: 1 } });
@@ -354,8 +385,14 @@ async function openScene(): Promise<Scene> {
 
 /** The jobs and errors that the answer names beside the job itself, in order. */
 function named(why: Why): string[] {
-  const of = why as { first?: { id: string }; holders?: { id?: string }; error?: string };
-  return [of.first?.id, of.holders?.id, of.error].filter((name) => name !== undefined);
+  const of = why as {
+    first?: { id: string };
+    holders?: { id?: string };
+    keptFor?: { id: string };
+    error?: string;
+  };
+  const names = [of.first?.id, of.holders?.id, of.keptFor?.id, of.error];
+  return names.filter((name) => name !== undefined);
 }
 
 for (const [name, { build, text, data }] of Object.entries(CASES)) {
