@@ -213,6 +213,19 @@ test("after a restart a borrower knows what it runs, and has no stock", () => {
   assert.equal(copy.borrower.wordOf("g", 0).held, 0);
 });
 
+test("a gate that is forgotten with its last job reports the release once it is durable", () => {
+  const { engine, add, grant, sent } = partition({ concurrency: 1 });
+  add();
+  grant(1, 1, 1);
+  assert.deepEqual(sent(0), [1]);
+  engine.borrower.wordOf("g", 0);
+  engine.deleteQueue("q", 10);
+  engine.tick(2000);
+  assert.deepEqual(engine.borrower.takeNoted(), ["g"]);
+  const { held, uses, mustBeDurable } = engine.borrower.wordOf("g", 2000);
+  assert.deepEqual({ held, uses, mustBeDurable }, { held: 0, uses: [], mustBeDurable: true });
+});
+
 test("why names the part of the limits that is borrowed", () => {
   const part = (config: GateConfig) => {
     const { engine, add } = partition(config);

@@ -52,8 +52,10 @@ export class Borrower {
     const at = core.clock(now);
     const gate = core.gates.find(key);
     const stock = gate?.stock;
+    // The engine may have forgotten the gate since its last job ended. That end counts like any
+    // other: the home must not free the place before it is durable.
     if (gate === undefined || stock === undefined) {
-      return { gate: key, held: 0, uses: [], mustBeDurable: false };
+      return { gate: key, held: 0, uses: [], mustBeDurable: true };
     }
     if (gate.wanted === 0 || gate.cooldownUntil > at || gate.config === undefined) stock.giveBack();
     stock.expire(at);
