@@ -4,6 +4,7 @@
 //   --count N --start N  so many worlds from there on, with what broke (default 100 from 1)
 
 import { parseArgs } from "node:util";
+import { inThreads } from "../run/threads.ts";
 import { reportFailure, Summary } from "./report.ts";
 import { runWorld } from "./world.ts";
 
@@ -18,13 +19,20 @@ const { values } = parseArgs({
 const isOne = values.seed !== undefined;
 const start = Number(values.seed ?? values.start);
 const count = isOne ? 1 : Number(values.count);
-const summary = new Summary();
 const print = isOne ? (line: string) => console.log(line) : undefined;
 
-for (let seed = start; seed < start + count; seed++) {
-  const end = await runWorld({ seed, print });
-  summary.add(end);
-  if (end.failure !== undefined) console.log(reportFailure(end));
+const counts = await inThreads(import.meta.url, { first: start, count }, async (seeds) => {
+  const summary = new Summary();
+  for (const seed of seeds) {
+    const end = await runWorld({ seed, print });
+    summary.add(end);
+    if (end.failure !== undefined) console.log(reportFailure(end));
+  }
+  return summary.counts;
+});
+
+if (counts !== undefined) {
+  const summary = new Summary(counts);
+  console.log(summary.toString());
+  process.exitCode = summary.broken > 0 ? 1 : 0;
 }
-console.log(summary.toString());
-process.exitCode = summary.broken > 0 ? 1 : 0;

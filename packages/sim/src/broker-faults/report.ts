@@ -1,5 +1,6 @@
 // What a run prints: what broke, how to see it again, and the sums over many worlds.
 
+import type { Counts } from "../run/threads.ts";
 import type { WorldEnd } from "./world.ts";
 
 const LINE_CHARS = 300;
@@ -14,27 +15,33 @@ export function reportFailure({ seed, failure, last }: WorldEnd): string {
   ].join("\n");
 }
 
+/** Sums over many worlds, also over those of other threads. */
 export class Summary {
-  broken = 0;
-  #seeds = 0;
-  #adds = 0;
-  #acks = 0;
-  #deliveries = 0;
-  #restarts = 0;
+  readonly counts: Counts;
 
-  add({ failure, totals }: WorldEnd): void {
-    this.#seeds++;
-    if (failure !== undefined) this.broken++;
-    this.#adds += totals.adds;
-    this.#acks += totals.acks;
-    this.#deliveries += totals.deliveries;
-    this.#restarts += totals.restarts;
+  constructor(counts: Counts = {}) {
+    this.counts = counts;
+  }
+
+  get broken(): number {
+    return this.counts.broken ?? 0;
+  }
+
+  add({ failure, totals, idle }: WorldEnd): void {
+    const { counts } = this;
+    const sums = { seeds: 1, broken: failure === undefined ? 0 : 1, idleMs: idle.sumMs };
+    for (const [name, count] of Object.entries({ ...sums, ...totals })) {
+      counts[name] = (counts[name] ?? 0) + count;
+    }
+    counts.longestIdleMs = Math.max(counts.longestIdleMs ?? 0, idle.longestMs);
   }
 
   toString(): string {
+    const { seeds, restarts, adds, deliveries, acks, idleMs, longestIdleMs } = this.counts;
     return (
-      `${this.#seeds} seeds, ${this.#restarts} restarts, ${this.#adds} confirmed adds, ` +
-      `${this.#deliveries} deliveries, ${this.#acks} acks, ${this.broken} broken`
+      `${seeds} seeds, ${restarts} restarts, ${adds} confirmed adds, ${deliveries} deliveries, ` +
+      `${acks} acks; places idled for ${idleMs} ms, at most ${longestIdleMs} ms at a time; ` +
+      `${this.broken} broken`
     );
   }
 }

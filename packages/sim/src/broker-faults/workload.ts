@@ -101,6 +101,30 @@ export class Workload {
     for (const consumer of this.#consumers) consumer.addCredits(held.length);
   }
 
+  // Jobs that need a place, and jobs that need a place and another gate.
+  async crowd(): Promise<void> {
+    const { random, plan, jobs, wall } = this.#of;
+    for (const gate of plan.gates) {
+      const config = gate === "conc" ? { concurrency: 2 } : gateConfig(random, gate, plan);
+      await this.#call({ call: "setGate", gate, config });
+    }
+    for (const queue of plan.queues) {
+      const notes = jobs.batch(12, wall()).map(({ number, fairnessKey = "" }, i) => {
+        const other = plan.gates[i % plan.gates.length]!;
+        const gates = i % 2 === 0 ? ["conc"] : ["conc", other];
+        return { number, fairnessKey, gates, attempts: 3 };
+      });
+      await this.#call({ call: "add", queue, jobs: notes });
+    }
+  }
+
+  // The worker that has waited longest finishes its job and takes another.
+  finishOne(): void {
+    const first = this.#of.memory.held.shift();
+    if (first !== undefined) void this.#call({ call: "ack", leases: [first.lease] });
+    for (const consumer of this.#consumers) consumer.addCredits(1);
+  }
+
   #take(jobs: readonly Delivered[]): void {
     const { held, ids } = this.#of.memory;
     for (const job of jobs) {

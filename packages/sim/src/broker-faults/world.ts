@@ -6,6 +6,7 @@ import * as module from "@sluice/broker";
 import { allQueues, type QueueInfo } from "@sluice/protocol";
 import { SimDisk } from "../log-faults/sim-disk.ts";
 import { Broken, demand } from "../model/broken.ts";
+import type { IdleTotals } from "../model/idle-books.ts";
 import { Trace } from "../run/trace.ts";
 import { Random } from "../worlds/random.ts";
 import { Checker, type Totals } from "./checker.ts";
@@ -13,6 +14,7 @@ import { Guard } from "./guard.ts";
 import { type BrokerModule, type HowItEnds, Life } from "./life.ts";
 import { JobMaker, makePlan, type Plan, queueOptions } from "./plan.ts";
 import type { HistoryRecord } from "./record.ts";
+import { slowWork } from "./slow-work.ts";
 import { type Memory, Workload } from "./workload.ts";
 
 export interface WorldOptions {
@@ -25,6 +27,7 @@ export interface WorldEnd {
   readonly seed: number;
   readonly hash: string;
   readonly totals: Totals;
+  readonly idle: IdleTotals;
   readonly failure: string | undefined;
   readonly last: readonly string[];
 }
@@ -54,11 +57,13 @@ export async function runWorld(options: WorldOptions): Promise<WorldEnd> {
   failure ??= ended;
   const { trace, checker } = world;
   const { hash } = trace;
-  return { seed: options.seed, hash, totals: checker.totals, failure, last: trace.last() };
+  const { totals } = checker;
+  return { seed: options.seed, hash, totals, idle: world.idle, failure, last: trace.last() };
 }
 
 class World {
   readonly checker = new Checker();
+  idle: IdleTotals = { longestMs: 0, sumMs: 0 };
   readonly trace: Trace;
   readonly #module: BrokerModule;
   readonly #random: Random;
@@ -173,6 +178,11 @@ class World {
     workload.isDraining = true;
     // Whatever is to run at a time on the wall runs now.
     life.stepWall(24 * HOUR_MS);
+    for (const queue of await queuesOf(life)) {
+      await life.within(workload.consume(queue, 3), "a consume");
+    }
+    await life.within(workload.crowd(), "the calls of a crowd");
+    this.idle = await slowWork(life, workload);
     for (const gate of this.#plan.gates) {
       void recorder.call({ call: "clearCooldown", gate });
       void recorder.call({ call: "deleteGate", gate });

@@ -1,7 +1,7 @@
 // Runs one world from its seed, or a recorded list of calls, and says what broke, if anything.
 
 import { Broken } from "../model/broken.ts";
-import type { IdleTotals } from "../model/idle.ts";
+import type { IdleTotals } from "../model/idle-books.ts";
 import type { Call } from "./call.ts";
 import { Generator } from "./generate.ts";
 import { healAndDrain } from "./heal.ts";
