@@ -416,7 +416,7 @@ function idled(gate: GateLine, ms: number): void {
   gate.isIdled = true;
 }
 
-/** For how long the places of these gates may idle from now on. */
+/** For how long the places of these gates may idle from now on; a late caller may have used more. */
 function idleLeft(claim: Claim, gates: number): number {
   let ms = IDLE_MS;
   claim.gates.forEach((gate, i) => {
@@ -424,5 +424,5 @@ function idleLeft(claim: Claim, gates: number): number {
     ms = Math.min(ms, gate.idleLeftMs);
     if (hasIdled(gate)) ms = Math.min(ms, IDLE_MS - gate.idleMs);
   });
-  return ms;
+  return Math.max(0, ms);
 }

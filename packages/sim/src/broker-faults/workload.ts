@@ -114,7 +114,7 @@ export class Workload {
         const gates = i % 2 === 0 ? ["conc"] : ["conc", other];
         return { number, fairnessKey, gates, attempts: 3 };
       });
-      await this.#call({ call: "add", queue, jobs: notes });
+      void this.#call({ call: "add", queue, jobs: notes });
     }
   }
 
