@@ -416,7 +416,7 @@ function idled(gate: GateLine, ms: number): void {
   gate.isIdled = true;
 }
 
-/** For how long the places of these gates may idle from now on; a late caller may have used more. */
+/** For how long these places may still idle; a late caller may have used more than there was. */
 function idleLeft(claim: Claim, gates: number): number {
   let ms = IDLE_MS;
   claim.gates.forEach((gate, i) => {
