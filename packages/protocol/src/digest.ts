@@ -67,10 +67,10 @@ function bytes(value: Uint8Array): void {
   const { length } = value;
   let [one, other] = [low ^ length, high];
   let i = 0;
+  const view = new DataView(value.buffer, value.byteOffset, length);
   for (; i + 8 <= length; i += 8) {
-    const first = value[i]! | (value[i + 1]! << 8) | (value[i + 2]! << 16) | (value[i + 3]! << 24);
-    const second =
-      value[i + 4]! | (value[i + 5]! << 8) | (value[i + 6]! << 16) | (value[i + 7]! << 24);
+    const first = view.getInt32(i, true);
+    const second = view.getInt32(i + 4, true);
     one = Math.imul(one ^ first, MULTIPLY);
     one ^= one >>> 15;
     other = Math.imul(other ^ second, SPREAD);

@@ -82,7 +82,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   "nobody is told that the log has failed": {
     file: "runtime.ts",
-    within: "#failed(error: SluiceError)",
+    within: "#failed(error: SluiceError, whole",
     find: "this.feed.tell(",
     put: "void (",
     seed: 3,
