@@ -246,7 +246,7 @@ test("unknown addresses, and what is wrong with a request, have the same form", 
     ["GET /v1/queues/none", 404, "QUEUE_NOT_FOUND"],
     ["PUT /v1/queues/q", 400, "INVALID", "{"],
     ["PUT /v1/queues/q", 400, "INVALID", []],
-    ["POST /v1/ack", 400, "INVALID", { items: [{}] }],
+    ["POST /v1/ack", 400, "INVALID", { items: 1 }],
     ["POST /v1/ack", 400, "INVALID", {}],
   ];
   for (const [line, status, code, body] of asked) {
@@ -262,7 +262,7 @@ test("a refusal names the field and the value", async (t) => {
     ["POST /v1/queues/q/lease", { max: "5" }, 'body.max must be integer, got "5"'],
     ["POST /v1/queues/q/lease", { max: 0 }, "body.max must be >= 1, got 0"],
     ["POST /v1/queues/q/lease", { maximum: 1 }, "body.maximum is not a known field"],
-    ["POST /v1/extend", { items: [{ lease: "a" }] }, "body.items.0.leaseMs is missing"],
+    ["POST /v1/extend", {}, "body.items is missing"],
     ["PUT /v1/queues/q", { retry: [] }, "body.retry must be object, got a list"],
     ["PUT /v1/queues/q", { onFull: "explode" }, 'reject, drop, spill, wait, got "explode"'],
     ["PUT /v1/queues/q", { leaseMs: -5 }, "body.leaseMs must be >= 0, got -5"],
