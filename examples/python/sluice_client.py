@@ -106,6 +106,7 @@ def read_job(reader, queue):
     flags = reader.number("B")
     job = Job(queue=queue, id=reader.short(), lease=reader.short())
     job.attempt, job.attempts = reader.number("H"), reader.number("H")
+    job.deliveries = reader.number("I")
     job.tier = reader.number("B")
     job.added_at, job.expires_at, job.lease_ms = (reader.number("d") for _ in range(3))
     job.fairness_key = reader.texts() if flags & 1 else reader.text()

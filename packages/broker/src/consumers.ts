@@ -290,6 +290,7 @@ export class Consumers {
       queue: lease.queue,
       attempt: lease.attempt,
       attempts: held.attempts,
+      deliveries: held.deliveries,
       tier: lease.tier,
       fairnessKey: held.fairnessKey,
       addedAt: held.addedAt,

@@ -39,9 +39,9 @@ export class Ends {
       return undefined;
     }
     const id = idOf(job);
-    if (view.origin !== undefined && view.ending === undefined) {
-      const death = this.#engine.history(job).findLast(({ event }) => event === "dead");
-      const end: JobEnd = { id, queue: view.origin, ending: "dead", at: death?.at ?? view.addedAt };
+    if (view.dead !== undefined && view.ending === undefined) {
+      const { origin, at } = view.dead;
+      const end: JobEnd = { id, queue: origin, ending: "dead", at };
       return view.error === undefined ? end : { ...end, error: view.error };
     }
     if (view.ending === undefined) return undefined;

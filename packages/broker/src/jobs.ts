@@ -34,6 +34,7 @@ import {
   LEND_POLL_MS,
   PAGE_MAX,
   RESULT_BYTES_MAX,
+  STACK_BYTES_MAX,
 } from "./limits.ts";
 import { tooLarge } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
@@ -129,11 +130,14 @@ export class JobDesk {
       verdicts.length === 0 ? undefined : new Map(items.map((item, i) => [item, verdicts[i]]));
     const call = { name: "nack", field: "items", operationId };
     return this.#once(call, items, (item, engine, now) => {
-      const { lease, error, ...options } = item;
+      const { lease, error, stack, ...options } = item;
       const verdict = verdictOf?.get(item);
       const token = this.#runtime.tokens.parse(lease);
-      const text = error === undefined ? undefined : shorten(error);
-      const said: NackOptions = { ...allowedNack(engine, token, options), error: text };
+      const said: NackOptions = {
+        ...allowedNack(engine, token, options),
+        error: shorten("error", error, ERROR_BYTES_MAX),
+        stack: shorten("stack", stack, STACK_BYTES_MAX),
+      };
       const { cooldown } = said;
       const isCut = typeof cooldown?.ms === "number" && cooldown.ms > cooldownMaxMs;
       if (isCut) said.cooldown = { ...cooldown, ms: cooldownMaxMs };
@@ -354,10 +358,11 @@ function checkResult(result: unknown): void {
   if (result.length > RESULT_BYTES_MAX) throw tooLarge("result", result, RESULT_BYTES_MAX);
 }
 
-/** An error is kept with its job: a long one loses its end. */
-function shorten(error: unknown): string {
-  if (typeof error !== "string") throw invalid("error", "a text", error);
-  return error.length > ERROR_BYTES_MAX ? `${error.slice(0, ERROR_BYTES_MAX - 3)}...` : error;
+/** An error and its stack are kept with the job: a long one loses its end. */
+function shorten(field: string, text: unknown, max: number): string | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text !== "string") throw invalid(field, "a text", text);
+  return text.length > max ? `${text.slice(0, max - 3)}...` : text;
 }
 
 export function parseCursor(cursor: string | undefined): number {

@@ -63,8 +63,11 @@ export const WALL_STEP_MS = 10;
 /** How often a broker with nothing else to do looks whether the wall clock has stepped. */
 export const WALL_CHECK_MS = 1000;
 
-/** The error of a failed job: a message and the beginning of a stack. */
+/** The error of a failed job: a message, which some libraries fill with a response. */
 export const ERROR_BYTES_MAX = 8 * 1024;
+
+/** The stack of that error: some forty calls, kept in memory and in the log with every such job. */
+export const STACK_BYTES_MAX = 4 * 1024;
 
 /** The name of an operation: a UUID, or what a caller makes of its own ids. */
 export const OPERATION_ID_BYTES_MAX = 255;

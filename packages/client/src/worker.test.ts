@@ -76,7 +76,10 @@ test("a job that throws is retried with backoff until its attempts are used up",
     "failed 2 TypeError: no 2",
   ]);
   const dead = await sluice.job(job.id).info();
-  assert.deepEqual([dead.queue, dead.origin, dead.error], ["mail.dlq", "mail", "TypeError: no 2"]);
+  assert.deepEqual(
+    [dead.queue, dead.dead?.origin, dead.error],
+    ["mail.dlq", "mail", "TypeError: no 2"],
+  );
 });
 
 test("Unrecoverable ends a job at once", async () => {

@@ -14,6 +14,7 @@ test("the delay grows by the factor with every failure, up to its maximum", () =
 test("a factor of 1 keeps the delay, a minimum of 0 has none", () => {
   assert.equal(backoffMs({ ...PLAIN, factor: 1 }, 0, 1, 7), 1000);
   assert.equal(backoffMs({ ...PLAIN, minMs: 0 }, 0, 1, 7), 0);
+  assert.equal(backoffMs({ ...PLAIN, minMs: 0 }, 0, 1, 65_535), 0, "after any number of failures");
 });
 
 test("the jitter only shortens, by at most its fraction, to whole milliseconds", () => {

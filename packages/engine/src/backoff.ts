@@ -6,7 +6,9 @@ import type { RetryPolicy } from "./types.ts";
  * the same times, and two jobs that failed together do not come back together.
  */
 export function backoffMs(policy: RetryPolicy, seed: number, id: number, failures: number): number {
-  const full = Math.min(policy.maxMs, policy.minMs * policy.factor ** (failures - 1));
+  // Many failures make the power infinite, and 0 times infinity is no number.
+  const growth = Math.min(policy.factor ** (failures - 1), Number.MAX_VALUE);
+  const full = Math.min(policy.maxMs, policy.minMs * growth);
   return Math.round(full * (1 - policy.jitter * fraction(seed, id, failures)));
 }
 

@@ -1,9 +1,11 @@
 import { addFollowUp, start } from "./add.ts";
 import { refuseRevival } from "./capacity.ts";
 import type { Core } from "./core.ts";
+import { leaveDead } from "./dead-letters.ts";
 import { Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
 import * as jobFields from "./job-fields.ts";
+import type { Extra } from "./jobs.ts";
 import { forget, keep, leaveFlow, undelay, unhold, unkeep } from "./moves.ts";
 import { feedLadder } from "./news.ts";
 import * as nodeFields from "./nodes.ts";
@@ -17,6 +19,7 @@ const { ATTEMPTS, DELAYED_JOB, ENDED_JOB, ID, IN_FLOW, LEASED_JOB, SEQ, WAITING_
 
 export interface EndDetails {
   error?: string | undefined;
+  stack?: string | undefined;
   result?: unknown;
   blame?: readonly string[];
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
@@ -43,6 +46,7 @@ export function endJob(
   if (core.tells && details.isSilent !== true) core.tell(factOf(id, ending, details, now));
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
+  if (had?.origin !== undefined) leaveDead(core, queue, row);
   if (had !== undefined) releaseNames(core, row, ending);
   if (details !== NOTHING) keepDetails(core, row, details);
   core.jobs.setEnding(row, ending);
@@ -51,18 +55,31 @@ export function endJob(
     addFollowUp(core, queue, followUp, now);
 }
 
-function keepDetails(core: Core, row: number, { error, result, waited }: EndDetails): void {
+function keepDetails(core: Core, row: number, details: EndDetails): void {
+  const { error, stack, result, waited } = details;
   if (error === undefined && result === undefined && waited === undefined) return;
   const extra = core.jobs.needExtra(row);
-  extra.error = error ?? extra.error;
+  keepError(extra, error, stack);
   extra.result = result;
   extra.waited = waited;
 }
 
+/** The last error, and its stack or none. A failure without a word keeps what was said before. */
+export function keepError(
+  extra: Extra,
+  error: string | undefined,
+  stack: string | undefined,
+): void {
+  if (error === undefined && stack === undefined) return;
+  extra.error = error ?? extra.error;
+  extra.stack = stack;
+}
+
 function factOf(id: number, ending: Ending, details: EndDetails, at: number): EndedFact {
-  const { error, result, blame, waited } = details;
+  const { error, stack, result, blame, waited } = details;
   const fact: EndedFact = { at, fact: "ended", id, ending, blame: blame ?? NOBODY };
   if (error !== undefined) fact.error = error;
+  if (stack !== undefined) fact.stack = stack;
   if (result !== undefined) fact.result = result;
   if (waited !== undefined) fact.waited = waited;
   return fact;
@@ -154,21 +171,27 @@ export function cancel(core: Core, row: number, now: number): boolean {
 export function revive(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
   const id = core.jobs.num(row, ID);
-  if (state !== ENDED_JOB && state !== DELAYED_JOB) {
-    throw new Refusal("CONFLICT", `job ${id} is ${state === LEASED_JOB ? "leased" : "waiting"}`, {
-      field: "id",
-      value: id,
-    });
-  }
-  const queue = core.queueOf(row);
-  if (state === ENDED_JOB && queue.kept > queue.config.results.jobs) {
-    // It may be one of those that a lowered limit is about to forget.
-    const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
-    throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
-  }
-  refuseRevival(core, queue, row);
+  if (state !== ENDED_JOB && state !== DELAYED_JOB) throw isBusy(core, row);
+  refuseForgotten(core, row);
+  refuseRevival(core, core.queueOf(row), row);
   core.tell({ at: now, fact: "revived", id });
   applyRevive(core, row, now);
+}
+
+/** A job that cannot be retried: it waits or runs already. */
+export function isBusy(core: Core, row: number): Refusal {
+  const id = core.jobs.num(row, ID);
+  const state = core.jobs.state(row) === LEASED_JOB ? "leased" : "waiting";
+  return new Refusal("CONFLICT", `job ${id} is ${state}`, { field: "id", value: id });
+}
+
+/** An ended job may be one of those that a lowered limit is about to forget. */
+export function refuseForgotten(core: Core, row: number): void {
+  const queue = core.queueOf(row);
+  if (core.jobs.state(row) !== ENDED_JOB || queue.kept <= queue.config.results.jobs) return;
+  const id = core.jobs.num(row, ID);
+  const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
+  throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
 }
 
 export function applyRevive(core: Core, row: number, now: number): void {
@@ -179,6 +202,7 @@ export function applyRevive(core: Core, row: number, now: number): void {
     const extra = core.jobs.extra(row);
     if (extra !== undefined) extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
     core.jobs.setInt(row, ATTEMPTS, core.jobs.int(row, ATTEMPTS) & ~0xffff);
+    core.jobs.resetDeliveries(row);
   }
   start(core, row, now);
 }

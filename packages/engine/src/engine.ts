@@ -3,31 +3,37 @@ import { Borrower } from "./borrow.ts";
 import { isRoomFor } from "./capacity.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions, type Wall } from "./core.ts";
+import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./dead-letters.ts";
 import { countRun, dispatch, dispatchTo, want } from "./dispatch.ts";
 import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact } from "./facts.ts";
-import { expireLease, extendLease, giveBack, nack, report } from "./fail.ts";
+import { expireLease, extendLease, giveBack, nack, retryLetter } from "./fail.ts";
 import { key as checkKey, integer, name } from "./fields.ts";
+import { GateCalls } from "./gate-calls.ts";
 import * as jobFields from "./job-fields.ts";
 import { Lender } from "./lend.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
-import { deleteQueue, purge, redrive, setGate, setLaneWeight, setQueue } from "./manage.ts";
+import {
+  deleteLetters,
+  deleteQueue,
+  purge,
+  redriveByIds,
+  redriveOldest,
+  setLaneWeight,
+  setQueue,
+} from "./manage.ts";
 import { unhold } from "./moves.ts";
-import { tellCleared, tellCooldown } from "./news.ts";
 import type { Answered } from "./operations.ts";
-import { parseCooldown, parseGateConfig, parseGateKey, parseGatePattern } from "./parse-gate.ts";
 import { checkFairnessKey } from "./parse-job.ts";
 import { checkNack } from "./parse-nack.ts";
 import { parseQueueConfig } from "./parse-queue.ts";
-import { Reader } from "./reader.ts";
 import { apply } from "./replay.ts";
 import { snapshot } from "./snapshot.ts";
 import { nextWake, tick } from "./tick.ts";
 import type {
   AddResult,
   FairnessKey,
-  GateConfig,
   JobSpec,
   Lease,
   NackOptions,
@@ -44,7 +50,7 @@ const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
  * Every call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
-export class Engine extends Reader {
+export class Engine extends GateCalls {
   readonly #core: Core;
   /** The gates whose home this is, for other partitions. */
   readonly lender: Lender;
@@ -69,17 +75,31 @@ export class Engine extends Reader {
 
   setQueue(queue: string, options: QueueOptions, now: number): void {
     const at = this.#core.clock(now);
-    const config = parseQueueConfig(queue, options, this.#core.byName.get(queue)?.config);
+    const old = this.#core.byName.get(queue)?.config;
+    const config = parseQueueConfig(queue, options, old);
+    if (config.dlq !== old?.dlq) refuseCircle(this.#core, queue, config.dlq);
     setQueue(this.#core, queue, config);
     this.#core.tell({ at, fact: "queue", name: queue, config });
     this.#core.lines.settle(at);
   }
 
-  deleteQueue(queue: string, now: number): void {
+  /** Answers how many of its dead letters other queues keep, and how many went with it. */
+  deleteQueue(queue: string, now: number): { kept: number; deleted: number } {
     const at = this.#core.clock(now);
+    const deleted = lettersIn(this.#core.queue(queue));
     deleteQueue(this.#core, this.#core.queue(queue));
     this.#core.tell({ at, fact: "queue-deleted", name: queue });
     this.#core.lines.settle(at);
+    return { kept: lettersFrom(this.#core, queue), deleted };
+  }
+
+  /** Ends dead letters of one queue, wherever they are. Repeat while it answers more than 0. */
+  deleteLetters(queue: string, now: number): number {
+    const at = this.#core.clock(now);
+    this.#core.queue(queue);
+    const ended = deleteLetters(this.#core, queue, at);
+    this.#core.lines.settle(at);
+    return ended;
   }
 
   pause(queue: string, now: number): void {
@@ -109,62 +129,6 @@ export class Engine extends Reader {
     setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
     const path = typeof key === "string" ? [key] : key;
     this.#core.tell({ at, fact: "weight", queue, key: path, weight });
-  }
-
-  // Gates
-
-  /** Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches. */
-  setGate(key: string, config: GateConfig, now: number): void {
-    const at = this.#core.clock(now);
-    const pattern = parseGatePattern("gate", key);
-    const parsed = parseGateConfig(pattern, config);
-    setGate(this.#core, pattern, parsed, at);
-    this.#core.tell({ at, fact: "gate", key: pattern, config: parsed });
-    this.#core.lines.settle(at);
-  }
-
-  /** Removes the limits: what waited for them goes on. */
-  deleteGate(key: string, now: number): void {
-    const at = this.#core.clock(now);
-    const pattern = parseGatePattern("gate", key);
-    if (this.#core.gates.patterns.get(pattern) === undefined) {
-      throw new Refusal("GATE_NOT_FOUND", `gate ${pattern} is not configured`, {
-        field: "gate",
-        value: pattern,
-      });
-    }
-    setGate(this.#core, pattern, undefined, at);
-    this.#core.tell({ at, fact: "gate", key: pattern, config: undefined });
-    this.#core.lines.settle(at);
-  }
-
-  cooldown(key: string, ms: number, reason: string, now: number): void {
-    const at = this.#core.clock(now);
-    const cooldown = parseCooldown(ms, reason);
-    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
-    gate.cool(at + cooldown.ms, cooldown.reason, at);
-    this.#core.tell({ at, fact: "cooled", key, until: at + cooldown.ms, reason: cooldown.reason });
-    tellCooldown(this.#core, gate, at);
-    this.#core.lines.changed(gate);
-    this.#core.lines.settle(at);
-  }
-
-  clearCooldown(key: string, now: number): void {
-    const at = this.#core.clock(now);
-    const gate = this.#core.gates.gateOf(parseGateKey("gate", key), at);
-    gate.clearCooldown();
-    this.#core.tell({ at, fact: "cleared", key });
-    tellCleared(this.#core, gate);
-    this.#core.lines.changed(gate);
-    this.#core.lines.settle(at);
-  }
-
-  /** Reports a success or a failure to a gate's ladder. */
-  reportGate(key: string, ok: boolean, now: number): void {
-    const at = this.#core.clock(now);
-    report(this.#core, parseGateKey("gate", key), ok, at);
-    this.#core.tell({ at, fact: "reported", key, ok });
-    this.#core.lines.settle(at);
   }
 
   // Jobs
@@ -323,6 +287,16 @@ export class Engine extends Reader {
     this.#core.lines.settle(at);
   }
 
+  /** Keeps how far a job has come, as its worker tells it; false when it has ended. */
+  progress(id: number, progress: unknown, now: number): boolean {
+    const at = this.#core.clock(now);
+    const row = this.#core.find(id);
+    if (row === 0 || this.#core.jobs.state(row) === ENDED_JOB) return false;
+    this.#core.jobs.needExtra(row).progress = progress;
+    this.#core.tell({ at, fact: "progress", id, progress });
+    return true;
+  }
+
   /** Cancels a job wherever it is; false when it had ended. */
   cancel(id: number, now: number): boolean {
     const at = this.#core.clock(now);
@@ -339,7 +313,10 @@ export class Engine extends Reader {
     return held !== undefined && this.#core.ids.find(held.id) !== 0 && this.cancel(held.id, at);
   }
 
-  /** Runs an ended job again while it is kept, or a delayed one at once. */
+  /**
+   * Runs an ended job again while it is kept, or a delayed one at once. A dead letter returns to
+   * the queue it came from.
+   */
   retry(id: number, now: number): void {
     const at = this.#core.clock(now);
     const row = this.#core.find(id);
@@ -348,19 +325,28 @@ export class Engine extends Reader {
         field: "id",
         value: id,
       });
-    revive(this.#core, row, at);
+    if (isLetter(this.#core, row)) retryLetter(this.#core, row, at);
+    else revive(this.#core, row, at);
     this.#core.lines.settle(at);
   }
 
-  /** Puts dead jobs back, oldest first; answers how many. Repeat while it answers more than 0. */
+  /**
+   * Puts dead letters back where they came from, oldest first, or those that are named; answers how
+   * many. Without ids, repeat while it answers more than 0.
+   */
   redrive(
     queue: string,
-    { count = Number.POSITIVE_INFINITY }: { count?: number },
+    { count = Number.POSITIVE_INFINITY, ids }: { count?: number; ids?: readonly number[] },
     now: number,
   ): number {
     const at = this.#core.clock(now);
     if (count !== Number.POSITIVE_INFINITY) integer("count", count, 0, Number.MAX_SAFE_INTEGER);
-    const moved = redrive(this.#core, this.#core.queue(queue), count, at);
+    if (ids !== undefined) integer("ids.length", ids.length, 0, BATCH_JOBS_MAX);
+    const letters = this.#core.queue(queue);
+    const moved =
+      ids === undefined
+        ? redriveOldest(this.#core, letters, count, at)
+        : redriveByIds(this.#core, letters, ids, at);
     this.#core.lines.settle(at);
     return moved;
   }

@@ -31,7 +31,8 @@ export type Fact = { at: number } & (
   | { fact: "returned"; id: number }
   | RetriedFact
   | EndedFact
-  | { fact: "dead"; id: number; reason: string; error?: string; blame: readonly string[] }
+  | DeadFact
+  | { fact: "progress"; id: number; progress: unknown }
   | { fact: "redriven"; id: number }
   | { fact: "revived"; id: number }
   | { fact: "replaced"; id: number; sizeBytes: number; body: unknown; until?: number }
@@ -86,6 +87,17 @@ interface LentFact {
   until: number;
 }
 
+interface DeadFact {
+  fact: "dead";
+  id: number;
+  reason: string;
+  /** The attempts that it had used; absent: this failure used one more. */
+  attempts?: number;
+  error?: string;
+  stack?: string;
+  blame: readonly string[];
+}
+
 interface RetriedFact {
   fact: "retried";
   id: number;
@@ -93,6 +105,7 @@ interface RetriedFact {
   until: number;
   event: "failed" | "expired" | "retried";
   error?: string;
+  stack?: string;
   blame: readonly string[];
 }
 
@@ -101,6 +114,7 @@ interface EndedFact {
   id: number;
   ending: Ending;
   error?: string;
+  stack?: string;
   result?: unknown;
   blame: readonly string[];
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
@@ -170,10 +184,14 @@ export interface ExtraRecord {
   leaseMs?: number;
   backoff?: JobSpec["backoff"];
   error?: string;
+  stack?: string;
+  progress?: unknown;
+  leasesBefore?: number;
   result?: unknown;
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   history?: readonly HistoryEntry[];
   origin?: { queue: string; spec: JobSpec; attempts: number; reason: string };
+  diedAt?: number;
 }
 
 export type FactSink = (fact: Fact) => void;

@@ -74,31 +74,20 @@ test("a dead job moves, with its id, to the dead letter queue that is made for i
   failed(engine, { error: "first" }, spec);
   assert.deepEqual(engine.queueNames(), ["q"]);
   engine.nack(1, takeOne(engine, 5).lease, 5, { error: "second" });
-  const {
-    queue,
-    state,
-    tier,
-    fairnessKey,
-    gates,
-    attempt,
-    attempts,
-    error,
-    origin,
-    body,
-    ...rest
-  } = engine.job(1)!;
+  const { queue, state, tier, fairnessKey, gates, attempt, attempts, error, dead, body, ...rest } =
+    engine.job(1)!;
   assert.deepEqual(
-    { queue, state, tier, fairnessKey, gates, attempt, attempts, error, origin, body },
+    { queue, state, tier, fairnessKey, gates, attempt, attempts, error, dead, body },
     {
       queue: "q.dlq",
       state: "waiting",
       tier: 0,
       fairnessKey: "acme",
       gates: [],
-      attempt: 2,
+      attempt: 0,
       attempts: 2,
       error: "second",
-      origin: "q",
+      dead: { origin: "q", reason: "attempts used up", attempts: 2, at: 5 },
       body: "b",
     },
   );
@@ -107,7 +96,7 @@ test("a dead job moves, with its id, to the dead letter queue that is made for i
   const told = facts.slice(-2).map((fact) => fact.fact);
   assert.deepEqual(told, ["queue", "dead"]);
   engine.tick(1000);
-  assert.equal(takeOne(engine, 1000, "q.dlq").id, 1, "where it is an ordinary job");
+  assert.equal(takeOne(engine, 1000, "q.dlq").id, 1, "and can be taken there");
 });
 
 test("a dead letter queue may have any name, and any policy when it was there before", () => {
@@ -139,9 +128,9 @@ test("redrive puts dead jobs back with attempt 0 and everything they had", () =>
   };
   failed(engine, { error: "bad" }, spec);
   assert.equal(engine.redrive("q.dlq", {}, 10), 1);
-  const { queue, tier, fairnessKey, weight, gates, cost, attempt, origin, error } = engine.job(1)!;
+  const { queue, tier, fairnessKey, weight, gates, cost, attempt, dead, error } = engine.job(1)!;
   assert.deepEqual(
-    [queue, tier, fairnessKey, weight, cost, attempt, origin, error],
+    [queue, tier, fairnessKey, weight, cost, attempt, dead, error],
     ["q", 1, ["acme", "u"], 3, 2, 0, undefined, "bad"],
   );
   assert.deepEqual(gates.toSorted(), ["a", "b"]);
@@ -202,7 +191,7 @@ test("a dead job that ended, was purged or was redriven is not looked at again",
   );
   assert.equal(engine.job(4)?.ending, "cancelled");
   engine.retry(5, 0);
-  assert.equal(engine.redrive("q.dlq", {}, 0), 1, "but one that runs again may go back");
+  assert.equal(engine.job(5)?.queue, "q", "a retry by hand brings a purged one back");
 });
 
 test("redrive into a queue with fewer tiers or no fairness gives the nearest place", () => {

@@ -1,15 +1,18 @@
 import { addFollowUp, start, watchWaits } from "./add.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Core } from "./core.ts";
-import { endJob, releaseNames } from "./end.ts";
-import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, TIME, WORKER } from "./job-fields.ts";
-import { changeFlow, delay, enterFlow, note, unhold } from "./moves.ts";
+import { enterDead, isLetter, leaveDead, letterQueueConfig } from "./dead-letters.ts";
+import { endJob, isBusy, keepError, refuseForgotten, releaseNames, takeOff } from "./end.ts";
+import { Refusal } from "./errors.ts";
+import { ATTEMPTS, COST, ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WORKER } from "./job-fields.ts";
+import { changeFlow, delay, enterFlow, note, putLetterBack, unhold, unkeep } from "./moves.ts";
 import { feedLadder, tellCooldown } from "./news.ts";
 import { GATES, OWN } from "./nodes.ts";
-import { parseQueueConfig } from "./parse-queue.ts";
 import type { Queue } from "./queue.ts";
 import { gateKeys } from "./record.ts";
 import type { JobSpec, NackOptions } from "./types.ts";
+
+const DELIVERIES_USED_UP = "deliveries used up";
 
 /** A leased job failed: it is retried, dead or, past its deadline, expired. */
 export function nack(core: Core, row: number, options: NackOptions, now: number): void {
@@ -34,13 +37,18 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   const isOwn = gateKeys(core, row).includes(key);
   const delayMs = options.delayMs ?? (isOwn ? 0 : ms);
   const attempt = core.jobs.int(row, ATTEMPTS) & 0xffff;
-  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, blame, now);
-  retry(core, row, "retried", attempt, now + delayMs, options.error, blame, now);
+  if (isPastDeadline(core, row, now)) return expire(core, row, options, blame, now);
+  const { error, stack } = options;
+  const failure = { event: "retried" as const, attempt, error, stack, blame };
+  if (!isLetter(core, row) && isOverDelivered(core, row)) {
+    return die(core, row, DELIVERIES_USED_UP, failure, now);
+  }
+  retry(core, row, failure, now + delayMs, now);
 }
 
 /** The job waits again at the front of its flow or, past its deadline, expires. */
 export function giveBack(core: Core, row: number, now: number): void {
-  if (isPastDeadline(core, row, now)) return expire(core, row, undefined, [], now);
+  if (isPastDeadline(core, row, now)) return expire(core, row, {}, [], now);
   core.tell({ at: now, fact: "returned", id: core.jobs.num(row, ID) });
   note(core, row, "returned", now);
   unhold(core, row, now);
@@ -61,7 +69,7 @@ export function leaseOver(core: Core, row: number, now: number): void {
 export function expireLease(core: Core, row: number, options: NackOptions, now: number): void {
   const isGone = core.workers[core.jobs.int(row, WORKER)]?.isGone === true;
   const error = isGone ? "the process of the worker ended" : "the lease expired";
-  fail(core, row, "expired", { ...options, error }, [], now);
+  fail(core, row, "expired", { ...options, error, stack: undefined }, [], now);
 }
 
 export function extendLease(core: Core, row: number, until: number, now: number): void {
@@ -73,71 +81,101 @@ export function extendLease(core: Core, row: number, until: number, now: number)
 function fail(
   core: Core,
   row: number,
-  event: "failed" | "expired",
+  event: Failure["event"],
   options: NackOptions,
   blame: readonly string[],
   now: number,
 ): void {
+  const { error, stack } = options;
   const attempts = core.jobs.int(row, ATTEMPTS);
   const attempt = (attempts & 0xffff) + 1;
-  if (isPastDeadline(core, row, now)) return expire(core, row, options.error, blame, now);
-  if (options.unrecoverable === true || attempt >= attempts >>> 16) {
-    const reason = options.unrecoverable === true ? "unrecoverable" : "attempts used up";
-    return die(core, row, reason, options.error, blame, now);
-  }
-  const policy = { ...core.queueOf(row).config.retry, ...core.jobs.extra(row)?.backoff };
-  const delayMs = options.delayMs ?? backoffMs(policy, core.seed, core.jobs.num(row, ID), attempt);
-  retry(core, row, event, attempt, now + delayMs, options.error, blame, now);
+  if (isPastDeadline(core, row, now)) return expire(core, row, options, blame, now);
+  const failure = { event, attempt: Math.min(attempt, 0xffff), error, stack, blame };
+  if (isLetter(core, row)) return retryIn(core, row, failure, options.delayMs, now);
+  if (options.unrecoverable === true) return die(core, row, "unrecoverable", failure, now);
+  if (attempt >= attempts >>> 16) return die(core, row, "attempts used up", failure, now);
+  if (isOverDelivered(core, row)) return die(core, row, DELIVERIES_USED_UP, failure, now);
+  retryIn(core, row, failure, options.delayMs, now);
+}
+
+/** A letter waits as long as its queue says: what it was told itself was for the queue it left. */
+function retryIn(
+  core: Core,
+  row: number,
+  failure: Failure,
+  delayMs: number | undefined,
+  now: number,
+): void {
+  const { retry: policy } = core.queueOf(row).config;
+  const own = isLetter(core, row) ? undefined : core.jobs.extra(row)?.backoff;
+  const id = core.jobs.num(row, ID);
+  const ms = delayMs ?? backoffMs({ ...policy, ...own }, core.seed, id, failure.attempt);
+  retry(core, row, failure, now + ms, now);
 }
 
 function isPastDeadline(core: Core, row: number, now: number): boolean {
   return (core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) <= now;
 }
 
+function isOverDelivered(core: Core, row: number): boolean {
+  return core.jobs.deliveries(row) >= core.queueOf(row).config.retry.deliveries;
+}
+
 function expire(
   core: Core,
   row: number,
-  error: string | undefined,
+  { error, stack }: NackOptions,
   blame: readonly string[],
   now: number,
 ): void {
   unhold(core, row, now);
-  endJob(core, row, "expired", now, { error, blame });
+  endJob(core, row, "expired", now, { error, stack, blame });
 }
 
-function retry(
-  core: Core,
-  row: number,
-  event: "failed" | "expired" | "retried",
-  attempt: number,
-  until: number,
-  error: string | undefined,
-  blame: readonly string[],
-  now: number,
-): void {
+function retry(core: Core, row: number, failure: Failure, until: number, now: number): void {
   if (core.tells) {
-    const fact = { at: now, fact: "retried" as const, id: core.jobs.num(row, ID), attempt, until };
-    core.tell(error === undefined ? { ...fact, event, blame } : { ...fact, event, blame, error });
+    const { error, stack, ...rest } = failure;
+    const fact = { at: now, fact: "retried" as const, id: core.jobs.num(row, ID), until, ...rest };
+    core.tell({ ...fact, ...said(error, stack) });
   }
-  applyRetry(core, row, event, attempt, until, error, now);
+  applyRetry(core, row, failure, until, now);
+}
+
+/** What a fact says of an error; nothing where nothing was said. */
+function said(
+  error: string | undefined,
+  stack: string | undefined,
+): { error?: string; stack?: string } {
+  return {
+    ...(error === undefined ? {} : { error }),
+    ...(stack === undefined ? {} : { stack }),
+  };
+}
+
+/** How a delivery failed, and how many attempts are used up by now. */
+export interface Failure {
+  event: "failed" | "expired" | "retried";
+  attempt: number;
+  error?: string | undefined;
+  stack?: string | undefined;
+  blame: readonly string[];
 }
 
 export function applyRetry(
   core: Core,
   row: number,
-  event: "failed" | "expired" | "retried",
-  attempt: number,
+  { event, attempt, error, stack }: Failure,
   until: number,
-  error: string | undefined,
   now: number,
 ): void {
   const attempts = core.jobs.int(row, ATTEMPTS);
   core.jobs.setInt(row, ATTEMPTS, (attempts & ~0xffff) | attempt);
   core.queueOf(row).counters.retried++;
   note(core, row, event, now, error);
-  if (error !== undefined) core.jobs.needExtra(row).error = error;
+  keepError(core.jobs.needExtra(row), error, stack);
   unhold(core, row, now);
-  if (until > now) delay(core, row, until);
+  if (isLetter(core, row)) putLetterBack(core, row, until, now);
+  else if (until > now) delay(core, row, until);
   else start(core, row, now);
 }
 
@@ -156,28 +194,23 @@ export function report(core: Core, key: string, ok: boolean, now: number): void 
   core.lines.changed(gate);
 }
 
-/** No more attempts: to the dead letter queue, or ended when there is none. */
-function die(
-  core: Core,
-  row: number,
-  reason: string,
-  error: string | undefined,
-  blame: readonly string[],
-  now: number,
-): void {
-  if (core.queueOf(row).config.dlq === false) {
+/** No more of it: to the dead letter queue, or ended when there is none. */
+function die(core: Core, row: number, reason: string, failure: Failure, now: number): void {
+  const queue = core.queueOf(row);
+  const { error, stack, blame, attempt: attempts } = failure;
+  if (queue.config.dlq === false) {
     unhold(core, row, now);
-    endJob(core, row, "failed", now, { error: error ?? reason, blame });
+    endJob(core, row, "failed", now, { error: error ?? reason, stack, blame });
     return;
   }
-  const queue = core.queueOf(row);
   const followUp = core.jobs.extra(row)?.followUp;
   dlqOf(core, queue, now);
   if (core.tells) {
     const fact = { at: now, fact: "dead" as const, id: core.jobs.num(row, ID), reason, blame };
-    core.tell(error === undefined ? fact : { ...fact, error });
+    const isUsed = attempts > (core.jobs.int(row, ATTEMPTS) & 0xffff);
+    core.tell({ ...fact, ...said(error, stack), ...(isUsed ? {} : { attempts }) });
   }
-  applyDeath(core, row, reason, error, now);
+  applyDeath(core, row, { reason, attempts, error, stack }, now);
   if (followUp !== undefined) addFollowUp(core, queue, followUp, now);
 }
 
@@ -186,36 +219,41 @@ function dlqOf(core: Core, queue: Queue, now: number): Queue {
   const name = queue.config.dlq as string;
   const known = core.byName.get(name);
   if (known !== undefined) return known;
-  const config = parseQueueConfig(name, {});
+  const config = letterQueueConfig(core, name);
   core.tell({ at: now, fact: "queue", name, config });
   return core.makeQueue(name, config);
 }
 
-export function applyDeath(
-  core: Core,
-  row: number,
-  reason: string,
-  error: string | undefined,
-  now: number,
-): void {
+export interface Death {
+  reason: string;
+  attempts?: number | undefined;
+  error?: string | undefined;
+  stack?: string | undefined;
+}
+
+/** The job becomes a letter: it has all its attempts again, and no deadline but the retention. */
+export function applyDeath(core: Core, row: number, death: Death, now: number): void {
   const { jobs } = core;
+  const { reason, error, stack } = death;
   const queue = core.queueOf(row);
   const target = dlqOf(core, queue, now);
   queue.counters.dead++;
   note(core, row, "dead", now, error ?? reason);
   const extra = jobs.needExtra(row);
-  const attempt = (jobs.int(row, ATTEMPTS) & 0xffff) + 1;
-  extra.error = error ?? extra.error;
-  extra.origin = { queue: queue.name, spec: specOf(core, row), attempts: attempt, reason };
-  jobs.setInt(row, ATTEMPTS, (jobs.int(row, ATTEMPTS) & ~0xffff) | attempt);
+  const attempts = death.attempts ?? (jobs.int(row, ATTEMPTS) & 0xffff) + 1;
+  keepError(extra, error, stack);
+  const spec = specOf(core, row);
   unhold(core, row, now);
   releaseNames(core, row, "dead");
-  extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
+  extra.origin = { queue: queue.name, spec, attempts, reason, at: now };
+  jobs.setInt(row, ATTEMPTS, jobs.int(row, ATTEMPTS) & ~0xffff);
+  extra.deadline = now + (target.config.retentionMs ?? Number.POSITIVE_INFINITY);
+  extra.wallDeadline = Number.POSITIVE_INFINITY;
   extra.maxWaitMs = Number.POSITIVE_INFINITY;
   const key = target.config.fairness ? core.lanes.keyOf(core.laneOf(row)) : "";
   const lane = core.lanes.laneOf(target.tiers[0]!, key);
   changeFlow(core, row, core.lines.claims.flowOfSet(lane, core.gates.set(0)));
-  target.isDlq = true;
+  enterDead(core, target, row);
   enterFlow(core, row, now);
 }
 
@@ -236,11 +274,36 @@ function specOf(core: Core, row: number): JobSpec {
   };
 }
 
-/** Puts a dead job back into the queue it came from, with all its attempts. */
-export function applyRedrive(core: Core, row: number, queue: Queue, now: number): void {
+/** Puts a letter back into the queue it came from, with all its attempts and deliveries. */
+export function redrive(core: Core, row: number, now: number): void {
+  core.tell({ at: now, fact: "redriven", id: core.jobs.num(row, ID) });
+  applyRedrive(core, row, now);
+}
+
+/** Does so with one letter that was asked for by its id, also when it has ended and is kept. */
+export function retryLetter(core: Core, row: number, now: number): void {
+  if (core.jobs.state(row) === LEASED_JOB) throw isBusy(core, row);
+  refuseForgotten(core, row);
+  const { queue } = core.jobs.extra(row)!.origin!;
+  if (!core.byName.has(queue)) {
+    const id = core.jobs.num(row, ID);
+    const message = `job ${id} came from queue ${queue}, which does not exist: make it first`;
+    throw new Refusal("QUEUE_NOT_FOUND", message, { field: "queue", value: queue });
+  }
+  redrive(core, row, now);
+}
+
+export function applyRedrive(core: Core, row: number, now: number): void {
   const { jobs, lanes } = core;
   const extra = jobs.needExtra(row);
-  const { spec } = extra.origin!;
+  const { spec, queue: name } = extra.origin!;
+  const queue = core.byName.get(name)!;
+  const letters = core.queueOf(row);
+  if (takeOff(core, row, now)) leaveDead(core, letters, row);
+  else {
+    unkeep(core, row, letters);
+    jobs.setEnding(row, undefined);
+  }
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
   const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
   const lane = lanes.laneOf(queue.tiers[tier]!, key);
@@ -248,8 +311,10 @@ export function applyRedrive(core: Core, row: number, queue: Queue, now: number)
   const set = core.gates.setOf(spec.gates, now);
   changeFlow(core, row, core.lines.claims.flowOfSet(lane, set));
   jobs.setInt(row, ATTEMPTS, jobs.int(row, ATTEMPTS) & ~0xffff);
+  jobs.resetDeliveries(row);
   jobs.setInt(row, COST, spec.cost!);
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  extra.deadline = Number.POSITIVE_INFINITY;
   extra.origin = undefined;
   note(core, row, "redriven", now);
   queue.counters.redriven++;

@@ -2,7 +2,7 @@ import * as jobFields from "./job-fields.ts";
 import { Table } from "./table.ts";
 import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "./types.ts";
 
-const { HAS_EXTRA, IN_FLOW, JOB_INTS, META } = jobFields;
+const { HAS_EXTRA, IN_FLOW, JOB_INTS, LEASE, META } = jobFields;
 
 export interface Extra {
   deadline: number;
@@ -17,11 +17,18 @@ export interface Extra {
   group: number;
   leaseMs: number;
   backoff: Partial<RetryPolicy> | undefined;
+  /** Of the last failure. */
   error: string | undefined;
+  stack: string | undefined;
+  progress: unknown;
+  /** The lease numbers that were used before the job was redriven or retried by hand. */
+  leasesBefore: number;
   result: unknown;
   history: HistoryEntry[] | undefined;
-  /** Where a dead-lettered job came from, and the flow it goes back to. */
-  origin: { queue: string; spec: JobSpec; attempts: number; reason: string } | undefined;
+  /** A dead letter: where and when it died, of what, and the flow it goes back to. */
+  origin:
+    | { queue: string; spec: JobSpec; attempts: number; reason: string; at: number }
+    | undefined;
   /** Its neighbours among the dead that came from the same queue. */
   deadNext: number;
   deadPrev: number;
@@ -42,6 +49,9 @@ function newExtra(): Extra {
     leaseMs: 0,
     backoff: undefined,
     error: undefined,
+    stack: undefined,
+    progress: undefined,
+    leasesBefore: 0,
     result: undefined,
     history: undefined,
     origin: undefined,
@@ -170,6 +180,17 @@ export class Jobs extends Table {
 
   setPolicyGates(row: number): void {
     this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | POLICY_GATES);
+  }
+
+  /** How often the job was handed out since it was added, redriven or retried by hand. */
+  deliveries(row: number): number {
+    return this.int(row, LEASE) - (this.extra(row)?.leasesBefore ?? 0);
+  }
+
+  /** Counts them from here on. Lease numbers go on: an old one must not fit a new lease. */
+  resetDeliveries(row: number): void {
+    const lease = this.int(row, LEASE);
+    if (lease > 0) this.needExtra(row).leasesBefore = lease;
   }
 
   /** Frees the row and what hangs on it. */

@@ -42,6 +42,13 @@ export const ADD_STEPS_MAX = 1000;
 /** Deliveries of one job: with the longest backoff a thousand attempts last for days. */
 export const ATTEMPTS_MAX = 1000;
 
+/**
+ * Hand-outs of one job, also those that cost no attempt. They end a loop without end, and are far
+ * more than a job needs that waits for a provider.
+ */
+export const DELIVERIES_DEFAULT = 250;
+export const DELIVERIES_MAX = 1_000_000;
+
 /** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
 export const LEASE_MS_MAX = 24 * 3_600_000;
 

@@ -1,10 +1,10 @@
 import { configureAdmission } from "./capacity.ts";
 import type { Core } from "./core.ts";
-import { nextDead } from "./dead-letters.ts";
-import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
+import { isLetter } from "./dead-letters.ts";
+import { cancel, endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { Refusal } from "./errors.ts";
-import { applyRedrive } from "./fail.ts";
-import { ID, WAITING_JOB } from "./job-fields.ts";
+import { redrive } from "./fail.ts";
+import { ENDED_JOB, LEASED_JOB, WAITING_JOB } from "./job-fields.ts";
 import { WEIGHT_RULES_MAX } from "./limits.ts";
 import { setLater, workChanged } from "./moves.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "./nodes.ts";
@@ -17,8 +17,8 @@ import { allWorkers, forgetIdle } from "./workers.ts";
 /** Gates given other limits by one step. */
 const GATES_PER_STEP = 200;
 /**
- * Dead jobs put back in one call: 16 µs each with 16 gates, so 4 ms. Callers repeat the call until
- * no job is left.
+ * Letters put back or ended in one call: 16 µs each with 16 gates, so 4 ms. Callers repeat the
+ * call until no letter is left.
  */
 const REDRIVEN_PER_CALL = 250;
 const LOOKED_AT_PER_CALL = 500;
@@ -55,6 +55,9 @@ function spread(core: Core, queue: Queue, old: QueueConfig): void {
   if (JSON.stringify(old.weights) !== JSON.stringify(config.weights)) {
     core.chores.push(walk(core, core.rings.nodes, (node) => reweigh(core, node, queue)));
   }
+  if (config.retentionMs !== old.retentionMs) {
+    core.chores.push(walk(core, core.jobs, (row) => applyRetention(core, row, queue)));
+  }
   if (config.promoteAfterMs !== undefined && config.promoteAfterMs !== old.promoteAfterMs) {
     core.chores.push(
       walk(core, core.jobs, (row) => {
@@ -64,6 +67,17 @@ function spread(core: Core, queue: Queue, old: QueueConfig): void {
       }),
     );
   }
+}
+
+/** A letter that is there already ends as long after its death as the queue says now. */
+function applyRetention(core: Core, row: number, queue: Queue): void {
+  const state = core.jobs.state(row);
+  if (state === 0 || state === ENDED_JOB || core.queueOf(row) !== queue) return;
+  const extra = core.jobs.extra(row);
+  if (extra?.origin === undefined) return;
+  const { retentionMs = Number.POSITIVE_INFINITY } = queue.config;
+  extra.deadline = extra.origin.at + retentionMs;
+  if (state !== LEASED_JOB) setLater(core, row, queue);
 }
 
 /** Forgets the oldest kept jobs that a lowered limit has no place for. */
@@ -213,7 +227,60 @@ export function setLaneWeight(core: Core, queue: Queue, key: FairnessKey, weight
  * Puts dead jobs back where they came from, those of one queue in the order in which they died;
  * answers how many. 0: none is left that could go back.
  */
-export function redrive(core: Core, queue: Queue, count: number, now: number): number {
+export function redriveOldest(core: Core, queue: Queue, count: number, now: number): number {
+  refuseOrdinary(core, queue);
+  const most = Math.min(count, REDRIVEN_PER_CALL);
+  let moved = 0;
+  let looked = 0;
+  for (const [origin, list] of queue.dead) {
+    if (!core.byName.has(origin)) continue;
+    for (let row = list.head; row !== 0 && moved < most && looked < LOOKED_AT_PER_CALL; ) {
+      const next = core.jobs.extra(row)!.deadNext;
+      // One that is leased stays; so does the place that it has in the list.
+      if (core.jobs.state(row) !== LEASED_JOB) {
+        looked++;
+        if (redriveJob(core, row, now)) moved++;
+      }
+      row = next;
+    }
+  }
+  return moved;
+}
+
+/** Puts back those of the named jobs that are letters of this queue; answers how many. */
+export function redriveByIds(
+  core: Core,
+  queue: Queue,
+  ids: readonly number[],
+  now: number,
+): number {
+  refuseOrdinary(core, queue);
+  let moved = 0;
+  for (const id of ids) {
+    const row = core.ids.find(id);
+    if (row === 0 || core.queueOf(row) !== queue || !isLetter(core, row)) continue;
+    const state = core.jobs.state(row);
+    if (state === LEASED_JOB || state === ENDED_JOB) continue;
+    if (!core.byName.has(core.jobs.extra(row)!.origin!.queue)) continue;
+    if (redriveJob(core, row, now)) moved++;
+  }
+  return moved;
+}
+
+/** Ends letters that came from one queue, wherever they are; answers how many. 0: none is left. */
+export function deleteLetters(core: Core, origin: string, now: number): number {
+  let ended = 0;
+  for (const queue of core.byName.values()) {
+    for (; ended < REDRIVEN_PER_CALL; ended++) {
+      const list = queue.dead.get(origin);
+      if (list === undefined) break;
+      cancel(core, list.head, now);
+    }
+  }
+  return ended;
+}
+
+function refuseOrdinary(core: Core, queue: Queue): void {
   const isNamed = [...core.byName.values()].some((other) => other.config.dlq === queue.name);
   if (!queue.isDlq && !isNamed) {
     throw new Refusal("NOT_A_DLQ", `queue ${queue.name} is not a dead letter queue`, {
@@ -221,24 +288,14 @@ export function redrive(core: Core, queue: Queue, count: number, now: number): n
       value: queue.name,
     });
   }
-  const most = Math.min(count, REDRIVEN_PER_CALL);
-  let moved = 0;
-  for (let looked = 0; moved < most && looked < LOOKED_AT_PER_CALL; looked++) {
-    const row = nextDead(core, queue);
-    if (row === 0) break;
-    // A purge that is under way has ended it already.
-    if (isPurged(core, row)) endPurged(core, row, now);
-    else {
-      redriveJob(core, row, now);
-      moved++;
-    }
-  }
-  return moved;
 }
 
-function redriveJob(core: Core, row: number, now: number): void {
-  const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
-  core.tell({ at: now, fact: "redriven", id: core.jobs.num(row, ID) });
-  takeOff(core, row, now);
-  applyRedrive(core, row, target, now);
+/** Answers false for a letter that a purge under way has ended already. */
+function redriveJob(core: Core, row: number, now: number): boolean {
+  if (isPurged(core, row)) {
+    endPurged(core, row, now);
+    return false;
+  }
+  redrive(core, row, now);
+  return true;
 }

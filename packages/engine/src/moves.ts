@@ -1,5 +1,4 @@
 import type { Core } from "./core.ts";
-import { enterDead, leaveDead } from "./dead-letters.ts";
 import * as jobFields from "./job-fields.ts";
 import * as nodeFields from "./nodes.ts";
 import type { Queue, Worker } from "./queue.ts";
@@ -59,7 +58,6 @@ export function enterFlow(core: Core, row: number, now: number, atFront = false,
   queue.waiting++;
   queue.waitingAt[(meta >>> 4) & 15]!++;
   queue.bytes += ints[at + SIZE]!;
-  if (queue.isDlq) enterDead(core, queue, row);
   const set = core.rings.nodes.i[flow * NODE_INTS + GATES]!;
   if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
   if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
@@ -173,7 +171,6 @@ export function unlink(core: Core, row: number): boolean {
   queue.waiting--;
   queue.waitingAt[(meta >>> 4) & 15]!--;
   queue.bytes -= ints[at + SIZE]!;
-  if (queue.isDlq) leaveDead(core, queue, row);
   if (--nodes[nodes[f + IN_LANE]! * NODE_INTS + WAITING]! === 0) queue.lanes--;
   if (ints[at + POS2] !== 0) core.later.remove(row);
   return isHead;
@@ -195,8 +192,18 @@ export function delay(core: Core, row: number, until: number, seq = 0): void {
   core.timers.add(row, until, jobs.num(row, ID));
   const queue = core.queueOf(row);
   queue.delayed++;
-  if (queue.isDlq) enterDead(core, queue, row);
   setLater(core, row, queue);
+}
+
+/**
+ * A letter that failed is delayed, or waits, in the place that it had. One that returns while its
+ * queue is purged was not waiting when the purge was called for.
+ */
+export function putLetterBack(core: Core, row: number, until: number, now: number): void {
+  if (until <= now) return enterFlow(core, row, now, true);
+  const seq = ++core.lastSeq;
+  const isPurging = core.queueOf(row).purgeUpTo !== 0;
+  delay(core, row, until, isPurging ? seq : core.jobs.num(row, SEQ));
 }
 
 export function undelay(core: Core, row: number): void {
@@ -205,7 +212,6 @@ export function undelay(core: Core, row: number): void {
   if (extra !== undefined) extra.runAt = Number.POSITIVE_INFINITY;
   const queue = core.queueOf(row);
   queue.delayed--;
-  if (queue.isDlq) leaveDead(core, queue, row);
   if (core.later.has(row)) core.later.remove(row);
 }
 

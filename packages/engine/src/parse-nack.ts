@@ -7,9 +7,11 @@ import type { NackOptions } from "./types.ts";
 /** Refuses what a nack cannot mean. */
 export function checkNack(options: NackOptions): void {
   asObject("nack", options);
-  const { error, delayMs, cooldown, blame, unrecoverable } = options;
+  const { error, stack, delayMs, cooldown, blame, unrecoverable } = options;
   if (error !== undefined && typeof error !== "string")
     throw invalid("nack.error", "a string", error);
+  if (stack !== undefined && typeof stack !== "string")
+    throw invalid("nack.stack", "a string", stack);
   if (delayMs !== undefined) number("nack.delayMs", delayMs, 0, DURATION_MS_MAX);
   if (unrecoverable !== undefined && typeof unrecoverable !== "boolean") {
     throw invalid("nack.unrecoverable", "true or false", unrecoverable);

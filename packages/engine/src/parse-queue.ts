@@ -5,6 +5,7 @@ import {
   BURST_MAX,
   CAPACITY_BYTES_MAX,
   CAPACITY_JOBS_MAX,
+  DELIVERIES_DEFAULT,
   DURATION_MS_MAX,
   LEASE_MS_MAX,
   NAME_BYTES_MAX,
@@ -17,7 +18,7 @@ import {
   WEIGHT_RULES_MAX,
 } from "./limits.ts";
 import { fitsBytes } from "./names.ts";
-import { parseRetry } from "./parse-retry.ts";
+import { parseQueueRetry } from "./parse-retry.ts";
 import type { QueueConfig, TierConfig } from "./types.ts";
 
 const QUEUE = [
@@ -35,6 +36,7 @@ const QUEUE = [
   "leaseMs",
   "retry",
   "dlq",
+  "retentionMs",
   "results",
   "ttlMs",
   "paused",
@@ -58,7 +60,14 @@ const DEFAULTS: QueueConfig = {
   addTimeoutMs: 5000,
   fullRetryMs: 10_000,
   leaseMs: 30_000,
-  retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2 },
+  retry: {
+    attempts: 5,
+    minMs: 1000,
+    maxMs: 300_000,
+    factor: 2,
+    jitter: 0.2,
+    deliveries: DELIVERIES_DEFAULT,
+  },
   dlq: false,
   results: { jobs: 1000, ms: 600_000 },
   paused: false,
@@ -83,8 +92,9 @@ export function parseQueueConfig(name: string, options: unknown, base?: QueueCon
     fullRetryMs: fields.integer("fullRetryMs", from.fullRetryMs, 1, DURATION_MS_MAX),
     admission: parseAdmission(fields, from.admission),
     leaseMs: fields.integer("leaseMs", from.leaseMs, 1, LEASE_MS_MAX),
-    retry: parseRetry("queue.retry", fields.get("retry"), from.retry),
+    retry: parseQueueRetry("queue.retry", fields.get("retry"), from.retry),
     dlq: parseDlq(name, fields, base),
+    retentionMs: fields.integerOrOff("retentionMs", from.retentionMs, 1, DURATION_MS_MAX),
     results: parseResults(fields.sub("results", RESULTS), from.results),
     ttlMs: fields.integerOrOff("ttlMs", from.ttlMs, 1, DURATION_MS_MAX),
     paused: fields.flag("paused", from.paused),
@@ -187,6 +197,12 @@ function parseDlq(name: string, fields: Fields, base: QueueConfig | undefined): 
   if (typeof dlq !== "string") throw invalid("queue.dlq", "the name of a queue, or false", dlq);
   if (dlq === name) throw invalid("queue.dlq", "another queue, or false", dlq);
   return parseName("queue.dlq", dlq);
+}
+
+/** A queue made for dead letters. A name that leaves no room for the suffix has no `dlq`. */
+export function parseLetterQueue(name: string): QueueConfig {
+  const hasRoom = name.length + DLQ_SUFFIX.length <= NAME_BYTES_MAX;
+  return parseQueueConfig(name, hasRoom ? {} : { dlq: false });
 }
 
 /** The dead letters of a dead letter queue go nowhere, or there would be no end of queues. */

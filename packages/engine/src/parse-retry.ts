@@ -1,14 +1,36 @@
 /** Checks how failures are retried: the policy of a queue, and a job's changes to it. */
 import { invalid } from "./errors.ts";
 import { Fields } from "./fields.ts";
-import { ATTEMPTS_MAX, DURATION_MS_MAX, FACTOR_MAX } from "./limits.ts";
-import type { RetryPolicy } from "./types.ts";
+import {
+  ATTEMPTS_MAX,
+  DELIVERIES_DEFAULT,
+  DELIVERIES_MAX,
+  DURATION_MS_MAX,
+  FACTOR_MAX,
+} from "./limits.ts";
+import type { QueueRetryPolicy, RetryPolicy } from "./types.ts";
 
 const RETRY = ["attempts", "minMs", "maxMs", "factor", "jitter"] as const;
+const QUEUE_RETRY = [...RETRY, "deliveries"] as const;
 
 /** The whole policy: what is not mentioned is as in `absent`. */
 export function parseRetry(path: string, value: unknown, absent: RetryPolicy): RetryPolicy {
-  const fields = new Fields(path, value, RETRY);
+  return retryOf(new Fields(path, value, RETRY), absent);
+}
+
+export function parseQueueRetry(
+  path: string,
+  value: unknown,
+  absent: QueueRetryPolicy,
+): QueueRetryPolicy {
+  const fields = new Fields(path, value, QUEUE_RETRY);
+  return {
+    ...retryOf(fields, absent),
+    deliveries: fields.integer("deliveries", absent.deliveries, 1, DELIVERIES_MAX),
+  };
+}
+
+function retryOf(fields: Fields, absent: RetryPolicy): RetryPolicy {
   const retry = {
     attempts: fields.integer("attempts", absent.attempts, 1, ATTEMPTS_MAX),
     minMs: fields.integer("minMs", absent.minMs, 0, DURATION_MS_MAX),
@@ -20,4 +42,9 @@ export function parseRetry(path: string, value: unknown, absent: RetryPolicy): R
     throw invalid(fields.field("minMs"), `at most maxMs (${retry.maxMs})`, retry.minMs);
   }
   return retry;
+}
+
+/** A policy of a log that was written before deliveries were bounded. */
+export function withDeliveries(retry: RetryPolicy | QueueRetryPolicy): QueueRetryPolicy {
+  return { deliveries: DELIVERIES_DEFAULT, ...retry };
 }

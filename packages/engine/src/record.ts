@@ -88,9 +88,16 @@ function extraOf(core: Core, extra: Extra, id: number): ExtraRecord {
   if (extra.leaseMs !== 0) record.leaseMs = extra.leaseMs;
   if (extra.backoff !== undefined) record.backoff = extra.backoff;
   if (extra.error !== undefined) record.error = extra.error;
+  if (extra.stack !== undefined) record.stack = extra.stack;
+  if (extra.progress !== undefined) record.progress = extra.progress;
+  if (extra.leasesBefore !== 0) record.leasesBefore = extra.leasesBefore;
   if (extra.result !== undefined) record.result = extra.result;
   if (extra.waited !== undefined) record.waited = extra.waited;
   if (extra.history !== undefined) record.history = [...extra.history];
-  if (extra.origin !== undefined) record.origin = extra.origin;
+  if (extra.origin !== undefined) {
+    const { at, ...origin } = extra.origin;
+    record.origin = origin;
+    record.diedAt = at;
+  }
   return record;
 }

@@ -1,14 +1,28 @@
 import { applyReplace, watchWaits } from "./add.ts";
 import type { Core } from "./core.ts";
+import { enterDead } from "./dead-letters.ts";
 import { markLeased } from "./dispatch.ts";
 import { applyRevive, endJob, forgetKept, reportSuccess, takeOff } from "./end.ts";
 import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "./fail.ts";
-import { ADDED, ATTEMPTS, COST, DISPATCHED, ID, IN_FLOW, LEASE, SIZE, TIME } from "./job-fields.ts";
+import {
+  ADDED,
+  ATTEMPTS,
+  COST,
+  DISPATCHED,
+  ID,
+  IN_FLOW,
+  LEASE,
+  SEQ,
+  SIZE,
+  TIME,
+} from "./job-fields.ts";
+import type { Extra } from "./jobs.ts";
 import { applyLending } from "./lend.ts";
 import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "./manage.ts";
 import { delay, enterFlow, hold, keep, note, unhold, unlink } from "./moves.ts";
 import { GATES, KIND, LEVEL, REFS } from "./nodes.ts";
+import { withDeliveries } from "./parse-retry.ts";
 import { applyDue, promote } from "./tick.ts";
 import { noteWall, retime, setWallAhead } from "./wall.ts";
 import { workerOf } from "./workers.ts";
@@ -29,7 +43,10 @@ export function apply(core: Core, fact: Fact): void {
 function switchFact(core: Core, fact: Fact, now: number): void {
   switch (fact.fact) {
     case "queue":
-      return setQueue(core, fact.name, fact.config);
+      return setQueue(core, fact.name, {
+        ...fact.config,
+        retry: withDeliveries(fact.config.retry),
+      });
     case "queue-deleted":
       return deleteQueue(core, core.queue(fact.name));
     case "purged":
@@ -125,14 +142,17 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
       return watchWaits(core, row);
     case "retried":
       for (const key of fact.blame) report(core, key, false, now);
-      return applyRetry(core, row, fact.event, fact.attempt, fact.until, fact.error, now);
+      return applyRetry(core, row, fact, fact.until, now);
     case "ended":
       return applyEnd(core, row, fact, now);
     case "dead":
       for (const key of fact.blame) report(core, key, false, now);
-      return applyDeath(core, row, fact.reason, fact.error, now);
+      return applyDeath(core, row, fact, now);
+    case "progress":
+      core.jobs.needExtra(row).progress = fact.progress;
+      return;
     case "redriven":
-      return applyRedriven(core, row, now);
+      return applyRedrive(core, row, now);
     case "revived":
       return applyRevive(core, row, now);
     case "replaced":
@@ -152,15 +172,17 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
 function passOver(core: Core, fact: JobFact): void {
   if (fact.fact === "ended") core.groups.endAwaited(fact.id, fact.ending);
   if (fact.fact === "dead") core.groups.endAwaited(fact.id, "dead");
-  const isEntry = fact.fact !== "leased" && fact.fact !== "extended" && fact.fact !== "follow-up";
-  if (isEntry && (fact.fact !== "replaced" || fact.until !== undefined)) core.lastSeq++;
+  if (NO_ENTRY.has(fact.fact)) return;
+  if (fact.fact !== "replaced" || fact.until !== undefined) core.lastSeq++;
 }
 
-function applyRedriven(core: Core, row: number, now: number): void {
-  const target = core.byName.get(core.jobs.extra(row)!.origin!.queue)!;
-  takeOff(core, row, now);
-  applyRedrive(core, row, target, now);
-}
+/** Facts by which no job takes a place in an order. */
+const NO_ENTRY: ReadonlySet<Fact["fact"]> = new Set([
+  "leased",
+  "extended",
+  "follow-up",
+  "progress",
+]);
 
 function applyEnd(
   core: Core,
@@ -173,6 +195,7 @@ function applyEnd(
   takeOff(core, row, now);
   endJob(core, row, fact.ending, now, {
     error: fact.error,
+    stack: fact.stack,
     result: fact.result,
     ...(fact.waited === undefined ? {} : { waited: fact.waited }),
   });
@@ -221,7 +244,7 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
   core.lastId = Math.max(core.lastId, record.id);
   if (isNew) queue.counters.added++;
-  if (record.extra?.origin !== undefined) queue.isDlq = true;
+  if (record.extra?.origin !== undefined && record.state !== "ended") enterDead(core, queue, row);
   placeJob(core, row, record, flow);
   // It may have been told while a walk was on its way to it.
   retime(core, row);
@@ -244,6 +267,8 @@ function placeJob(core: Core, row: number, record: JobRecord, flow: number): voi
   } else if (record.state === "delayed") delay(core, row, record.time, record.seq);
   else if (record.state === "leased") {
     for (const gate of core.gates.set(core.lanes.get(flow, GATES)).gates) gate.hold();
+    // The place that it takes when it is given back.
+    core.jobs.setNum(row, SEQ, record.seq);
     const worker = workerOf(core, queue, record.worker, record.inProcess === true);
     hold(core, row, worker, record.time);
   } else {
@@ -267,10 +292,13 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
   extra.leaseMs = record.leaseMs ?? 0;
   extra.backoff = record.backoff;
   extra.error = record.error;
+  extra.stack = record.stack;
+  extra.progress = record.progress;
+  extra.leasesBefore = record.leasesBefore ?? 0;
   extra.result = record.result;
   extra.waited = record.waited;
   extra.history = record.history === undefined ? undefined : [...record.history];
-  extra.origin = record.origin;
+  extra.origin = originOf(record, core.jobs.num(row, ADDED));
   if (record.group !== undefined) {
     extra.group = core.groups.join(record.group, id);
     core.groups.close(record.group);
@@ -279,6 +307,14 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
   const until = record.dedupe.until ?? Number.POSITIVE_INFINITY;
   extra.dedupe = core.dedupes.hold(serial, record.dedupe.key, id, until);
   extra.dedupeMode = record.dedupe.mode;
+}
+
+/** A record of a log that was written before letters had a time has it in the job's history. */
+function originOf(record: ExtraRecord, addedAt: number): Extra["origin"] {
+  const { origin, diedAt, history } = record;
+  if (origin === undefined) return undefined;
+  const death = history?.findLast(({ event }) => event === "dead");
+  return { ...origin, at: diedAt ?? death?.at ?? addedAt };
 }
 
 function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>): void {

@@ -1,11 +1,12 @@
 import { start } from "./add.ts";
 import { hasRoom } from "./capacity.ts";
 import type { Core } from "./core.ts";
+import { isLetter } from "./dead-letters.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { leaseOver } from "./fail.ts";
 import { ID, IN_FLOW, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "./job-fields.ts";
 import { stepPurge } from "./manage.ts";
-import { changeFlow, delay, leaveFlow, note, setLater, undelay } from "./moves.ts";
+import { changeFlow, delay, enterFlow, leaveFlow, note, setLater, undelay } from "./moves.ts";
 import { GATES, OWN } from "./nodes.ts";
 import type { Queue } from "./queue.ts";
 import { gateCount } from "./record.ts";
@@ -112,8 +113,9 @@ function fallDue(core: Core, row: number, now: number): void {
 
 export function applyDue(core: Core, row: number, now: number, until: number | undefined): void {
   undelay(core, row);
-  if (until === undefined) start(core, row, now);
-  else delay(core, row, until);
+  if (until !== undefined) delay(core, row, until);
+  else if (isLetter(core, row)) enterFlow(core, row, now, true);
+  else start(core, row, now);
 }
 
 /** Forgets kept jobs whose time is over, at most `most`; answers how much work it was. */

@@ -33,6 +33,12 @@ export interface RetryPolicy {
   jitter: number;
 }
 
+/** The policy of a queue: a job may change all of it but the bound on its deliveries. */
+export interface QueueRetryPolicy extends RetryPolicy {
+  /** Hand-outs in all, also those that cost no attempt; not for dead letters. */
+  deliveries: number;
+}
+
 export type OnFull = "reject" | "drop" | "spill" | "wait";
 
 export interface TierConfig {
@@ -73,9 +79,11 @@ export interface QueueConfig {
   /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
   admission?: { fill: number; rate: number; burst: number } | undefined;
   leaseMs: number;
-  retry: RetryPolicy;
+  retry: QueueRetryPolicy;
   /** Name of the dead letter queue; false: drop and count. */
   dlq: string | false;
+  /** Dead letters in this queue end as expired after this long; absent: they stay. */
+  retentionMs?: number | undefined;
   results: { jobs: number; ms: number };
   ttlMs?: number | undefined;
   paused: boolean;
@@ -97,8 +105,9 @@ export type QueueOptions = {
   fullRetryMs?: number;
   admission?: { fill: number; rate: number; burst?: number };
   leaseMs?: number;
-  retry?: Partial<RetryPolicy>;
+  retry?: Partial<QueueRetryPolicy>;
   dlq?: string | false;
+  retentionMs?: number | null;
   results?: Partial<QueueConfig["results"]>;
   ttlMs?: number;
   paused?: boolean;
@@ -188,6 +197,8 @@ export interface Lease {
 
 export interface NackOptions {
   error?: string | undefined;
+  /** Where the error was thrown. It is kept as long as the error is. */
+  stack?: string | undefined;
   /** Overrides the backoff. */
   delayMs?: number | undefined;
   /** Cool this gate down (`RetryAfter`): uses no attempt. */
@@ -221,19 +232,24 @@ export interface JobView {
   attempt: number;
   attempts: number;
   lease: number;
+  /** How often it was handed out since it was added, redriven or retried by hand. */
+  deliveries: number;
   addedAt: number;
   /** When it falls due (delayed), expires (leased) or ended. */
   at?: number;
   deadline?: number;
+  /** The last error, and the stack that was told with it. */
   error?: string;
+  stack?: string;
+  progress?: unknown;
   result?: unknown;
   /** For `wait-too-long`: the gate, how long it would have taken and what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   worker?: string;
   group?: string;
   dedupe?: string;
-  /** For a dead-lettered job: the queue it came from. */
-  origin?: string;
+  /** For a dead letter: the queue it came from, why and when it died, the attempts it had. */
+  dead?: { origin: string; reason: string; attempts: number; at: number };
   body: unknown;
 }
 

@@ -58,6 +58,7 @@ export function viewOf(core: Core, row: number): JobView {
     attempt: jobs.int(row, ATTEMPTS) & 0xffff,
     attempts: jobs.int(row, ATTEMPTS) >>> 16,
     lease: jobs.int(row, LEASE),
+    deliveries: jobs.deliveries(row),
     addedAt: jobs.num(row, ADDED),
     body: jobs.bodies.get(row),
   };
@@ -75,10 +76,15 @@ export function viewOf(core: Core, row: number): JobView {
   if (extra === undefined) return view;
   if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
   if (extra.error !== undefined) view.error = extra.error;
+  if (extra.stack !== undefined) view.stack = extra.stack;
+  if (extra.progress !== undefined) view.progress = extra.progress;
   if (extra.result !== undefined) view.result = extra.result;
   if (extra.waited !== undefined) view.waited = extra.waited;
   if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
-  if (extra.origin !== undefined) view.origin = extra.origin.queue;
+  if (extra.origin !== undefined) {
+    const { queue, reason, attempts, at } = extra.origin;
+    view.dead = { origin: queue, reason, attempts, at };
+  }
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
   if (held?.id === view.id) view.dedupe = core.dedupes.keyOf(held);
   return view;
@@ -87,6 +93,7 @@ export function viewOf(core: Core, row: number): JobView {
 /** What a worker is told of a job beside its lease. */
 export interface Held {
   attempts: number;
+  deliveries: number;
   fairnessKey: FairnessKey;
   addedAt: number;
   expiresAt: number;
@@ -97,6 +104,7 @@ export function heldOf(core: Core, row: number, lease: number): Held | undefined
   if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
   return {
     attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    deliveries: jobs.deliveries(row),
     fairnessKey: core.lanes.keyOf(core.laneOf(row)),
     addedAt: jobs.num(row, ADDED),
     expiresAt: jobs.num(row, TIME),

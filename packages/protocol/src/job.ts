@@ -19,6 +19,12 @@ export interface RetryPolicy {
   jitter: number;
 }
 
+/** The policy of a queue: a job may change all of it but the bound on its deliveries. */
+export interface QueueRetryPolicy extends RetryPolicy {
+  /** Hand-outs in all, also those that cost no attempt; not for dead letters. Default 250. */
+  deliveries: number;
+}
+
 export type DedupeMode = "pending" | "window" | "debounce" | "replace" | "keepLast";
 
 /** What a job may carry beside its payload. */
@@ -77,6 +83,8 @@ export interface LeasedJob {
   /** 0 on the first delivery. */
   attempt: number;
   attempts: number;
+  /** How often it was handed out, this time included; a redrive or retry by hand starts over. */
+  deliveries: number;
   tier: number;
   fairnessKey: FairnessKey;
   addedAt: number;
@@ -95,6 +103,8 @@ export interface Ack {
 export interface Nack {
   lease: string;
   error?: string | undefined;
+  /** Where the error was thrown: kept with the job as long as the error is, up to 4 KiB. */
+  stack?: string | undefined;
   /** Instead of the backoff. */
   delayMs?: number | undefined;
   /** Cool this gate down: uses no attempt. */
@@ -117,7 +127,7 @@ export interface Extend {
 
 export interface Progress {
   lease: string;
-  /** Anything that JSON can carry. It is shown, not kept over a restart. */
+  /** Anything that JSON can carry in 8 KiB. It is kept with the job, also over a restart. */
   progress: unknown;
 }
 
@@ -133,16 +143,20 @@ export interface JobInfo {
   cost: number;
   attempt: number;
   attempts: number;
+  /** How often it was handed out since it was added, redriven or retried by hand. */
+  deliveries: number;
   addedAt: number;
   /** When it falls due (delayed), its lease ends (leased) or it ended. */
   at?: number;
   deadline?: number;
+  /** The last error, and the stack that its worker told with it. */
   error?: string;
+  stack?: string;
   /** In full: `orders/batch-7`. */
   group?: string;
   dedupe?: string;
-  /** For a dead-lettered job: the queue it came from. */
-  origin?: string;
+  /** For a dead letter: the queue it came from, why and when it died, the attempts it had. */
+  dead?: { origin: string; reason: string; attempts: number; at: number };
   worker?: string;
   progress?: unknown;
   headers: Readonly<Record<string, string>>;

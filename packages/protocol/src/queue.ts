@@ -1,4 +1,4 @@
-import type { FairnessKey, RetryPolicy } from "./job.ts";
+import type { FairnessKey, QueueRetryPolicy } from "./job.ts";
 import type { QueuePolicy } from "./policy.ts";
 
 export type OnFull = "reject" | "drop" | "spill" | "wait";
@@ -40,9 +40,11 @@ export interface QueueOptions {
   fullRetryMs?: number;
   admission?: { fill: number; rate: number; burst?: number };
   leaseMs?: number;
-  retry?: Partial<RetryPolicy>;
+  retry?: Partial<QueueRetryPolicy>;
   /** Name of the dead letter queue; false: drop and count. Default `<queue>.dlq`. */
   dlq?: string | false;
+  /** Dead letters in this queue end as expired after this long; null: they stay (default). */
+  retentionMs?: number | null;
   results?: { jobs?: number; ms?: number };
   ttlMs?: number;
   paused?: boolean;
@@ -75,8 +77,9 @@ export interface QueueConfig {
   fullRetryMs: number;
   admission?: { fill: number; rate: number; burst: number } | undefined;
   leaseMs: number;
-  retry: RetryPolicy;
+  retry: QueueRetryPolicy;
   dlq: string | false;
+  retentionMs?: number | undefined;
   results: { jobs: number; ms: number };
   ttlMs?: number | undefined;
   paused: boolean;

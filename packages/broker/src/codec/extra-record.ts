@@ -32,6 +32,10 @@ const HAS: Flags<ExtraRecord> = {
   waited: 1 << 11,
   wallDeadline: 1 << 12,
   runAt: 1 << 13,
+  stack: 1 << 14,
+  progress: 1 << 15,
+  diedAt: 1 << 16,
+  leasesBefore: 1 << 17,
 };
 const KNOWN = allOf(HAS);
 const FIELDS = Object.keys(HAS) as (keyof ExtraRecord)[];
@@ -53,6 +57,10 @@ export function writeExtra(writer: ByteWriter, extra: ExtraRecord, writeBody: Wr
   if (extra.origin !== undefined) writeOrigin(writer, extra.origin, writeBody);
   if (extra.wallDeadline !== undefined) writer.number(extra.wallDeadline);
   if (extra.runAt !== undefined) writer.number(extra.runAt);
+  if (extra.stack !== undefined) writer.text(extra.stack);
+  if (extra.progress !== undefined) writer.json(extra.progress);
+  if (extra.diedAt !== undefined) writer.number(extra.diedAt);
+  if (extra.leasesBefore !== undefined) writer.number(extra.leasesBefore);
 }
 
 function flagsOf(extra: ExtraRecord): number {
@@ -81,6 +89,10 @@ export function readExtra(reader: ByteReader, readBody: ReadBody): ExtraRecord {
   if ((flags & HAS.origin) !== 0) extra.origin = readOrigin(reader, readBody);
   if ((flags & HAS.wallDeadline) !== 0) extra.wallDeadline = reader.number();
   if ((flags & HAS.runAt) !== 0) extra.runAt = reader.number();
+  if ((flags & HAS.stack) !== 0) extra.stack = reader.text();
+  if ((flags & HAS.progress) !== 0) extra.progress = reader.json();
+  if ((flags & HAS.diedAt) !== 0) extra.diedAt = reader.number();
+  if ((flags & HAS.leasesBefore) !== 0) extra.leasesBefore = reader.number();
   return extra;
 }
 

@@ -54,6 +54,7 @@ export const FACT_TYPES: Readonly<Record<Fact["fact"], number>> = {
   lent: 38,
   lots: 39,
   "lot-expired": 40,
+  progress: 41,
   "lease-secret": 46,
 };
 

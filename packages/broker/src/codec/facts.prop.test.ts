@@ -87,6 +87,7 @@ const history = fc.array(
   { maxLength: 5 },
 );
 const waited = record({ gate: text, waitMs: time, maxWaitMs: time });
+const anyJson = fc.constantFrom<unknown>(0, 0.5, "half", null, { done: 1, of: [2, 3] });
 const extra = record(
   {
     deadline: time,
@@ -103,6 +104,10 @@ const extra = record(
     history,
     waited,
     origin: record({ queue: text, spec, attempts: number, reason: text }),
+    stack: text,
+    progress: anyJson,
+    diedAt: time,
+    leasesBefore: number,
   },
   optional,
 ) satisfies fc.Arbitrary<ExtraRecord>;
@@ -162,18 +167,20 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
       until: time,
       event: fc.constantFrom(...(["failed", "expired", "retried"] as const)),
       error: text,
+      stack: text,
       blame: gates,
     },
     { requiredKeys: ["id", "attempt", "until", "event", "blame"] },
   ),
   ended: record(
-    { id, ending, error: text, result: bytes, blame: gates, waited },
+    { id, ending, error: text, stack: text, result: bytes, blame: gates, waited },
     { requiredKeys: ["id", "ending", "blame"] },
   ),
   dead: record(
-    { id, reason: text, error: text, blame: gates },
+    { id, reason: text, attempts: number, error: text, stack: text, blame: gates },
     { requiredKeys: ["id", "reason", "blame"] },
   ),
+  progress: record({ id, progress: anyJson }),
   redriven: record({ id }),
   revived: record({ id }),
   replaced: record(

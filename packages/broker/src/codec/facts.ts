@@ -47,6 +47,8 @@ export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody)
       return life.writeFollowUp(writer, fact, writeBody);
     case "promoted":
       return life.writePromoted(writer, fact);
+    case "progress":
+      return life.writeProgress(writer, fact);
     case "moved":
       return encodeJob(writer, FACT_TYPES.moved, fact, writeBody);
     default:
@@ -84,6 +86,8 @@ export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
       return life.readFollowUp(reader, at, readBody);
     case "promoted":
       return life.readPromoted(reader, at);
+    case "progress":
+      return life.readProgress(reader, at);
     case "moved":
       return { at, fact: "moved", job: readJob(reader, at, readBody) };
     default:

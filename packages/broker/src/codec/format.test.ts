@@ -55,6 +55,7 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   lots: "2780c0a3b7a83304736d74700137040201ab02090300ac020101",
   "lease-secret": "2e80c0a3b7a8331000112233445566778899aabbccddeeff",
   "lot-expired": "2880c0a3b7a83304736d7470ac02",
+  progress: "2980c0a3b7a833ac02",
 };
 
 test("a lease of a worker in the process of the broker has a type of its own", () => {
@@ -66,7 +67,15 @@ test("a lease of a worker in the process of the broker has a type of its own", (
   assert.deepEqual(decodeFact(new ByteReader(Buffer.from(hex, "hex")), readSampleBody), fact);
 });
 
-const WITH_JSON = new Set(["queue", "counters", "gate", "gate-state", "stored", "answered"]);
+const WITH_JSON = new Set([
+  "queue",
+  "counters",
+  "gate",
+  "gate-state",
+  "stored",
+  "answered",
+  "progress",
+]);
 
 for (const [kind, [fact]] of Object.entries(SAMPLES)) {
   test(`"${kind}" has the bytes on disk that it always had`, () => {

@@ -37,17 +37,19 @@ const ENDED: Flags<Told<"ended">, "blame"> = {
   result: 1 << 4,
   blame: 1 << 5,
   waited: 1 << 6,
+  stack: 1 << 7,
 };
 const ENDED_KNOWN = allOf(ENDED) | ENDING;
 
 export function writeEnded(writer: ByteWriter, fact: Told<"ended">): void {
   writer.head(FACT_TYPES.ended, fact.at);
-  const { error, result, blame, waited } = fact;
+  const { error, result, blame, waited, stack } = fact;
   let flags = ENDINGS.code(fact.ending);
   if (error !== undefined) flags |= ENDED.error;
   if (result !== undefined) flags |= ENDED.result;
   if (blame.length !== 0) flags |= ENDED.blame;
   if (waited !== undefined) flags |= ENDED.waited;
+  if (stack !== undefined) flags |= ENDED.stack;
   writer.varint(flags);
   writer.number(fact.id);
   if (flags <= ENDING) return;
@@ -55,6 +57,7 @@ export function writeEnded(writer: ByteWriter, fact: Told<"ended">): void {
   if (result !== undefined) writeResult(writer, result);
   if (blame.length !== 0) writer.texts(blame);
   if (waited !== undefined) writeWaited(writer, waited);
+  if (stack !== undefined) writer.text(stack);
 }
 
 export function readEnded(reader: ByteReader, at: number): Told<"ended"> {
@@ -66,26 +69,29 @@ export function readEnded(reader: ByteReader, at: number): Told<"ended"> {
   if ((flags & ENDED.result) !== 0) fact.result = readResult(reader);
   if ((flags & ENDED.blame) !== 0) fact.blame = reader.names();
   if ((flags & ENDED.waited) !== 0) fact.waited = readWaited(reader);
+  if ((flags & ENDED.stack) !== 0) fact.stack = reader.text();
   return fact;
 }
 
 /** The event's code is in the low bits, the flags are above it. */
 const EVENT = 3;
-const RETRIED: Flags<Told<"retried">, "blame"> = { error: 1 << 2, blame: 1 << 3 };
+const RETRIED: Flags<Told<"retried">, "blame"> = { error: 1 << 2, blame: 1 << 3, stack: 1 << 4 };
 const RETRIED_KNOWN = allOf(RETRIED) | EVENT;
 
 export function writeRetried(writer: ByteWriter, fact: Told<"retried">): void {
   writer.head(FACT_TYPES.retried, fact.at);
-  const { error, blame } = fact;
+  const { error, blame, stack } = fact;
   let flags = RETRY_EVENTS.code(fact.event);
   if (error !== undefined) flags |= RETRIED.error;
   if (blame.length !== 0) flags |= RETRIED.blame;
+  if (stack !== undefined) flags |= RETRIED.stack;
   writer.varint(flags);
   writer.number(fact.id);
   writer.number(fact.attempt);
   writer.time(fact.until, fact.at);
   if (error !== undefined) writer.text(error);
   if (blame.length !== 0) writer.texts(blame);
+  if (stack !== undefined) writer.text(stack);
 }
 
 export function readRetried(reader: ByteReader, at: number): Told<"retried"> {
@@ -101,6 +107,7 @@ export function readRetried(reader: ByteReader, at: number): Told<"retried"> {
   };
   if ((flags & RETRIED.error) !== 0) fact.error = reader.text();
   if ((flags & RETRIED.blame) !== 0) fact.blame = reader.names();
+  if ((flags & RETRIED.stack) !== 0) fact.stack = reader.text();
   return fact;
 }
 
@@ -120,17 +127,23 @@ export function readDue(reader: ByteReader, at: number): Told<"due"> {
   return { at, fact: "due", id, until: reader.time(at) };
 }
 
-const DEAD: Flags<Told<"dead">, "blame"> = { error: 1, blame: 2 };
+const DEAD: Flags<Told<"dead">, "blame"> = { error: 1, blame: 2, stack: 4, attempts: 8 };
 const DEAD_KNOWN = allOf(DEAD);
 
 export function writeDead(writer: ByteWriter, fact: Told<"dead">): void {
   writer.head(FACT_TYPES.dead, fact.at);
-  const { error, blame } = fact;
-  writer.varint((error === undefined ? 0 : DEAD.error) | (blame.length === 0 ? 0 : DEAD.blame));
+  const { error, blame, stack, attempts } = fact;
+  let flags = error === undefined ? 0 : DEAD.error;
+  if (blame.length !== 0) flags |= DEAD.blame;
+  if (stack !== undefined) flags |= DEAD.stack;
+  if (attempts !== undefined) flags |= DEAD.attempts;
+  writer.varint(flags);
   writer.number(fact.id);
   writer.text(fact.reason);
   if (error !== undefined) writer.text(error);
   if (blame.length !== 0) writer.texts(blame);
+  if (stack !== undefined) writer.text(stack);
+  if (attempts !== undefined) writer.number(attempts);
 }
 
 export function readDead(reader: ByteReader, at: number): Told<"dead"> {
@@ -139,6 +152,8 @@ export function readDead(reader: ByteReader, at: number): Told<"dead"> {
   const fact: Told<"dead"> = { at, fact: "dead", id, reason: reader.name(), blame: [] };
   if ((flags & DEAD.error) !== 0) fact.error = reader.text();
   if ((flags & DEAD.blame) !== 0) fact.blame = reader.names();
+  if ((flags & DEAD.stack) !== 0) fact.stack = reader.text();
+  if ((flags & DEAD.attempts) !== 0) fact.attempts = reader.number();
   return fact;
 }
 
@@ -193,6 +208,17 @@ export function writeExtended(writer: ByteWriter, fact: Plain<"extended">): void
 
 export function readExtended(reader: ByteReader, at: number): Plain<"extended"> {
   return { at, fact: "extended", id: reader.number(), until: reader.time(at) };
+}
+
+/** How far a job has come: anything that JSON can carry. */
+export function writeProgress(writer: ByteWriter, fact: Plain<"progress">): void {
+  writer.head(FACT_TYPES.progress, fact.at);
+  writer.number(fact.id);
+  writer.json(fact.progress);
+}
+
+export function readProgress(reader: ByteReader, at: number): Plain<"progress"> {
+  return { at, fact: "progress", id: reader.number(), progress: reader.json() };
 }
 
 /** Facts that say only which job it was. */

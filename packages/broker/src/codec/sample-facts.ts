@@ -28,7 +28,7 @@ const config: QueueConfig = {
   addTimeoutMs: 5000,
   fullRetryMs: 1000,
   leaseMs: 30_000,
-  retry: { attempts: 3, minMs: 100, maxMs: 1000, factor: 2, jitter: 0.5 },
+  retry: { attempts: 3, minMs: 100, maxMs: 1000, factor: 2, jitter: 0.5, deliveries: 250 },
   dlq: "dead",
   results: { jobs: 10, ms: 1000 },
   paused: false,
@@ -105,6 +105,10 @@ const oldJob: JobRecord = {
     ],
     waited: { gate: "a", waitMs: 1, maxWaitMs: 0.5 },
     origin: { queue: "mail", spec: { fairnessKey: "", priority: 0 }, attempts: 3, reason: "" },
+    stack: "at a\nat b",
+    progress: { done: 0.5 },
+    diedAt: at,
+    leasesBefore: 2,
   },
 };
 
@@ -147,6 +151,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
         until: at + 500,
         event: "failed",
         error: "no",
+        stack: "at a",
         blame: ["a", "b"],
       },
       { at, fact: "retried", id: 1, attempt: 2, until: at, event: "expired", error: "", blame: [] },
@@ -159,6 +164,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
         id: 1,
         ending: "wait-too-long",
         error: "",
+        stack: "at a",
         result: new Uint8Array(0),
         blame: ["a"],
         waited: { gate: "a", waitMs: Number.POSITIVE_INFINITY, maxWaitMs: 0.5 },
@@ -168,7 +174,9 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
     dead: [
       { at, fact: "dead", id: 1, reason: "attempts", blame: [] },
       { at, fact: "dead", id: 1, reason: "attempts", error: "no", blame: ["a"] },
+      { at, fact: "dead", id: 1, reason: "", attempts: 2, error: "", stack: "at a", blame: [] },
     ],
+    progress: [{ at, fact: "progress", id: 300, progress: 0.5 }],
     redriven: [{ at, fact: "redriven", id: 1 }],
     revived: [{ at, fact: "revived", id: 1 }],
     replaced: [

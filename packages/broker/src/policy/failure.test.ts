@@ -29,7 +29,7 @@ test("a nack asks the script: after how long it is retried, or that it is dead",
   assert.equal(again!.attempt, 1);
   await broker.nack([{ lease: again!.lease, error: "bad" }]);
   const dead = await broker.job(leased.id);
-  assert.deepEqual([dead.queue, dead.origin, dead.error], ["q.dlq", "q", "bad"]);
+  assert.deepEqual([dead.queue, dead.dead?.origin, dead.error], ["q.dlq", "q", "bad"]);
   await broker.close();
 });
 

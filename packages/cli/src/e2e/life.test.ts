@@ -58,7 +58,7 @@ test("attempts rise, delays hold, and what fails for good can be put back", asyn
   assert.deepEqual(dead.items.map(textOf).sort(), ["a", "b", "c"]);
   for (const info of dead.items) {
     assert.equal(info.error, "no 2");
-    assert.equal(info.origin, "q");
+    assert.equal(info.dead?.origin, "q");
     assert.equal(info.headers.text, textOf(info));
   }
   const wrong = await call(server.address, "POST /v1/queues/q/redrive", {});

@@ -72,10 +72,12 @@ export function isNotFound(error: unknown): boolean {
 
 /** What a queue must be told to be like another one. */
 export function optionsOf(config: QueueConfig): QueueOptions {
-  const { promoteAfterMs, capacity, admission, ttlMs, policy, spread: _, ...rest } = config;
+  const { promoteAfterMs, capacity, admission, retentionMs, ttlMs, policy, spread, ...rest } =
+    config;
   return {
     ...rest,
     promoteAfterMs: promoteAfterMs ?? null,
+    retentionMs: retentionMs ?? null,
     capacity: { ...capacity, perLane: capacity.perLane ?? null },
     ...(admission === undefined ? {} : { admission }),
     ...(ttlMs === undefined ? {} : { ttlMs }),

@@ -68,7 +68,7 @@ export const failing = cases("nack", {
       await scene.takeOne();
       await scene.pass(3);
     }
-    matches(await scene.broker.job(id), { queue: "q.dlq", attempt: 2 }, "the job");
+    matches(await scene.broker.job(id), { queue: "q.dlq", attempt: 0 }, "the job");
   },
 
   "a nack that asks for a cooldown shuts the gate and uses no attempt": async (scene) => {
@@ -115,8 +115,11 @@ export const dying = cases("dead letters", {
     await scene.nack(await scene.takeOne(), { error: "first" });
     await scene.nack(await scene.takeOne(), { error: "last" });
     await scene.expect([], "what its own queue has");
-    const dead = { queue: "q.dlq", origin: "q", error: "last", attempt: 2, headers };
-    matches(await scene.broker.job(id), { ...dead, fairnessKey: "acme" }, "the dead job");
+    const letter = { queue: "q.dlq", error: "last", attempt: 0, headers, fairnessKey: "acme" };
+    const info = await scene.broker.job(id);
+    matches(info, letter, "the dead job");
+    const death = { origin: "q", reason: "attempts used up", attempts: 2 };
+    matches(info.dead, death, "its death");
     const job = await scene.takeOne("q.dlq");
     matches(job, { id, headers }, "the job as the dead letter queue hands it out");
     await scene.ack(job);

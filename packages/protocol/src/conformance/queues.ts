@@ -19,7 +19,7 @@ const setting = cases("setQueue", {
       dlq: "q.dlq",
       paused: false,
       weight: 1,
-      retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2 },
+      retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
       results: { jobs: 1000, ms: 600_000 },
       capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, leased: 1_000_000 },
     };

@@ -93,8 +93,9 @@ export const jobsSurvive = durableCases("jobs survive", {
     await scene.reopen();
     const job = await scene.takeOne();
     matches(job, { id, attempt: 2, attempts: 3, headers: { a: "b" } }, "the job that failed twice");
-    const letter = { queue: "q.dlq", origin: "q", error: "boom" };
-    matches(await scene.broker.job(dead), letter, "the dead job");
+    const info = await scene.broker.job(dead);
+    matches(info, { queue: "q.dlq", error: "boom", attempt: 0 }, "the dead job");
+    matches(info.dead, { origin: "q", reason: "attempts used up" }, "its death");
     equal(await scene.broker.redrive("q.dlq"), 1, "how many can be put back");
     matches(await scene.takeOne(), { id: dead, attempt: 0 }, "the job that was put back");
   },

@@ -37,6 +37,7 @@ const ERROR = 1;
 const DELAY = 2;
 const UNRECOVERABLE = 4;
 const REST = 8;
+const STACK = 16;
 
 export function writeNacks(writer: FrameWriter, items: readonly Nack[]): void {
   writer.u32(items.length);
@@ -44,12 +45,14 @@ export function writeNacks(writer: FrameWriter, items: readonly Nack[]): void {
 }
 
 function writeNack(writer: FrameWriter, item: Nack): void {
-  const { lease: _, error, delayMs, unrecoverable, ...rest } = item ?? {};
+  const { lease: _, error, stack, delayMs, unrecoverable, ...rest } = item ?? {};
   const other = rest as Record<string, unknown>;
   const isError = typeof error === "string";
+  const isStack = typeof stack === "string";
   const isDelay = typeof delayMs === "number";
   const isFinal = unrecoverable === true;
   if (error !== undefined && !isError) other.error = error;
+  if (stack !== undefined && !isStack) other.stack = stack;
   if (delayMs !== undefined && !isDelay) other.delayMs = delayMs;
   if (unrecoverable !== undefined && !isFinal) other.unrecoverable = unrecoverable;
   const hasRest = Object.values(other).some((value) => value !== undefined);
@@ -58,14 +61,16 @@ function writeNack(writer: FrameWriter, item: Nack): void {
     (isError ? ERROR : 0) |
       (isDelay ? DELAY : 0) |
       (isFinal ? UNRECOVERABLE : 0) |
-      (hasRest ? REST : 0),
+      (hasRest ? REST : 0) |
+      (isStack ? STACK : 0),
   );
   if (isError) writer.text(error.slice(0, ERROR_CHARS_MAX));
   if (isDelay) writer.f64(delayMs);
   if (hasRest) writer.json(other);
+  if (isStack) writer.text(stack.slice(0, ERROR_CHARS_MAX));
 }
 
-/** More than a broker keeps of an error, and less than a text can hold. */
+/** More than a broker keeps of an error or a stack, and less than a text can hold. */
 const ERROR_CHARS_MAX = 10_000;
 
 export function readNacks(reader: FrameReader): Nack[] {
@@ -73,12 +78,14 @@ export function readNacks(reader: FrameReader): Nack[] {
   const items: Nack[] = [];
   for (let i = 0; i < count; i++) {
     const lease = reader.short();
-    const flags = reader.flags(ERROR | DELAY | UNRECOVERABLE | REST);
+    const flags = reader.flags(ERROR | DELAY | UNRECOVERABLE | REST | STACK);
     const item: Nack = { lease };
     if ((flags & ERROR) !== 0) item.error = reader.text();
     if ((flags & DELAY) !== 0) item.delayMs = reader.f64();
     if ((flags & UNRECOVERABLE) !== 0) item.unrecoverable = true;
-    items.push((flags & REST) === 0 ? item : { ...reader.object(), ...item });
+    const rest = (flags & REST) === 0 ? {} : reader.object();
+    if ((flags & STACK) !== 0) item.stack = reader.text();
+    items.push({ ...rest, ...item });
   }
   return items;
 }

@@ -9,7 +9,7 @@ const PATH = 1;
 const HEADERS = 2;
 
 /** What a job has at least: the flags, two short texts, numbers, a key and a payload. */
-const JOB_BYTES_MIN = 42;
+const JOB_BYTES_MIN = 46;
 
 /** As many as one consumer may have credits for. */
 const JOBS_MAX = 100_000;
@@ -23,6 +23,7 @@ export function writeLeasedJob(writer: FrameWriter, job: LeasedJob): void {
   writer.short(job.lease);
   writer.u16(job.attempt);
   writer.u16(job.attempts);
+  writer.u32(job.deliveries);
   writer.u8(job.tier);
   writer.f64(job.addedAt);
   writer.f64(job.expiresAt);
@@ -51,6 +52,7 @@ function readLeasedJob(reader: FrameReader, queue: string): LeasedJob {
     queue,
     attempt: reader.u16(),
     attempts: reader.u16(),
+    deliveries: reader.u32(),
     tier: reader.u8(),
     addedAt: reader.f64(),
     expiresAt: reader.f64(),

@@ -55,6 +55,7 @@ const LEASED: LeasedJob = {
   queue: "q",
   attempt: 2,
   attempts: 5,
+  deliveries: 70_000,
   tier: 3,
   addedAt: 1_700_000_000_000.5,
   expiresAt: 1_700_000_030_000,
@@ -143,6 +144,7 @@ export const SAMPLES: readonly Sample[] = [
     [
       { lease: "a", error: "no", delayMs: 5, unrecoverable: true },
       { lease: "b", cooldown: { gate: "g", ms: 3 }, blame: ["h"] },
+      { lease: "c", error: "no", stack: "at a\nat b", blame: false },
     ],
     writeNacks,
     readNacks,

@@ -195,6 +195,7 @@ export class JobBook {
       job.attemptMax += 1;
     }
     job.isSecondLife = true;
+    job.isLetter = false;
     job.hasLostKey = true;
     job.purgedAt = Number.POSITIVE_INFINITY;
     job.attemptMin = 0;

@@ -45,6 +45,7 @@ export function judgeDelivery(
   judgeLease(job, lease, count, at);
   if (queue !== job.home) book.die(job);
   else if (!job.isSecondLife) judgeTimes(job, at);
+  job.isLetter = queue !== job.home;
   judgeAttempt(job, attempt, count);
 }
 

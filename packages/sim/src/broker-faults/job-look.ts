@@ -26,6 +26,7 @@ function judgeLive(
     book.revive(job);
   }
   if (queue !== job.home) book.die(job);
+  job.isLetter = queue !== job.home;
   demand(!isHeld(job, at) || state === "leased", "live leases survive", () => {
     return `job ${id} is held until ${job.lease?.until} and ${state} at ${at}`;
   });

@@ -63,6 +63,8 @@ export interface KnownJob {
   restarts: number;
   // It was dead, run again or redriven: its place, key and deadline are no longer those it had.
   isSecondLife: boolean;
+  // It was last seen in a dead letter queue: no failure ends it there.
+  isLetter: boolean;
   // Another job may have its key, or nobody.
   hasLostKey: boolean;
   // A purge or cancel by key has been called for its queue: what waits may go at any time.
@@ -106,6 +108,7 @@ export function makeJob(
     notBefore: new Set([runAt === undefined ? () => calledAt + delayMs : isOnWall(runAt)]),
     restarts: 0,
     isSecondLife: false,
+    isLetter: false,
     hasLostKey: false,
     mayBePurged: false,
     purgedAt: Number.POSITIVE_INFINITY,
@@ -153,6 +156,7 @@ export function causeOf(job: KnownJob, at: number): string | undefined {
   if (job.mayBePurged) return "purge";
   if (at >= job.deadline()) return "deadline";
   if (job.note.maxWaitMs !== undefined && job.note.gates !== undefined) return "maxWait";
+  if (job.isLetter && !isOpen(job, "retry")) return undefined;
   return mayBeDead(job, at) ? "attempts" : undefined;
 }
 
@@ -167,6 +171,7 @@ export function mayBeDead(job: KnownJob, at: number): boolean {
 // the job is dead.
 export function redriven(job: KnownJob, at: number): void {
   job.attemptMin = 0;
+  job.isLetter = false;
   if (!mayBeDead(job, at)) return;
   if (job.lease !== undefined) job.lease.mayBeOver = true;
   job.isSecondLife = true;

@@ -69,7 +69,6 @@ export interface SeenJob {
   readonly ending?: Ending | undefined;
   readonly attempt: number;
   readonly at?: number | undefined;
-  readonly origin?: string | undefined;
   readonly body: number | string;
 }
 

@@ -13,6 +13,20 @@ export interface PlantedBug {
 }
 
 export const PLANTED: Readonly<Record<string, PlantedBug>> = {
+  "a dead letter that fails again ends": {
+    file: "fail.ts",
+    within: "function fail(",
+    find: "if (isLetter(core, row)) return retryIn(core, row, failure, options.delayMs, now);",
+    put: "",
+    seed: 1,
+  },
+  "a dead letter that fails goes to the back": {
+    file: "fail.ts",
+    within: "export function applyRetry(",
+    find: "if (isLetter(core, row)) putLetterBack(core, row, until, now);",
+    put: "if (until < 0) putLetterBack(core, row, until, now);",
+    seed: 1,
+  },
   "a release does not look at its gate": {
     file: "line.ts",
     within: "release(set: GateSet",

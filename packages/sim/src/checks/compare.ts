@@ -58,7 +58,7 @@ function compareJob(engine: Engine, job: LedgerJob): void {
   equal("jobs", "body of", view.body, job.body, job.id);
   equal("jobs", "deadline of", view.deadline ?? Infinity, job.deadline, job.id);
   equal("jobs", "gates of", [...view.gates].sort().join(), job.gates.join(), job.id);
-  equal("jobs", "origin of", view.origin, job.origin?.queue, job.id);
+  equal("jobs", "origin of", view.dead?.origin, job.origin?.queue, job.id);
   if (job.state !== "waiting") equal("jobs", "time of", view.at, job.time, job.id);
 }
 

@@ -42,6 +42,8 @@ export interface LedgerJob {
   isPurged: boolean;
   ending: Ending | undefined;
   origin: Origin | undefined;
+  // The leases that it had when it last began from its first attempt.
+  leasesBefore: number;
 }
 
 export function jobOf(record: JobRecord): LedgerJob {
@@ -72,5 +74,6 @@ export function jobOf(record: JobRecord): LedgerJob {
     isPurged: false,
     ending: undefined,
     origin: undefined,
+    leasesBefore: extra?.leasesBefore ?? 0,
   };
 }

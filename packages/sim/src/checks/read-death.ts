@@ -9,8 +9,13 @@ type DeadFact = Extract<Fact, { fact: "dead" }>;
 
 export function readDeath(ledger: Ledger, job: LedgerJob, fact: DeadFact): void {
   const { at } = fact;
-  const isOver = job.attempt + 1 >= job.attempts || fact.reason === "unrecoverable";
+  const { deliveries } = ledger.queue(job.queue).config.retry;
+  const isOver =
+    job.attempt + 1 >= job.attempts ||
+    job.lease - job.leasesBefore >= deliveries ||
+    fact.reason === "unrecoverable";
   demand(isOver, "attempts", () => `job ${job.id} dies at attempt ${job.attempt}`);
+  demand(job.origin === undefined, "dead letters", () => `job ${job.id} dies a second time`);
   for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
   const { dlq } = ledger.queue(job.queue).config;
   demand(dlq !== false, "dead letters", () => `queue ${job.queue} has no place for ${job.id}`);
@@ -21,11 +26,11 @@ export function readDeath(ledger: Ledger, job: LedgerJob, fact: DeadFact): void 
   ledger.releaseNames(job, "dead");
   const { queue, tier, gates, cost, path, maxWaitMs } = job;
   job.origin = { queue, tier, gates, cost, path, maxWaitMs, weight };
-  job.attempt += 1;
+  job.attempt = 0;
   job.queue = dlq as string;
   job.tier = 0;
   job.gates = [];
-  job.deadline = Infinity;
+  job.deadline = at + (ledger.queue(job.queue).config.retentionMs ?? Infinity);
   job.maxWaitMs = Infinity;
   job.path = ledger.queue(job.queue).config.fairness ? path : [""];
   ledger.wait(job, false);
@@ -34,7 +39,7 @@ export function readDeath(ledger: Ledger, job: LedgerJob, fact: DeadFact): void 
 export function readRedrive(ledger: Ledger, job: LedgerJob): void {
   const { origin } = job;
   demand(origin !== undefined, "dead letters", () => `job ${job.id} never died`);
-  ledger.takeOff(job);
+  if (job.state !== "ended") ledger.takeOff(job);
   const queue = ledger.queue(origin!.queue);
   job.queue = origin!.queue;
   job.tier = Math.min(origin!.tier, queue.config.tiers.length - 1);
@@ -43,6 +48,8 @@ export function readRedrive(ledger: Ledger, job: LedgerJob): void {
   job.maxWaitMs = origin!.maxWaitMs;
   job.path = queue.config.fairness ? origin!.path : [""];
   job.attempt = 0;
+  job.deadline = Infinity;
+  job.leasesBefore = job.lease;
   const { weight } = origin!;
   if (weight !== 0) ledger.shares.setWeight(job.queue, job.tier, job.path, weight);
   job.origin = undefined;

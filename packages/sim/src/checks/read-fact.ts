@@ -193,6 +193,8 @@ function readJobFact(ledger: Ledger, fact: JobFact): void {
     case "follow-up":
       job.hasFollowUp = true;
       return;
+    case "progress":
+      return;
     case "promoted":
       isNow("waiting");
       return readPromotion(ledger, job, fact.tier, at);
@@ -208,7 +210,14 @@ function readGone(ledger: Ledger, fact: JobFact): void {
     job.ending = undefined;
     job.attempt = 0;
     job.deadline = Infinity;
+    job.leasesBefore = job.lease;
     return ledger.wait(job, false);
+  }
+  if (fact.fact === "redriven" && job !== undefined) {
+    ledger.ended.delete(job.id);
+    ledger.jobs.set(job.id, job);
+    job.ending = undefined;
+    return readRedrive(ledger, job);
   }
   if (fact.fact === "ended" && job?.isPurged === true) {
     job.isPurged = false;
@@ -222,7 +231,7 @@ function readDue(ledger: Ledger, job: LedgerJob, { at, until }: Of<"due">): void
   demand(at >= job.time, "delays", () => `job ${job.id} is due at ${job.time}, not at ${at}`);
   const queue = ledger.queue(job.queue);
   ledger.takeOff(job);
-  if (until === undefined) return ledger.wait(job, false);
+  if (until === undefined) return ledger.wait(job, job.origin !== undefined);
   const { jobs, bytes } = queue.config.capacity;
   const { capacity = Infinity } = queue.config.tiers[job.tier]!;
   const isFull =
@@ -256,12 +265,14 @@ function readRetry(ledger: Ledger, job: LedgerJob, fact: Of<"retried">): void {
   demand(attempt === wanted, "attempts", () => {
     return `attempt ${attempt} of job ${job.id} follows ${job.attempt}, it ${event}`;
   });
-  demand(attempt < job.attempts, "attempts", () => `job ${job.id} is retried too often`);
+  const isLetter = job.origin !== undefined;
+  const mayRetry = isLetter || attempt < job.attempts;
+  demand(mayRetry, "attempts", () => `job ${job.id} is retried too often`);
   for (const key of fact.blame) ledger.gates.of(key, at).report(false, at);
   ledger.takeOff(job);
   job.attempt = attempt;
   if (until > at) ledger.delay(job, until);
-  else ledger.wait(job, false);
+  else ledger.wait(job, isLetter);
 }
 
 function readEnd(ledger: Ledger, job: LedgerJob, fact: Of<"ended">): void {
@@ -275,7 +286,8 @@ function readEnd(ledger: Ledger, job: LedgerJob, fact: Of<"ended">): void {
   }
   if (ending === "failed") {
     const { dlq } = ledger.queue(job.queue).config;
-    demand(dlq === false, "dead letters", () => `job ${job.id} failed and is no dead letter`);
+    const mayFail = dlq === false && job.origin === undefined;
+    demand(mayFail, "dead letters", () => `job ${job.id} failed and is no dead letter`);
   }
   if (ending === "wait-too-long") {
     const isMeant = job.state === "waiting" && (fact.waited?.waitMs ?? 0) > job.maxWaitMs;

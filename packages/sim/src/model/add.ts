@@ -182,6 +182,7 @@ export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<Mod
     result: undefined,
     isRetry: false,
     origin: undefined,
+    leasesBefore: 0,
     home: undefined,
     followUp: undefined,
   };

@@ -57,8 +57,9 @@ function compareJob(job: ModelJob, view: JobView | undefined): void {
   equal(rule, "queue of job", view.queue, job.queue, of);
   equal(rule, "tier of job", view.tier, job.tier, of);
   equal(rule, "lease of job", view.lease, job.lease, of);
+  equal(rule, "deliveries of job", view.deliveries, job.lease - job.leasesBefore, of);
   equal(rule, "body of job", view.body, job.body, of);
-  equal(rule, "origin of job", view.origin, job.origin, of);
+  equal(rule, "origin of job", view.dead?.origin, job.origin, of);
   if (job.state === "ended") {
     equal(rule, "ending of job", view.ending, job.ending, of);
     return;

@@ -140,9 +140,17 @@ export function retry(model: Model, id: number, outcome: Outcome<void>): void {
   const job = model.jobs.get(id);
   if (!model.issued.has(id)) isRefused(outcome, ["JOB_NOT_FOUND"]);
   else if (job === undefined) isRefused(outcome, ["JOB_NOT_FOUND", "ALREADY_FINISHED"]);
+  else if (job.origin !== undefined) retryLetter(model, job, outcome);
   else if (job.state === "delayed") hasten(model, job, outcome);
   else if (job.state !== "ended") isRefused(outcome, ["CONFLICT"]);
   else if (!isRefused(outcome, isFullFor(model, job) ? ["QUEUE_FULL"] : [])) runAgain(model, job);
+}
+
+// A letter returns to its origin, also one that has ended and is still kept.
+function retryLetter(model: Model, job: ModelJob, outcome: Outcome<void>): void {
+  if (job.state === "leased") isRefused(outcome, ["CONFLICT"]);
+  else if (!model.queues.has(job.origin!)) isRefused(outcome, ["QUEUE_NOT_FOUND"]);
+  else if (!isRefused(outcome, [])) goHome(model, job, model.nextAge());
 }
 
 // It must find room like a job that is added, but in the tier it had: it does not spill.
@@ -165,6 +173,7 @@ function runAgain(model: Model, job: ModelJob): void {
   job.attempt = 0;
   job.isRetry = true;
   job.dedupe = undefined;
+  job.leasesBefore = job.lease;
   const deadline = model.eyes.job(job.id)?.deadline;
   model.note(`retry by hand ${deadline === job.deadline ? "keeps" : "drops"} the deadline`);
   job.deadline = deadline;
@@ -195,7 +204,11 @@ export function redrive(
 }
 
 function goHome(model: Model, job: ModelJob, age: number): void {
-  model.take(job);
+  if (job.state === "ended") {
+    const { kept } = model.queueOf(job);
+    kept.splice(kept.indexOf(job), 1);
+    job.ending = undefined;
+  } else model.take(job);
   job.queue = job.origin!;
   model.queues.get(job.queue)!.counts.redriven++;
   job.tier = job.home!.tier;
@@ -203,6 +216,8 @@ function goHome(model: Model, job: ModelJob, age: number): void {
   job.origin = undefined;
   job.home = undefined;
   job.attempt = 0;
+  job.deadline = undefined;
+  job.leasesBefore = job.lease;
   job.isRetry = true;
   model.wait(job, age);
 }

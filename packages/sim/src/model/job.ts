@@ -40,6 +40,8 @@ export interface ModelJob {
   // A delayed job that comes from a failure is a retry: a full queue does not refuse it.
   isRetry: boolean;
   origin: string | undefined;
+  // The leases that it had when it last began from its first attempt.
+  leasesBefore: number;
   // What a dead letter gets back when it is redriven.
   home: { tier: number; gates: readonly string[] } | undefined;
   followUp: FollowUp | undefined;

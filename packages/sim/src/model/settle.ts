@@ -116,8 +116,12 @@ export function nack(
     expire(model, job);
     return;
   }
+  if (job.origin === undefined && hasNoDeliveryLeft(model, job)) {
+    die(model, job);
+    return;
+  }
   model.queueOf(job).counts.retried += 1;
-  if (job.gates.includes(gate) || ms === 0) model.wait(job);
+  if (job.gates.includes(gate) || ms === 0) waitAgain(model, job);
   else model.delay(job, model.now + ms);
 }
 
@@ -135,20 +139,31 @@ export function fail(
     expire(model, job);
     return;
   }
-  if (isFinal || job.attempt + 1 >= job.attempts) {
+  const isOver = isFinal || job.attempt + 1 >= job.attempts || hasNoDeliveryLeft(model, job);
+  if (isOver && job.origin === undefined) {
     die(model, job, age);
     return;
   }
   job.attempt += 1;
   job.isRetry = true;
   queue.counts.retried += 1;
-  if (delayMs === 0) model.wait(job);
+  if (delayMs === 0) waitAgain(model, job);
   else model.delay(job, delayMs === undefined ? backoffAt(model, job) : model.now + delayMs);
+}
+
+function hasNoDeliveryLeft(model: Model, job: ModelJob): boolean {
+  return job.lease - job.leasesBefore >= model.queueOf(job).config.retry.deliveries;
+}
+
+// A dead letter goes back to its place, any other job to the back of its flow.
+export function waitAgain(model: Model, job: ModelJob, age?: number): void {
+  model.wait(job, job.origin === undefined ? age : job.age);
 }
 
 // The engine draws the jitter; the model checks that it is within its bounds.
 function backoffAt(model: Model, job: ModelJob): number {
-  const { minMs, maxMs, factor, jitter } = { ...model.queueOf(job).config.retry, ...job.backoff };
+  const own = job.origin === undefined ? job.backoff : undefined;
+  const { minMs, maxMs, factor, jitter } = { ...model.queueOf(job).config.retry, ...own };
   const most = Math.min(maxMs, minMs * factor ** (job.attempt - 1));
   const least = most * (1 - jitter);
   const at = model.eyes.job(job.id)?.at ?? Number.NaN;
@@ -190,10 +205,11 @@ function die(model: Model, job: ModelJob, age?: number): void {
   job.queue = letters.name;
   job.tier = 0;
   job.gates = [];
-  job.deadline = undefined;
+  const { retentionMs } = letters.config;
+  job.deadline = retentionMs === undefined ? undefined : model.now + retentionMs;
   job.dedupe = undefined;
-  job.isRetry = false;
-  job.attempt = model.eyes.job(job.id)?.attempt ?? Number.NaN;
+  job.isRetry = true;
+  job.attempt = 0;
   model.wait(job, age);
   if (job.followUp !== undefined) model.awaited.push({ queue: queue.name, job });
 }

@@ -7,7 +7,7 @@
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { hasRoomFor, type ModelQueue } from "./queue.ts";
-import { expire, fail } from "./settle.ts";
+import { expire, fail, waitAgain } from "./settle.ts";
 
 export function tick(model: Model): void {
   const queues = [...model.queues.values()];
@@ -63,7 +63,7 @@ function fallDue(model: Model, queue: ModelQueue, job: ModelJob, age: number): v
     return;
   }
   model.take(job);
-  model.wait(job, age);
+  waitAgain(model, job, age);
 }
 
 function promotionsDue(model: Model, queue: ModelQueue): Entering[] {

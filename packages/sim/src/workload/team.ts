@@ -1,15 +1,17 @@
 // The workers of all queues: who comes, who goes, and who is told when the broker is back.
 
 import type { Broker } from "../broker/broker.ts";
-import type { Random } from "../worlds/random.ts";
+import { Random } from "../worlds/random.ts";
 import type { Plan, WorkerKind } from "./plan.ts";
-import { pullSome, Worker } from "./worker.ts";
+import { pullSome, readLetters, Worker } from "./worker.ts";
 
 export class Team {
   readonly #broker: Broker;
   readonly #random: Random;
   readonly #gateKeys: readonly string[];
   readonly #workers = new Set<Worker>();
+  // A source of its own: what becomes of letters does not change the rest of a seed's draws.
+  readonly #letterRandom = new Random(1);
   #hired = 0;
   #isHealed = false;
 
@@ -22,6 +24,17 @@ export class Team {
   start(queue: string, kinds: readonly WorkerKind[]): void {
     for (const kind of kinds) this.#hire(queue, kind, this.#random.between(1, 4));
     this.#pull(queue);
+    this.#lookAtLetters(`${queue}.dlq`);
+  }
+
+  // Somebody looks at dead letters now and then, and mostly leaves them where they are.
+  #lookAtLetters(queue: string): void {
+    const random = this.#letterRandom;
+    this.#broker.parts.agenda.in(random.between(5_000, 60_000), () => {
+      if (this.#isHealed) return;
+      if (this.#broker.ledger.queues.has(queue)) readLetters(this.#broker, random, queue);
+      this.#lookAtLetters(queue);
+    });
   }
 
   #hire(queue: string, kind: WorkerKind, slots: number): Worker {

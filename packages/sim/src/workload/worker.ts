@@ -153,6 +153,19 @@ export class Worker {
   }
 }
 
+// Takes a few dead letters by hand; those that it does not answer come back when the lease is over.
+export function readLetters(broker: Broker, random: Random, queue: string): void {
+  const done = (): void => {};
+  pull(broker, queue, random.between(1, 5), (lease) => {
+    broker.parts.agenda.in(random.between(1, 200), () => {
+      const how = random.weighted({ nack: 5, giveBack: 2, forget: 2, ack: 1 });
+      if (how === "nack") nack(broker, lease, random.pick([{}, { delayMs: 0 }]), done);
+      if (how === "giveBack") giveBack(broker, lease, done);
+      if (how === "ack") ack(broker, lease, done);
+    });
+  });
+}
+
 // Takes a few jobs by hand, and is done with them soon.
 export function pullSome(broker: Broker, random: Random, queue: string): void {
   pull(broker, queue, random.between(1, 5), (lease) => {

@@ -289,12 +289,27 @@ function planTime(random: Random): Partial<Plan> {
 function planDead(random: Random): Partial<Plan> {
   const options: QueueOptions = {
     tiers: 2,
-    retry: { attempts: random.between(1, 3), minMs: 10, maxMs: 50, jitter: 0.5 },
-    ...random.pick([{}, {}, { dlq: "letters" }, { dlq: false as const }]),
+    retry: {
+      attempts: random.between(1, 3),
+      minMs: 10,
+      maxMs: 50,
+      jitter: 0.5,
+      deliveries: random.pick([250, 250, 2, 3]),
+    },
+    ...random.pick([{}, {}, { dlq: "letters" }, { dlq: "letters" }, { dlq: false as const }]),
+  };
+  // A dead letter queue with jobs of its own, and letters that expire.
+  const letters: QueueOptions = {
+    retry: { attempts: 2, minMs: 10, maxMs: 50, jitter: 0.5 },
+    ...random.pick([{}, { retentionMs: 500 }, { retentionMs: 5_000 }]),
   };
   return {
     ...(random.chance(0.3) ? gated(random, 1) : {}),
-    queues: [queuePlan("q0", options), queuePlan("q1", options)],
+    queues: [
+      queuePlan("q0", options),
+      queuePlan("q1", options),
+      ...(options.dlq === "letters" ? [queuePlan("letters", letters)] : []),
+    ],
     gatedShare: 0.4,
     delayed: 0.1,
     ops: { ...OPS, nack: 40, retry: 8, redrive: 8 },

@@ -97,9 +97,10 @@ export class World {
     return this.#tags.get(id);
   }
 
+  // A job keeps its first tag: a later one may become that of the job which follows it.
   name(tag: number, id: number): void {
     this.#ids.set(tag, id);
-    this.#tags.set(id, tag);
+    if (!this.#tags.has(id)) this.#tags.set(id, tag);
   }
 
   #observeLine(): void {

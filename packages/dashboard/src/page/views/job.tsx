@@ -106,7 +106,7 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
 
 function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
-  const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, origin } = job;
+  const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, dead } = job;
   const tone = state === "finished" ? "good" : state === "failed" ? "bad" : undefined;
   return (
     <dl class="facts">
@@ -137,9 +137,9 @@ function JobFacts({ job }: { job: JobJson }): JSX.Element {
         <Fact label="dedupe key">{cut(visible(job.dedupe), FACT_CHARS)}</Fact>
       )}
       {job.deadline !== undefined && <Fact label="deadline">{timeOfDay(job.deadline, now)}</Fact>}
-      {origin !== undefined && (
+      {dead !== undefined && (
         <Fact label="came from">
-          <a href={link("queues", origin)}>{origin}</a>
+          <a href={link("queues", dead.origin)}>{dead.origin}</a>
         </Fact>
       )}
     </dl>
