@@ -9,6 +9,7 @@ import {
   type Clock,
   type ConsumeOptions,
   type Consumer,
+  type DeleteQueueOptions,
   type Deliver,
   type EventFilter,
   type Extend,
@@ -32,6 +33,7 @@ import {
   type Outcome,
   type Page,
   type Progress,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -195,7 +197,7 @@ export class LocalBroker implements Broker {
     return this.#office.setQueue(queue, options);
   }
 
-  deleteQueue(queue: string, options: OperationOptions = {}): Promise<void> {
+  deleteQueue(queue: string, options: DeleteQueueOptions = {}): Promise<QueueDeleted> {
     return this.#office.deleteQueue(queue, options);
   }
 

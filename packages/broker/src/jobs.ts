@@ -40,6 +40,7 @@ import { tooLarge } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
 import type { Answer } from "./policy/lua/batch.ts";
 import { judge } from "./policy/proposal.ts";
+import { plainProgress } from "./progress.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
 import { idOf, parseId } from "./tokens.ts";
@@ -108,6 +109,7 @@ export class JobDesk {
     return this.#once(call, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
       const token = this.#runtime.tokens.parse(lease);
+      this.#runtime.progress.flush(token.job);
       engine.ack(token.job, token.lease, now, result);
       return true;
     });
@@ -141,6 +143,7 @@ export class JobDesk {
       const { cooldown } = said;
       const isCut = typeof cooldown?.ms === "number" && cooldown.ms > cooldownMaxMs;
       if (isCut) said.cooldown = { ...cooldown, ms: cooldownMaxMs };
+      this.#runtime.progress.flush(token.job);
       engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
       return isCut ? cooldownMaxMs : true;
     });
@@ -172,7 +175,7 @@ export class JobDesk {
       const token = this.#runtime.tokens.parse(lease);
       // Refused like any other call about a lease that is over.
       engine.checkLease(token.job, token.lease);
-      this.#runtime.progress.set(token.job, progress);
+      this.#runtime.progress.set(token.job, plainProgress(progress));
       const { feed } = this.#runtime;
       if (!feed.isHeard) return;
       const queue = engine.queueOf(token.job)!;

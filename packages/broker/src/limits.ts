@@ -69,6 +69,13 @@ export const ERROR_BYTES_MAX = 8 * 1024;
 /** The stack of that error: some forty calls, kept in memory and in the log with every such job. */
 export const STACK_BYTES_MAX = 4 * 1024;
 
+/** Letters that one step of a redrive by id puts back: as many as one without ids, 4 ms. */
+export const REDRIVE_SLICE = 250;
+
+/** How often the progress of one job is written to the log, and how large it is as JSON. */
+export const PROGRESS_EVERY_MS = 1000;
+export const PROGRESS_BYTES_MAX = 8 * 1024;
+
 /** The name of an operation: a UUID, or what a caller makes of its own ids. */
 export const OPERATION_ID_BYTES_MAX = 255;
 

@@ -1,5 +1,6 @@
 import type { Engine, GatePlace } from "@sluice/engine";
 import {
+  type DeleteQueueOptions,
   type FairnessKey,
   type GateConfig,
   type GateInfo,
@@ -9,6 +10,7 @@ import {
   type OperationOptions,
   type Page,
   type QueueConfig,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -20,10 +22,11 @@ import {
 } from "@sluice/protocol";
 import { checkInteger } from "./jobs.ts";
 import type { LendAnswer, LendRequest } from "./lending/port.ts";
-import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
+import { PAGE_MAX, REDRIVE_SLICE, STORE_VALUE_BYTES_MAX } from "./limits.ts";
 import { checkBatch } from "./operations.ts";
 import { invalid } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
+import { parseId } from "./tokens.ts";
 
 /** The calls of those who run the place: queues, gates, stores. */
 export class Office {
@@ -60,14 +63,51 @@ export class Office {
     throw new SluiceError("LIMIT_REACHED", message, { field: "queue", value: queue });
   }
 
-  async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
-    await this.#runtime.changeOnce(`deleteQueue ${queue}`, options, (engine, now) => {
+  async deleteQueue(queue: string, options: DeleteQueueOptions): Promise<QueueDeleted> {
+    const { deadLetters = "keep" } = options;
+    if (deadLetters !== "keep" && deadLetters !== "delete") {
+      throw invalid("deadLetters", '"keep" or "delete"', deadLetters);
+    }
+    const isDeleting = deadLetters === "delete";
+    const before = isDeleting ? await this.#deleteLetters(queue, options) : 0;
+    const call = `deleteQueue ${queue} ${deadLetters}`;
+    return this.#runtime.changeOnce(call, options, (engine, now) => {
       engine.queueConfig(queue);
+      // Those that died since the last step.
+      const late = isDeleting ? engine.deleteLetters(queue, now) : 0;
       this.#runtime.ends.queueGone(queue, now);
-      engine.deleteQueue(queue, now);
+      const { kept, deleted } = engine.deleteQueue(queue, now);
       this.#runtime.consumers.queueGone(queue);
       this.#runtime.policies.forget(queue);
+      return { lettersKept: kept, lettersDeleted: before + late + deleted };
     });
+  }
+
+  #deleteLetters(queue: string, options: OperationOptions): Promise<number> {
+    return this.#inParts(`deleteLetters ${queue}`, options, (engine, now) =>
+      engine.deleteLetters(queue, now),
+    );
+  }
+
+  /** Repeats a bounded step until it does nothing more; under each number it is one operation. */
+  async #inParts(
+    call: string,
+    { operationId }: OperationOptions,
+    step: (engine: Engine, now: number, done: number) => number,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
+    let done = 0;
+    for (let part = 0; ; part++) {
+      const named = operationId === undefined ? {} : { operationId: `${operationId}.${part}` };
+      const some = await this.#runtime.changeOnce(
+        call,
+        named,
+        (engine, now) => step(engine, now, done),
+        most,
+      );
+      done += some;
+      if (some === 0 || done >= most) return done;
+    }
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -95,22 +135,38 @@ export class Office {
     );
   }
 
-  /** The engine puts back a bounded number at once; under each number it is one operation. */
   async redrive(queue: string, options: RedriveOptions): Promise<number> {
-    const { count = Number.POSITIVE_INFINITY, operationId } = options;
+    const { count = Number.POSITIVE_INFINITY, ids } = options;
+    if (ids !== undefined) return this.#redriveByIds(queue, ids, options);
+    return this.#inParts(
+      `redrive ${queue}`,
+      options,
+      (engine, now, done) => engine.redrive(queue, { count: count - done }, now),
+      count,
+    );
+  }
+
+  async #redriveByIds(
+    queue: string,
+    ids: readonly string[],
+    { count, operationId }: RedriveOptions,
+  ): Promise<number> {
+    if (count !== undefined) throw invalid("count", "absent when ids are given", count);
+    checkBatch("ids", ids);
     let moved = 0;
-    for (let part = 0; ; part++) {
-      const left = count - moved;
-      const named = operationId === undefined ? {} : { operationId: `${operationId}.${part}` };
-      const some = await this.#runtime.changeOnce(
+    // Also once without any, so that a queue that is no dead letter queue is refused.
+    for (let from = 0; from === 0 || from < ids.length; from += REDRIVE_SLICE) {
+      const some = ids.slice(from, from + REDRIVE_SLICE);
+      const slice = some.flatMap(numberOf);
+      const named = operationId === undefined ? {} : { operationId: `${operationId}.${from}` };
+      moved += await this.#runtime.changeOnce(
         `redrive ${queue}`,
         named,
-        (engine, now) => engine.redrive(queue, { count: left }, now),
-        count,
+        (engine, now) => engine.redrive(queue, { ids: slice }, now),
+        some,
       );
-      moved += some;
-      if (some === 0 || moved >= count) return moved;
     }
+    return moved;
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
@@ -221,6 +277,15 @@ export class Office {
     const items = found.map(([key, value]) => ({ key, value: structuredClone(value) }));
     const last = items.at(-1);
     return items.length < limit || last === undefined ? { items } : { items, cursor: last.key };
+  }
+}
+
+/** What is no id names no letter. */
+function numberOf(id: string): number[] {
+  try {
+    return [parseId(id)];
+  } catch {
+    return [];
   }
 }
 

@@ -16,6 +16,7 @@ import { Operations } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf, spanBytesOf } from "./options.ts";
 import { Judge } from "./policy/judge.ts";
 import { Policies } from "./policy/policies.ts";
+import { ProgressReports } from "./progress.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
@@ -79,8 +80,7 @@ export class Runtime {
   readonly judge: Judge;
   readonly options: BrokerOptions;
   readonly log: Log;
-  /** What workers say of jobs they hold: shown, not kept over a restart. */
-  readonly progress = new Map<number, unknown>();
+  readonly progress: ProgressReports;
   /** What is said to other partitions that have the same gates. */
   readonly sharing: Sharing | undefined;
   #cleaner: Cleaner | undefined;
@@ -111,6 +111,7 @@ export class Runtime {
     const { engine, journal, chunks } = this;
     this.ends = new Ends(engine, journal);
     this.heldGroups = new HeldGroups(engine, this.clock, wake);
+    this.progress = new ProgressReports(engine, this.clock, wake);
     this.room = new Room(engine, this.clock, this.heldGroups, wake);
     this.operations = new Operations(engine, journal, now);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
@@ -280,6 +281,7 @@ export class Runtime {
     this.heldGroups.stop();
     this.sharing?.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
+    this.progress.flushAll();
     this.consumers.leaveAll();
     this.room.failAll(closed);
     await this.#flushed();
@@ -301,8 +303,8 @@ export class Runtime {
 
   #hear(fact: Fact): void {
     this.journal.write(fact, this.engine);
-    if (fact.fact === "ended" || fact.fact === "dead" || fact.fact === "retried") {
-      if (this.progress.size > 0) this.progress.delete(fact.id);
+    if (fact.fact === "ended" || fact.fact === "dead") {
+      if (fact.fact === "ended") this.progress.forget(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     else if (fact.fact === "stored") this.policies.stored(fact.store);
@@ -319,6 +321,7 @@ export class Runtime {
     void this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();
+    this.progress.stop();
     this.sharing?.stop();
     this.ends.failAll(error);
     this.room.failAll(error);

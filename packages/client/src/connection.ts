@@ -3,7 +3,9 @@ import {
   type Broker,
   type CallOptions,
   type Clock,
+  type DeleteQueueOptions,
   type OperationOptions,
+  type QueueDeleted,
   SluiceError,
   type Timer,
 } from "@sluice/protocol";
@@ -86,9 +88,10 @@ export class Connection {
     return isCancelled;
   }
 
-  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
-    await this.port.deleteQueue(queue, options);
+  async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
+    const deleted = await this.port.deleteQueue(queue, options);
     this.#gone((job) => job.queue === queue, "went with its queue, which was deleted");
+    return deleted;
   }
 
   #gone(isGone: (job: Delivery) => boolean, why: string): void {

@@ -23,7 +23,7 @@ export interface WorkContext {
   readonly signal: AbortSignal;
   /** The lease lasts this long from now, and heartbeats follow it. Answers when it ends. */
   readonly extend: (duration: Duration) => Promise<number>;
-  /** Anything that JSON can carry; it is shown, not kept over a restart. */
+  /** Anything that JSON can carry in 8 KiB; it is kept with the job, also over a restart. */
   readonly progress: (progress: unknown) => Promise<void>;
 }
 
@@ -45,6 +45,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   readonly headers: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly attempts: number;
+  readonly deliveries: number;
   readonly tier: number;
   readonly fairnessKey: FairnessKey;
   readonly addedAt: number;
@@ -65,6 +66,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
     this.headers = job.headers;
     this.attempt = job.attempt;
     this.attempts = job.attempts;
+    this.deliveries = job.deliveries;
     this.tier = job.tier;
     this.fairnessKey = job.fairnessKey;
     this.addedAt = job.addedAt;

@@ -21,6 +21,9 @@ export const JSON_DEPTH_MAX = 500;
 /** Characters of an error's text that travel with a job: a message, not a response body. */
 export const ERROR_TEXT_MAX = 2_048;
 
+/** Characters of a stack: as many as a broker keeps. */
+export const STACK_TEXT_MAX = 4_096;
+
 /** Characters of the reason of a cooldown: it is shown beside the gate. */
 export const REASON_TEXT_MAX = 256;
 

@@ -7,7 +7,7 @@ import type { OnFull, QueueOptions as PortOptions, TierConfig } from "@sluice/pr
 import { type Duration, parseDuration, parseLease } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
-import { parseRetry, RETRY_FIELDS, type RetryOptions } from "./parse-retry.ts";
+import { parseQueueRetry, QUEUE_RETRY_FIELDS, type QueueRetryOptions } from "./parse-retry.ts";
 import { type Policy, type PolicyFunctions, parsePolicy } from "./policy.ts";
 import { isSchema, type StandardSchema } from "./schema.ts";
 import type { WorkJob } from "./work-job.ts";
@@ -25,7 +25,7 @@ export type RetryRule<Payload> = (
   job: WorkJob<Payload>,
 ) => { delay: Duration } | "dlq" | undefined;
 
-export interface RuledRetry<Payload> extends RetryOptions {
+export interface RuledRetry<Payload> extends QueueRetryOptions {
   rule: RetryRule<Payload> | undefined;
 }
 
@@ -58,9 +58,11 @@ export interface QueueOptions<Payload = unknown> {
    * The policy, which may have a rule that decides on each failure. A function alone is such a
    * rule, and the rest of the policy keeps its value. The rule stays with this handle.
    */
-  retry?: RetryOptions | RuledRetry<Payload> | RetryRule<Payload> | undefined;
+  retry?: QueueRetryOptions | RuledRetry<Payload> | RetryRule<Payload> | undefined;
   /** Name of the dead letter queue; false: drop and count. Default `<queue>.dlq`. */
   dlq?: string | false | undefined;
+  /** Dead letters in this queue end as expired after this long; null: they stay (default). */
+  retention?: Duration | null | undefined;
   /** Ended jobs that are kept with their results. Default 1,000 jobs for 10 min. */
   results?: { jobs?: number | undefined; ttl?: Duration | undefined } | undefined;
   ttl?: Duration | undefined;
@@ -110,6 +112,7 @@ const KNOWN = [
   "lease",
   "retry",
   "dlq",
+  "retention",
   "results",
   "ttl",
   "paused",
@@ -146,7 +149,7 @@ export function parseQueue(value: unknown): { port: PortOptions; local: LocalOpt
 }
 
 function parsePort(options: QueueOptions): PortOptions {
-  const { promoteAfter, addTimeout, fullRetry, lease, retry, results, ttl } = options;
+  const { promoteAfter, addTimeout, fullRetry, lease, retry, retention, results, ttl } = options;
   const port: Record<string, unknown> = {};
   for (const name of PASSED) if (options[name] !== undefined) port[name] = options[name];
   const time = (name: string, at: string, duration: unknown, parse = parseDuration): void => {
@@ -154,13 +157,15 @@ function parsePort(options: QueueOptions): PortOptions {
   };
   if (promoteAfter === null) port.promoteAfterMs = null;
   else time("promoteAfter", "promoteAfterMs", promoteAfter);
+  if (retention === null) port.retentionMs = null;
+  else time("retention", "retentionMs", retention);
   time("addTimeout", "addTimeoutMs", addTimeout);
   time("fullRetry", "fullRetryMs", fullRetry);
   time("lease", "leaseMs", lease, parseLease);
   time("ttl", "ttlMs", ttl);
   if (retry !== undefined && typeof retry !== "function") {
     const { rule: _, ...policy } = retryOf(retry);
-    port.retry = parseRetry("queue.retry", policy);
+    port.retry = parseQueueRetry("queue.retry", policy);
   }
   if (results !== undefined) port.results = parseResults(results);
   return port as PortOptions;
@@ -168,7 +173,7 @@ function parsePort(options: QueueOptions): PortOptions {
 
 function retryOf(retry: unknown): Partial<RuledRetry<unknown>> {
   if (typeof retry === "function") return { rule: retry as RetryRule<unknown> };
-  return fieldsOf<RuledRetry<unknown>>("queue.retry", retry, [...RETRY_FIELDS, "rule"]);
+  return fieldsOf<RuledRetry<unknown>>("queue.retry", retry, [...QUEUE_RETRY_FIELDS, "rule"]);
 }
 
 function parseRule(retry: unknown): RetryRule<unknown> | undefined {

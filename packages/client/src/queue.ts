@@ -7,6 +7,7 @@ import {
   type LaneStats,
   type NewJob,
   type OperationOptions as PortOptions,
+  type QueueDeleted,
   type QueueInfo,
   type QueueStats,
   SluiceError,
@@ -160,15 +161,26 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     await this.#connection.port.purge(this.name, parseOperation("purge", options));
   }
 
-  /** For a dead letter queue: puts jobs back where they came from; answers how many. */
-  async redrive(options: { count?: number } & OperationOptions = {}): Promise<number> {
-    const { rest, call } = parseCallWith("redrive", options, ["count", "operationId"]);
+  /**
+   * For a dead letter queue: puts letters back where they came from, the oldest first or those that
+   * are named; answers how many.
+   */
+  async redrive(
+    options: { count?: number; ids?: readonly string[] } & OperationOptions = {},
+  ): Promise<number> {
+    const { rest, call } = parseCallWith("redrive", options, ["count", "ids", "operationId"]);
     return this.#connection.port.redrive(this.name, { ...rest, ...call });
   }
 
-  /** Deletes the queue with all its jobs, for good. Handlers that run here are aborted. */
-  async delete(options?: OperationOptions): Promise<void> {
-    await this.#connection.deleteQueue(this.name, parseOperation("delete", options));
+  /**
+   * Deletes the queue with all its jobs, for good. Handlers that run here are aborted. Its dead
+   * letters in other queues stay, unless `deadLetters` is `delete`; answers how many there were.
+   */
+  async delete(
+    options: { deadLetters?: "keep" | "delete" } & OperationOptions = {},
+  ): Promise<QueueDeleted> {
+    const { rest, call } = parseCallWith("delete", options, ["deadLetters", "operationId"]);
+    return this.#connection.deleteQueue(this.name, { ...rest, ...call });
   }
 
   /** The jobs of the queue, in pages as they are needed. */

@@ -75,7 +75,10 @@ export interface JobCalls {
     keys: readonly string[],
     options?: OperationOptions,
   ): Promise<Outcome<boolean>[]>;
-  /** Runs an ended job again while it is kept, or a delayed one at once. */
+  /**
+   * Runs an ended job again while it is kept, or a delayed one at once. A dead letter returns to
+   * the queue it came from.
+   */
   retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]>;
 
   job(id: string, options?: CallOptions): Promise<JobInfo>;
@@ -97,13 +100,14 @@ export interface JobCalls {
 export interface QueueCalls {
   /** Makes a queue, or changes one in place: its jobs stay. */
   setQueue(queue: string, options: QueueOptions, call?: CallOptions): Promise<QueueInfo>;
-  deleteQueue(queue: string, options?: OperationOptions): Promise<void>;
+  /** Deletes it with all that is in it; its dead letters in other queues stay, or go with it. */
+  deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted>;
   queue(queue: string, options?: CallOptions): Promise<QueueInfo>;
   /** A page of the queues, by name; `allQueues` reads them all. */
   queues(options?: QueuesOptions): Promise<Page<QueueInfo>>;
   /** Removes what waits or is delayed; leases are left alone. */
   purge(queue: string, options?: OperationOptions): Promise<void>;
-  /** Puts dead jobs back where they came from, oldest first; answers how many. */
+  /** Puts dead letters back where they came from, oldest first or by id; answers how many. */
   redrive(queue: string, options?: RedriveOptions): Promise<number>;
   lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>>;
   setLaneWeight(
@@ -212,6 +216,20 @@ export interface JobsOptions extends PageOptions {
 export interface RedriveOptions extends OperationOptions {
   /** At most so many; all when it is not said. */
   count?: number;
+  /** Only these, instead of a count; those that are no letters of the queue are passed over. */
+  ids?: readonly string[];
+}
+
+export interface DeleteQueueOptions extends OperationOptions {
+  /** What becomes of the queue's dead letters in other queues. Default `keep`. */
+  deadLetters?: "keep" | "delete";
+}
+
+export interface QueueDeleted {
+  /** Dead letters of the queue that stay in other queues; a new queue of its name can get them. */
+  lettersKept: number;
+  /** Dead letters that went with the queue, those of other queues that were in it included. */
+  lettersDeleted: number;
 }
 
 /** How long the caller waits. The broker's answer does not depend on it. */

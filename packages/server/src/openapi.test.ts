@@ -139,11 +139,12 @@ async function askWork(ask: Ask): Promise<void> {
   const nack = { lease: again.lease, error: "boom", unrecoverable: true };
   await ask("POST /v1/nack", { items: [nack, { lease: "bad" }] }, 200);
   await ask("GET /v1/queues/q.dlq/jobs", undefined, 200);
+  await ask("POST /v1/queues/q.dlq/redrive", { ids: ["a1", "b2"] }, 200);
   await ask("POST /v1/queues/q.dlq/redrive", { count: 5 }, 200);
   await ask("POST /v1/queues/q/redrive", undefined, 409);
   await ask(`POST /v1/jobs/${first.id}/retry`, undefined, 204);
   await ask("POST /v1/queues/q/purge", undefined, 204);
-  await ask("DELETE /v1/queues/q", undefined, 204);
+  await ask("DELETE /v1/queues/q?deadLetters=delete", undefined, 200);
 }
 
 async function askGates(ask: Ask): Promise<void> {

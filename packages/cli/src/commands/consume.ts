@@ -129,6 +129,7 @@ function runProgram({ after, env, stop }: Call, job: LeasedJob): Promise<string 
         SLUICE_JOB_ID: job.id,
         SLUICE_QUEUE: job.queue,
         SLUICE_ATTEMPT: String(job.attempt),
+        SLUICE_DELIVERIES: String(job.deliveries),
       },
     });
     let said = "";

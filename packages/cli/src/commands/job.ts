@@ -14,7 +14,8 @@ export const jobCommand: Command = {
   usage: `sluice job show ID       all that is known of it
 sluice job history ID    its life, step by step
 sluice job cancel ID     a handler that runs is told
-sluice job retry ID      runs it again while it is kept, or a delayed one at once
+sluice job retry ID      runs it again while it is kept, or a delayed one at once;
+                         returns a dead letter to the queue it came from
 
 ${TARGET_USAGE}`,
   options: TARGET,
@@ -99,9 +100,12 @@ function show({ isJson, output }: Call, info: JobInfo): number {
     ["lane", `${key(info.fairnessKey)}, weight ${info.weight}, tier ${info.tier}`],
     ["gates", info.gates.join(", ") || undefined],
     ["attempt", `${info.attempt} of ${info.attempts}`],
+    ["deliveries", String(info.deliveries)],
+    ["dead letter", info.dead === undefined ? undefined : deathOf(info.dead)],
     ["added", time(info.addedAt)],
     ["at", info.at === undefined ? undefined : time(info.at)],
     ["worker", info.worker],
+    ["progress", info.progress === undefined ? undefined : JSON.stringify(info.progress)],
     ["error", info.error],
     ["headers", headers.join(", ") || undefined],
     ["payload", body],
@@ -109,5 +113,18 @@ function show({ isJson, output }: Call, info: JobInfo): number {
   ];
   const known = pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
   output.out(facts(known.map(([name, value]) => [name, printable(value, 1000)])));
+  if (info.stack !== undefined) {
+    output.out(
+      `\nstack\n${info.stack
+        .split("\n")
+        .map((line) => printable(line))
+        .join("\n")}`,
+    );
+  }
   return EXIT.well;
+}
+
+function deathOf({ origin, reason, attempts, at }: NonNullable<JobInfo["dead"]>): string {
+  const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+  return `from ${origin}, ${time(at)}, after ${count}: ${reason}`;
 }

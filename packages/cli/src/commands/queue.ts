@@ -28,7 +28,7 @@ sluice queue show QUEUE           its figures and how it is configured
 sluice queue set QUEUE name=value ...
                                   makes it, or changes what is named:
                                   leaseMs=60000 retry.attempts=3 tiers='["fast","slow"]'
-sluice queue delete QUEUE --yes   with all its jobs, for good
+sluice queue delete QUEUE --yes   with all its jobs, for good; says what its dead letters became
 sluice queue pause | resume QUEUE
 sluice queue purge QUEUE --yes    removes what waits
 sluice queue lanes QUEUE          shares owed and received, the fullest first
@@ -38,6 +38,7 @@ sluice queue jobs QUEUE           its jobs
   --state STATE          jobs: waiting, delayed, leased, finished or failed
   --search TEXT          lanes: those whose key has it
   --limit N              lanes and jobs: how many (default ${PAGE})
+  --dead-letters WHAT    delete: keep (default) or delete those in its dead letter queue
   --yes                  do it without asking
 ${TARGET_USAGE}`,
   options: {
@@ -45,6 +46,7 @@ ${TARGET_USAGE}`,
     state: { type: "string" },
     search: { type: "string" },
     limit: { type: "string" },
+    "dead-letters": { type: "string" },
     yes: { type: "boolean", short: "y" },
   },
   run: (call) => connected(call, ({ broker }) => act(call, broker)),
@@ -63,6 +65,8 @@ async function act(call: Call, broker: Broker): Promise<number> {
       return lanes(call, broker, wordsOf(rest, "QUEUE")[0]);
     case "workers":
       return workers(call, broker, wordsOf(rest, "QUEUE")[0]);
+    case "delete":
+      return remove(call, broker, wordsOf(rest, "QUEUE")[0]);
     case "jobs":
       return jobs(call, broker, wordsOf(rest, "QUEUE")[0]);
     default:
@@ -77,7 +81,6 @@ async function operate(
   rest: readonly string[],
 ): Promise<number> {
   const acts: Readonly<Record<string, (queue: string) => Promise<unknown>>> = {
-    delete: (queue) => broker.deleteQueue(queue),
     purge: (queue) => broker.purge(queue),
     pause: (queue) => broker.setQueue(queue, { paused: true }),
     resume: (queue) => broker.setQueue(queue, { paused: false }),
@@ -85,13 +88,33 @@ async function operate(
   const does = Object.hasOwn(acts, verb) ? acts[verb] : undefined;
   if (does === undefined) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
   const [queue] = wordsOf(rest, "QUEUE");
-  if ((verb === "delete" || verb === "purge") && call.values.yes !== true) {
-    throw new Misuse(`${verb} takes jobs away for good: say --yes if that is meant`);
-  }
+  if (verb === "purge") demandYes(call, verb);
   // Pausing what is not there would make it.
   await broker.queue(queue);
   await does(queue);
   call.output.out(call.isJson ? JSON.stringify({ queue, done: verb }) : `${queue}: ${verb} done`);
+  return EXIT.well;
+}
+
+function demandYes(call: Call, verb: string): void {
+  if (call.values.yes === true) return;
+  throw new Misuse(`${verb} takes jobs away for good: say --yes if that is meant`);
+}
+
+async function remove(call: Call, broker: Broker, queue: string): Promise<number> {
+  const text = textOf(call, "dead-letters") ?? "keep";
+  const deadLetters = (["keep", "delete"] as const).find((known) => known === text);
+  if (deadLetters === undefined) {
+    throw new Misuse(`--dead-letters is keep or delete, got ${text}`);
+  }
+  demandYes(call, "delete");
+  const { lettersKept, lettersDeleted } = await broker.deleteQueue(queue, { deadLetters });
+  if (call.isJson) {
+    call.output.out(JSON.stringify({ queue, done: "delete", lettersKept, lettersDeleted }));
+    return EXIT.well;
+  }
+  const kept = `dead letters kept: ${count(lettersKept)}, deleted: ${count(lettersDeleted)}`;
+  call.output.out(`${queue}: delete done (${kept})`);
   return EXIT.well;
 }
 
@@ -142,12 +165,21 @@ function show({ isJson, output }: Call, info: QueueInfo): number {
         `${count(capacity.jobs)} jobs, ${count(capacity.bytes)} bytes, ${config.onFull}`,
       ],
       ["lease", duration(config.leaseMs)],
-      ["retry", `${retry.attempts} attempts, ${duration(retry.minMs)} to ${duration(retry.maxMs)}`],
+      ["retry", retryText(retry)],
       ["dead letters", config.dlq === false ? "dropped" : config.dlq],
+      [
+        "letters kept here",
+        config.retentionMs === undefined ? "until someone ends them" : duration(config.retentionMs),
+      ],
       ["results kept", `${count(config.results.jobs)} jobs, ${duration(config.results.ms)}`],
     ])}`,
   );
   return EXIT.well;
+}
+
+function retryText({ attempts, deliveries, minMs, maxMs }: QueueInfo["config"]["retry"]): string {
+  const times = `${duration(minMs)} to ${duration(maxMs)}`;
+  return `${count(attempts)} attempts, ${times}, at most ${count(deliveries)} deliveries`;
 }
 
 async function set(call: Call, broker: Broker, rest: readonly string[]): Promise<number> {

@@ -1,25 +1,26 @@
-import { type Command, EXIT, wholeOf, wordsOf } from "../command.ts";
+import { type Command, EXIT, Misuse, wholeOf, wordsOf } from "../command.ts";
 import { counted } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 export const redriveCommand: Command = {
   name: "redrive",
-  summary: "put dead jobs back where they came from",
+  summary: "put dead letters back where they came from",
   usage: `sluice redrive QUEUE.dlq     oldest first, with their attempts reset
 
   --count N              so many (default: all)
+  --id ID                only this one (repeat)
 ${TARGET_USAGE}`,
-  options: { ...TARGET, count: { type: "string" } },
+  options: { ...TARGET, count: { type: "string" }, id: { type: "string", multiple: true } },
   run: (call) => {
     const [queue] = wordsOf(call.words, "QUEUE.dlq");
     const wanted = wholeOf(call, "count", 1);
+    const ids = call.values.id as string[] | undefined;
+    if (wanted !== undefined && ids !== undefined) throw new Misuse("--count or --id, not both");
+    const options = ids !== undefined ? { ids } : wanted !== undefined ? { count: wanted } : {};
     return connected(call, async ({ broker }) => {
-      const redriven = await broker.redrive(queue, wanted === undefined ? {} : { count: wanted });
-      call.output.out(
-        call.isJson
-          ? JSON.stringify({ redriven })
-          : `${counted(redriven, "job is", "jobs are")} back`,
-      );
+      const redriven = await broker.redrive(queue, options);
+      const text = `${counted(redriven, "job is", "jobs are")} back`;
+      call.output.out(call.isJson ? JSON.stringify({ redriven }) : text);
       return EXIT.well;
     });
   },

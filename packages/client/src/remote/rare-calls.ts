@@ -3,6 +3,7 @@ import type {
   Broker,
   BrokerStats,
   CallOptions,
+  DeleteQueueOptions,
   FairnessKey,
   GateConfig,
   GateInfo,
@@ -18,6 +19,7 @@ import type {
   Outcome,
   Page,
   Progress,
+  QueueDeleted,
   QueueInfo,
   QueueOptions,
   QueuesOptions,
@@ -118,8 +120,8 @@ export abstract class RareCalls implements Rare {
     return this.call("setQueue", [queue, options], call);
   }
 
-  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
-    await this.once("deleteQueue", [queue], options);
+  async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
+    return this.once("deleteQueue", [queue], options);
   }
 
   async queue(queue: string, options?: CallOptions): Promise<QueueInfo> {

@@ -11,7 +11,8 @@ import {
 import {
   type Broker,
   type CallOptions,
-  type OperationOptions,
+  type DeleteQueueOptions,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   SluiceError,
@@ -112,10 +113,11 @@ class ClusterClient extends ClusterRouter {
     return info;
   }
 
-  override async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+  override async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
     const { anyNode, view } = this.#parts;
-    await anyNode.deleteQueue(queue, options);
+    const deleted = await anyNode.deleteQueue(queue, options);
     await view.refresh();
+    return deleted;
   }
 
   override async close(options?: { timeoutMs?: number | undefined }): Promise<void> {

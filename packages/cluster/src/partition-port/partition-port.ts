@@ -12,6 +12,7 @@ import {
   type BrokerStats,
   type ConsumeOptions,
   type Consumer,
+  type DeleteQueueOptions,
   type Deliver,
   type EventFilter,
   type Extend,
@@ -35,6 +36,7 @@ import {
   type Outcome,
   type Page,
   type Progress,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -187,7 +189,7 @@ export class PartitionPort implements Broker {
     return this.#broker.setQueue(queue, options);
   }
 
-  deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+  deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
     return this.#broker.deleteQueue(queue, options);
   }
 
@@ -203,8 +205,10 @@ export class PartitionPort implements Broker {
     return this.#broker.purge(queue, options);
   }
 
-  redrive(queue: string, options?: RedriveOptions): Promise<number> {
-    return this.#broker.redrive(queue, options);
+  redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
+    const { ids } = options;
+    if (!Array.isArray(ids)) return this.#broker.redrive(queue, options);
+    return this.#broker.redrive(queue, { ...options, ids: ids.map((id) => this.#inner(id)) });
   }
 
   lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {

@@ -14,6 +14,7 @@ import {
   type Clock,
   type ConsumeOptions,
   type Consumer,
+  type DeleteQueueOptions,
   type Deliver,
   type ErrorJson,
   type EventFilter,
@@ -38,6 +39,7 @@ import {
   type Outcome,
   type Page,
   type Progress,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -293,9 +295,13 @@ export class ClusterRouter implements Broker {
     return this.#queues.setQueue(checkName("queue.name", queue), options);
   }
 
-  async deleteQueue(queue: string, options: OperationOptions = {}): Promise<void> {
-    await this.#titles.keep(options.operationId, `deleteQueue ${queue}`, 1, [], () =>
-      this.#queues.deleteQueue(queue, options),
+  async deleteQueue(queue: string, options: DeleteQueueOptions = {}): Promise<QueueDeleted> {
+    return this.#titles.keep(
+      options.operationId,
+      `deleteQueue ${queue}`,
+      1,
+      [options.deadLetters],
+      () => this.#queues.deleteQueue(queue, options),
     );
   }
 
@@ -314,8 +320,12 @@ export class ClusterRouter implements Broker {
   }
 
   async redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
-    return this.#titles.keep(options.operationId, `redrive ${queue}`, 1, options.count, () =>
-      this.#queues.redrive(queue, options),
+    return this.#titles.keep(
+      options.operationId,
+      `redrive ${queue}`,
+      1,
+      [options.count, options.ids],
+      () => this.#queues.redrive(queue, options),
     );
   }
 

@@ -1,11 +1,13 @@
 /** The calls about queues, each in all the partitions that hold the queue. */
 import {
   allQueues,
+  type DeleteQueueOptions,
   type FairnessKey,
   type LaneStats,
   type LanesOptions,
   type OperationOptions,
   type Page,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -107,15 +109,18 @@ export class QueueDesk {
     await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
-  async deleteQueue(queue: string, options: OperationOptions): Promise<void> {
+  async deleteQueue(queue: string, options: DeleteQueueOptions): Promise<QueueDeleted> {
     const { directory } = this.#reach;
     const isDlq = (await allQueues(this)).some(({ config }) => config.dlq === queue);
     // Where dead letters are must not be forgotten while jobs can die there.
     const forget = async (): Promise<void> => (isDlq ? undefined : directory.unplace(queue));
+    const deleted = { lettersKept: 0, lettersDeleted: 0 };
     try {
-      await this.#held(queue, (partition) =>
-        this.#reach.port(partition).deleteQueue(queue, options),
-      );
+      await this.#held(queue, async (partition) => {
+        const part = await this.#reach.port(partition).deleteQueue(queue, options);
+        deleted.lettersKept += part.lettersKept;
+        deleted.lettersDeleted += part.lettersDeleted;
+      });
     } catch (error) {
       // An earlier call may have been cut off when all was done but this.
       if (isNotFound(error)) await forget();
@@ -123,6 +128,7 @@ export class QueueDesk {
     }
     // A call that was made again has deleted nothing: the queue may have been made anew meanwhile.
     if (options.operationId === undefined || !(await this.#isThere(queue))) await forget();
+    return deleted;
   }
 
   async #isThere(queue: string): Promise<boolean> {

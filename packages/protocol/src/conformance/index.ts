@@ -17,6 +17,7 @@ import { grouping, heldGroupsSurvive, holding as holdingGroups, waitingMembers }
 import { inspecting, listing } from "./inspect.ts";
 import { bearing, placing, timing } from "./job-options.ts";
 import { leasing, polling } from "./lease.ts";
+import { delivering, failuresSurvive, lettersLive } from "./letters.ts";
 import { limits } from "./limits.ts";
 import type { Open } from "./opened.ts";
 import { policies, policiesSurvive } from "./policies.ts";
@@ -55,6 +56,9 @@ const CASES: readonly ConformanceCase[] = [
   ...extending,
   ...failing,
   ...dying,
+  ...lettersLive,
+  ...delivering,
+  ...failuresSurvive,
   ...redriving,
   ...retrying,
   ...cancelling,

@@ -1,5 +1,6 @@
 import {
   type Broker,
+  type DeleteQueueOptions,
   type FairnessKey,
   type GateCalls,
   type GateConfig,
@@ -11,6 +12,7 @@ import {
   type OperationOptions,
   type Page,
   type QueueCalls,
+  type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
@@ -59,8 +61,13 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     });
   }
 
-  async deleteQueue(queue: string, options?: OperationOptions): Promise<void> {
+  /** Its dead letters are in another queue: who deletes them must be allowed to do so there. */
+  async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
     this.#permit.enter("admin", queue);
+    if (options?.deadLetters === "delete") {
+      const { dlq } = (await this.#broker.queue(queue)).config;
+      if (dlq !== false) this.#permit.enter("admin", dlq);
+    }
     return this.#broker.deleteQueue(queue, this.#permit.own(options));
   }
 

@@ -58,6 +58,7 @@ function schemaOf(
 
 const NACK: Readonly<Record<string, Schema>> = {
   error: TEXT,
+  stack: { ...TEXT, description: "Kept with the job, up to 4 KiB." },
   delayMs: MS,
   cooldown: object({ gate: TEXT, ms: MS, reason: TEXT }, ["gate", "ms"]),
   blame: { anyOf: [list(TEXT), { type: "boolean", const: false }] },

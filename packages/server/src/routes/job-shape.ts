@@ -82,6 +82,7 @@ export const LEASED: Schema = object(
     queue: NAME,
     attempt: { type: "integer", description: "0 on the first delivery." },
     attempts: COUNT,
+    deliveries: { ...COUNT, description: "How often it was handed out, this time included." },
     tier: COUNT,
     fairnessKey: FAIRNESS_KEY,
     addedAt: TIME,
@@ -92,6 +93,11 @@ export const LEASED: Schema = object(
   },
   ["id", "lease", "queue", "attempt", "headers"],
 );
+
+const DEAD: Schema = {
+  ...object({ origin: NAME, reason: TEXT, attempts: COUNT, at: TIME }),
+  description: "A dead letter: the queue it came from, why and when it died, its attempts there.",
+};
 
 export const JOB: Schema = object(
   {
@@ -106,13 +112,15 @@ export const JOB: Schema = object(
     cost: NUMBER,
     attempt: COUNT,
     attempts: COUNT,
+    deliveries: COUNT,
     addedAt: TIME,
     at: TIME,
     deadline: TIME,
     error: TEXT,
+    stack: { ...TEXT, description: "Where the last error was thrown." },
     group: TEXT,
     dedupe: TEXT,
-    origin: TEXT,
+    dead: DEAD,
     worker: TEXT,
     progress: ANYTHING,
     headers: HEADERS,

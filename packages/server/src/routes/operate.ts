@@ -1,9 +1,15 @@
 import type { FastifyInstance } from "fastify";
+import { BATCH_MAX } from "../limits.ts";
 import type { RouteContext } from "./context.ts";
-import { answers, COUNT, DONE, object, QUEUE_PARAMS } from "./shapes.ts";
+import { answers, COUNT, DONE, list, object, QUEUE_PARAMS, TEXT } from "./shapes.ts";
 
 interface OnQueue {
   Params: { queue: string };
+}
+
+interface RedriveBody {
+  count?: number;
+  ids?: readonly string[];
 }
 
 /** What operators do with a queue. */
@@ -40,15 +46,18 @@ export function operateRoutes(app: FastifyInstance, context: RouteContext): void
       return reply.code(204).send();
     },
   });
-  app.route<OnQueue & { Body: { count?: number } | null | undefined }>({
+  app.route<OnQueue & { Body: RedriveBody | null | undefined }>({
     method: "POST",
     url: "/v1/queues/:queue/redrive",
     schema: {
       operationId: "redriveQueue",
-      summary: "Put dead jobs back where they came from, oldest first",
+      summary: "Put dead letters back where they came from, oldest first or by id",
       tags: ["queues"],
       params: QUEUE_PARAMS,
-      body: { ...object({ count: { ...COUNT, minimum: 1 } }), type: ["object", "null"] },
+      body: {
+        ...object({ count: { ...COUNT, minimum: 1 }, ids: list(TEXT, { maxItems: BATCH_MAX }) }),
+        type: ["object", "null"],
+      },
       response: answers(object({ redriven: COUNT }, ["redriven"])),
     },
     handler: async (request) => ({

@@ -10,6 +10,7 @@ const RETRY: Schema = known({
   maxMs: MS,
   factor: NUMBER,
   jitter: NUMBER,
+  deliveries: COUNT,
 });
 
 /** Fields that are known here; others the broker refuses, or knows of. */
@@ -47,6 +48,10 @@ export const QUEUE_OPTIONS: Schema = {
     leaseMs: MS,
     retry: RETRY,
     dlq: { anyOf: [NAME, { type: "boolean", const: false }] },
+    retentionMs: {
+      ...NULLABLE_MS,
+      description: "Dead letters in this queue end as expired after this long; null: they stay.",
+    },
     results: known({ jobs: COUNT, ms: MS }),
     ttlMs: MS,
     paused: FLAG,

@@ -6,8 +6,8 @@ import type { RouteContext } from "./context.ts";
 import { QUEUE, QUEUE_OPTIONS } from "./queue-shape.ts";
 import {
   answers,
+  COUNT,
   CURSOR,
-  DONE,
   limit,
   list,
   MISSING,
@@ -49,20 +49,21 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
     },
     handler: (request) => context.broker(request).queue(request.params.queue),
   });
-  app.route<OnQueue>({
+  app.route<OnQueue & { Querystring: { deadLetters?: "keep" | "delete" } }>({
     method: "DELETE",
     url: "/v1/queues/:queue",
     schema: {
       operationId: "deleteQueue",
       summary: "Delete a queue and all that is in it, for good",
+      description: "Its dead letters in other queues stay, unless deadLetters is delete.",
       tags: ["queues"],
       params: QUEUE_PARAMS,
-      response: DONE,
+      querystring: object({ deadLetters: { type: "string", enum: ["keep", "delete"] } }),
+      response: answers(
+        object({ lettersKept: COUNT, lettersDeleted: COUNT }, ["lettersKept", "lettersDeleted"]),
+      ),
     },
-    handler: async (request, reply) => {
-      await context.broker(request).deleteQueue(request.params.queue);
-      return reply.code(204).send();
-    },
+    handler: (request) => context.broker(request).deleteQueue(request.params.queue, request.query),
   });
   app.route<{ Querystring: { limit?: number; cursor?: string } }>({
     method: "GET",

@@ -71,15 +71,16 @@ function nowText(why: Why): string {
 }
 
 function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Element {
-  const { id, state } = job;
+  const { id, state, dead } = job;
   const hasEnded = state === "finished" || state === "failed";
+  const canRetry = hasEnded || state === "delayed" || (dead !== undefined && state !== "leased");
   return (
     <div class="actions">
       <Action
         title={`Retry job ${id}`}
         label="Retry"
-        isDisabled={!hasEnded && state !== "delayed"}
-        text={hasEnded ? "It runs again as if it were new." : "It is due at once."}
+        isDisabled={!canRetry}
+        text={retryText(job, hasEnded)}
         verb="Retry"
         run={async () => {
           await call("POST", at(["jobs", id, "retry"]));
@@ -104,6 +105,11 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
   );
 }
 
+function retryText({ dead }: JobJson, hasEnded: boolean): string {
+  if (dead !== undefined) return `It returns to queue ${dead.origin}, with all its attempts.`;
+  return hasEnded ? "It runs again as if it were new." : "It is due at once.";
+}
+
 function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
   const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, dead } = job;
@@ -121,6 +127,7 @@ function JobFacts({ job }: { job: JobJson }): JSX.Element {
       <Fact label="attempts">
         {attempt} of {attempts}
       </Fact>
+      <Fact label="deliveries">{job.deliveries}</Fact>
       <Fact label="added">
         <time dateTime={new Date(addedAt).toISOString()} title={fullTime(addedAt)}>
           {age(now - addedAt)} ago
@@ -140,6 +147,11 @@ function JobFacts({ job }: { job: JobJson }): JSX.Element {
       {dead !== undefined && (
         <Fact label="came from">
           <a href={link("queues", dead.origin)}>{dead.origin}</a>
+        </Fact>
+      )}
+      {dead !== undefined && (
+        <Fact label="died">
+          {timeOfDay(dead.at, now)}, {dead.reason}, attempts {dead.attempts}
         </Fact>
       )}
     </dl>
@@ -204,6 +216,7 @@ function Bodies({ job }: { job: JobJson }): JSX.Element {
           {plainBody(error)}
         </Body>
       )}
+      {job.stack !== undefined && <Body title="Stack">{plainBody(job.stack)}</Body>}
       {job.progress !== undefined && <Body title="Progress">{pretty(job.progress)}</Body>}
       <Carried
         title="Payload"

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine, type Fact } from "@sluice/engine";
+import { SluiceError } from "@sluice/protocol";
+import { ProgressReports, plainProgress } from "./progress.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+
+/** Two jobs that are leased, and the reports that were written. */
+function opened(): { reports: ProgressReports; clock: ManualClock; engine: Engine; told: Fact[] } {
+  const told: Fact[] = [];
+  const clock = new ManualClock();
+  const engine = new Engine({
+    facts: (fact) => void (fact.fact === "progress" && told.push(fact)),
+  });
+  engine.setQueue("q", {}, clock.now());
+  engine.addAll("q", [{}, {}], clock.now());
+  engine.lease("q", 2, clock.now());
+  return { reports: new ProgressReports(engine, clock, () => {}), clock, engine, told };
+}
+
+test("the first report is written at once, later ones once a second, the latest wins", async () => {
+  const { reports, clock, engine, told } = opened();
+  for (let i = 0; i < 1000; i++) {
+    reports.set(1, i);
+    await clock.advance(5);
+  }
+  await clock.advance(1000);
+  assert.ok(told.length >= 5 && told.length <= 7, `${told.length} facts for 1,000 reports`);
+  assert.equal(engine.job(1)?.progress, 999);
+  await clock.advance(1000);
+  assert.equal(clock.timers, 0, "nothing is left to do");
+});
+
+test("a report that waits is shown, and written before its job ends", () => {
+  const { reports, engine } = opened();
+  reports.set(1, "a");
+  reports.set(1, "b");
+  reports.set(2, "x");
+  assert.deepEqual([engine.job(1)?.progress, reports.get(1)], ["a", "b"]);
+  reports.flush(1);
+  reports.flush(2);
+  assert.deepEqual([engine.job(1)?.progress, engine.job(2)?.progress], ["b", "x"]);
+});
+
+test("a close writes what waits; a job that is gone is passed over", () => {
+  const { reports, engine, told } = opened();
+  for (const progress of [1, 2]) for (const job of [1, 2]) reports.set(job, progress);
+  engine.deleteQueue("q", 0);
+  engine.tick(10_000_000);
+  reports.flushAll();
+  assert.equal(told.length, 2);
+  reports.forget(1);
+  assert.equal(reports.get(1), undefined);
+});
+
+test("a report is a copy of what JSON carries, within its bound", () => {
+  assert.deepEqual(plainProgress({ a: 1, b: undefined }), { a: 1 });
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  for (const bad of [undefined, () => 1, circle, 1n, "x".repeat(8191)]) {
+    assert.throws(() => plainProgress(bad), SluiceError);
+  }
+  assert.equal(plainProgress("x".repeat(8190)), "x".repeat(8190));
+});

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RetryAfter, Unrecoverable } from "./errors.ts";
+import { failureOf } from "./failure.ts";
+import { STACK_TEXT_MAX } from "./limits.ts";
+
+test("a failure tells where its error was thrown, whatever the error means", () => {
+  for (const error of [new TypeError("no"), new Unrecoverable("no"), new RetryAfter("1s")]) {
+    assert.equal(failureOf(error).stack, error.stack);
+  }
+});
+
+test("a failure that is no Error has no stack, and a long stack is cut", () => {
+  assert.equal(failureOf("no").stack, undefined);
+  assert.equal(failureOf(undefined).stack, undefined);
+  const error = new Error("no");
+  error.stack = "x".repeat(STACK_TEXT_MAX + 1);
+  assert.ok(failureOf(error).stack!.length <= STACK_TEXT_MAX);
+});
