@@ -119,14 +119,16 @@ export class Balances {
   /** The lane's seat stays out of the line for a while. */
   rest(gate: GateLine, seat: number, now: number): void {
     gate.resting ??= new Map();
+    gate.restingUnder = gate.config;
     gate.resting.set(seat, now + waitMsMax(gate, this.#lines.tierOf(seat)));
     this.#w.rings.deactivate(seat);
   }
 
-  /** Ends what has lasted too long; the lane owes nothing any more. */
+  /** Ends what has lasted too long, or began under other limits; the lane owes nothing any more. */
   forgive(gate: GateLine, now: number): void {
+    const isOver = gate.config !== gate.restingUnder;
     for (const [seat, until] of gate.resting!) {
-      if (until > now) return;
+      if (!isOver && until > now) return;
       const lane = this.#w.lanes.get(seat, IN_LANE);
       const balance = gate.balances?.get(lane);
       if (balance !== undefined) balance.lead = START;

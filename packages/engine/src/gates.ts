@@ -55,6 +55,8 @@ export class GateLine extends Gate {
   balances: Map<number, Balance> | undefined = undefined;
   /** Seats that stay out of the line for them, and until when. */
   resting: Map<number, number> | undefined = undefined;
+  /** The limits under which they do. */
+  restingUnder: GateConfig | undefined = undefined;
   /** The row of the job that took a place last. */
   lastHolder = 0;
   waits: MaxWaits | undefined = undefined;
