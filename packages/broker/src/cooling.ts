@@ -32,7 +32,8 @@ function judgeOf(
 ): (gate: string) => boolean {
   const { gates, policyGates, queue } = engine.job(job)!;
   const policy = engine.queueConfig(queue).policy as QueuePolicy | undefined;
-  const own = policyGates === true ? (policy?.cools ?? ["*"]) : [];
+  // A policy that was taken away since gives no rights: it may have said which gates it cools.
+  const own = policyGates === true && policy !== undefined ? (policy.cools ?? ["*"]) : [];
   const matches = (patterns: readonly string[], gate: string): boolean =>
     patterns.some((pattern) => matchesPattern(pattern, String(gate)));
   return (gate) => matches(mayCool, gate) || (gates.includes(gate) && matches(own, gate));

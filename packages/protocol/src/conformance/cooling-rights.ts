@@ -36,6 +36,17 @@ export const coolingRights = cases("gates: who may cool them down", {
     equal(await cool(scene, "a.1", []), "ok", "a gate that it names");
   },
 
+  "a policy that was taken away lets no caller cool down the gates it gave": async (scene) => {
+    await scene.queue({ policy: { gates: ["a", "b"], cools: [] } });
+    await scene.broker.setGate("b", { ladder: [scene.steps(100)] });
+    await scene.broker.add("q", [JOB, JOB]);
+    await scene.broker.setQueue("q", { policy: null });
+    equal(await cool(scene, "a", []), "FORBIDDEN", "a gate that it gave the job");
+    const { lease } = await scene.takeOne();
+    await scene.broker.nack([{ lease, mayCool: [] }]);
+    equal((await scene.broker.gate("b")).cooldown, undefined, "the ladder");
+  },
+
   "a failure without rights feeds no ladder of a gate that the producer named": async (scene) => {
     await scene.queue();
     await scene.broker.setGate("gate", { ladder: [scene.steps(100)] });

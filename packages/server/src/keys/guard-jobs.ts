@@ -28,6 +28,7 @@ import { forAllowed } from "../batch.ts";
 import { type Action, forbidden, forbiddenGate } from "./grant.ts";
 import { GuardedGroups } from "./guard-groups.ts";
 import type { Permit } from "./permit.ts";
+import { seenWhy } from "./seen-why.ts";
 import { whileAllowed } from "./while-allowed.ts";
 
 /** Whoever may add jobs, or take them, may ask how they are getting on. */
@@ -213,6 +214,8 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   ): SluiceError | undefined {
     if (queue === undefined ? field === "lease" : this.#permit.can(actions, queue)) return;
     if (queue !== undefined && this.#permit.sees(queue)) return forbidden(actions, queue);
+    // The broker refuses it, in the same words for a job that does not exist.
+    if (field === "lease" && !LEASE_TOKEN.test(String(name))) return;
     const details = { field, value: name };
     const what = field === "id" ? `job ${name}` : `job with the lease ${JSON.stringify(name)}`;
     return new SluiceError("JOB_NOT_FOUND", `there is no ${what}`, details);
@@ -226,7 +229,9 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
 
   async why(id: string): Promise<Why> {
     await this.#enterJob(EITHER, id);
-    return this.#broker.why(id);
+    const why = await this.#broker.why(id);
+    if (this.#permit.canAll(EITHER)) return why;
+    return seenWhy(why, (ids) => this.#seenQueues(ids));
   }
 
   async history(id: string): Promise<readonly HistoryEntry[]> {
@@ -236,6 +241,10 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
 
   async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
     this.#permit.enterValid();
+    return this.#seenQueues(ids);
+  }
+
+  async #seenQueues(ids: readonly string[]): Promise<(string | undefined)[]> {
     const queues = await this.#broker.queuesOf(ids);
     return queues.map((queue) =>
       queue !== undefined && this.#permit.sees(queue) ? queue : undefined,
@@ -279,6 +288,9 @@ const same = (id: string): string => id;
 const BY_ID: About<string> = { action: "produce", field: "id", name: same, id: same };
 
 const tokenOf = (item: { lease: string }): string => item?.lease;
+
+/** The form of every token that a broker can accept: an id, the count of the delivery, a seal. */
+const LEASE_TOKEN = /^[^.]+\.[1-9a-z][0-9a-z]{0,9}\.[\w-]{10}$/;
 
 /** A lease's token begins with the id of its job. */
 function jobOf(lease: unknown): string {

@@ -43,6 +43,9 @@ function jobCalls(
   };
 }
 
+/** What may follow a job's id where its lease is asked for: tokens that no broker made. */
+const FORGED = ["", ".", "..", ".1", ".0", ".A", ".1.", ".1.x.y", ".1.AAAAAAAAAA", ".0.AAAAAAAAAA"];
+
 test("a job of a queue without rights looks as one that does not exist", async (t) => {
   const broker = await openBroker({ log: new MemoryLog() });
   t.after(() => broker.close());
@@ -59,6 +62,10 @@ test("a job of a queue without rights looks as one that does not exist", async (
     [live!.ok!.id, held!.lease],
     [gone!.ok!.id, held!.lease],
   ] as const) {
+    for (const rest of FORGED) {
+      const of = (job: string) => refusalOf(() => guarded.ack([{ lease: job + rest }]), [job]);
+      assert.equal(await of(id), await of(absent), `a lease that ends in "${rest}"`);
+    }
     for (const [name, call] of Object.entries(jobCalls(guarded, id, lease))) {
       const refusal = await refusalOf(call, [lease, id]);
       assert.equal(refusal, await refusalOf(wanted[name]!, [noLease, absent]), name);
@@ -77,6 +84,32 @@ test("a job of a queue with some rights is refused with what is missing", async 
   const [held] = await broker.lease("own", { max: 1 });
   const [acked] = await guarded.ack([{ lease: held!.lease }]);
   assert.equal(acked!.error?.code, "FORBIDDEN");
+});
+
+test("why names no jobs and workers of queues without rights", async (t) => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  t.after(() => broker.close());
+  await broker.setQueue("secret", {});
+  await broker.setQueue("own", {});
+  await broker.setGate("shared", { concurrency: 1 });
+  await broker.add("secret", [{ payload, gates: ["shared"] }]);
+  await broker.lease("secret", { max: 1, worker: "their-worker" });
+  const [mine] = await broker.add("own", [{ payload, gates: ["shared"] }]);
+  const { id } = mine!.ok!;
+  const why = async (grants: readonly Grant[]): Promise<object> => {
+    const { asOf: _, ...rest } = await guard(broker, holder(grants)).why(id);
+    return rest;
+  };
+  const all = await why(EVERYTHING);
+  assert.match(JSON.stringify(all), /"holders":.*their-worker.*job a1 on worker/);
+  const some = await why([{ action: "admin", on: "own" }]);
+  assert.deepEqual("holders" in some && some.holders, { count: 1 });
+  assert.doesNotMatch(JSON.stringify(some), /their-worker|a1/);
+  const both = await why([
+    { action: "consume", on: "own" },
+    { action: "produce", on: "secret" },
+  ]);
+  assert.deepEqual(both, all);
 });
 
 /** Every call that names a queue, or a store, which is governed like one. */
