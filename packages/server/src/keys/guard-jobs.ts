@@ -51,11 +51,12 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#permit.enter("produce", queue);
-    const own = this.#permit.own(options);
     // It may wait for room in the queue.
     const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> =>
       whileAllowed(this.#permit, "produce", queue, options.signal, (signal) =>
-        this.#broker.add(queue, allowed, { ...own, signal }),
+        this.#permit.underOwnId({ ...options, signal }, (own) =>
+          this.#broker.add(queue, allowed, own),
+        ),
       );
     // The broker refuses what is not a list.
     if (!Array.isArray(jobs)) return add(jobs);
@@ -121,8 +122,9 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
   }
 
   async ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const own = this.#permit.own(options);
-    return this.#held(items, tokenOf, (allowed) => this.#broker.ack(allowed, own));
+    return this.#held(items, tokenOf, (allowed) =>
+      this.#permit.underOwnId(options, (own) => this.#broker.ack(allowed, own)),
+    );
   }
 
   /** The broker knows which gates the policy of its queue has put on a job; these are the key's. */
@@ -130,13 +132,12 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     items: readonly Nack[],
     options: OperationOptions = {},
   ): Promise<Outcome<true | number>[]> {
-    const own = this.#permit.own(options);
-    return this.#held(items, tokenOf, async (allowed) => {
+    return this.#held(items, tokenOf, (allowed) => {
       const mayCool = this.#permit.coolable();
       // The broker refuses what is not a list.
-      if (mayCool === undefined || !Array.isArray(allowed)) return this.#broker.nack(allowed, own);
-      const limited = allowed.map((item) => ({ ...item, mayCool }));
-      return this.#broker.nack(limited, own);
+      const isLimited = mayCool !== undefined && Array.isArray(allowed);
+      const limited = isLimited ? allowed.map((item) => ({ ...item, mayCool })) : allowed;
+      return this.#permit.underOwnId(options, (own) => this.#broker.nack(limited, own));
     });
   }
 
@@ -175,12 +176,13 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
     options?: OperationOptions,
   ): Promise<Outcome<boolean>[]> {
     this.#permit.enter("produce", queue);
-    return this.#broker.cancelByKey(queue, keys, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.cancelByKey(queue, keys, own));
   }
 
   async retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
-    const own = this.#permit.own(options);
-    return this.#each(BY_ID, ids, (allowed) => this.#broker.retry(allowed, own));
+    return this.#each(BY_ID, ids, (allowed) =>
+      this.#permit.underOwnId(options, (own) => this.#broker.retry(allowed, own)),
+    );
   }
 
   /** Makes a call for those items whose jobs are in queues on which the action is allowed. */

@@ -68,7 +68,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
       const { dlq } = (await this.#broker.queue(queue)).config;
       if (dlq !== false) this.#permit.enter("admin", dlq);
     }
-    return this.#broker.deleteQueue(queue, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.deleteQueue(queue, own));
   }
 
   async queue(queue: string): Promise<QueueInfo> {
@@ -95,12 +95,12 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async purge(queue: string, options?: OperationOptions): Promise<void> {
     this.#permit.enter("admin", queue);
-    return this.#broker.purge(queue, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.purge(queue, own));
   }
 
   async redrive(queue: string, options?: RedriveOptions): Promise<number> {
     this.#permit.enter("admin", queue);
-    return this.#broker.redrive(queue, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.redrive(queue, own));
   }
 
   async lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
@@ -159,7 +159,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
 
   async reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
     this.#permit.enterGate("report to", String(key));
-    return this.#broker.reportGate(key, ok, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.reportGate(key, ok, own));
   }
 
   // A store is governed like a queue of its name, but for those of the server itself.
@@ -182,7 +182,7 @@ export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, 
     if (isReserved(store)) throw reserved(store);
     if (store === CONFIG_STORE) this.#permit.enterAll("admin");
     else this.#permit.enter("produce", store);
-    return this.#broker.storeWrite(store, entries, this.#permit.own(options));
+    return this.#permit.underOwnId(options, (own) => this.#broker.storeWrite(store, entries, own));
   }
 
   #enterToRead(store: string): void {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { matchesPattern, type OperationOptions } from "@sluice/protocol";
+import { matchesPattern, type OperationOptions, SluiceError } from "@sluice/protocol";
 import {
   type Action,
   allows,
@@ -101,11 +101,27 @@ export class Permit {
     }
   }
 
-  /** Operation names belong to their caller: another key cannot get an answer by guessing one. */
-  own<O extends OperationOptions | undefined>(options: O): O {
-    const operationId = options?.operationId;
-    if (typeof operationId !== "string" || operationId === "") return options;
-    const name = `${this.principal.id}\0${operationId}`;
-    return { ...options, operationId: hash("sha256", name, "base64url") };
+  /**
+   * Makes a call under an operation id of the caller's own: another key cannot get an answer by
+   * guessing one. Errors name the id that the caller gave.
+   */
+  async underOwnId<O extends OperationOptions | undefined, T>(
+    options: O,
+    call: (own: O) => Promise<T>,
+  ): Promise<T> {
+    const given = options?.operationId;
+    if (typeof given !== "string" || given === "") return call(options);
+    const operationId = hash("sha256", `${this.principal.id}\0${given}`, "base64url");
+    try {
+      return await call({ ...options, operationId });
+    } catch (error) {
+      throw renamed(error, operationId, given);
+    }
   }
+}
+
+function renamed(error: unknown, own: string, given: string): unknown {
+  if (!(error instanceof SluiceError) || error.details.value !== own) return error;
+  const message = error.message.replace(JSON.stringify(own), () => JSON.stringify(given));
+  return new SluiceError(error.code, message, { ...error.details, value: given });
 }

@@ -37,6 +37,20 @@ test("an Idempotency-Key gets the first answer again", async (t) => {
   assert.equal((await broker.queue("q")).stats.waiting, 2);
 });
 
+test("an Idempotency-Key with another payload is a CONFLICT that names the key", async (t) => {
+  const { broker, call } = await start(t);
+  await broker.setQueue("q", {});
+  const send = (payload: number) => {
+    const headers = { "idempotency-key": "order-7" };
+    return call("POST /v1/queues/q/jobs", { body: { payload }, headers });
+  };
+  await send(1);
+  const { status, body } = await send(2);
+  assert.deepEqual([status, body.error.code], [409, "CONFLICT"]);
+  assert.deepEqual(body.error.details, { field: "operationId", value: "order-7" });
+  assert.match(body.error.message, /^operation id "order-7" was already used/);
+});
+
 test("a duplicate is 200, a dropped job has no id, a full queue says when to return", async (t) => {
   const { broker, call } = await start(t);
   const add = (queue: string, options = {}) =>
