@@ -62,12 +62,26 @@ function opened(ws: WebSocketLike, url: string): Promise<Socket> {
   ws.addEventListener("error", ({ message }) => {
     if (message !== undefined && message !== "") over(message);
   });
-  ws.addEventListener("close", ({ code, reason }) => over(`${code ?? ""} ${reason ?? ""}`.trim()));
+  ws.addEventListener("close", ({ code, reason }) => over(closeText(code, reason)));
   return promise;
+}
+
+/** What a connection ends with that got no close frame: a killed server, or the network. */
+const NO_CLOSE_FRAME = 1006;
+
+/** Why a connection ended, for people. */
+export function closeText(code: number | undefined, reason: string | undefined): string {
+  if (code === NO_CLOSE_FRAME) return "connection reset";
+  return `${code ?? ""} ${reason ?? ""}`.trim();
 }
 
 export function unreachable(url: string, reason: string): SluiceError {
   const why = reason === "" ? "" : `: ${reason}`;
   const message = `no Sluice server can be reached at ${url}${why}`;
   return new SluiceError("DISCONNECTED", message, { url });
+}
+
+/** It was up, and is no more. */
+export function connectionLost(url: string, reason: string): SluiceError {
+  return new SluiceError("DISCONNECTED", `lost the connection to ${url}: ${reason}`, { url });
 }

@@ -6,5 +6,5 @@ export {
   type ReachParts,
   reachBroker,
 } from "./connect.ts";
-export { type Dial, dialWebSocket, unreachable } from "./dial.ts";
+export { closeText, type Dial, dialWebSocket, unreachable } from "./dial.ts";
 export type { LinkEvent } from "./link.ts";

@@ -22,7 +22,7 @@ import {
   WIRE_VERSION,
   writeHello,
 } from "@sluice/protocol/wire";
-import { type Dial, unreachable } from "./dial.ts";
+import { connectionLost, type Dial, unreachable } from "./dial.ts";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "./limits.ts";
 
 export interface LinkOptions {
@@ -228,7 +228,7 @@ export class Link {
     this.#downAt = this.#options.clock.now();
     this.#beat?.cancel();
     this.channel.detach();
-    const error = unreachable(this.#options.url, reason);
+    const error = connectionLost(this.#options.url, reason);
     this.#options.onLink?.({ event: "disconnected", address: this.#address, error });
     if (this.#state !== "closed") this.#wait(error);
   }

@@ -1,8 +1,8 @@
-import { type Dial, unreachable } from "@sluice/client/remote";
+import { closeText, type Dial, unreachable } from "@sluice/client/remote";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
 import { connectProblem } from "./connect-problem.ts";
-import { HANDSHAKE_MS_MAX } from "./limits.ts";
+import { FAREWELL_MS_MAX, HANDSHAKE_MS_MAX } from "./limits.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */
 export interface ClientTls {
@@ -46,6 +46,7 @@ function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
     send: (message) => ws.send(message),
     close: (code, reason) => {
       ws.close(code, reason);
+      endIn(ws, FAREWELL_MS_MAX);
       over(reason);
     },
   };
@@ -65,8 +66,14 @@ function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
     ws.terminate();
   });
   ws.on("error", (error: NodeJS.ErrnoException) => over(connectProblem(error)));
-  ws.on("close", (code, reason) => over(`${code} ${reason.toString()}`.trim()));
+  ws.on("close", (code, reason) => over(closeText(code, reason.toString())));
   return promise;
+}
+
+/** `ws` waits half a minute for the close frame of the other end, and the process with it. */
+function endIn(ws: WebSocket, ms: number): void {
+  const timer = setTimeout(() => ws.terminate(), ms);
+  ws.once("close", () => clearTimeout(timer));
 }
 
 /** A Sluice server refuses with these; other answers are from something else. */

@@ -11,3 +11,6 @@ export const PAUSE_MS = 250;
 
 /** A server that takes the connection and says nothing for so long is frozen. */
 export const HANDSHAKE_MS_MAX = 10_000;
+
+/** How long a connection that we close waits for the server's close frame. */
+export const FAREWELL_MS_MAX = 500;
