@@ -57,6 +57,27 @@ const OPTIONS_AT: Readonly<Record<BoundedCall, number>> = {
 /** These end by themselves when their signal is aborted, and then nothing is lost on the way. */
 const ENDS_ITSELF: ReadonlySet<string> = new Set<BoundedCall>(["lease", "ended", "groupEnded"]);
 
+/** These change nothing. */
+const READS: ReadonlySet<string> = new Set<BoundedCall>([
+  "job",
+  "why",
+  "history",
+  "queuesOf",
+  "ended",
+  "jobs",
+  "group",
+  "groupEnded",
+  "queue",
+  "queues",
+  "lanes",
+  "workers",
+  "gate",
+  "gates",
+  "storeGet",
+  "storeScan",
+  "stats",
+]);
+
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 interface Implementation<B> {
@@ -153,7 +174,8 @@ export function aborted({ reason }: AbortSignal, operationId?: string): SluiceEr
 
 export function timedOut(call: string, ms: number, operationId?: string): SluiceError {
   const again = operationId === undefined ? "" : ". Repeat it with details.operationId";
-  const message = `no answer to \`${call}\` within ${ms} ms; it may have taken effect${again}`;
+  const effect = READS.has(call) ? "" : `; it may have taken effect${again}`;
+  const message = `no answer to \`${call}\` within ${ms} ms${effect}`;
   return new SluiceError("TIMEOUT", message, named(operationId));
 }
 

@@ -65,7 +65,7 @@ function deadText({ origin, attempts, reason, error }: Dead, queue: string): str
   const failed = isUsedUp
     ? `it failed ${attempts} of ${counted(attempts, "time")} in queue ${origin}`
     : `it failed in queue ${origin} (${reason})`;
-  const again = `Run it again with "sluice job retry" or "sluice redrive ${queue}".`;
+  const again = `Run it again with "sluice job retry ID" or "sluice redrive ${queue}".`;
   return sentences(`It is a dead letter: ${failed}.`, again, lastError(error));
 }
 
@@ -94,9 +94,9 @@ function waitingText(why: WhyWaiting): string {
 
 function noWorker({ queue, workers, running }: WhyWaiting | WhyGated): string {
   if (workers === 0) return `No worker is connected to queue ${queue}.`;
-  const busy =
-    workers === 1 ? `The only worker of queue ${queue} is` : `All workers of queue ${queue} are`;
-  return `${busy} busy: ${counted(workers, "worker")} with ${counted(running, "job")}.`;
+  const jobs = counted(running, "job");
+  if (workers === 1) return `The only worker of queue ${queue} is busy with ${jobs}.`;
+  return `All ${counted(workers, "worker")} of queue ${queue} are busy with ${jobs}.`;
 }
 
 /** Who goes out before the job. */

@@ -40,7 +40,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await busy(w);
       return w.add("x");
     },
-    text: "The only worker of queue w is busy: 1 worker with 1 job.",
+    text: "The only worker of queue w is busy with 1 job.",
     data: { reason: "no-worker", workers: 1, running: 1 },
   },
   "all workers are busy": {
@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await busy(w, 2, "two");
       return w.add("x");
     },
-    text: "All workers of queue w are busy: 2 workers with 3 jobs.",
+    text: "All 2 workers of queue w are busy with 3 jobs.",
     data: { reason: "no-worker", workers: 2, running: 3 },
   },
   paused: {
@@ -293,7 +293,7 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     text:
       "It is a dead letter: it failed 1 of 1 time in queue w. " +
-      'Run it again with "sluice job retry" or "sluice redrive w.dlq". Last error: Error: boom',
+      'Run it again with "sluice job retry ID" or "sluice redrive w.dlq". Last error: Error: boom',
     data: { reason: "dead", queue: "w.dlq" },
   },
   "sixth of its lane": {
@@ -313,9 +313,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await w.add("urgent", { priority: 0 });
       return w.add("x");
     },
-    text:
-      "The only worker of queue w is busy: 1 worker with 1 job. " +
-      "1 job of a more urgent tier waits.",
+    text: "The only worker of queue w is busy with 1 job. " + "1 job of a more urgent tier waits.",
     data: { reason: "no-worker", place: 0, urgent: 1 },
   },
   cancelled: {

@@ -118,12 +118,13 @@ test("a job shows its whole life and why it does not run", async () => {
     const told = events.filter((event) => event !== "waited");
     const all = ["added", "dispatched", "failed", "dispatched", "dead", "waiting"];
     assert.deepEqual(told, all, "every attempt, in order");
-    await page.getByText("No worker of queue orders.dlq is free.").first().waitFor();
+    const dead = /^It is a dead letter: it failed 2 of 2 times in queue orders\./;
+    await page.getByText(dead).first().waitFor();
     await page.getByText('"tenant": "acme"').waitFor();
   });
   const { items } = (await stage.server.call("GET /v1/queues/search/jobs")).body;
   await stage.look(`#/jobs/${items[0].id}`, async (page) => {
-    const words = /^Gate indexer:alpha keeps it \(cooldown\) for .* until \d\d:\d\d/;
+    const words = /^Gate indexer:alpha is cooled down for another .* \(.*\d\d:\d\d.*\)$/;
     await page.locator("p.why").getByText(words).waitFor();
     const life = page.locator(".timeline li.now");
     await life.getByText("gated by indexer:alpha").waitFor();

@@ -47,9 +47,25 @@ test("a program is run for each job: its exit code decides", async (t) => {
   assert.equal(wrong.code, 1);
   assert.match(wrong.remarks, /exit code 3: because/);
   assert.match((await sluice(`job show ${id}`)).text, /error +exit code 3: because/);
-  assert.match((await sluice("redrive work.dlq")).text, /^1 job is back$/);
+  const missing = await sluice(`redrive work.dlq --id ${id} --id zzz`);
+  assert.deepEqual([missing.code, missing.text], [1, "1 job is back"]);
+  assert.match(missing.remarks, /^1 job is not back: no dead letter of work.dlq/);
+  assert.match((await sluice("redrive work.dlq")).text, /^0 jobs are back$/);
   const refused = await sluice("redrive work").catch((error) => error);
   assert.equal(refused.code, "NOT_A_DLQ");
+});
+
+test("the time of a job is named after its state", async (t) => {
+  const { sluice, served } = await place(t);
+  const broker = await served.broker;
+  await sluice("queue set q retry.attempts=1");
+  assert.match((await sluice("queue show q")).text, /^retry +1 attempt,/m);
+  const [added] = await broker.add("q", [{ payload: new Uint8Array() }]);
+  const { id } = added!.ok!;
+  const [leased] = await broker.lease("q", { max: 1 });
+  assert.match((await sluice(`job show ${id}`)).text, /^leased until +\d{4}-/m);
+  await broker.ack([{ lease: leased!.lease }]);
+  assert.match((await sluice(`job show ${id}`)).text, /^ended +\d{4}-/m);
 });
 
 test("gates are set, seen, cooled down and removed", async (t) => {

@@ -5,6 +5,9 @@ import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
 import { duration, facts, key, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
+/** What the time of a job means in its state. */
+const AT: Readonly<Record<string, string>> = { delayed: "due", leased: "leased until" };
+
 const VERBS = ["show", "history", "cancel", "retry"];
 
 export const jobCommand: Command = {
@@ -103,7 +106,7 @@ function show({ isJson, output }: Call, info: JobInfo): number {
     ["deliveries", String(info.deliveries)],
     ["dead letter", info.dead === undefined ? undefined : deathOf(info.dead)],
     ["added", time(info.addedAt)],
-    ["at", info.at === undefined ? undefined : time(info.at)],
+    [AT[info.state] ?? "ended", info.at === undefined ? undefined : time(info.at)],
     ["worker", info.worker],
     ["progress", info.progress === undefined ? undefined : JSON.stringify(info.progress)],
     ["error", info.error],

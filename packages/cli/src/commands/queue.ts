@@ -2,7 +2,7 @@ import { allQueues, type Broker, type QueueInfo, type QueueOptions } from "@slui
 import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
-import { count, duration, facts, key, percent, printable, table, time } from "../show.ts";
+import { count, counted, duration, facts, key, percent, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 const VERBS = [
@@ -162,7 +162,7 @@ function show({ isJson, output }: Call, info: QueueInfo): number {
       ["payload bytes", count(stats.bytes)],
       [
         "capacity",
-        `${count(capacity.jobs)} jobs, ${count(capacity.bytes)} bytes, ${config.onFull}`,
+        `${counted(capacity.jobs, "job")}, ${counted(capacity.bytes, "byte")}, ${config.onFull}`,
       ],
       ["lease", duration(config.leaseMs)],
       ["retry", retryText(retry)],
@@ -171,7 +171,7 @@ function show({ isJson, output }: Call, info: QueueInfo): number {
         "letters kept here",
         config.retentionMs === undefined ? "until someone ends them" : duration(config.retentionMs),
       ],
-      ["results kept", `${count(config.results.jobs)} jobs, ${duration(config.results.ms)}`],
+      ["results kept", `${counted(config.results.jobs, "job")}, ${duration(config.results.ms)}`],
     ])}`,
   );
   return EXIT.well;
@@ -179,7 +179,8 @@ function show({ isJson, output }: Call, info: QueueInfo): number {
 
 function retryText({ attempts, deliveries, minMs, maxMs }: QueueInfo["config"]["retry"]): string {
   const times = `${duration(minMs)} to ${duration(maxMs)}`;
-  return `${count(attempts)} attempts, ${times}, at most ${count(deliveries)} deliveries`;
+  const most = counted(deliveries, "delivery", "deliveries");
+  return `${counted(attempts, "attempt")}, ${times}, at most ${most}`;
 }
 
 async function set(call: Call, broker: Broker, rest: readonly string[]): Promise<number> {

@@ -21,7 +21,11 @@ ${TARGET_USAGE}`,
       const redriven = await broker.redrive(queue, options);
       const text = `${counted(redriven, "job is", "jobs are")} back`;
       call.output.out(call.isJson ? JSON.stringify({ redriven }) : text);
-      return EXIT.well;
+      const missing = new Set(ids).size - redriven;
+      if (missing <= 0) return EXIT.well;
+      const left = `${counted(missing, "job is", "jobs are")} not back`;
+      call.output.progress.write(`${left}: no dead letter of ${queue}, or leased by a reader\n`);
+      return EXIT.wrong;
     });
   },
 };
