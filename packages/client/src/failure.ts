@@ -7,7 +7,8 @@ import { REASON_TEXT_MAX, STACK_TEXT_MAX } from "./limits.ts";
 export type Failure = Omit<Nack, "lease">;
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof RetryAfter) return { ...waiting(error), ...stackOf(error) };
+  // A RetryAfter is a request to wait, not a fault: its stack would only fill the log.
+  if (error instanceof RetryAfter) return waiting(error);
   if (error instanceof Unrecoverable) return { ...final(error), ...stackOf(error) };
   return error === undefined ? {} : { error: textOf(error), ...stackOf(error) };
 }

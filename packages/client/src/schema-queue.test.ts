@@ -86,7 +86,7 @@ for (const [name, schema] of [
     await sluice.drain();
     assert.deepEqual(failed, ["SCHEMA"]);
     const dead = await job.info();
-    assert.deepEqual([dead.queue, dead.attempt], ["mail.dlq", 1]);
+    assert.deepEqual([dead.queue, dead.dead?.origin, dead.dead?.attempts], ["mail.dlq", "mail", 1]);
   });
 }
 

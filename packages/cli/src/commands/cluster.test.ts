@@ -36,7 +36,7 @@ test("a drain ends when the node has nothing left", async (t) => {
   const b = { id: "b", owned: 1 };
   const said = await drain(t, [{ id: "a", owned: 1 }, b], [{ id: "a", owned: 0 }, b]);
   assert.deepEqual([said.code, said.text], [0, "a is drained: it can be stopped"]);
-  assert.match(said.remarks, /a has 1 partitions\na has 0 partitions/);
+  assert.match(said.remarks, /a has 1 partition\na has 0 partitions/);
 });
 
 test("a drain that nobody can end does not wait for ever, and says why", async (t) => {
