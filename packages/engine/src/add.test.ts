@@ -28,6 +28,7 @@ test("a job that says nothing waits in the last tier and costs 1", () => {
     attempt: 0,
     attempts: 5,
     lease: 0,
+    deliveries: 0,
     addedAt: 5,
     body: undefined,
   });

@@ -45,7 +45,13 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
   const engine = open();
   engine.add("q", { fairnessKey: "k", attempts: 3 }, 5);
   const [lease] = engine.lease("q", 1, 6);
-  const held = { attempts: 3, fairnessKey: "k", addedAt: 5, expiresAt: 30_006 };
+  const held = {
+    attempts: 3,
+    deliveries: 1,
+    fairnessKey: "k",
+    addedAt: 5,
+    expiresAt: 30_006,
+  };
   assert.deepEqual(engine.held(1, lease!.lease), held);
   assert.equal(engine.held(1, lease!.lease + 1), undefined);
   assert.equal(engine.held(2, 1), undefined);
