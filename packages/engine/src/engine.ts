@@ -22,6 +22,7 @@ import {
   redriveOldest,
   setLaneWeight,
   setQueue,
+  stepPurge,
 } from "./manage.ts";
 import { unhold } from "./moves.ts";
 import type { Answered } from "./operations.ts";
@@ -118,6 +119,9 @@ export class Engine extends GateCalls {
     const upTo = this.#core.lastSeq;
     purge(this.#core, this.#core.queue(queue), upTo, at);
     this.#core.tell({ at, fact: "purged", name: queue, upTo });
+    // A small queue is empty when the call returns, and no job can return to it in between.
+    stepPurge(this.#core, at);
+    this.#core.lines.settle(at);
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {

@@ -70,7 +70,9 @@ test("a purge removes what waits or is delayed and leaves leases, kept jobs and 
   const [a, b] = engine.lease("q", 2, 0);
   engine.ack(a!.id, a!.lease, 0);
   engine.purge("q", 10);
-  assert.deepEqual(facts.at(-1), { at: 10, fact: "purged", name: "q", upTo: 7 });
+  const purged = facts.find(({ fact }) => fact === "purged");
+  assert.deepEqual(purged, { at: 10, fact: "purged", name: "q", upTo: 7 });
+  assert.deepEqual(facts.at(-1), { at: 10, fact: "purge-ended", name: "q" });
   engine.add("q", {}, 10);
   settle(engine, 10);
   const { waiting, delayed, leased, cancelled } = engine.queueStats("q");
