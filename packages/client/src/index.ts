@@ -32,6 +32,6 @@ export type { Scaled } from "./slots.ts";
 export { Sluice } from "./sluice.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
 export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
-export type { SluiceEvent } from "./value-events.ts";
+export type { EventsNamed, SluiceEvent, SluiceEventFilter } from "./value-events.ts";
 export type { WorkJob } from "./work-job.ts";
 export type { Worker } from "./worker.ts";

@@ -1,12 +1,5 @@
 /** The client: queues, gates, groups and stores over any Broker port. */
-import {
-  allQueues,
-  type Broker,
-  type EventFilter,
-  type GateInfo,
-  type QueueInfo,
-  type Why,
-} from "@sluice/protocol";
+import { allQueues, type Broker, type GateInfo, type QueueInfo, type Why } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { Activity } from "./activity.ts";
 import { typedAs } from "./as-typed.ts";
@@ -26,7 +19,12 @@ import { Queue } from "./queue.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
-import { type SluiceEvent, ValueEvents } from "./value-events.ts";
+import {
+  type EventsNamed,
+  type SluiceEvent,
+  type SluiceEventFilter,
+  ValueEvents,
+} from "./value-events.ts";
 
 /** The longest page there is. */
 const ALL_GATES = { limit: 1_000 } as const;
@@ -148,8 +146,12 @@ export class Sluice extends Emitter<SluiceEvents> implements AsyncDisposable {
   }
 
   /** What happens in the broker from now on, in order, once it is durable; results are values. */
-  events(filter: EventFilter = {}): AsyncIterableIterator<SluiceEvent> {
-    return new ValueEvents(this.#connection.port.events(parseFilter(filter)));
+  events<Name extends SluiceEvent["event"]>(
+    filter: SluiceEventFilter<Name> = {},
+  ): AsyncIterableIterator<EventsNamed<Name>> {
+    const events = new ValueEvents(this.#connection.port.events(parseFilter(filter)));
+    // The filter has chosen the names.
+    return events as AsyncIterableIterator<SluiceEvent> as AsyncIterableIterator<EventsNamed<Name>>;
   }
 
   /**

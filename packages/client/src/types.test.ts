@@ -85,8 +85,24 @@ async function infersResults(
   worker.on("finished", (event) => same<typeof event.result, number | undefined>(true));
 }
 
+/** Events that are chosen by name have the fields of these alone. */
+async function infersEvents(sluice: Sluice) {
+  for await (const event of sluice.events({ events: ["ended"] })) {
+    same<typeof event.id, string>(true);
+    same<typeof event.result, unknown>(true);
+  }
+  for await (const event of sluice.events({ queue: "q" })) {
+    // @ts-expect-error Not every event is about a job.
+    void event.id;
+    if (event.event === "added") same<typeof event.id, string>(true);
+  }
+  // @ts-expect-error There is no such event.
+  sluice.events({ events: ["finnished"] });
+}
+
 test("what users write has the types that they expect", () => {
   assert.equal(typeof compiles, "function");
   assert.equal(typeof infers, "function");
   assert.equal(typeof infersResults, "function");
+  assert.equal(typeof infersEvents, "function");
 });

@@ -8,6 +8,15 @@ export type SluiceEvent =
   | Exclude<BrokerEvent, { event: "ended" }>
   | (Omit<Ended, "result"> & { result?: unknown });
 
+/** Which events are read; without a filter all of them. */
+export interface SluiceEventFilter<Name extends SluiceEvent["event"] = SluiceEvent["event"]> {
+  queue?: string;
+  events?: readonly Name[];
+}
+
+/** The events with these names. */
+export type EventsNamed<Name extends SluiceEvent["event"]> = Extract<SluiceEvent, { event: Name }>;
+
 /** The events of the port, as users read them. */
 export class ValueEvents implements AsyncIterableIterator<SluiceEvent> {
   readonly #events: AsyncIterableIterator<BrokerEvent>;
