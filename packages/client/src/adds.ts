@@ -14,17 +14,32 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import { Gather, type Waiter } from "./gather.ts";
-import { UNANSWERED_CALLS_MAX, UNANSWERED_JOBS_MAX } from "./limits.ts";
+import { UNANSWERED_JOBS_MAX } from "./limits.ts";
 import { one } from "./one.ts";
 
-const NAME = /^(.+)~(\d+)of\d+$/;
+/** An id that callers choose does not look like this. */
+const NAME = /^sluice~(.+)~(\d+)of\d+$/;
+
+function nameOf(operationId: string, index: number, jobs: readonly NewJob[]): string {
+  return `sluice~${operationId}~${index}of${jobs.length}`;
+}
+
+/** A call of several adds that was not answered in time. */
+interface Unanswered {
+  readonly jobs: readonly NewJob[];
+  /** Its repetitions that are under way, by the time that they were given. */
+  readonly repetitions: Map<number | undefined, Promise<readonly Outcome<Added>[]>>;
+  /** What it was answered when it was repeated. */
+  answers?: readonly Outcome<Added>[];
+}
 
 export class Adds {
   readonly #port: Broker;
   readonly #queue: string;
   readonly #gather: Gather<NewJob, Added>;
-  /** Calls of several adds that were not answered in time, by their operation ids. */
-  readonly #unanswered = new Map<string, readonly NewJob[]>();
+  /** By their operation ids, the oldest first. */
+  readonly #unanswered = new Map<string, Unanswered>();
+  #unansweredJobs = 0;
 
   constructor(port: Broker, queue: string) {
     this.#port = port;
@@ -41,13 +56,36 @@ export class Adds {
     this.flush();
     const [, operationId, place] = NAME.exec(options.operationId ?? "") ?? [];
     if (operationId === undefined) return one(this.#port.add(this.#queue, [job], options));
-    const jobs = this.#unanswered.get(operationId);
+    const call = this.#unanswered.get(operationId);
     const index = Number(place);
-    if (jobs === undefined || !isSame(jobs[index]?.payload, job.payload)) {
+    if (call === undefined || !isSame(call.jobs[index]?.payload, job.payload)) {
       throw notOurs(options.operationId!);
     }
-    const outcomes = await this.#port.add(this.#queue, jobs, { ...options, operationId });
-    return one(Promise.resolve(outcomes.slice(index, index + 1)));
+    const answers = call.answers ?? (await this.#repeat(call, { ...options, operationId }));
+    return one(Promise.resolve(answers.slice(index, index + 1)));
+  }
+
+  /**
+   * Adds that are repeated at the same time share one repetition: otherwise each would send the
+   * jobs of all. With a signal of its own an add is repeated by itself.
+   */
+  #repeat(call: Unanswered, options: OperationOptions): Promise<readonly Outcome<Added>[]> {
+    const { signal, timeoutMs } = options;
+    if (signal !== undefined) return this.#ask(call, options);
+    const underWay = call.repetitions.get(timeoutMs);
+    if (underWay !== undefined) return underWay;
+    const asked = this.#ask(call, options).finally(() => call.repetitions.delete(timeoutMs));
+    call.repetitions.set(timeoutMs, asked);
+    return asked;
+  }
+
+  async #ask(call: Unanswered, options: OperationOptions): Promise<readonly Outcome<Added>[]> {
+    const outcomes = await this.#port.add(this.#queue, call.jobs, options);
+    const isFinal = outcomes.every(
+      ({ error }) => error === undefined || !SluiceError.fromJSON(error).isRetryable,
+    );
+    if (isFinal) call.answers = outcomes;
+    return outcomes;
   }
 
   /** Sends what is gathered now. */
@@ -63,9 +101,7 @@ export class Adds {
       const { operationId } = error instanceof SluiceError ? error.details : {};
       if (jobs.length === 1 || typeof operationId !== "string") throw error;
       this.#keep(operationId, jobs);
-      return jobs.map((_, i) =>
-        refusalOf(error as SluiceError, `${operationId}~${i}of${jobs.length}`),
-      );
+      return jobs.map((_, i) => refusalOf(error as SluiceError, nameOf(operationId, i, jobs)));
     }
   }
 
@@ -76,15 +112,17 @@ export class Adds {
     const { operationId } = error.details;
     if (typeof operationId !== "string") return outcome;
     this.#keep(operationId, jobs);
-    return refusalOf(error, `${operationId}~${index}of${jobs.length}`);
+    return refusalOf(error, nameOf(operationId, index, jobs));
   }
 
   #keep(operationId: string, jobs: readonly NewJob[]): void {
-    if (jobs.length > UNANSWERED_JOBS_MAX) return;
-    this.#unanswered.set(operationId, jobs);
-    for (const oldest of this.#unanswered.keys()) {
-      if (this.#unanswered.size <= UNANSWERED_CALLS_MAX) return;
+    if (this.#unanswered.has(operationId)) return;
+    this.#unanswered.set(operationId, { jobs, repetitions: new Map() });
+    this.#unansweredJobs += jobs.length;
+    for (const [oldest, call] of this.#unanswered) {
+      if (this.#unansweredJobs <= UNANSWERED_JOBS_MAX) return;
       this.#unanswered.delete(oldest);
+      this.#unansweredJobs -= call.jobs.length;
     }
   }
 }

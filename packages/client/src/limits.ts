@@ -52,8 +52,7 @@ export const LAST_ANSWER_MS = 10_000;
 export const CLOSE_ANSWER_MS = 500;
 
 /**
- * Calls of several adds that were not answered in time and can be repeated, for each queue, and the
- * jobs of the largest: their payloads stay in memory.
+ * Jobs of calls of several adds that were not answered in time and can be repeated, for each queue:
+ * ten of the largest calls. Their payloads stay in memory.
  */
-export const UNANSWERED_CALLS_MAX = 100;
-export const UNANSWERED_JOBS_MAX = 1_000;
+export const UNANSWERED_JOBS_MAX = 100_000;

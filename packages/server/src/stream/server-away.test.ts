@@ -167,8 +167,40 @@ test("adds that travelled together are repeated one by one, and added once each"
   assert.notEqual((await queue.add("a", { operationId: ids[0]! })).id, last.id);
   assert.equal(await scene.added(), 3);
   await assert.rejects(queue.add("b", { operationId: ids[0]! }), { code: "CONFLICT" });
-  const foreign = ids[0]!.replace("~", "x~");
+  const foreign = ids[0]!.replace("~", "~x");
   await assert.rejects(queue.add("a", { operationId: foreign }), { code: "CONFLICT" });
+});
+
+test("adds that are repeated together are sent once, however many they are", async (t) => {
+  const scene = await Scene.open(t);
+  const { unmute } = scene.muteAdds();
+  const queue = await scene.sluice.queue<number>("q");
+  const numbers = Array.from({ length: 2_000 }, (_, i) => i);
+  const adding = numbers.map((n) => queue.add(n).catch((error) => error));
+  await scene.clock.advance(CALL_TIMEOUT_MS);
+  const errors = (await Promise.all(adding)) as SluiceError[];
+  unmute();
+  let calls = 0;
+  const { add } = scene.broker;
+  scene.broker.add = (...args) => {
+    calls += 1;
+    return add.apply(scene.broker, args);
+  };
+  const repeat = async (n: number): Promise<string> => {
+    const operationId = errors[n]!.details.operationId as string;
+    return (await queue.add(n, { operationId })).id;
+  };
+  const ids = await Promise.all(numbers.map(repeat));
+  assert.equal(await repeat(7), ids[7]);
+  assert.deepEqual([new Set(ids).size, await scene.added(), calls], [2_000, 2_000, 1]);
+});
+
+test("an operation id with a tilde is the caller's own", async (t) => {
+  const { sluice } = await Scene.open(t);
+  const queue = await sluice.queue<string>("q");
+  const options = { operationId: "import~3of10" };
+  const { id } = await queue.add("a", options);
+  assert.equal((await queue.add("a", options)).id, id);
 });
 
 test("a call's own timeout counts before that of the connection", async (t) => {
