@@ -286,8 +286,7 @@ export function retryLetter(core: Core, row: number, now: number): void {
   refuseForgotten(core, row);
   const { queue } = core.jobs.extra(row)!.origin!;
   if (!core.byName.has(queue)) {
-    const id = core.jobs.num(row, ID);
-    const message = `job ${id} came from queue ${queue}, which does not exist: make it first`;
+    const message = `the letter came from queue ${queue}, which does not exist: make it first`;
     throw new Refusal("QUEUE_NOT_FOUND", message, { field: "queue", value: queue });
   }
   redrive(core, row, now);

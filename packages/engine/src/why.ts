@@ -69,7 +69,10 @@ function deadOf(core: Core, row: number): Dead | undefined {
   const extra = core.jobs.extra(row);
   if (extra?.origin === undefined) return undefined;
   const { queue: origin, attempts, reason } = extra.origin;
-  return { origin, attempts, reason, ...(extra.error === undefined ? {} : { error: extra.error }) };
+  const dead: Dead = { origin, attempts, reason };
+  if (extra.error !== undefined) dead.error = extra.error;
+  if (!core.byName.has(origin)) dead.isOriginGone = true;
+  return dead;
 }
 
 function whyWaiting(core: Core, row: number, now: number): Why {

@@ -60,13 +60,14 @@ function delayedText(why: WhyDelayed, now: number): string {
   }
 }
 
-function deadText({ origin, attempts, reason, error }: Dead, queue: string): string {
+function deadText({ origin, attempts, reason, error, isOriginGone }: Dead, queue: string): string {
   const isUsedUp = reason === "attempts used up";
   const failed = isUsedUp
     ? `it failed ${attempts} of ${counted(attempts, "time")} in queue ${origin}`
     : `it failed in queue ${origin} (${reason})`;
   const again = `Run it again with "sluice job retry ID" or "sluice redrive ${queue}".`;
-  return sentences(`It is a dead letter: ${failed}.`, again, lastError(error));
+  const gone = isOriginGone && `That queue was deleted: make it with "sluice queue set ${origin}".`;
+  return sentences(`It is a dead letter: ${failed}.`, gone, again, lastError(error));
 }
 
 function waitingText(why: WhyWaiting): string {

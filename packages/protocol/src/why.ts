@@ -14,6 +14,8 @@ export interface Dead {
   attempts: number;
   reason: string;
   error?: string;
+  /** Its queue was deleted: it must be made again before the letter can return. */
+  isOriginGone?: true;
 }
 
 export interface WhyWaiting {

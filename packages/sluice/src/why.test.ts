@@ -296,6 +296,26 @@ const CASES: Readonly<Record<string, Case>> = {
       'Run it again with "sluice job retry ID" or "sluice redrive w.dlq". Last error: Error: boom',
     data: { reason: "dead", queue: "w.dlq" },
   },
+  "a dead letter whose queue was deleted": {
+    build: async ({ queue, clock, sluice }) => {
+      const w = await queue({ retry: { attempts: 1 } });
+      const job = await w.add("x");
+      const worker = w.work(boom);
+      await clock.drain(sluice);
+      await worker.close();
+      await w.delete();
+      await assert.rejects(job.retry(), {
+        code: "QUEUE_NOT_FOUND",
+        message: "the letter came from queue w, which does not exist: make it first",
+      });
+      return job;
+    },
+    text:
+      "It is a dead letter: it failed 1 of 1 time in queue w. " +
+      'That queue was deleted: make it with "sluice queue set w". ' +
+      'Run it again with "sluice job retry ID" or "sluice redrive w.dlq". Last error: Error: boom',
+    data: { reason: "dead", queue: "w.dlq" },
+  },
   "sixth of its lane": {
     build: async ({ queue }) => {
       const w = await queue();

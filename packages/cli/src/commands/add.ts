@@ -83,6 +83,7 @@ async function addLines(
   options: JobOptions,
 ): Promise<number> {
   let refused = 0;
+  let number = 0;
   let batch: BulkItem<unknown>[] = [];
   const send = async (): Promise<void> => {
     for (const job of await queue.addBulk(batch)) {
@@ -92,12 +93,24 @@ async function addLines(
     batch = [];
   };
   for await (const line of lines(call.input)) {
+    number += 1;
     if (line.trim() === "") continue;
-    batch.push({ payload: read(line), ...options });
+    try {
+      batch.push({ payload: read(line), ...options });
+    } catch (error) {
+      if (batch.length > 0) await send();
+      refused += 1;
+      call.output.out(tell(call, badLine(number, error as Misuse)));
+    }
     if (batch.length === BATCH) await send();
   }
   if (batch.length > 0) await send();
   return refused === 0 ? EXIT.well : EXIT.wrong;
+}
+
+/** A line that is not read is refused alone, in its place among the answers. */
+function badLine(number: number, { message }: Misuse): SluiceError {
+  return new SluiceError("INVALID", `line ${number}: ${message}`, { field: "payload" });
 }
 
 function tell({ isJson }: Call, job: { id: string } | SluiceError): string {

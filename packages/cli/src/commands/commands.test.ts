@@ -27,9 +27,10 @@ test("each line of standard input is a job, and bad ones are told", async (t) =>
   assert.equal(many.text.split("\n").length, 3);
   const taken = await sluice("consume numbers --drain");
   assert.equal(taken.text, '{"n":1}\n{"n":2}\n3');
-  const bad = await feed("not json", "add", "numbers", "-");
-  assert.equal(bad.code, 2);
-  assert.match(bad.remarks, /a payload is JSON, got "not json"/);
+  const bad = await feed("4\nnot json\n5", "add", "numbers", "-");
+  assert.equal(bad.code, 1);
+  assert.match(bad.text, /^\w+\nINVALID: line 2: a payload is JSON, got "not json".*\n\w+$/);
+  assert.equal((await sluice("consume numbers --drain")).text, "4\n5");
   await sluice("queue set numbers capacity.jobs=1");
   const full = await feed("1\n2", "add", "numbers", "-");
   assert.equal(full.code, 1);
