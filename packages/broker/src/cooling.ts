@@ -5,6 +5,7 @@
  */
 import type { Engine, NackOptions } from "@sluice/engine";
 import { matchesPattern, type Nack, type QueuePolicy, SluiceError } from "@sluice/protocol";
+import { GATES_MAX } from "./policy/limits.ts";
 
 /** The nack with its default blame narrowed to gates that the caller may blame. */
 export function allowedNack(
@@ -17,12 +18,17 @@ export function allowedNack(
   engine.checkLease(token.job, token.lease);
   const mayTouch = judgeOf(engine, token.job, mayCool);
   const { cooldown, blame } = nack;
-  const named = [...(cooldown === undefined ? [] : [cooldown.gate]), ...(blame || [])];
-  const foreign = named.find((gate) => !mayTouch(gate));
+  const foreign = named(nack).find((gate) => !mayTouch(gate));
   if (foreign !== undefined) throw forbidden(foreign);
   if (blame !== undefined || cooldown !== undefined) return nack;
   const { gates } = engine.job(token.job)!;
   return { ...nack, spare: gates.filter((gate) => !mayTouch(gate)) };
+}
+
+/** The gates that a nack names. The engine refuses what is no list, and one that is too long. */
+function named({ cooldown, blame }: Omit<Nack, "lease" | "error">): string[] {
+  const blamed = Array.isArray(blame) && blame.length <= GATES_MAX ? blame : [];
+  return typeof cooldown?.gate === "string" ? [cooldown.gate, ...blamed] : blamed;
 }
 
 function judgeOf(

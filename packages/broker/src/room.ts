@@ -71,6 +71,7 @@ export class Room {
     if (spec.group !== undefined) this.#groups.await(spec.group);
     if (signal === undefined) return answer.promise;
     const abort = (): void => giveUp(aborted(signal));
+    if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     return answer.promise.finally(() => signal.removeEventListener("abort", abort));
   }

@@ -1,4 +1,5 @@
 import { type Outcome, toSluiceError } from "@sluice/protocol";
+import { READ_ITEMS_MS } from "./limits.ts";
 
 /** A call for those items of a batch that may go through; the others are answered here. */
 export async function forAllowed<I, T>(
@@ -12,22 +13,28 @@ export async function forAllowed<I, T>(
   return items.map((_, i) => refusals[i] ?? answers[next++]!);
 }
 
-/** Reads each item of a batch and makes the call with those that could be read. */
-export function forReadable<B, I, T>(
+/**
+ * Reads each item of a batch and makes the call with those that could be read. Items of a large
+ * body may cost much to look at, so other requests get their turn between them.
+ */
+export async function forReadable<B, I, T>(
   bodies: readonly B[],
   read: (body: B) => I,
   call: (items: readonly I[]) => Promise<Outcome<T>[]>,
 ): Promise<Outcome<T>[]> {
   const refusals: (Outcome<T> | undefined)[] = [];
-  const items = bodies.map((body): I | undefined => {
+  const items: (I | undefined)[] = [];
+  let since = performance.now();
+  for (const body of bodies) {
+    const i = items.push(undefined) - 1;
     try {
-      const item = read(body);
-      refusals.push(undefined);
-      return item;
+      items[i] = read(body);
     } catch (error) {
-      refusals.push({ error: toSluiceError(error).toJSON() });
-      return undefined;
+      refusals[i] = { error: toSluiceError(error).toJSON() };
     }
-  });
+    if (performance.now() - since < READ_ITEMS_MS) continue;
+    await new Promise(setImmediate);
+    since = performance.now();
+  }
   return forAllowed(items, refusals, (allowed) => call(allowed as readonly I[]));
 }

@@ -56,7 +56,10 @@ export const BODY_BYTES_HARD_MAX = 24 * MIB;
  */
 export const BODY_BYTES_SMALL_MAX = 64 * 1024;
 
-/** A batch of leases, 10,000 of them with their tokens of 100 bytes at most. */
+/**
+ * A batch of leases, 10,000 of them with their tokens of 100 bytes at most. Or how far their jobs
+ * are: 200 bytes for each, or 250 jobs with the 8 KiB that one may tell.
+ */
 export const LEASES_BODY_BYTES_MAX = 2 * MIB;
 
 /** A queue's settings: a policy of 256 KiB, its script, and weights for 10,000 lanes. */
@@ -76,14 +79,22 @@ export const BODIES_RETRY_MS = 1_000;
 
 /**
  * Bytes of a body that are looked at before others get their turn: 1 to 7 ms, by what is in it.
- * A part that is parsed whole has `PIECE_BYTES_MAX` at most, not counting its long texts: 25 ms
- * for the worst, an object of 30,000 names. The largest that is legal is a store's value.
+ * A part that is parsed whole has `PIECE_BYTES_MAX` at most; of its long texts only the escapes
+ * count. That is 25 ms for the worst, an object of 30,000 names. The largest that is legal is a store's value.
  */
 export const SLICE_BYTES = 128 * 1024;
 export const PIECE_BYTES_MAX = 320 * 1024;
 
-/** Fields of a body, and of an item of a list. */
+/** Fields of a body, and of an item of a list; and the name of one, which is read in one go. */
 export const MEMBERS_MAX = 256;
+export const NAME_BYTES_MAX = 1_024;
+
+/** How long the items of a batch are read before others get their turn. */
+export const READ_ITEMS_MS = 10;
+
+/** Headers of a job and gates that it names, the port's own bounds. */
+export const JOB_HEADERS_MAX = 64;
+export const JOB_GATES_MAX = 16;
 
 /** How long a connection that was refused may take to read why before it is destroyed. */
 export const LINGER_MS = 1_000;

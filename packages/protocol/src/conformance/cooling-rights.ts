@@ -47,6 +47,29 @@ export const coolingRights = cases("gates: who may cool them down", {
     equal((await scene.broker.gate("b")).cooldown, undefined, "the ladder");
   },
 
+  "what is no cooldown or blame is refused alike with and without limited rights": async (
+    scene,
+  ) => {
+    await scene.queue();
+    await scene.broker.add("q", [JOB]);
+    const { lease } = await scene.takeOne();
+    for (const wrong of [
+      { blame: 5 },
+      { blame: {} },
+      { blame: "gate" },
+      { blame: Array(17).fill("gate") },
+      { cooldown: null },
+      { cooldown: 5 },
+      { cooldown: { gate: 5, ms: 1 } },
+      { cooldown: { gate: ["gate"], ms: 1 } },
+    ] as object[]) {
+      for (const mayCool of [undefined, [], ["*"]]) {
+        const [outcome] = await scene.broker.nack([{ lease, ...wrong, mayCool }]);
+        equal(outcome?.error?.code, "INVALID", `${JSON.stringify(wrong)}, rights ${mayCool}`);
+      }
+    }
+  },
+
   "a failure without rights feeds no ladder of a gate that the producer named": async (scene) => {
     await scene.queue();
     await scene.broker.setGate("gate", { ladder: [scene.steps(100)] });

@@ -15,6 +15,8 @@
  * AFTER     a value is complete: a comma, or the end of what it is in
  */
 import { SluiceError } from "@sluice/protocol";
+import { NAME_BYTES_MAX } from "../limits.ts";
+import { ESCAPES, isDigit, isHex, isSpace } from "./json-bytes.ts";
 
 const VALUE = 0;
 const ITEM = 1;
@@ -54,6 +56,8 @@ export class JsonScanner {
   deepest = 0;
   /** Bytes within long strings since `begin`: they cost next to nothing to parse. */
   textBytes = 0;
+  /** Escapes in strings since `begin`: each costs as much as a byte of structure. */
+  escapes = 0;
   #state = VALUE;
   #depth = 0;
   /** What each open level is: a list or an object. */
@@ -72,6 +76,7 @@ export class JsonScanner {
     this.#depth = 0;
     this.deepest = 0;
     this.textBytes = 0;
+    this.escapes = 0;
   }
 
   /** Steps over white space; answers the next byte, which stays unread. */
@@ -98,8 +103,12 @@ export class JsonScanner {
   name(known: readonly Buffer[]): number {
     this.take(BYTE.quote);
     const from = this.at;
-    const end = this.#textEnd(from, this.bytes.length);
+    const end = this.#textEnd(from, Math.min(from + NAME_BYTES_MAX + 1, this.bytes.length));
     if (end >= this.bytes.length) this.fail();
+    if (end > from + NAME_BYTES_MAX) {
+      const message = `a field of the body has a name of more than ${NAME_BYTES_MAX} bytes`;
+      throw new SluiceError("INVALID", message, { field: "body", position: from });
+    }
     this.at = end + 1;
     if (this.bytes[this.at] === BYTE.colon) this.at++;
     else this.take(BYTE.colon);
@@ -241,6 +250,7 @@ export class JsonScanner {
   }
 
   #escapeEnd(at: number): number {
+    this.escapes++;
     const byte = this.bytes[at]!;
     if (byte !== 0x75) return ESCAPES.has(byte) ? at + 1 : this.fail(at);
     for (let i = 1; i <= 4; i++) if (!isHex(this.bytes[at + i]!)) this.fail(at + i);
@@ -280,18 +290,4 @@ export class JsonScanner {
     const message = `the body is not valid JSON: ${found} at position ${at}`;
     throw new SluiceError("INVALID", message, { field: "body", position: at });
   }
-}
-
-const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39;
-}
-
-function isHex(byte: number): boolean {
-  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }

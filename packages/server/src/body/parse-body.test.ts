@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { BATCH_MAX, MEMBERS_MAX, PIECE_BYTES_MAX, SLICE_BYTES } from "../limits.ts";
+import { type TestContext, test } from "node:test";
+import { BATCH_MAX, MEMBERS_MAX, NAME_BYTES_MAX, PIECE_BYTES_MAX, SLICE_BYTES } from "../limits.ts";
 import { BodyShape, parseBody, parseWhole, sliceBody } from "./parse-body.ts";
 import { RawJson } from "./raw-json.ts";
 
@@ -130,6 +130,47 @@ test("a part that is parsed whole has a limit, texts aside", async () => {
   }
   await assert.rejects(parsed(`{"items":[${over}]}`, ITEMS), { code: "PAYLOAD_TOO_LARGE" });
   assert.ok(await parsed(`{"error":"${"x".repeat(2 * PIECE_BYTES_MAX)}"}`));
+});
+
+/** The most bytes that were given to JSON.parse at once. */
+function parsedAtOnce(t: TestContext, text: string, shape = JOBS): number {
+  const parse = t.mock.method(JSON, "parse");
+  for (const _ of sliceBody(Buffer.from(text), shape));
+  const sizes = parse.mock.calls.map((call) => call.arguments[0]!.length);
+  parse.mock.restore();
+  return Math.max(0, ...sizes);
+}
+
+test("fields that are parsed together have the limit of one, however many there are", (t) => {
+  const value = `[${"[],".repeat(PIECE_BYTES_MAX / 3 - 100)}[]]`;
+  const fields = Array.from({ length: 20 }, (_, i) => `"a${i}":${value}`).join(",");
+  for (const text of [`{${fields}}`, `{"jobs":[{${fields}}]}`]) {
+    const bytes = parsedAtOnce(t, text);
+    assert.ok(bytes > SLICE_BYTES && bytes <= PIECE_BYTES_MAX + 100, `${bytes} bytes at once`);
+  }
+});
+
+test("of fields that are parsed apart the last of a name counts", async () => {
+  const value = `[${"1,".repeat(PIECE_BYTES_MAX / 2 - 100)}1]`;
+  const body = (await parsed(`{"a":1,"b":${value},"a":2,"c":${value},"b":3}`)) as object;
+  const { c, ...rest } = body as { c: unknown[] };
+  assert.deepEqual([rest, c.length], [{ a: 2, b: 3 }, PIECE_BYTES_MAX / 2 - 99]);
+});
+
+test("the name of a field has a limit", async () => {
+  const named = (name: string) => `{"${name}":1}`;
+  assert.ok(await parsed(named("x".repeat(NAME_BYTES_MAX))));
+  for (const name of ["x".repeat(NAME_BYTES_MAX + 1), "\\u0061".repeat(NAME_BYTES_MAX)]) {
+    await assert.rejects(parsed(named(name)), { code: "INVALID" });
+    await assert.rejects(parsed(`{"jobs":[${named(name)}]}`), { code: "INVALID" });
+  }
+});
+
+test("escapes count against the limit of a part, so that a text of them is refused", async () => {
+  const text = (escapes: number) =>
+    `{"payloadBase64":"${"A".repeat(1_000_000)}${"\\/".repeat(escapes)}"}`;
+  assert.ok(await parsed(text(PIECE_BYTES_MAX - 200)));
+  await assert.rejects(parsed(text(PIECE_BYTES_MAX + 1)), { code: "PAYLOAD_TOO_LARGE" });
 });
 
 test("items and fields are counted while they are read", async () => {

@@ -75,7 +75,7 @@ class Reading {
     const scanner = this.#scanner;
     const { names, encoded, rawCount } = this.#shape;
     const kept: [string, unknown][] = [];
-    let rest = "";
+    const rest = new OtherMembers();
     scanner.take(BYTE.open);
     if (scanner.next() === BYTE.close) {
       scanner.at++;
@@ -96,15 +96,15 @@ class Reading {
         while (!scanner.skip(this.#until)) yield this.#slice(isRaw ? undefined : field, from);
         if (isRaw) kept.push([names[known]!, this.#raw(valueFrom)]);
         // Of a name that is there twice the last counts, so what is kept is kept in order.
-        else if (known >= 0) kept.push([names[known]!, this.#parse(this.#part(field, valueFrom))]);
-        else rest += `${rest === "" ? "" : ","}${this.#part(field, from)}`;
+        else if (known >= 0) kept.push([names[known]!, parsePart(this.#part(field, valueFrom))]);
+        else if (rest.add(this.#part(field, from), this.#cost(from))) yield this.#slice();
       }
       if (scanner.next() !== BYTE.comma) break;
       scanner.at++;
       if (scanner.at >= this.#until) yield this.#slice();
     }
     scanner.take(BYTE.close);
-    const members = rest === "" ? {} : (this.#parse(`{${rest}}`) as Members);
+    const members = rest.parsed();
     for (const [name, value] of kept) members[name] = value;
     return members;
   }
@@ -138,7 +138,7 @@ class Reading {
     const from = scanner.at;
     scanner.begin();
     while (!scanner.skip(this.#until)) yield this.#slice(field, from);
-    return this.#parse(this.#part(field, from));
+    return parsePart(this.#part(field, from));
   }
 
   /** The text from there to here. */
@@ -148,15 +148,14 @@ class Reading {
     return this.#text === undefined ? bytes.toString("utf8", from, at) : this.#text.slice(from, at);
   }
 
-  #parse(text: string): unknown {
-    const value: unknown = JSON.parse(text);
-    if (mayPoison(text)) refusePoison(value);
-    return value;
+  /** What counts of the bytes from there to here: a long text costs next to nothing to parse. */
+  #cost(from: number): number {
+    const { at, textBytes, escapes } = this.#scanner;
+    return at - from - textBytes + escapes;
   }
 
   #check(field: string, from: number): void {
-    const { at, textBytes } = this.#scanner;
-    if (at - from - textBytes <= PIECE_BYTES_MAX) return;
+    if (this.#cost(from) <= PIECE_BYTES_MAX) return;
     const message = `a value in ${field} has more than ${PIECE_BYTES_MAX} bytes beside its texts`;
     throw new SluiceError("PAYLOAD_TOO_LARGE", message, { field });
   }
@@ -173,6 +172,39 @@ class Reading {
     this.#until = this.#scanner.at + SLICE_BYTES;
     return this.#scanner.at;
   }
+}
+
+/**
+ * The members of an object that have no treatment of their own. They are parsed together, as many
+ * at a time as one part may cost: a call for each takes as long as its parsing.
+ */
+class OtherMembers {
+  readonly #members: Members = {};
+  #text = "";
+  #cost = 0;
+
+  /** Whether those before it had to be parsed first, so that the slice must end. */
+  add(member: string, cost: number): boolean {
+    const isFull = this.#text !== "" && this.#cost + cost > PIECE_BYTES_MAX;
+    if (isFull) this.parsed();
+    this.#text += `${this.#text === "" ? "" : ","}${member}`;
+    this.#cost += cost;
+    return isFull;
+  }
+
+  /** All of them; of a name that is there twice the last counts. */
+  parsed(): Members {
+    if (this.#text !== "") Object.assign(this.#members, parsePart(`{${this.#text}}`));
+    this.#text = "";
+    this.#cost = 0;
+    return this.#members;
+  }
+}
+
+function parsePart(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (mayPoison(text)) refusePoison(value);
+  return value;
 }
 
 /** A body of many parts is decoded once: a call for each part costs as much as its parsing. */

@@ -43,7 +43,10 @@ export function readBody(
     request.on("end", () => {
       if (isRead) return;
       isRead = true;
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      // The request may wait for long: it must not hold its body twice.
+      chunks.length = 0;
+      resolve(body);
     });
     request.on("error", stop);
     // Every request closes: an error is made for those alone that were not read.

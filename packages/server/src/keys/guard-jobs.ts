@@ -14,7 +14,6 @@ import {
   type JobsOptions,
   type LeasedJob,
   type LeaseOptions,
-  matchesPattern,
   type Nack,
   type NewJob,
   type OperationOptions,
@@ -25,9 +24,10 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
-import { type Action, forbidden, forbiddenGate } from "./grant.ts";
+import { type Action, forbidden } from "./grant.ts";
 import { GuardedGroups } from "./guard-groups.ts";
 import type { Permit } from "./permit.ts";
+import { refuseGates } from "./refuse-gates.ts";
 import { seenWhy } from "./seen-why.ts";
 import { whileAllowed } from "./while-allowed.ts";
 
@@ -60,23 +60,19 @@ export class GuardedJobs extends GuardedGroups implements JobCalls {
       );
     // The broker refuses what is not a list.
     if (!Array.isArray(jobs)) return add(jobs);
-    const refusals = jobs.map((job) => this.#refuse(queue, job));
+    const nameable = this.#permit.nameable(queue);
+    const refusals = jobs.map((job) => this.#refuse(queue, nameable, job));
     if (refusals.every((refusal) => refusal === undefined)) return add(jobs);
     return forAllowed(jobs, refusals, add);
   }
 
-  #refuse(queue: string, job: NewJob): Outcome<Added> | undefined {
-    const error = this.refuseGroup(queue, job) ?? this.#refuseGates(queue, job);
+  #refuse(
+    queue: string,
+    nameable: readonly string[] | undefined,
+    job: NewJob,
+  ): Outcome<Added> | undefined {
+    const error = this.refuseGroup(queue, job) ?? refuseGates(nameable, job);
     return error === undefined ? undefined : { error: error.toJSON() };
-  }
-
-  #refuseGates(queue: string, job: NewJob): SluiceError | undefined {
-    if (!Array.isArray(job?.gates)) return undefined;
-    const names = this.#permit.nameable(queue);
-    const mayName = (gate: unknown): boolean =>
-      names === undefined || names.some((pattern) => matchesPattern(pattern, String(gate)));
-    const foreign = job.gates.find((gate: unknown) => !mayName(gate));
-    return foreign === undefined ? undefined : forbiddenGate("name", String(foreign).slice(0, 64));
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {

@@ -2,10 +2,10 @@ import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/prot
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { forReadable } from "../batch.ts";
 import { BodyShape } from "../body/parse-body.ts";
-import { BATCH_MAX, BODY_BYTES_HARD_MAX } from "../limits.ts";
+import { BATCH_MAX, BODY_BYTES_HARD_MAX, JOB_HEADERS_MAX } from "../limits.ts";
 import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
-import type { RouteContext } from "./context.ts";
+import { goneSignal, type RouteContext } from "./context.ts";
 import { ADDED, NEW_JOB } from "./job-shape.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shapes.ts";
@@ -67,7 +67,7 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request, reply) => {
       const { jobs, ...one } = request.body;
       if (jobs !== undefined) checkAlone(one);
-      const outcomes = await add(context, request, jobs ?? [one]);
+      const outcomes = await add(context, request, reply, jobs ?? [one]);
       if (jobs !== undefined) return { results: outcomes.map(itemOf) };
       return answerOne(reply, outcomes[0]!);
     },
@@ -84,13 +84,16 @@ function checkAlone(one: JobBody): void {
 async function add(
   context: RouteContext,
   request: FastifyRequest<OnQueue>,
+  reply: FastifyReply,
   bodies: readonly JobBody[],
 ): Promise<Outcome<Added>[]> {
   const broker = context.broker(request);
   const { "idempotency-key": operationId, traceparent } = request.headers;
   const trace = typeof traceparent === "string" ? traceparent : undefined;
   const { holdGroups } = request.query;
-  const options = typeof operationId === "string" ? { operationId, holdGroups } : { holdGroups };
+  // Jobs that wait for room hold their payloads: they are withdrawn when the caller is gone.
+  const waits = { holdGroups, signal: goneSignal(reply) };
+  const options = typeof operationId === "string" ? { ...waits, operationId } : waits;
   return forReadable(
     bodies,
     (body) => jobOf(body, trace),
@@ -100,6 +103,7 @@ async function add(
 
 function jobOf(body: unknown, traceparent: string | undefined): NewJob {
   const fields = fieldsOf<JobBody>("job", body, FIELDS);
+  for (const field of ["headers", "dedupe", "backoff"] as const) checkSize(field, fields[field]);
   const { payload: _, payloadBase64: __, ...options } = fields;
   const payload = toBytes("payload", fields);
   if (payload === undefined) {
@@ -110,6 +114,16 @@ function jobOf(body: unknown, traceparent: string | undefined): NewJob {
   // Headers that are none are for the broker to refuse.
   if (options.headers !== undefined && !isObject(options.headers)) return { ...options, payload };
   return { ...options, payload, headers: { traceparent, ...options.headers } };
+}
+
+/** Counted here, item by item: the broker looks at all jobs of a batch in one go. */
+function checkSize(field: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  const count = Object.keys(value).length;
+  if (count <= JOB_HEADERS_MAX) return;
+  const what = field === "headers" ? field : "fields";
+  const message = `job.${field} must be at most ${JOB_HEADERS_MAX} ${what}, got ${count}`;
+  throw new SluiceError("INVALID", message, { field: `job.${field}`, value: count });
 }
 
 function itemOf({ ok, error }: Outcome<Added>): object {

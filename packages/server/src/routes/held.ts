@@ -152,7 +152,7 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
     method: "POST",
     url: "/v1/progress",
     config: { body: ITEMS },
-    bodyLimit: BODY_BYTES_HARD_MAX,
+    bodyLimit: LEASES_BODY_BYTES_MAX,
     schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
       const broker = context.broker(request);

@@ -18,6 +18,7 @@ const BAD_JOBS: readonly object[] = [
   { dedupe: { key: "k", mode: "never" } },
   { headers: { a: 1 } },
   { headers: "none" },
+  { headers: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`h${i}`, ""])) },
   { priority: 99 },
   { attempts: 0.5 },
   { backoff: { minMs: "1s" } },

@@ -81,6 +81,7 @@ test("each route takes a body as large as it needs, and none larger", async (t) 
     ["DELETE /v1/session", 1],
     ["POST /v1/extend", LEASES_BODY_BYTES_MAX],
     ["POST /v1/give-back", LEASES_BODY_BYTES_MAX],
+    ["POST /v1/progress", LEASES_BODY_BYTES_MAX],
     ["PUT /v1/queues/q", QUEUE_BODY_BYTES_MAX],
     ["PUT /v1/config/k", VALUE_BODY_BYTES_MAX],
     ["POST /v1/queues/q/jobs", 16 * 1024 * 1024 + 64 * 1024],
@@ -127,6 +128,30 @@ test("what a body took of the budget is given back however the request ends", as
     socket.end(body);
     await once(socket.resume(), "close");
   }
+});
+
+test("an add that waits for room is withdrawn when its caller is gone", async (t) => {
+  const { broker, server } = await start(t);
+  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: 600_000 });
+  await broker.add("q", [{ payload: Buffer.from("1") }]);
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const add = broker.add.bind(broker);
+  let answer: Promise<unknown> | undefined;
+  t.mock.method(broker, "add", (...args: Parameters<typeof add>) => {
+    answer = add(...args);
+    answer.catch(() => {});
+    resolve();
+    return answer;
+  });
+  const body = '{"payload":2}';
+  const socket = announce(server.port, "POST /v1/queues/q/jobs", body.length);
+  socket.write(body);
+  await asked;
+  socket.destroy();
+  await assert.rejects(answer!, { code: "ABORTED" });
+  const [first] = await broker.lease("q", { max: 2 });
+  await broker.ack([{ lease: first!.lease }]);
+  assert.deepEqual(await broker.lease("q", { max: 2 }), [], "it does not enter later");
 });
 
 test("the budget counts what is taken and given", () => {
