@@ -80,7 +80,8 @@ export const BODIES_RETRY_MS = 1_000;
 /**
  * Bytes of a body that are looked at before others get their turn: 1 to 7 ms, by what is in it.
  * A part that is parsed whole has `PIECE_BYTES_MAX` at most; of its long texts only the escapes
- * count. That is 25 ms for the worst, an object of 30,000 names. The largest that is legal is a store's value.
+ * count. That is 25 ms for the worst, an object of 30,000 names. The largest that is legal is a
+ * store's value.
  */
 export const SLICE_BYTES = 128 * 1024;
 export const PIECE_BYTES_MAX = 320 * 1024;

@@ -33,7 +33,8 @@ class Guard extends GuardedPlace implements Broker {
 
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
     this.#permit.enterValid();
-    return new SeenEvents(this.#broker.events(filter), (event) => this.#isSeen(event));
+    const events = this.#broker.events(filter);
+    return new SeenEvents(events, this.#permit.principal, (event) => this.#isSeen(event));
   }
 
   #isSeen(event: BrokerEvent): boolean {

@@ -48,6 +48,18 @@ test("revoking a key ends its waiting polls at once, and none gets a job", async
   assert.equal((await broker.queue("q")).stats.waiting, 1);
 });
 
+test("revoking a key ends its readers of events while nothing happens", async (t) => {
+  const { broker, ring } = await open(t);
+  const { key, id } = await ring.create({ grants: CONSUME }, ANYONE);
+  const guarded = guard(broker, ring.verify(key));
+  const readers = [guarded.events(), guarded.events({ queue: "q" })];
+  const ends = readers.map((reader) => assert.rejects(reader.next(), refused));
+  await ring.revoke(id, ANYONE);
+  await Promise.all(ends);
+  for (const reader of readers)
+    assert.equal((await reader.next().catch(() => ({ done: true }))).done, true);
+});
+
 test("a key that loses a grant loses its waiting polls, and none gets a job", async (t) => {
   const { broker, call, server } = await start(t, { keys: true });
   await broker.setQueue("q", {});
