@@ -66,8 +66,8 @@ test("a policy is kept with its queue, functions stay with the handle", async (t
     throw new Error("hopeless");
   });
   await assert.rejects(job.finished(), /hopeless/);
-  const { queue, attempt } = await job.info();
-  assert.deepEqual([queue, attempt], ["mail.dlq", 1]);
+  const { queue, dead } = await job.info();
+  assert.deepEqual([queue, dead?.attempts], ["mail.dlq", 1]);
 });
 
 test("a directory that somebody holds is refused, and free after the close", async (t) => {

@@ -67,7 +67,7 @@ test("activity tells who waits, is asked and cools down, with reason and time", 
   assert.deepEqual(running.map(brief), ["slow 1 interactive"]);
   assert.deepEqual(queued.map(brief).sort(), ["cooling 2 completion", "slow 2 completion"]);
   const waits = queued.find(({ indexer }: { indexer: string }) => indexer === "cooling");
-  assert.match(waits.reason, /Gate indexer:cooling keeps it \(cooldown\) for another/);
+  assert.match(waits.reason, /Gate indexer:cooling is cooled down for another/);
   assert.ok(Math.abs(waits.until - now - 30_000) < 5_000);
   assert.deepEqual([cold.length, cold[0].indexer, cold[0].reason], [1, "cooling", "HTTP 503"]);
   await app.service.cancel(first.id);

@@ -99,11 +99,14 @@ test("a reader that does not keep up is cut off", async (t) => {
   await once(slow, "data");
   slow.pause();
   const closed = once(slow, "close");
-  await broker.add("q", [{ payload }]);
-  const [{ lease }] = (await broker.lease("q", { max: 1 })) as [LeasedJob];
+  await broker.add(
+    "q",
+    Array.from({ length: 10 }, () => ({ payload })),
+  );
+  const leased = (await broker.lease("q", { max: 10 })) as LeasedJob[];
   // Some large events fill the buffers of the system, then more wait than the broker keeps.
-  const progress = "x".repeat(1024 * 1024);
-  for (let i = 0; i < 10; i++) await broker.progress([{ lease, progress }]);
+  const result = new TextEncoder().encode(JSON.stringify("x".repeat(1024 * 1024 - 2)));
+  for (const { lease } of leased) await broker.ack([{ lease, result }]);
   for (let i = 0; i < 2; i++) {
     await broker.add(
       "q",
