@@ -15,9 +15,7 @@ export function page(server: JobServer): AppPage {
       if (server.config.endpoint === undefined) return "There is no endpoint to ask.";
       await server.list.refresh();
       const { last_error, size } = server.list.status;
-      return (last_error ?? size === 1)
-        ? "The list has 1 worker."
-        : `The list has ${size} workers.`;
+      return last_error ?? `The list has ${size} ${size === 1 ? "worker" : "workers"}.`;
     },
   };
 }

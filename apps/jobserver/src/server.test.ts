@@ -147,7 +147,7 @@ test("kill -9 with 5,000 queued jobs loses none, and finished ones do not come b
   const server = await spawned(t, { PRIORITY_SUBMITTER_SHARE: "1" });
   const done = await server.add("note", "w", { arguments: "before" });
   await server.result(done.body.uid);
-  await server.add("hold", "w");
+  const held = await server.add("hold", "w");
   const uids = new Set<string>();
   await many(5000, async (i) => {
     const { status, body } = await server.add("note", "w", { arguments: i });
@@ -159,7 +159,10 @@ test("kill -9 with 5,000 queued jobs loses none, and finished ones do not come b
   server.release();
   await server.start({ MAX_JOBS: "10", RESULT_CACHE_MAX_SIZE: "10000" });
   assert.equal((await server.status(done.body.uid)).status, "succeeded");
-  await server.until(({ slow_processed }) => slow_processed === 5000);
+  // The job that was running is back at once, and has used an attempt.
+  await server.until(({ slow_processed }) => slow_processed === 5001);
+  const { status, attempts } = await server.status(held.body.uid);
+  assert.deepEqual([status, attempts], ["succeeded", 2]);
   for (const uid of [[...uids][0]!, [...uids][4999]!]) {
     assert.equal((await server.result(uid)).status, "succeeded", uid);
   }

@@ -280,7 +280,9 @@ export class Keeping {
       return now + leftMs;
     }
     this.#hold(claim, 0, now);
-    claim.missed |= free;
+    // Behind a more urgent lane at a timed gate, with all places free, it has missed nothing: it
+    // would claim again at once, without end.
+    if ((places & lacks) !== 0) claim.missed |= free;
     if (claim.missed === places && (places & (places - 1)) !== 0) this.#restart(claim, now);
     return isSoon ? now + IDLE_MS + 1 : Number.POSITIVE_INFINITY;
   }
