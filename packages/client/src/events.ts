@@ -12,7 +12,10 @@ export interface WorkEvents<Payload, Result> {
   finished: { job: WorkJob<Payload>; result: Result | undefined };
   /** It will run again. */
   retried: { job: WorkJob<Payload>; error: unknown };
-  /** It will not run again: out of attempts, unrecoverable, or its payload does not match. */
+  /**
+   * It will not run again: out of attempts, unrecoverable, or its payload does not match. A dead
+   * letter whose reader fails stays in its dead letter queue.
+   */
   failed: { job: WorkJob<Payload>; error: unknown };
   /** The lease ran out, or the job was cancelled, while it was held. */
   "lease-lost": { job: WorkJob<Payload>; error: SluiceError };

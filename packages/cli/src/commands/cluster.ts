@@ -89,7 +89,9 @@ async function drain(call: Call, node: string): Promise<number> {
     left = owned;
     if (owned === 0) break;
     if (!nodes.some((one) => one.id !== node && one.isAlive && !one.isDraining)) {
-      const message = `nobody is left to take what ${node} has: start another node, it gets it then`;
+      const message =
+        `cannot drain node ${node}: no other node is available. ` +
+        "Start one and draining continues";
       throw new SluiceError("CONFLICT", message, { field: "node", value: node });
     }
     if (call.stop.aborted) return EXIT.wrong;

@@ -37,7 +37,7 @@ const NODE: Schema = object(
 const PARTITION: Schema = object(
   {
     partition: COUNT,
-    owner: { type: "string", description: "Absent while nobody has it." },
+    owner: { type: "string", description: "Absent while no node owns it." },
     address: TEXT,
     epoch: { ...COUNT, description: "Grows with every owner." },
     state: TEXT,
@@ -110,10 +110,10 @@ export function clusterRoutes(
     url: "/v1/cluster/nodes/:node/drain",
     schema: {
       operationId: "drainNode",
-      summary: "Have a node give its partitions to the others, until it is started anew",
+      summary: "Have a node give its partitions to the others, until it is restarted",
       description:
         "Answered when the node knows; it is drained when it owns no partition any more. " +
-        "409 when no other node lives that is not drained: nobody could take what it has.",
+        "409 when no other node is available to take its partitions.",
       tags: ["cluster"],
       params: object({ node: NAME }, ["node"]),
       response: {

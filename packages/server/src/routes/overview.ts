@@ -98,7 +98,7 @@ export function overviewRoutes(
     url: "/v1/overview",
     schema: {
       operationId: "getOverview",
-      summary: "Queues with their rates, and why they stand still, those that need somebody first",
+      summary: "Queues with their rates and why they do not move, those that need attention first",
       tags: ["queues"],
       querystring: object({
         search: { type: "string", maxLength: 255 },
