@@ -4,30 +4,19 @@
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "@sluice/protocol";
+import {
+  type BrokerEvent,
+  EVENT_NAMES,
+  type EventFilter,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { EVENTS_STALL_MS, HEARTBEAT_MS } from "../limits.ts";
 import { fromBytes } from "../payload.ts";
+import { checkFilter } from "../stream/check-call.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { ERROR, NAME, object } from "./shapes.ts";
-
-const EVENTS = [
-  "added",
-  "leased",
-  "retried",
-  "returned",
-  "dead",
-  "ended",
-  "progress",
-  "group-ended",
-  "queue",
-  "queue-deleted",
-  "gate",
-  "cooled",
-  "failed",
-  "policy-failed",
-  "torn",
-] as const satisfies readonly BrokerEvent["event"][];
 
 const SCHEMA = {
   operationId: "readEvents",
@@ -37,8 +26,7 @@ const SCHEMA = {
     queue: NAME,
     events: {
       type: "string",
-      pattern: `^(${EVENTS.join("|")})(,(${EVENTS.join("|")}))*$`,
-      description: `Some of ${EVENTS.join(", ")}, with commas between them.`,
+      description: `Some of ${EVENT_NAMES.join(", ")}, with commas between them.`,
     },
   }),
   response: {
@@ -72,10 +60,10 @@ export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
 }
 
 function filterOf({ queue, events }: { queue?: string; events?: string }): EventFilter {
-  const filter: EventFilter = {};
+  const filter: Record<string, unknown> = {};
   if (queue !== undefined) filter.queue = queue;
-  if (events !== undefined) filter.events = events.split(",") as BrokerEvent["event"][];
-  return filter;
+  if (events !== undefined) filter.events = events.split(",");
+  return checkFilter(filter);
 }
 
 async function stream(

@@ -1,5 +1,5 @@
 /** What the port's types promise of a call's arguments, held against what came over a network. */
-import { type EventFilter, SluiceError } from "@sluice/protocol";
+import { EVENT_NAMES, type EventFilter, SluiceError } from "@sluice/protocol";
 import type { CallName } from "@sluice/protocol/wire";
 
 /** Calls that begin with a list, and those that begin with nothing; the others name something. */
@@ -29,15 +29,19 @@ export function checkFilter(filter: unknown): EventFilter {
   }
   const { queue, events } = filter as { queue?: unknown; events?: unknown };
   if (queue !== undefined && typeof queue !== "string") throw invalid("queue", "a text", queue);
-  if (events !== undefined && !(Array.isArray(events) && events.every(isText))) {
-    throw invalid("events", "a list of texts", events);
-  }
+  if (events !== undefined) checkNames(events);
   return filter;
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string";
+/** An event that does not exist would be waited for in vain. */
+function checkNames(events: unknown): void {
+  if (!Array.isArray(events)) throw invalid("events", "a list of texts", events);
+  for (const name of events) {
+    if (!NAMES.has(name)) throw invalid("events", `some of ${EVENT_NAMES.join(", ")}`, name);
+  }
 }
+
+const NAMES: ReadonlySet<unknown> = new Set(EVENT_NAMES);
 
 function invalid(field: string, wanted: string, value: unknown): SluiceError {
   const message = `${field} must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 64)}`;
