@@ -50,6 +50,17 @@ test("a letter begins with no attempt used, and keeps what it died of", () => {
   assert.deepEqual(replayed(facts).job(1), engine.job(1));
 });
 
+test("a reader that fails does not replace the error that the letter died of", () => {
+  const { engine, facts } = letters(1, {}, {}, { error: "no", stack: "at a" });
+  engine.want("q.dlq", "reader", 1, 0);
+  const { lease } = engine.dispatch(0)[0]!;
+  engine.nack(1, lease, 0, { error: "the reader's own", stack: "at b" });
+  const { error, stack } = engine.job(1)!;
+  assert.deepEqual([error, stack], ["no", "at a"]);
+  assert.equal(engine.history(1)?.at(-1)?.detail, "the reader's own", "history tells of it");
+  assert.deepEqual(replayed(facts).job(1), engine.job(1));
+});
+
 const FAILURES: Readonly<Record<string, (engine: Engine, lease: number) => void>> = {
   "a nack": (engine, lease) => engine.nack(1, lease, 0, { error: "again" }),
   "a nack that asks for no retry": (engine, lease) =>

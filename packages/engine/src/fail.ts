@@ -172,9 +172,11 @@ export function applyRetry(
   core.jobs.setInt(row, ATTEMPTS, (attempts & ~0xffff) | attempt);
   core.queueOf(row).counters.retried++;
   note(core, row, event, now, error);
-  keepError(core.jobs.needExtra(row), error, stack);
+  // A letter keeps the error that it died of: that is what its readers look for.
+  const isDead = isLetter(core, row);
+  if (!isDead) keepError(core.jobs.needExtra(row), error, stack);
   unhold(core, row, now);
-  if (isLetter(core, row)) putLetterBack(core, row, until, now);
+  if (isDead) putLetterBack(core, row, until, now);
   else if (until > now) delay(core, row, until);
   else start(core, row, now);
 }

@@ -99,7 +99,7 @@ export function nack(
 ): void {
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
-  job.error = options.error ?? job.error;
+  if (job.origin === undefined) job.error = options.error ?? job.error;
   // A cooldown says all there is to say, unless somebody is blamed besides.
   const usual = options.cooldown === undefined ? job.gates : [];
   const blamed = options.blame === false ? [] : (options.blame ?? usual);
