@@ -99,7 +99,7 @@ test("dead jobs are put back, with a bar that says how far it is", async () => {
     });
     const bar = page.getByRole("dialog").getByRole("progressbar");
     await act(page, "Redrive", "Redrive");
-    await said(page, /1.200 jobs of q\.dlq went back/);
+    await said(page, /Redriven from q\.dlq: 1.200 jobs/);
     assert.deepEqual([(await stats("q")).waiting, (await stats("q.dlq")).waiting], [1_200, 0]);
   });
 });
@@ -120,7 +120,7 @@ test("chosen jobs are cancelled, and run again", async () => {
       .first()
       .check();
     await act(page, "Retry", "Retry");
-    await said(page, /1 jobs were retried/);
+    await said(page, /1 job was retried/);
     assert.equal((await stats("q")).waiting, 1);
   });
 });

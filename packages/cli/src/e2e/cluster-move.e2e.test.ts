@@ -77,7 +77,7 @@ test("a server's data moves to a cluster of one partition and back", async (t) =
   ];
   const many = await runSluice(["serve", "--port", "0", ...node("x", "--partitions", "12")]);
   assert.equal(many.code, 1);
-  assert.match(many.err, /there is the log sluice-0 already, .* must have --partitions 1\n/);
+  assert.match(many.err, /there is a log sluice-0 already, .* must have --partitions 1\n/);
 
   const nodes = [
     await spawnServe(t, node("a", "--partitions", "1")),

@@ -55,7 +55,7 @@ export async function connectNats(
     if (lasting !== undefined) throw lasting;
     if (await lacksCertificate(servers, access, error)) {
       const message = `no TLS with ${place}: it asks for a certificate, and none is shown`;
-      throw new SluiceError("INVALID", message, { field: "cert" }, { cause: error });
+      throw new SluiceError("LOG_FAILED", message, { field: "cert" }, { cause: error });
     }
     const reason = error instanceof Error ? error.message : String(error);
     const message = `no NATS server answers at ${place}: ${reason}`;

@@ -16,12 +16,20 @@ for (const [what, error, code] of [
   ["a login", new errors.AuthorizationError("Authorization Violation"), "UNAUTHORIZED"],
   ["an expired login", new errors.UserAuthenticationExpiredError("expired"), "UNAUTHORIZED"],
   ["a permission", new errors.PermissionViolationError("no", "publish", "$JS.API"), "FORBIDDEN"],
-  ["JetStream that is off", jetStreamOff, "INVALID"],
-  ["JetStream that the account lacks", answer(10_039, 503, "not enabled for account"), "INVALID"],
-  ["copies on a single server", answer(10_074, 500, "replicas > 1"), "INVALID"],
-  ["an authority that is not trusted", tlsError("SELF_SIGNED_CERT_IN_CHAIN"), "INVALID"],
-  ["a name that is not in it", tlsError("ERR_TLS_CERT_ALTNAME_INVALID"), "INVALID"],
-  ["a server without TLS", new errors.ConnectionError("server does not support 'tls'"), "INVALID"],
+  ["JetStream that is off", jetStreamOff, "LOG_FAILED"],
+  [
+    "JetStream that the account lacks",
+    answer(10_039, 503, "not enabled for account"),
+    "LOG_FAILED",
+  ],
+  ["copies on a single server", answer(10_074, 500, "replicas > 1"), "LOG_FAILED"],
+  ["an authority that is not trusted", tlsError("SELF_SIGNED_CERT_IN_CHAIN"), "LOG_FAILED"],
+  ["a name that is not in it", tlsError("ERR_TLS_CERT_ALTNAME_INVALID"), "LOG_FAILED"],
+  [
+    "a server without TLS",
+    new errors.ConnectionError("server does not support 'tls'"),
+    "LOG_FAILED",
+  ],
 ] as const) {
   test(`${what} will be the same later, however deep it lies`, () => {
     assert.equal(lastingFault(error)?.code, code);

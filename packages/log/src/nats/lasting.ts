@@ -48,12 +48,12 @@ function faultOf(error: Error, place: string): [ErrorCode, string] | undefined {
     return ["FORBIDDEN", `${place} does not permit this login all that it needs: ${message}`];
   }
   if (error.name === NOT_ENABLED) {
-    return ["INVALID", `${place} has no JetStream, for this login at least: ${message}`];
+    return ["LOG_FAILED", `${place} has no JetStream, for this login at least: ${message}`];
   }
   if (error instanceof JetStreamApiError && LASTING_CODES.has(error.code)) {
-    return ["INVALID", `JetStream at ${place} refuses it: ${message}`];
+    return ["LOG_FAILED", `JetStream at ${place} refuses it: ${message}`];
   }
   const { code = "" } = error as NodeJS.ErrnoException;
   const isTls = (typeof code === "string" && TLS_CODE.test(code)) || /support 'tls'/.test(message);
-  return isTls ? ["INVALID", `no TLS with ${place}: ${message}`] : undefined;
+  return isTls ? ["LOG_FAILED", `no TLS with ${place}: ${message}`] : undefined;
 }

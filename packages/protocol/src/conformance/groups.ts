@@ -92,11 +92,11 @@ export const grouping = cases("groups", {
   "a job joins the group of another queue by its full name": async (scene) => {
     await scene.queue();
     await scene.broker.setQueue("other", {});
-    const [own] = await scene.addAll(["a"], { group: "g" });
-    const [joined] = await scene.broker.add("other", [{ payload: bytes("x"), group: "q/g" }]);
-    const { members } = await scene.broker.group("q/g");
+    const [own] = await scene.addAll(["a"], { group: "both" });
+    const [joined] = await scene.broker.add("other", [{ payload: bytes("x"), group: "q/both" }]);
+    const { members } = await scene.broker.group("q/both");
     equal(members.map(({ id }) => id).sort(), [own, joined!.ok!.id].sort(), "the members");
-    equal((await scene.broker.job(joined!.ok!.id)).group, "q/g", "the group of the second");
+    equal((await scene.broker.job(joined!.ok!.id)).group, "q/both", "the group of the second");
   },
 
   "everybody who waits for the end of a group is answered with it": async (scene) => {

@@ -161,7 +161,9 @@ interface JobRowProps {
 }
 
 function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
-  const { id, fairnessKey, addedAt, attempt, attempts, error } = job;
+  const { id, fairnessKey, addedAt, attempts, error, dead } = job;
+  // A dead letter has all its attempts again; those that it died of are what one looks for.
+  const attempt = dead?.attempts ?? job.attempt;
   return (
     <tr>
       <td class="choose">
