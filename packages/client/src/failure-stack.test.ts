@@ -4,10 +4,11 @@ import { RetryAfter, Unrecoverable } from "./errors.ts";
 import { failureOf } from "./failure.ts";
 import { STACK_TEXT_MAX } from "./limits.ts";
 
-test("a failure tells where its error was thrown, whatever the error means", () => {
-  for (const error of [new TypeError("no"), new Unrecoverable("no"), new RetryAfter("1s")]) {
+test("a failure tells where its error was thrown, a request to wait does not", () => {
+  for (const error of [new TypeError("no"), new Unrecoverable("no")]) {
     assert.equal(failureOf(error).stack, error.stack);
   }
+  assert.equal(failureOf(new RetryAfter("1s")).stack, undefined);
 });
 
 test("a failure that is no Error has no stack, and a long stack is cut", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "./engine.ts";
 import type { Fact } from "./facts.ts";
+import { ROWS_PER_STEP } from "./walk.ts";
 
 /** An engine whose facts are heard. */
 function open(): { engine: Engine; facts: Fact[] } {
@@ -29,7 +30,8 @@ const order = (engine: Engine): number[] => engine.lease("q", 100, 0).map(({ id 
 test("a checkpoint begins with what all facts need: counts, queues, limits, purges", () => {
   const { engine } = open();
   engine.setGate("g", { rate: 1 }, 0);
-  for (let i = 0; i < 3; i++) engine.add("q", {}, 0);
+  // More than one step of a purge, so that it is under way.
+  for (let i = 0; i < 2 * ROWS_PER_STEP; i++) engine.add("q", {}, 0);
   engine.purge("q", 0);
   const [first] = engine.checkpoint();
   const kinds = first!.map(({ fact }) => fact);
@@ -48,7 +50,7 @@ test("the secret of leases is told by every checkpoint, so that a trimmed log ke
 
 test("a purge of a queue that was deleted since is not told", () => {
   const { engine } = open();
-  engine.add("q", {}, 0);
+  for (let i = 0; i < 2 * ROWS_PER_STEP; i++) engine.add("q", {}, 0);
   engine.purge("q", 0);
   engine.deleteQueue("q", 0);
   assert.deepEqual(
