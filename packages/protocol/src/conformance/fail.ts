@@ -76,6 +76,8 @@ export const failing = cases("nack", {
     await scene.add("x", { gates: ["aws"] });
     const cooldown = { gate: "aws", ms: scene.steps(4), reason: "429 from aws" };
     await scene.nack(await scene.takeOne(), { cooldown });
+    // In a cluster the gate may be at home in another partition, which learns of it a little later.
+    await scene.settle();
     const info = await scene.broker.gate("aws");
     equal(info.cooldown?.reason, "429 from aws", "the reason of the cooldown");
     scene.near(info.cooldown?.until, scene.now() + scene.steps(4), "the end of the cooldown");
@@ -93,6 +95,7 @@ export const failing = cases("nack", {
     await scene.nack(a!, { blame: false });
     equal((await scene.broker.gate("aws")).ladderStep, 0, "the step when none is blamed");
     await scene.nack(b!);
+    await scene.settle();
     matches(await scene.broker.gate("aws"), { ladderStep: 1 }, "the gate that is blamed");
     await scene.expect([], "what there is while the gate is shut");
   },
