@@ -28,6 +28,8 @@ test("what passed a gate and what was kept is counted, by the part that was shut
   assert.deepEqual(cooled, { passed: 0, parts: ["cooldown"] });
   const both = decided({ rate: 5, burst: 5, windows: [{ limit: 1, perMs }] });
   assert.deepEqual(both, { passed: 1, parts: ["window"] });
+  const spaced = decided({ rate: 5, burst: 5, interval });
+  assert.deepEqual(spaced, { passed: 1, parts: ["interval"] });
   assert.deepEqual(decided({ rate: 5, burst: 5 }), { passed: 2, parts: [] });
 });
 

@@ -321,3 +321,14 @@ test("keepLast: an error that is no refusal is not taken for a full queue", () =
   isBroken = true;
   assert.throws(() => engine.ack(1, lease, 0), TypeError);
 });
+
+test("a key that a job holds which a large purge has yet to reach is free", () => {
+  const engine = open();
+  for (let i = 0; i < 20_000; i++) engine.add("q", {}, 0);
+  engine.add("q", spec("pending", "a", { delayMs: 1000 }), 0);
+  engine.purge("q", 0);
+  assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
+  const { id } = engine.add("q", spec("pending", "b"), 0);
+  assert.equal(engine.job(20_001)?.ending, "cancelled");
+  assert.equal(engine.job(id)?.state, "waiting");
+});

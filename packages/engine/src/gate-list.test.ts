@@ -63,3 +63,21 @@ test("those in whose line a queue stands are told from those of other queues", (
   assert.deepEqual(engine.listGates({ queue: "q", limit: 5 }, 0).keys, ["x"]);
   assert.deepEqual(engine.listGates({ queue: "r", limit: 5 }, 0).keys, ["y"]);
 });
+
+test("a search finds the keys that have the letters in them, large or small", () => {
+  const engine = new Engine({ seed: 1 });
+  for (const key of ["Mail:a", "mail:b", "sms"]) engine.setGate(key, { rate: 1 }, 0);
+  const { keys, total } = engine.listGates({ search: "MAIL", limit: 5 }, 0);
+  assert.deepEqual([keys, total], [["Mail:a", "mail:b"], 2]);
+});
+
+test("a gate that a queue's jobs name and pass is not one in whose line the queue waits", () => {
+  const engine = new Engine({ seed: 1 });
+  engine.setQueue("q", {}, 0);
+  engine.setGate("open", { rate: 100 }, 0);
+  engine.want("q", "w", 1, 0);
+  engine.add("q", { gates: ["open"] }, 0);
+  assert.equal(engine.dispatch(0).length, 1);
+  assert.deepEqual(engine.listGates({ queue: "q", limit: 5 }, 0).keys, []);
+  assert.deepEqual(engine.listGates({ limit: 5 }, 0).keys, ["open"]);
+});

@@ -184,3 +184,12 @@ test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoi
   for (const fact of facts) after.apply(fact);
   assert.deepEqual(after.group("g"), engine.group("g"));
 });
+
+test("a group that is held is not held again, and one that is unknown cannot be", () => {
+  const groups = new Groups(0);
+  assert.equal(groups.hold("g"), false);
+  groups.join("g", 1);
+  assert.equal(groups.hold("g"), true);
+  assert.equal(groups.hold("g"), false);
+  assert.deepEqual([...groups.held()], ["g"]);
+});
