@@ -23,7 +23,7 @@ export const PLANTED: Readonly<Record<string, PlantedBug>> = {
   "a dead letter that fails goes to the back": {
     file: "fail.ts",
     within: "export function applyRetry(",
-    find: "if (isLetter(core, row)) putLetterBack(core, row, until, now);",
+    find: "if (isDead) putLetterBack(core, row, until, now);",
     put: "if (until < 0) putLetterBack(core, row, until, now);",
     seed: 1,
   },
@@ -69,12 +69,12 @@ export const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "this.#w.gates.noWake(gate)",
     seed: 3,
   },
-  "a new claim does not look at its gates": {
+  "a new claim is not looked at": {
     file: "keep.ts",
     within: "  add(flow: number",
-    find: "this.#lines.look(gate);",
+    find: "this.#lookAt(claim, now);",
     put: "void 0;",
-    seed: 10,
+    seed: 2,
   },
   "a weaker signal shortens a cooldown": {
     file: "gate.ts",

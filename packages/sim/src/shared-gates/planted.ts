@@ -5,7 +5,7 @@ import type { PlantedGateBug } from "./plant.ts";
 export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a lot that expired is refunded": {
     in: "engine",
-    seed: 18,
+    seed: 12,
     file: "gate.ts",
     within: "  expire(lot: Lot",
     find: "this.#repay(0, lot.cost - lot.usedCost, now);",
