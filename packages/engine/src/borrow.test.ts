@@ -239,3 +239,14 @@ test("why names the part of the limits that is borrowed", () => {
   assert.equal(part({ concurrency: 1 }), "concurrency");
   assert.equal(part({ ladder: [1] }), "concurrency");
 });
+
+test("what a home that forgot must hear is only of borrowed gates that are in use", () => {
+  const { engine, add } = partition({ rate: 1000 });
+  engine.setGate("own:1", { rate: 0 }, 0);
+  engine.setGate("idle", { rate: 1000 }, 0);
+  add({ gates: ["own:1"] });
+  engine.borrower.grant("idle", { lot: 9, cost: 1, jobs: 1, tier: 0, until: 10 }, 0);
+  add();
+  engine.borrower.wordOf("idle", 20);
+  assert.deepEqual(engine.borrower.all(), ["g"]);
+});

@@ -119,7 +119,7 @@ export class Core implements LineWorld, FlowOwner {
   /** Set while facts are applied: nothing is told, nothing is decided. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
-  endWait: (row: number, gate: GateLine) => void = () => {};
+  endWait!: (row: number, gate: GateLine) => void;
   /** Hears of bodies that no job has any more. */
   readonly onBodyGone: BodySink | undefined;
   readonly onLeaseOver: LeaseJudge | undefined;
@@ -239,7 +239,7 @@ export class Core implements LineWorld, FlowOwner {
     if (order === "strict") return;
     queue.tierRing = this.rings.create(0, true);
     for (const [tier, node] of queue.tiers.entries()) {
-      this.lanes.set(node, WEIGHT, order[tier] ?? 1);
+      this.lanes.set(node, WEIGHT, order[tier]!);
       this.rings.place(node, queue.tierRing);
       if (this.rings.sizeOf(this.lanes.get(node, CHILD)) > 0) this.rings.activate(node);
     }

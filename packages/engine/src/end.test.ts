@@ -152,3 +152,22 @@ test("the permit of a job goes back however it ends", () => {
     assert.equal(engine.lease("q", 9, 30_000).length, 1, String(end));
   }
 });
+
+test("a job that fails for good where no letters are kept tells its error and its stack", () => {
+  const { engine, facts } = open({ dlq: false, retry: { attempts: 1 } });
+  engine.add("q", {}, 0);
+  const { lease } = takeOne(engine);
+  engine.nack(1, lease, 5, { error: "no route", stack: "at send" });
+  const ended = { at: 5, fact: "ended", id: 1, ending: "failed", blame: [] };
+  assert.deepEqual(facts.at(-1), { ...ended, error: "no route", stack: "at send" });
+  assert.equal(engine.job(1)?.error, "no route");
+});
+
+test("a failure with a stack alone keeps the error that was said before", () => {
+  const { engine } = open({ retry: { jitter: 0 } });
+  engine.add("q", {}, 0);
+  engine.nack(1, takeOne(engine).lease, 0, { error: "no route", stack: "at send", delayMs: 1 });
+  engine.nack(1, takeOne(engine, 1).lease, 1, { stack: "at connect", delayMs: 1 });
+  const { error, stack } = engine.job(1)!;
+  assert.deepEqual([error, stack], ["no route", "at connect"]);
+});

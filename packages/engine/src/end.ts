@@ -96,10 +96,9 @@ function count(queue: Queue, ending: Ending): void {
   else counters.failed++;
 }
 
-/** Frees the dedupe key and tells the group. */
+/** Frees the dedupe key and tells the group; the job has an extra. */
 export function releaseNames(core: Core, row: number, ending: Ending): void {
-  const extra = core.jobs.extra(row);
-  if (extra === undefined) return;
+  const extra = core.jobs.extra(row)!;
   const id = core.jobs.num(row, ID);
   if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id, ending);
   extra.dedupe = 0;

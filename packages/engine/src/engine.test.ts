@@ -242,3 +242,37 @@ test("the memory that is told grows with what the engine holds", () => {
   }
   assert.ok(engine.steps >= 0);
 });
+
+test("a rule for many lanes is no key of one lane, and is INVALID", () => {
+  const { engine, facts } = open();
+  for (const key of ["a*", ["a", "b*"]]) {
+    const set = (): void => engine.setLaneWeight("q", key, 2, 100);
+    assert.throws(set, { name: "Refusal", code: "INVALID" }, JSON.stringify(key));
+  }
+  assert.deepEqual(facts, []);
+});
+
+test("a step of the wall clock that is no whole number of milliseconds is INVALID", () => {
+  const { engine, facts } = open();
+  for (const aheadMs of [0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => engine.setWallAhead(aheadMs, 100), { code: "INVALID" }, `${aheadMs}`);
+  }
+  assert.deepEqual([facts, engine.wall.aheadMs], [[], 0]);
+});
+
+test("a key of a store that is too long, or no string, is INVALID", () => {
+  const { engine, facts } = open();
+  for (const key of ["k".repeat(5000), 5 as never]) {
+    assert.throws(() => engine.storePut("s", key, 1, 100), { code: "INVALID" });
+  }
+  assert.deepEqual(facts, []);
+});
+
+test("the progress of a job is kept until it has ended", () => {
+  const { engine, facts } = open();
+  assert.equal(engine.progress(LEASED, { done: 1 }, 100), true);
+  assert.deepEqual(engine.job(LEASED)?.progress, { done: 1 });
+  const told = facts.length;
+  assert.equal(engine.progress(FINISHED, { done: 2 }, 100), false);
+  assert.equal(facts.length, told);
+});

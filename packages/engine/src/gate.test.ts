@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Gate } from "./gate.ts";
+import { newLot } from "./lending.ts";
+import { Stock } from "./stock.ts";
 import type { GateConfig } from "./types.ts";
 
 function gateOf(config: GateConfig | undefined, now = 0): Gate {
@@ -296,4 +298,44 @@ test("a load leaves out what the gate is no longer configured for", () => {
   const fresh = gateOf({ rate: 1, windows: [{ limit: 5, perMs: 100 }] });
   fresh.load({}, 7);
   assert.equal(fresh.pristine(7), true);
+});
+
+test("a borrower is heard about its own lots only", () => {
+  const gate = gateOf({ rate: 10, burst: 10 });
+  gate.lend(newLot(1, "a", 4, 4, 1000), 0);
+  const use = { lot: 1, usedCost: 0, usedJobs: 0, isOver: true };
+  gate.hear("b", 0, [use, { ...use, lot: 7 }], 0);
+  assert.equal(gate.opensAt(10, 0, 0) > 0, true, "the lot is still out");
+  gate.hear("a", 0, [use], 0);
+  assert.equal(gate.opensAt(10, 0, 0), 0, "what was not used is back");
+});
+
+test("a borrower that begins again loses what is known of its lots, others lose nothing", () => {
+  const gate = gateOf({ concurrency: 10 });
+  gate.lend(newLot(1, "a", 4, 4, 1000), 0);
+  gate.lend(newLot(2, "b", 3, 3, 1000), 0);
+  assert.equal(gate.placesTaken, 7);
+  gate.forgetBorrower("a");
+  assert.equal(gate.placesTaken, 3);
+});
+
+test("an interval that was over when the gate was saved is over when it is loaded", () => {
+  const interval = { ms: 1000, from: "start" } as const;
+  const gate = gateOf({ interval });
+  gate.take(1, 0, 0);
+  const early = gateOf({ interval }, 500);
+  early.load(gate.save(500), 500);
+  assert.equal(early.opensAt(1, 0, 500), 1000);
+  const late = gateOf({ interval }, 1500);
+  late.load(gate.save(1500), 1500);
+  assert.equal(late.opensAt(1, 0, 1500), 1500);
+});
+
+test("a stock keeps a permit for a claim whose time is not known if it can have both", () => {
+  const gate = gateOf({ rate: 5, burst: 5 });
+  gate.stock = new Stock(() => {});
+  gate.stock.add({ lot: 1, cost: 3, jobs: 3, tier: 0, until: 1000 }, 0);
+  assert.equal(gate.passesBeside(1, 2, 0, Infinity, 0), true, "the stock covers both");
+  assert.equal(gate.passesBeside(2, 2, 0, Infinity, 0), false, "one of them must wait");
+  assert.equal(gate.passesBeside(2, 4, 0, Infinity, 0), true, "both never fit the limits");
 });

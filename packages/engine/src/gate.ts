@@ -379,7 +379,7 @@ export class Gate {
   }
 
   #limitMin(): number {
-    return Math.min(...(this.config?.windows ?? []).map(({ limit }) => limit));
+    return Math.min(...this.config!.windows!.map(({ limit }) => limit));
   }
 
   /** Whether the interval is over for all tiers. */

@@ -98,10 +98,10 @@ export class GateLine extends Gate {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** When something of what is lent or borrowed runs out. */
+  /** When something of what is lent or borrowed runs out; the gate lends or borrows. */
   lotsExpireAt(): number {
     if (this.stock !== undefined) return this.stock.expiresAt();
-    return this.lending === undefined ? Number.POSITIVE_INFINITY : this.lending.expiresAt();
+    return this.lending!.expiresAt();
   }
 }
 
@@ -353,7 +353,7 @@ export class Gates {
   }
 
   /** What else hangs on a gate that is forgotten; set by the lines. */
-  forgotten: (gate: GateLine) => void = () => {};
+  forgotten!: (gate: GateLine) => void;
 
   setConfig(pattern: string, config: GateConfig | undefined): void {
     if (config === undefined) this.patterns.delete(pattern);

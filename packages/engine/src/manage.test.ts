@@ -216,3 +216,17 @@ test("a lowered limit of kept jobs forgets the oldest, and none runs again meanw
   engine.retry(999, 0);
   assert.equal(engine.job(999)?.state, "waiting");
 });
+
+test("a job that was added after a purge goes out while the purge is under way", () => {
+  const { engine } = open({ tiers: 2, results: { jobs: 0 } });
+  fill(engine, 25_000, { priority: 1 });
+  engine.purge("q", 0);
+  const { id } = engine.add("q", { priority: 0 }, 0);
+  engine.want("q", "w", 1, 0);
+  const leases = engine.dispatch(0);
+  assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
+  assert.deepEqual(
+    leases.map((lease) => lease.id),
+    [id],
+  );
+});
