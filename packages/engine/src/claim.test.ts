@@ -243,3 +243,56 @@ test("a claim one of whose gates is deleted wakes when the others are open", () 
   assert.equal(engine.nextWake(21_000), 22_000);
   assert.deepEqual(ids(22_000), [2]);
 });
+test("a job with two gates that were open waits when another took the permit first", () => {
+  const engine = new Engine();
+  engine.setQueue("q", {}, 0);
+  engine.setGate("a", { concurrency: 1 }, 0);
+  engine.setGate("b", { concurrency: 5 }, 0);
+  engine.add("q", { gates: ["a"], fairnessKey: "x" }, 0);
+  engine.add("q", { gates: ["a", "b"], fairnessKey: "y" }, 0);
+  engine.want("q", "w", 5, 0);
+  const [first, ...rest] = engine.dispatch(0);
+  assert.deepEqual([first?.id, rest], [1, []]);
+  assert.equal(engine.gateStats("b", 0).inFlight, 0, "it holds no permit of the other gate");
+  engine.ack(1, first!.lease, 5);
+  assert.deepEqual(
+    engine.dispatch(5).map(({ id }) => id),
+    [2],
+  );
+});
+
+for (const gate of ["a", "b"]) {
+  test(`a cooldown of ${gate} keeps a job with two gates whose permits were both there`, () => {
+    const engine = new Engine();
+    engine.setQueue("q", {}, 0);
+    engine.setGate("a", { rate: 1, burst: 1 }, 0);
+    engine.setGate("b", { concurrency: 1 }, 0);
+    engine.add("q", { gates: ["a", "b"] }, 0);
+    engine.add("q", { gates: ["a", "b"] }, 0);
+    engine.want("q", "w", 5, 0);
+    const [first] = engine.dispatch(0);
+    engine.ack(1, first!.lease, 5);
+    engine.tick(1000);
+    engine.cooldown(gate, 500, "down", 1000);
+    assert.deepEqual(engine.dispatch(1000), []);
+    assert.deepEqual(
+      engine.dispatch(1500).map(({ id }) => id),
+      [2],
+    );
+  });
+
+  test(`a cooldown of ${gate} keeps a job with two gates that were open`, () => {
+    const engine = new Engine();
+    engine.setQueue("q", {}, 0);
+    engine.setGate("a", { rate: 1, burst: 1 }, 0);
+    engine.setGate("b", { concurrency: 1 }, 0);
+    engine.add("q", { gates: ["a", "b"] }, 0);
+    engine.cooldown(gate, 500, "down", 0);
+    engine.want("q", "w", 5, 0);
+    assert.deepEqual(engine.dispatch(0), []);
+    assert.deepEqual(
+      engine.dispatch(500).map(({ id }) => id),
+      [1],
+    );
+  });
+}

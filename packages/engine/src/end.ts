@@ -87,12 +87,12 @@ function factOf(id: number, ending: Ending, details: EndDetails, at: number): En
 
 const NOBODY: readonly string[] = Object.freeze([]);
 
+/** A job that dies does not end: it becomes a letter, and is counted where it does. */
 function count(queue: Queue, ending: Ending): void {
   const { counters } = queue;
   if (ending === "finished") counters.finished++;
   else if (ending === "cancelled") counters.cancelled++;
   else if (ending === "expired") counters.expired++;
-  else if (ending === "dead") counters.dead++;
   else counters.failed++;
 }
 
