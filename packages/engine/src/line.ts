@@ -284,6 +284,9 @@ export class Lines {
         if (gate.balances === undefined || flow !== seat || !this.#mustRest(gate, seat, now)) {
           return flow;
         }
+        // The permit is owed to the flow that waits here: it must not rest with its lane's seat.
+        const attached = this.#w.lanes.get(seat, ATTACHED);
+        if (attached !== 0) return attached;
         this.claims.balances.rest(gate, seat, now);
       }
     }
@@ -316,8 +319,7 @@ export class Lines {
     gate.offer = flow;
     this.#w.lanes.set(flow, FLOW_STATE, OFFERED);
     this.#w.lanes.ready(flow);
-    const queue = this.queueOf(flow);
-    this.#w.wake(queue, this.tierOf(flow));
+    this.#w.wake(this.queueOf(flow), this.tierOf(flow));
   }
 
   /** There is room for all that waits: the line dissolves, and the ring alone decides again. */
