@@ -338,3 +338,15 @@ test("a restart keeps what is lent, and gives it all its time again", () => {
   ]);
   assert.equal(early.lender.missingLots("b").length, 1);
 });
+
+test("a borrower with a lot out is dealt with, although it wants no more", () => {
+  const { engine, ask, say } = home({ rate: 10, burst: 100 });
+  const [lot] = ask(0, { cost: 7, jobs: 7 });
+  engine.lender.dropWants("b", 0);
+  assert.deepEqual(
+    [engine.lender.isDealingWith("b"), engine.lender.isDealingWith("c")],
+    [true, false],
+  );
+  say(0, 0, [[lot!.lot, 7, 7]]);
+  assert.equal(engine.lender.isDealingWith("b"), false);
+});

@@ -230,3 +230,51 @@ test("a job that was added after a purge goes out while the purge is under way",
     [id],
   );
 });
+
+test("a purge ends with its queue, and jobs of a queue that is made again are not purged", () => {
+  const { engine } = open({ results: { jobs: 0 } });
+  fill(engine, 25_000);
+  engine.purge("q", 0);
+  engine.deleteQueue("q", 0);
+  settle(engine, 0);
+  engine.setQueue("q", {}, 0);
+  fill(engine, 2);
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").waiting, 2);
+});
+
+test("a lane whose weight a job has set keeps it when the policy changes", () => {
+  const { engine } = open();
+  fill(engine, 20, { fairnessKey: "own", weight: 3 });
+  fill(engine, 20, { fairnessKey: "other" });
+  engine.setQueue("q", { weights: { own: 1, other: 1 } }, 0);
+  settle(engine, 0);
+  const ids = engine.lease("q", 16, 0).map(({ id }) => id);
+  assert.equal(ids.filter((id) => id <= 20).length, 12, "three to one");
+});
+
+test("a queue has so many weights of lanes; those that are there may still change", () => {
+  const weights = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 2]));
+  const { engine } = open({ weights });
+  assert.throws(() => engine.setLaneWeight("q", "one more", 2, 0), { code: "INVALID" });
+  engine.setLaneWeight("q", "k7", 5, 0);
+  assert.equal(engine.queueConfig("q").weights["k7"], 5);
+});
+
+test("a letter that a purge has yet to reach does not go back to its queue", () => {
+  const { engine } = open({ retry: { attempts: 1 } });
+  engine.setQueue("q.dlq", { retry: { attempts: 9 } }, 0);
+  fill(engine, 3000);
+  for (let i = 0; i < 3000; i++) {
+    const [lease] = engine.lease("q", 1, 0);
+    engine.nack(lease!.id, lease!.lease, 0);
+  }
+  const [leased] = engine.lease("q.dlq", 1, 0);
+  engine.purge("q.dlq", 0);
+  assert.equal(engine.redrive("q.dlq", { ids: [3000] }, 0), 0);
+  assert.equal(engine.job(3000)?.ending, "cancelled");
+  engine.nack(leased!.id, leased!.lease, 0, { delayMs: 50 });
+  settle(engine, 0);
+  assert.equal(engine.job(leased!.id)?.state, "delayed", "a letter that was leased stays");
+  assert.equal(engine.queueStats("q.dlq").waiting, 0);
+});

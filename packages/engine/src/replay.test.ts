@@ -276,3 +276,13 @@ test("an engine that refuses a fact tells its own facts again afterwards", () =>
   engine.setQueue("q", {}, 0);
   assert.equal(told.length, 1);
 });
+
+test("progress is followed", () => {
+  const pair = new Pair();
+  const id = pair.add();
+  pair.take();
+  pair.engine.progress(id, { done: 3 }, 5);
+  assert.deepEqual(pair.told().at(-1), "progress");
+  pair.same(5);
+  assert.deepEqual(pair.follower.job(id)?.progress, { done: 3 });
+});

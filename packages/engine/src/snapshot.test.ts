@@ -303,3 +303,24 @@ test("a purge under way goes on in what is rebuilt", () => {
   assert.deepEqual([waiting, delayed, leased, cancelled], [1, 0, 1, 39]);
   copy.ack(lease!.id, lease!.lease, 1);
 });
+
+test("a job that would have waited too long tells after a restart for which gate", () => {
+  const engine = open();
+  engine.setGate("g", { rate: 1 }, 0);
+  const { id } = engine.add("q", { gates: ["g"], maxWaitMs: 500 }, 0);
+  engine.cooldown("g", 1000, "busy", 0);
+  engine.dispatch(0);
+  assert.equal(engine.job(id)?.ending, "wait-too-long");
+  const copy = restored(engine);
+  assert.deepEqual(copy.job(id), engine.job(id));
+  assert.deepEqual(seen(copy, 0), seen(engine, 0));
+});
+
+test("a member whose queue is being deleted has ended for its group after a restart", () => {
+  const engine = open();
+  for (let i = 0; i < 3000; i++) engine.add("q", { group: "g" }, 0);
+  engine.deleteQueue("q", 0);
+  const fact = [...engine.snapshot()].find((one) => one.fact === "group");
+  assert.ok(fact?.fact === "group" && fact.members.length === 3000);
+  assert.ok(fact.members.every(([, ending]) => ending === "cancelled"));
+});

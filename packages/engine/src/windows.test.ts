@@ -93,3 +93,22 @@ test("a steady trickle of takes keeps the log as small as its windows", () => {
   windows.opensAt(1, 200_000);
   assert.equal(windows.takesHeld, 0, "an empty log keeps nothing");
 });
+
+test("the order in which windows are named makes no difference", () => {
+  const short = { limit: 1, perMs: 50 };
+  const long = { limit: 2, perMs: 1000 };
+  const opens = [
+    [short, long],
+    [long, short],
+  ].map((limits) => {
+    const windows = new Windows(limits);
+    windows.take(1, 0);
+    const first = windows.opensAt(1, 0);
+    windows.take(1, 50);
+    return [first, windows.opensAt(1, 50)];
+  });
+  assert.deepEqual(opens, [
+    [50, 1000],
+    [50, 1000],
+  ]);
+});
