@@ -35,6 +35,11 @@ export interface Claim {
   missed: number;
   /** It lacks a place, or a permit that is borrowed. */
   isLacking: boolean;
+  /**
+   * It lacks a permit that is borrowed: until then its timed permits are kept. Infinity: it lacks
+   * none.
+   */
+  keptUntil: number;
   isGone: boolean;
 }
 
@@ -72,6 +77,10 @@ export interface Claim {
  * While a claim is ripe and lacks a place that is released rarely, others may still use a timed
  * permit that is back within the idle time: the place then idles for the rest (`spareMs`).
  *
+ * A claim that lacks a borrowed permit keeps its timed permits for a second at most, and again when
+ * it has borrowed one. Otherwise the claims of two partitions, each the home of a gate that the
+ * other one borrows, would wait for each other without end.
+ *
  * None of this is a fact. After a restart the flows take their turns again with a full budget.
  */
 export class Keeping {
@@ -100,6 +109,7 @@ export class Keeping {
       heldFrom: 0,
       missed: 0,
       isLacking: false,
+      keptUntil: Number.POSITIVE_INFINITY,
       isGone: false,
     };
     this.#w.lanes.set(flow, FLOW_STATE, CLAIMS);
@@ -167,9 +177,24 @@ export class Keeping {
       return claim.gates.some(hasPlaces) ? at - IDLE_MS : at;
     }
     this.#joinNear(claim);
-    if (this.#keep(claim, PLACE, now)) return this.#serve(claim, now);
+    const until = this.#limitKeeping(claim, now);
+    if (this.#keep(claim, PLACE, now)) return Math.min(until, this.#serve(claim, now));
     this.#losePlaces(claim, now);
-    return Number.POSITIVE_INFINITY;
+    return until;
+  }
+
+  /** A second for the borrowed permits that it lacks; answers when that is over. */
+  #limitKeeping(claim: Claim, now: number): number {
+    const cost = this.#lines.costOf(claim.flow);
+    const isLacking = claim.gates.some(
+      (gate) => gate.stock !== undefined && !gate.hasRoom(cost, claim.tier, now),
+    );
+    const isKnown = isLacking === (claim.keptUntil !== Number.POSITIVE_INFINITY);
+    if (!isKnown) {
+      claim.keptUntil = isLacking ? claim.at + IDLE_MS : Number.POSITIVE_INFINITY;
+      this.#lookAtLines(claim);
+    }
+    return claim.keptUntil > now ? claim.keptUntil : Number.POSITIVE_INFINITY;
   }
 
   /** When the timed parts of all gates of a claim are open; undefined: not before long. */
@@ -360,7 +385,7 @@ export class Keeping {
     const isOffered = this.#w.lanes.get(claim.flow, FLOW_STATE) === CLAIM_OFFERED;
     const keepsPlace = isOffered || holds(claim, gate) || (claim.isNear && !hasPlaces(gate));
     const claimCost = this.#lines.costOf(claim.flow);
-    const isUnknown = gate.stock !== undefined && claim.isLacking;
+    const isUnknown = claim.keptUntil <= now || (gate.stock !== undefined && claim.isLacking);
     const spareAt = now + (isOffered ? 0 : claim.spareMs);
     const at = isUnknown ? Number.POSITIVE_INFINITY : Math.max(claim.at, spareAt);
     return gate.passesBeside(cost, claimCost, claim.tier, at, now, keepsPlace);
