@@ -64,7 +64,7 @@ async function withoutSecret(log: MemoryLog, at: number): Promise<MemoryLog> {
     const rest = [facts.subarray(0, from), facts.subarray(from + told.length)];
     await old.append(new Uint8Array(Buffer.concat(rest)));
   }
-  assert.equal(cuts, 1, "the secret is told once");
+  assert.equal(cuts, 1, "the secret is written once");
   await old.close();
   return new MemoryLog({ after: old });
 }

@@ -224,14 +224,14 @@ test("a configuration key that is missing is named", async (t) => {
   assert.equal((await sluice("config get rate")).text, "5");
 });
 
-test("the version is told, as a command and as an option", async () => {
+test("prints the version, as a command and as an option", async () => {
   for (const args of [["version"], ["--version"]]) {
     const { code, text } = await command(args);
     assert.deepEqual([code, /^\d+\.\d+\.\d+/.test(text)], [0, true]);
   }
 });
 
-test("with --json the call that makes no sense is told as JSON", async () => {
+test("with --json prints the error of a call that makes no sense as JSON", async () => {
   for (const args of [
     ["queue", "--nonsense", "--json"],
     ["quue", "--json"],

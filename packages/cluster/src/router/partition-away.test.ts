@@ -12,7 +12,7 @@ function queueIn(partition: number): string {
   for (let i = 0; ; i++) if (homeOfQueue(`q${i}`, 4) === partition) return `q${i}`;
 }
 
-/** Partition 1 goes away when it is told to. */
+/** Partition 1 that a test can take away. */
 async function scene() {
   const { cluster, router, clock } = stage();
   const [here, there] = [queueIn(0), queueIn(1)];
