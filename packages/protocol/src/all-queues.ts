@@ -1,4 +1,4 @@
-import type { LookOptions, QueueCalls } from "./port.ts";
+import type { Broker, LookOptions } from "./port.ts";
 import type { QueueInfo } from "./queue.ts";
 
 /** Queues of one page when all are read: the most that a call answers. */
@@ -6,7 +6,7 @@ const PAGE = 1000;
 
 /** All queues, read page by page, so that no single call looks at more than a page of them. */
 export async function allQueues(
-  broker: Pick<QueueCalls, "queues">,
+  broker: Pick<Broker, "queues">,
   options: LookOptions = {},
 ): Promise<QueueInfo[]> {
   const queues: QueueInfo[] = [];

@@ -2,81 +2,27 @@
  * How long a caller waits for an answer. Implementations of the port that have all they need in
  * this process get it from here; the client of a server does more, for it can withdraw a call.
  */
+import { CALL_NAMES, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { SluiceError } from "./errors.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
-/** Calls that are not bounded: they last as long as their caller wants. */
-type OpenEnded = "consume" | "events" | "close";
+/** The calls that a caller can bound; `lease` alone of those outside the table. */
+const BOUNDED: readonly string[] = [...CALL_NAMES, "lease"];
 
-export type BoundedCall = Exclude<keyof Broker, OpenEnded>;
-
-/** Which argument of each call holds its options. A call that is missing here does not compile. */
-const OPTIONS_AT: Readonly<Record<BoundedCall, number>> = {
-  add: 2,
-  lease: 1,
-  ack: 1,
-  nack: 1,
-  giveBack: 1,
-  extend: 1,
-  progress: 1,
-  cancel: 1,
-  cancelByKey: 2,
-  retry: 1,
-  job: 1,
-  why: 1,
-  history: 1,
-  queuesOf: 1,
-  ended: 1,
-  jobs: 1,
-  group: 1,
-  groupEnded: 1,
-  releaseGroups: 1,
-  setQueue: 2,
-  deleteQueue: 1,
-  queue: 1,
-  queues: 0,
-  purge: 1,
-  redrive: 1,
-  lanes: 1,
-  setLaneWeight: 3,
-  workers: 1,
-  setGate: 2,
-  deleteGate: 1,
-  gate: 1,
-  gates: 0,
-  cooldown: 3,
-  clearCooldown: 1,
-  reportGate: 2,
-  storeGet: 2,
-  storeWrite: 2,
-  storeScan: 1,
-  stats: 0,
-};
+/** Options follow the arguments; those of `lease` its queue. */
+function optionsAt(name: string): number {
+  return name === "lease" ? 1 : rowOf(name as CallName).args.length;
+}
 
 /** These end by themselves when their signal is aborted, and then nothing is lost on the way. */
-const ENDS_ITSELF: ReadonlySet<string> = new Set<BoundedCall>(["lease", "ended", "groupEnded"]);
+function endsItself(name: string): boolean {
+  return name === "lease" || rowOf(name as CallName).waits;
+}
 
-/** These change nothing. */
-const READS: ReadonlySet<string> = new Set<BoundedCall>([
-  "job",
-  "why",
-  "history",
-  "queuesOf",
-  "ended",
-  "jobs",
-  "group",
-  "groupEnded",
-  "queue",
-  "queues",
-  "lanes",
-  "workers",
-  "gate",
-  "gates",
-  "storeGet",
-  "storeScan",
-  "stats",
-]);
+function isRead(name: string): boolean {
+  return name !== "lease" && rowOf(name as CallName).repeat === "read";
+}
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
@@ -99,7 +45,8 @@ export function boundCalls<B extends Broker>(
   { clockOf, graceMs = 0 }: BoundOptions<B>,
 ): void {
   const calls = prototype as unknown as Record<string, Call>;
-  for (const [name, at] of Object.entries(OPTIONS_AT)) {
+  for (const name of BOUNDED) {
+    const at = optionsAt(name);
     const call = calls[name]!;
     calls[name] = function bounded(this: B, ...args: unknown[]): Promise<unknown> {
       const options = args[at] as OperationOptions | undefined;
@@ -134,7 +81,7 @@ async function waitFor(
   const end = (error: SluiceError): void => {
     reason = error;
     over.abort(error);
-    if (!ENDS_ITSELF.has(name)) ended.reject(error);
+    if (!endsItself(name)) ended.reject(error);
   };
   const onAbort = (): void => end(aborted(signal!, operationId));
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -174,7 +121,7 @@ export function aborted({ reason }: AbortSignal, operationId?: string): SluiceEr
 
 export function timedOut(call: string, ms: number, operationId?: string): SluiceError {
   const again = operationId === undefined ? "" : ". Repeat it with details.operationId";
-  const effect = READS.has(call) ? "" : `; it may have taken effect${again}`;
+  const effect = isRead(call) ? "" : `; it may have taken effect${again}`;
   const message = `no answer to \`${call}\` within ${ms} ms${effect}`;
   return new SluiceError("TIMEOUT", message, named(operationId));
 }

@@ -1,11 +1,14 @@
 export { allQueues } from "./all-queues.ts";
 export {
   aborted,
-  type BoundedCall,
   boundCalls,
   parseTimeout,
   timedOut,
 } from "./call-options.ts";
+export type { CallRow, HttpRoute, Right, Subject } from "./calls/call.ts";
+export { checkCall } from "./calls/check-call.ts";
+export { callsOf, defineCalls } from "./calls/derive.ts";
+export { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 export type * from "./clock.ts";
 export { counted } from "./count.ts";
 export {
@@ -21,6 +24,7 @@ export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export type * from "./job.ts";
+export { invalid } from "./kinds.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./policy.ts";

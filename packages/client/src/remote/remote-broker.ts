@@ -11,18 +11,16 @@ import {
   type Deliver,
   type EventFilter,
   type Extend,
-  type GroupInfo,
-  type JobEnd,
   type LeasedJob,
   type LeaseOptions,
   type Nack,
   type NewJob,
   type OperationOptions,
   type Outcome,
+  rowOf,
   SluiceError,
 } from "@sluice/protocol";
 import {
-  type CallName,
   type FrameReader,
   type FrameWriter,
   ITEMS_MAX,
@@ -31,6 +29,7 @@ import {
   readEvents,
   readLeasedJobs,
   readOutcomes,
+  type WireName,
   writeAcks,
   writeExtends,
   writeLease,
@@ -41,14 +40,14 @@ import { invalid } from "../invalid.ts";
 import { addInParts } from "./add-jobs.ts";
 import { LEAVE_MS } from "./limits.ts";
 import { Link, type LinkOptions, type LinkOwner } from "./link.ts";
+import { NamedCalls } from "./named-calls.ts";
 import { type Bound, Operations, unavailable } from "./operations.ts";
-import { RareCalls } from "./rare-calls.ts";
 import { RemoteConsumer } from "./remote-consumer.ts";
 import { RemoteEvents } from "./remote-events.ts";
 
 const DONE: Outcome<true> = Object.freeze({ ok: true });
 
-export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
+export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
   readonly #options: LinkOptions;
   readonly #link: Link;
   readonly #operations: Operations;
@@ -196,14 +195,6 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
     );
   }
 
-  async ended(id: string, options?: CallOptions): Promise<JobEnd> {
-    return this.call("ended", [id], options);
-  }
-
-  async groupEnded(group: string, options?: CallOptions): Promise<GroupInfo> {
-    return this.call("groupEnded", [group], options);
-  }
-
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
     this.#check();
     const operation = this.#operations.number();
@@ -229,11 +220,11 @@ export class RemoteBroker extends RareCalls implements Broker, LinkOwner {
   }
 
   protected override call<T>(
-    name: CallName,
+    name: WireName,
     args: readonly unknown[],
     options?: OperationOptions,
   ): Promise<T> {
-    const isPatient = name === "ended" || name === "groupEnded";
+    const isPatient = name !== "lend" && rowOf(name).waits;
     const bound = this.#operations.bound(options, isPatient);
     if (isPatient) this.#check();
     else this.#checkReach();

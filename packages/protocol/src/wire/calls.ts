@@ -3,55 +3,33 @@
  * JSON. Bytes in an answer (payloads and results of jobs) follow the JSON as blobs, in the order in
  * which they are named; in their place stands the number of the blob.
  */
+import type { CallRow } from "../calls/call.ts";
+import { CALLS, type CallName, rowOf } from "../calls/index.ts";
 import type { BrokerEvent } from "../event.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/** Calls that travel so, and where bytes may stand in their answers. */
-const CALLS = {
-  progress: "none",
-  cancel: "none",
-  cancelByKey: "none",
-  retry: "none",
-  job: "one",
-  why: "none",
-  history: "none",
-  queuesOf: "holes",
-  ended: "one",
-  jobs: "items",
-  group: "none",
-  groupEnded: "none",
-  releaseGroups: "none",
-  setQueue: "none",
-  deleteQueue: "none",
-  queue: "none",
-  queues: "none",
-  purge: "none",
-  redrive: "none",
-  lanes: "none",
-  setLaneWeight: "none",
-  workers: "none",
-  setGate: "none",
-  deleteGate: "none",
-  gate: "none",
-  gates: "none",
-  cooldown: "none",
-  clearCooldown: "none",
-  reportGate: "none",
-  storeGet: "holes",
-  storeWrite: "none",
-  storeScan: "none",
-  stats: "none",
-  lend: "none",
-} as const;
-
-export type CallName = keyof typeof CALLS;
+/** A call by its name. `lend` is what nodes of a cluster ask each other, and no call of the port. */
+export type WireName = CallName | "lend";
 
 export interface Call {
-  name: CallName;
+  name: WireName;
   args: unknown[];
 }
 
+type Form = Pick<CallRow, "bytes" | "hasHoles">;
+
+const LEND: Form = { bytes: undefined, hasHoles: false };
+
+function formOf(name: WireName): Form {
+  return name === "lend" ? LEND : rowOf(name);
+}
+
+function isWireName(name: string): name is WireName {
+  return name === "lend" || (Object.hasOwn(CALLS, name) && !rowOf(name as CallName).isHot);
+}
+
+/** The most arguments that a call has, its options included. */
 const ARGS_MAX = 4;
 
 /** Fields that hold bytes, in a job and in the end of one. */
@@ -60,27 +38,27 @@ const BYTES = ["payload", "result"] as const;
 /** Blobs of one answer: two for each job of the longest page. */
 const BLOBS_MAX = 2000;
 
-export function writeCall(writer: FrameWriter, name: CallName, args: readonly unknown[]): void {
+export function writeCall(writer: FrameWriter, name: WireName, args: readonly unknown[]): void {
   writer.short(name);
   writer.json(args);
 }
 
 export function readCall(reader: FrameReader): Call {
   const name = reader.short();
-  if (!Object.hasOwn(CALLS, name)) reader.fail(`an unknown call ${JSON.stringify(name)}`);
+  if (!isWireName(name)) return reader.fail(`an unknown call ${JSON.stringify(name)}`);
   const args = reader.json();
   if (!Array.isArray(args) || args.length > ARGS_MAX) return reader.fail("JSON of no arguments");
   // JSON has no place for what is absent before what is not.
-  return { name: name as CallName, args: args.map((arg) => (arg === null ? undefined : arg)) };
+  return { name, args: args.map((arg) => (arg === null ? undefined : arg)) };
 }
 
-export function writeAnswer(writer: FrameWriter, name: CallName, answer: unknown): void {
+export function writeAnswer(writer: FrameWriter, name: WireName, answer: unknown): void {
   const blobs: Uint8Array[] = [];
   writer.json({ answer: withoutBytes(name, answer, blobs) });
   writeBlobs(writer, blobs);
 }
 
-export function readAnswer(reader: FrameReader, name: CallName): unknown {
+export function readAnswer(reader: FrameReader, name: WireName): unknown {
   const { answer } = reader.object();
   return withBytes(name, answer, readBlobs(reader));
 }
@@ -98,27 +76,29 @@ export function readEvents(reader: FrameReader): BrokerEvent[] {
   return events.map((event) => given(event, blobs) as BrokerEvent);
 }
 
-function withoutBytes(name: CallName, answer: unknown, blobs: Uint8Array[]): unknown {
-  if (CALLS[name] === "one") return taken(answer, blobs);
-  if (CALLS[name] === "items") {
+function withoutBytes(name: WireName, answer: unknown, blobs: Uint8Array[]): unknown {
+  const { bytes, hasHoles } = formOf(name);
+  if (bytes === "one") return taken(answer, blobs);
+  if (bytes === "items") {
     const page = answer as { items: readonly unknown[] };
     return { ...page, items: page.items.map((item) => taken(item, blobs)) };
   }
   // A key that holds null is not a key that is not there.
-  if (CALLS[name] === "holes") {
+  if (hasHoles) {
     return (answer as unknown[]).map((value) => (value === undefined ? [] : [value]));
   }
   return answer;
 }
 
-function withBytes(name: CallName, answer: unknown, blobs: readonly Uint8Array[]): unknown {
-  if (CALLS[name] === "one") return given(answer, blobs);
-  if (CALLS[name] === "items") {
+function withBytes(name: WireName, answer: unknown, blobs: readonly Uint8Array[]): unknown {
+  const { bytes, hasHoles } = formOf(name);
+  if (bytes === "one") return given(answer, blobs);
+  if (bytes === "items") {
     const page = answer as { items?: unknown };
     const items = Array.isArray(page?.items) ? page.items : [];
     return { ...page, items: items.map((item) => given(item, blobs)) };
   }
-  if (CALLS[name] === "holes") {
+  if (hasHoles) {
     return Array.isArray(answer) ? answer.map((hole: unknown) => (hole as unknown[])?.[0]) : [];
   }
   return answer;

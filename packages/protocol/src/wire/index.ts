@@ -1,9 +1,9 @@
 export {
   type Call,
-  type CallName,
   readAnswer,
   readCall,
   readEvents,
+  type WireName,
   writeAnswer,
   writeCall,
   writeEvents,

@@ -2,7 +2,6 @@ import {
   type Broker,
   type GroupInfo,
   groupName,
-  type JobCalls,
   type NewJob,
   queueOfGroup,
   SluiceError,
@@ -17,7 +16,7 @@ const EITHER: readonly Action[] = ["produce", "consume"];
  * The calls about groups. A group belongs to the queue that its full name begins with, so the
  * rights on that queue decide, whether the group exists or not.
  */
-export class GuardedGroups implements Pick<JobCalls, "group" | "groupEnded" | "releaseGroups"> {
+export class GuardedGroups implements Pick<Broker, "group" | "groupEnded" | "releaseGroups"> {
   readonly #broker: Broker;
   readonly #permit: Permit;
 

@@ -8,7 +8,6 @@ import {
   type Deliver,
   type Extend,
   type HistoryEntry,
-  type JobCalls,
   type JobEnd,
   type JobInfo,
   type JobsOptions,
@@ -35,7 +34,7 @@ import { whileAllowed } from "./while-allowed.ts";
 const EITHER: readonly Action[] = ["produce", "consume"];
 
 /** The calls about jobs, each for those who may make it: the queue that a job is in decides. */
-export class GuardedJobs extends GuardedGroups implements JobCalls {
+export class GuardedJobs extends GuardedGroups {
   readonly #broker: Broker;
   readonly #permit: Permit;
 

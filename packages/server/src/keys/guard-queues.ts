@@ -2,7 +2,6 @@ import {
   type Broker,
   type DeleteQueueOptions,
   type FairnessKey,
-  type GateCalls,
   type GateConfig,
   type GateInfo,
   type GatesOptions,
@@ -11,7 +10,6 @@ import {
   type LanesOptions,
   type OperationOptions,
   type Page,
-  type QueueCalls,
   type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
@@ -19,7 +17,6 @@ import {
   type RedriveOptions,
   type ScanOptions,
   SluiceError,
-  type StoreCalls,
   type StoreEntry,
   type WorkerInfo,
 } from "@sluice/protocol";
@@ -30,7 +27,7 @@ import type { Permit } from "./permit.ts";
 import { CONFIG_STORE, isReserved } from "./stores.ts";
 
 /** The calls about queues, gates and stores, each for those who may make it. */
-export class GuardedPlace extends GuardedJobs implements QueueCalls, GateCalls, StoreCalls {
+export class GuardedPlace extends GuardedJobs {
   readonly #broker: Broker;
   readonly #permit: Permit;
 

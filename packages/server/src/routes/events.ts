@@ -14,7 +14,7 @@ import {
 import type { FastifyInstance } from "fastify";
 import { EVENTS_STALL_MS, HEARTBEAT_MS } from "../limits.ts";
 import { fromBytes } from "../payload.ts";
-import { checkFilter } from "../stream/check-call.ts";
+import { checkFilter } from "../stream/check-filter.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { ERROR, NAME, object } from "./shapes.ts";
 

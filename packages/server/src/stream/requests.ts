@@ -5,16 +5,18 @@
 import {
   type Ack,
   type Broker,
+  checkCall,
   type Extend,
+  invalid,
   type Nack,
   type OperationOptions,
   type Outcome,
+  rowOf,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
 import {
   type Call,
-  type CallName,
   type ConsumeRequest,
   FRAME_BYTES_MAX,
   type FrameReader,
@@ -29,6 +31,7 @@ import {
   readNacks,
   readNewJobs,
   readTokens,
+  type WireName,
   writeAdded,
   writeAnswer,
   writeError,
@@ -36,7 +39,7 @@ import {
   writeOutcomes,
 } from "@sluice/protocol/wire";
 import { withoutPath } from "../shell/errors.ts";
-import { checkArguments, checkFilter } from "./check-call.ts";
+import { checkFilter } from "./check-filter.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { tellEvents } from "./event-feed.ts";
 import type { SessionBounds } from "./limits.ts";
@@ -231,18 +234,23 @@ export class Requests {
   }
 
   async #call(operation: number, { name, args }: Call): Promise<Write> {
-    checkArguments(name, args);
-    if (name === "lend") {
-      return this.#patiently(operation, (signal) => orGivenUp(signal, this.#answerOf(name, args)));
-    }
-    if (name !== "ended" && name !== "groupEnded") return this.#answerOf(name, args);
-    return this.#patiently(operation, (signal) => this.#answerOf(name, [args[0], { signal }]));
+    if (name === "lend") return this.#lend(operation, args);
+    const row = rowOf(name);
+    const checked = checkCall(row, args);
+    if (!row.waits) return this.#answerOf(name, checked);
+    return this.#patiently(operation, (signal) => this.#answerOf(name, [...checked, { signal }]));
   }
 
-  async #answerOf(name: CallName, args: readonly unknown[]): Promise<Write> {
+  /** What nodes ask each other is not in the port that all others see. */
+  async #lend(operation: number, args: readonly unknown[]): Promise<Write> {
+    const [request] = args;
+    if (typeof request !== "object") throw invalid("request", "an object", request);
+    return this.#patiently(operation, (signal) => orGivenUp(signal, this.#answerOf("lend", args)));
+  }
+
+  async #answerOf(name: WireName, args: readonly unknown[]): Promise<Write> {
     const broker = this.#broker as unknown as Record<string, (...args: unknown[]) => unknown>;
     const call = broker[name];
-    // What nodes say to each other is not in the port that all others see.
     if (call === undefined) throw new SluiceError("FORBIDDEN", `${name} is for nodes of a cluster`);
     const answer = await call.apply(broker, [...args]);
     return this.#frame(KIND.answer, (writer) => writeAnswer(writer, name, answer));

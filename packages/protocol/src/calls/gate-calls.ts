@@ -1,0 +1,70 @@
+import type { GateConfig, GateInfo } from "../gate.ts";
+import { arg, call, optional } from "./call.ts";
+import { FLAG, GATE_CONFIG, KEY, MS, oneOf, PAGE, TEXT } from "./kinds.ts";
+import type { GatesOptions, GatesPage, OperationOptions } from "./options.ts";
+
+export const GATE_CALLS = {
+  setGate: call<[key: string, config: GateConfig], GateInfo>({
+    says: "Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches.",
+    about: "gate",
+    args: [KEY, arg("config", GATE_CONFIG)],
+    may: "admin",
+    repeat: "again",
+    http: { route: "PUT /v1/gates/:key", body: "config" },
+  }),
+  deleteGate: call<[key: string], void>({
+    says: "Removes the limits of a gate: the jobs that waited for it can run.",
+    about: "gate",
+    args: [KEY],
+    may: "admin",
+    repeat: "again",
+    http: "DELETE /v1/gates/:key",
+  }),
+  gate: call<[key: string], GateInfo>({
+    says: "Inspects a gate: its limits, its level and who waits for it.",
+    about: "gate",
+    args: [KEY],
+    may: "key",
+    repeat: "read",
+    http: "GET /v1/gates/:key",
+  }),
+  gates: call<[], GatesPage, GatesOptions>({
+    says: "Lists gates by key, or those with the longest lines first, by page.",
+    about: "broker",
+    args: [],
+    options: {
+      ...PAGE,
+      search: TEXT,
+      queue: TEXT,
+      configured: FLAG,
+      sort: oneOf(["key", "waiting"]),
+    },
+    may: "key",
+    repeat: "read",
+    http: "GET /v1/gates",
+  }),
+  cooldown: call<[key: string, ms: number, reason?: string], void>({
+    says: "Closes a gate for a while. A cooldown never becomes shorter.",
+    about: "gate",
+    args: [KEY, arg("ms", MS), optional("reason", TEXT)],
+    may: "cool",
+    repeat: "again",
+    http: "POST /v1/gates/:key/cooldown",
+  }),
+  clearCooldown: call<[key: string], void>({
+    says: "Ends the cooldown of a gate.",
+    about: "gate",
+    args: [KEY],
+    may: "cool",
+    repeat: "again",
+    http: "DELETE /v1/gates/:key/cooldown",
+  }),
+  reportGate: call<[key: string, ok: boolean], void, OperationOptions>({
+    says: "Reports a success or a failure to the ladder of a gate.",
+    about: "gate",
+    args: [KEY, arg("ok", FLAG)],
+    may: "cool",
+    repeat: "once",
+    http: "POST /v1/gates/:key/report",
+  }),
+};

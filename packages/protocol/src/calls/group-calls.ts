@@ -1,0 +1,32 @@
+import type { GroupInfo } from "../job.ts";
+import { call } from "./call.ts";
+import { batch, GROUP } from "./kinds.ts";
+
+/** Calls about groups, which are asked for by their full names, such as `orders/batch-7`. */
+export const GROUP_CALLS = {
+  group: call<[group: string], GroupInfo>({
+    says: "Lists the members of a group and how they ended.",
+    about: "group",
+    args: [GROUP],
+    may: "either",
+    repeat: "read",
+    http: { route: "GET /v1/groups/:queue/:group", isOwn: true },
+  }),
+  groupEnded: call<[group: string], GroupInfo>({
+    says: "Answers when a group has ended; at once when it has and is still known.",
+    about: "group",
+    args: [GROUP],
+    may: "either",
+    repeat: "read",
+    waits: true,
+    http: { route: "GET /v1/groups/:queue/:group/end", isOwn: true },
+  }),
+  releaseGroups: call<[groups: readonly string[]], void>({
+    says: "Closes groups that an add has held: each ends when its members have.",
+    about: "group",
+    args: [batch("groups")],
+    may: "produce",
+    repeat: "again",
+    http: { route: "POST /v1/groups/:queue/:group/release", isOwn: true },
+  }),
+};

@@ -1,0 +1,26 @@
+/** Every call of the port, by its name. */
+import { BROKER_CALLS } from "./broker-calls.ts";
+import type { CallRow } from "./call.ts";
+import { GATE_CALLS } from "./gate-calls.ts";
+import { GROUP_CALLS } from "./group-calls.ts";
+import { JOB_CALLS } from "./job-calls.ts";
+import { QUEUE_CALLS } from "./queue-calls.ts";
+import { STORE_CALLS } from "./store-calls.ts";
+
+export const CALLS = {
+  ...JOB_CALLS,
+  ...GROUP_CALLS,
+  ...QUEUE_CALLS,
+  ...GATE_CALLS,
+  ...STORE_CALLS,
+  ...BROKER_CALLS,
+};
+
+export type CallName = keyof typeof CALLS;
+
+export const CALL_NAMES = Object.keys(CALLS) as readonly CallName[];
+
+/** The row of a call, without its types. */
+export function rowOf(name: CallName): CallRow {
+  return CALLS[name];
+}

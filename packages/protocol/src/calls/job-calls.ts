@@ -1,0 +1,173 @@
+import type {
+  Ack,
+  Added,
+  Extend,
+  HistoryEntry,
+  JobEnd,
+  JobInfo,
+  Nack,
+  NewJob,
+  Outcome,
+  Progress,
+} from "../job.ts";
+import type { Page } from "../queue.ts";
+import type { Why } from "../why.ts";
+import { call } from "./call.ts";
+import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE } from "./kinds.ts";
+import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
+
+const STATES = ["waiting", "delayed", "leased", "finished", "failed"] as const;
+
+/** Calls about jobs. Those that take batches answer item by item. */
+export const JOB_CALLS = {
+  add: call<[queue: string, jobs: readonly NewJob[]], Outcome<Added>[], AddOptions>({
+    says: "Adds jobs to a queue.",
+    about: "queue",
+    args: [QUEUE, batch("jobs")],
+    options: { holdGroups: FLAG },
+    may: "produce",
+    repeat: "once",
+    isHot: true,
+    http: { route: "POST /v1/queues/:queue/jobs", isOwn: true },
+  }),
+  ack: call<[items: readonly Ack[]], Outcome<true>[], OperationOptions>({
+    says: "Finishes jobs, each with its result.",
+    about: "job",
+    args: [batch("items")],
+    may: "consume",
+    repeat: "once",
+    jobs: "items",
+    isHot: true,
+    http: { route: "POST /v1/ack", isOwn: true },
+  }),
+  nack: call<[items: readonly Nack[]], Outcome<true | number>[], OperationOptions>({
+    says:
+      "Fails jobs, each with its error. " +
+      "A number in the answer: the cooldown that was asked for was cut to so many milliseconds.",
+    about: "job",
+    args: [batch("items")],
+    may: "consume",
+    repeat: "once",
+    jobs: "items",
+    isHot: true,
+    http: { route: "POST /v1/nack", isOwn: true },
+  }),
+  giveBack: call<[leases: readonly string[]], Outcome<true>[]>({
+    says: "Returns jobs that were not started to the front of their strands; no attempt is used.",
+    about: "job",
+    args: [batch("leases")],
+    may: "consume",
+    repeat: "again",
+    jobs: "leases",
+    isHot: true,
+    http: { route: "POST /v1/give-back", isOwn: true },
+  }),
+  extend: call<[items: readonly Extend[]], Outcome<number>[]>({
+    says: "Extends leases, and answers when each now ends.",
+    about: "job",
+    args: [batch("items")],
+    may: "consume",
+    repeat: "again",
+    jobs: "items",
+    isHot: true,
+    http: { route: "POST /v1/extend", isOwn: true },
+  }),
+  progress: call<[items: readonly Progress[]], Outcome<true>[]>({
+    says: "Keeps how far jobs are, up to 8 KiB of JSON each.",
+    about: "job",
+    args: [batch("items")],
+    may: "consume",
+    repeat: "again",
+    jobs: "items",
+    http: { route: "POST /v1/progress", isOwn: true },
+  }),
+  cancel: call<[ids: readonly string[]], Outcome<boolean>[]>({
+    says: "Cancels jobs; false for one that had ended.",
+    about: "job",
+    args: [batch("ids")],
+    may: "produce",
+    repeat: "again",
+    jobs: "ids",
+    http: { route: "DELETE /v1/jobs/:id", field: "cancelled" },
+  }),
+  cancelByKey: call<[queue: string, keys: readonly string[]], Outcome<boolean>[], OperationOptions>(
+    {
+      says: "Cancels the jobs that hold these dedupe keys; false for a key that none holds.",
+      about: "queue",
+      args: [QUEUE, batch("keys")],
+      may: "produce",
+      repeat: "once",
+      http: { route: "POST /v1/queues/:queue/cancel", field: "cancelled", isOwn: true },
+    },
+  ),
+  retry: call<[ids: readonly string[]], Outcome<true>[], OperationOptions>({
+    says:
+      "Runs ended jobs again while they are kept, and delayed ones at once. " +
+      "A dead letter returns to the queue it came from.",
+    about: "job",
+    args: [batch("ids")],
+    may: "produce",
+    repeat: "once",
+    jobs: "ids",
+    http: "POST /v1/jobs/:id/retry",
+  }),
+  job: call<[id: string], JobInfo>({
+    says: "Inspects a job.",
+    about: "job",
+    args: [ID],
+    may: "consume",
+    repeat: "read",
+    jobs: "id",
+    bytes: "one",
+    http: { route: "GET /v1/jobs/:id", isOwn: true },
+  }),
+  why: call<[id: string], Why>({
+    says: "Explains in words and data why a job is not running, and until when.",
+    about: "job",
+    args: [ID],
+    may: "either",
+    repeat: "read",
+    jobs: "id",
+    http: "GET /v1/jobs/:id/why",
+  }),
+  history: call<[id: string], readonly HistoryEntry[]>({
+    says: "Lists what happened to a job, in order.",
+    about: "job",
+    args: [ID],
+    may: "either",
+    repeat: "read",
+    jobs: "id",
+    http: "GET /v1/jobs/:id/history",
+  }),
+  queuesOf: call<[ids: readonly string[]], (string | undefined)[]>({
+    says: "Names the queue of each job; undefined for one that is not kept.",
+    about: "broker",
+    args: [batch("ids")],
+    may: "key",
+    repeat: "read",
+    jobs: "ids",
+    hasHoles: true,
+    http: { route: "GET /v1/jobs/:id/queue", isOwn: true },
+  }),
+  ended: call<[id: string], JobEnd>({
+    says: "Answers when a job has ended; at once when it has and is still kept.",
+    about: "job",
+    args: [ID],
+    may: "either",
+    repeat: "read",
+    waits: true,
+    jobs: "id",
+    bytes: "one",
+    http: { route: "GET /v1/jobs/:id/end", isOwn: true },
+  }),
+  jobs: call<[queue: string], Page<JobInfo>, JobsOptions>({
+    says: "Lists the jobs of a queue, by page.",
+    about: "queue",
+    args: [QUEUE],
+    options: { ...PAGE, state: oneOf(STATES), lane: FAIRNESS_KEY },
+    may: "consume",
+    repeat: "read",
+    bytes: "items",
+    http: { route: "GET /v1/queues/:queue/jobs", isOwn: true },
+  }),
+};

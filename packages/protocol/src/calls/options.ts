@@ -1,0 +1,143 @@
+/** What calls take beside their arguments, and the answers that are theirs alone. */
+import type { GateInfo } from "../gate.ts";
+import type { FairnessKey, JobState } from "../job.ts";
+import type { LaneSort, Page } from "../queue.ts";
+
+export interface StoreEntry {
+  key: string;
+  /** Anything that JSON can carry. */
+  value: unknown;
+}
+
+export interface LookOptions extends CallOptions {
+  /**
+   * In a cluster: what the partitions say that answer soon, instead of a refusal when one is away;
+   * `stats` tells which are missing.
+   */
+  partial?: boolean;
+}
+
+export interface StatsOptions extends CallOptions {
+  queues?: readonly string[];
+  /** Gates, by their key, whose decisions are told. */
+  gates?: readonly string[];
+  /** With the oldest and the next job of each, which takes a look at every job there is. */
+  oldest?: boolean;
+}
+
+export interface PageOptions extends CallOptions {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface QueuesOptions extends LookOptions, PageOptions {}
+
+export interface ScanOptions extends PageOptions {
+  prefix?: string;
+}
+
+export interface LanesOptions extends PageOptions {
+  /** Part of the key; of a path, of its levels joined with slashes. */
+  search?: string;
+  /** Absent: in no order that means anything, and cheaper. */
+  sort?: LaneSort;
+}
+
+export interface GatesOptions extends PageOptions {
+  /** Part of the key, whatever its case. */
+  search?: string;
+  /** Only those in whose line lanes of this queue stand. */
+  queue?: string;
+  /** Only keys and patterns that have limits of their own. */
+  configured?: boolean;
+  /** `waiting`: those first in whose line most lanes wait. Absent: by their keys. */
+  sort?: GateSort;
+}
+
+export type GateSort = "key" | "waiting";
+
+export interface GatesPage extends Page<GateInfo> {
+  /** How many there are on all pages. */
+  total: number;
+  /** In a cluster: partitions that did not answer, whose part is not in it. */
+  missing?: readonly number[];
+}
+
+export interface JobsOptions extends PageOptions {
+  state?: JobState;
+  lane?: FairnessKey;
+}
+
+export interface RedriveOptions extends OperationOptions {
+  /** At most so many; all when it is not said. */
+  count?: number;
+  /** Only these, instead of a count; those that are no letters of the queue are passed over. */
+  ids?: readonly string[];
+}
+
+export interface DeleteQueueOptions extends OperationOptions {
+  /** What becomes of the queue's dead letters in other queues. Default `keep`. */
+  deadLetters?: "keep" | "delete";
+}
+
+export interface QueueDeleted {
+  /** Dead letters of the queue that stay in other queues; a new queue of its name can get them. */
+  lettersKept: number;
+  /** Dead letters that went with the queue, those of other queues that were in it included. */
+  lettersDeleted: number;
+}
+
+/** How long the caller waits. The broker's answer does not depend on it. */
+export interface CallOptions {
+  /**
+   * Ends the wait with `ABORTED`. A call that was not sent yet never takes effect, nor does an add
+   * that waits for room; any other call may have.
+   */
+  signal?: AbortSignal | undefined;
+  /**
+   * Ends the wait after this long: with `UNAVAILABLE` when the call could not be sent and so has
+   * no effect, else with `TIMEOUT`, which carries the operation id. Absent: the default of the
+   * connection; a broker in this process has none.
+   */
+  timeoutMs?: number | undefined;
+}
+
+export interface OperationOptions extends CallOptions {
+  /**
+   * The same call made again with the same id gets the first answer again, after a restart too. It
+   * is remembered for ten minutes, unless ten thousand others have come since. Another call under
+   * the same id is refused with `CONFLICT`.
+   */
+  operationId?: string | undefined;
+}
+
+export interface AddOptions extends OperationOptions {
+  /**
+   * More members of the groups that these jobs name come with another call: those groups do not
+   * end before they are released. Whoever goes away without a word releases them after a minute.
+   */
+  holdGroups?: boolean | undefined;
+}
+
+export interface LeaseOptions extends CallOptions {
+  max: number;
+  waitMs?: number | undefined;
+  /** How long the leases last; absent: as the queue or the job says. */
+  leaseMs?: number | undefined;
+  worker?: string | undefined;
+}
+
+export interface ConsumeOptions {
+  worker: string;
+  /** Jobs that may be delivered before the next `addCredits`. */
+  credits: number;
+  /** How long the leases last; absent: as the queue or the job says. */
+  leaseMs?: number | undefined;
+  /**
+   * The consumer ends with the process that has the broker's log open. After a crash its leases run
+   * out at once, and each job has lost an attempt. No network carries this: a consumer elsewhere
+   * outlives the broker and may still ack. Nor may one behind a cluster set it, whose partitions
+   * move between processes.
+   */
+  inProcess?: boolean | undefined;
+}

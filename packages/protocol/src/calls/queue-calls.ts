@@ -1,0 +1,101 @@
+import type { FairnessKey } from "../job.ts";
+import type { LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "../queue.ts";
+import { arg, call } from "./call.ts";
+import {
+  COUNT,
+  FAIRNESS_KEY,
+  FLAG,
+  LIST,
+  oneOf,
+  PAGE,
+  QUEUE,
+  QUEUE_OPTIONS,
+  TEXT,
+} from "./kinds.ts";
+import type {
+  DeleteQueueOptions,
+  LanesOptions,
+  OperationOptions,
+  QueueDeleted,
+  QueuesOptions,
+  RedriveOptions,
+} from "./options.ts";
+
+export const QUEUE_CALLS = {
+  setQueue: call<[queue: string, options: QueueOptions], QueueInfo>({
+    says: "Creates a queue, or changes one in place: its jobs stay.",
+    about: "queue",
+    args: [QUEUE, arg("options", QUEUE_OPTIONS)],
+    may: "admin",
+    repeat: "again",
+    http: { route: "PUT /v1/queues/:queue", body: "options" },
+  }),
+  deleteQueue: call<[queue: string], QueueDeleted, DeleteQueueOptions>({
+    says: "Deletes a queue with all its jobs. Its dead letters in other queues are kept or deleted.",
+    about: "queue",
+    args: [QUEUE],
+    options: { deadLetters: oneOf(["keep", "delete"]) },
+    may: "admin",
+    repeat: "once",
+    http: "DELETE /v1/queues/:queue",
+  }),
+  queue: call<[queue: string], QueueInfo>({
+    says: "Inspects a queue: its configuration and its counts.",
+    about: "queue",
+    args: [QUEUE],
+    may: "any",
+    repeat: "read",
+    http: "GET /v1/queues/:queue",
+  }),
+  queues: call<[], Page<QueueInfo>, QueuesOptions>({
+    says: "Lists queues by name, by page.",
+    about: "broker",
+    args: [],
+    options: { ...PAGE, partial: FLAG },
+    may: "key",
+    repeat: "read",
+    http: { route: "GET /v1/queues", isOwn: true },
+  }),
+  purge: call<[queue: string], void, OperationOptions>({
+    says: "Removes the jobs of a queue that wait or are delayed; leases are left alone.",
+    about: "queue",
+    args: [QUEUE],
+    may: "admin",
+    repeat: "once",
+    http: "POST /v1/queues/:queue/purge",
+  }),
+  redrive: call<[queue: string], number, RedriveOptions>({
+    says: "Returns dead letters to the queues they came from, oldest first or by id.",
+    about: "queue",
+    args: [QUEUE],
+    options: { count: COUNT, ids: LIST },
+    may: "admin",
+    repeat: "once",
+    http: { route: "POST /v1/queues/:queue/redrive", field: "redriven" },
+  }),
+  lanes: call<[queue: string], Page<LaneStats>, LanesOptions>({
+    says: "Lists lanes with the share they are owed and the share they received, by page.",
+    about: "queue",
+    args: [QUEUE],
+    options: { ...PAGE, search: TEXT, sort: oneOf(["waiting", "leased", "received", "weight"]) },
+    may: "any",
+    repeat: "read",
+    http: "GET /v1/queues/:queue/lanes",
+  }),
+  setLaneWeight: call<[queue: string, key: FairnessKey, weight: number], void>({
+    says: "Changes the weight of a lane.",
+    about: "queue",
+    args: [QUEUE, arg("key", FAIRNESS_KEY), arg("weight", COUNT)],
+    may: "admin",
+    repeat: "again",
+    http: "PUT /v1/queues/:queue/lanes/:key",
+  }),
+  workers: call<[queue: string], readonly WorkerInfo[]>({
+    says: "Lists the workers of a queue and how many jobs each holds.",
+    about: "queue",
+    args: [QUEUE],
+    may: "any",
+    repeat: "read",
+    http: "GET /v1/queues/:queue/workers",
+  }),
+};

@@ -1,0 +1,34 @@
+import type { Page } from "../queue.ts";
+import { call } from "./call.ts";
+import { batch, PAGE, STORE, TEXT } from "./kinds.ts";
+import type { OperationOptions, ScanOptions, StoreEntry } from "./options.ts";
+
+/** Small keyed stores on the same log, for what applications and policies must remember. */
+export const STORE_CALLS = {
+  storeGet: call<[store: string, keys: readonly string[]], (unknown | undefined)[]>({
+    says: "Reads values of a store; undefined for a key that it does not hold.",
+    about: "store",
+    args: [STORE, batch("keys")],
+    may: "any",
+    repeat: "read",
+    hasHoles: true,
+    http: { route: "GET /v1/stores/:store/:key", isOwn: true },
+  }),
+  storeWrite: call<[store: string, entries: readonly StoreEntry[]], void, OperationOptions>({
+    says: "Writes entries, all or none; a value of undefined deletes its key.",
+    about: "store",
+    args: [STORE, batch("entries")],
+    may: "produce",
+    repeat: "once",
+    http: { route: "POST /v1/stores/:store", isOwn: true },
+  }),
+  storeScan: call<[store: string], Page<StoreEntry>, ScanOptions>({
+    says: "Lists the entries of a store by key, by page.",
+    about: "store",
+    args: [STORE],
+    options: { ...PAGE, prefix: TEXT },
+    may: "any",
+    repeat: "read",
+    http: "GET /v1/stores/:store",
+  }),
+};
