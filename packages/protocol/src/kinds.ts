@@ -19,9 +19,6 @@ export interface Kind<T = unknown> {
   answer?(value: T): unknown;
 }
 
-/** The type that a kind parses to. */
-export type Parsed<K> = K extends Kind<infer T> ? T : never;
-
 /** The refusal of one field: names the field, what was wanted and what was given. */
 export function invalid(field: string, wanted: string, value: unknown): SluiceError {
   const message = `${field} must be ${wanted}, got ${shown(value)}`;
@@ -34,7 +31,7 @@ export function unknownField(field: string, known: readonly string[], value: unk
   return new SluiceError("INVALID", message, { field, value: plain(value) });
 }
 
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 64 ? `${value.slice(0, 61)}...` : value);
   }
@@ -74,8 +71,6 @@ export const FLAG: Kind<boolean> = kind("true or false", { type: "boolean" }, (v
   return typeof value === "boolean";
 });
 
-export const ANYTHING: Kind = kind("any JSON value", {}, () => true);
-
 export function integer(min: number, max: number): Kind<number> {
   const schema = { type: "integer", minimum: min, maximum: max };
   return kind(`an integer from ${min} to ${max}`, schema, (value) => {
@@ -93,17 +88,4 @@ export function number(min: number, max: number): Kind<number> {
 export function oneOf<const T extends string>(choices: readonly T[]): Kind<T> {
   const schema = { type: "string", enum: choices };
   return kind(`one of ${choices.join(", ")}`, schema, (value) => choices.includes(value as T));
-}
-
-export function list<T>(of: Kind<T>, max: number): Kind<T[]> {
-  const words = `an array of at most ${max} items`;
-  return {
-    schema: { type: "array", items: of.schema, maxItems: max },
-    words,
-    parse(field, value) {
-      if (!Array.isArray(value)) throw invalid(field, "an array", value);
-      if (value.length > max) throw invalid(`${field}.length`, `at most ${max}`, value.length);
-      return value.map((item, i) => of.parse(`${field}[${i}]`, item));
-    },
-  };
 }

@@ -1,7 +1,7 @@
 /**
- * What a row of the table of calls says. A call is described once, in its row; its type, the checks
- * of its arguments, its form on the wire, who may make it, how a cluster passes it on, its route
- * over HTTP and the reference page are made from the row. docs/architecture.md shows how to add one.
+ * What a row of the table of calls says. A call is described once, in its row. Its type, the checks
+ * of its arguments, its form on the wire, who may make it, how a cluster passes it on, its HTTP
+ * route and the reference page are made from the row.
  */
 import type { Kind, Schema } from "../kinds.ts";
 import type { CallOptions, OperationOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-/** Implementations of the port whose calls are made from the table, but for those written by hand. */
+/** Implementations of the port: made from the table, except for the calls written by hand. */
 import type { CallRow, CallsOf } from "./call.ts";
 import { CALL_NAMES, type CALLS, type CallName, rowOf } from "./index.ts";
 

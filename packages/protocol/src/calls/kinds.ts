@@ -9,7 +9,7 @@ import type { QueueOptions } from "../queue.ts";
 import { type Argument, arg } from "./call.ts";
 
 /** Items of a page at most. */
-export const PAGE_MAX = 1000;
+const PAGE_MAX = 1000;
 
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -19,8 +19,6 @@ export const LIST: Kind<never> = kind("an array", { type: "array" }, Array.isArr
 export const QUEUE_OPTIONS: Kind<QueueOptions> = kind("an object", { type: "object" }, isObject);
 
 export const GATE_CONFIG: Kind<GateConfig> = kind("an object", { type: "object" }, isObject);
-
-export const OBJECT: Kind<object> = kind("an object", { type: "object" }, isObject);
 
 const PATH = { type: "array", items: { type: "string" } };
 

@@ -9,7 +9,7 @@ import type { BrokerEvent } from "../event.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/** A call by its name. `lend` is what nodes of a cluster ask each other, and no call of the port. */
+/** A call by its name. Nodes of a cluster ask each other to `lend`, which the port has not. */
 export type WireName = CallName | "lend";
 
 export interface Call {
