@@ -10,7 +10,7 @@ const payload = new TextEncoder().encode("x");
 async function open(): Promise<{ broker: Broker; port: PartitionPort }> {
   const broker = await openBroker({ log: new MemoryLog() });
   await broker.setQueue("q", { retry: { attempts: 1 } });
-  return { broker, port: new PartitionPort(7, broker) };
+  return { broker, port: new PartitionPort(7, broker, ({ code }) => assert.fail(code)) };
 }
 
 test("whatever names a job carries the partition, on every way out", async () => {

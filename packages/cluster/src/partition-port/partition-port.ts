@@ -1,90 +1,78 @@
 /**
  * A partition as all others see it: a broker whose jobs and leases carry the number of the
- * partition. Whatever names a job of another partition is refused, and never reaches the broker.
+ * partition. A call that names a job of another partition is refused here.
+ *
+ * To its users a partition that moves is a connection that broke: they repeat unanswered calls at
+ * the next owner, which knows what was done. So the last errors of a broker that was closed, or has
+ * lost its log, are no answers. They go to the owner of the partition, which cuts the connections.
  */
 import type { LendAnswer, LendRequest } from "@sluice/broker";
 import {
-  type Ack,
   type Added,
   type AddOptions,
   type Broker,
   type BrokerEvent,
   type BrokerStats,
+  type CallName,
+  type CallOptions,
+  type CallRow,
   type ConsumeOptions,
   type Consumer,
-  type DeleteQueueOptions,
+  callsOf,
   type Deliver,
+  defineCalls,
   type EventFilter,
-  type Extend,
-  type FairnessKey,
-  type GateConfig,
-  type GateInfo,
-  type GatesOptions,
-  type GatesPage,
-  type GroupInfo,
-  type HistoryEntry,
-  type JobEnd,
-  type JobInfo,
-  type JobsOptions,
-  type LaneStats,
-  type LanesOptions,
   type LeasedJob,
   type LeaseOptions,
-  type Nack,
   type NewJob,
-  type OperationOptions,
   type Outcome,
-  type Page,
-  type Progress,
-  type QueueDeleted,
-  type QueueInfo,
-  type QueueOptions,
-  type QueuesOptions,
   type RedriveOptions,
-  type ScanOptions,
   SluiceError,
   type StatsOptions,
-  type StoreEntry,
   toSluiceError,
   type Why,
-  type WorkerInfo,
 } from "@sluice/protocol";
 import { innerName } from "./names.ts";
 import { unknownJob, unknownLease } from "./refuse.ts";
 import { Rename } from "./rename.ts";
 import { RenamedEvents } from "./renamed-events.ts";
-import { silentWhenGone } from "./silent-when-gone.ts";
 
-interface Signalled {
-  signal?: AbortSignal | undefined;
-}
+/** The calls whose answers differ from what a row can say. */
+type Own = "add" | "why" | "stats" | "redrive";
 
-/** A broker that shares its gates with other partitions. */
-interface Lends {
-  lend(request: LendRequest): Promise<LendAnswer>;
-}
+type Calls = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
 
-/** What no broker takes for a name: it refuses the item, in its place. */
-const NOBODY = "";
+/** No broker has a job of this name: it refuses the item, in its place. */
+const NO_NAME = "";
 
-export class PartitionPort implements Broker {
+const GONE: ReadonlySet<string> = new Set(["CLOSED", "LOG_FAILED"]);
+
+export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements Broker {
   readonly partition: number;
   readonly #broker: Broker;
   readonly #rename: Rename;
+  readonly #onGone: (error: SluiceError) => void;
 
-  /** With `onGone` nobody hears that the broker has ended: see `silentWhenGone`. */
-  constructor(partition: number, broker: Broker, onGone?: (error: SluiceError) => void) {
+  static {
+    defineCalls(PartitionPort, (name, row) => {
+      if (row.jobs === "id") return (self, args) => self.#ofJob(name, row, args);
+      if (row.jobs !== undefined) return (self, args) => self.#ofBatch(name, row, args);
+      if (row.ids === undefined) return (self, args) => self.#make(name, args);
+      return async (self, args) => self.#rename.answer(row.ids, await self.#make(name, args));
+    });
+  }
+
+  /** `onGone` gets the last error of a broker that has ended; its callers get no answer. */
+  constructor(partition: number, broker: Broker, onGone: (error: SluiceError) => void) {
+    super();
     this.partition = partition;
-    this.#broker = onGone === undefined ? broker : silentWhenGone(broker, onGone);
+    this.#broker = broker;
     this.#rename = new Rename(partition);
+    this.#onGone = onGone;
   }
 
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
     return new RenamedEvents(this.#broker.events(filter), (event) => this.#rename.event(event));
-  }
-
-  async stats(options?: StatsOptions): Promise<BrokerStats> {
-    return this.#rename.stats(await this.#broker.stats(options));
   }
 
   close(): Promise<void> {
@@ -96,221 +84,105 @@ export class PartitionPort implements Broker {
     jobs: readonly NewJob[],
     options?: AddOptions,
   ): Promise<Outcome<Added>[]> {
-    const outcomes = await this.#broker.add(queue, jobs, options);
+    const outcomes = await this.#answered(this.#broker.add(queue, jobs, options));
     return outcomes.map((outcome) =>
       outcome.ok === undefined ? outcome : { ok: this.#rename.withId(outcome.ok) },
     );
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    return this.#rename.leased(await this.#broker.lease(queue, options));
+    return this.#rename.leased(await this.#answered(this.#broker.lease(queue, options)));
   }
 
-  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
-    return this.#broker.consume(queue, options, (jobs) => deliver(this.#rename.leased(jobs)));
+  async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    const renamed: Deliver = (jobs) => deliver(this.#rename.leased(jobs));
+    const consumer = await this.#answered(this.#broker.consume(queue, options, renamed));
+    return {
+      addCredits: (count) => consumer.addCredits(count),
+      stop: () => consumer.stop(),
+      // A consumer whose broker has ended is not over: it joins again elsewhere.
+      over: consumer.over.then(() => this.#answered(this.#broker.queuesOf([]))).then(() => {}),
+    };
   }
 
-  ack(items: readonly Ack[], options?: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#ofLeases(items, (inner) => this.#broker.ack(inner, options));
+  async why(id: string, options?: CallOptions): Promise<Why> {
+    return this.#rename.why((await this.#ofJob("why", NO_IDS, [id, options])) as Why);
   }
 
-  nack(items: readonly Nack[], options?: OperationOptions): Promise<Outcome<true | number>[]> {
-    return this.#ofLeases(items, (inner) => this.#broker.nack(inner, options));
-  }
-
-  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#ofNames(leases, unknownLease, (inner) => this.#broker.giveBack(inner));
-  }
-
-  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
-    return this.#ofLeases(items, (inner) => this.#broker.extend(inner));
-  }
-
-  progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
-    return this.#ofLeases(items, (inner) => this.#broker.progress(inner));
-  }
-
-  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.cancel(inner));
-  }
-
-  cancelByKey(
-    queue: string,
-    keys: readonly string[],
-    options?: OperationOptions,
-  ): Promise<Outcome<boolean>[]> {
-    return this.#broker.cancelByKey(queue, keys, options);
-  }
-
-  retry(ids: readonly string[], options?: OperationOptions): Promise<Outcome<true>[]> {
-    return this.#ofNames(ids, unknownJob, (inner) => this.#broker.retry(inner, options));
-  }
-
-  async job(id: string): Promise<JobInfo> {
-    return this.#rename.withId(await this.#ofJob(id, (inner) => this.#broker.job(inner)));
-  }
-
-  async why(id: string): Promise<Why> {
-    return this.#rename.why(await this.#ofJob(id, (inner) => this.#broker.why(inner)));
-  }
-
-  history(id: string): Promise<readonly HistoryEntry[]> {
-    return this.#ofJob(id, (inner) => this.#broker.history(inner));
-  }
-
-  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
-    return this.#broker.queuesOf(Array.isArray(ids) ? ids.map((id) => this.#inner(id)) : ids);
-  }
-
-  async ended(id: string, options?: Signalled): Promise<JobEnd> {
-    return this.#rename.withId(
-      await this.#ofJob(id, (inner) => this.#broker.ended(inner, options)),
-    );
-  }
-
-  async jobs(queue: string, options?: JobsOptions): Promise<Page<JobInfo>> {
-    const page = await this.#broker.jobs(queue, options);
-    return { ...page, items: page.items.map((job) => this.#rename.withId(job)) };
-  }
-
-  async group(group: string): Promise<GroupInfo> {
-    return this.#rename.group(await this.#broker.group(group));
-  }
-
-  async groupEnded(group: string, options?: Signalled): Promise<GroupInfo> {
-    return this.#rename.group(await this.#broker.groupEnded(group, options));
-  }
-
-  releaseGroups(groups: readonly string[]): Promise<void> {
-    return this.#broker.releaseGroups(groups);
-  }
-
-  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    return this.#broker.setQueue(queue, options);
-  }
-
-  deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
-    return this.#broker.deleteQueue(queue, options);
-  }
-
-  queue(queue: string): Promise<QueueInfo> {
-    return this.#broker.queue(queue);
-  }
-
-  queues(options?: QueuesOptions): Promise<Page<QueueInfo>> {
-    return this.#broker.queues(options);
-  }
-
-  purge(queue: string, options?: OperationOptions): Promise<void> {
-    return this.#broker.purge(queue, options);
+  async stats(options?: StatsOptions): Promise<BrokerStats> {
+    return this.#rename.stats(await this.#answered(this.#broker.stats(options)));
   }
 
   redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
     const { ids } = options;
-    if (!Array.isArray(ids)) return this.#broker.redrive(queue, options);
-    return this.#broker.redrive(queue, { ...options, ids: ids.map((id) => this.#inner(id)) });
-  }
-
-  lanes(queue: string, options?: LanesOptions): Promise<Page<LaneStats>> {
-    return this.#broker.lanes(queue, options);
-  }
-
-  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
-    return this.#broker.setLaneWeight(queue, key, weight);
-  }
-
-  workers(queue: string): Promise<readonly WorkerInfo[]> {
-    return this.#broker.workers(queue);
-  }
-
-  setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    return this.#broker.setGate(key, config);
-  }
-
-  deleteGate(key: string): Promise<void> {
-    return this.#broker.deleteGate(key);
-  }
-
-  gate(key: string): Promise<GateInfo> {
-    return this.#broker.gate(key);
-  }
-
-  gates(options?: GatesOptions): Promise<GatesPage> {
-    return this.#broker.gates(options);
-  }
-
-  cooldown(key: string, ms: number, reason?: string): Promise<void> {
-    return this.#broker.cooldown(key, ms, reason);
-  }
-
-  clearCooldown(key: string): Promise<void> {
-    return this.#broker.clearCooldown(key);
-  }
-
-  reportGate(key: string, ok: boolean, options?: OperationOptions): Promise<void> {
-    return this.#broker.reportGate(key, ok, options);
-  }
-
-  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
-    return this.#broker.storeGet(store, keys);
-  }
-
-  storeWrite(
-    store: string,
-    entries: readonly StoreEntry[],
-    options?: OperationOptions,
-  ): Promise<void> {
-    return this.#broker.storeWrite(store, entries, options);
-  }
-
-  storeScan(store: string, options?: ScanOptions): Promise<Page<StoreEntry>> {
-    return this.#broker.storeScan(store, options);
+    const own = Array.isArray(ids) ? { ids: ids.map((id) => this.#inner(id)) } : {};
+    return this.#answered(this.#broker.redrive(queue, { ...options, ...own }));
   }
 
   /** Another partition asks for permits of gates that are at home here. */
   lend(request: LendRequest): Promise<LendAnswer> {
-    return (this.#broker as unknown as Lends).lend(request);
+    return this.#make("lend", [request]) as Promise<LendAnswer>;
+  }
+
+  #make(name: string, args: readonly unknown[]): Promise<unknown> {
+    return this.#answered((this.#broker as unknown as Calls)[name]!(...args));
+  }
+
+  async #answered<T>(call: Promise<T>): Promise<T> {
+    let last: unknown;
+    try {
+      const answer = await call;
+      // An item of a batch may have been refused for the same reason.
+      last = Array.isArray(answer) ? answer.find(isLast)?.error : undefined;
+      if (last === undefined) return answer;
+    } catch (error) {
+      if (!GONE.has(toSluiceError(error).code)) throw error;
+      last = error;
+    }
+    this.#onGone(toSluiceError(last));
+    return new Promise<never>(() => {});
   }
 
   #inner(name: unknown): string {
-    return innerName(this.partition, name) ?? NOBODY;
+    return innerName(this.partition, name) ?? NO_NAME;
   }
 
-  async #ofJob<T>(id: string, call: (inner: string) => Promise<T>): Promise<T> {
+  async #ofJob(
+    name: CallName,
+    { ids }: Pick<CallRow, "ids">,
+    [id, ...rest]: readonly unknown[],
+  ): Promise<unknown> {
     const inner = this.#inner(id);
-    if (inner === NOBODY) throw SluiceError.fromJSON(unknownJob(id));
+    if (inner === NO_NAME) throw SluiceError.fromJSON(unknownJob(id));
     try {
-      return await call(inner);
+      return this.#rename.answer(ids, await this.#make(name, [inner, ...rest]));
     } catch (error) {
       throw SluiceError.fromJSON(this.#rename.error(toSluiceError(error).toJSON(), inner));
     }
   }
 
-  async #ofNames<T>(
-    names: readonly string[],
-    refusal: typeof unknownJob,
-    call: (inner: readonly string[]) => Promise<Outcome<T>[]>,
-  ): Promise<Outcome<T>[]> {
-    // What is no list the broker refuses itself.
-    const inner = Array.isArray(names) ? names.map((name) => this.#inner(name)) : names;
-    const outcomes = await call(inner);
-    return outcomes.map((outcome, i) =>
-      inner[i] === NOBODY ? { error: refusal(names[i]) } : this.#rename.outcome(outcome, inner[i]!),
+  /** Items of other partitions are refused in their places; the broker refuses what is no list. */
+  async #ofBatch(name: CallName, row: CallRow, args: readonly unknown[]): Promise<unknown> {
+    const [items, ...rest] = args;
+    if (!Array.isArray(items)) return this.#make(name, args);
+    const isOfItems = row.jobs === "items";
+    const names: unknown[] = isOfItems ? items.map((item) => item?.lease) : items;
+    const inner = names.map((one) => this.#inner(one));
+    const own = isOfItems ? items.map((item, i) => ({ ...item, lease: inner[i] })) : inner;
+    const answer = (await this.#make(name, [own, ...rest])) as Outcome<unknown>[];
+    // In a list with holes a job of another partition is one of them.
+    if (row.hasHoles) return answer;
+    const refusal = row.jobs === "ids" ? unknownJob : unknownLease;
+    return answer.map((outcome, i) =>
+      inner[i] === NO_NAME
+        ? { error: refusal(names[i]) }
+        : this.#rename.outcome(outcome, inner[i]!),
     );
   }
+}
 
-  async #ofLeases<I extends { lease: string }, T>(
-    items: readonly I[],
-    call: (inner: readonly I[]) => Promise<Outcome<T>[]>,
-  ): Promise<Outcome<T>[]> {
-    const inner = Array.isArray(items)
-      ? items.map((item: I) => ({ ...item, lease: this.#inner(item?.lease) }))
-      : items;
-    const outcomes = await call(inner);
-    return outcomes.map((outcome, i) =>
-      inner[i]!.lease === NOBODY
-        ? { error: unknownLease(items[i]?.lease) }
-        : this.#rename.outcome(outcome, inner[i]!.lease),
-    );
-  }
+const NO_IDS = { ids: undefined };
+
+function isLast(item: Partial<Outcome<unknown>> | undefined): boolean {
+  return item?.error !== undefined && GONE.has(item.error.code);
 }

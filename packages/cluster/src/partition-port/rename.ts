@@ -4,8 +4,10 @@ import type {
   BrokerStats,
   ErrorJson,
   GroupInfo,
+  IdPlace,
   LeasedJob,
   Outcome,
+  Page,
   QueueTimes,
   Why,
 } from "@sluice/protocol";
@@ -32,7 +34,17 @@ export class Rename {
     return jobs.map((job) => ({ ...job, id: this.name(job.id), lease: this.name(job.lease) }));
   }
 
-  group(info: GroupInfo): GroupInfo {
+  /** An answer that has ids in the place that its call's row names. */
+  answer(place: IdPlace | undefined, answer: unknown): unknown {
+    if (place === "one") return this.withId(answer as { id: string });
+    if (place === "items") {
+      const page = answer as Page<{ id: string }>;
+      return { ...page, items: page.items.map((item) => this.withId(item)) };
+    }
+    return place === "members" ? this.#withMembers(answer as GroupInfo) : answer;
+  }
+
+  #withMembers<T extends Pick<GroupInfo, "members">>(info: T): T {
     return { ...info, members: info.members.map((member) => this.withId(member)) };
   }
 
@@ -50,9 +62,7 @@ export class Rename {
   }
 
   event(event: BrokerEvent): BrokerEvent {
-    if (event.event === "group-ended") {
-      return { ...event, members: event.members.map((member) => this.withId(member)) };
-    }
+    if (event.event === "group-ended") return this.#withMembers(event);
     return "id" in event ? this.withId(event) : event;
   }
 

@@ -18,6 +18,9 @@ export type Right = "produce" | "consume" | "admin" | "either" | "any" | "key" |
 /** How a call names its jobs: by an id, by many, by lease tokens, or by items with a `lease`. */
 export type JobNames = "id" | "ids" | "leases" | "items";
 
+/** Where job ids are in an answer: it is one job, a page of jobs, or a group with its members. */
+export type IdPlace = "one" | "items" | "members";
+
 export interface Argument<T = unknown> {
   readonly name: string;
   readonly kind: Kind<T>;
@@ -57,6 +60,8 @@ export interface CallRow {
   /** It answers when something has happened, however long that takes. */
   readonly waits: boolean;
   readonly jobs: JobNames | undefined;
+  /** In a cluster the partition adds its number to the ids in the answer. */
+  readonly ids: IdPlace | undefined;
   /** Where bytes are in its answer: payloads and results of one job, or of the items of a page. */
   readonly bytes: "one" | "items" | undefined;
   /** Its answer is a list in which `undefined` means something. */
@@ -78,7 +83,7 @@ export interface Call<A extends readonly unknown[], R, O> extends CallRow {
 type OwnOptions<O> = Omit<O, keyof OperationOptions>;
 
 type Told<A extends readonly unknown[], O> = Pick<CallRow, "says" | "about" | "may" | "repeat"> &
-  Partial<Pick<CallRow, "waits" | "jobs" | "bytes" | "hasHoles" | "isHot" | "answer">> & {
+  Partial<Pick<CallRow, "waits" | "jobs" | "ids" | "bytes" | "hasHoles" | "isHot" | "answer">> & {
     readonly args: { readonly [I in keyof A]-?: Argument<NonNullable<A[I]>> };
     readonly http?: HttpRoute["route"] | HttpRoute;
   } & (keyof OwnOptions<O> extends never
@@ -93,6 +98,7 @@ export function call<A extends readonly unknown[], R, O extends CallOptions = Ca
   return {
     waits: false,
     jobs: undefined,
+    ids: undefined,
     bytes: undefined,
     hasHoles: false,
     isHot: false,

@@ -10,6 +10,7 @@ export const GROUP_CALLS = {
     args: [GROUP],
     may: "either",
     repeat: "read",
+    ids: "members",
     http: { route: "GET /v1/groups/:queue/:group", isOwn: true },
   }),
   groupEnded: call<[group: string], GroupInfo>({
@@ -18,6 +19,7 @@ export const GROUP_CALLS = {
     args: [GROUP],
     may: "either",
     repeat: "read",
+    ids: "members",
     waits: true,
     http: { route: "GET /v1/groups/:queue/:group/end", isOwn: true },
   }),
