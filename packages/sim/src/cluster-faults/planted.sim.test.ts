@@ -43,7 +43,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     seed: 4,
   },
   "the last words of a broker that has lost its log are told": {
-    file: "partition-port/silent-when-gone.ts",
+    file: "partition-port/partition-port.ts",
     within: "const GONE",
     find: '"CLOSED", "LOG_FAILED"',
     put: '"INTERNAL"',
