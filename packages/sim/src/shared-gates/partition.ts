@@ -48,6 +48,7 @@ export class Partition implements Station {
   readonly waiting = new Set<number>();
   finished = 0;
   #log: SlowLog | undefined;
+  #died = Promise.withResolvers<void>();
   #jobs = 0;
   readonly #world: SimClock;
   readonly #random: Random;
@@ -74,7 +75,13 @@ export class Partition implements Station {
     return new PartitionClock(this.#world, this.options.aheadMs, this.options.speed);
   }
 
-  async open(): Promise<void> {
+  // Ends with the process when that dies before it is open.
+  open(): Promise<void> {
+    this.#died = Promise.withResolvers();
+    return Promise.race([this.#open(), this.#died.promise]);
+  }
+
+  async #open(): Promise<void> {
     const { name, others, homeOf, module, logMs } = this.options;
     const log = new SlowLog(this.#world, () => this.#random.between(0, logMs), this.#log);
     this.#log = log;
@@ -106,6 +113,7 @@ export class Partition implements Station {
   // The process is gone; `isZombie`: it does not know yet, and can no longer write.
   async crash(isZombie: boolean): Promise<void> {
     this.broker = undefined;
+    this.#died.resolve();
     if (!isZombie) this.clock.kill();
     this.clock = this.#newClock();
     await this.#log!.kill();

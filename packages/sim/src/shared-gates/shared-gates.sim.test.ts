@@ -15,8 +15,9 @@ const BUDGET_MS = Number(process.env.SHARED_BUDGET_MS ?? 5000);
 
 // A cooldown whose end nobody looked at; two costs in one lot above the burst; a want that went
 // with a lost answer; places given away while a borrower that came back was being heard;
-// two homes that each keep the permit that a job of the other one needs.
-const SAVED = [1, 10, 40, 173, 766];
+// two homes that each keep the permit that a job of the other one needs; a partition that crashed
+// while it opened (the harness waited for that opening without end).
+const SAVED = [1, 10, 40, 173, 218, 766];
 
 test("no limit is exceeded by all partitions together, and no job is stuck", async (t) => {
   const startedMs = performance.now();
