@@ -10,8 +10,8 @@ test("the budgets add up to no more than the whole run may take", () => {
 
 test("each test file belongs to exactly one suite", () => {
   const expected = {
-    "packages/engine/src/gate.test.ts": "unit",
-    "packages/engine/src/gate.prop.test.ts": "property",
+    "packages/engine/src/gates/gate-state.test.ts": "unit",
+    "packages/engine/src/gates/gate-state.prop.test.ts": "property",
     "packages/sim/src/hour.sim.test.ts": "simulation",
     "packages/protocol/src/frame.fuzz.test.ts": "fuzzing",
     "packages/log/src/kill.crash.test.ts": "crash",

@@ -1,4 +1,4 @@
-import { type AddResult, type JobSpec, Refusal, Times } from "@sluice/engine";
+import { type AddResult, DurationHistogram, type JobSpec, Refusal } from "@sluice/engine";
 import {
   type Added,
   type AddOptions,
@@ -41,7 +41,7 @@ interface Batch extends Pick<Slice, "queue" | "outcomes" | "options" | "note"> {
 export class Adder {
   readonly #runtime: Runtime;
   /** How long calls took that were answered. */
-  readonly times = new Times();
+  readonly times = new DurationHistogram();
   readonly #turns = new Turns();
   /** Adds that wait for the log, or come in several slices: queue by queue, in their order. */
   readonly #line = new Turns();

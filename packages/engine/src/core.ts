@@ -1,28 +1,29 @@
-import { Dedupes } from "./dedupe.ts";
 import { invalid, Refusal } from "./errors.ts";
-import type { Fact, FactSink } from "./facts.ts";
-import { type GateLine, Gates } from "./gates.ts";
-import { Groups } from "./group.ts";
-import { IdIndex } from "./ids.ts";
-import * as jobFields from "./job-fields.ts";
-import { Jobs } from "./jobs.ts";
-import { KeyTable } from "./keys.ts";
-import { type FlowOwner, Lanes } from "./lanes.ts";
-import { type LentLot, LOT_MS, type Lot, newLot } from "./lending.ts";
-import { Lines, type LineWorld } from "./line.ts";
-import type { GateNews } from "./news.ts";
-import * as nodeFields from "./nodes.ts";
-import { Operations } from "./operations.ts";
-import { Queue, type Worker } from "./queue.ts";
-import { Rings } from "./ring.ts";
-import { Seats } from "./seats.ts";
+import type { Fact, FactSink } from "./facts/facts.ts";
+import type { GateLine } from "./gates/gate-line.ts";
+import { GateTable } from "./gates/gate-table.ts";
+import { Lines, type LineWorld } from "./gates/line.ts";
+import { LineTree } from "./gates/line-tree.ts";
+import { Dedupes } from "./jobs/dedupe.ts";
+import { Groups } from "./jobs/group.ts";
+import * as jobFields from "./jobs/job-fields.ts";
+import { JobTable } from "./jobs/job-table.ts";
+import { type LentLot, LOT_MS, type Lot, newLot } from "./lending/ledger.ts";
+import type { GateNews } from "./lending/news.ts";
+import { OperationAnswers } from "./operation-answers.ts";
+import { QueueState, type WorkerState } from "./queues/queue-state.ts";
+import { weightOf } from "./queues/weights.ts";
+import { Lanes, type StrandOwner } from "./ring/lanes.ts";
+import * as nodeFields from "./ring/node-fields.ts";
+import { Rings } from "./ring/ring.ts";
 import { Stores } from "./stores.ts";
-import { Table } from "./table.ts";
-import { Timers } from "./timers.ts";
+import { IdIndex } from "./tables/ids.ts";
+import { KeyTable } from "./tables/keys.ts";
+import { Table } from "./tables/table.ts";
+import { Timers } from "./tables/timers.ts";
 import type { QueueConfig } from "./types.ts";
-import { weightOf } from "./weights.ts";
 
-const { ID, ID_LINK, IN_FLOW, POS, POS2 } = jobFields;
+const { ID, ID_LINK, IN_STRAND, POS, POS2 } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
 
 export interface EngineOptions {
@@ -61,16 +62,16 @@ export type Chore = (now: number) => boolean;
  * Everything the engine knows, wired together. The verbs (add.ts, dispatch.ts, end.ts, ...) are
  * functions over a core; the engine is the front that users of the package see.
  */
-export class Core implements LineWorld, FlowOwner {
+export class Core implements LineWorld, StrandOwner {
   readonly seed: number;
   readonly rings: Rings;
-  readonly jobs: Jobs;
-  readonly queues: (Queue | undefined)[] = [];
-  readonly byName = new Map<string, Queue>();
+  readonly jobs: JobTable;
+  readonly queues: (QueueState | undefined)[] = [];
+  readonly byName = new Map<string, QueueState>();
   readonly laneKeys: KeyTable;
-  readonly gates: Gates;
+  readonly gates: GateTable;
   readonly lanes: Lanes;
-  readonly seats: Seats;
+  readonly lineTree: LineTree;
   readonly lines: Lines;
   readonly ids: IdIndex;
   /** Delays and leases. */
@@ -79,31 +80,31 @@ export class Core implements LineWorld, FlowOwner {
   readonly later: Timers;
   /** Per queue (its index + 1): when its oldest kept job may be forgotten. May come too early. */
   readonly #queueRows = new Table(2);
-  readonly keeping = new Timers(this.#queueRows, 1);
+  readonly kept = new Timers(this.#queueRows, 1);
   readonly dedupes: Dedupes;
   readonly groups: Groups;
-  readonly operations = new Operations();
+  readonly operations = new OperationAnswers();
   readonly stores = new Stores();
-  readonly workers: (Worker | undefined)[] = [undefined];
+  readonly workers: (WorkerState | undefined)[] = [undefined];
   readonly freeWorkers: number[] = [];
   /** Queues that may have something to dispatch, in the order in which they are served. */
-  readonly runnable: Queue[] = [];
+  readonly runnable: QueueState[] = [];
   readonly chores: Chore[] = [];
   /** Queues that are being purged. What a purge does is told job by job, so it is no chore. */
-  readonly purging: Queue[] = [];
+  readonly purging: QueueState[] = [];
   now = 0;
   readonly wall: Wall = { aheadMs: 0, timedUntil: 0 };
   /** Made outside, and kept here so that every checkpoint tells it. */
   leaseSecret: Uint8Array | undefined = undefined;
   lastId = 0;
   /**
-   * Counts the entries into flows, delays and ends, which orders them. A replay counts the same, be
-   * the jobs known to it or not.
+   * Counts the entries into strands, delays and ends, which orders them. A replay counts the same,
+   * be the jobs known to it or not.
    */
   lastSeq = 0;
   /** Breaks ties between timers; it rises with every lease, which keeps their timers in a list. */
   lastTie = 0;
-  /** For flows that are rebuilt out of order: behind whom the last job was put. */
+  /** For strands that are rebuilt out of order: behind whom the last job was put. */
   readonly lastPlaced = new Map<number, number>();
   /** Other partitions have the same gates. */
   readonly isShared: boolean;
@@ -125,7 +126,7 @@ export class Core implements LineWorld, FlowOwner {
   readonly onLeaseOver: LeaseJudge | undefined;
   readonly #sink: FactSink | undefined;
   #serial = 0;
-  #lastQueue: Queue | undefined = undefined;
+  #lastQueue: QueueState | undefined = undefined;
 
   constructor(options: EngineOptions) {
     const { seed = 0, facts, reserve = false, onBodyGone, onLeaseOver } = options;
@@ -134,17 +135,17 @@ export class Core implements LineWorld, FlowOwner {
     this.onBodyGone = onBodyGone;
     this.onLeaseOver = onLeaseOver;
     this.rings = new Rings(reserve);
-    this.jobs = new Jobs(reserve);
+    this.jobs = new JobTable(reserve);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);
     this.timers = new Timers(this.jobs, POS);
     this.later = new Timers(this.jobs, POS2);
     this.laneKeys = new KeyTable(seed);
-    this.gates = new Gates(seed, options.isBorrowed);
+    this.gates = new GateTable(seed, options.isBorrowed);
     this.isShared = options.isBorrowed !== undefined;
     this.dedupes = new Dedupes(seed);
     this.groups = new Groups(seed);
     this.lanes = new Lanes(this.rings, this.jobs, this.laneKeys, this);
-    this.seats = new Seats(this.rings, this.lanes, this.queues);
+    this.lineTree = new LineTree(this.rings, this.lanes, this.queues);
     this.lines = new Lines(this);
   }
 
@@ -183,7 +184,7 @@ export class Core implements LineWorld, FlowOwner {
     return 0;
   }
 
-  queue(name: string): Queue {
+  queue(name: string): QueueState {
     // Calls come in runs for one queue: a comparison instead of a look-up.
     if (this.#lastQueue?.name === name && !this.#lastQueue.deleted) return this.#lastQueue;
     const queue = this.byName.get(name);
@@ -197,12 +198,12 @@ export class Core implements LineWorld, FlowOwner {
     return queue;
   }
 
-  makeQueue(name: string, config: QueueConfig): Queue {
+  makeQueue(name: string, config: QueueConfig): QueueState {
     let index = this.queues.indexOf(undefined);
     if (index === -1) index = this.queues.length;
     // Rows of the timers go with the queues' indexes; row 0 is none.
     while (this.#queueRows.end <= index + 1) this.#queueRows.alloc();
-    const queue = new Queue(index, ++this.#serial, name, config);
+    const queue = new QueueState(index, ++this.#serial, name, config);
     this.queues[index] = queue;
     this.byName.set(name, queue);
     this.makeTiers(queue);
@@ -210,7 +211,7 @@ export class Core implements LineWorld, FlowOwner {
   }
 
   /** Makes the tiers that the configuration has and the queue has not. */
-  makeTiers(queue: Queue): void {
+  makeTiers(queue: QueueState): void {
     for (let tier = queue.tiers.length; tier < queue.config.tiers.length; tier++) {
       const node = this.rings.nodes.alloc();
       this.lanes.set(node, KIND, TIER);
@@ -228,7 +229,7 @@ export class Core implements LineWorld, FlowOwner {
   }
 
   /** Puts the tiers into a ring by weight, or takes them out of it when they are strict. */
-  orderTiers(queue: Queue): void {
+  orderTiers(queue: QueueState): void {
     const order = queue.config.tierOrder;
     for (const node of queue.tiers) {
       this.rings.deactivate(node);
@@ -245,7 +246,7 @@ export class Core implements LineWorld, FlowOwner {
     }
   }
 
-  wake(queue: Queue, tier: number): void {
+  wake(queue: QueueState, tier: number): void {
     if (tier < queue.firstReady) queue.firstReady = tier;
     if (queue.runnable || !queue.canWork()) return;
     queue.runnable = true;
@@ -270,15 +271,15 @@ export class Core implements LineWorld, FlowOwner {
     if (this.ids.find(id) === row) this.endWait(row, gate);
   }
 
-  flowGone(flow: number): void {
-    this.seats.unbind(flow);
-    const set = this.lanes.get(flow, GATES);
+  strandGone(strand: number): void {
+    this.lineTree.unbind(strand);
+    const set = this.lanes.get(strand, GATES);
     if (set !== 0) this.gates.unuse(this.gates.set(set));
   }
 
-  isForgettable(flow: number): boolean {
-    const queue = this.queues[this.lanes.get(this.lanes.get(flow, IN_LANE), QUEUE)];
-    return queue === undefined || queue.deleted || this.seats.isForgettable(flow);
+  isForgettable(strand: number): boolean {
+    const queue = this.queues[this.lanes.get(this.lanes.get(strand, IN_LANE), QUEUE)];
+    return queue === undefined || queue.deleted || this.lineTree.isForgettable(strand);
   }
 
   weightOf(queue: number, path: readonly string[]): number {
@@ -286,10 +287,10 @@ export class Core implements LineWorld, FlowOwner {
   }
 
   laneOf(row: number): number {
-    return this.lanes.get(this.jobs.int(row, IN_FLOW), IN_LANE);
+    return this.lanes.get(this.jobs.int(row, IN_STRAND), IN_LANE);
   }
 
-  queueOf(row: number): Queue {
+  queueOf(row: number): QueueState {
     return this.queues[this.jobs.queue(row)]!;
   }
 

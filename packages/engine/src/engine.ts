@@ -1,37 +1,23 @@
-import { add } from "./add.ts";
-import { Borrower } from "./borrow.ts";
-import { isRoomFor } from "./capacity.ts";
-import { checkpoint } from "./checkpoint.ts";
 import { Core, type EngineOptions, type Wall } from "./core.ts";
-import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./dead-letters.ts";
-import { countRun, dispatch, dispatchTo, want } from "./dispatch.ts";
-import { cancel, endJob, NOTHING, reportSuccess, revive } from "./end.ts";
 import { invalid, Refusal } from "./errors.ts";
-import type { Fact } from "./facts.ts";
-import { expireLease, extendLease, giveBack, nack, retryLetter } from "./fail.ts";
-import { key as checkKey, integer, name } from "./fields.ts";
-import { GateCalls } from "./gate-calls.ts";
-import * as jobFields from "./job-fields.ts";
-import { Lender } from "./lend.ts";
+import { checkpoint } from "./facts/checkpoint.ts";
+import type { Fact } from "./facts/facts.ts";
+import { apply } from "./facts/replay.ts";
+import { snapshot } from "./facts/snapshot.ts";
+import * as jobFields from "./jobs/job-fields.ts";
+import { unhold } from "./jobs/moves.ts";
+import { setWallAhead } from "./jobs/wall.ts";
+import { Borrower } from "./lending/borrower.ts";
+import { Lender } from "./lending/lender.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
-import {
-  deleteLetters,
-  deleteQueue,
-  purge,
-  redriveByIds,
-  redriveOldest,
-  setLaneWeight,
-  setQueue,
-  stepPurge,
-} from "./manage.ts";
-import { unhold } from "./moves.ts";
-import type { Answered } from "./operations.ts";
-import { checkFairnessKey } from "./parse-job.ts";
-import { checkNack } from "./parse-nack.ts";
-import { parseQueueConfig } from "./parse-queue.ts";
-import { apply } from "./replay.ts";
-import { snapshot } from "./snapshot.ts";
-import { nextWake, tick } from "./tick.ts";
+import type { Answered } from "./operation-answers.ts";
+import { key as checkKey, integer, name } from "./parse/fields.ts";
+import { checkFairnessKey } from "./parse/parse-job.ts";
+import { checkNack } from "./parse/parse-nack.ts";
+import { parseQueueConfig } from "./parse/parse-queue.ts";
+import { isRoomFor } from "./queues/capacity.ts";
+import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
+import { endInProcess, workerOf } from "./queues/workers.ts";
 import type {
   AddResult,
   FairnessKey,
@@ -41,9 +27,22 @@ import type {
   QueueOptions,
   WantOptions,
 } from "./types.ts";
-import { endWait } from "./wait.ts";
-import { setWallAhead } from "./wall.ts";
-import { endInProcess, workerOf } from "./workers.ts";
+import { add } from "./verbs/add.ts";
+import { countRun, dispatch, dispatchTo, want } from "./verbs/dispatch.ts";
+import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
+import { expireLease, extendLease, giveBack, nack, retryLetter } from "./verbs/fail.ts";
+import { GateCalls } from "./verbs/gate-calls.ts";
+import {
+  deleteLetters,
+  deleteQueue,
+  purge,
+  redriveByIds,
+  redriveOldest,
+  setLaneWeight,
+  setQueue,
+  stepPurge,
+} from "./verbs/manage.ts";
+import { nextWake, tick } from "./verbs/tick.ts";
 
 const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
 

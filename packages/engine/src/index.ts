@@ -1,17 +1,17 @@
-export { addSteps } from "./add-steps.ts";
 export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
-export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts.ts";
-export type { GatePlace } from "./gate-list.ts";
-export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./lane-survey.ts";
-export type { BorrowerWord } from "./lend.ts";
-export type { LentLot, LotUse, Want } from "./lending.ts";
+export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts/facts.ts";
+export type { LentLot, LotUse, Want } from "./lending/ledger.ts";
+export type { BorrowerWord } from "./lending/lender.ts";
+export type { GateNews } from "./lending/news.ts";
 export { ADD_STEPS_MAX } from "./limits.ts";
-export type { GateNews } from "./news.ts";
-export type { OldestJob, OldestSurvey } from "./oldest-survey.ts";
-export type { Answered } from "./operations.ts";
-export { type TimeCounts, Times } from "./times.ts";
+export type { Answered } from "./operation-answers.ts";
+export type { GatePlace } from "./queries/gate-list.ts";
+export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./queries/lane-survey.ts";
+export type { OldestJob, OldestSurvey } from "./queries/oldest-survey.ts";
+export type { Why } from "./queries/why-types.ts";
+export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
 export type {
   AddResult,
   DedupeMode,
@@ -35,4 +35,4 @@ export type {
   RetryPolicy,
   TierConfig,
 } from "./types.ts";
-export type { Why } from "./why-types.ts";
+export { addSteps } from "./verbs/add-steps.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "./engine.ts";
-import type { Fact } from "./facts.ts";
+import type { Fact } from "./facts/facts.ts";
 import { SCAN_MAX } from "./limits.ts";
 import { Stores } from "./stores.ts";
 

@@ -1,4 +1,4 @@
-import { SortedMap } from "./sorted-map.ts";
+import { SortedMap } from "./tables/sorted-map.ts";
 
 /** Which entries a scan answers: those that begin with `prefix` and come after `after`. */
 export interface ScanOptions {

@@ -5,7 +5,7 @@
  * queue    a named set of jobs under one policy
  * tier     priority level inside a queue, 0 is the most urgent
  * lane     the jobs of one fairness key inside a tier; has a weight; a path has up to 4 levels
- * flow     inside a lane, the FIFO of jobs that name the same set of gates
+ * strand   inside a lane, the FIFO of jobs that name the same set of gates
  * gate     a named limit a job must pass to be dispatched
  * lease    a dispatched job, held by one worker under a token until ack, nack, extend or expiry
  * fact     one durable record of something that happened; replaying all facts rebuilds the state

@@ -3,7 +3,7 @@
  * then sleep until `nextWake`. Every job carries a mark that says for whom it is counted.
  */
 import { Engine } from "../engine.ts";
-import type { Fact } from "../facts.ts";
+import type { Fact } from "../facts/facts.ts";
 import type { JobSpec, Lease, QueueOptions } from "../types.ts";
 
 /** The body of a job: whose service it is, and how much of it. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Engine } from "../engine.ts";
 import { Refusal } from "../errors.ts";
-import type { Fact } from "../facts.ts";
+import type { Fact } from "../facts/facts.ts";
 import type { JobSpec, Lease, QueueOptions } from "../types.ts";
 import { Drive, rebuilt } from "./drive.ts";
 

@@ -52,7 +52,7 @@ test("gated jobs change nothing in the order of the others, of their lane or of 
   );
 });
 
-test("a gated job loses no attempt, no delivery and no place in its flow", () => {
+test("a gated job loses no attempt, no delivery and no place in its strand", () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const drive = new Drive();
@@ -76,7 +76,7 @@ test("a gated job loses no attempt, no delivery and no place in its flow", () =>
       const last = new Map<string, number>();
       for (const { id, attempt, lease, mark } of after) {
         assert.deepEqual({ attempt, lease }, { attempt: 0, lease: 1 });
-        assert.ok(id > (last.get(mark.lane) ?? 0), "in the order of their flow");
+        assert.ok(id > (last.get(mark.lane) ?? 0), "in the order of their strand");
         last.set(mark.lane, id);
       }
     }),
@@ -209,7 +209,7 @@ const openings = fc.array(fc.subarray(KEYS), { minLength: 1, maxLength: 8 });
 const manyOf = (gates: fc.Arbitrary<string[]>): fc.Arbitrary<string[][]> =>
   fc.array(gates, { minLength: 1, maxLength: 60, size: "max" });
 
-test("among a lane's open flows the oldest head goes first", () => {
+test("among a lane's open strands the oldest head goes first", () => {
   // Jobs with several gates that share one of them go in the order of their claims: see below.
   const sets: string[][] = [[], ["a"], ["b"], ["c"], ["d"], ["a", "b"], ["c", "d"]];
   fc.assert(
@@ -231,19 +231,19 @@ test("among a lane's open flows the oldest head goes first", () => {
  * jobs. The gates open one after another here. So a younger job may have had its turn at all its
  * gates while an older one, with which it shares a gate, still waits for another gate. Then the
  * younger one goes first, and jobs that are ready go before the older one. All of them go, those of
- * one flow in its order, and those with one gate or none in theirs.
+ * one strand in its order, and those with one gate or none in theirs.
  */
-test("all open flows go: those with several gates in common by the order of their claims", () => {
+test("all open strands go: those with several gates in common by the order of their claims", () => {
   fc.assert(
     fc.property(manyOf(fc.subarray(KEYS)), openings, (jobs, opened) => {
       openInTurn(jobs, opened, (expected, ids) => {
-        const flow = ({ gates }: Waiting): string => (gates.length < 2 ? "" : gates.join());
+        const strand = ({ gates }: Waiting): string => (gates.length < 2 ? "" : gates.join());
         const went = ids.map((id) => expected.find((job) => job.id === id));
         assert.equal(ids.length, expected.length);
-        for (const name of new Set(expected.map(flow))) {
+        for (const name of new Set(expected.map(strand))) {
           assert.deepEqual(
-            went.filter((job) => job !== undefined && flow(job) === name),
-            expected.filter((job) => flow(job) === name),
+            went.filter((job) => job !== undefined && strand(job) === name),
+            expected.filter((job) => strand(job) === name),
           );
         }
       });

@@ -1,5 +1,5 @@
 import { Engine } from "../engine.ts";
-import type { Fact } from "../facts.ts";
+import type { Fact } from "../facts/facts.ts";
 import type { Lease, QueueOptions } from "../types.ts";
 
 /** An engine with one queue, `q`, and all that it tells. */

@@ -13,12 +13,12 @@ interface Return {
 }
 
 /**
- * Flows as the rule has them: a retried job enters anew, at the back; one given back keeps its age
- * and so goes to the front, behind older ones that were given back before it.
+ * Strands as the rule has them: a retried job enters anew, at the back; one given back keeps its
+ * age and so goes to the front, behind older ones that were given back before it.
  */
-class Flows {
+class Strands {
   readonly drive = new Drive();
-  readonly #flows = new Map<string, { id: number; age: number }[]>();
+  readonly #strands = new Map<string, { id: number; age: number }[]>();
   readonly #ages = new Map<number, number>();
   #age = 0;
   readonly #running: Taken[] = [];
@@ -37,19 +37,19 @@ class Flows {
   }
 
   #enter(key: string, id: number, age: number): void {
-    const flow = this.#flows.get(key) ?? [];
-    this.#flows.set(key, flow);
+    const strand = this.#strands.get(key) ?? [];
+    this.#strands.set(key, strand);
     this.#ages.set(id, age);
-    flow.push({ id, age });
-    flow.sort((a, b) => a.age - b.age);
+    strand.push({ id, age });
+    strand.sort((a, b) => a.age - b.age);
   }
 
   dispatch(count: number): void {
     for (let i = 0; i < count; i++) {
       const taken = this.drive.next();
       if (taken === undefined) return;
-      const first = this.#flows.get(taken.mark.lane)!.shift();
-      assert.equal(taken.id, first?.id, "the first of its flow");
+      const first = this.#strands.get(taken.mark.lane)!.shift();
+      assert.equal(taken.id, first?.id, "the first of its strand");
       assert.equal(`${taken.tier}`, taken.mark.lane[0], "in its tier");
       const { fairnessKey } = this.drive.engine.job(taken.id)!;
       assert.equal(fairnessKey, /\.(\d+)/.exec(taken.mark.lane)![1], "in its lane");
@@ -86,7 +86,7 @@ class Flows {
   }
 }
 
-test("a retried or expired job goes to the back of its flow, one given back to the front", () => {
+test("a retried or expired job goes to the back of its strand, one given back to the front", () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ lane: fc.nat(2), tier: fc.nat(1), gated: fc.boolean() }), {
@@ -99,12 +99,12 @@ test("a retried or expired job goes to the back of its flow, one given back to t
         { minLength: 2, maxLength: 30, size: "max" },
       ),
       (jobs, moves) => {
-        const flows = new Flows(jobs);
+        const strands = new Strands(jobs);
         for (const move of moves) {
-          flows.dispatch(move.dispatches);
-          flows.back(move);
+          strands.dispatch(move.dispatches);
+          strands.back(move);
         }
-        flows.dispatch(100);
+        strands.dispatch(100);
       },
     ),
     { numRuns: 80 },

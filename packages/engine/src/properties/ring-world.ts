@@ -1,5 +1,5 @@
-import { CHILD, KIND, LANE, TIER, WEIGHT } from "../nodes.ts";
-import { Rings } from "../ring.ts";
+import { CHILD, KIND, LANE, TIER, WEIGHT } from "../ring/node-fields.ts";
+import { Rings } from "../ring/ring.ts";
 
 /** A ring under test, its members known by letters. */
 export class RingWorld {

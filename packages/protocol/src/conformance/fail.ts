@@ -39,7 +39,7 @@ export const failing = cases("nack", {
     equal((await scene.takeOne()).attempt, 2, "the attempt after a nack with no delay");
   },
 
-  "a failed job goes to the back of its flow": async (scene) => {
+  "a failed job goes to the back of its strand": async (scene) => {
     await scene.queue({ retry: PROMPT });
     await scene.addAll(["a", "b"]);
     await scene.nack(await scene.takeOne());

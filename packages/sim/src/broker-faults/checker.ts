@@ -5,7 +5,6 @@
 import type { Added } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import { DedupeBook } from "./dedupe-book.ts";
-import { FlowBook } from "./flow-book.ts";
 import { GateLimits } from "./gate-limits.ts";
 import { GroupBook } from "./group-book.ts";
 import { JobBook } from "./job-book.ts";
@@ -19,6 +18,7 @@ import {
   type Seen,
 } from "./record.ts";
 import { StoreBook } from "./store-book.ts";
+import { StrandBook } from "./strand-book.ts";
 import { WallBook } from "./wall-book.ts";
 
 export interface Totals {
@@ -32,7 +32,7 @@ export interface Totals {
 export class Checker {
   readonly jobs = new JobBook();
   readonly totals: Totals = { records: 0, adds: 0, acks: 0, deliveries: 0, restarts: 0 };
-  readonly #flows = new FlowBook();
+  readonly #strands = new StrandBook();
   readonly #gates = new GateLimits(this.jobs);
   readonly #groups = new GroupBook(this.jobs);
   readonly #dedupes = new DedupeBook(this.jobs);
@@ -108,7 +108,7 @@ export class Checker {
       const job = this.jobs.find(delivered);
       this.#gates.granted(job, delivered.queue, grantedAt);
       this.jobs.delivered(job, delivered, grantedAt, to.startsWith(OWN_WORKER));
-      this.#flows.granted(job, delivered, grantedAt, to);
+      this.#strands.granted(job, delivered, grantedAt, to);
       this.#queues.granted(delivered.queue);
     }
   }

@@ -1,4 +1,4 @@
-// Whether a job may go out now: first of its flow, before no more urgent one, through open gates.
+// Whether a job may go out now: first of its strand, before no more urgent one, through open gates.
 
 import { demand } from "../model/broken.ts";
 import type { Ledger } from "./ledger.ts";
@@ -30,12 +30,12 @@ export function judgeDispatch(ledger: Ledger, job: LedgerJob, now: number): void
   }
 }
 
-// First in its flow, and not younger than what its lane has ready without any gate.
+// First in its strand, and not younger than what its lane has ready without any gate.
 function judgeOrder(ledger: Ledger, job: LedgerJob): void {
-  const { head } = ledger.flowOf(job);
-  demand(head === job, "order of a flow", () => `job ${job.id} goes out before ${head?.id}`);
+  const { head } = ledger.strandOf(job);
+  demand(head === job, "order of a strand", () => `job ${job.id} goes out before ${head?.id}`);
   if (job.gates.length === 0) return;
-  const ungated = ledger.flowOf({ ...job, gates: [] }).head;
+  const ungated = ledger.strandOf({ ...job, gates: [] }).head;
   demand((ungated?.order ?? Infinity) > job.order, "order of a lane", () => {
     return `job ${job.id} goes out, job ${ungated?.id} of its lane is older and has no gate`;
   });

@@ -31,7 +31,7 @@ export interface LedgerJob {
   body: unknown;
   // Waiting since, delayed until, leased until.
   time: number;
-  // Rises with every entry into a flow; a job given back keeps its own.
+  // Rises with every entry into a strand; a job given back keeps its own.
   order: number;
   deadline: number;
   maxWaitMs: number;

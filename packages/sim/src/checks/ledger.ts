@@ -4,12 +4,12 @@
 
 import type { Ending } from "@sluice/engine";
 import { demand } from "../model/broken.ts";
-import { Flow } from "./flow.ts";
 import { GateBooks } from "./gate-books.ts";
 import { KeyBook } from "./key-book.ts";
 import type { LedgerJob } from "./ledger-job.ts";
 import { QueueBook } from "./queue-book.ts";
 import { Shares } from "./shares.ts";
+import { Strand } from "./strand.ts";
 
 // Ended jobs that can still be named: more than any queue keeps.
 const ENDED_KEPT = 400;
@@ -21,7 +21,7 @@ export class Ledger {
   jobs = new Map<number, LedgerJob>();
   ended = new Map<number, LedgerJob>();
   queues = new Map<string, QueueBook>();
-  flows = new Map<string, Flow>();
+  strands = new Map<string, Strand>();
   // Members that have not ended, by group.
   groups = new Map<string, Set<number>>();
   endedGroups = new Set<string>();
@@ -44,8 +44,8 @@ export class Ledger {
     for (const [name, members] of this.groups) copy.groups.set(name, new Set(members));
     for (const [id, job] of this.ended) copy.ended.set(id, { ...job });
     for (const job of this.jobs.values()) copy.#restore(job);
-    for (const flow of this.flows.values()) {
-      for (const { job, isFirst } of flow.jobs()) copy.wait(copy.jobs.get(job.id)!, isFirst, job);
+    for (const strand of this.strands.values()) {
+      for (const { job, isFirst } of strand.jobs()) copy.wait(copy.jobs.get(job.id)!, isFirst, job);
     }
     return copy;
   }
@@ -69,15 +69,15 @@ export class Ledger {
     return queue!;
   }
 
-  flowOf(job: LedgerJob): Flow {
+  strandOf(job: LedgerJob): Strand {
     const lane = laneOf(job.path);
     const name = `${job.queue}\n${job.tier}\n${lane}\n\n${job.gates.join("\n")}`;
-    let flow = this.flows.get(name);
-    if (flow === undefined) {
-      flow = new Flow(job.queue, job.tier, lane, job.gates);
-      this.flows.set(name, flow);
+    let strand = this.strands.get(name);
+    if (strand === undefined) {
+      strand = new Strand(job.queue, job.tier, lane, job.gates);
+      this.strands.set(name, strand);
     }
-    return flow;
+    return strand;
   }
 
   // The job waits for its turn; `as` is the job that it copies.
@@ -86,13 +86,13 @@ export class Ledger {
     job.time = as?.time ?? this.now;
     if (as !== undefined) job.order = as.order;
     else if (!isFirst) job.order = ++this.lastOrder;
-    this.flowOf(job).add(job, isFirst);
+    this.strandOf(job).add(job, isFirst);
     this.#countWaiting(job, 1);
     if (!isDlq(job.queue)) this.shares.enter(job);
   }
 
   unwait(job: LedgerJob): void {
-    this.flowOf(job).remove(job);
+    this.strandOf(job).remove(job);
     this.#countWaiting(job, -1);
     if (!isDlq(job.queue)) this.shares.leave(job);
   }

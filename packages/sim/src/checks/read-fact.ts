@@ -92,7 +92,7 @@ function dropQueue(ledger: Ledger, name: string): void {
   ledger.queues.delete(name);
   ledger.keys.forget(name);
   ledger.shares.forget(name);
-  for (const [key, flow] of ledger.flows) if (flow.queue === name) ledger.flows.delete(key);
+  for (const [key, strand] of ledger.strands) if (strand.queue === name) ledger.strands.delete(key);
 }
 
 function dropJobs(ledger: Ledger, isMeant: (job: LedgerJob) => boolean): void {

@@ -3,9 +3,9 @@
 
 import type { Demand } from "../broker/demand.ts";
 import { Broken } from "../model/broken.ts";
-import type { Flow } from "./flow.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerJob } from "./ledger-job.ts";
+import type { Strand } from "./strand.ts";
 
 // The engine counts whole milli-tokens and wakes up to a millisecond later than the books here.
 const SLACK_MS = 2;
@@ -20,23 +20,23 @@ export function lostWake(
   // After a crash the clock may be behind the last fact, which the engine's own time never is.
   if (wakeAt <= Math.max(now, ledger.now) + SLACK_MS) return undefined;
   const workable = new Map<string, boolean>();
-  const flows: Flow[] = [];
-  const all: Flow[] = [];
-  for (const flow of ledger.flows.values()) {
-    if (flow.size === 0) continue;
-    if (flow.gates.length > 0) all.push(flow);
-    let canWork = workable.get(flow.queue);
+  const strands: Strand[] = [];
+  const all: Strand[] = [];
+  for (const strand of ledger.strands.values()) {
+    if (strand.size === 0) continue;
+    if (strand.gates.length > 0) all.push(strand);
+    let canWork = workable.get(strand.queue);
     if (canWork === undefined) {
-      canWork = isWorkable(ledger, demand, flow.queue);
-      workable.set(flow.queue, canWork);
+      canWork = isWorkable(ledger, demand, strand.queue);
+      workable.set(strand.queue, canWork);
     }
     if (!canWork) continue;
-    if (flow.gates.length === 0) return flow.head;
-    flows.push(flow);
+    if (strand.gates.length === 0) return strand.head;
+    strands.push(strand);
   }
-  const tiers = [...new Set(flows.map(({ tier }) => tier))];
+  const tiers = [...new Set(strands.map(({ tier }) => tier))];
   for (const most of tiers) {
-    const urgent = flows.filter(({ tier }) => tier <= most);
+    const urgent = strands.filter(({ tier }) => tier <= most);
     // A worker that died without a word still counts as free in the engine, so what waits there may
     // keep others waiting too.
     const lost = lostBehind(
@@ -55,14 +55,14 @@ function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
   return !config.paused && leased < config.capacity.leased && demand.isFree(name);
 }
 
-// Flows that share gates, directly or through others, may rightly keep permits from one another.
+// Strands that share gates, directly or through others, may rightly keep permits from one another.
 // But when every gate of all of them is open, one of them must go out.
 function lostBehind(
   ledger: Ledger,
-  flows: readonly Flow[],
-  all: readonly Flow[],
+  strands: readonly Strand[],
+  all: readonly Strand[],
   now: number,
-): Flow | undefined {
+): Strand | undefined {
   const parents = new Map<string, string>();
   const rootOf = (key: string): string => {
     let at = key;
@@ -76,11 +76,11 @@ function lostBehind(
     }
   }
   const shut = new Set<string>();
-  for (const flow of all) if (!isOpen(ledger, flow, now)) shut.add(rootOf(flow.gates[0]!));
-  return flows.find(({ gates }) => !shut.has(rootOf(gates[0]!)));
+  for (const strand of all) if (!isOpen(ledger, strand, now)) shut.add(rootOf(strand.gates[0]!));
+  return strands.find(({ gates }) => !shut.has(rootOf(gates[0]!)));
 }
 
-function isOpen(ledger: Ledger, { gates, head, tier }: Flow, now: number): boolean {
+function isOpen(ledger: Ledger, { gates, head, tier }: Strand, now: number): boolean {
   const at = now - SLACK_MS;
   return gates.every((key) => ledger.gates.of(key, at).blocks(head!.cost, tier, at) === undefined);
 }

@@ -160,7 +160,7 @@ export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<Mod
     lane: path.join("\u0000"),
     weight: spec.weight,
     gates: gateSet(spec.gates),
-    flow: "",
+    strand: "",
     cost: spec.cost ?? 1,
     size: spec.sizeBytes ?? 0,
     body: spec.body,

@@ -13,7 +13,7 @@ export interface ModelJob {
   // What its lane shall weigh from the moment it first enters; undefined once it has.
   weight: number | undefined;
   gates: readonly string[];
-  flow: string;
+  strand: string;
   readonly cost: number;
   size: number;
   body: unknown;
@@ -27,7 +27,7 @@ export interface ModelJob {
   at: number;
   // The number of the call in which it ended.
   endedIn: number;
-  // Order of entry into its flow. Equal ages: the rules do not say who entered first.
+  // Order of entry into its strand. Equal ages: the rules do not say who entered first.
   age: number;
   // Since when it waits in its tier.
   since: number;
@@ -57,7 +57,7 @@ export function pathOf(key: JobSpec["fairnessKey"]): readonly string[] {
   return typeof key === "string" ? [key] : key;
 }
 
-export function flowOf(job: Pick<ModelJob, "tier" | "lane" | "gates">): string {
+export function strandOf(job: Pick<ModelJob, "tier" | "lane" | "gates">): string {
   return `${job.tier}|${job.lane}|${[...job.gates].sort().join(",")}`;
 }
 

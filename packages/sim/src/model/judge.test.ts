@@ -1,4 +1,4 @@
-// The order inside a flow must be held to where the rules give one, and nowhere else.
+// The order inside a strand must be held to where the rules give one, and nowhere else.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,12 +43,12 @@ test("jobs that are promoted in one moment keep their order", () => {
   wait(model, 1, { priority: 1 });
   model.moveTo(100);
   tick(model);
-  assert.throws(() => handOut(model, 1), { rule: "c: FIFO inside a flow" });
+  assert.throws(() => handOut(model, 1), { rule: "c: FIFO inside a strand" });
   handOut(model, 2);
   handOut(model, 1);
 });
 
-test("a flow whose head may be one that lacks tokens is passed by others of its lane", () => {
+test("a strand whose head may be one that lacks tokens is passed by others of its lane", () => {
   for (const ids of [
     [1, 2],
     [2, 1],
@@ -63,7 +63,7 @@ test("a flow whose head may be one that lacks tokens is passed by others of its 
   }
 });
 
-test("a flow of which every job that may be its head passes goes before younger ones", () => {
+test("a strand of which every job that may be its head passes goes before younger ones", () => {
   const model = open();
   const age = model.nextAge();
   for (const id of [1, 2]) wait(model, id, { gates: ["gate"], cost: id }, age);

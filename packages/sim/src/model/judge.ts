@@ -20,7 +20,7 @@ export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
   if (pulled === undefined) useSlot(queue, lease.worker);
   else judgePull(lease, pulled);
   judgeGates(model, job);
-  judgeFlow(queue, job);
+  judgeStrand(queue, job);
   const heads = model.heads(queue);
   judgeLane(model, heads, job);
   judgeTiers(model, queue, heads, job);
@@ -68,17 +68,17 @@ function judgeGates(model: Model, job: ModelJob): void {
   }
 }
 
-function judgeFlow(queue: ModelQueue, job: ModelJob): void {
+function judgeStrand(queue: ModelQueue, job: ModelJob): void {
   for (const other of queue.waiting) {
     demand(
-      other.flow !== job.flow || other.age >= job.age,
-      "c: FIFO inside a flow",
+      other.strand !== job.strand || other.age >= job.age,
+      "c: FIFO inside a strand",
       () => `job ${job.id} (age ${job.age}) passed job ${other.id} (age ${other.age})`,
     );
   }
 }
 
-// Whether nothing at all stands between a flow and a free worker, whichever of its oldest jobs is
+// Whether nothing at all stands between a strand and a free worker, whichever of its oldest jobs is
 // its head.
 function areReady(model: Model, oldest: readonly ModelJob[]): boolean {
   return oldest.every((head) => isReady(model, head));
@@ -97,8 +97,8 @@ function isReady(model: Model, head: ModelJob): boolean {
 function isAlone(model: Model, head: ModelJob, gate: string): boolean {
   for (const queue of model.queues.values()) {
     for (const other of queue.waiting) {
-      const isSameFlow = other.queue === head.queue && other.flow === head.flow;
-      if (!isSameFlow && other.gates.includes(gate)) return false;
+      const isSameStrand = other.queue === head.queue && other.strand === head.strand;
+      if (!isSameStrand && other.gates.includes(gate)) return false;
     }
   }
   return true;

@@ -9,7 +9,7 @@ import type { Ending, GateStats, JobView, QueueConfig } from "@sluice/engine";
 import type { Lack, ModelGate } from "./gate.ts";
 import { Gates } from "./gates.ts";
 import { Idle } from "./idle.ts";
-import { flowOf, type ModelJob } from "./job.ts";
+import { type ModelJob, strandOf } from "./job.ts";
 import { ModelQueue } from "./queue.ts";
 import type { Share } from "./share.ts";
 
@@ -74,13 +74,13 @@ export class Model {
     return this.#entries;
   }
 
-  // Into its flow: at the back with a new age, or where its old age puts it.
+  // Into its strand: at the back with a new age, or where its old age puts it.
   wait(job: ModelJob, age = this.nextAge()): void {
     const queue = this.queueOf(job);
     job.state = "waiting";
     job.age = age;
     job.since = this.now;
-    job.flow = flowOf(job);
+    job.strand = strandOf(job);
     queue.waiting.add(job);
     queue.order?.enter(job);
     this.share?.entered(job);
@@ -187,13 +187,13 @@ export class Model {
     if (job.dedupe !== undefined && keys.get(job.dedupe)?.id === job.id) keys.delete(job.dedupe);
   }
 
-  // The oldest waiting job of every flow; several, one of which is the head, where the rules leave
-  // open in which order they entered.
+  // The oldest waiting job of every strand; several, one of which is the head, where the rules
+  // leave open in which order they entered.
   heads(queue: ModelQueue): ModelJob[][] {
     const heads = new Map<string, ModelJob[]>();
     for (const job of queue.waiting) {
-      const oldest = heads.get(job.flow);
-      if (oldest === undefined || job.age < oldest[0]!.age) heads.set(job.flow, [job]);
+      const oldest = heads.get(job.strand);
+      if (oldest === undefined || job.age < oldest[0]!.age) heads.set(job.strand, [job]);
       else if (job.age === oldest[0]!.age) oldest.push(job);
     }
     return [...heads.values()];

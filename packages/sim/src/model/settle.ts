@@ -155,7 +155,7 @@ function hasNoDeliveryLeft(model: Model, job: ModelJob): boolean {
   return job.lease - job.leasesBefore >= model.queueOf(job).config.retry.deliveries;
 }
 
-// A dead letter goes back to its place, any other job to the back of its flow.
+// A dead letter goes back to its place, any other job to the back of its strand.
 export function waitAgain(model: Model, job: ModelJob, age?: number): void {
   model.wait(job, job.origin === undefined ? age : job.age);
 }

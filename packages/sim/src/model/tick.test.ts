@@ -1,4 +1,4 @@
-// What enters a flow in one tick has an order only where the rules give one.
+// What enters a strand in one tick has an order only where the rules give one.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

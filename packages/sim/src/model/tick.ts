@@ -1,8 +1,8 @@
 // Everything that falls due: deadlines, leases, delays, promotions, results.
 //
 // The rules order what falls due in one tick by its time, and only among things of the same kind.
-// Jobs that are promoted at the same time keep their order. Jobs that enter a flow in no particular
-// order get the same age.
+// Jobs that are promoted at the same time keep their order. Jobs that enter a strand in no
+// particular order get the same age.
 
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";

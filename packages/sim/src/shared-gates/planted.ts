@@ -6,7 +6,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a lot that expired is refunded": {
     in: "engine",
     seed: 12,
-    file: "gate.ts",
+    file: "gates/gate-state.ts",
     within: "  expire(lot: Lot",
     find: "this.#repay(0, lot.cost - lot.usedCost, now);",
     put: "this.#repay(lot.cost - lot.usedCost, 0, now);",
@@ -30,7 +30,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a bucket fills up to its size though tokens are out": {
     in: "engine",
     seed: 2,
-    file: "token-bucket.ts",
+    file: "gates/token-bucket.ts",
     within: "  #owe(lent",
     find: "this.burst = this.size - lent;",
     put: "this.burst = this.size;",
@@ -38,7 +38,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "windows do not count what is lent": {
     in: "engine",
     seed: 3,
-    file: "gate.ts",
+    file: "gates/gate-state.ts",
     within: "  lend(lot: Lot",
     find: "this.windows.lent += lot.cost;",
     put: "this.windows.lent += 0;",
@@ -54,7 +54,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "two permits of an interval are out at a time": {
     in: "engine",
     seed: 11,
-    file: "gate.ts",
+    file: "gates/gate-state.ts",
     within: "  #fitsBesideLots(",
     find: "if (this.spacings !== undefined) return false;",
     put: "",

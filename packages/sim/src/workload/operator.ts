@@ -173,11 +173,11 @@ export class Operators {
     });
   }
 
-  // Often the first of a flow that waits for a gate: whoever comes next must be seen.
+  // Often the first of a strand that waits for a gate: whoever comes next must be seen.
   #cancellable(): number[] {
-    const { flows, jobs } = this.#broker.ledger;
+    const { strands, jobs } = this.#broker.ledger;
     const heads: number[] = [];
-    for (const { gates, head } of flows.values()) {
+    for (const { gates, head } of strands.values()) {
       if (head !== undefined && gates.length > 0) heads.push(head.id);
     }
     return heads.length > 0 && this.#random.chance(0.7) ? heads : [...jobs.keys()];

@@ -5,7 +5,7 @@ import type { PlantedBug } from "../bugs/planted.ts";
 
 // The claim keeps its places for as long as a gate of this kind is shut.
 const keepsPlaces = (part: "windows" | "spacings"): PlantedBug => ({
-  file: "keep.ts",
+  file: "gates/kept-permits.ts",
   within: "  #lookAt(claim: Claim",
   find: "if (at > now + IDLE_MS) {",
   put: `if (at > now + IDLE_MS && claim.gates.some((gate) => gate.${part} !== undefined)) {
@@ -21,7 +21,7 @@ export const PLANTED_CLAIMS: Readonly<Record<string, PlantedBug>> = {
   "claims ignore windows": keepsPlaces("windows"),
   "claims ignore intervals": keepsPlaces("spacings"),
   "claims are never dropped": {
-    file: "keep.ts",
+    file: "gates/kept-permits.ts",
     within: "  #wait(claim: Claim",
     find: "if (free !== 0 && isSoon && leftMs > 0) {",
     put: `if (free !== 0) {

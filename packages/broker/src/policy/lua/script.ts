@@ -1,4 +1,4 @@
-import { Times } from "@sluice/engine";
+import { DurationHistogram } from "@sluice/engine";
 import type { ScriptStats } from "@sluice/protocol";
 import { Breaker } from "../breaker.ts";
 import { SCRIPT_WAIT_MS } from "../limits.ts";
@@ -24,7 +24,7 @@ export class Script {
   readonly share = new Share();
   readonly #now: () => number;
   readonly #onTrouble: (trouble: Trouble, text: string) => void;
-  readonly #times = new Times();
+  readonly #times = new DurationHistogram();
   #runs = 0;
   readonly #failures: Record<Trouble, number> = { error: 0, killed: 0, timeout: 0 };
   #toldAt = Number.NEGATIVE_INFINITY;

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "../engine.ts";
+import type { Fact } from "../facts/facts.ts";
+
+function make(): { engine: Engine; facts: Fact[] } {
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  engine.setQueue("q", { retry: { attempts: 1 } }, 0);
+  return { engine, facts };
+}
+
+test("a job remembers that its gates are its policy's: dead, redriven, ended, replayed", () => {
+  const { engine, facts } = make();
+  const check = (state: string, gates: readonly string[] = ["g"]): void => {
+    const view = engine.job(1)!;
+    assert.deepEqual([view.policyGates, view.gates, view.state], [true, gates, state]);
+    const follower = new Engine();
+    for (const fact of facts) follower.apply(fact);
+    assert.equal(follower.job(1)?.policyGates, true, state);
+  };
+  engine.add("q", { gates: ["g"], policyGates: true }, 0);
+  engine.add("q", { gates: ["g"] }, 0);
+  assert.equal(engine.job(2)?.policyGates, undefined);
+  check("waiting");
+  const [first] = engine.lease("q", 1, 1);
+  engine.nack(1, first!.lease, 2);
+  check("waiting", []);
+  engine.redrive("q.dlq", {}, 3);
+  check("waiting");
+  engine.cancel(1, 4);
+  check("failed");
+  assert.equal(engine.job(1)?.ending, "cancelled");
+});
+
+test("a failure spares the gates that its worker may not blame", () => {
+  const { engine } = make();
+  for (const gate of ["a", "b"]) engine.setGate(gate, { ladder: [1000] }, 0);
+  engine.add("q", { gates: ["a", "b"] }, 0);
+  const [job] = engine.lease("q", 1, 0);
+  engine.nack(1, job!.lease, 1, { spare: ["a"] });
+  assert.equal(engine.gateStats("a", 2).cooldown, undefined);
+  assert.equal(engine.gateStats("b", 2).cooldown?.until, 1001);
+});

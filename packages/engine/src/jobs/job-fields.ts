@@ -1,0 +1,45 @@
+/**
+ * The row of a job: 80 bytes, whatever its state. What only some jobs have (a deadline, a dedupe
+ * key, an error, a result) lives in an `Extra` beside it, what the caller gave to be carried in
+ * `bodies`. How the fields are imported is explained in ring/node-fields.ts.
+ */
+export const JOB_INTS = 20;
+
+/** Doubles. */
+export const ID = 0;
+/** Order of entry into the strand: the age that decides between strands. */
+export const SEQ = 1;
+/** Waiting: since when. Delayed: until when. Leased: the expiry. Ended: when. */
+export const TIME = 2;
+export const ADDED = 3;
+
+/**
+ * Links in the strand while waiting, in the list of kept jobs when ended. The link back of a
+ * strand's head means nothing: clearing it would fetch a job that may not be needed for long.
+ */
+export const JOB_NEXT = 8;
+export const JOB_PREV = 9;
+/** Leased: index of the worker. */
+export const WORKER = 8;
+/** Delayed, leased: place in the heap of timers. */
+export const POS = 9;
+export const IN_STRAND = 10;
+/** State in the low 4 bits, tier in the next 4, queue above. */
+export const META = 11;
+/** Attempt in the low half, deliveries allowed in the high half. */
+export const ATTEMPTS = 12;
+/** Milliseconds from the add to the latest dispatch, at most 2^31 - 1. */
+export const DISPATCHED = 13;
+export const COST = 14;
+export const LEASE = 15;
+export const ID_LINK = 16;
+export const SIZE = 17;
+/** Bit 0: there is an extra. Bits 1 to 3: how it ended. Bit 4: its gates are its policy's. */
+export const HAS_EXTRA = 18;
+/** Place in the heap of second timers: deadlines and promotions. */
+export const POS2 = 19;
+
+export const WAITING_JOB = 1;
+export const DELAYED_JOB = 2;
+export const LEASED_JOB = 3;
+export const ENDED_JOB = 4;

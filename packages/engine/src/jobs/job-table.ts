@@ -1,0 +1,202 @@
+import { Table } from "../tables/table.ts";
+import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "../types.ts";
+import * as jobFields from "./job-fields.ts";
+
+const { HAS_EXTRA, IN_STRAND, JOB_INTS, LEASE, META } = jobFields;
+
+export interface Extra {
+  deadline: number;
+  /** Times on the wall: of the deadline, and of the delay that the job is in. Infinity: neither. */
+  wallDeadline: number;
+  runAt: number;
+  maxWaitMs: number;
+  dedupe: number;
+  dedupeMode: DedupeMode | undefined;
+  /** `keepLast`: the job to add when this one ends. */
+  followUp: JobSpec | undefined;
+  group: number;
+  leaseMs: number;
+  backoff: Partial<RetryPolicy> | undefined;
+  /** Of the last failure. */
+  error: string | undefined;
+  stack: string | undefined;
+  progress: unknown;
+  /** The lease numbers that were used before the job was redriven or retried by hand. */
+  leasesBefore: number;
+  result: unknown;
+  history: HistoryEntry[] | undefined;
+  /** A dead letter: where and when it died, of what, and the strand it goes back to. */
+  origin:
+    | { queue: string; spec: JobSpec; attempts: number; reason: string; at: number }
+    | undefined;
+  /** Its neighbours among the dead that came from the same queue. */
+  deadNext: number;
+  deadPrev: number;
+  /** What `WAIT_TOO_LONG` said. */
+  waited: { gate: string; waitMs: number; maxWaitMs: number } | undefined;
+}
+
+function newExtra(): Extra {
+  return {
+    deadline: Number.POSITIVE_INFINITY,
+    wallDeadline: Number.POSITIVE_INFINITY,
+    runAt: Number.POSITIVE_INFINITY,
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    dedupe: 0,
+    dedupeMode: undefined,
+    followUp: undefined,
+    group: 0,
+    leaseMs: 0,
+    backoff: undefined,
+    error: undefined,
+    stack: undefined,
+    progress: undefined,
+    leasesBefore: 0,
+    result: undefined,
+    history: undefined,
+    origin: undefined,
+    deadNext: 0,
+    deadPrev: 0,
+    waited: undefined,
+  };
+}
+
+const ENDINGS: readonly (Ending | undefined)[] = [
+  undefined,
+  "finished",
+  "failed",
+  "cancelled",
+  "expired",
+  "dead",
+  "wait-too-long",
+];
+
+const ENDING_BITS = 7 << 1;
+const POLICY_GATES = 1 << 4;
+
+/** Values per chunk of a `Slots`, as a shift. */
+const SHIFT = 12;
+const MASK = (1 << SHIFT) - 1;
+
+/** Values by row, in chunks, made only where something is stored. */
+export class ChunkedArray<T> {
+  readonly #chunks: (T | undefined)[][] = [];
+
+  get(row: number): T | undefined {
+    return this.#chunks[row >>> SHIFT]?.[row & MASK];
+  }
+
+  set(row: number, value: T | undefined): void {
+    const chunk = this.#chunks[row >>> SHIFT];
+    if (chunk !== undefined) chunk[row & MASK] = value;
+    else if (value !== undefined) {
+      const made: (T | undefined)[] = new Array(MASK + 1);
+      made[row & MASK] = value;
+      while (this.#chunks.length < row >>> SHIFT) this.#chunks.push(undefined as never);
+      this.#chunks[row >>> SHIFT] = made;
+    }
+  }
+}
+
+/** The jobs: rows, their extras and bodies. */
+export class JobTable extends Table {
+  readonly extras = new ChunkedArray<Extra>();
+  readonly bodies = new ChunkedArray<unknown>();
+
+  constructor(isReserved = false) {
+    super(JOB_INTS, isReserved);
+  }
+
+  int(row: number, field: number): number {
+    return this.i[row * JOB_INTS + field]!;
+  }
+
+  setInt(row: number, field: number, value: number): void {
+    this.i[row * JOB_INTS + field] = value;
+  }
+
+  num(row: number, field: number): number {
+    return this.f[row * (JOB_INTS / 2) + field]!;
+  }
+
+  setNum(row: number, field: number, value: number): void {
+    this.f[row * (JOB_INTS / 2) + field] = value;
+  }
+
+  /** One of the four states; 0 for a row that is no job. */
+  state(row: number): number {
+    return this.i[row * JOB_INTS + META]! & 15;
+  }
+
+  setState(row: number, state: number): void {
+    const ints = this.i;
+    const at = row * JOB_INTS + META;
+    ints[at] = (ints[at]! & ~15) | state;
+  }
+
+  tier(row: number): number {
+    return (this.i[row * JOB_INTS + META]! >>> 4) & 15;
+  }
+
+  queue(row: number): number {
+    return this.i[row * JOB_INTS + META]! >>> 8;
+  }
+
+  /** Makes the job belong to a strand of this tier of this queue. */
+  setPlace(row: number, strand: number, queue: number, tier: number): void {
+    const ints = this.i;
+    const at = row * JOB_INTS;
+    ints[at + IN_STRAND] = strand;
+    ints[at + META] = (ints[at + META]! & 15) | (tier << 4) | (queue << 8);
+  }
+
+  extra(row: number): Extra | undefined {
+    return (this.int(row, HAS_EXTRA) & 1) === 0 ? undefined : this.extras.get(row);
+  }
+
+  needExtra(row: number): Extra {
+    const had = this.extra(row);
+    if (had !== undefined) return had;
+    const made = newExtra();
+    this.extras.set(row, made);
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | 1);
+    return made;
+  }
+
+  /** How an ended job ended. Kept in the row: most jobs finish, and need no extra to say so. */
+  ending(row: number): Ending | undefined {
+    return ENDINGS[(this.int(row, HAS_EXTRA) >>> 1) & 7];
+  }
+
+  setEnding(row: number, ending: Ending | undefined): void {
+    const index = ending === undefined ? 0 : ENDINGS.indexOf(ending);
+    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & ~ENDING_BITS) | (index << 1));
+  }
+
+  /** Whether the job's gates were put on it by the policy of its queue. */
+  hasPolicyGates(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & POLICY_GATES) !== 0;
+  }
+
+  setPolicyGates(row: number): void {
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | POLICY_GATES);
+  }
+
+  /** How often the job was handed out since it was added, redriven or retried by hand. */
+  deliveries(row: number): number {
+    return this.int(row, LEASE) - (this.extra(row)?.leasesBefore ?? 0);
+  }
+
+  /** Counts them from here on. Lease numbers go on: an old one must not fit a new lease. */
+  resetDeliveries(row: number): void {
+    const lease = this.int(row, LEASE);
+    if (lease > 0) this.needExtra(row).leasesBefore = lease;
+  }
+
+  /** Frees the row and what hangs on it. */
+  discard(row: number): void {
+    if ((this.int(row, HAS_EXTRA) & 1) !== 0) this.extras.set(row, undefined);
+    this.bodies.set(row, undefined);
+    this.free(row);
+  }
+}

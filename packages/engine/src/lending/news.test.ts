@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "../engine.ts";
+
+test("a failure at a borrowed gate without a ladder is no news to its home", () => {
+  const engine = new Engine({ isBorrowed: () => true });
+  engine.setQueue("q", {}, 0);
+  engine.setGate("g", { rate: 1000 }, 0);
+  engine.want("q", "w", 1, 0);
+  const { id } = engine.add("q", { gates: ["g"] }, 0);
+  engine.borrower.grant("g", { lot: 1, cost: 1, jobs: 1, tier: 0, until: 1000 }, 0);
+  const [lease] = engine.dispatch(0);
+  engine.nack(id, lease!.lease, 0, { error: "no" });
+  assert.equal(engine.job(id)?.state, "delayed");
+  assert.deepEqual(engine.lender.takeNews(), []);
+});

@@ -1,0 +1,64 @@
+import type { Core } from "../core.ts";
+import type { GateLine } from "../gates/gate-line.ts";
+
+/**
+ * What partitions that share gates tell each other of one. A cooldown is told by whoever learns of
+ * it, to all others; what feeds a ladder is told to the gate's home, whose ladder it is.
+ */
+export type GateNews =
+  | { readonly gate: string; readonly cooldown: CooldownNews }
+  | { readonly gate: string; readonly isCleared: true }
+  | { readonly gate: string; readonly isOk: boolean };
+
+export interface CooldownNews {
+  readonly ms: number;
+  readonly reason: string;
+  readonly ladderStep: number;
+}
+
+/** A gate was cooled down here: the others have to hear of it. */
+export function tellCooldown(core: Core, gate: GateLine, now: number): void {
+  if (!core.isShared || core.isReplaying || gate.cooldownUntil <= now) return;
+  const { cooldownReason: reason, ladderStep } = gate;
+  const ms = gate.cooldownUntil - now;
+  core.gateNews.push({ gate: gate.key, cooldown: { ms, reason, ladderStep } });
+}
+
+export function tellCleared(core: Core, gate: GateLine): void {
+  if (core.isShared && !core.isReplaying) core.gateNews.push({ gate: gate.key, isCleared: true });
+}
+
+/** A job of a gate failed or succeeded: its ladder is fed, here or at the gate's home. */
+export function feedLadder(core: Core, gate: GateLine, isOk: boolean, now: number): void {
+  if (gate.stock === undefined) {
+    gate.report(isOk, now);
+    if (!isOk) tellCooldown(core, gate, now);
+    return;
+  }
+  if (core.isReplaying || gate.config?.ladder === undefined) return;
+  // At the foot of the ladder a success changes nothing: that is the rule, and need not be told.
+  if (isOk && gate.ladderStep === 0) return;
+  if (isOk) gate.ladderStep--;
+  core.gateNews.push({ gate: gate.key, isOk });
+}
+
+/** What another partition tells of a gate. */
+export function hearNews(core: Core, news: GateNews, now: number): void {
+  const gate = core.gates.gateOf(news.gate, now);
+  const { key } = gate;
+  if ("cooldown" in news) {
+    const { ms, reason, ladderStep } = news.cooldown;
+    gate.cool(now + ms, reason, now);
+    if (gate.stock !== undefined) gate.ladderStep = ladderStep;
+    core.tell({ at: now, fact: "cooled", key, until: now + ms, reason });
+  } else if ("isCleared" in news) {
+    gate.clearCooldown();
+    core.tell({ at: now, fact: "cleared", key });
+  } else {
+    feedLadder(core, gate, news.isOk, now);
+    core.tell({ at: now, fact: "reported", key, ok: news.isOk });
+  }
+  core.lines.changed(gate);
+  // What it has borrowed goes back while it is shut.
+  if (gate.stock !== undefined) core.lines.look(gate);
+}

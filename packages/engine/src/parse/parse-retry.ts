@@ -1,0 +1,50 @@
+/** Checks how failures are retried: the policy of a queue, and a job's changes to it. */
+import { invalid } from "../errors.ts";
+import {
+  ATTEMPTS_MAX,
+  DELIVERIES_DEFAULT,
+  DELIVERIES_MAX,
+  DURATION_MS_MAX,
+  FACTOR_MAX,
+} from "../limits.ts";
+import type { QueueRetryPolicy, RetryPolicy } from "../types.ts";
+import { Fields } from "./fields.ts";
+
+const RETRY = ["attempts", "minMs", "maxMs", "factor", "jitter"] as const;
+const QUEUE_RETRY = [...RETRY, "deliveries"] as const;
+
+/** The whole policy: what is not mentioned is as in `absent`. */
+export function parseRetry(path: string, value: unknown, absent: RetryPolicy): RetryPolicy {
+  return retryOf(new Fields(path, value, RETRY), absent);
+}
+
+export function parseQueueRetry(
+  path: string,
+  value: unknown,
+  absent: QueueRetryPolicy,
+): QueueRetryPolicy {
+  const fields = new Fields(path, value, QUEUE_RETRY);
+  return {
+    ...retryOf(fields, absent),
+    deliveries: fields.integer("deliveries", absent.deliveries, 1, DELIVERIES_MAX),
+  };
+}
+
+function retryOf(fields: Fields, absent: RetryPolicy): RetryPolicy {
+  const retry = {
+    attempts: fields.integer("attempts", absent.attempts, 1, ATTEMPTS_MAX),
+    minMs: fields.integer("minMs", absent.minMs, 0, DURATION_MS_MAX),
+    maxMs: fields.integer("maxMs", absent.maxMs, 0, DURATION_MS_MAX),
+    factor: fields.number("factor", absent.factor, 1, FACTOR_MAX),
+    jitter: fields.number("jitter", absent.jitter, 0, 1),
+  };
+  if (retry.minMs > retry.maxMs) {
+    throw invalid(fields.field("minMs"), `at most maxMs (${retry.maxMs})`, retry.minMs);
+  }
+  return retry;
+}
+
+/** A policy of a log that was written before deliveries were bounded. */
+export function withDeliveries(retry: RetryPolicy | QueueRetryPolicy): QueueRetryPolicy {
+  return { deliveries: DELIVERIES_DEFAULT, ...retry };
+}

@@ -1,0 +1,230 @@
+import type { Core } from "../core.ts";
+import { Refusal } from "../errors.ts";
+import type { JobRecord } from "../facts/facts.ts";
+import { recordOf } from "../facts/record.ts";
+import { PAGE_MAX, SCAN_MAX } from "../limits.ts";
+import type { Answered } from "../operation-answers.ts";
+import { integer } from "../parse/fields.ts";
+import { parseGateKey, parseGatePattern } from "../parse/parse-gate.ts";
+import type { TimeCounts } from "../queues/duration-histogram.ts";
+import { allWorkers } from "../queues/workers.ts";
+import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
+import type { ScanOptions } from "../stores.ts";
+import type {
+  Ending,
+  GateConfig,
+  GateDecisions,
+  GateStats,
+  HistoryEntry,
+  JobView,
+  LaneStats,
+  QueueConfig,
+  QueueStats,
+} from "../types.ts";
+import { type GateList, type GateListOptions, listGates } from "./gate-list.ts";
+import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
+import { OldestSurvey } from "./oldest-survey.ts";
+import {
+  gateStats,
+  type Held,
+  heldOf,
+  historyOf,
+  type JobQuery,
+  jobsOf,
+  lanesOf,
+  queueStats,
+  viewOf,
+} from "./view.ts";
+import { why } from "./why.ts";
+import type { Why } from "./why-types.ts";
+
+/** What can be asked: none of it changes what the scheduler will do. */
+export class Queries {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  job(id: number): JobView | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 || this.#core.queueOf(row).deleted ? undefined : viewOf(this.#core, row);
+  }
+
+  /** A page of a queue's jobs, in no order; `cursor` 0 begins, and in the answer is the end. */
+  jobs(
+    queue: string,
+    { state, key, limit = 100, cursor = 0 }: JobQuery = {},
+  ): { jobs: JobView[]; cursor: number } {
+    integer("limit", limit, 1, PAGE_MAX);
+    return jobsOf(this.#core, this.#core.queue(queue), { state, key, limit, cursor });
+  }
+
+  queueNames(): string[] {
+    return [...this.#core.byName.keys()];
+  }
+
+  queueConfig(queue: string): QueueConfig {
+    return this.#core.queue(queue).config;
+  }
+
+  queueStats(queue: string): QueueStats {
+    return queueStats(this.#core.queue(queue));
+  }
+
+  /** A page of lanes; `cursor` 0 begins, and in the answer means the end. */
+  lanes(
+    queue: string,
+    {
+      search = "",
+      limit = 100,
+      cursor = 0,
+    }: { search?: string; limit?: number; cursor?: number } = {},
+  ): { lanes: LaneStats[]; rows: number[]; cursor: number } {
+    integer("limit", limit, 1, PAGE_MAX);
+    return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
+  }
+
+  /** All lanes of a queue, to be walked over step by step. */
+  surveyLanes(queue: string, options: LaneSurveyOptions = {}): LaneSurvey {
+    return new LaneSurvey(this.#core, this.#core.queue(queue), options);
+  }
+
+  /** The oldest job that waits in each queue, to be looked for step by step. */
+  surveyOldest(): OldestSurvey {
+    return new OldestSurvey(this.#core);
+  }
+
+  /** How long the jobs of a queue waited and ran, since this engine was made. */
+  queueTimes(queue: string): { wait: TimeCounts; run: TimeCounts } {
+    const { waits, runs } = this.#core.queue(queue);
+    return { wait: waits.read(), run: runs.read() };
+  }
+
+  /** The workers that a queue knows: what they would take, and what they hold. */
+  workers(queue: string): { name: string; free: number; leased: number }[] {
+    const workers = allWorkers(this.#core.queue(queue));
+    return workers.map(({ name, slots, leased }) => ({ name, free: slots, leased }));
+  }
+
+  /** A job as a fact would tell it; undefined when it is not known. */
+  record(id: number): JobRecord | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 || this.#core.queueOf(row).deleted ? undefined : recordOf(this.#core, row);
+  }
+
+  /** The name of a job's queue; undefined when the job is not known. */
+  queueOf(id: number): string | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : this.#core.queueOf(row).name;
+  }
+
+  /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
+  held(id: number, lease: number): Held | undefined {
+    const row = this.#core.ids.find(id);
+    if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
+    return heldOf(this.#core, row, lease);
+  }
+
+  /** The body of a job; undefined when the job is not known. */
+  body(id: number): unknown {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : this.#core.jobs.bodies.get(row);
+  }
+
+  /** Puts another body in the place of a job's: the same thing, kept elsewhere. */
+  setBody(id: number, body: unknown): void {
+    const row = this.#core.ids.find(id);
+    if (row !== 0) this.#core.jobs.bodies.set(row, body);
+  }
+
+  /** Why a job is not running, as data. */
+  why(id: number, now: number): Why {
+    const at = this.#core.clock(now);
+    const row = this.#core.find(id);
+    if (row === 0)
+      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, {
+        field: "id",
+        value: id,
+      });
+    return why(this.#core, row, at);
+  }
+
+  history(id: number): HistoryEntry[] {
+    const row = this.#core.find(id);
+    return row === 0 ? [] : historyOf(this.#core, row);
+  }
+
+  /** The members of a group and how they ended; undefined when nobody knows it any more. */
+  group(group: string): { ended: boolean; members: { id: number; ending?: Ending }[] } | undefined {
+    const found = this.#core.groups.find(group);
+    if (found === undefined) return undefined;
+    const members = [...found.group.members].map(([id, ending]) =>
+      ending === undefined ? { id } : { id, ending },
+    );
+    return { ended: found.isEnded, members };
+  }
+
+  heldGroups(): string[] {
+    return [...this.#core.groups.held()];
+  }
+
+  /** What is known of an operation: what the call was, and the answers that it got. */
+  recall(operation: string, now: number): { call: string; answers: Answered[] } | undefined {
+    const known = this.#core.operations.recall(operation, this.#core.clock(now));
+    return known && { call: known.call, answers: [...known.answers.values()] };
+  }
+
+  /** The limits set for a gate or a pattern itself; undefined: none are. */
+  gateConfig(key: string): GateConfig | undefined {
+    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
+  }
+
+  gateStats(key: string, now: number): GateStats {
+    const at = this.#core.clock(now);
+    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
+  }
+
+  gateDecisions(key: string, now: number): GateDecisions {
+    const at = this.#core.clock(now);
+    return this.#core.gates.viewOf(parseGateKey("gate", key), at).decisions.read();
+  }
+
+  /** Who stands in a gate's line: how many lanes of which tiers of which queues. */
+  gateLine(key: string): { queue: string; tier: number; lanes: number }[] {
+    const { gates, lanes, queues, rings } = this.#core;
+    const entries = gates.find(parseGateKey("gate", key))?.entries.values() ?? [];
+    const line = Array.from(entries, (entry) => ({
+      queue: queues[lanes.get(entry, QUEUE)]?.name ?? "",
+      tier: lanes.get(entry, AT_TIER),
+      lanes: rings.sizeOf(lanes.get(entry, CHILD)),
+    }));
+    return line.filter(({ lanes: count }) => count > 0);
+  }
+
+  /** The keys of all gates that are configured, used by a job or still remember something. */
+  gateKeys(): string[] {
+    const keys = new Set<string>();
+    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
+    for (const gate of this.#core.gates.all()) {
+      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
+    }
+    return [...keys].sort();
+  }
+
+  /** A page of the same gates, in an order and with what is looked for. */
+  listGates(options: GateListOptions, now: number): GateList {
+    integer("limit", options.limit, 1, PAGE_MAX);
+    return listGates(this.#core, options, this.#core.clock(now));
+  }
+
+  storeGet(store: string, key: string): unknown {
+    return this.#core.stores.get(store, key);
+  }
+
+  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
+  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
+    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
+    return this.#core.stores.scan(store, options);
+  }
+}

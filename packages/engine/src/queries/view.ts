@@ -1,0 +1,255 @@
+import type { Core } from "../core.ts";
+import { gateKeys } from "../facts/record.ts";
+import type { GateLine } from "../gates/gate-line.ts";
+import {
+  ADDED,
+  ATTEMPTS,
+  COST,
+  DELAYED_JOB,
+  ENDED_JOB,
+  ID,
+  LEASE,
+  LEASED_JOB,
+  TIME,
+  WAITING_JOB,
+  WORKER,
+} from "../jobs/job-fields.ts";
+import { dispatchOf } from "../jobs/moves.ts";
+import type { QueueState } from "../queues/queue-state.ts";
+import {
+  AT_TIER,
+  KIND,
+  LANE,
+  LEASED,
+  NODE_INTS,
+  QUEUE,
+  RECEIVED,
+  WAITING,
+  WEIGHT,
+} from "../ring/node-fields.ts";
+import type {
+  FairnessKey,
+  GateStats,
+  HistoryEntry,
+  JobState,
+  JobView,
+  LaneStats,
+  QueueStats,
+} from "../types.ts";
+
+/** Rows looked at by one call that lists lanes. */
+const ROWS_PER_LIST = 20_000;
+
+export function viewOf(core: Core, row: number): JobView {
+  const { jobs, lanes } = core;
+  const lane = core.laneOf(row);
+  const state = jobs.state(row);
+  const extra = jobs.extra(row);
+  const ending = jobs.ending(row);
+  const view: JobView = {
+    id: jobs.num(row, ID),
+    queue: core.queueOf(row).name,
+    state: "waiting",
+    tier: core.tierOf(row),
+    fairnessKey: lanes.keyOf(lane),
+    weight: lanes.get(lane, WEIGHT),
+    gates: gateKeys(core, row),
+    cost: jobs.int(row, COST),
+    attempt: jobs.int(row, ATTEMPTS) & 0xffff,
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    lease: jobs.int(row, LEASE),
+    deliveries: jobs.deliveries(row),
+    addedAt: jobs.num(row, ADDED),
+    body: jobs.bodies.get(row),
+  };
+  if (state === DELAYED_JOB) view.state = "delayed";
+  if (state === LEASED_JOB) {
+    view.state = "leased";
+    view.worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
+  }
+  if (ending !== undefined) {
+    view.state = ending === "finished" ? "finished" : "failed";
+    view.ending = ending;
+  }
+  if (jobs.hasPolicyGates(row)) view.policyGates = true;
+  if (view.state !== "waiting") view.at = jobs.num(row, TIME);
+  if (extra === undefined) return view;
+  if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
+  if (extra.error !== undefined) view.error = extra.error;
+  if (extra.stack !== undefined) view.stack = extra.stack;
+  if (extra.progress !== undefined) view.progress = extra.progress;
+  if (extra.result !== undefined) view.result = extra.result;
+  if (extra.waited !== undefined) view.waited = extra.waited;
+  if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
+  if (extra.origin !== undefined) {
+    const { queue, reason, attempts, at } = extra.origin;
+    view.dead = { origin: queue, reason, attempts, at };
+  }
+  const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
+  if (held?.id === view.id) view.dedupe = core.dedupes.keyOf(held);
+  return view;
+}
+
+/** What a worker is told of a job beside its lease. */
+export interface Held {
+  attempts: number;
+  deliveries: number;
+  fairnessKey: FairnessKey;
+  addedAt: number;
+  expiresAt: number;
+}
+
+export function heldOf(core: Core, row: number, lease: number): Held | undefined {
+  const { jobs } = core;
+  if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
+  return {
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    deliveries: jobs.deliveries(row),
+    fairnessKey: core.lanes.keyOf(core.laneOf(row)),
+    addedAt: jobs.num(row, ADDED),
+    expiresAt: jobs.num(row, TIME),
+  };
+}
+
+/** What happened to a job, oldest first. */
+export function historyOf(core: Core, row: number): HistoryEntry[] {
+  const { jobs } = core;
+  const added = jobs.num(row, ADDED);
+  const entries: HistoryEntry[] = [
+    ...(jobs.extra(row)?.history ?? [{ at: added, event: "added" as const }]),
+  ];
+  const state = jobs.state(row);
+  const lease = jobs.int(row, LEASE);
+  if (lease > 0 && (state === LEASED_JOB || state === ENDED_JOB)) {
+    const last = dispatchOf(core, row);
+    // One that failed and was cancelled before it went out again is told already.
+    const isTold = entries.some(
+      ({ event, detail }) => event === last.event && detail === last.detail,
+    );
+    if (!isTold) entries.push(last);
+  }
+  const ending = jobs.ending(row);
+  if (ending !== undefined)
+    entries.push({ at: jobs.num(row, TIME), event: "ended", detail: ending });
+  return entries;
+}
+
+export function queueStats(queue: QueueState): QueueStats {
+  return {
+    name: queue.name,
+    waiting: queue.waiting,
+    delayed: queue.delayed,
+    leased: queue.leased,
+    kept: queue.kept,
+    bytes: queue.bytes,
+    lanes: queue.lanes,
+    perTier: queue.config.tiers.map((tier, i) => ({
+      name: tier.name,
+      waiting: queue.waitingAt[i]!,
+      leased: queue.leasedAt[i]!,
+    })),
+    ...queue.counters,
+    freeWorkers: queue.demand,
+    paused: queue.config.paused,
+  };
+}
+
+export function gateStats(gate: GateLine, now: number): GateStats {
+  const at = gate.opensAt(1, 0, now);
+  return {
+    key: gate.key,
+    config: gate.config,
+    pattern: gate.pattern === gate.key ? undefined : gate.pattern,
+    tokens: gate.tokens(now),
+    windows: gate.windowUse(now),
+    inFlight: gate.inFlight,
+    ladderStep: gate.ladderStep,
+    cooldown: gate.cooldown(now),
+    opensAt: at === Number.POSITIVE_INFINITY ? undefined : at,
+    opensAtByTier: gate
+      .timedAtByTier(now)
+      .map((timed) => (timed === Number.POSITIVE_INFINITY ? null : timed)),
+    part: gate.part(1, 0, now),
+    waitingLanes: gate.inLine,
+  };
+}
+
+/**
+ * A page of the lanes of a queue: those found among the next rows, and where to go on (0: the end).
+ */
+export function lanesOf(
+  core: Core,
+  queue: QueueState,
+  search: string,
+  limit: number,
+  cursor: number,
+): { lanes: LaneStats[]; rows: number[]; cursor: number } {
+  const lanes: LaneStats[] = [];
+  const rows: number[] = [];
+  const { nodes } = core.rings;
+  const end = Math.min(nodes.end, Math.max(cursor, 1) + ROWS_PER_LIST);
+  let row = Math.max(cursor, 1);
+  for (; row < end && lanes.length < limit; row++) {
+    if (core.lanes.get(row, KIND) !== LANE) continue;
+    if (core.lanes.get(row, QUEUE) !== queue.index) continue;
+    const stats = laneStats(core, row);
+    const key = typeof stats.key === "string" ? stats.key : stats.key.join("/");
+    if (!key.includes(search)) continue;
+    lanes.push(stats);
+    rows.push(row);
+  }
+  return { lanes, rows, cursor: row < nodes.end ? row : 0 };
+}
+
+export interface JobQuery {
+  state?: JobState | undefined;
+  key?: FairnessKey | undefined;
+  limit?: number;
+  cursor?: number;
+}
+
+const STATES: Readonly<Record<JobState, number>> = {
+  waiting: WAITING_JOB,
+  delayed: DELAYED_JOB,
+  leased: LEASED_JOB,
+  finished: ENDED_JOB,
+  failed: ENDED_JOB,
+};
+
+/** Jobs from a row on, looking at a bounded number of rows; answers where to go on, 0: the end. */
+export function jobsOf(
+  core: Core,
+  queue: QueueState,
+  { state, key, limit = 100, cursor = 0 }: JobQuery,
+): { jobs: JobView[]; cursor: number } {
+  const jobs: JobView[] = [];
+  const wanted = key === undefined ? undefined : JSON.stringify(key);
+  let row = Math.max(cursor, 1);
+  const end = Math.min(core.jobs.end, row + ROWS_PER_LIST);
+  for (; row < end && jobs.length < limit; row++) {
+    const now = core.jobs.state(row);
+    if (now === 0 || core.queueOf(row) !== queue) continue;
+    // Most rows are passed over here, before anything is made of them.
+    if (state !== undefined && now !== STATES[state]) continue;
+    const view = viewOf(core, row);
+    if (state !== undefined && view.state !== state) continue;
+    if (wanted !== undefined && JSON.stringify(view.fairnessKey) !== wanted) continue;
+    jobs.push(view);
+  }
+  return { jobs, cursor: row < core.jobs.end ? row : 0 };
+}
+
+export function laneStats(core: Core, lane: number): LaneStats {
+  return {
+    key: core.lanes.keyOf(lane),
+    tier: core.lanes.get(lane, AT_TIER),
+    weight: core.lanes.get(lane, WEIGHT),
+    waiting: core.lanes.get(lane, WAITING),
+    leased: core.lanes.get(lane, LEASED),
+    received: receivedBy(core, lane),
+  };
+}
+
+export function receivedBy(core: Core, lane: number): number {
+  return core.rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]!;
+}

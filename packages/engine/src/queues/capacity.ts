@@ -1,0 +1,189 @@
+import type { Core } from "../core.ts";
+import { Refusal } from "../errors.ts";
+import { TokenBucket } from "../gates/token-bucket.ts";
+import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
+import { dueAtOf } from "../jobs/wall.ts";
+import { tierOf } from "../parse/parse-job.ts";
+import * as nodeFields from "../ring/node-fields.ts";
+import type { FairnessKey, JobSpec } from "../types.ts";
+import type { QueueState } from "./queue-state.ts";
+
+const { WAITING } = nodeFields;
+
+/** What a producer is told to wait when a queue is full: the engine cannot know when it drains. */
+const FULL_RETRY_MS = 1000;
+
+/**
+ * The tier in which there is room for a job: the one it wants, or where that spills to. -1: the job
+ * is to be dropped. Refuses when the policy says so.
+ */
+export function roomFor(
+  core: Core,
+  queue: QueueState,
+  spec: JobSpec,
+  wanted: number,
+  isDelayed: boolean,
+): number {
+  const found = findRoom(core, queue, spec, wanted, isDelayed);
+  return typeof found === "number" ? found : refuse(queue, found);
+}
+
+/** The tier with room, or what is full. */
+function findRoom(
+  core: Core,
+  queue: QueueState,
+  spec: JobSpec,
+  wanted: number,
+  isDelayed: boolean,
+): number | string {
+  if (isDelayed) {
+    if (queue.delayed < queue.config.capacity.delayed) return wanted;
+    return `it holds ${queue.delayed} delayed jobs`;
+  }
+  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const full = whatIsFull(queue, spec.sizeBytes ?? 0) ?? fullLane(core, queue, key);
+  if (full !== undefined) return full;
+  let tier = wanted;
+  for (let i = 0; i < queue.config.tiers.length; i++) {
+    if (hasTierRoom(queue, tier)) return fullInTier(core, queue, tier, key) ?? tier;
+    if (queue.config.onFull !== "spill") break;
+    const next = queue.config.tiers[tier]!.spillTo ?? tier + 1;
+    if (next >= queue.config.tiers.length) break;
+    tier = next;
+  }
+  const { name, capacity } = queue.config.tiers[wanted]!;
+  return `tier ${name} holds ${queue.waitingAt[wanted]} of ${capacity} jobs`;
+}
+
+/** Whether an add would find room; unlike the add this counts and refuses nothing. */
+export function isRoomFor(core: Core, queue: QueueState, spec: JobSpec, now: number): boolean {
+  const dueAt = dueAtOf(core, spec, now);
+  const wanted = tierOf(spec.priority, queue.config);
+  return typeof findRoom(core, queue, spec, wanted, dueAt > now) === "number";
+}
+
+function hasTierRoom(queue: QueueState, tier: number): boolean {
+  const capacity = queue.config.tiers[tier]?.capacity;
+  return capacity === undefined || queue.waitingAt[tier]! < capacity;
+}
+
+/** What of the queue as a whole has no room for a job of this size. */
+function whatIsFull(queue: QueueState, sizeBytes: number): string | undefined {
+  const { jobs, bytes } = queue.config.capacity;
+  if (queue.waiting >= jobs) return `it holds ${queue.waiting} of ${jobs} jobs`;
+  return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} of ${bytes} bytes` : undefined;
+}
+
+/** A key has one limit over all tiers, or a job could evade it by its priority. */
+function fullLane(core: Core, queue: QueueState, key: FairnessKey): string | undefined {
+  const { perLane } = queue.config.capacity;
+  if (perLane === undefined) return undefined;
+  let waiting = 0;
+  for (const tier of queue.tiers) {
+    const lane = core.lanes.findLane(tier, key);
+    if (lane !== 0) waiting += core.lanes.get(lane, WAITING);
+  }
+  return waiting >= perLane ? `the lane holds ${waiting} of ${perLane} jobs` : undefined;
+}
+
+/** Who has had its part of a tier does not spill: the next one is for those who found it full. */
+function fullInTier(
+  core: Core,
+  queue: QueueState,
+  tier: number,
+  key: FairnessKey,
+): string | undefined {
+  const { perLane, name } = queue.config.tiers[tier]!;
+  if (perLane === undefined) return undefined;
+  const lane = core.lanes.findLane(queue.tiers[tier]!, key);
+  const waiting = lane === 0 ? 0 : core.lanes.get(lane, WAITING);
+  return waiting >= perLane
+    ? `the lane holds ${waiting} of ${perLane} jobs of tier ${name}`
+    : undefined;
+}
+
+/**
+ * Whether a delayed job finds room in its own tier. What its key has waiting does not count: it was
+ * let in when it was added.
+ */
+export function hasRoom(core: Core, queue: QueueState, row: number): boolean {
+  if (whatIsFull(queue, core.jobs.int(row, SIZE)) !== undefined) return false;
+  return hasTierRoom(queue, core.tierOf(row));
+}
+
+/**
+ * Refuses to run a job by hand for which there is no room, whatever the policy: who asks for one
+ * job by its id wants to know. A retry that is only hastened was let in long ago.
+ */
+export function refuseRevival(core: Core, queue: QueueState, row: number): void {
+  const { jobs } = core;
+  const isEnded = jobs.state(row) === ENDED_JOB;
+  if (!isEnded && jobs.int(row, LEASE) > 0) return;
+  const laneFull = isEnded ? fullLaneOf(core, queue, row) : undefined;
+  if (hasRoom(core, queue, row) && laneFull === undefined) return;
+  throw fullError(queue, laneFull ?? `jobs waiting: ${queue.waiting}`);
+}
+
+function fullLaneOf(core: Core, queue: QueueState, row: number): string | undefined {
+  const key = core.lanes.keyOf(core.laneOf(row));
+  return fullLane(core, queue, key) ?? fullInTier(core, queue, core.tierOf(row), key);
+}
+
+/** Refuses another payload that does not fit; -1: the add that brings it is to be dropped. */
+export function roomToReplace(core: Core, queue: QueueState, row: number, spec: JobSpec): number {
+  if (core.jobs.state(row) === DELAYED_JOB) return 0;
+  const { bytes, delayed } = queue.config.capacity;
+  if (spec.dedupe!.mode === "debounce") {
+    if (queue.delayed < delayed) return 0;
+    return refuse(queue, `it holds ${queue.delayed} of ${delayed} delayed jobs`);
+  }
+  const grown = (spec.sizeBytes ?? 0) - core.jobs.int(row, SIZE);
+  if (grown <= 0 || queue.bytes + grown <= bytes) return 0;
+  return refuse(queue, `it holds ${queue.bytes} of ${bytes} bytes`);
+}
+
+function refuse(queue: QueueState, why: string): number {
+  if (queue.config.onFull === "drop") return -1;
+  // Whoever adds may wait for room: it says so when that was in vain.
+  if (queue.config.onFull !== "wait") queue.counters.rejected++;
+  throw fullError(queue, why);
+}
+
+function fullError(queue: QueueState, why: string): Refusal {
+  return new Refusal("QUEUE_FULL", `queue ${queue.name} is full: ${why}`, {
+    queue: queue.name,
+    retryAfterMs: FULL_RETRY_MS,
+  });
+}
+
+/** As for a gate: limits that change keep the level, and a full bucket counts as new. */
+export function configureAdmission(queue: QueueState, now: number): void {
+  const { admission } = queue.config;
+  if (admission === undefined) queue.admission = undefined;
+  else if (queue.admission === undefined || queue.admission.full(now)) {
+    queue.admission = new TokenBucket(admission.rate, admission.burst, now);
+  } else queue.admission.configure(admission.rate, admission.burst, now);
+}
+
+/** Slows adds down to a rate once the queue is filled to a level. */
+export function admit(queue: QueueState, now: number): void {
+  const { admission: bucket } = queue;
+  if (bucket === undefined) return;
+  const admission = queue.config.admission!;
+  if (queue.waiting < admission.fill * queue.config.capacity.jobs) return;
+  const opensAt = bucket.opensAt(1, now);
+  if (opensAt <= now) {
+    bucket.take(1, now);
+    return;
+  }
+  queue.counters.rejected++;
+  const retryAfterMs = Math.ceil(opensAt - now);
+  throw new Refusal(
+    "RATE_LIMITED",
+    `queue ${queue.name} admits ${admission.rate} jobs a second now`,
+    {
+      queue: queue.name,
+      retryAfterMs,
+    },
+  );
+}

@@ -1,0 +1,117 @@
+import type { Claim, GateLine } from "../gates/gate-line.ts";
+import type { TokenBucket } from "../gates/token-bucket.ts";
+import type { QueueConfig } from "../types.ts";
+import type { DeadList } from "./dead-letters.ts";
+import { DurationHistogram } from "./duration-histogram.ts";
+
+/** A worker of a queue and the jobs it would take now. */
+export interface WorkerState {
+  readonly name: string;
+  readonly index: number;
+  slots: number;
+  leased: number;
+  /** How long its leases last; 0: as the job or the queue says. */
+  leaseMs: number;
+  /** It lives in the process of the broker and ends with it. */
+  readonly inProcess: boolean;
+  /** Its process has ended: what it holds will never be acked. */
+  isGone: boolean;
+}
+
+/** What happened in a queue since it was made. */
+export interface Counters {
+  added: number;
+  dispatched: number;
+  finished: number;
+  failed: number;
+  retried: number;
+  expired: number;
+  cancelled: number;
+  dead: number;
+  redriven: number;
+  dropped: number;
+  rejected: number;
+}
+
+/** One queue: its policy, what is in it, who works for it. */
+export class QueueState {
+  readonly index: number;
+  readonly name: string;
+  /** Rises with every queue made, so that keys of a deleted queue mean nothing to the next. */
+  readonly serial: number;
+  config: QueueConfig;
+  /** TIER nodes, by tier. */
+  readonly tiers: number[] = [];
+  /** The rings of their lanes. */
+  readonly tierRings: number[] = [];
+  /** No tier before this one has a ready lane. */
+  firstReady = 0;
+  /** The ring over the tiers, 0 when they are strict. */
+  tierRing = 0;
+  readonly waitingAt: number[] = [];
+  readonly leasedAt: number[] = [];
+  waiting = 0;
+  delayed = 0;
+  leased = 0;
+  kept = 0;
+  keptHead = 0;
+  keptTail = 0;
+  /** The job kept last: where the next one goes when they come back out of order. */
+  lastKept = 0;
+  bytes = 0;
+  lanes = 0;
+  readonly counters: Counters = {
+    added: 0,
+    dispatched: 0,
+    finished: 0,
+    failed: 0,
+    retried: 0,
+    expired: 0,
+    cancelled: 0,
+    dead: 0,
+    redriven: 0,
+    dropped: 0,
+    rejected: 0,
+  };
+  /** How long jobs waited once they were due, and how long those that were acked or nacked ran. */
+  readonly waits = new DurationHistogram();
+  readonly runs = new DurationHistogram();
+  readonly workers = new Map<string, WorkerState>();
+  /** Those of the broker's own process; one outside may have the same name. */
+  readonly workersInProcess = new Map<string, WorkerState>();
+  /** Workers with free slots, in the order in which they get jobs. */
+  readonly free: WorkerState[] = [];
+  demand = 0;
+  /** What adds take from once the queue is filled to a level. */
+  admission: TokenBucket | undefined = undefined;
+  /** Waiting and delayed jobs up to this place in the order of entry are being purged; 0: none. */
+  purgeUpTo = 0;
+  purgeAt = 0;
+  /** The row that the purge looks at next. */
+  purgeRow = 0;
+  deleted = false;
+  /** The queue is in the list of those that may have something to dispatch. */
+  runnable = false;
+  /** Shared gates in whose line this queue is first. */
+  readonly offers = new Set<GateLine>();
+  /** Gates in whose line this queue was passed over for want of a free worker. */
+  readonly passedOver = new Set<GateLine>();
+  readonly claims = new Set<Claim>();
+  /** True once a dead job came in. */
+  isDlq = false;
+  /** For a dead letter queue: its dead, by the name of the queue they came from. */
+  readonly dead = new Map<string, DeadList>();
+
+  constructor(index: number, serial: number, name: string, config: QueueConfig) {
+    this.index = index;
+    this.serial = serial;
+    this.name = name;
+    this.config = config;
+  }
+
+  /** Whether a job of this queue could go out if it was its turn. */
+  canWork(): boolean {
+    if (this.demand === 0 || this.config.paused || this.deleted) return false;
+    return this.leased < this.config.capacity.leased;
+  }
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Engine } from "../engine.ts";
+import { Engine as Other } from "../engine.ts";
+import type { Fact } from "../facts/facts.ts";
+import { open, takeOne } from "../properties/one-queue.ts";
+import type { QueueOptions } from "../types.ts";
+
+const retryAfter = { cooldown: { gate: "g", ms: 0 }, error: "busy", stack: "at a" };
+
+function opened(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+  return open({ retry: { attempts: 3, minMs: 0, maxMs: 0, deliveries: 5 }, ...options });
+}
+
+test("a job that RetryAfter gives back again and again is dead after its deliveries", () => {
+  const { engine, facts } = opened();
+  engine.add("q", {}, 0);
+  for (let delivery = 1; delivery <= 5; delivery++) {
+    const { lease, attempt } = takeOne(engine);
+    assert.equal(engine.held(1, lease)?.deliveries, delivery);
+    assert.equal(attempt, 0, "it uses no attempt");
+    engine.nack(1, lease, 0, retryAfter);
+  }
+  const { queue, error, stack, dead } = engine.job(1)!;
+  assert.deepEqual([queue, error, stack], ["q.dlq", "busy", "at a"]);
+  assert.deepEqual(dead, { origin: "q", reason: "deliveries used up", attempts: 0, at: 0 });
+  const other = new Other();
+  for (const fact of facts) other.apply(fact);
+  assert.deepEqual(other.job(1), engine.job(1));
+});
+
+test("the bound is 250 by default", () => {
+  const { engine } = open({ retry: { attempts: 1 } });
+  engine.add("q", {}, 0);
+  let deliveries = 0;
+  for (; engine.job(1)?.queue === "q"; deliveries++) {
+    engine.nack(1, takeOne(engine).lease, 0, retryAfter);
+  }
+  assert.equal(deliveries, 250);
+});
+
+test("failures count among the deliveries, and the attempts that were used are kept", () => {
+  const { engine } = opened();
+  engine.add("q", { attempts: 9 }, 0);
+  for (let i = 0; i < 5; i++) {
+    engine.nack(1, takeOne(engine).lease, 0, i % 2 === 0 ? {} : retryAfter);
+  }
+  assert.deepEqual(
+    [engine.job(1)?.dead?.reason, engine.job(1)?.dead?.attempts],
+    ["deliveries used up", 3],
+  );
+});
+
+test("a give back counts as a delivery and is never the last straw", () => {
+  const { engine } = opened();
+  engine.add("q", {}, 0);
+  for (let i = 0; i < 9; i++) engine.giveBack(1, takeOne(engine).lease, 0);
+  assert.deepEqual([engine.job(1)?.queue, engine.job(1)?.deliveries], ["q", 9]);
+});
+
+test("without a dead letter queue the job fails for that reason", () => {
+  const { engine } = opened({ dlq: false, retry: { deliveries: 1 } });
+  engine.add("q", {}, 0);
+  engine.nack(1, takeOne(engine).lease, 0, { cooldown: { gate: "g", ms: 0 } });
+  const { ending, error } = engine.job(1)!;
+  assert.deepEqual([ending, error], ["failed", "deliveries used up"]);
+});
+
+test("a redrive and a retry by hand begin to count from the start, with new leases", () => {
+  const { engine, facts } = opened({ dlq: false, retry: { attempts: 1, deliveries: 2 } });
+  engine.add("q", {}, 0);
+  engine.nack(1, takeOne(engine).lease, 0);
+  assert.equal(engine.job(1)?.deliveries, 1);
+  engine.retry(1, 0);
+  assert.equal(engine.job(1)?.deliveries, 0);
+  const { lease } = takeOne(engine);
+  assert.equal(lease, 2);
+  engine.nack(1, lease, 0, retryAfter);
+  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.deliveries], ["waiting", 1]);
+  const other = new Other();
+  for (const fact of facts) other.apply(fact);
+  assert.equal(other.job(1)?.deliveries, 1);
+  for (const fact of engine.snapshot()) assert.ok(fact);
+});
+
+test("a queue of an old log has the default bound", () => {
+  const { facts } = open();
+  const [told] = facts;
+  assert.ok(told?.fact === "queue");
+  const { deliveries: _, ...retry } = told.config.retry;
+  const other = new Other();
+  other.apply({ ...told, config: { ...told.config, retry: retry as typeof told.config.retry } });
+  assert.equal(other.queueConfig("q").retry.deliveries, 250);
+});

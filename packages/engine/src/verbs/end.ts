@@ -1,0 +1,224 @@
+import type { Core } from "../core.ts";
+import { Refusal } from "../errors.ts";
+import type { Fact } from "../facts/facts.ts";
+import { gateKeys } from "../facts/record.ts";
+import type { GateLine } from "../gates/gate-line.ts";
+import { waitTooLong } from "../gates/max-waits.ts";
+import * as jobFields from "../jobs/job-fields.ts";
+import type { Extra } from "../jobs/job-table.ts";
+import { forget, keep, leaveStrand, undelay, unhold, unkeep } from "../jobs/moves.ts";
+import { feedLadder } from "../lending/news.ts";
+import { refuseRevival } from "../queues/capacity.ts";
+import { leaveDead } from "../queues/dead-letters.ts";
+import type { QueueState } from "../queues/queue-state.ts";
+import * as nodeFields from "../ring/node-fields.ts";
+import type { Ending } from "../types.ts";
+import { addFollowUp, start } from "./add.ts";
+
+type EndedFact = Extract<Fact, { fact: "ended" }>;
+
+const { GATES } = nodeFields;
+const { ATTEMPTS, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND, LEASED_JOB, SEQ, WAITING_JOB } =
+  jobFields;
+
+export interface EndDetails {
+  error?: string | undefined;
+  stack?: string | undefined;
+  result?: unknown;
+  blame?: readonly string[];
+  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+  /** Another fact ("queue-deleted") says it for all of its jobs at once. */
+  isSilent?: boolean;
+}
+
+/** What there is to say of nearly every end. */
+export const NOTHING: EndDetails = Object.freeze({});
+
+/**
+ * Ends a job that is off its strand, its timers and its lease. It is kept for a while, or
+ * forgotten.
+ */
+export function endJob(
+  core: Core,
+  row: number,
+  ending: Ending,
+  now: number,
+  details: EndDetails = NOTHING,
+): void {
+  const queue = core.queueOf(row);
+  const id = core.jobs.num(row, ID);
+  count(queue, ending);
+  if (core.tells && details.isSilent !== true) core.tell(factOf(id, ending, details, now));
+  const had = core.jobs.extra(row);
+  const followUp = had?.followUp;
+  if (had?.origin !== undefined) leaveDead(core, queue, row);
+  if (had !== undefined) releaseNames(core, row, ending);
+  if (details !== NOTHING) keepDetails(core, row, details);
+  core.jobs.setEnding(row, ending);
+  retain(core, row, queue, now);
+  if (followUp !== undefined && !core.isReplaying && !queue.deleted)
+    addFollowUp(core, queue, followUp, now);
+}
+
+function keepDetails(core: Core, row: number, details: EndDetails): void {
+  const { error, stack, result, waited } = details;
+  if (error === undefined && result === undefined && waited === undefined) return;
+  const extra = core.jobs.needExtra(row);
+  keepError(extra, error, stack);
+  extra.result = result;
+  extra.waited = waited;
+}
+
+/** The last error, and its stack or none. A failure without a word keeps what was said before. */
+export function keepError(
+  extra: Extra,
+  error: string | undefined,
+  stack: string | undefined,
+): void {
+  if (error === undefined && stack === undefined) return;
+  extra.error = error ?? extra.error;
+  extra.stack = stack;
+}
+
+function factOf(id: number, ending: Ending, details: EndDetails, at: number): EndedFact {
+  const { error, stack, result, blame, waited } = details;
+  const fact: EndedFact = { at, fact: "ended", id, ending, blame: blame ?? NOBODY };
+  if (error !== undefined) fact.error = error;
+  if (stack !== undefined) fact.stack = stack;
+  if (result !== undefined) fact.result = result;
+  if (waited !== undefined) fact.waited = waited;
+  return fact;
+}
+
+const NOBODY: readonly string[] = Object.freeze([]);
+
+/** A job that dies does not end: it becomes a letter, and is counted where it does. */
+function count(queue: QueueState, ending: Ending): void {
+  const { counters } = queue;
+  if (ending === "finished") counters.finished++;
+  else if (ending === "cancelled") counters.cancelled++;
+  else if (ending === "expired") counters.expired++;
+  else counters.failed++;
+}
+
+/** Frees the dedupe key and tells the group; the job has an extra. */
+export function releaseNames(core: Core, row: number, ending: Ending): void {
+  const extra = core.jobs.extra(row)!;
+  const id = core.jobs.num(row, ID);
+  if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id, ending);
+  extra.dedupe = 0;
+  extra.followUp = undefined;
+  if (extra.group === 0) return;
+  const group = core.groups.end(extra.group, id, ending);
+  extra.group = 0;
+  if (group !== undefined) core.tell({ at: core.now, fact: "group-ended", name: group.name });
+}
+
+function retain(core: Core, row: number, queue: QueueState, now: number): void {
+  const { jobs, ms } = queue.config.results;
+  if (queue.deleted) return forget(core, row);
+  const seq = ++core.lastSeq;
+  if (jobs === 0 || ms === 0) return forget(core, row);
+  keep(core, row, queue, now, seq);
+  if (queue.kept > jobs) forgetKept(core, queue.keptHead, queue);
+}
+
+export function forgetKept(core: Core, row: number, queue: QueueState): void {
+  unkeep(core, row, queue);
+  forget(core, row);
+}
+
+/** A job of theirs succeeded: the ladders of its gates step back. */
+export function reportSuccess(core: Core, row: number, now: number): void {
+  const set = core.lanes.get(core.jobs.int(row, IN_STRAND), GATES);
+  if (set === 0) return;
+  const { gates } = core.gates.set(set);
+  for (let i = 0; i < gates.length; i++) {
+    if (gates[i]!.config?.ladder !== undefined) feedLadder(core, gates[i]!, true, now);
+  }
+}
+
+/** Takes a live job off wherever it is; answers false when it has ended. */
+export function takeOff(core: Core, row: number, now: number): boolean {
+  const state = core.jobs.state(row);
+  if (state === WAITING_JOB) leaveStrand(core, row, now);
+  else if (state === DELAYED_JOB) undelay(core, row);
+  else if (state === LEASED_JOB) unhold(core, row, now);
+  else return false;
+  return true;
+}
+
+/** Whether a job is one that a purge under way has yet to reach. */
+export function isPurged(core: Core, row: number): boolean {
+  const upTo = core.queueOf(row).purgeUpTo;
+  if (upTo === 0 || core.jobs.num(row, SEQ) > upTo) return false;
+  const state = core.jobs.state(row);
+  return state === WAITING_JOB || state === DELAYED_JOB;
+}
+
+/** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */
+export function endPurged(core: Core, row: number, now: number): void {
+  const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  const { purgeAt } = core.queueOf(row);
+  takeOff(core, row, now);
+  endJob(core, row, deadline <= purgeAt ? "expired" : "cancelled", now);
+}
+
+/** Cancels a job wherever it is; false when it had ended. */
+export function cancel(core: Core, row: number, now: number): boolean {
+  if (!takeOff(core, row, now)) return false;
+  endJob(core, row, "cancelled", now);
+  return true;
+}
+
+/** Runs an ended job that is still kept again, or a delayed one at once. */
+export function revive(core: Core, row: number, now: number): void {
+  const state = core.jobs.state(row);
+  const id = core.jobs.num(row, ID);
+  if (state !== ENDED_JOB && state !== DELAYED_JOB) throw isBusy(core, row);
+  refuseForgotten(core, row);
+  refuseRevival(core, core.queueOf(row), row);
+  core.tell({ at: now, fact: "revived", id });
+  applyRevive(core, row, now);
+}
+
+/** A job that cannot be retried: it waits or runs already. */
+export function isBusy(core: Core, row: number): Refusal {
+  const id = core.jobs.num(row, ID);
+  const state = core.jobs.state(row) === LEASED_JOB ? "leased" : "waiting";
+  return new Refusal("CONFLICT", `job ${id} is ${state}`, { field: "id", value: id });
+}
+
+/** An ended job may be one of those that a lowered limit is about to forget. */
+export function refuseForgotten(core: Core, row: number): void {
+  const queue = core.queueOf(row);
+  if (core.jobs.state(row) !== ENDED_JOB || queue.kept <= queue.config.results.jobs) return;
+  const id = core.jobs.num(row, ID);
+  const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
+  throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
+}
+
+export function applyRevive(core: Core, row: number, now: number): void {
+  if (core.jobs.state(row) === DELAYED_JOB) undelay(core, row);
+  else {
+    unkeep(core, row, core.queueOf(row));
+    core.jobs.setEnding(row, undefined);
+    const extra = core.jobs.extra(row);
+    if (extra !== undefined) extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
+    core.jobs.setInt(row, ATTEMPTS, core.jobs.int(row, ATTEMPTS) & ~0xffff);
+    core.jobs.resetDeliveries(row);
+  }
+  start(core, row, now);
+}
+
+/** Ends a waiting job whose gate opens too late for it, judged by the job as it is now. */
+export function endWait(core: Core, row: number, gate: GateLine): void {
+  const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  // It may have left the gate since, to the dead letter queue say.
+  if (core.jobs.state(row) !== WAITING_JOB || !gateKeys(core, row).includes(gate.key)) return;
+  const waitMs = gate.waitMs(core.jobs.int(row, COST), core.tierOf(row), core.now);
+  if (waitMs <= maxWaitMs) return;
+  leaveStrand(core, row, core.now);
+  const waited = { gate: gate.key, waitMs, maxWaitMs };
+  endJob(core, row, "wait-too-long", core.now, { error: waitTooLong(waited), waited });
+}

@@ -1,0 +1,280 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Engine } from "../engine.ts";
+import type { Fact } from "../facts/facts.ts";
+import type { JobSpec, QueueOptions } from "../types.ts";
+
+function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  engine.setQueue("q", options, 0);
+  return { engine, facts };
+}
+
+function fill(engine: Engine, count: number, spec: JobSpec = {}, queue = "q"): void {
+  for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
+}
+
+/** Ticks until nothing is left to do; answers how many it took. */
+function settle(engine: Engine, now: number): number {
+  let ticks = 0;
+  for (; engine.nextWake(now) <= now; ticks++) {
+    assert.ok(ticks < 1000, "there is no end of it");
+    engine.dispatch(now);
+  }
+  return ticks;
+}
+
+test("a queue is created with its defaults, and changed in what is named only", () => {
+  const { engine, facts } = open({ leaseMs: 5 });
+  engine.setQueue("q", { weight: 3 }, 1);
+  const config = engine.queueConfig("q");
+  assert.deepEqual([config.leaseMs, config.weight, config.dlq], [5, 3, "q.dlq"]);
+  assert.deepEqual(facts.at(-1), { at: 1, fact: "queue", name: "q", config });
+  assert.deepEqual(engine.queueNames(), ["q"]);
+});
+
+test("a paused queue takes jobs and gives none out, until it goes on", () => {
+  const { engine } = open();
+  engine.want("q", "w", 9, 0);
+  engine.pause("q", 0);
+  fill(engine, 2);
+  assert.deepEqual(engine.dispatch(0), []);
+  assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY);
+  assert.equal(engine.queueStats("q").paused, true);
+  engine.resume("q", 5);
+  assert.equal(engine.nextWake(5), 5);
+  assert.equal(engine.dispatch(5).length, 2);
+});
+
+test("tiers can be added, and their order can change while jobs wait", () => {
+  const { engine } = open({ tiers: ["a", "b"] });
+  fill(engine, 4, { priority: 0, body: 0 });
+  fill(engine, 4, { priority: 1, body: 1 });
+  const take = (count: number): unknown[] => engine.lease("q", count, 0).map(({ body }) => body);
+  engine.setQueue("q", { tierOrder: [1, 1] }, 0);
+  assert.deepEqual(take(4).toSorted(), [0, 0, 1, 1]);
+  engine.setQueue("q", { tiers: ["a", "b", "c"], tierOrder: [1, 1, 8] }, 0);
+  fill(engine, 2, { priority: "c", body: 2 });
+  assert.deepEqual(take(3).toSorted(), [0, 1, 2]);
+  engine.setQueue("q", { tierOrder: "strict" }, 0);
+  assert.deepEqual(take(9), [0, 1, 2]);
+});
+
+test("a purge removes what waits or is delayed and leaves leases, kept jobs and newer jobs", () => {
+  const { engine, facts } = open();
+  engine.setQueue("other", {}, 0);
+  fill(engine, 3);
+  fill(engine, 2, { delayMs: 50 });
+  fill(engine, 1, {}, "other");
+  const [a, b] = engine.lease("q", 2, 0);
+  engine.ack(a!.id, a!.lease, 0);
+  engine.purge("q", 10);
+  const purged = facts.find(({ fact }) => fact === "purged");
+  assert.deepEqual(purged, { at: 10, fact: "purged", name: "q", upTo: 7 });
+  assert.deepEqual(facts.at(-1), { at: 10, fact: "purge-ended", name: "q" });
+  engine.add("q", {}, 10);
+  settle(engine, 10);
+  const { waiting, delayed, leased, cancelled } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, leased, cancelled], [1, 0, 1, 3]);
+  assert.equal(engine.job(3)?.ending, "cancelled");
+  assert.equal(engine.job(a!.id)?.state, "finished");
+  assert.equal(engine.queueStats("other").waiting, 1);
+  engine.nack(b!.id, b!.lease, 10, { delayMs: 1 });
+  settle(engine, 11);
+  assert.equal(engine.job(b!.id)?.state, "waiting", "a lease that comes back stays");
+});
+
+test("a large purge is spread over calls, and what it has yet to reach does not go out", () => {
+  const { engine } = open({ results: { jobs: 0 } });
+  fill(engine, 25_000, { ttlMs: 1000 });
+  fill(engine, 10, { delayMs: 1000, ttlMs: 5000 });
+  engine.want("q", "w", 100, 0);
+  engine.purge("q", 0);
+  engine.add("q", { body: "new" }, 0);
+  const leases = engine.dispatch(0);
+  assert.ok(engine.queueStats("q").waiting > 0, "one call does not do it all");
+  assert.equal(engine.nextWake(0), 0);
+  leases.push(...engine.dispatch(1000));
+  settle(engine, 1000);
+  const { waiting, delayed, cancelled, expired, dispatched } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, cancelled, expired, dispatched], [0, 0, 25_010, 0, 1]);
+  assert.ok(leases.every(({ body }) => body === "new"));
+});
+
+test("a job given back during a purge was not waiting when the purge was called for", () => {
+  const { engine } = open();
+  fill(engine, 3000);
+  const [lease] = engine.lease("q", 1, 0);
+  engine.purge("q", 0);
+  engine.giveBack(lease!.id, lease!.lease, 0);
+  settle(engine, 0);
+  assert.equal(engine.job(lease!.id)?.state, "waiting");
+  assert.equal(engine.queueStats("q").waiting, 1);
+});
+
+test("a job whose deadline had passed when the queue was purged counts as expired", () => {
+  const { engine } = open();
+  fill(engine, 1, { ttlMs: 10 });
+  fill(engine, 1, { ttlMs: 30 });
+  engine.purge("q", 20);
+  settle(engine, 20);
+  assert.deepEqual([engine.job(1)?.ending, engine.job(2)?.ending], ["expired", "cancelled"]);
+});
+
+test("a second purge before the first is done takes what came in between", () => {
+  const { engine } = open();
+  fill(engine, 2000);
+  engine.purge("q", 0);
+  fill(engine, 2000);
+  engine.purge("q", 0);
+  fill(engine, 5);
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").waiting, 5);
+});
+
+test("a deleted queue is gone at once, its name is free, and nobody gets its jobs", () => {
+  const { engine, facts } = open();
+  fill(engine, 3, { fairnessKey: ["a", "b"] });
+  fill(engine, 1, { delayMs: 5 });
+  engine.want("q", "w", 9, 0);
+  const [lease] = engine.dispatch(0, 1);
+  engine.deleteQueue("q", 0);
+  assert.deepEqual(facts.at(-1), { at: 0, fact: "queue-deleted", name: "q" });
+  assert.deepEqual(engine.queueNames(), []);
+  assert.equal(engine.job(2), undefined);
+  assert.deepEqual(engine.history(2), []);
+  assert.throws(() => engine.ack(lease!.id, lease!.lease, 0), { code: "ALREADY_FINISHED" });
+  engine.setQueue("q", {}, 0);
+  engine.want("q", "w", 9, 0);
+  fill(engine, 1, { body: "new" });
+  const bodies = engine.dispatch(0).map(({ body }) => body);
+  assert.deepEqual(bodies, ["new"]);
+  settle(engine, 10);
+  assert.equal(engine.queueStats("q").leased, 1);
+});
+
+test("the jobs of a deleted queue go step by step and give back the permits they held", () => {
+  const { engine } = open();
+  engine.setGate("one", { concurrency: 1 }, 0);
+  fill(engine, 5000, { gates: ["one"] });
+  fill(engine, 3);
+  for (const { id, lease } of engine.lease("q", 2, 0)) if (id > 1) engine.ack(id, lease, 0);
+  assert.equal(engine.gateStats("one", 0).inFlight, 1);
+  engine.deleteQueue("q", 0);
+  const before = engine.steps;
+  engine.tick(0);
+  assert.ok(engine.steps - before < 11_000);
+  settle(engine, 0);
+  assert.deepEqual(engine.gateStats("one", 0).inFlight, 0);
+  assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY, "nothing of it is left");
+});
+
+test("nothing of a deleted queue's lanes and paths is seen by a queue made after it", () => {
+  const { engine } = open({ tierOrder: [1, 1, 1, 1] });
+  for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`], weight: 7 }, 0);
+  for (const { id, lease } of engine.lease("q", 25, 0)) engine.giveBack(id, lease, 0);
+  engine.deleteQueue("q", 0);
+  settle(engine, 0);
+  const lanesBytes: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    engine.setQueue("q", {}, 0);
+    assert.deepEqual(engine.lanes("q").lanes, []);
+    for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`] }, 0);
+    assert.equal(engine.lanes("q").lanes.length, 50);
+    assert.ok(engine.lanes("q").lanes.every((lane) => lane.weight === 1));
+    assert.equal(engine.lease("q", 100, 0).length, 50);
+    engine.deleteQueue("q", 0);
+    settle(engine, 0);
+    lanesBytes.push(engine.memory().lanes);
+  }
+  assert.equal(new Set(lanesBytes).size, 1, "and nothing of it is left behind");
+});
+
+test("a path that a deleted queue used is made anew, in its tier, for the next queue", () => {
+  const { engine } = open();
+  fill(engine, 1, { fairnessKey: ["acme", "u"] });
+  engine.deleteQueue("q", 0);
+  settle(engine, 0);
+  engine.setQueue("r", {}, 0);
+  for (const priority of [3, 2, 1, 0]) {
+    fill(engine, 1, { fairnessKey: ["acme", "u"], priority }, "r");
+  }
+  const tiers = engine.lanes("r").lanes.map((lane) => lane.tier);
+  assert.deepEqual(tiers.toSorted(), [0, 1, 2, 3]);
+});
+
+test("a lowered limit of kept jobs forgets the oldest, and none runs again meanwhile", () => {
+  const { engine } = open({ results: { jobs: 2000 } });
+  fill(engine, 1000);
+  for (let id = 1; id <= 1000; id++) engine.cancel(id, 0);
+  engine.setQueue("q", { results: { jobs: 2 } }, 0);
+  assert.throws(() => engine.retry(1000, 0), { code: "CONFLICT" });
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").kept, 2);
+  assert.equal(engine.job(998), undefined);
+  engine.retry(999, 0);
+  assert.equal(engine.job(999)?.state, "waiting");
+});
+
+test("a job that was added after a purge goes out while the purge is under way", () => {
+  const { engine } = open({ tiers: 2, results: { jobs: 0 } });
+  fill(engine, 25_000, { priority: 1 });
+  engine.purge("q", 0);
+  const { id } = engine.add("q", { priority: 0 }, 0);
+  engine.want("q", "w", 1, 0);
+  const leases = engine.dispatch(0);
+  assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
+  assert.deepEqual(
+    leases.map((lease) => lease.id),
+    [id],
+  );
+});
+
+test("a purge ends with its queue, and jobs of a queue that is made again are not purged", () => {
+  const { engine } = open({ results: { jobs: 0 } });
+  fill(engine, 25_000);
+  engine.purge("q", 0);
+  engine.deleteQueue("q", 0);
+  settle(engine, 0);
+  engine.setQueue("q", {}, 0);
+  fill(engine, 2);
+  settle(engine, 0);
+  assert.equal(engine.queueStats("q").waiting, 2);
+});
+
+test("a lane whose weight a job has set keeps it when the policy changes", () => {
+  const { engine } = open();
+  fill(engine, 20, { fairnessKey: "own", weight: 3 });
+  fill(engine, 20, { fairnessKey: "other" });
+  engine.setQueue("q", { weights: { own: 1, other: 1 } }, 0);
+  settle(engine, 0);
+  const ids = engine.lease("q", 16, 0).map(({ id }) => id);
+  assert.equal(ids.filter((id) => id <= 20).length, 12, "three to one");
+});
+
+test("a queue has so many weights of lanes; those that are there may still change", () => {
+  const weights = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 2]));
+  const { engine } = open({ weights });
+  assert.throws(() => engine.setLaneWeight("q", "one more", 2, 0), { code: "INVALID" });
+  engine.setLaneWeight("q", "k7", 5, 0);
+  assert.equal(engine.queueConfig("q").weights["k7"], 5);
+});
+
+test("a letter that a purge has yet to reach does not go back to its queue", () => {
+  const { engine } = open({ retry: { attempts: 1 } });
+  engine.setQueue("q.dlq", { retry: { attempts: 9 } }, 0);
+  fill(engine, 3000);
+  for (let i = 0; i < 3000; i++) {
+    const [lease] = engine.lease("q", 1, 0);
+    engine.nack(lease!.id, lease!.lease, 0);
+  }
+  const [leased] = engine.lease("q.dlq", 1, 0);
+  engine.purge("q.dlq", 0);
+  assert.equal(engine.redrive("q.dlq", { ids: [3000] }, 0), 0);
+  assert.equal(engine.job(3000)?.ending, "cancelled");
+  engine.nack(leased!.id, leased!.lease, 0, { delayMs: 50 });
+  settle(engine, 0);
+  assert.equal(engine.job(leased!.id)?.state, "delayed", "a letter that was leased stays");
+  assert.equal(engine.queueStats("q.dlq").waiting, 0);
+});

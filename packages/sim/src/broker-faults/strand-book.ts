@@ -1,0 +1,53 @@
+// The order inside a strand: jobs that nobody has failed, delayed or given back go out in the order
+// in which they came.
+
+import { demand } from "../model/broken.ts";
+import type { KnownJob } from "./known-job.ts";
+import type { Delivered } from "./record.ts";
+
+interface Strand {
+  // The time of the last grants, and the last of those before.
+  at: number;
+  before: string;
+  last: string;
+  // At one moment several consumers get jobs; each gets its own in order.
+  readonly lastTo: Map<string, string>;
+}
+
+export class StrandBook {
+  readonly #strands = new Map<string, Strand>();
+
+  granted(job: KnownJob, { id, queue, tier }: Delivered, at: number, to: string): void {
+    if (!isPlain(job) || queue !== job.home) return;
+    const { fairnessKey = "", gates = [] } = job.note;
+    const name = JSON.stringify([queue, tier, fairnessKey, [...gates].sort()]);
+    const strand = this.#strands.get(name) ?? { at, before: "", last: "", lastTo: new Map() };
+    this.#strands.set(name, strand);
+    // A poll answers some turns after a consumer has its jobs.
+    if (at < strand.at) return;
+    if (at > strand.at) {
+      strand.at = at;
+      strand.before = strand.last;
+      strand.lastTo.clear();
+    }
+    const last = max(strand.before, strand.lastTo.get(to) ?? "");
+    demand(
+      id > last,
+      "first in, first out",
+      () => `job ${id} of strand ${name} goes after ${last}`,
+    );
+    strand.lastTo.set(to, id);
+    strand.last = max(strand.last, id);
+  }
+}
+
+// On its first delivery, and without anything that moves a job to another place.
+function isPlain({ lease, attemptMax, note, isSecondLife }: KnownJob): boolean {
+  const { delayMs, runAt, dedupe } = note;
+  const isOrdinary = delayMs === undefined && runAt === undefined && dedupe === undefined;
+  return isOrdinary && lease?.count === 1 && attemptMax === 0 && !isSecondLife;
+}
+
+function max(a: string, b: string): string {
+  return a > b ? a : b;
+}
