@@ -9,8 +9,9 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import { pieceEnds, slicesOf } from "./add-slices.ts";
-import type { Body } from "./bodies.ts";
+import type { Body } from "./codec/body.ts";
 import { aborted } from "./ends.ts";
+import { idOf } from "./job-ids.ts";
 import { BUSY_RETRY_MS, OPERATION_BYTES_MAX, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
@@ -18,7 +19,6 @@ import type { Answer, Question } from "./policy/lua/batch.ts";
 import { Turns } from "./policy/turns.ts";
 import { errorJson, toPortError } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
-import { idOf } from "./tokens.ts";
 
 /** Jobs that are added in one turn, unless their policy makes them too many. */
 interface Slice {
@@ -234,7 +234,7 @@ export class Adder {
 
   /** Not before an add of its lane that waits for room. */
   #addInTurn(slice: Slice, spec: JobSpec, isCut: boolean): AddResult | Refusal {
-    const refusal = this.#runtime.room.refusalOf(slice.queue, spec);
+    const refusal = this.#runtime.waitingAdds.refusalOf(slice.queue, spec);
     return refusal ?? this.#addSpecs(slice, [spec], isCut)[0]!;
   }
 
@@ -259,14 +259,14 @@ export class Adder {
     note: ((outcome: Outcome<Added>) => void) | undefined,
   ): Outcome<Added> | Promise<Outcome<Added>> {
     if (!(result instanceof Refusal)) return { ok: addedOf(result) };
-    const { engine, room } = this.#runtime;
+    const { engine, waitingAdds } = this.#runtime;
     if (result.code === "QUEUE_FULL" && engine.queueConfig(queue).onFull === "wait") {
-      if (room.isFull) {
+      if (waitingAdds.isFull) {
         engine.countRejected(queue);
         return { error: toPortError(result).toJSON() };
       }
       const onAdded = (added: AddResult): void => note?.({ ok: addedOf(added) });
-      return room.add(queue, spec, result, signal, onAdded).then(
+      return waitingAdds.add(queue, spec, result, signal, onAdded).then(
         (added) => ({ ok: addedOf(added) }),
         (thrown: unknown) => {
           const error = errorJson(thrown);

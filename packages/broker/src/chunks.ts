@@ -1,7 +1,7 @@
 import type { Engine } from "@sluice/engine";
 import type { Log, Position, Span } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
-import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./bodies.ts";
+import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./codec/body.ts";
 
 /**
  * Where facts are in memory, and where in the log.

@@ -1,7 +1,7 @@
 import type { Engine, Fact } from "@sluice/engine";
 import type { Log, Position } from "@sluice/log";
-import { bodyAt, skipBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
+import { bodyAt, skipBody } from "./codec/body.ts";
 import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
 import type { Committed, Journal } from "./journal.ts";

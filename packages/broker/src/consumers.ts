@@ -1,10 +1,10 @@
 import type { Engine, Lease } from "@sluice/engine";
 import type { ConsumeOptions, Consumer, Deliver, LeasedJob } from "@sluice/protocol";
-import type { Body } from "./bodies.ts";
 import { type Chunks, readBody } from "./chunks.ts";
+import type { Body } from "./codec/body.ts";
+import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
-import { idOf } from "./tokens.ts";
 
 /** Receivers that take longer than this block the process: a handler that does not await. */
 const HELD_UP_MS = 20;
@@ -13,7 +13,7 @@ const HELD_UP_MS = 20;
 const HELD_PER_PAGE = 1000;
 
 /** Somebody to whom jobs go, as the broker knows it. */
-class Seat implements Consumer {
+class LocalConsumer implements Consumer {
   readonly queue: string;
   readonly name: string;
   readonly wants: { readonly leaseMs: number; readonly inProcess: boolean };
@@ -56,7 +56,7 @@ class Seat implements Consumer {
   }
 }
 
-export type { Seat };
+export type { LocalConsumer };
 
 /**
  * Those to whom jobs are delivered. The engine knows each as a worker of its queue with as many
@@ -72,9 +72,9 @@ export class Consumers {
   readonly #wake: () => void;
   readonly #onDamage: (error: unknown) => void;
   readonly #onHeldUp: () => void;
-  readonly #seats = new Map<string, Map<string, Seat>>();
+  readonly #members = new Map<string, Map<string, LocalConsumer>>();
   /** Those whose credits the engine does not know yet. */
-  readonly #changed = new Set<Seat>();
+  readonly #changed = new Set<LocalConsumer>();
   /** Leases of the commit that gathers now. */
   #granted: Lease[] = [];
   #commit = -1;
@@ -104,20 +104,20 @@ export class Consumers {
     this.#onHeldUp = parts.onHeldUp;
   }
 
-  join(queue: string, options: ConsumeOptions, deliver: Deliver): Seat {
-    const seats = this.#seats.get(queue) ?? new Map<string, Seat>();
+  join(queue: string, options: ConsumeOptions, deliver: Deliver): LocalConsumer {
+    const members = this.#members.get(queue) ?? new Map<string, LocalConsumer>();
     // The engine tells workers apart by name; two with one name are two all the same.
-    const isTaken = seats.has(options.worker);
+    const isTaken = members.has(options.worker);
     const name = isTaken ? `${options.worker}#${++this.#count}` : options.worker;
-    const seat = new Seat(this, queue, name, options, deliver);
-    this.#engine.want(queue, name, seat.credits, this.#now(), seat.wants);
-    this.#seats.set(queue, seats.set(name, seat));
+    const consumer = new LocalConsumer(this, queue, name, options, deliver);
+    this.#engine.want(queue, name, consumer.credits, this.#now(), consumer.wants);
+    this.#members.set(queue, members.set(name, consumer));
     this.#wake();
-    return seat;
+    return consumer;
   }
 
-  changed(seat: Seat): void {
-    this.#changed.add(seat);
+  changed(consumer: LocalConsumer): void {
+    this.#changed.add(consumer);
     this.#wake();
   }
 
@@ -125,32 +125,32 @@ export class Consumers {
   applyCredits(): void {
     if (this.#changed.size === 0) return;
     const now = this.#now();
-    for (const seat of this.#changed) {
-      if (!seat.isOver) {
-        this.#engine.want(seat.queue, seat.name, seat.credits, now, seat.wants);
+    for (const consumer of this.#changed) {
+      if (!consumer.isOver) {
+        this.#engine.want(consumer.queue, consumer.name, consumer.credits, now, consumer.wants);
       }
     }
     this.#changed.clear();
   }
 
-  leave(seat: Seat): void {
-    if (seat.isOver) return;
-    this.#remove(seat);
-    this.#engine.leaveWorker(seat.queue, seat.name, this.#now(), seat.wants);
+  leave(consumer: LocalConsumer): void {
+    if (consumer.isOver) return;
+    this.#remove(consumer);
+    this.#engine.leaveWorker(consumer.queue, consumer.name, this.#now(), consumer.wants);
     this.#wake();
   }
 
   /** The queue is deleted: so are its workers. */
   queueGone(queue: string): void {
-    for (const seat of this.#seats.get(queue)?.values() ?? []) this.#remove(seat);
+    for (const consumer of this.#members.get(queue)?.values() ?? []) this.#remove(consumer);
   }
 
   /** Everybody leaves, and what consumers hold is given back: nobody is left to finish it. */
   leaveAll(): void {
-    for (const [queue, seats] of this.#seats) {
-      const consumers = [...seats.values()].filter(({ isPoll }) => !isPoll);
+    for (const [queue, members] of this.#members) {
+      const consumers = [...members.values()].filter(({ isPoll }) => !isPoll);
       const names = new Set(consumers.map(({ name }) => name));
-      for (const seat of seats.values()) this.leave(seat);
+      for (const consumer of members.values()) this.leave(consumer);
       if (names.size > 0) this.#giveBackHeld(queue, names);
     }
   }
@@ -168,23 +168,23 @@ export class Consumers {
 
   /** The broker cannot go on: nobody gets anything any more. */
   endAll(): void {
-    for (const queue of this.#seats.keys()) this.queueGone(queue);
+    for (const queue of this.#members.keys()) this.queueGone(queue);
   }
 
-  #remove(seat: Seat): void {
-    seat.isOver = true;
-    this.#seats.get(seat.queue)?.delete(seat.name);
-    this.#changed.delete(seat);
-    seat.end();
+  #remove(consumer: LocalConsumer): void {
+    consumer.isOver = true;
+    this.#members.get(consumer.queue)?.delete(consumer.name);
+    this.#changed.delete(consumer);
+    consumer.end();
   }
 
   /** The engine has granted leases: they go out when that is durable. */
   grant(leases: readonly Lease[]): void {
     for (const { queue, worker } of leases) {
-      const seat = this.#seats.get(queue)?.get(worker);
-      if (seat === undefined) continue;
-      seat.credits--;
-      seat.onTheWay++;
+      const consumer = this.#members.get(queue)?.get(worker);
+      if (consumer === undefined) continue;
+      consumer.credits--;
+      consumer.onTheWay++;
     }
     if (this.#commit !== this.#journal.gathering) this.#newCommit();
     for (const lease of leases) this.#granted.push(lease);
@@ -250,25 +250,29 @@ export class Consumers {
   }
 
   #handOver(leases: readonly Lease[], bodies: readonly (Body | undefined)[]): void {
-    const deliveries = new Map<Seat, LeasedJob[]>();
-    let seat: Seat | undefined;
+    const deliveries = new Map<LocalConsumer, LeasedJob[]>();
+    let consumer: LocalConsumer | undefined;
     let jobs: LeasedJob[] = [];
     const now = this.#now();
     for (let i = 0; i < leases.length; i++) {
       const lease = leases[i]!;
-      if (seat === undefined || seat.name !== lease.worker || seat.queue !== lease.queue) {
-        seat = this.#seats.get(lease.queue)?.get(lease.worker);
-        jobs = (seat && deliveries.get(seat)) ?? [];
-        if (seat !== undefined) deliveries.set(seat, jobs);
+      if (
+        consumer === undefined ||
+        consumer.name !== lease.worker ||
+        consumer.queue !== lease.queue
+      ) {
+        consumer = this.#members.get(lease.queue)?.get(lease.worker);
+        jobs = (consumer && deliveries.get(consumer)) ?? [];
+        if (consumer !== undefined) deliveries.set(consumer, jobs);
       }
       const body = bodies[i];
-      if (seat === undefined) this.#giveBack(lease);
+      if (consumer === undefined) this.#giveBack(lease);
       else {
-        seat.onTheWay--;
+        consumer.onTheWay--;
         const job = body === undefined ? undefined : this.#leasedJob(lease, body, now);
         if (job !== undefined) jobs.push(job);
         // Cancelled, or expired, before it was delivered.
-        else this.changed(creditBack(seat));
+        else this.changed(creditBack(consumer));
       }
     }
     // By the clock it was given, so that a simulation does not depend on how fast it runs.
@@ -310,9 +314,9 @@ export class Consumers {
 }
 
 /** What a receiver throws is its own: it must not keep others from their jobs. */
-function deliver(seat: Seat, jobs: LeasedJob[]): void {
+function deliver(consumer: LocalConsumer, jobs: LeasedJob[]): void {
   try {
-    seat.deliver(jobs);
+    consumer.deliver(jobs);
   } catch (error) {
     queueMicrotask(() => {
       throw error;
@@ -320,7 +324,7 @@ function deliver(seat: Seat, jobs: LeasedJob[]): void {
   }
 }
 
-function creditBack(seat: Seat): Seat {
-  seat.credits++;
-  return seat;
+function creditBack(consumer: LocalConsumer): LocalConsumer {
+  consumer.credits++;
+  return consumer;
 }

@@ -16,7 +16,7 @@ export function allowedNack(
   if (mayCool === undefined) return nack;
   // A lease that is lost is refused as such, whatever else is wrong.
   engine.checkLease(token.job, token.lease);
-  const mayTouch = judgeOf(engine, token.job, mayCool);
+  const mayTouch = mayTouchOf(engine, token.job, mayCool);
   const { cooldown, blame } = nack;
   const foreign = named(nack).find((gate) => !mayTouch(gate));
   if (foreign !== undefined) throw forbidden(foreign);
@@ -31,7 +31,7 @@ function named({ cooldown, blame }: Omit<Nack, "lease" | "error">): string[] {
   return typeof cooldown?.gate === "string" ? [cooldown.gate, ...blamed] : blamed;
 }
 
-function judgeOf(
+function mayTouchOf(
   engine: Engine,
   job: number,
   mayCool: readonly string[],

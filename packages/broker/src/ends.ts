@@ -1,8 +1,8 @@
 import type { Engine, Fact } from "@sluice/engine";
 import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
 import { endOf, groupInfo } from "./feed.ts";
+import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
-import { idOf } from "./tokens.ts";
 
 /** Those who wait for the end of a job or of a group. They are told once it is durable. */
 export class Ends {

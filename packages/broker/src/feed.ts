@@ -7,12 +7,12 @@ import {
   queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
+import { idOf } from "./job-ids.ts";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
-import { idOf } from "./tokens.ts";
 
 /** Facts as events, for those who listen. With no listener nothing is made. */
-export class Feed {
-  readonly #readers = new Set<Reader>();
+export class EventFeed {
+  readonly #readers = new Set<EventReader>();
   /** What happened before there could be readers. */
   readonly #first: BrokerEvent[] = [];
 
@@ -30,7 +30,7 @@ export class Feed {
   }
 
   read(filter: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    const reader: Reader = new Reader(filter, () => this.#readers.delete(reader));
+    const reader: EventReader = new EventReader(filter, () => this.#readers.delete(reader));
     this.#readers.add(reader);
     for (const event of this.#first) reader.push(event);
     return reader;
@@ -43,7 +43,7 @@ export class Feed {
 }
 
 /** One listener: what it has not read yet waits here, up to a limit. */
-class Reader implements AsyncIterableIterator<BrokerEvent> {
+class EventReader implements AsyncIterableIterator<BrokerEvent> {
   readonly #filter: EventFilter;
   readonly #left: () => void;
   readonly #waiting: BrokerEvent[] = [];

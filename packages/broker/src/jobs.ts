@@ -21,10 +21,11 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { readBody } from "./chunks.ts";
-import type { Seat } from "./consumers.ts";
+import type { LocalConsumer } from "./consumers.ts";
 import { allowedNack } from "./cooling.ts";
 import { aborted } from "./ends.ts";
 import { groupInfo } from "./feed.ts";
+import { idOf, parseId } from "./job-ids.ts";
 import {
   CREDITS_MAX,
   ERROR_BYTES_MAX,
@@ -39,11 +40,10 @@ import {
 import { tooLarge } from "./new-job.ts";
 import { checkBatch, type Note } from "./operations.ts";
 import type { Answer } from "./policy/lua/batch.ts";
-import { judge } from "./policy/proposal.ts";
+import { applyAnswer } from "./policy/proposal.ts";
 import { plainProgress } from "./progress.ts";
 import { errorJson, invalid, okOf, outcomeOf } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
-import { idOf, parseId } from "./tokens.ts";
 import { explain } from "./why.ts";
 
 /** The calls about jobs that are there: who gets them, how they end, what is known of them. */
@@ -66,37 +66,37 @@ export class JobDesk {
     if (signal?.aborted === true) throw aborted(signal);
     const { promise, resolve, reject } = Promise.withResolvers<LeasedJob[]>();
     const { clock, consumers, pump, sharing } = this.#runtime;
-    const seat = this.#runtime.call(() =>
+    const consumer = this.#runtime.call(() =>
       consumers.join(queue, { worker, credits: max, leaseMs }, resolve),
     );
-    seat.isPoll = true;
+    consumer.isPoll = true;
     const release = waitMs === 0 ? sharing?.press() : undefined;
     pump.runNow();
     const giveUp = (): void => {
       // What is on its way still comes, unless it is cancelled there.
-      seat.onNothing = () => resolve([]);
-      if (seat.onTheWay === 0) resolve([]);
+      consumer.onNothing = () => resolve([]);
+      if (consumer.onTheWay === 0) resolve([]);
     };
     if (waitMs === 0 && sharing?.pressed() === undefined) giveUp();
-    else if (waitMs === 0) void this.#asked(seat).then(giveUp);
+    else if (waitMs === 0) void this.#asked(consumer).then(giveUp);
     const timer = clock.at(clock.now() + (waitMs || LEND_POLL_MS), giveUp);
     const abort = (): void => reject(aborted(signal!));
     signal?.addEventListener("abort", abort, { once: true });
-    void seat.over.then(() => resolve([]));
+    void consumer.over.then(() => resolve([]));
     try {
       return await promise;
     } finally {
       timer.cancel();
       release?.();
       signal?.removeEventListener("abort", abort);
-      consumers.leave(seat);
+      consumers.leave(consumer);
     }
   }
 
   /** Until the homes of gates have said what they can lend now, or there is something to give. */
-  async #asked(seat: Seat): Promise<void> {
+  async #asked(consumer: LocalConsumer): Promise<void> {
     const { pump, sharing } = this.#runtime;
-    for (let tries = 0; tries < HOMES_ASKED_MAX && seat.onTheWay === 0; tries++) {
+    for (let tries = 0; tries < HOMES_ASKED_MAX && consumer.onTheWay === 0; tries++) {
       const heard = sharing?.pressed();
       if (heard === undefined) return;
       await heard;
@@ -117,7 +117,7 @@ export class JobDesk {
 
   /** Where no script is asked nobody waits, so that answers keep the order of the calls. */
   nack(items: readonly Nack[], options: OperationOptions): Promise<Outcome<true | number>[]> {
-    const asking = this.#runtime.judge.nacks(items);
+    const asking = this.#runtime.failureScripts.nacks(items);
     if (asking === undefined) return this.#nackAll(items, [], options);
     return asking.then((verdicts) => this.#nackAll(items, verdicts, options));
   }
@@ -144,7 +144,12 @@ export class JobDesk {
       const isCut = typeof cooldown?.ms === "number" && cooldown.ms > cooldownMaxMs;
       if (isCut) said.cooldown = { ...cooldown, ms: cooldownMaxMs };
       this.#runtime.progress.flush(token.job);
-      engine.nack(token.job, token.lease, now, verdict === undefined ? said : judge(said, verdict));
+      engine.nack(
+        token.job,
+        token.lease,
+        now,
+        verdict === undefined ? said : applyAnswer(said, verdict),
+      );
       return isCut ? cooldownMaxMs : true;
     });
   }

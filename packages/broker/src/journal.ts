@@ -1,8 +1,8 @@
 import type { Engine, Fact } from "@sluice/engine";
 import type { Log, Position } from "@sluice/log";
 import { SluiceError, toSluiceError } from "@sluice/protocol";
-import { type Body, plainHeaders, writeBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
+import { type Body, plainHeaders, writeBody } from "./codec/body.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
 import { APPEND_BYTES_MAX, COMMIT_BYTES_MIN } from "./limits.ts";

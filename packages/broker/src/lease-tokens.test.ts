@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { idOf } from "./job-ids.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
-import { idOf } from "./tokens.ts";
 
 const NUMBERS = [1, 35, 36, 2 ** 24 - 1, 2 ** 24, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER];
 

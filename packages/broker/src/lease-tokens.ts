@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { SluiceError } from "@sluice/protocol";
+import { idOf, jobAt, numberAt, show } from "./job-ids.ts";
 import { LEASE_SECRET_BYTES } from "./limits.ts";
 import { type Hash, sipHash } from "./sip-hash.ts";
-import { idOf, jobAt, numberAt, show } from "./tokens.ts";
 
 /**
  * The tokens of leases: the job's id, the number of the delivery and a seal, `ag.1.6fzP0aL-wq`. A

@@ -1,6 +1,6 @@
 import type { JobSpec } from "@sluice/engine";
 import { groupName, type NewJob, SluiceError } from "@sluice/protocol";
-import { plainHeaders } from "./bodies.ts";
+import { plainHeaders } from "./codec/body.ts";
 import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
 

@@ -1,8 +1,8 @@
 import type { OldestJob } from "@sluice/engine";
 import type { QueueTimes } from "@sluice/protocol";
+import { idOf } from "./job-ids.ts";
 import { OLDEST_KEPT_MS, OLDEST_KEPT_TIMES } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
-import { idOf } from "./tokens.ts";
 
 export type Oldest = Pick<QueueTimes, "oldest" | "nextDueAt">;
 

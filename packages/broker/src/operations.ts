@@ -1,9 +1,9 @@
 import type { Answered, Engine } from "@sluice/engine";
 import { checkSameCall, type ErrorJson, type Outcome, titleOf } from "@sluice/protocol";
+import { idOf, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { BATCH_MAX, OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
-import { idOf, parseId } from "./tokens.ts";
 
 /** One call: its name, what it is, and how many items it has. */
 export interface Call {
@@ -25,7 +25,7 @@ export type Perform<T> = (missing: readonly number[], note: Note) => Promise<Out
  * noted goes into the log with the facts of the call itself, so that after a crash an item that
  * came through has its answer, and one that did not is taken in now.
  */
-export class Operations {
+export class OperationAnswers {
   readonly #engine: Engine;
   readonly #journal: Journal;
   readonly #now: () => number;

@@ -20,13 +20,13 @@ import {
   type StoreEntry,
   type WorkerInfo,
 } from "@sluice/protocol";
+import { parseId } from "./job-ids.ts";
 import { checkInteger } from "./jobs.ts";
 import type { LendAnswer, LendRequest } from "./lending/port.ts";
 import { PAGE_MAX, REDRIVE_SLICE, STORE_VALUE_BYTES_MAX } from "./limits.ts";
 import { checkBatch } from "./operations.ts";
 import { invalid } from "./refuse.ts";
 import type { Runtime } from "./runtime.ts";
-import { parseId } from "./tokens.ts";
 
 /** The calls of those who run the place: queues, gates, stores. */
 export class Office {

@@ -1,8 +1,8 @@
 import type { Engine, Fact, JobSpec } from "@sluice/engine";
 import type { Batch, Log } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
-import { bodyAt, skipBody } from "./bodies.ts";
 import type { Chunk, Chunks } from "./chunks.ts";
+import { bodyAt, skipBody } from "./codec/body.ts";
 import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
 

@@ -1,7 +1,7 @@
 import { Refusal } from "@sluice/engine";
 import { type ErrorJson, type Outcome, SluiceError, toSluiceError } from "@sluice/protocol";
 
-import { idOf } from "./tokens.ts";
+import { idOf } from "./job-ids.ts";
 
 /** What the engine refused, or anything else that was thrown, in the words of the port. */
 export function toPortError(error: unknown): SluiceError {

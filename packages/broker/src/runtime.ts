@@ -6,21 +6,21 @@ import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
 import { Ends } from "./ends.ts";
-import { eventOf, Feed } from "./feed.ts";
+import { EventFeed, eventOf } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
-import { Sharing, sharing } from "./lending/sharing.ts";
+import { SharedGates, sharing } from "./lending/shared-gates.ts";
 import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
-import { Operations } from "./operations.ts";
+import { OperationAnswers } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf, spanBytesOf } from "./options.ts";
-import { Judge } from "./policy/judge.ts";
+import { FailureScripts } from "./policy/failure-scripts.ts";
 import { Policies } from "./policy/policies.ts";
 import { ProgressReports } from "./progress.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
-import { Room } from "./room.ts";
+import { WaitingAdds } from "./waiting-adds.ts";
 
 /**
  * Time as the engine sees it. It goes on from the last fact: by what the clock says, never
@@ -71,18 +71,18 @@ export class Runtime {
   readonly pump: Pump;
   readonly consumers: Consumers;
   readonly tokens = new LeaseTokens();
-  readonly feed = new Feed();
+  readonly feed = new EventFeed();
   readonly ends: Ends;
-  readonly room: Room;
-  readonly operations: Operations;
+  readonly waitingAdds: WaitingAdds;
+  readonly operations: OperationAnswers;
   readonly heldGroups: HeldGroups;
   readonly policies: Policies;
-  readonly judge: Judge;
+  readonly failureScripts: FailureScripts;
   readonly options: BrokerOptions;
   readonly log: Log;
   readonly progress: ProgressReports;
   /** What is said to other partitions that have the same gates. */
-  readonly sharing: Sharing | undefined;
+  readonly sharing: SharedGates | undefined;
   #cleaner: Cleaner | undefined;
   #isRecovering = true;
   #isClosed = false;
@@ -103,7 +103,7 @@ export class Runtime {
         if (typeof body === "number") this.chunks.release(body, sizeBytes);
       },
       ...sharing(options.homes),
-      onLeaseOver: (id, lease, queue, now) => this.judge.leaseOver(id, lease, queue, now),
+      onLeaseOver: (id, lease, queue, now) => this.failureScripts.leaseOver(id, lease, queue, now),
     });
     this.journal = new Journal(log, this.chunks, (error, whole) => this.#failed(error, whole));
     const now = (): number => this.clock.now();
@@ -112,8 +112,8 @@ export class Runtime {
     this.ends = new Ends(engine, journal);
     this.heldGroups = new HeldGroups(engine, this.clock, wake);
     this.progress = new ProgressReports(engine, this.clock, wake);
-    this.room = new Room(engine, this.clock, this.heldGroups, wake);
-    this.operations = new Operations(engine, journal, now);
+    this.waitingAdds = new WaitingAdds(engine, this.clock, this.heldGroups, wake);
+    this.operations = new OperationAnswers(engine, journal, now);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
     this.consumers = new Consumers({
       engine,
@@ -128,9 +128,9 @@ export class Runtime {
     this.policies = new Policies(engine, this.clock, (queue, reason, error) => {
       this.feed.tell({ at: now(), event: "policy-failed", queue, reason, error });
     });
-    this.judge = new Judge(this);
+    this.failureScripts = new FailureScripts(this);
     this.pump = new Pump(this);
-    if (options.homes !== undefined) this.sharing = new Sharing(this, options.homes, wake);
+    if (options.homes !== undefined) this.sharing = new SharedGates(this, options.homes, wake);
   }
 
   now(): number {
@@ -200,7 +200,7 @@ export class Runtime {
   beforeDispatch(): void {
     this.lookAtWall();
     this.consumers.applyCredits();
-    this.room.look();
+    this.waitingAdds.look();
   }
 
   afterDispatch(): void {
@@ -283,7 +283,7 @@ export class Runtime {
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.progress.flushAll();
     this.consumers.leaveAll();
-    this.room.failAll(closed);
+    this.waitingAdds.failAll(closed);
     await this.#flushed();
     this.pump.stop();
     // What was on its way is given back when it finds nobody there.
@@ -324,7 +324,7 @@ export class Runtime {
     this.progress.stop();
     this.sharing?.stop();
     this.ends.failAll(error);
-    this.room.failAll(error);
+    this.waitingAdds.failAll(error);
     this.consumers.endAll();
     if (!this.#isRecovering) {
       this.feed.tell({ at: this.now(), event: "failed", error: error.toJSON() });

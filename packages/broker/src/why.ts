@@ -1,6 +1,6 @@
 import type { Why as EngineWhy } from "@sluice/engine";
 import { type Why, type WhyFacts, whyText } from "@sluice/protocol";
-import { idOf } from "./tokens.ts";
+import { idOf } from "./job-ids.ts";
 
 /** Why a job is not running, with the names that jobs have outside, and in words. */
 export function explain(why: EngineWhy, now: number): Why {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openBroker, SystemClock } from "@sluice/broker";
 import { type Log, MemoryLog } from "@sluice/log";
 import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
-import { FakeClock, Sluice } from "./index.ts";
+import { FakeClock, SluiceHandles } from "./index.ts";
 import { CLOSE_TIMEOUT_MS, UNCONFIRMED_MAX } from "./limits.ts";
 
 /** The target, but for the functions given. */
@@ -33,7 +33,7 @@ test("a log that fails is told, refuses what waits, and does not end the process
     },
   });
   const port = await openBroker({ log, clock });
-  const sluice = new Sluice({ port, clock, failed: failed.promise });
+  const sluice = new SluiceHandles({ port, clock, failed: failed.promise });
   const mail = await sluice.queue<number>("mail");
   const { promise, resolve } = Promise.withResolvers<void>();
   const heard = new Set<string>();
@@ -61,7 +61,7 @@ test("a worker takes no more jobs while too many ends are not confirmed", async 
       return outcomes;
     },
   });
-  await using sluice = new Sluice({ port, clock });
+  await using sluice = new SluiceHandles({ port, clock });
   const mail = await sluice.queue<number>("mail");
   const concurrency = 500;
   const count = UNCONFIRMED_MAX + 3 * concurrency;
@@ -87,7 +87,7 @@ test("a worker takes no more jobs while too many ends are not confirmed", async 
 test("a handler that blocks the event loop beyond its lease does not stop the worker", async () => {
   const clock = new SystemClock();
   const port = await openBroker({ log: new MemoryLog(), clock });
-  await using sluice = new Sluice({ port, clock });
+  await using sluice = new SluiceHandles({ port, clock });
   const retry = { min: 0, max: 0 };
   const mail = await sluice.queue<string, number>("mail", { lease: 20, retry });
   mail.work(({ payload, attempt }) => {
@@ -103,7 +103,7 @@ test("a handler that blocks the event loop beyond its lease does not stop the wo
 test("a handler that blocks longer than its lease costs no job an attempt", async () => {
   const clock = new SystemClock();
   const port = await openBroker({ log: new MemoryLog(), clock });
-  await using sluice = new Sluice({ port, clock });
+  await using sluice = new SluiceHandles({ port, clock });
   const mail = await sluice.queue<string, number>("mail", { lease: 50, retry: { min: 0, max: 0 } });
   mail.work(
     ({ payload, attempt }) => {
@@ -122,7 +122,7 @@ test("a handler that blocks longer than its lease costs no job an attempt", asyn
 test("a result that the broker refuses fails its job at once, with the reason", async () => {
   const clock = new FakeClock();
   const port = await openBroker({ log: new MemoryLog(), clock });
-  await using sluice = new Sluice({ port, clock });
+  await using sluice = new SluiceHandles({ port, clock });
   sluice.on("error", () => {});
   const mail = await sluice.queue<number, string>("mail", { dlq: false });
   let runs = 0;
@@ -141,7 +141,10 @@ test("without a word handlers have the usual time to end", async () => {
   const fake = new FakeClock();
   // A clock that the client does not know to be a fake.
   const clock: Clock = { now: () => fake.now(), at: (time, callback) => fake.at(time, callback) };
-  const sluice = new Sluice({ port: await openBroker({ log: new MemoryLog(), clock }), clock });
+  const sluice = new SluiceHandles({
+    port: await openBroker({ log: new MemoryLog(), clock }),
+    clock,
+  });
   const mail = await sluice.queue<number>("mail");
   const signals: AbortSignal[] = [];
   const worker = mail.work((_, { signal }) => {

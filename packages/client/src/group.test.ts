@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { FakeClock, Sluice } from "./index.ts";
+import { FakeClock, SluiceHandles } from "./index.ts";
 import { BATCH_MAX } from "./limits.ts";
 
-async function open(): Promise<{ sluice: Sluice; broker: Broker }> {
+async function open(): Promise<{ sluice: SluiceHandles; broker: Broker }> {
   const clock = new FakeClock();
   const broker = await openBroker({ log: new MemoryLog(), clock });
-  return { sluice: new Sluice({ port: broker, clock }), broker };
+  return { sluice: new SluiceHandles({ port: broker, clock }), broker };
 }
 
 test("whoever waits for a group is told when its last member has ended", async () => {

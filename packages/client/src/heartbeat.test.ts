@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { FakeClock, Sluice } from "./index.ts";
+import { FakeClock, SluiceHandles } from "./index.ts";
 
 interface World {
-  sluice: Sluice;
+  sluice: SluiceHandles;
   clock: FakeClock;
   broker: Broker;
   /** Numbers of leases in the calls that extended some. */
@@ -34,7 +34,7 @@ async function open(): Promise<World> {
     },
   });
   return {
-    sluice: new Sluice({ port, clock }),
+    sluice: new SluiceHandles({ port, clock }),
     clock,
     broker,
     extended,

@@ -29,7 +29,7 @@ export type { ConnectOptions } from "./remote/connect.ts";
 export type { Handler } from "./run-job.ts";
 export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
 export type { Scaled } from "./slots.ts";
-export { Sluice } from "./sluice.ts";
+export { SluiceHandles } from "./sluice-handles.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
 export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
 export type { EventsNamed, SluiceEvent, SluiceEventFilter } from "./value-events.ts";

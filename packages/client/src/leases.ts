@@ -62,7 +62,7 @@ export class Leases {
   readonly #held = new Set<Delivery>();
   readonly #acks: Gather<Ack, true>;
   readonly #nacks: Gather<Nack, true | number>;
-  readonly #gifts: Gather<string, true>;
+  readonly #returns: Gather<string, true>;
   readonly #extends: Gather<Extend, number>;
   readonly #progress: Gather<Progress, true>;
   /**
@@ -84,7 +84,7 @@ export class Leases {
     };
     this.#acks = new Gather((items) => sent(port.ack(items, inTime())));
     this.#nacks = new Gather((items) => sent(port.nack(items, inTime())));
-    this.#gifts = new Gather((items) => sent(port.giveBack(items, inTime())));
+    this.#returns = new Gather((items) => sent(port.giveBack(items, inTime())));
     this.#extends = new Gather((items) => port.extend(items, inTime()));
     this.#progress = new Gather((items) => port.progress(items, inTime()));
   }
@@ -104,7 +104,7 @@ export class Leases {
 
   /** Ends that were asked for and are not answered yet. */
   get unconfirmed(): number {
-    return this.#acks.size + this.#nacks.size + this.#gifts.size;
+    return this.#acks.size + this.#nacks.size + this.#returns.size;
   }
 
   /** Jobs that have just come. When their leases end is told by the broker's clock, not by ours. */
@@ -137,7 +137,7 @@ export class Leases {
   }
 
   giveBack(job: Delivery, answered: Answered): void {
-    if (this.#leave(job)) this.#gifts.add(job.lease, this.#wait(job, answered));
+    if (this.#leave(job)) this.#returns.add(job.lease, this.#wait(job, answered));
   }
 
   async extend(job: Delivery, leaseMs: number): Promise<number> {
@@ -185,7 +185,7 @@ export class Leases {
 
   /** Sends what is gathered now, for somebody who is about to leave. */
   flush(): void {
-    for (const gather of [this.#acks, this.#nacks, this.#gifts]) gather.flush();
+    for (const gather of [this.#acks, this.#nacks, this.#returns]) gather.flush();
   }
 
   stop(): void {

@@ -4,14 +4,14 @@ import { openBroker, SystemClock } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { Sluice as Embedded } from "sluice";
-import { Sluice } from "./index.ts";
+import { SluiceHandles } from "./index.ts";
 import { Job } from "./job.ts";
 import { BATCH_MAX } from "./limits.ts";
 
 const open = (): Promise<Embedded> => Embedded.open({ durability: "memory" });
 
-/** A Sluice whose calls to add jobs are noted with the number of their jobs. */
-async function openCounted(): Promise<{ sluice: Sluice; sizes: number[] }> {
+/** A client whose calls to add jobs are noted with the number of their jobs. */
+async function openCounted(): Promise<{ sluice: SluiceHandles; sizes: number[] }> {
   const clock = new SystemClock();
   const broker = await openBroker({ log: new MemoryLog(), clock });
   const sizes: number[] = [];
@@ -27,7 +27,7 @@ async function openCounted(): Promise<{ sluice: Sluice; sizes: number[] }> {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return { sluice: new Sluice({ port, clock }), sizes };
+  return { sluice: new SluiceHandles({ port, clock }), sizes };
 }
 
 test("an added job has an id and comes back as it went in", async () => {

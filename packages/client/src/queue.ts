@@ -23,7 +23,6 @@ import { Group } from "./group.ts";
 import { invalid } from "./invalid.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
-import { prepare } from "./outgoing.ts";
 import { walkPages } from "./pages.ts";
 import {
   type CallOptions,
@@ -36,6 +35,7 @@ import {
 import type { BulkItem, JobOptions } from "./parse-job.ts";
 import type { LocalOptions } from "./parse-queue.ts";
 import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
+import { prepare } from "./prepare-job.ts";
 import type { Handler } from "./run-job.ts";
 import { Worker } from "./worker.ts";
 

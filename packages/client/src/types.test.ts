@@ -1,7 +1,7 @@
 /** The types, end to end. What must not compile is marked; the checks at run time are few. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Job, Queue, Sluice, StandardSchema, Worker } from "./index.ts";
+import type { Job, Queue, SluiceHandles, StandardSchema, Worker } from "./index.ts";
 
 interface Mail {
   to: string;
@@ -11,7 +11,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 const same = <A, B>(is: Same<A, B>): void => assert.equal(is, true);
 
 /** Never called: it only has to compile. */
-async function compiles(sluice: Sluice): Promise<void> {
+async function compiles(sluice: SluiceHandles): Promise<void> {
   const mail = await sluice.queue<Mail, number>("mail", { retry: { attempts: 5, min: "1s" } });
   same<typeof mail, Queue<Mail, number>>(true);
   const job = await mail.add({ to: "a" }, { delay: "5s", runAt: new Date() });
@@ -43,7 +43,7 @@ async function compiles(sluice: Sluice): Promise<void> {
   await sluice.gate("g").set({ windows: [{ limit: 5 }] });
 }
 
-async function infers(sluice: Sluice, schema: StandardSchema<{ n: string }, { n: number }>) {
+async function infers(sluice: SluiceHandles, schema: StandardSchema<{ n: string }, { n: number }>) {
   const queue = await sluice.queue("q", {
     schema,
     policy: { fairnessKey: ({ n }) => n.toFixed() },
@@ -64,7 +64,7 @@ async function infers(sluice: Sluice, schema: StandardSchema<{ n: string }, { n:
 
 /** Results have types without naming both generics. */
 async function infersResults(
-  sluice: Sluice,
+  sluice: SluiceHandles,
   schema: StandardSchema<{ n: string }, { n: number }>,
   result: StandardSchema<{ sent: boolean }>,
 ) {
@@ -86,7 +86,7 @@ async function infersResults(
 }
 
 /** Events that are chosen by name have the fields of these alone. */
-async function infersEvents(sluice: Sluice) {
+async function infersEvents(sluice: SluiceHandles) {
   for await (const event of sluice.events({ events: ["ended"] })) {
     same<typeof event.id, string>(true);
     same<typeof event.result, unknown>(true);

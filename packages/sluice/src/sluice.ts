@@ -1,10 +1,10 @@
 import { openBroker, SystemClock } from "@sluice/broker";
 import {
-  Sluice as Client,
   type ConnectOptions,
   LinkFeed,
   loadTracing,
   parseDuration,
+  SluiceHandles,
 } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
@@ -19,7 +19,7 @@ export interface ServerOptions extends ConnectOptions {
 }
 
 /** A durable job queue, in this process or on a server. */
-export class Sluice extends Client {
+export class Sluice extends SluiceHandles {
   /** Opens a directory, or a queue in memory; what the log holds is there when it resolves. */
   static async open(options: OpenOptions = {}): Promise<Sluice> {
     checkOptions(options);

@@ -91,7 +91,7 @@ export const CONFIG_BYTES_MAX = 256 * 1024;
 export const CONFIG_DEPTH_MAX = 16;
 
 /** How long a lease is held beyond its end while a script decides on the failure. */
-export const JUDGE_MS = 1000;
+export const FAILURE_SCRIPT_MS = 1000;
 
 /** Patterns of gates that a queue's workers may cool down: those of several grants of a key. */
 export const COOLS_MAX = 256;

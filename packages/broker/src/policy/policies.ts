@@ -9,7 +9,7 @@ import {
 import { invalid } from "../refuse.ts";
 import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
-import { Config } from "./lua/config.ts";
+import { StoredConfig } from "./lua/config.ts";
 import type { Hook } from "./lua/messages.ts";
 import { Pool } from "./lua/pool.ts";
 import { Script, type Trouble } from "./lua/script.ts";
@@ -49,7 +49,7 @@ export class Policies {
   readonly #now: () => number;
   readonly #onTrouble: (queue: string, trouble: Trouble, text: string) => void;
   readonly #known = new Map<string, Policy>();
-  readonly #config: Config;
+  readonly #config: StoredConfig;
   readonly #pool: Pool;
   readonly #trials: Trials;
 
@@ -61,7 +61,7 @@ export class Policies {
     this.#engine = engine;
     this.#now = () => clock.now();
     this.#onTrouble = onTrouble;
-    this.#config = new Config(engine);
+    this.#config = new StoredConfig(engine);
     this.#pool = new Pool(clock, this.#config);
     this.#trials = new Trials(clock, this.#config);
   }

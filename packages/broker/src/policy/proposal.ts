@@ -37,7 +37,7 @@ function readDelay(delayMs: number | undefined): number | undefined {
 }
 
 /** How a failure goes on; what the worker said stays. */
-export function judge(said: NackOptions, { action, delayMs }: Answer): NackOptions {
+export function applyAnswer(said: NackOptions, { action, delayMs }: Answer): NackOptions {
   if (action === "dlq") return { ...said, unrecoverable: true };
   const delay = said.delayMs ?? readDelay(delayMs);
   return delay === undefined ? said : { ...said, delayMs: delay };

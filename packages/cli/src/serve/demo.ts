@@ -4,7 +4,7 @@
  */
 
 import { SystemClock } from "@sluice/broker";
-import { Sluice } from "@sluice/client";
+import { SluiceHandles } from "@sluice/client";
 import type { Broker } from "@sluice/protocol";
 
 const NOISY_EVERY_MS = 50;
@@ -18,7 +18,7 @@ export interface Demo extends AsyncDisposable {
 }
 
 export async function feed(broker: Broker): Promise<Demo> {
-  const sluice = new Sluice({ port: unclosed(broker), clock: new SystemClock() });
+  const sluice = new SluiceHandles({ port: unclosed(broker), clock: new SystemClock() });
   const mail = await sluice.queue<{ to: string }>("mail");
   await sluice.gate("provider:fast").set({ rate: 40, burst: 10 });
   await sluice.gate("provider:slow").set({ rate: 5, burst: 5 });

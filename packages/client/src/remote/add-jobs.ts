@@ -8,10 +8,10 @@ import {
   PENDING_BYTES_MAX,
   WAITING_ADDS_MAX,
 } from "./limits.ts";
-import type { Bound, Operations } from "./operations.ts";
+import type { Bound, RemoteOperations } from "./operations.ts";
 
 export interface AddCall {
-  readonly operations: Operations;
+  readonly operations: RemoteOperations;
   readonly queue: string;
   readonly jobs: readonly NewJob[];
   readonly operationId: string;
@@ -49,7 +49,7 @@ function partlySent(error: SluiceError, { bound, operationId }: AddCall): Sluice
 }
 
 /** Whoever adds faster than the server confirms waits for it, or is sent away. */
-async function waitForRoom(operations: Operations, bound: Bound): Promise<void> {
+async function waitForRoom(operations: RemoteOperations, bound: Bound): Promise<void> {
   if (operations.waiting >= WAITING_ADDS_MAX) {
     const message = `${operations.bytes} bytes wait to be confirmed by the server`;
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });

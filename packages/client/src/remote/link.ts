@@ -71,7 +71,7 @@ const FATAL: ReadonlySet<string> = new Set(["UNAUTHORIZED", "FORBIDDEN", "INVALI
 /** Missed heartbeats after which the other end is taken to be gone. */
 const SILENCES_MAX = 2;
 
-export class Link {
+export class StreamLink {
   readonly channel: Channel;
   readonly #options: LinkOptions;
   readonly #owner: LinkOwner;

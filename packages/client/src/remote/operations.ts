@@ -79,7 +79,7 @@ interface Pending {
   isGivenUp: boolean;
 }
 
-export class Operations {
+export class RemoteOperations {
   readonly #options: OperationsOptions;
   readonly #unsent = new FrameWriter();
   readonly #pending = new Map<number, Pending>();

@@ -39,9 +39,9 @@ import {
 import { invalid } from "../invalid.ts";
 import { addInParts } from "./add-jobs.ts";
 import { LEAVE_MS } from "./limits.ts";
-import { Link, type LinkOptions, type LinkOwner } from "./link.ts";
+import { type LinkOptions, type LinkOwner, StreamLink } from "./link.ts";
 import { NamedCalls } from "./named-calls.ts";
-import { type Bound, Operations, unavailable } from "./operations.ts";
+import { type Bound, RemoteOperations, unavailable } from "./operations.ts";
 import { RemoteConsumer } from "./remote-consumer.ts";
 import { RemoteEvents } from "./remote-events.ts";
 
@@ -49,8 +49,8 @@ const DONE: Outcome<true> = Object.freeze({ ok: true });
 
 export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
   readonly #options: LinkOptions;
-  readonly #link: Link;
-  readonly #operations: Operations;
+  readonly #link: StreamLink;
+  readonly #operations: RemoteOperations;
   readonly #consumers = new Map<number, RemoteConsumer>();
   readonly #events = new Map<number, RemoteEvents>();
   readonly #failed = Promise.withResolvers<SluiceError>();
@@ -66,10 +66,10 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
   private constructor(options: LinkOptions) {
     super();
     this.#options = options;
-    this.#link = new Link(options, this);
+    this.#link = new StreamLink(options, this);
     const isTaken = (operation: number): boolean =>
       this.#consumers.has(operation) || this.#events.has(operation);
-    this.#operations = new Operations({
+    this.#operations = new RemoteOperations({
       channel: this.#link.channel,
       clock: options.clock,
       url: options.url,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SystemClock } from "@sluice/broker";
-import { Sluice } from "@sluice/client";
+import { SluiceHandles } from "@sluice/client";
 import { start } from "../testing/start.ts";
 
 test("what HTTP adds a worker in the process reads, and the other way round", async (t) => {
   const { broker, call } = await start(t);
-  const sluice = new Sluice({ port: broker, clock: new SystemClock() });
+  const sluice = new SluiceHandles({ port: broker, clock: new SystemClock() });
   const mail = await sluice.queue<unknown, unknown>("mail");
   const worker = mail.work(({ payload, headers }) => ({ got: payload, headers }));
   for (const payload of [{ to: "x" }, null, "ü", [1, 2.5]]) {

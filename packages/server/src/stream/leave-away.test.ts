@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
-import { Sluice } from "@sluice/client";
+import { SluiceHandles } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import { FakeClock, turns } from "../testing/fake-clock.ts";
@@ -16,7 +16,7 @@ async function scene(t: TestContext) {
   const served = await serve(broker);
   const port = await connectBroker(served.url);
   const clock = new FakeClock(() => turns(3));
-  const sluice = new Sluice({ port, clock });
+  const sluice = new SluiceHandles({ port, clock });
   const errors: string[] = [];
   sluice.on("error", ({ error }) => errors.push((error as { code?: string }).code ?? ""));
   t.after(async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
-import { LinkFeed, Sluice } from "@sluice/client";
+import { LinkFeed, SluiceHandles } from "@sluice/client";
 import { connectBroker, type LinkEvent } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import type { SluiceError } from "@sluice/protocol";
@@ -20,7 +20,7 @@ class Scene {
   readonly events: string[] = [];
   broker!: LocalBroker;
   client!: Awaited<ReturnType<typeof connectBroker>>;
-  sluice!: Sluice;
+  sluice!: SluiceHandles;
   #served!: Served;
   #heard: () => void = () => {};
 
@@ -36,7 +36,7 @@ class Scene {
       scene.#heard();
     };
     scene.client = await connectBroker(scene.#served.url, { clock: scene.clock, onLink });
-    scene.sluice = new Sluice({ port: scene.client, clock: scene.clock, link });
+    scene.sluice = new SluiceHandles({ port: scene.client, clock: scene.clock, link });
     t.after(async () => {
       await scene.sluice.close({ timeoutMs: 0 });
       await scene.#served.close().catch(() => {});

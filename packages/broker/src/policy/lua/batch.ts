@@ -37,7 +37,7 @@ export function encodeBatch(
 ): Uint8Array<ArrayBuffer> {
   let bytes = 9;
   for (const question of questions) bytes += questionBytes(question);
-  const writer = new Writer(new ArrayBuffer(bytes));
+  const writer = new QuestionWriter(new ArrayBuffer(bytes));
   writer.u8(hook === "failure" ? 1 : 0);
   writer.u32(questions.length);
   writer.u32(failures);
@@ -45,7 +45,7 @@ export function encodeBatch(
   return writer.written();
 }
 
-function writeQuestion(writer: Writer, { headers, payloadBytes, failure }: Question): void {
+function writeQuestion(writer: QuestionWriter, { headers, payloadBytes, failure }: Question): void {
   writer.double(payloadBytes);
   const countAt = writer.at;
   writer.u16(0);
@@ -63,7 +63,7 @@ function writeQuestion(writer: Writer, { headers, payloadBytes, failure }: Quest
   writer.text4(failure.error);
 }
 
-class Writer {
+class QuestionWriter {
   readonly #bytes: Buffer<ArrayBuffer>;
   readonly #view: DataView;
   at = 0;

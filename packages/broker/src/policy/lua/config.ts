@@ -8,7 +8,7 @@ const STORE = "config";
 const KEYS_PER_PAGE = 1000;
 
 /** The key-value configuration, as threads get it: told once, and again when it has changed. */
-export class Config implements ConfigSource {
+export class StoredConfig implements ConfigSource {
   readonly #engine: Engine;
   version = 0;
 

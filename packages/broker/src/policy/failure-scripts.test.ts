@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
 import { LeaseTokens } from "../lease-tokens.ts";
-import { Judge } from "./judge.ts";
-import { JUDGE_MS } from "./limits.ts";
+import { FailureScripts } from "./failure-scripts.ts";
+import { FAILURE_SCRIPT_MS } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
 
 const LEASE_MS = 1000;
 const RETRY = { attempts: 5, minMs: 300, maxMs: 300, factor: 1, jitter: 0 };
 
-/** A judge over a real engine with one leased job, whose script answers when the test says so. */
-function court() {
+/** Failure scripts over a real engine with one leased job; the test gives their answer. */
+function scene() {
   const said = Promise.withResolvers<Answer[]>();
   const clock = { now: 0 };
   const script = {} as never;
@@ -25,9 +25,9 @@ function court() {
     },
   };
   const engine: Engine = new Engine({
-    onLeaseOver: (id, lease, queue, now) => judge.leaseOver(id, lease, queue, now),
+    onLeaseOver: (id, lease, queue, now) => scripts.leaseOver(id, lease, queue, now),
   });
-  const judge: Judge = new Judge({
+  const scripts: FailureScripts = new FailureScripts({
     engine,
     chunks: undefined as never,
     policies: policies as never,
@@ -47,11 +47,11 @@ function court() {
     said.resolve([answer]);
     await new Promise(setImmediate);
   };
-  return { engine, judge, tokens, id, lease, tick, answer, clock, asked: () => asked };
+  return { engine, scripts, tokens, id, lease, tick, answer, clock, asked: () => asked };
 }
 
 test("a lease that has run out fails as the script says, when it says so", async () => {
-  const { engine, id, tick, answer, clock } = court();
+  const { engine, id, tick, answer, clock } = scene();
   tick(LEASE_MS);
   assert.equal(engine.job(id)!.state, "leased");
   clock.now = LEASE_MS + 5;
@@ -61,17 +61,17 @@ test("a lease that has run out fails as the script says, when it says so", async
 });
 
 test("a script that is late finds the job failed as its queue says", async () => {
-  const { engine, id, tick, answer, asked } = court();
+  const { engine, id, tick, answer, asked } = scene();
   tick(LEASE_MS);
-  tick(LEASE_MS + JUDGE_MS);
+  tick(LEASE_MS + FAILURE_SCRIPT_MS);
   const { state, at } = engine.job(id)!;
-  assert.deepEqual([state, at], ["delayed", LEASE_MS + JUDGE_MS + RETRY.minMs]);
+  assert.deepEqual([state, at], ["delayed", LEASE_MS + FAILURE_SCRIPT_MS + RETRY.minMs]);
   await answer({ action: "dlq" });
   assert.deepEqual([engine.job(id)!.queue, engine.job(id)!.attempt, asked()], ["q", 1, 1]);
 });
 
 test("a worker that extends its lease while the script thinks keeps it", async () => {
-  const { engine, id, lease, tick, answer } = court();
+  const { engine, id, lease, tick, answer } = scene();
   tick(LEASE_MS);
   engine.extend(id, lease, 5000, LEASE_MS);
   await answer({ action: "dlq" });
@@ -80,7 +80,7 @@ test("a worker that extends its lease while the script thinks keeps it", async (
 });
 
 test("a worker that acks while the script thinks is done", async () => {
-  const { engine, id, lease, tick, answer } = court();
+  const { engine, id, lease, tick, answer } = scene();
   tick(LEASE_MS);
   engine.ack(id, lease, LEASE_MS);
   await answer({ action: "dlq" });
@@ -88,21 +88,21 @@ test("a worker that acks while the script thinks is done", async () => {
 });
 
 test("a nack that is being judged does not lose its lease, and not for ever", async () => {
-  const { engine, judge, tokens, id, lease, tick, answer } = court();
-  const verdicts = judge.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
+  const { engine, scripts, tokens, id, lease, tick, answer } = scene();
+  const verdicts = scripts.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
   tick(LEASE_MS);
   assert.equal(engine.job(id)!.state, "leased");
-  tick(LEASE_MS + JUDGE_MS);
+  tick(LEASE_MS + FAILURE_SCRIPT_MS);
   assert.equal(engine.job(id)!.state, "delayed");
   await answer({ action: "dlq" });
   assert.deepEqual(await verdicts, [{ action: "dlq" }]);
 });
 
 test("items that mean nothing are left to the call itself", () => {
-  const { judge, tokens, id, lease } = court();
+  const { scripts, tokens, id, lease } = scene();
   assert.equal(
-    judge.nacks([{ lease: "nonsense" }, { lease: tokens.of(id, lease + 1) }]),
+    scripts.nacks([{ lease: "nonsense" }, { lease: tokens.of(id, lease + 1) }]),
     undefined,
   );
-  assert.equal(judge.nacks([{ lease: tokens.of(id, lease), unrecoverable: true }]), undefined);
+  assert.equal(scripts.nacks([{ lease: tokens.of(id, lease), unrecoverable: true }]), undefined);
 });

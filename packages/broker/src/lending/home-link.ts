@@ -1,7 +1,7 @@
 import type { BorrowerWord, GateNews, LotUse, Want } from "@sluice/engine";
 import type { Timer } from "@sluice/protocol";
 import { LEND_ANSWER_MS, LEND_HOLD_MS, LEND_RETRY_MS } from "../limits.ts";
-import type { BorrowerWorld } from "./borrower.ts";
+import type { SharingParts } from "./home-links.ts";
 import type { LendAnswer, LendRequest } from "./port.ts";
 
 /** Calls on their way at once: one waits at the home while the next brings what is new. */
@@ -39,8 +39,8 @@ interface Call {
  *   dealing   lots are out or wanted: one call is always on its way, and waits at the home
  *   failed    the last call was not answered, or not heard: all is said anew after a while
  */
-export class Link {
-  readonly #w: BorrowerWorld;
+export class HomeLink {
+  readonly #w: SharingParts;
   readonly #home: string;
   readonly #entries = new Map<string, Entry>();
   #news: GateNews[] = [];
@@ -58,7 +58,7 @@ export class Link {
   isPressing = false;
   #isStopped = false;
 
-  constructor(world: BorrowerWorld, home: string) {
+  constructor(world: SharingParts, home: string) {
     this.#w = world;
     this.#home = home;
   }

@@ -1,18 +1,18 @@
 import type { Engine } from "@sluice/engine";
 import type { Nack } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
+import { idOf } from "../job-ids.ts";
 import type { LeaseTokens } from "../lease-tokens.ts";
 import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
 import type { Pump } from "../pump.ts";
-import { idOf } from "../tokens.ts";
-import { JUDGE_MS } from "./limits.ts";
+import { FAILURE_SCRIPT_MS } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
 import type { Script } from "./lua/script.ts";
 import type { Policies } from "./policies.ts";
-import { judge } from "./proposal.ts";
+import { applyAnswer } from "./proposal.ts";
 
-/** What the judge works on. */
-interface Court {
+/** What it needs of the broker. */
+interface FailureScriptsParts {
   readonly engine: Engine;
   readonly chunks: Chunks;
   readonly policies: Policies;
@@ -23,7 +23,7 @@ interface Court {
 }
 
 /** A failure that a script is asked about. */
-interface Case {
+interface PendingFailure {
   readonly id: number;
   readonly lease: number;
   readonly script: Script;
@@ -31,7 +31,7 @@ interface Case {
 }
 
 /** A lease that has run out, and until when it is held on. */
-interface Overdue extends Case {
+interface Overdue extends PendingFailure {
   readonly until: number;
 }
 
@@ -42,13 +42,13 @@ interface Overdue extends Case {
  * script is late it fails as the queue says. A worker that extends its lease in that moment keeps
  * it. One whose nack is being judged does not lose its lease meanwhile.
  */
-export class Judge {
-  readonly #of: Court;
+export class FailureScripts {
+  readonly #of: FailureScriptsParts;
   /** Leases that are being judged, by their job; true: held on beyond their end already. */
   readonly #held = new Map<number, { readonly lease: number; isOver: boolean }>();
   #overdue: Overdue[] = [];
 
-  constructor(of: Court) {
+  constructor(of: FailureScriptsParts) {
     this.#of = of;
   }
 
@@ -56,13 +56,13 @@ export class Judge {
   nacks(items: readonly Nack[]): Promise<(Answer | undefined)[]> | undefined {
     // What is no batch the call itself refuses.
     if (!Array.isArray(items) || items.length > BATCH_MAX) return undefined;
-    const cases = items.map((item) => this.#caseOfNack(item));
-    if (cases.every((one) => one === undefined)) return undefined;
-    for (const one of cases) {
+    const failures = items.map((item) => this.#failureOfNack(item));
+    if (failures.every((one) => one === undefined)) return undefined;
+    for (const one of failures) {
       if (one !== undefined) this.#held.set(one.id, { lease: one.lease, isOver: false });
     }
-    return this.#askAll(cases).finally(() => {
-      for (const one of cases) if (one !== undefined) this.#held.delete(one.id);
+    return this.#askAll(failures).finally(() => {
+      for (const one of failures) if (one !== undefined) this.#held.delete(one.id);
     });
   }
 
@@ -72,28 +72,28 @@ export class Judge {
     if (held?.lease === lease) {
       const isLate = held.isOver;
       held.isOver = true;
-      return isLate ? 0 : JUDGE_MS;
+      return isLate ? 0 : FAILURE_SCRIPT_MS;
     }
     const script = this.#of.policies.asks(queue, "failure");
     if (script === undefined || !this.#hasAttempts(id)) return 0;
     this.#held.set(id, { lease, isOver: true });
-    const until = now + JUDGE_MS;
+    const until = now + FAILURE_SCRIPT_MS;
     this.#overdue.push({ id, lease, script, error: "the lease expired", until });
     if (this.#overdue.length === 1) queueMicrotask(() => void this.#expireAll());
-    return JUDGE_MS;
+    return FAILURE_SCRIPT_MS;
   }
 
   async #expireAll(): Promise<void> {
     const { engine } = this.#of;
-    const cases = this.#overdue;
+    const failures = this.#overdue;
     this.#overdue = [];
-    const answers = await this.#askAll(cases);
-    for (const [i, { id, lease, until }] of cases.entries()) {
+    const answers = await this.#askAll(failures);
+    for (const [i, { id, lease, until }] of failures.entries()) {
       this.#held.delete(id);
       // Else it was acked, it failed because this came too late, or its worker lives after all.
       const isStillOver = engine.held(id, lease)?.expiresAt === until;
       if (isStillOver && this.#isOpen()) {
-        engine.expire(id, lease, this.#of.now(), judge({}, answers[i] ?? {}));
+        engine.expire(id, lease, this.#of.now(), applyAnswer({}, answers[i] ?? {}));
       }
     }
     this.#of.pump.call();
@@ -109,7 +109,7 @@ export class Judge {
   }
 
   /** What a worker has decided itself is not asked about: a cooldown, or that it is hopeless. */
-  #caseOfNack(nack: Nack): Case | undefined {
+  #failureOfNack(nack: Nack): PendingFailure | undefined {
     const { engine, policies, tokens } = this.#of;
     try {
       const { lease, error, cooldown, unrecoverable } = nack;
@@ -134,15 +134,17 @@ export class Judge {
   }
 
   /** The answers, place by place; scripts are asked side by side, each once. */
-  async #askAll(cases: readonly (Case | undefined)[]): Promise<(Answer | undefined)[]> {
-    const answers: (Answer | undefined)[] = cases.map(() => undefined);
+  async #askAll(
+    failures: readonly (PendingFailure | undefined)[],
+  ): Promise<(Answer | undefined)[]> {
+    const answers: (Answer | undefined)[] = failures.map(() => undefined);
     const byScript = new Map<Script, number[]>();
-    for (const [i, one] of cases.entries()) {
+    for (const [i, one] of failures.entries()) {
       if (one === undefined) continue;
       byScript.set(one.script, [...(byScript.get(one.script) ?? []), i]);
     }
     const asks = [...byScript].map(async ([script, places]) => {
-      const questions = await Promise.all(places.map((i) => this.#question(cases[i]!)));
+      const questions = await Promise.all(places.map((i) => this.#question(failures[i]!)));
       const said = await this.#of.policies.ask(script, "failure", questions);
       for (const [n, i] of places.entries()) answers[i] = said[n];
     });
@@ -150,7 +152,7 @@ export class Judge {
     return answers;
   }
 
-  async #question({ id, error }: Case): Promise<Question> {
+  async #question({ id, error }: PendingFailure): Promise<Question> {
     const { engine, chunks } = this.#of;
     const body = await readBody(engine, chunks, id);
     const view = engine.job(id);

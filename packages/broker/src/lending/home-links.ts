@@ -1,10 +1,10 @@
 import type { Engine, GateNews } from "@sluice/engine";
 import type { Clock } from "@sluice/protocol";
 import type { Journal } from "../journal.ts";
-import { Link } from "./link.ts";
+import { HomeLink } from "./home-link.ts";
 import type { Homes } from "./port.ts";
 
-export interface BorrowerWorld {
+export interface SharingParts {
   readonly engine: Engine;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -13,13 +13,13 @@ export interface BorrowerWorld {
 }
 
 /** The side of a partition that borrows: one link to each other partition. */
-export class BorrowerDesk {
-  readonly #w: BorrowerWorld;
-  readonly #links = new Map<string, Link>();
+export class HomeLinks {
+  readonly #w: SharingParts;
+  readonly #links = new Map<string, HomeLink>();
 
-  constructor(world: BorrowerWorld) {
+  constructor(world: SharingParts) {
     this.#w = world;
-    for (const home of world.homes.others) this.#links.set(home, new Link(world, home));
+    for (const home of world.homes.others) this.#links.set(home, new HomeLink(world, home));
   }
 
   /** Tells all homes what this partition holds, which they know from before it was opened. */

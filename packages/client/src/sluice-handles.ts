@@ -29,7 +29,7 @@ import {
 /** The longest page there is. */
 const ALL_GATES = { limit: 1_000 } as const;
 
-export class Sluice extends Emitter<SluiceEvents> implements AsyncDisposable {
+export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #activity = new Activity();
   readonly #detach: () => void;
@@ -51,10 +51,10 @@ export class Sluice extends Emitter<SluiceEvents> implements AsyncDisposable {
    * client reconnects and repeats unanswered calls; each takes effect exactly once. While the
    * server is away, calls wait for `callTimeout`.
    */
-  static async connect(url: string, options: ConnectOptions = {}): Promise<Sluice> {
+  static async connect(url: string, options: ConnectOptions = {}): Promise<SluiceHandles> {
     const link = new LinkFeed();
     const port = await connectBroker(url, { ...options, onLink: link.tell });
-    return new Sluice({ port, clock: STEADY_CLOCK, failed: port.failure, link });
+    return new SluiceHandles({ port, clock: STEADY_CLOCK, failed: port.failure, link });
   }
 
   /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { idOf, parseId } from "./tokens.ts";
+import { idOf, parseId } from "./job-ids.ts";
 
 const NUMBERS = [1, 35, 36, 1295, 1296, 10 ** 6, 2 ** 32, Number.MAX_SAFE_INTEGER];
 

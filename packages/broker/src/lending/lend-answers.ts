@@ -5,7 +5,7 @@ import { LEND_HOLD_MS, LEND_SILENT_MS } from "../limits.ts";
 import { toPortError } from "../refuse.ts";
 import type { Grant, LendAnswer, LendRequest } from "./port.ts";
 
-export interface LenderWorld {
+export interface LendingParts {
   readonly engine: Engine;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ interface Held {
 }
 
 /** A borrower, as far as this process has heard of it. */
-class Peer {
+class KnownBorrower {
   seq = 0;
   lots: LentLot[] = [];
   held: Held | undefined;
@@ -31,12 +31,12 @@ class Peer {
  * lent, lots that are missing, or, after a while, nothing. A borrower has one call waiting here: an
  * older one is answered when a newer one comes. No lot is told of before it is durable.
  */
-export class LenderDesk {
-  readonly #w: LenderWorld;
-  readonly #peers = new Map<string, Peer>();
+export class LendAnswers {
+  readonly #w: LendingParts;
+  readonly #peers = new Map<string, KnownBorrower>();
   #isStopped = false;
 
-  constructor(world: LenderWorld) {
+  constructor(world: LendingParts) {
     this.#w = world;
   }
 
@@ -60,7 +60,7 @@ export class LenderDesk {
   }
 
   /** Takes in what is said; undefined: it is not newer than what was heard. */
-  #hear(request: LendRequest): Peer | undefined {
+  #hear(request: LendRequest): KnownBorrower | undefined {
     const { borrower, life, homeLife, seq, isAll, words, news } = request;
     const { engine, clock } = this.#w;
     const { lender } = engine;
@@ -70,7 +70,7 @@ export class LenderDesk {
     const isNewLife = life > lender.lifeOf(borrower);
     if ((known === undefined || isNewLife) && !isAll) return undefined;
     if (known !== undefined && !isNewLife && seq <= known.seq) return undefined;
-    const peer = known ?? new Peer();
+    const peer = known ?? new KnownBorrower();
     this.#peers.set(borrower, peer);
     peer.seq = seq;
     // What was lent to the life before is not known to this one, and expires.
@@ -90,7 +90,7 @@ export class LenderDesk {
   }
 
   /** Whoever is not heard of any more gets nothing that nobody would use. */
-  #setSilence(peer: Peer, borrower: string): void {
+  #setSilence(peer: KnownBorrower, borrower: string): void {
     const { clock, engine } = this.#w;
     peer.silence?.cancel();
     peer.silence = clock.at(clock.now() + LEND_SILENT_MS, () => {
@@ -102,14 +102,14 @@ export class LenderDesk {
   }
 
   /** What can be lent now is lent by a run of the pump, which is due at the end of this turn. */
-  async #now(peer: Peer): Promise<void> {
+  async #now(peer: KnownBorrower): Promise<void> {
     peer.held?.answer();
     await undefined;
     this.look();
   }
 
   /** Waits until there is something to say to this borrower. */
-  async #turn(peer: Peer, borrower: string): Promise<void> {
+  async #turn(peer: KnownBorrower, borrower: string): Promise<void> {
     peer.held?.answer();
     const { lender } = this.#w.engine;
     const isAnswer = peer.lots.length > 0 || lender.missingLots(borrower).length > 0;

@@ -1,6 +1,6 @@
 import type { EngineOptions } from "@sluice/engine";
-import { BorrowerDesk, type BorrowerWorld } from "./borrower.ts";
-import { LenderDesk } from "./lender.ts";
+import { HomeLinks, type SharingParts } from "./home-links.ts";
+import { LendAnswers } from "./lend-answers.ts";
 import type { Homes } from "./port.ts";
 
 /** What the engine is told when gates are shared: which of them are at home elsewhere. */
@@ -10,17 +10,17 @@ export function sharing(homes: Homes | undefined): EngineOptions {
 }
 
 /** Both sides of a partition that shares its gates with others. */
-export class Sharing {
-  readonly lender: LenderDesk;
-  readonly #borrower: BorrowerDesk;
-  readonly #w: BorrowerWorld;
+export class SharedGates {
+  readonly lender: LendAnswers;
+  readonly #borrower: HomeLinks;
+  readonly #w: SharingParts;
   #polls = 0;
 
-  constructor(of: Omit<BorrowerWorld, "homes" | "wake">, homes: Homes, wake: () => void) {
+  constructor(of: Omit<SharingParts, "homes" | "wake">, homes: Homes, wake: () => void) {
     const { engine, journal, clock } = of;
     this.#w = { engine, journal, clock, homes, wake };
-    this.lender = new LenderDesk(this.#w);
-    this.#borrower = new BorrowerDesk(this.#w);
+    this.lender = new LendAnswers(this.#w);
+    this.#borrower = new HomeLinks(this.#w);
   }
 
   /** The engine is as the log says. */

@@ -1,5 +1,5 @@
-import type { ByteReader } from "./codec/byte-reader.ts";
-import type { ByteWriter } from "./codec/byte-writer.ts";
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 
 /**
  * What a job carries for its worker. In the log it stands inside of the fact that brought it: two

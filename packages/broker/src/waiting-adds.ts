@@ -6,7 +6,7 @@ import type { HeldGroups } from "./held-groups.ts";
 import { WAITING_ADDS_MAX } from "./limits.ts";
 import { toPortError } from "./refuse.ts";
 
-interface Waiting {
+interface WaitingAdd {
   spec: JobSpec;
   lane: string;
   refusal: Refusal;
@@ -19,12 +19,12 @@ interface Waiting {
  * Adds that wait for room in a full queue, in the order in which they came. Each is tried when jobs
  * have left the queue, and refused when its time is up.
  */
-export class Room {
+export class WaitingAdds {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #groups: HeldGroups;
   readonly #wake: () => void;
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #waiting = new Map<string, Set<WaitingAdd>>();
 
   constructor(engine: Engine, clock: Clock, groups: HeldGroups, wake: () => void) {
     this.#engine = engine;
@@ -103,7 +103,7 @@ export class Room {
     if (list.size === 0) this.#waiting.delete(queue);
   }
 
-  #enter(queue: string, waiting: Waiting): void {
+  #enter(queue: string, waiting: WaitingAdd): void {
     this.#waiting.get(queue)!.delete(waiting);
     waiting.timer.cancel();
     try {
