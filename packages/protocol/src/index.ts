@@ -5,7 +5,7 @@ export {
   parseTimeout,
   timedOut,
 } from "./call-options.ts";
-export type { CallRow, HttpRoute, IdPlace, Right, Subject } from "./calls/call.ts";
+export type { CallRow, HttpRoute, IdPlace, JobNames, Right, Subject } from "./calls/call.ts";
 export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
 export { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";

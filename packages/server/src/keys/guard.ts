@@ -2,56 +2,228 @@
  * The Broker port with a check before every call. HTTP and the stream alike see a broker only
  * through it, so there is one place that decides who may do what; docs/operating.md has the table.
  * The check is made on each call, so a key that is revoked is refused at its next one.
+ *
+ * Which right a call needs is in its row. Written here are the calls that do more than ask for it.
  */
 import {
+  type Added,
+  type AddOptions,
   type Broker,
   type BrokerEvent,
   type BrokerStats,
   boundCalls,
+  CALLS,
+  type CallName,
+  type ConsumeOptions,
+  type Consumer,
+  callsOf,
+  type DeleteQueueOptions,
+  type Deliver,
+  defineCalls,
   type EventFilter,
+  type GateInfo,
+  type GatesOptions,
+  type GatesPage,
+  type LeasedJob,
+  type LeaseOptions,
+  type Nack,
+  type NewJob,
+  type OperationOptions,
+  type Outcome,
+  type Page,
+  type QueueDeleted,
+  type QueueInfo,
+  type QueueOptions,
+  type QueuesOptions,
+  SluiceError,
   type StatsOptions,
+  type Why,
 } from "@sluice/protocol";
 import { STEADY_CLOCK } from "@sluice/protocol/wire";
-import { GuardedPlace } from "./guard-queues.ts";
+import { forAllowed } from "../batch.ts";
+import type { Access } from "./access.ts";
+import { forbidden } from "./grant.ts";
+import { refuseGroup } from "./group-rights.ts";
+import { EITHER, guardedCall } from "./guarded-call.ts";
+import { guardedConsumer, guardedLease } from "./guarded-leases.ts";
+import { enterJob, forOwnJobs, seenQueues } from "./job-rights.ts";
+import { limitedPolicy } from "./limited-policy.ts";
 import { Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
+import { refuseGates } from "./refuse-gates.ts";
 import { SeenEvents } from "./seen-events.ts";
+import { seenWhy } from "./seen-why.ts";
+import { whileAllowed } from "./while-allowed.ts";
 
 export function guard(broker: Broker, principal: Principal): Broker {
   return new Guard(broker, new Permit(principal));
 }
 
-class Guard extends GuardedPlace implements Broker {
-  readonly #broker: Broker;
-  readonly #permit: Permit;
+type Own =
+  | ("add" | "nack" | "why" | "queuesOf" | "stats")
+  | ("setQueue" | "deleteQueue" | "queues" | "gate" | "gates");
+
+class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access {
+  readonly broker: Broker;
+  readonly permit: Permit;
 
   constructor(broker: Broker, permit: Permit) {
-    super(broker, permit);
-    this.#broker = broker;
-    this.#permit = permit;
+    super();
+    this.broker = broker;
+    this.permit = permit;
+  }
+
+  async add(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: AddOptions = {},
+  ): Promise<Outcome<Added>[]> {
+    this.permit.enter("produce", queue);
+    // It may wait for room in the queue.
+    const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> =>
+      whileAllowed(this.permit, "produce", queue, options.signal, (signal) =>
+        this.permit.underOwnId({ ...options, signal }, (own) =>
+          this.broker.add(queue, allowed, own),
+        ),
+      );
+    // The broker refuses what is not a list.
+    if (!Array.isArray(jobs)) return add(jobs);
+    const nameable = this.permit.nameable(queue);
+    const refusals = jobs.map((job): Outcome<Added> | undefined => {
+      const error = refuseGroup(this.permit, queue, job) ?? refuseGates(nameable, job);
+      return error === undefined ? undefined : { error: error.toJSON() };
+    });
+    if (refusals.every((refusal) => refusal === undefined)) return add(jobs);
+    return forAllowed(jobs, refusals, add);
+  }
+
+  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    return guardedLease(this, queue, options);
+  }
+
+  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    return guardedConsumer(this, queue, options, deliver);
+  }
+
+  /** The broker knows which gates the policy of its queue has put on a job; these are the key's. */
+  async nack(
+    items: readonly Nack[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<true | number>[]> {
+    return forOwnJobs(this, CALLS.nack, items, (allowed) => {
+      const mayCool = this.permit.coolable();
+      // The broker refuses what is not a list.
+      const isLimited = mayCool !== undefined && Array.isArray(allowed);
+      const limited = isLimited ? allowed.map((item) => ({ ...item, mayCool })) : allowed;
+      return this.permit.underOwnId(options, (own) => this.broker.nack(limited, own));
+    });
+  }
+
+  async why(id: string): Promise<Why> {
+    await enterJob(this, EITHER, id);
+    const why = await this.broker.why(id);
+    if (this.permit.canAll(EITHER)) return why;
+    return seenWhy(why, (ids) => seenQueues(this, ids));
+  }
+
+  async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
+    this.permit.enterValid();
+    return seenQueues(this, ids);
+  }
+
+  async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    // Opening a queue that is there changes nothing.
+    if (isEmpty(options) && !this.permit.can("admin", queue)) return this.#openQueue(queue);
+    this.permit.enter("admin", queue);
+    const dlq = options?.dlq;
+    if (typeof dlq === "string" && dlq !== `${queue}.dlq` && !this.permit.can("admin", dlq)) {
+      throw forbidden("admin", dlq);
+    }
+    return this.broker.setQueue(queue, limitedPolicy(this.permit, queue, options));
+  }
+
+  /** A key without rights here needs `admin`: it does not learn whether the queue exists. */
+  async #openQueue(queue: string): Promise<QueueInfo> {
+    if (!this.permit.sees(queue)) this.permit.enter("admin", queue);
+    this.permit.enterAny(queue);
+    return this.broker.queue(queue).catch((error: unknown) => {
+      const isMissing = error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";
+      throw isMissing ? forbidden("admin", queue) : error;
+    });
+  }
+
+  /** Its dead letters are in another queue: who deletes them must be allowed to do so there. */
+  async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
+    this.permit.enter("admin", queue);
+    if (options?.deadLetters === "delete") {
+      const { dlq } = (await this.broker.queue(queue)).config;
+      if (dlq !== false) this.permit.enter("admin", dlq);
+    }
+    return this.permit.underOwnId(options, (own) => this.broker.deleteQueue(queue, own));
+  }
+
+  /** A page is filled with what the caller may see, however much of other callers lies between. */
+  async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
+    this.permit.enterValid();
+    const items: QueueInfo[] = [];
+    let page = await this.broker.queues(options);
+    const limit = options.limit ?? page.items.length;
+    for (;;) {
+      for (const [i, info] of page.items.entries()) {
+        if (this.permit.sees(info.name)) items.push(info);
+        const isMore = i + 1 < page.items.length || page.cursor !== undefined;
+        if (items.length === limit && isMore) return { items, cursor: info.name };
+      }
+      if (page.cursor === undefined) return { items };
+      page = await this.broker.queues({ ...options, cursor: page.cursor });
+    }
+  }
+
+  // Gates are shared by all queues: every key may read them. How many wait is no secret, whose
+  // they are may be.
+
+  async gate(key: string): Promise<GateInfo> {
+    this.permit.enterValid();
+    return this.#seenLine(await this.broker.gate(key));
+  }
+
+  async gates(options: GatesOptions = {}): Promise<GatesPage> {
+    if (options.queue === undefined) this.permit.enterValid();
+    else this.permit.enterAny(options.queue);
+    const page = await this.broker.gates(options);
+    return { ...page, items: page.items.map((gate) => this.#seenLine(gate)) };
+  }
+
+  #seenLine(gate: GateInfo): GateInfo {
+    return { ...gate, line: gate.line.filter(({ queue }) => this.permit.sees(queue)) };
+  }
+
+  async stats(options: StatsOptions = {}): Promise<BrokerStats> {
+    this.permit.enterValid();
+    const queues = (options.queues ?? []).filter((name) => this.permit.sees(name));
+    return this.broker.stats({ ...options, queues });
   }
 
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    this.#permit.enterValid();
-    const events = this.#broker.events(filter);
-    return new SeenEvents(events, this.#permit.principal, (event) => this.#isSeen(event));
+    this.permit.enterValid();
+    const events = this.broker.events(filter);
+    return new SeenEvents(events, this.permit.principal, (event) => this.#isSeen(event));
   }
 
   #isSeen(event: BrokerEvent): boolean {
     // What was cut off the log concerns those who run the server.
-    if (event.event === "torn") return this.#permit.canAll(["admin"]);
+    if (event.event === "torn") return this.permit.canAll(["admin"]);
     // Of a gate, and of a failed log, all may know.
-    return !("queue" in event) || this.#permit.sees(event.queue);
-  }
-
-  async stats(options: StatsOptions = {}): Promise<BrokerStats> {
-    this.#permit.enterValid();
-    const queues = (options.queues ?? []).filter((name) => this.#permit.sees(name));
-    return this.#broker.stats({ ...options, queues });
+    return !("queue" in event) || this.permit.sees(event.queue);
   }
 
   /** The broker is the server's, not the caller's. */
   async close(): Promise<void> {}
 }
 
+defineCalls(Guard, (name, row) => guardedCall(name, row));
 boundCalls(Guard, { clockOf: () => STEADY_CLOCK });
+
+function isEmpty(options: QueueOptions): boolean {
+  return typeof options === "object" && options !== null && Object.keys(options).length === 0;
+}
