@@ -1,6 +1,7 @@
 // How long the largest and the most costly bodies hold the server's event loop.
 
 import { join } from "node:path";
+import { FrameWriter, JSON_NAMES_MAX, KIND, writeHello } from "@sluice/protocol/wire";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Process } from "../process.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
@@ -17,8 +18,8 @@ interface Body {
   readonly text: () => string;
 }
 
-function names(count: number): string {
-  return `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(",")}}`;
+function names(count: number, prefix = "k"): string {
+  return `{${Array.from({ length: count }, (_, i) => `"${prefix}${i}":1`).join(",")}}`;
 }
 
 function batch(count: number): string {
@@ -54,6 +55,71 @@ async function measureBodies(scale: Scale, report: (figure: Figure) => void): Pr
       turns.push(await server.ask<number>("longestTurnMs"));
     }
     report(figureOf(name, body.length, turns));
+  }
+  await measureCalls(server, address, scale, report);
+}
+
+// Calls by name over the stream: the largest that is parsed, and one that is refused.
+async function measureCalls(
+  server: Process,
+  address: string,
+  scale: Scale,
+  report: (figure: Figure) => void,
+): Promise<void> {
+  const calls = { "as many names as a call may have": JSON_NAMES_MAX, "a million names": 1e6 };
+  const stream = await Stream.open(address);
+  for (const [name, count] of Object.entries(calls)) {
+    const turns: number[] = [];
+    let bytes = 0;
+    for (let run = 0; run < scale.runs; run++) {
+      const message = callOf(`["q",${names(count, `${run}.${count}.`)}]`);
+      bytes = message.length;
+      await server.ask("longestTurnMs");
+      await stream.ask(message);
+      turns.push(await server.ask<number>("longestTurnMs"));
+    }
+    report(figureOf(`a call with ${name}`, bytes, turns));
+  }
+  stream.close();
+}
+
+function callOf(json: string): Uint8Array<ArrayBuffer> {
+  const writer = new FrameWriter();
+  writer.begin(KIND.call, 1);
+  writer.short("setQueue");
+  writer.blob(new TextEncoder().encode(json));
+  writer.end();
+  return writer.take();
+}
+
+class Stream {
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  static async open(address: string): Promise<Stream> {
+    const socket = new WebSocket(`${address.replace("http", "ws")}/v1/stream`);
+    await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+    const stream = new Stream(socket);
+    const writer = new FrameWriter();
+    const greeting = { version: 1, apiKey: undefined, client: "bench", session: "", received: 0 };
+    writeHello(writer, { ...greeting, isResumable: false });
+    await stream.ask(writer.take());
+    return stream;
+  }
+
+  async ask(message: Uint8Array<ArrayBuffer>): Promise<void> {
+    const answered = new Promise((resolve) =>
+      this.#socket.addEventListener("message", resolve, { once: true }),
+    );
+    this.#socket.send(message);
+    await answered;
+  }
+
+  close(): void {
+    this.#socket.close();
   }
 }
 

@@ -21,6 +21,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import {
+  EVENTS,
   type FrameReader,
   type FrameWriter,
   ITEMS_MAX,
@@ -206,7 +207,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
     this.#events.set(operation, events);
     const ask = (): void => {
       events.isHeard = this.#link.isUp;
-      channel.frame(KIND.events, operation, (writer) => writer.json(filter));
+      channel.frame(KIND.events, operation, (writer) => writer.json(filter, EVENTS));
     };
     events.ask = ask;
     ask();

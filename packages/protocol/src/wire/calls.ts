@@ -6,6 +6,9 @@
 import type { CallRow } from "../calls/call.ts";
 import { CALLS, type CallName, rowOf } from "../calls/index.ts";
 import type { BrokerEvent } from "../event.ts";
+import type { Kind } from "../kinds.ts";
+import type { JsonBound } from "./json-bound.ts";
+import { JSON_BYTES_MAX, SMALL_CALL_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -38,15 +41,32 @@ const BYTES = ["payload", "result"] as const;
 /** Blobs of one answer: two for each job of the longest page. */
 const BLOBS_MAX = 2000;
 
+/** Of the filter of events. */
+export const EVENTS: JsonBound = { name: "events", bytesMax: SMALL_CALL_BYTES_MAX };
+
+/** A call whose arguments are texts and numbers needs little room. */
+function boundOf(name: WireName): JsonBound {
+  const isLarge = name === "lend" || kindsOf(rowOf(name)).some(({ schema }) => isMany(schema.type));
+  return { name, bytesMax: isLarge ? JSON_BYTES_MAX : SMALL_CALL_BYTES_MAX };
+}
+
+function kindsOf({ args, options }: CallRow): Kind[] {
+  return [...args.map(({ kind }) => kind), ...Object.values(options)];
+}
+
+function isMany(type: unknown): boolean {
+  return type === "array" || type === "object";
+}
+
 export function writeCall(writer: FrameWriter, name: WireName, args: readonly unknown[]): void {
   writer.short(name);
-  writer.json(args);
+  writer.json(args, boundOf(name));
 }
 
 export function readCall(reader: FrameReader): Call {
   const name = reader.short();
   if (!isWireName(name)) return reader.fail(`an unknown call ${JSON.stringify(name)}`);
-  const args = reader.json();
+  const args = reader.json(boundOf(name));
   if (!Array.isArray(args) || args.length > ARGS_MAX) return reader.fail("JSON of no arguments");
   // JSON has no place for what is absent before what is not.
   return { name, args: args.map((arg) => (arg === null ? undefined : arg)) };

@@ -90,6 +90,7 @@ export class Channel {
   }
 
   #soon(): void {
+    if (this.#writer.isOverfull) this.#send(this.#writer.takeBefore());
     if (this.#writer.size >= MESSAGE_BYTES_AIM) return this.flush();
     if (this.#isDeferred) return;
     this.#isDeferred = true;
@@ -104,7 +105,10 @@ export class Channel {
   flush(): void {
     if (this.#writer.size === 0) return;
     if (this.#received > this.#confirmed) this.#tell();
-    const message = this.#writer.take();
+    this.#send(this.#writer.take());
+  }
+
+  #send(message: Uint8Array<ArrayBuffer>): void {
     this.#made++;
     if (this.#options.isResumable) {
       this.#kept.push(message);

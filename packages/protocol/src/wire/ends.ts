@@ -1,6 +1,7 @@
 /** What a worker says of the jobs that it holds: batches of tokens, and what goes with each. */
 import type { Ack, Extend, Nack } from "../job.ts";
-import { ITEMS_MAX } from "./limits.ts";
+import type { JsonBound } from "./json-bound.ts";
+import { ITEMS_MAX, SMALL_CALL_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -32,6 +33,8 @@ export function readAcks(reader: FrameReader): Ack[] {
   }
   return items;
 }
+
+const NACK: JsonBound = { name: "nack", bytesMax: SMALL_CALL_BYTES_MAX };
 
 const ERROR = 1;
 const DELAY = 2;
@@ -66,7 +69,7 @@ function writeNack(writer: FrameWriter, item: Nack): void {
   );
   if (isError) writer.text(error.slice(0, ERROR_CHARS_MAX));
   if (isDelay) writer.f64(delayMs);
-  if (hasRest) writer.json(other);
+  if (hasRest) writer.json(other, NACK);
   if (isStack) writer.text(stack.slice(0, ERROR_CHARS_MAX));
 }
 
@@ -83,7 +86,7 @@ export function readNacks(reader: FrameReader): Nack[] {
     if ((flags & ERROR) !== 0) item.error = reader.text();
     if ((flags & DELAY) !== 0) item.delayMs = reader.f64();
     if ((flags & UNRECOVERABLE) !== 0) item.unrecoverable = true;
-    const rest = (flags & REST) === 0 ? {} : reader.object();
+    const rest = (flags & REST) === 0 ? {} : reader.object(NACK);
     if ((flags & STACK) !== 0) item.stack = reader.text();
     items.push({ ...rest, ...item });
   }

@@ -1,5 +1,6 @@
 export {
   type Call,
+  EVENTS,
   readAnswer,
   readCall,
   readEvents,
@@ -35,6 +36,8 @@ export {
   FRAME_BYTES_AIM,
   FRAME_BYTES_MAX,
   ITEMS_MAX,
+  JSON_NAMES_MAX,
+  JSON_VALUES_MAX,
   MESSAGE_BYTES_AIM,
   WIRE_VERSION,
 } from "./limits.ts";

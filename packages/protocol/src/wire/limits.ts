@@ -23,3 +23,16 @@ export const HELLO_BYTES_MAX = 8 * 1024;
 
 /** Levels of nested values in JSON: deeper ones could exhaust the stack of who writes them out. */
 export const JSON_DEPTH_MAX = 600;
+
+/**
+ * The JSON of the requests of one message, counted before it is parsed: its bytes, its values
+ * (commas and opening brackets outside of texts), and the names that differ. Each of them takes
+ * 30 ms to parse at most: 2.5 ns for a byte of text, 80 ns for a value, 1.4 µs for a name that was
+ * not seen before. A batch of 10,000 jobs with all their options has 200,000 values.
+ */
+export const JSON_BYTES_MAX = 8 * 1024 * 1024;
+export const JSON_VALUES_MAX = 250_000;
+export const JSON_NAMES_MAX = 20_000;
+
+/** The arguments of a call that names a thing and some options: as much as over HTTP. */
+export const SMALL_CALL_BYTES_MAX = 64 * 1024;

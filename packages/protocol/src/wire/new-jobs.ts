@@ -4,7 +4,8 @@
  */
 import type { JobOptions, NewJob } from "../job.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
-import { ITEMS_MAX } from "./limits.ts";
+import type { JsonBound } from "./json-bound.ts";
+import { ITEMS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -27,6 +28,9 @@ const JOB_BYTES_MIN = 5;
 /** More levels than a path may have, and more gates than a job may name, go as JSON. */
 const LIST_MAX = 255;
 const TEXT_CHARS_MAX = 20_000;
+
+/** Whatever does not fit its place is sent for the broker to judge. */
+const ADD: JsonBound = { name: "add", bytesMax: JSON_BYTES_MAX };
 
 export function writeNewJob(writer: FrameWriter, job: NewJob): void {
   const isObject = typeof job === "object" && job !== null;
@@ -64,7 +68,7 @@ export function writeNewJob(writer: FrameWriter, job: NewJob): void {
   if ((flags & HEADERS) !== 0) writeHeaders(writer, headers!);
   if ((flags & PRIORITY) !== 0) writer.u8(priority as number);
   if ((flags & WEIGHT) !== 0) writer.f64(weight!);
-  if ((flags & REST) !== 0) writer.json(other);
+  if ((flags & REST) !== 0) writer.json(other, ADD);
 }
 
 const NOTHING = new Uint8Array(0);
@@ -89,7 +93,7 @@ function readNewJob(reader: FrameReader): NewJob {
   if ((flags & WEIGHT) !== 0) job.weight = reader.f64();
   if ((flags & (REST | NO_PAYLOAD)) === 0) return job;
   // A spread copies own fields and calls no setter, whatever they are called.
-  const rest: JobOptions = (flags & REST) === 0 ? {} : reader.object();
+  const rest: JobOptions = (flags & REST) === 0 ? {} : reader.object(ADD);
   if ((flags & NO_PAYLOAD) === 0) return { ...rest, ...job };
   const { payload: _, ...options } = job;
   return { ...rest, ...options, payload: undefined as unknown as Uint8Array };

@@ -5,7 +5,7 @@
  * nothing is made by a length or a count that was not held against what is left, and whatever is
  * wrong is one typed error.
  */
-import { JSON_DEPTH_MAX } from "./limits.ts";
+import { checkDepth, type JsonBound, JsonCount } from "./json-bound.ts";
 import { NameCache } from "./name-cache.ts";
 import { malformed } from "./refuse.ts";
 import { HEAD_BYTES, LONG, UTF16 } from "./writer.ts";
@@ -22,11 +22,16 @@ export class FrameReader {
   #at = 0;
   /** Where the frame ends. */
   #end = 0;
+  /** The bounded JSON of the message. */
+  #count: JsonCount | undefined = undefined;
+  readonly #isTrusted: boolean;
   kind = 0;
   operation = 0;
 
-  constructor(message: Uint8Array) {
+  /** The JSON of a sender that is trusted is not bounded. */
+  constructor(message: Uint8Array, { isTrusted = false } = {}) {
     this.#bytes = message;
+    this.#isTrusted = isTrusted;
     this.#view = new DataView(message.buffer, message.byteOffset, message.length);
   }
 
@@ -50,6 +55,11 @@ export class FrameReader {
 
   get left(): number {
     return this.#end - this.#at;
+  }
+
+  /** Leaves the rest of the frame unread. */
+  skip(): void {
+    this.#at = this.#end;
   }
 
   /** Holds that all of the frame was read. */
@@ -133,11 +143,14 @@ export class FrameReader {
     return known;
   }
 
-  json(): unknown {
+  /** A request says what bounds its JSON; an answer is as long as its frame. */
+  json(bound?: JsonBound): unknown {
     const at = this.#at;
     const bytes = this.blob();
-    if (depthOf(bytes) > JSON_DEPTH_MAX) {
-      throw malformed(`JSON nested deeper than ${JSON_DEPTH_MAX}`, at);
+    if (bound === undefined || this.#isTrusted) checkDepth(bytes);
+    else {
+      this.#count ??= new JsonCount();
+      this.#count.add(bytes, bound);
     }
     try {
       return JSON.parse(utf8.decode(bytes));
@@ -147,9 +160,9 @@ export class FrameReader {
   }
 
   /** JSON of an object with fields. */
-  object(): Record<string, unknown> {
+  object(bound?: JsonBound): Record<string, unknown> {
     const at = this.#at;
-    const value = this.json();
+    const value = this.json(bound);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw malformed("JSON of no object", at);
     }
@@ -200,25 +213,4 @@ function ascii(bytes: Uint8Array, from: number, length: number): string {
   }
   for (; at < end; at++) text += String.fromCharCode(bytes[at]!);
   return text;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** How deep JSON is nested; brackets inside of texts do not count. */
-function depthOf(json: Uint8Array): number {
-  let depth = 0;
-  let deepest = 0;
-  let isText = false;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i]!;
-    if (isText) {
-      if (byte === BACKSLASH) i++;
-      else if (byte === QUOTE) isText = false;
-    } else if (byte === QUOTE) isText = true;
-    // An opening bracket or brace, and a closing one.
-    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return deepest;
 }

@@ -13,6 +13,8 @@
  * json    a blob of JSON as UTF-8
  */
 import { SluiceError } from "../errors.ts";
+import { type JsonBound, JsonCount } from "./json-bound.ts";
+import { JSON_NAMES_MAX } from "./limits.ts";
 
 export const UTF16 = 0xffff;
 export const LONG = 0xff;
@@ -25,6 +27,9 @@ const BLOCK_BYTES = 1024 * 1024;
 /** Characters that are copied one by one; beyond it the native encoder is faster. */
 const COPIED_CHARS_MAX = 40;
 
+/** What a frame may have of JSON that is copied unread: five bytes are one name at most. */
+const COPIED_LOAD_BYTES = 5 * JSON_NAMES_MAX;
+
 const utf8 = new TextEncoder();
 
 export class FrameWriter {
@@ -34,6 +39,9 @@ export class FrameWriter {
   /** Where the message begins, and the frame in it. */
   #message = 0;
   #frame = 0;
+  /** The bounded JSON of the frame, and what that of the frames before it takes of the bounds. */
+  #count: JsonCount | undefined = undefined;
+  #loadBefore = 0;
 
   /** Bytes of the message so far. */
   get size(): number {
@@ -47,7 +55,7 @@ export class FrameWriter {
 
   begin(kind: number, operation: number): void {
     this.room(HEAD_BYTES);
-    this.#frame = this.#at;
+    this.#next();
     this.#bytes[this.#at] = kind;
     this.#view.setUint32(this.#at + 1, operation, true);
     this.#at += HEAD_BYTES;
@@ -60,11 +68,19 @@ export class FrameWriter {
   /** Forgets the frame that was begun. */
   drop(): void {
     this.#at = this.#frame;
+    this.#count = undefined;
+  }
+
+  #next(): void {
+    this.#frame = this.#at;
+    if (this.#count !== undefined) this.#loadBefore += this.#count.load;
+    this.#count = undefined;
   }
 
   /** A frame that was written before, as it is. */
   copy(frame: Uint8Array): void {
-    this.#frame = this.#at;
+    this.#next();
+    this.#loadBefore += frame.length / COPIED_LOAD_BYTES;
     this.raw(frame);
   }
 
@@ -75,8 +91,26 @@ export class FrameWriter {
 
   /** The message: a view. The next one begins behind it. */
   take(): Uint8Array<ArrayBuffer> {
-    const message = this.#bytes.subarray(this.#message, this.#at);
-    this.#message = this.#at;
+    this.#loadBefore = 0;
+    this.#count = undefined;
+    return this.#takeTo(this.#at);
+  }
+
+  /** More JSON than a message may have, where the frame that was ended last is not all of it. */
+  get isOverfull(): boolean {
+    if (this.#frame === this.#message) return false;
+    return this.#loadBefore + (this.#count?.load ?? 0) > 1;
+  }
+
+  /** The message without the frame that was ended last, which begins the next one. */
+  takeBefore(): Uint8Array<ArrayBuffer> {
+    this.#loadBefore = 0;
+    return this.#takeTo(this.#frame);
+  }
+
+  #takeTo(end: number): Uint8Array<ArrayBuffer> {
+    const message = this.#bytes.subarray(this.#message, end);
+    this.#message = end;
     return message;
   }
 
@@ -148,8 +182,14 @@ export class FrameWriter {
     this.text(text);
   }
 
-  json(value: unknown): void {
-    this.blob(utf8.encode(JSON.stringify(value)));
+  /** A request says what bounds its JSON, and is refused here as it would be at the other end. */
+  json(value: unknown, bound?: JsonBound): void {
+    const bytes = utf8.encode(JSON.stringify(value));
+    if (bound !== undefined) {
+      this.#count ??= new JsonCount();
+      this.#count.add(bytes, bound);
+    }
+    this.blob(bytes);
   }
 
   /** Copies a text to `at` and stands behind it; false when it is not ASCII. */

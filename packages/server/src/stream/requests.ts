@@ -18,6 +18,7 @@ import {
 import {
   type Call,
   type ConsumeRequest,
+  EVENTS,
   FRAME_BYTES_MAX,
   type FrameReader,
   type FrameWriter,
@@ -78,7 +79,7 @@ export class Requests {
     if (kind === KIND.credits) return this.#credits(operation, reader.f64());
     if (operation === 0) reader.fail("an operation without a number");
     const bytes = reader.frameBytes;
-    const answer = this.#start(reader);
+    const answer = this.#startOrRefuse(reader);
     this.#bytes += bytes;
     this.#count++;
     void this.#answer(operation, answer, bytes);
@@ -110,6 +111,17 @@ export class Requests {
     this.#session.channel.frame(KIND.error, operation, (writer) =>
       writeError(writer, error.toJSON()),
     );
+  }
+
+  /** A request that is too large is refused alone: its frame is whole, and so are the next. */
+  #startOrRefuse(reader: FrameReader): Promise<Write> {
+    try {
+      return this.#start(reader);
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code !== "PAYLOAD_TOO_LARGE") throw error;
+      reader.skip();
+      return Promise.reject(error);
+    }
   }
 
   /** Reads the frame to its end at once; what it says is done by and by. */
@@ -258,7 +270,7 @@ export class Requests {
 
   #events(reader: FrameReader): Promise<Write> {
     const { operation } = reader;
-    const filter = reader.json();
+    const filter = reader.json(EVENTS);
     return this.#patiently(operation, async (signal) => {
       await tellEvents(this.#session, operation, checkFilter(filter), signal);
       return this.#frame(KIND.over, (writer) => writer.u8(0));

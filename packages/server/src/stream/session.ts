@@ -115,7 +115,8 @@ export class Session {
   #receive(message: Uint8Array): void {
     try {
       this.channel.count(message);
-      const reader = new FrameReader(message);
+      // A node passes on what it has bounded itself.
+      const reader = new FrameReader(message, { isTrusted: this.#options.isNode });
       while (reader.next()) {
         this.#handle(reader);
         reader.done();
