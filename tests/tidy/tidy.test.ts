@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { findDeadCode } from "./dead-code.ts";
 import { arrows } from "./rules/arrows.ts";
 import { columns } from "./rules/columns.ts";
+import { cycles } from "./rules/cycles.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { fileNames } from "./rules/file-names.ts";
 import { purity } from "./rules/purity.ts";
@@ -19,6 +20,7 @@ const tree = readTree(root);
 
 const RULES: readonly (readonly [string, Rule])[] = [
   ["imports between packages follow the arrows", arrows],
+  ["no file imports itself through others", cycles],
   ["engine and protocol stand on nothing", purity],
   ["files and functions keep to their size", size],
   ["no test is left out without a reason", skippedTests],

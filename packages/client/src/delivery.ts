@@ -8,13 +8,13 @@
  * held → ending by the first end that is asked for; held → lost by a heartbeat that is refused, or
  * by a cancel from here. Both are final: what else is asked of the job is refused with LEASE_LOST.
  */
-import { type FairnessKey, type LeasedJob, SluiceError } from "@sluice/protocol";
+import { type ErrorJson, type FairnessKey, type LeasedJob, SluiceError } from "@sluice/protocol";
 import { type Duration, parseDuration, parseLease } from "./duration.ts";
-import { failureOf } from "./failure.ts";
+import { type Failure, failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
 import { checkJson } from "./json.ts";
-import type { Answered, Leases } from "./leases.ts";
 import { encodeResult } from "./payload.ts";
+import type { StandardSchema } from "./schema.ts";
 import type { WorkJob } from "./work-job.ts";
 
 /** What a handler gets beside its job. The functions may be taken out of the object. */
@@ -36,6 +36,19 @@ export interface ConsumedJob<Payload, Result> extends WorkJob<Payload>, WorkCont
   giveBack(): Promise<void>;
 }
 
+/** Told how the end of a job was answered; without an error it is durable. */
+export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
+
+/** What a delivery asks of those who keep its lease. */
+export interface DeliveryLeases {
+  readonly result: StandardSchema | undefined;
+  ack(job: Delivery, result: Uint8Array | undefined, answered: Answered): void;
+  nack(job: Delivery, failure: Failure, answered: Answered): void;
+  giveBack(job: Delivery, answered: Answered): void;
+  extend(job: Delivery, leaseMs: number): Promise<number>;
+  progress(job: Delivery, progress: unknown): Promise<void>;
+}
+
 export type DeliveryState = "held" | "ending" | "lost";
 
 /** Users see it through the interfaces above; the rest is between it and `Leases`. */
@@ -55,12 +68,12 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   /** What each heartbeat extends the lease by, and when the next one is due. */
   leaseMs: number;
   beatAt: number;
-  readonly #leases: Leases;
+  readonly #leases: DeliveryLeases;
   #state: DeliveryState = "held";
   #abort: AbortController | undefined = undefined;
   #lostBy: SluiceError | undefined = undefined;
 
-  constructor(leases: Leases, job: LeasedJob, leaseMs: number, beatAt: number) {
+  constructor(leases: DeliveryLeases, job: LeasedJob, leaseMs: number, beatAt: number) {
     this.id = job.id;
     this.queue = job.queue;
     this.headers = job.headers;

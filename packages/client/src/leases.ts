@@ -20,13 +20,10 @@ import {
   SluiceError,
   type Timer,
 } from "@sluice/protocol";
-import { Delivery } from "./delivery.ts";
+import { type Answered, Delivery, type DeliveryLeases } from "./delivery.ts";
 import type { Failure } from "./failure.ts";
 import { Gather, type Waiter } from "./gather.ts";
 import type { StandardSchema } from "./schema.ts";
-
-/** Told how the end of a job was answered; without an error it is durable. */
-export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
 
 export interface LeasesOptions {
   readonly port: Broker;
@@ -57,7 +54,7 @@ export function isLosing({ code }: { code: ErrorCode }): boolean {
   return LOSING.has(code);
 }
 
-export class Leases {
+export class Leases implements DeliveryLeases {
   readonly #options: LeasesOptions;
   readonly #held = new Set<Delivery>();
   readonly #acks: Gather<Ack, true>;

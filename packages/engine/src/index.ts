@@ -2,9 +2,9 @@ export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
 export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts/facts.ts";
-export type { LentLot, LotUse, Want } from "./lending/ledger.ts";
+export type { GateNews, LentLot, LotUse, Want } from "./lending/ledger.ts";
 export type { BorrowerWord } from "./lending/lender.ts";
-export type { GateNews } from "./lending/news.ts";
+
 export { ADD_STEPS_MAX } from "./limits.ts";
 export type { Answered } from "./operation-answers.ts";
 export type { GatePlace } from "./queries/gate-list.ts";

@@ -6,7 +6,7 @@ import { failed, invalid } from "./errors.ts";
 import { Life } from "./life.ts";
 import { SEGMENT_BYTES_MIN } from "./limits.ts";
 import { Lock } from "./lock.ts";
-import type { Batch, Log, Position, Span } from "./log.ts";
+import type { Batch, Log, Position, Span, TornTail } from "./log.ts";
 import { type FileLogOptions, parseOptions } from "./options.ts";
 import { type Recovered, recover, type Segment } from "./recover.ts";
 import { checkNoRepair } from "./repair-note.ts";
@@ -14,7 +14,6 @@ import { replaySegments } from "./replay.ts";
 import { noteSeal } from "./seal-note.ts";
 import { HEADER_BYTES, segmentName } from "./segment.ts";
 import { SegmentFiles } from "./segment-files.ts";
-import type { TornTail } from "./torn-tail.ts";
 import { Writer } from "./writer.ts";
 
 type Settings = Required<FileLogOptions>;

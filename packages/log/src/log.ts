@@ -1,11 +1,26 @@
 import type { SluiceError } from "@sluice/protocol";
-import type { TornTail } from "./torn-tail.ts";
 
 /**
  * Where a batch of facts stands in the log. A safe integer that only grows, over restarts and trims
  * too; for the file log it is the address of the batch's frame in all bytes ever written.
  */
 export type Position = number;
+
+/**
+ * The end of a log that a start has cut off: its last frames are not whole. As a rule they belong
+ * to an append that a crash interrupted, and no caller had an answer. A disk that changed bytes of
+ * the last commit after it was synced leaves the same picture, so nothing more can be said of them
+ * than that they cannot be shown to have been confirmed.
+ */
+export interface TornTail {
+  /** The segment that was cut. */
+  readonly file: string;
+  /** Where in it. */
+  readonly offset: number;
+  readonly sizeBytes: number;
+  /** The file with the bytes that were cut; undefined when the disk was full. */
+  readonly aside: string | undefined;
+}
 
 export interface Batch {
   readonly position: Position;

@@ -8,9 +8,10 @@ import {
   SEGMENT_BYTES_MAX,
   SEGMENT_BYTES_MIN,
 } from "./limits.ts";
+import type { TornTail } from "./log.ts";
 import { type Processes, realProcesses } from "./processes.ts";
 import { realDisk } from "./real-disk.ts";
-import { type TornTail, warnOfTorn } from "./torn-tail.ts";
+import { warnOfTorn } from "./torn-tail.ts";
 import type { Durability } from "./writer.ts";
 
 export interface FileLogOptions {

@@ -4,12 +4,12 @@ import { type Disk, type DiskFile, readAll, writeAll } from "./disk.ts";
 import { damaged, flawed, newerVersion } from "./errors.ts";
 import { getPosition, type Kind, SEAL, TRIM, viewOf } from "./frame.ts";
 import { CHUNK_BYTES } from "./limits.ts";
-import type { Position } from "./log.ts";
+import type { Position, TornTail } from "./log.ts";
 import { findSeal, type Sealed } from "./seal-note.ts";
 import { wasSynced } from "./search.ts";
 import { baseOf, type SegmentHeader, segmentName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
-import { keepAside, type TornTail } from "./torn-tail.ts";
+import { keepAside } from "./torn-tail.ts";
 
 /**
  * What a start finds, and what it may change.

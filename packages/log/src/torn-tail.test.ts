@@ -6,9 +6,10 @@ import { type TestContext, test } from "node:test";
 import { checkLog } from "./check.ts";
 import { FileLog } from "./file-log.ts";
 import { TORN_BYTES_MAX, TORN_FILES_MAX } from "./limits.ts";
+import type { TornTail } from "./log.ts";
 import type { FileLogOptions } from "./options.ts";
 import { realDisk } from "./real-disk.ts";
-import { describeTorn, type TornTail } from "./torn-tail.ts";
+import { describeTorn } from "./torn-tail.ts";
 
 function folder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), "sluice-torn-"));

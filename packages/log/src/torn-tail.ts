@@ -1,23 +1,7 @@
 import { join } from "node:path";
 import { codeOf, type Disk, readAll, writeAll } from "./disk.ts";
 import { CHUNK_BYTES, TORN_BYTES_MAX, TORN_FILES_MAX } from "./limits.ts";
-import type { Position } from "./log.ts";
-
-/**
- * The end of a log that a start has cut off: its last frames are not whole. As a rule they belong
- * to an append that a crash interrupted, and no caller had an answer. A disk that changed bytes of
- * the last commit after it was synced leaves the same picture, so nothing more can be said of them
- * than that they cannot be shown to have been confirmed.
- */
-export interface TornTail {
-  /** The segment that was cut. */
-  readonly file: string;
-  /** Where in it. */
-  readonly offset: number;
-  readonly sizeBytes: number;
-  /** The file with the bytes that were cut; undefined when the disk was full. */
-  readonly aside: string | undefined;
-}
+import type { Position, TornTail } from "./log.ts";
 
 /** `torn-<address>.<number>`: several tails may be cut at the same address. */
 const NAME = /^torn-(\d{16})\.(\d{1,9})$/;

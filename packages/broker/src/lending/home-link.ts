@@ -1,8 +1,16 @@
-import type { BorrowerWord, GateNews, LotUse, Want } from "@sluice/engine";
-import type { Timer } from "@sluice/protocol";
+import type { BorrowerWord, Engine, GateNews, LotUse, Want } from "@sluice/engine";
+import type { Clock, Timer } from "@sluice/protocol";
+import type { Journal } from "../journal.ts";
 import { LEND_ANSWER_MS, LEND_HOLD_MS, LEND_RETRY_MS } from "../limits.ts";
-import type { SharingParts } from "./home-links.ts";
-import type { LendAnswer, LendRequest } from "./port.ts";
+import type { Homes, LendAnswer, LendRequest } from "./port.ts";
+
+export interface SharingParts {
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly homes: Homes;
+  wake(): void;
+}
 
 /** Calls on their way at once: one waits at the home while the next brings what is new. */
 const CALLS_MAX = 2;

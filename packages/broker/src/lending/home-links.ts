@@ -1,16 +1,5 @@
-import type { Engine, GateNews } from "@sluice/engine";
-import type { Clock } from "@sluice/protocol";
-import type { Journal } from "../journal.ts";
-import { HomeLink } from "./home-link.ts";
-import type { Homes } from "./port.ts";
-
-export interface SharingParts {
-  readonly engine: Engine;
-  readonly journal: Journal;
-  readonly clock: Clock;
-  readonly homes: Homes;
-  wake(): void;
-}
+import type { GateNews } from "@sluice/engine";
+import { HomeLink, type SharingParts } from "./home-link.ts";
 
 /** The side of a partition that borrows: one link to each other partition. */
 export class HomeLinks {

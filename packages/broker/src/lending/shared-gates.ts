@@ -1,5 +1,6 @@
 import type { EngineOptions } from "@sluice/engine";
-import { HomeLinks, type SharingParts } from "./home-links.ts";
+import type { SharingParts } from "./home-link.ts";
+import { HomeLinks } from "./home-links.ts";
 import { LendAnswers } from "./lend-answers.ts";
 import type { Homes } from "./port.ts";
 

@@ -1,9 +1,11 @@
 import { type Command, EXIT, Misuse, wordsOf } from "../command.ts";
-import { COMMANDS } from "./index.ts";
 
-const SHELLS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
+type Make = (known: readonly Known[]) => string;
 
-export const completionCommand: Command = {
+const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish };
+
+/** Completes all commands, which are named when they are needed: this is one of them. */
+export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: "completion",
   summary: "completions for bash, zsh or fish",
   verbs: ["bash", "zsh", "fish"],
@@ -16,10 +18,10 @@ sluice completion fish   sluice completion fish | source
     const [shell] = wordsOf(words, "SHELL");
     const make = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
     if (make === undefined) throw new Misuse(`SHELL must be bash, zsh or fish, got ${shell}`);
-    output.out(make());
+    output.out(make(known(commands())));
     return EXIT.well;
   },
-};
+});
 
 interface Known {
   readonly name: string;
@@ -27,20 +29,18 @@ interface Known {
   readonly next: readonly string[];
 }
 
-function known(): Known[] {
-  return COMMANDS.map(({ name, summary, verbs = [], options }) => {
+function known(commands: readonly Command[]): Known[] {
+  return commands.map(({ name, summary, verbs = [], options }) => {
     const flags = Object.keys(options ?? {}).map((option) => `--${option}`);
     const common = options === undefined ? [] : ["--json", "--help"];
     return { name, summary, next: [...verbs, ...flags, ...common] };
   });
 }
 
-function bash(): string {
-  const cases = known().map(({ name, next }) => `    ${name}) words="${next.join(" ")}" ;;`);
+function bash(known: readonly Known[]): string {
+  const cases = known.map(({ name, next }) => `    ${name}) words="${next.join(" ")}" ;;`);
   return `_sluice() {
-  local words="${known()
-    .map(({ name }) => name)
-    .join(" ")}"
+  local words="${known.map(({ name }) => name).join(" ")}"
   if [ "$COMP_CWORD" -gt 1 ]; then
     case "\${COMP_WORDS[1]}" in
 ${cases.map((line) => `  ${line}`).join("\n")}
@@ -52,9 +52,9 @@ ${cases.map((line) => `  ${line}`).join("\n")}
 complete -o default -F _sluice sluice`;
 }
 
-function zsh(): string {
-  const commands = known().map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
-  const cases = known().map(({ name, next }) => `    ${name}) compadd -- ${next.join(" ")} ;;`);
+function zsh(known: readonly Known[]): string {
+  const commands = known.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
+  const cases = known.map(({ name, next }) => `    ${name}) compadd -- ${next.join(" ")} ;;`);
   return `_sluice() {
   local -a commands
   commands=(
@@ -71,8 +71,8 @@ ${cases.join("\n")}
 compdef _sluice sluice`;
 }
 
-function fish(): string {
-  return known()
+function fish(known: readonly Known[]): string {
+  return known
     .flatMap(({ name, summary, next }) => [
       `complete -c sluice -n __fish_use_subcommand -f -a ${name} -d '${quoted(summary)}'`,
       ...next.map((word) => {

@@ -4,7 +4,7 @@ import { addCommand } from "./add.ts";
 import { appCommands } from "./apps.ts";
 import { benchCommand } from "./bench.ts";
 import { clusterCommand } from "./cluster.ts";
-import { completionCommand } from "./completion.ts";
+import { completionOf } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { consumeCommand } from "./consume.ts";
 import { gateCommand } from "./gate.ts";
@@ -33,6 +33,6 @@ export const COMMANDS: readonly Command[] = [
   keysCommand,
   configCommand,
   ...appCommands,
-  completionCommand,
+  completionOf(() => COMMANDS),
   versionCommand,
 ];

@@ -1,9 +1,17 @@
 import type { Core } from "../core.ts";
 import { DELAYED_JOB, JOB_NEXT, LEASED_JOB } from "../jobs/job-fields.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import { AT_TIER, HEAD, KEY, KIND, LANE, LEVEL, QUEUE, REM, STRAND } from "../ring/node-fields.ts";
-import type { Ending } from "../types.ts";
-import { answers, counters, gateStates, openings, storeFacts } from "./checkpoint.ts";
+import { HEAD, KIND, STRAND } from "../ring/node-fields.ts";
+import {
+  answers,
+  counters,
+  gateStates,
+  groupFacts,
+  heldKeys,
+  openings,
+  positions,
+  storeFacts,
+} from "./checkpoint.ts";
 import type { Fact } from "./facts.ts";
 import { recordOf } from "./record.ts";
 
@@ -58,55 +66,5 @@ function* keptJobs(core: Core, queue: QueueState): Generator<Fact> {
   const at = core.now;
   for (let row = queue.keptHead; row !== 0; row = core.jobs.int(row, JOB_NEXT)) {
     yield { at, fact: "job", job: recordOf(core, row) };
-  }
-}
-
-/** A member whose queue is being deleted has ended, although its row is there still. */
-export function* groupFacts(core: Core): Generator<Fact> {
-  for (const { group, ended } of core.groups.all()) {
-    const members = [...group.members].map(
-      ([id, ending]): readonly [number, Ending | undefined] => {
-        const row = ending === undefined ? core.ids.find(id) : 0;
-        return [id, row !== 0 && core.queueOf(row).deleted ? "cancelled" : ending];
-      },
-    );
-    const { name, isHeld: held } = group;
-    const isOver = !held && members.every(([, ending]) => ending !== undefined);
-    yield { at: core.now, fact: "group", name, members, ended: ended || isOver, held };
-  }
-}
-
-/** The leads that lanes and levels have in their rings: whoever leads must not win by a restart. */
-export function* positions(core: Core): Generator<Fact> {
-  for (let node = 1; node < core.rings.nodes.end; node++) {
-    const kind = core.lanes.get(node, KIND);
-    if ((kind !== LANE && kind !== LEVEL) || core.lanes.get(node, KEY) === 0) continue;
-    if (core.rings.isForgettable(node)) continue;
-    const queue = core.queues[core.lanes.get(node, QUEUE)]!;
-    if (queue.deleted) continue;
-    const key = core.lanes.keyOf(node);
-    yield {
-      at: core.now,
-      fact: "position",
-      queue: queue.name,
-      tier: core.lanes.get(node, AT_TIER),
-      path: typeof key === "string" ? [key] : key,
-      isLevel: kind === LEVEL,
-      rounds: core.rings.roundsAhead(node),
-      rem: core.lanes.get(node, REM),
-    };
-  }
-}
-
-/** Windows that outlive their jobs. */
-export function* heldKeys(core: Core): Generator<Fact> {
-  const at = core.now;
-  const queues = [...core.byName.values()];
-  const names = new Map(queues.map((queue) => [queue.serial, queue.name]));
-  for (const held of core.dedupes.all()) {
-    const queue = names.get(held.queue);
-    if (queue === undefined || held.until === Number.POSITIVE_INFINITY) continue;
-    const key = core.dedupes.keyOf(held);
-    yield { at, fact: "key-held", queue, key, id: held.id, until: held.until };
   }
 }

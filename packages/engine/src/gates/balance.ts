@@ -1,7 +1,7 @@
 import { IDLE_MS } from "../limits.ts";
 import { COUNT, GATES, IN_LANE, STRAND_STATE, WAITS_TURN } from "../ring/node-fields.ts";
 import type { GateLine } from "./gate-line.ts";
-import type { Lines, LineWorld } from "./line.ts";
+import type { LineCalls, LineWorld } from "./line-world.ts";
 
 /** Permits that jobs with one gate may take before the first one with several. */
 const START = -2;
@@ -28,10 +28,10 @@ const STRANDS_PER_LOOK = 4;
  */
 export class Balances {
   readonly #w: LineWorld;
-  readonly #lines: Lines;
+  readonly #lines: LineCalls;
   readonly #waiting = new Set<number>();
 
-  constructor(world: LineWorld, lines: Lines) {
+  constructor(world: LineWorld, lines: LineCalls) {
     this.#w = world;
     this.#lines = lines;
   }

@@ -18,7 +18,7 @@ import {
 import { Balances } from "./balance.ts";
 import type { Claim, GateLine, GateSet } from "./gate-line.ts";
 import { KeptPermits } from "./kept-permits.ts";
-import type { Lines, LineWorld } from "./line.ts";
+import type { LineCalls, LineWorld } from "./line-world.ts";
 
 /**
  * Strands whose jobs name several gates: all permits or none, and a bounded wait.
@@ -40,11 +40,11 @@ import type { Lines, LineWorld } from "./line.ts";
  */
 export class Claims {
   readonly #w: LineWorld;
-  readonly #lines: Lines;
+  readonly #lines: LineCalls;
   readonly kept: KeptPermits;
   readonly balances: Balances;
 
-  constructor(world: LineWorld, lines: Lines) {
+  constructor(world: LineWorld, lines: LineCalls) {
     this.#w = world;
     this.#lines = lines;
     this.balances = new Balances(world, lines);

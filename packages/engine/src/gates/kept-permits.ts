@@ -1,7 +1,7 @@
 import { IDLE_MS } from "../limits.ts";
 import { CLAIM_OFFERED, CLAIMS, RESTING, STRAND_STATE, TURNS } from "../ring/node-fields.ts";
 import type { Claim, GateLine } from "./gate-line.ts";
-import type { Lines, LineWorld } from "./line.ts";
+import type { LineCalls, LineWorld } from "./line-world.ts";
 
 /**
  * Claims looked at in one look at a gate. Those beyond wait until one before them leaves, so a
@@ -56,11 +56,11 @@ const TIMED = 2;
  */
 export class KeptPermits {
   readonly #w: LineWorld;
-  readonly #lines: Lines;
+  readonly #lines: LineCalls;
   readonly #restart: (claim: Claim, now: number) => void;
   #order = 0;
 
-  constructor(world: LineWorld, lines: Lines, restart: (claim: Claim, now: number) => void) {
+  constructor(world: LineWorld, lines: LineCalls, restart: (claim: Claim, now: number) => void) {
     this.#w = world;
     this.#lines = lines;
     this.#restart = restart;

@@ -1,16 +1,11 @@
 import * as jobFields from "../jobs/job-fields.ts";
-import type { JobTable } from "../jobs/job-table.ts";
-import type { Lot } from "../lending/ledger.ts";
 import { lotFor } from "../lending/lot-size.ts";
 import { noteMissing } from "../lending/missing.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import type { Lanes } from "../ring/lanes.ts";
 import * as nodeFields from "../ring/node-fields.ts";
-import type { Rings } from "../ring/ring.ts";
 import { Claims } from "./claim.ts";
 import type { GateLine, GateSet } from "./gate-line.ts";
-import type { GateTable } from "./gate-table.ts";
-import type { LineTree } from "./line-tree.ts";
+import type { LineCalls, LineWorld } from "./line-world.ts";
 
 const { COST, SEQ } = jobFields;
 const { AT_TIER, ATTACHED, CHILD, STRAND_STATE, GATES, HEAD, IDLE, IN_LANE, LINED } = nodeFields;
@@ -22,24 +17,6 @@ const STEPS_PER_CALL = 1000;
 const LET_GO = 64;
 /** Jobs failed in one call because their gate opens too late for them. */
 const JUDGED_PER_LOOK = 256;
-
-export interface LineWorld {
-  readonly rings: Rings;
-  readonly lanes: Lanes;
-  readonly lineTree: LineTree;
-  readonly gates: GateTable;
-  readonly jobs: JobTable;
-  readonly queues: (QueueState | undefined)[];
-  /** Facts are being applied: nothing is decided. */
-  readonly isReplaying: boolean;
-  /** A lane of this tier is ready: the queue may have something to dispatch. */
-  wake(queue: QueueState, tier: number): void;
-  /** A borrower gets permits of a gate. */
-  lend(gate: GateLine, borrower: string, cost: number, jobs: number, tier: number): void;
-  lotExpired(gate: GateLine, lot: Lot): void;
-  /** A waiting job's gate opens later than the job would wait. */
-  failWait(row: number, id: number, gate: GateLine): void;
-}
 
 /**
  * Which strands are ready, and who waits for which gate.
@@ -60,7 +37,7 @@ export interface LineWorld {
  * its head changes, a permit is taken or released, the limits change, time has come. Whatever
  * changes one of these must call `look`; a missing call is a job that waits for ever.
  */
-export class Lines {
+export class Lines implements LineCalls {
   readonly claims: Claims;
   readonly #w: LineWorld;
   #due: GateLine[] = [];

@@ -70,6 +70,21 @@ export interface LotUse {
   readonly isOver: boolean;
 }
 
+/**
+ * What partitions that share gates tell each other of one. A cooldown is told by whoever learns of
+ * it, to all others; what feeds a ladder is told to the gate's home, whose ladder it is.
+ */
+export type GateNews =
+  | { readonly gate: string; readonly cooldown: CooldownNews }
+  | { readonly gate: string; readonly isCleared: true }
+  | { readonly gate: string; readonly isOk: boolean };
+
+export interface CooldownNews {
+  readonly ms: number;
+  readonly reason: string;
+  readonly ladderStep: number;
+}
+
 export interface LendingSave {
   lots: Lot[];
   held: [string, number][];

@@ -4,8 +4,9 @@ import type { GateLine } from "../gates/gate-line.ts";
 import { SLOTS_MAX, TIERS_MAX } from "../limits.ts";
 import { key as checkKey, integer } from "../parse/fields.ts";
 import { parseGateKey } from "../parse/parse-gate.ts";
+import type { GateNews } from "./ledger.ts";
 import { type LentLot, LotLedger, type LotUse, newLot, type Want } from "./ledger.ts";
-import { type GateNews, hearNews } from "./news.ts";
+import { hearNews } from "./news.ts";
 
 /** What a borrower says of one gate. */
 export interface BorrowerWord {

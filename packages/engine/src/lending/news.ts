@@ -1,20 +1,6 @@
 import type { Core } from "../core.ts";
 import type { GateLine } from "../gates/gate-line.ts";
-
-/**
- * What partitions that share gates tell each other of one. A cooldown is told by whoever learns of
- * it, to all others; what feeds a ladder is told to the gate's home, whose ladder it is.
- */
-export type GateNews =
-  | { readonly gate: string; readonly cooldown: CooldownNews }
-  | { readonly gate: string; readonly isCleared: true }
-  | { readonly gate: string; readonly isOk: boolean };
-
-export interface CooldownNews {
-  readonly ms: number;
-  readonly reason: string;
-  readonly ladderStep: number;
-}
+import type { GateNews } from "./ledger.ts";
 
 /** A gate was cooled down here: the others have to hear of it. */
 export function tellCooldown(core: Core, gate: GateLine, now: number): void {

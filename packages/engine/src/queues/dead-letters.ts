@@ -1,9 +1,3 @@
-import type { Core } from "../core.ts";
-import { Refusal } from "../errors.ts";
-import { parseLetterQueue } from "../parse/parse-queue.ts";
-import type { QueueConfig } from "../types.ts";
-import type { QueueState } from "./queue-state.ts";
-
 /**
  * Dead letters. A job whose attempts are used up moves, with its id, to the dead letter queue of
  * its queue and is a letter there: `extra.origin` says from which queue, and how it goes back.
@@ -14,11 +8,11 @@ import type { QueueState } from "./queue-state.ts";
  * A queue lists its letters by origin, in the order in which they died, whether they wait, are
  * delayed or leased. The lists are linked through the extras: a letter that leaves costs one step.
  */
-export interface DeadList {
-  head: number;
-  tail: number;
-  count: number;
-}
+import type { Core } from "../core.ts";
+import { Refusal } from "../errors.ts";
+import { parseLetterQueue } from "../parse/parse-queue.ts";
+import type { QueueConfig } from "../types.ts";
+import type { QueueState } from "./queue-state.ts";
 
 export function isLetter(core: Core, row: number): boolean {
   return core.jobs.extra(row)?.origin !== undefined;

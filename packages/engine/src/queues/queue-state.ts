@@ -1,7 +1,6 @@
 import type { Claim, GateLine } from "../gates/gate-line.ts";
 import type { TokenBucket } from "../gates/token-bucket.ts";
 import type { QueueConfig } from "../types.ts";
-import type { DeadList } from "./dead-letters.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 
 /** A worker of a queue and the jobs it would take now. */
@@ -31,6 +30,13 @@ export interface Counters {
   redriven: number;
   dropped: number;
   rejected: number;
+}
+
+/** The letters in a dead letter queue that come from one other queue, in the order of death. */
+export interface DeadList {
+  head: number;
+  tail: number;
+  count: number;
 }
 
 /** One queue: its policy, what is in it, who works for it. */

@@ -1,22 +1,19 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
-import { recordOf } from "../facts/record.ts";
 import type { GateLine, GateSet } from "../gates/gate-line.ts";
-import { MaxWaits, waitTooLong } from "../gates/max-waits.ts";
+import { waitTooLong } from "../gates/max-waits.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
 import * as jobFields from "../jobs/job-fields.ts";
-import { delay, enterStrand, leaveStrand, undelay } from "../jobs/moves.ts";
-import { dueAtOf, noteWall } from "../jobs/wall.ts";
+import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
+import { dueAtOf } from "../jobs/wall.ts";
 import { checkJob } from "../parse/parse-job.ts";
 import { admit, roomFor, roomToReplace } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import * as nodeFields from "../ring/node-fields.ts";
 import type { AddResult, JobSpec } from "../types.ts";
+import { begin } from "./begin.ts";
 import { endPurged, isPurged } from "./end.ts";
 
-const { ADDED, ATTEMPTS, COST, DELAYED_JOB, ID, IN_STRAND, JOB_INTS, LEASED_JOB, META } = jobFields;
-const { SIZE, WAITING_JOB } = jobFields;
-const { GATES } = nodeFields;
+const { DELAYED_JOB, ID, LEASED_JOB, SIZE, WAITING_JOB } = jobFields;
 
 /** Adds one job, or answers with the one that its dedupe key names. */
 export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): AddResult {
@@ -57,38 +54,6 @@ function dropped(queue: QueueState, tier: number): AddResult {
   return { id: 0, dropped: true, tier };
 }
 
-/** Makes the job and lets it wait; answers its id. */
-function begin(
-  core: Core,
-  queue: QueueState,
-  spec: JobSpec,
-  tier: number,
-  dueAt: number,
-  now: number,
-): number {
-  const row = create(core, queue, spec, tier, now);
-  queue.counters.added++;
-  if (dueAt > now) {
-    if (spec.runAt !== undefined) {
-      core.jobs.needExtra(row).runAt = spec.runAt;
-      noteWall(core, spec.runAt);
-    }
-    delay(core, row, dueAt);
-  } else start(core, row, now);
-  if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
-  return core.jobs.num(row, ID);
-}
-
-/**
- * The latest payload of `keepLast` runs now that its job has ended. It was answered long ago, so
- * nothing refuses it any more: no capacity, no limit that was lowered meanwhile.
- */
-export function addFollowUp(core: Core, queue: QueueState, spec: JobSpec, now: number): void {
-  const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
-  const dueAt = dueAtOf(core, spec, now);
-  begin(core, queue, spec, tier, dueAt, now);
-}
-
 /**
  * A purge that is under way may not have reached the job that holds a key: it has ended all the
  * same.
@@ -127,96 +92,6 @@ function checkWait(
     if (waitMs <= maxWaitMs) continue;
     const details = { gate: gate.key, waitMs, maxWaitMs };
     throw new Refusal("WAIT_TOO_LONG", waitTooLong(details), details);
-  }
-}
-
-function create(core: Core, queue: QueueState, spec: JobSpec, tier: number, now: number): number {
-  const strand = strandFor(core, queue, spec, tier, now);
-  const { jobs } = core;
-  const row = jobs.alloc();
-  const ints = jobs.i;
-  const at = row * JOB_INTS;
-  const doubles = jobs.f;
-  doubles[(at >>> 1) + ID] = ++core.lastId;
-  doubles[(at >>> 1) + ADDED] = now;
-  ints[at + IN_STRAND] = strand;
-  ints[at + META] = (tier << 4) | (queue.index << 8);
-  ints[at + ATTEMPTS] = (spec.attempts ?? queue.config.retry.attempts) << 16;
-  ints[at + COST] = spec.cost ?? 1;
-  ints[at + SIZE] = spec.sizeBytes ?? 0;
-  if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
-  if (spec.policyGates === true) jobs.setPolicyGates(row);
-  core.ids.insertNew(row);
-  if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
-  return row;
-}
-
-/** The strand that a new job belongs to, which counts it from now on. */
-function strandFor(
-  core: Core,
-  queue: QueueState,
-  spec: JobSpec,
-  tier: number,
-  now: number,
-): number {
-  const { lanes } = core;
-  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
-  const lane = lanes.laneOf(queue.tiers[tier]!, key);
-  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
-  // After the lane: looking that up may forget another lane, and the set of gates only it used.
-  const strand = core.lines.claims.strandOfSet(lane, core.gates.setOf(spec.gates, now));
-  lanes.use(strand);
-  return strand;
-}
-
-function hasExtra(spec: JobSpec): boolean {
-  return (
-    spec.ttlMs !== undefined ||
-    spec.deadline !== undefined ||
-    spec.maxWaitMs !== undefined ||
-    spec.dedupe !== undefined ||
-    spec.group !== undefined ||
-    spec.leaseMs !== undefined ||
-    spec.backoff !== undefined
-  );
-}
-
-function setExtra(core: Core, queue: QueueState, row: number, spec: JobSpec, now: number): void {
-  const extra = core.jobs.needExtra(row);
-  const id = core.jobs.num(row, ID);
-  const ttlMs = spec.ttlMs ?? queue.config.ttlMs ?? Number.POSITIVE_INFINITY;
-  extra.deadline = now + ttlMs;
-  if (spec.deadline !== undefined) {
-    extra.wallDeadline = spec.deadline;
-    extra.deadline = spec.deadline - core.wall.aheadMs;
-    noteWall(core, spec.deadline);
-  }
-  extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
-  extra.leaseMs = spec.leaseMs ?? 0;
-  extra.backoff = spec.backoff;
-  if (spec.group !== undefined) extra.group = core.groups.join(spec.group, id);
-  if (spec.dedupe === undefined) return;
-  const { key, mode, windowMs } = spec.dedupe;
-  const until = mode === "window" ? now + windowMs! : Number.POSITIVE_INFINITY;
-  extra.dedupe = core.dedupes.hold(queue.serial, key, id, until);
-  extra.dedupeMode = mode;
-}
-
-/** The job begins to wait for its turn; its gates know if it would not wait long. */
-export function start(core: Core, row: number, now: number): void {
-  enterStrand(core, row, now);
-  if (core.jobs.extra(row) !== undefined) watchWaits(core, row);
-}
-
-/** Has a waiting job's gates watch how long it would wait. */
-export function watchWaits(core: Core, row: number): void {
-  const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
-  if (maxWaitMs === Number.POSITIVE_INFINITY) return;
-  const waiter = { maxWaitMs, row, id: core.jobs.num(row, ID) };
-  for (const gate of core.gates.set(core.lanes.get(core.jobs.int(row, IN_STRAND), GATES)).gates) {
-    gate.waits ??= new MaxWaits();
-    gate.waits.add(core.tierOf(row), core.jobs.int(row, COST), waiter);
-    core.lines.look(gate);
   }
 }
 

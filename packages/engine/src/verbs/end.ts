@@ -13,7 +13,7 @@ import { leaveDead } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { Ending } from "../types.ts";
-import { addFollowUp, start } from "./add.ts";
+import { addFollowUp, start } from "./begin.ts";
 
 type EndedFact = Extract<Fact, { fact: "ended" }>;
 

@@ -26,7 +26,7 @@ import { enterDead, isLetter, leaveDead, letterQueueConfig } from "../queues/dea
 import type { QueueState } from "../queues/queue-state.ts";
 import { GATES, OWN } from "../ring/node-fields.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
-import { addFollowUp, start, watchWaits } from "./add.ts";
+import { addFollowUp, start, watchWaits } from "./begin.ts";
 import { endJob, isBusy, keepError, refuseForgotten, releaseNames, takeOff } from "./end.ts";
 
 const DELIVERIES_USED_UP = "deliveries used up";

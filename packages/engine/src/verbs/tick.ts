@@ -15,7 +15,7 @@ import { hasRoom } from "../queues/capacity.ts";
 import { isLetter } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import { GATES, OWN } from "../ring/node-fields.ts";
-import { start } from "./add.ts";
+import { start } from "./begin.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { leaseOver } from "./fail.ts";
 import { stepPurge } from "./manage.ts";

@@ -1,19 +1,19 @@
 import type { LeasedJob } from "../job.ts";
 import type { ConsumeOptions, Consumer } from "../port.ts";
 import { show, textOf } from "./check.ts";
-import type { Scene } from "./scene.ts";
+import type { Patience } from "./opened.ts";
 
 /** A consumer and all that has been delivered to it. */
 export class Inbox {
-  readonly #scene: Scene;
+  readonly #scene: Patience;
   readonly jobs: LeasedJob[] = [];
   #consumer: Consumer | undefined;
 
-  private constructor(scene: Scene) {
+  private constructor(scene: Patience) {
     this.#scene = scene;
   }
 
-  static async open(scene: Scene, queue: string, options: ConsumeOptions): Promise<Inbox> {
+  static async open(scene: Patience, queue: string, options: ConsumeOptions): Promise<Inbox> {
     const inbox = new Inbox(scene);
     inbox.#consumer = await scene.broker.consume(queue, options, (jobs) => {
       inbox.jobs.push(...jobs);

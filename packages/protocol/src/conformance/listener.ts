@@ -1,22 +1,22 @@
 import type { BrokerEvent, EventFilter } from "../event.ts";
 import { show, Unmet } from "./check.ts";
-import type { Scene } from "./scene.ts";
+import type { Patience } from "./opened.ts";
 
 /** A reader of events and all that it has heard. */
 export class Listener {
-  readonly #scene: Scene;
+  readonly #scene: Patience;
   readonly #events: AsyncIterableIterator<BrokerEvent>;
   readonly heard: BrokerEvent[] = [];
   isOver = false;
   error: unknown;
 
-  private constructor(scene: Scene, filter: EventFilter | undefined) {
+  private constructor(scene: Patience, filter: EventFilter | undefined) {
     this.#scene = scene;
     this.#events = scene.broker.events(filter);
   }
 
   /** Answers when the reader is sure to hear what happens next. */
-  static async open(scene: Scene, filter: EventFilter | undefined): Promise<Listener> {
+  static async open(scene: Patience, filter: EventFilter | undefined): Promise<Listener> {
     const listener = new Listener(scene, filter);
     void listener.#read();
     await scene.settle();

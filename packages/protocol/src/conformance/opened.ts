@@ -30,4 +30,11 @@ export interface Opened {
   readonly slackMs?: number | undefined;
 }
 
+/** What waits for something to happen, without time passing. */
+export interface Patience {
+  readonly broker: Broker;
+  settle(): Promise<void>;
+  until(holds: () => boolean, otherwise: string | (() => string)): Promise<void>;
+}
+
 export type Open = () => Promise<Opened>;

@@ -5,7 +5,7 @@ import type { QueueInfo, QueueOptions } from "../queue.ts";
 import { accepted, bytes, check, equal, show, textOf, Unmet } from "./check.ts";
 import { Inbox } from "./inbox.ts";
 import { Listener } from "./listener.ts";
-import type { HowItEnds, Open, Opened } from "./opened.ts";
+import type { HowItEnds, Open, Opened, Patience } from "./opened.ts";
 
 const STEP_MS = 100;
 /** How often a case lets things come through before it says that they do not. */
@@ -15,7 +15,7 @@ const SETTLES_MAX = 20;
 export const PROMPT: Partial<RetryPolicy> = { minMs: 0, maxMs: 0, jitter: 0 };
 
 /** What a case acts on: one open broker, its time, and the calls that most cases make. */
-export class Scene {
+export class Scene implements Patience {
   readonly #open: Open;
   readonly #opened: Opened;
   readonly #how: HowItEnds;

@@ -1,7 +1,17 @@
-import type { BrokerEvent, EventFilter } from "@sluice/protocol";
-import { KIND, writeEvents } from "@sluice/protocol/wire";
+import type { Broker, BrokerEvent, EventFilter } from "@sluice/protocol";
+import { type Channel, KIND, writeEvents } from "@sluice/protocol/wire";
 import { BUFFERED_BYTES_MAX, EVENTS_AT_ONCE } from "./limits.ts";
-import type { Session } from "./session.ts";
+
+/** The connection that the events go out by. */
+export interface EventOutlet {
+  readonly broker: Broker;
+  readonly channel: Channel;
+  readonly bufferedBytes: number;
+  /** Calls back at the end of this turn of the event loop. */
+  defer(callback: () => void): void;
+  /** When the socket has room again. */
+  drained(): Promise<void>;
+}
 
 /**
  * Tells a client what happens, until the broker closes or the client has heard enough. While the
@@ -9,7 +19,7 @@ import type { Session } from "./session.ts";
  * behind.
  */
 export async function tellEvents(
-  session: Session,
+  session: EventOutlet,
   operation: number,
   filter: EventFilter,
   signal: AbortSignal,

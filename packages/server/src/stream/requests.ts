@@ -8,6 +8,7 @@ import {
   checkCall,
   type Extend,
   invalid,
+  type LeasedJob,
   type Nack,
   type OperationOptions,
   type Outcome,
@@ -42,13 +43,24 @@ import {
 import { withoutPath } from "../shell/errors.ts";
 import { checkFilter } from "./check-filter.ts";
 import { writeDeliveries } from "./deliveries.ts";
-import { tellEvents } from "./event-feed.ts";
+import { type EventOutlet, tellEvents } from "./event-feed.ts";
+import type { HeldLeases } from "./held-leases.ts";
 import type { SessionBounds } from "./limits.ts";
-import type { Session } from "./session.ts";
 import { Subscription } from "./subscription.ts";
 
+/** The session that the requests belong to. */
+export interface RequestSession extends EventOutlet {
+  readonly held: HeldLeases;
+  readonly subscriptions: Map<number, Subscription>;
+  /** The client has these jobs from now on. */
+  hold(jobs: readonly LeasedJob[]): void;
+  endSubscription(operation: number): void;
+  /** Stops or resumes reading, by what is under way. */
+  look(): void;
+}
+
 export class Requests {
-  readonly #session: Session;
+  readonly #session: RequestSession;
   readonly #bounds: SessionBounds;
   /** Operations that can be given up. */
   readonly #waiting = new Map<number, AbortController>();
@@ -59,7 +71,7 @@ export class Requests {
   #nobody: (() => void) | undefined = undefined;
   #isGivenUp = false;
 
-  constructor(session: Session, bounds: SessionBounds) {
+  constructor(session: RequestSession, bounds: SessionBounds) {
     this.#session = session;
     this.#bounds = bounds;
   }

@@ -18,7 +18,7 @@ import { toSluiceError } from "@sluice/protocol";
 import { Channel, FrameReader, KIND, type Socket, writeError } from "@sluice/protocol/wire";
 import { HeldLeases } from "./held-leases.ts";
 import { BUFFERED_BYTES_MAX, CLIENT_BOUNDS, KEPT_BYTES_MAX, NODE_BOUNDS } from "./limits.ts";
-import { Requests } from "./requests.ts";
+import { type RequestSession, Requests } from "./requests.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A socket that can be told to stop reading. */
@@ -41,7 +41,7 @@ export interface SessionOptions {
   readonly onOver: (session: Session) => void;
 }
 
-export class Session {
+export class Session implements RequestSession {
   readonly id = randomBytes(16).toString("hex");
   readonly apiKey: string | undefined;
   readonly broker: Broker;

@@ -2,10 +2,10 @@
 
 import type { Added, Nack } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
-import type { JobBook } from "./job-book.ts";
 import {
   isHeld,
   type KnownJob,
+  type KnownJobs,
   mayBeDead,
   mayBeOver,
   type OpenCall,
@@ -14,7 +14,7 @@ import {
 import type { ItemAnswer } from "./record.ts";
 
 export function applyAnswer(
-  book: JobBook,
+  book: KnownJobs,
   open: OpenCall,
   about: readonly KnownJob[],
   items: readonly ItemAnswer[],
@@ -50,7 +50,7 @@ export function applyAnswer(
   }
 }
 
-function added(book: JobBook, job: KnownJob, item: ItemAnswer): void {
+function added(book: KnownJobs, job: KnownJob, item: ItemAnswer): void {
   job.isAnswered = true;
   if ("error" in item) return book.end(job, "refused");
   const { id, duplicate, dropped } = item.ok as Added;
@@ -73,14 +73,14 @@ function added(book: JobBook, job: KnownJob, item: ItemAnswer): void {
 }
 
 // The holder may be a follow-up that nobody has seen, or wait for its own answer.
-function unnamedHolder(book: JobBook, { number, home, note }: KnownJob): KnownJob | undefined {
+function unnamedHolder(book: KnownJobs, { number, home, note }: KnownJob): KnownJob | undefined {
   const others = book.byKey(home, note.dedupe!.key).filter((other) => other.number !== number);
   const unnamed = others.filter(({ id, ended }) => id === undefined && ended === undefined);
   return unnamed.findLast(({ isFollowUp }) => isFollowUp) ?? unnamed[0];
 }
 
 function held(
-  book: JobBook,
+  book: KnownJobs,
   job: KnownJob,
   { n, call, at: calledAt }: OpenCall,
   index: number,
@@ -132,7 +132,7 @@ function nacked(job: KnownJob, { cooldown, delayMs, unrecoverable }: Nack, at: n
   job.attemptMax += 1;
 }
 
-function onJob(book: JobBook, job: KnownJob, { n, at, call }: OpenCall, item: ItemAnswer): void {
+function onJob(book: KnownJobs, job: KnownJob, { n, at, call }: OpenCall, item: ItemAnswer): void {
   if ("error" in item) return;
   if (call.call === "retry") {
     job.mayBePurged ||= book.isClearedSince(job.home, n);
@@ -164,7 +164,7 @@ function isBack({ lease, open }: KnownJob, n: number): boolean {
 }
 
 function onQueue(
-  book: JobBook,
+  book: KnownJobs,
   { call, at }: OpenCall,
   about: readonly KnownJob[],
   items: readonly ItemAnswer[],
@@ -182,7 +182,7 @@ function onQueue(
 }
 
 // Dead letters stay where they are; an add without an answer may have come later.
-function deleted(book: JobBook, job: KnownJob, at: number): void {
+function deleted(book: KnownJobs, job: KnownJob, at: number): void {
   const mayBeElsewhere = job.isSecondLife || mayBeDead(job, at) || !job.isSure;
   if (!mayBeElsewhere) book.end(job, "deleted");
   else if (job.lease !== undefined) job.lease.mayBeOver = true;

@@ -4,10 +4,17 @@ import { Broken, demand } from "../model/broken.ts";
 import { applyAnswer } from "./job-answers.ts";
 import { judgeDelivery, leaseOf } from "./job-delivery.ts";
 import { judgeGone, judgeSeen } from "./job-look.ts";
-import { causeOf, type KnownJob, makeJob, mayBeOver, type OpenCall } from "./known-job.ts";
+import {
+  causeOf,
+  type KnownJob,
+  type KnownJobs,
+  makeJob,
+  mayBeOver,
+  type OpenCall,
+} from "./known-job.ts";
 import type { Delivered, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
 
-export class JobBook {
+export class JobBook implements KnownJobs {
   // By the number of the add, by id, and by queue and dedupe key.
   readonly #byNumber = new Map<number, KnownJob>();
   readonly #byId = new Map<string, KnownJob>();

@@ -1,8 +1,14 @@
 // What a delivery must not be: early, too late, a second one, or one too many.
 
 import { demand } from "../model/broken.ts";
-import type { JobBook } from "./job-book.ts";
-import { earliestOf, isHeld, isOpen, type KnownJob, type KnownLease } from "./known-job.ts";
+import {
+  earliestOf,
+  isHeld,
+  isOpen,
+  type KnownJob,
+  type KnownJobs,
+  type KnownLease,
+} from "./known-job.ts";
 import type { Delivered } from "./record.ts";
 
 export function leaseOf(
@@ -31,7 +37,7 @@ function countOf(lease: string): number {
 }
 
 export function judgeDelivery(
-  book: JobBook,
+  book: KnownJobs,
   job: KnownJob,
   { id, lease, queue, attempt }: Delivered,
   at: number,

@@ -2,17 +2,16 @@
 // at all where there was one.
 
 import { demand } from "../model/broken.ts";
-import type { JobBook } from "./job-book.ts";
-import { causeOf, isHeld, isOpen, type KnownJob, redriven } from "./known-job.ts";
+import { causeOf, isHeld, isOpen, type KnownJob, type KnownJobs, redriven } from "./known-job.ts";
 import type { SeenJob } from "./record.ts";
 
-export function judgeSeen(book: JobBook, job: KnownJob, seen: SeenJob, at: number): void {
+export function judgeSeen(book: KnownJobs, job: KnownJob, seen: SeenJob, at: number): void {
   if (seen.ending === undefined) judgeLive(book, job, seen, at);
   else judgeEnded(book, job, seen, at);
 }
 
 function judgeLive(
-  book: JobBook,
+  book: KnownJobs,
   job: KnownJob,
   { id, queue, state, attempt, at: until }: SeenJob,
   at: number,
@@ -68,7 +67,7 @@ function settle(job: KnownJob, state: string, attempt: number): void {
   if (isOut && state !== "leased") lease.isOver = true;
 }
 
-function judgeEnded(book: JobBook, job: KnownJob, { id, ending }: SeenJob, at: number): void {
+function judgeEnded(book: KnownJobs, job: KnownJob, { id, ending }: SeenJob, at: number): void {
   if (job.ended === undefined) {
     const cause = causeOf(job, at);
     demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${ending}`);
@@ -82,7 +81,7 @@ function judgeEnded(book: JobBook, job: KnownJob, { id, ending }: SeenJob, at: n
   });
 }
 
-export function judgeGone(book: JobBook, job: KnownJob, at: number): void {
+export function judgeGone(book: KnownJobs, job: KnownJob, at: number): void {
   // It may wait inside of the job that it is to follow.
   if (job.note.dedupe?.mode === "keepLast" && !job.isCertain) return;
   if (job.isCertain) {

@@ -182,3 +182,16 @@ export function redriven(job: KnownJob, at: number): void {
 export function earliestOf({ notBefore }: KnownJob): number {
   return Math.min(...[...notBefore].map((time) => time()));
 }
+
+// All that are known, as those see them who judge one of them.
+export interface KnownJobs {
+  byId(id: string): KnownJob | undefined;
+  byKey(queue: string, key: string): readonly KnownJob[];
+  mayHaveBeenOver(call: number, job: KnownJob): boolean;
+  mayStillBeReplaced(job: KnownJob): void;
+  isClearedSince(queue: string, call: number): boolean;
+  name(job: KnownJob, id: string): void;
+  end(job: KnownJob, how: string): void;
+  revive(job: KnownJob): void;
+  die(job: KnownJob): void;
+}

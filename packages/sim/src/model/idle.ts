@@ -2,9 +2,20 @@
 // wait. Everything between two calls in which nothing was due counts; after the engine's own
 // wake-up it is the caller who is late.
 
+import type { Gates } from "./gates.ts";
 import { IdleBooks, type IdleGate, type IdleTotals, isPlace } from "./idle-books.ts";
 import type { ModelJob } from "./job.ts";
-import type { Model } from "./model.ts";
+import type { ModelQueue } from "./queue.ts";
+
+// What is asked of the model.
+export interface IdleWorld {
+  readonly now: number;
+  readonly queues: ReadonlyMap<string, ModelQueue>;
+  readonly gates: Gates;
+  heads(queue: ModelQueue): ModelJob[][];
+  limits(job: ModelJob): readonly string[];
+  passes(job: ModelJob): boolean;
+}
 
 export class Idle {
   readonly #books = new IdleBooks();
@@ -24,7 +35,7 @@ export class Idle {
   }
 
   // After a call: which places idle from now on?
-  look(model: Model, nextWake: number): void {
+  look(model: IdleWorld, nextWake: number): void {
     this.#wakeAt = nextWake;
     if (nextWake <= model.now) return this.#books.stop();
     const idle: IdleGate[] = [];
@@ -39,7 +50,7 @@ export class Idle {
   }
 }
 
-function idleGate(model: Model, oldest: readonly ModelJob[]): IdleGate | undefined {
+function idleGate(model: IdleWorld, oldest: readonly ModelJob[]): IdleGate | undefined {
   const limits = new Set(oldest.flatMap((head) => model.limits(head)));
   const [key] = limits;
   if (limits.size !== 1 || key === undefined) return undefined;
@@ -48,7 +59,7 @@ function idleGate(model: Model, oldest: readonly ModelJob[]): IdleGate | undefin
   return { key, free: (config?.concurrency ?? 0) - holders.size, job: `${oldest[0]!.id}` };
 }
 
-function isNamed(model: Model, key: string): boolean {
+function isNamed(model: IdleWorld, key: string): boolean {
   for (const { waiting, delayed, leased } of model.queues.values()) {
     for (const jobs of [waiting, delayed, leased]) {
       for (const job of jobs) if (job.gates.includes(key)) return true;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JobView } from "@sluice/engine";
 import { enlist, newJob } from "./add.ts";
-import { adoptFollowUps } from "./dedupe.ts";
+import { adoptFollowUps } from "./follow-up.ts";
 import { Model } from "./model.ts";
 import { policyOf } from "./policy.ts";
 import { tick } from "./tick.ts";

@@ -5,7 +5,7 @@ import { type AddResult, type JobSpec, Refusal } from "@sluice/engine";
 import { add } from "../model/add.ts";
 import { Broken, demand, equal } from "../model/broken.ts";
 import { compare } from "../model/compare.ts";
-import { adoptFollowUps } from "../model/dedupe.ts";
+import { adoptFollowUps } from "../model/follow-up.ts";
 import * as govern from "../model/govern.ts";
 import { judge } from "../model/judge.ts";
 import { Model } from "../model/model.ts";

@@ -1,0 +1,134 @@
+import type { Core } from "../core.ts";
+import { recordOf } from "../facts/record.ts";
+import { MaxWaits } from "../gates/max-waits.ts";
+import * as jobFields from "../jobs/job-fields.ts";
+import { delay, enterStrand } from "../jobs/moves.ts";
+import { dueAtOf, noteWall } from "../jobs/wall.ts";
+import type { QueueState } from "../queues/queue-state.ts";
+import * as nodeFields from "../ring/node-fields.ts";
+import type { JobSpec } from "../types.ts";
+
+const { ADDED, ATTEMPTS, COST, ID, IN_STRAND, JOB_INTS, META, SIZE } = jobFields;
+const { GATES } = nodeFields;
+
+/** Makes the job and lets it wait; answers its id. */
+export function begin(
+  core: Core,
+  queue: QueueState,
+  spec: JobSpec,
+  tier: number,
+  dueAt: number,
+  now: number,
+): number {
+  const row = create(core, queue, spec, tier, now);
+  queue.counters.added++;
+  if (dueAt > now) {
+    if (spec.runAt !== undefined) {
+      core.jobs.needExtra(row).runAt = spec.runAt;
+      noteWall(core, spec.runAt);
+    }
+    delay(core, row, dueAt);
+  } else start(core, row, now);
+  if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
+  return core.jobs.num(row, ID);
+}
+
+/**
+ * The latest payload of `keepLast` runs now that its job has ended. It was answered long ago, so
+ * nothing refuses it any more: no capacity, no limit that was lowered meanwhile.
+ */
+export function addFollowUp(core: Core, queue: QueueState, spec: JobSpec, now: number): void {
+  const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
+  const dueAt = dueAtOf(core, spec, now);
+  begin(core, queue, spec, tier, dueAt, now);
+}
+
+function create(core: Core, queue: QueueState, spec: JobSpec, tier: number, now: number): number {
+  const strand = strandFor(core, queue, spec, tier, now);
+  const { jobs } = core;
+  const row = jobs.alloc();
+  const ints = jobs.i;
+  const at = row * JOB_INTS;
+  const doubles = jobs.f;
+  doubles[(at >>> 1) + ID] = ++core.lastId;
+  doubles[(at >>> 1) + ADDED] = now;
+  ints[at + IN_STRAND] = strand;
+  ints[at + META] = (tier << 4) | (queue.index << 8);
+  ints[at + ATTEMPTS] = (spec.attempts ?? queue.config.retry.attempts) << 16;
+  ints[at + COST] = spec.cost ?? 1;
+  ints[at + SIZE] = spec.sizeBytes ?? 0;
+  if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
+  if (spec.policyGates === true) jobs.setPolicyGates(row);
+  core.ids.insertNew(row);
+  if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
+  return row;
+}
+
+/** The strand that a new job belongs to, which counts it from now on. */
+function strandFor(
+  core: Core,
+  queue: QueueState,
+  spec: JobSpec,
+  tier: number,
+  now: number,
+): number {
+  const { lanes } = core;
+  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const lane = lanes.laneOf(queue.tiers[tier]!, key);
+  if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
+  // After the lane: looking that up may forget another lane, and the set of gates only it used.
+  const strand = core.lines.claims.strandOfSet(lane, core.gates.setOf(spec.gates, now));
+  lanes.use(strand);
+  return strand;
+}
+
+function hasExtra(spec: JobSpec): boolean {
+  return (
+    spec.ttlMs !== undefined ||
+    spec.deadline !== undefined ||
+    spec.maxWaitMs !== undefined ||
+    spec.dedupe !== undefined ||
+    spec.group !== undefined ||
+    spec.leaseMs !== undefined ||
+    spec.backoff !== undefined
+  );
+}
+
+function setExtra(core: Core, queue: QueueState, row: number, spec: JobSpec, now: number): void {
+  const extra = core.jobs.needExtra(row);
+  const id = core.jobs.num(row, ID);
+  const ttlMs = spec.ttlMs ?? queue.config.ttlMs ?? Number.POSITIVE_INFINITY;
+  extra.deadline = now + ttlMs;
+  if (spec.deadline !== undefined) {
+    extra.wallDeadline = spec.deadline;
+    extra.deadline = spec.deadline - core.wall.aheadMs;
+    noteWall(core, spec.deadline);
+  }
+  extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  extra.leaseMs = spec.leaseMs ?? 0;
+  extra.backoff = spec.backoff;
+  if (spec.group !== undefined) extra.group = core.groups.join(spec.group, id);
+  if (spec.dedupe === undefined) return;
+  const { key, mode, windowMs } = spec.dedupe;
+  const until = mode === "window" ? now + windowMs! : Number.POSITIVE_INFINITY;
+  extra.dedupe = core.dedupes.hold(queue.serial, key, id, until);
+  extra.dedupeMode = mode;
+}
+
+/** The job begins to wait for its turn; its gates know if it would not wait long. */
+export function start(core: Core, row: number, now: number): void {
+  enterStrand(core, row, now);
+  if (core.jobs.extra(row) !== undefined) watchWaits(core, row);
+}
+
+/** Has a waiting job's gates watch how long it would wait. */
+export function watchWaits(core: Core, row: number): void {
+  const maxWaitMs = core.jobs.extra(row)?.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  if (maxWaitMs === Number.POSITIVE_INFINITY) return;
+  const waiter = { maxWaitMs, row, id: core.jobs.num(row, ID) };
+  for (const gate of core.gates.set(core.lanes.get(core.jobs.int(row, IN_STRAND), GATES)).gates) {
+    gate.waits ??= new MaxWaits();
+    gate.waits.add(core.tierOf(row), core.jobs.int(row, COST), waiter);
+    core.lines.look(gate);
+  }
+}
