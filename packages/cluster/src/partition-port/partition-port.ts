@@ -101,8 +101,16 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
       addCredits: (count) => consumer.addCredits(count),
       stop: () => consumer.stop(),
       // A consumer whose broker has ended is not over: it joins again elsewhere.
-      over: consumer.over.then(() => this.#answered(this.#broker.queuesOf([]))).then(() => {}),
+      over: consumer.over.then(() => this.#unlessGone()),
     };
+  }
+
+  async #unlessGone(): Promise<void> {
+    try {
+      await this.#answered(this.#broker.queuesOf([]));
+    } catch {
+      await new Promise<never>(() => {});
+    }
   }
 
   async why(id: string, options?: CallOptions): Promise<Why> {
