@@ -1,13 +1,13 @@
 /** Groups, whose members may be in any partition: nobody keeps a list of which. */
 import { type Broker, type GroupInfo, SluiceError, toSluiceError } from "@sluice/protocol";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
 import { aborted, isAborted } from "./refuse.ts";
 
 const NOT_FOUND = ["GROUP_NOT_FOUND"] as const;
 
 /** What all partitions that know the group say of it. */
-export async function groupOf(reach: Reach, group: string): Promise<GroupInfo> {
-  const known = await reach.known(reach.all, NOT_FOUND, (port) => port.group(group));
+export async function groupOf(calls: PartitionCalls, group: string): Promise<GroupInfo> {
+  const known = await calls.known(calls.all, NOT_FOUND, (port) => port.group(group));
   return merged(
     group,
     known.map(({ value }) => value),
@@ -27,15 +27,15 @@ function merged(id: string, infos: readonly GroupInfo[]): GroupInfo {
  * meanwhile: then the wait goes on for those.
  */
 export async function groupEnded(
-  reach: Reach,
+  calls: PartitionCalls,
   group: string,
   signal: AbortSignal | undefined,
 ): Promise<GroupInfo> {
   if (isAborted(signal)) throw aborted(signal);
   for (;;) {
-    const ends = await knownBy(reach, signal, (port) => port.groupEnded(group, { signal }));
+    const ends = await knownBy(calls, signal, (port) => port.groupEnded(group, { signal }));
     if (ends.length === 0) throw notFound(group);
-    const infos = await knownBy(reach, signal, (port) => port.group(group));
+    const infos = await knownBy(calls, signal, (port) => port.group(group));
     const info = merged(group, infos.length === 0 ? ends : infos);
     if (info.ended) return info;
   }
@@ -43,13 +43,13 @@ export async function groupEnded(
 
 /** However long it takes: whoever waits for an end waits for a partition that moves, too. */
 async function knownBy(
-  reach: Reach,
+  calls: PartitionCalls,
   signal: AbortSignal | undefined,
   call: (port: Broker) => Promise<GroupInfo>,
 ): Promise<GroupInfo[]> {
-  const answers = reach.all.map(async (partition) => {
+  const answers = calls.all.map(async (partition) => {
     try {
-      return [await call(reach.port(partition))];
+      return [await calls.make(partition, call)];
     } catch (error) {
       if (toSluiceError(error).code === "GROUP_NOT_FOUND") return [];
       throw isAborted(signal) ? aborted(signal) : error;

@@ -34,10 +34,10 @@ export const SURPLUS_MS = 100;
 /** After how long a partition that has refused a consumer, or ended it, is asked again. */
 export const REJOIN_MS = 1000;
 
-/** How often a partition is told what it could not be told: it is of no use meanwhile. */
-export const OWED_MS = 5_000;
+/** How often a change is sent to a partition that has missed it. */
+export const PENDING_TELL_MS = 5_000;
 
-/** Names of operations and of groups that are remembered here, and of what a partition is owed. */
+/** Names of operations, of groups and of pending tells that are remembered here. */
 export const NAMES_MAX = 10_000;
 
 /** As long as a broker holds a group for members that do not come. */

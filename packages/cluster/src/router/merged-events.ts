@@ -7,13 +7,13 @@ import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "
 import { homeOfGate } from "../hash.ts";
 import { groupOf } from "./groups.ts";
 import { EVENTS_WAITING_MAX } from "./limits.ts";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
 import { RecentNames } from "./recent-names.ts";
 
 type Next = IteratorResult<BrokerEvent, undefined>;
 
 export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
-  readonly #reach: Reach;
+  readonly #calls: PartitionCalls;
   readonly #sources: AsyncIterableIterator<BrokerEvent>[];
   readonly #onOver: (events: MergedEvents) => void;
   readonly #ended = new RecentNames<true>();
@@ -23,11 +23,11 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
   #isOver = false;
   #error: SluiceError | undefined = undefined;
 
-  constructor(reach: Reach, filter: EventFilter, onOver: (events: MergedEvents) => void) {
-    this.#reach = reach;
+  constructor(calls: PartitionCalls, filter: EventFilter, onOver: (events: MergedEvents) => void) {
+    this.#calls = calls;
     this.#onOver = onOver;
-    this.#sources = reach.all.map((partition) => reach.port(partition).events(filter));
-    for (const [i, source] of this.#sources.entries()) void this.#read(reach.all[i]!, source);
+    this.#sources = calls.all.map((partition) => calls.port(partition).events(filter));
+    for (const [i, source] of this.#sources.entries()) void this.#read(calls.all[i]!, source);
   }
 
   [Symbol.asyncIterator](): this {
@@ -64,7 +64,7 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
       for (;;) {
         const next = await source.next();
         if (this.#isOver) return;
-        if (next.done === true) return this.end(this.#reach.isClosed ? undefined : incomplete());
+        if (next.done === true) return this.end(this.#calls.isClosed ? undefined : incomplete());
         const event = await this.#judge(partition, next.value);
         if (event !== undefined) this.#tell(event);
       }
@@ -76,7 +76,7 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
 
   /** Undefined: another partition tells it, or has. */
   async #judge(partition: number, event: BrokerEvent): Promise<BrokerEvent | undefined> {
-    const { directory } = this.#reach;
+    const { directory } = this.#calls;
     switch (event.event) {
       case "queue":
       case "queue-deleted":
@@ -94,7 +94,7 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
   async #groupEnded(
     event: Extract<BrokerEvent, { event: "group-ended" }>,
   ): Promise<BrokerEvent | undefined> {
-    const info = await groupOf(this.#reach, event.group).catch(() => undefined);
+    const info = await groupOf(this.#calls, event.group).catch(() => undefined);
     // It is not known any more, or a partition is away: what there is to tell is told.
     if (info === undefined) return event;
     if (!info.ended) return undefined;

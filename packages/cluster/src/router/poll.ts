@@ -7,8 +7,8 @@ import {
 } from "@sluice/protocol";
 import { partitionOf } from "../partition-port/names.ts";
 import { CREDITS_MAX, PATIENCE_MS } from "./limits.ts";
-import { isNotFound } from "./queue-keeper.ts";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
+import { isNotFound } from "./queue-copies.ts";
 import { aborted, checkInteger, isAborted } from "./refuse.ts";
 
 const LEASE_WAIT_MS_MAX = 60_000;
@@ -21,12 +21,12 @@ interface Taken {
 }
 
 export class Poll {
-  readonly #reach: Reach;
+  readonly #calls: PartitionCalls;
   /** Who is asked first: each in turn. */
   #turn = 0;
 
-  constructor(reach: Reach) {
-    this.#reach = reach;
+  constructor(calls: PartitionCalls) {
+    this.#calls = calls;
   }
 
   /**
@@ -89,13 +89,13 @@ export class Poll {
 
   /** One that does not answer is done without; what it has taken goes back when it comes. */
   async #take(queue: string, partition: number, options: LeaseOptions): Promise<Taken> {
-    const { clock } = this.#reach;
+    const { clock } = this.#calls;
     const asked = options.max;
     const late = Promise.withResolvers<undefined>();
     const timer = clock.at(clock.now() + PATIENCE_MS, () => late.resolve(undefined));
     timer.unref?.();
     try {
-      const call = this.#reach.port(partition).lease(queue, options);
+      const call = this.#calls.make(partition, (port) => port.lease(queue, options));
       const jobs = await Promise.race([call, late.promise]);
       if (jobs !== undefined) return { partition, asked, jobs };
       call.then(
@@ -123,8 +123,9 @@ export class Poll {
     const first = Promise.withResolvers<void>();
     let isOver = false;
     const polls = order.map(async (partition) => {
-      const port = this.#reach.port(partition);
-      const some = await port.lease(queue, { ...options, signal: over.signal });
+      const some = await this.#calls.make(partition, (port) =>
+        port.lease(queue, { ...options, signal: over.signal }),
+      );
       const wanted = isOver ? 0 : max - jobs.length;
       jobs.push(...some.slice(0, wanted));
       this.#giveBack(partition, some.slice(wanted));
@@ -144,12 +145,9 @@ export class Poll {
   }
 
   #giveBack(partition: number, jobs: readonly LeasedJob[]): void {
-    if (jobs.length === 0 || this.#reach.isClosed) return;
+    if (jobs.length === 0 || this.#calls.isClosed) return;
     const leases = jobs.map(({ lease }) => lease);
-    this.#reach
-      .port(partition)
-      .giveBack(leases)
-      .catch(() => {});
+    this.#calls.make(partition, (port) => port.giveBack(leases)).catch(() => {});
   }
 }
 

@@ -25,12 +25,12 @@ import type {
 } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
 import { QUIET_MS, REJOIN_MS, SURPLUS_MS } from "./limits.ts";
-import { isNotFound, type QueueKeeper } from "./queue-keeper.ts";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
+import { isNotFound, type QueueCopies } from "./queue-copies.ts";
 
 export interface SpreadConsumerParts {
-  readonly reach: Reach;
-  readonly keeper: QueueKeeper;
+  readonly calls: PartitionCalls;
+  readonly copies: QueueCopies;
   readonly queue: string;
   readonly options: ConsumeOptions;
   readonly deliver: Deliver;
@@ -81,7 +81,7 @@ export class SpreadConsumer implements Consumer {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#end = resolve;
-    this.#leaveDirectory = parts.reach.directory.onChange(() => this.#joinNew());
+    this.#leaveDirectory = parts.calls.directory.onChange(() => this.#joinNew());
   }
 
   /** Answers when the partitions that hold the queue, and are there, have taken it in. */
@@ -99,8 +99,8 @@ export class SpreadConsumer implements Consumer {
   }
 
   async #open(): Promise<void> {
-    const { reach, queue, options } = this.#parts;
-    const placement = reach.directory.placementOf(queue);
+    const { calls, queue, options } = this.#parts;
+    const placement = calls.directory.placementOf(queue);
     // The sole partition takes all credits with the call, and refuses what cannot be.
     if (placement.length === 1) return this.#joinSole(placement[0]!, options.credits);
     const joins = placement.map((partition) => this.#joinAgain(partition));
@@ -110,7 +110,7 @@ export class SpreadConsumer implements Consumer {
     await Promise.race([
       all,
       some.then(
-        () => reach.briefly(all),
+        () => calls.briefly(all),
         () => all,
       ),
     ]);
@@ -169,8 +169,8 @@ export class SpreadConsumer implements Consumer {
   // Partitions come and go
 
   async #join(partition: number, credits = 0): Promise<void> {
-    const { reach, keeper, queue, options } = this.#parts;
-    const since = reach.clock.now();
+    const { calls, copies, queue, options } = this.#parts;
+    const since = calls.clock.now();
     const seat: Seat = {
       partition,
       consumer: undefined,
@@ -182,7 +182,7 @@ export class SpreadConsumer implements Consumer {
     };
     this.#seats.set(partition, seat);
     try {
-      const consumer = await keeper.made(queue, partition, (port) =>
+      const consumer = await copies.made(queue, partition, (port) =>
         port.consume(queue, { ...options, credits }, (jobs) => this.#receive(seat, jobs)),
       );
       seat.consumer = consumer;
@@ -191,7 +191,7 @@ export class SpreadConsumer implements Consumer {
     } catch (error) {
       seat.error = toSluiceError(error);
       seat.isOut = true;
-      seat.since = reach.clock.now();
+      seat.since = calls.clock.now();
     }
   }
 
@@ -204,8 +204,8 @@ export class SpreadConsumer implements Consumer {
   /** The queue has been spread further. */
   #joinNew(): void {
     if (this.#isOver || this.#stopping !== undefined) return;
-    const { reach, queue } = this.#parts;
-    for (const partition of reach.directory.placementOf(queue)) {
+    const { calls, queue } = this.#parts;
+    for (const partition of calls.directory.placementOf(queue)) {
       if (!this.#seats.has(partition)) void this.#joinAgain(partition);
     }
   }
@@ -213,7 +213,7 @@ export class SpreadConsumer implements Consumer {
   #out(seat: Seat): void {
     seat.isOut = true;
     seat.credits = 0;
-    seat.since = this.#parts.reach.clock.now();
+    seat.since = this.#parts.calls.clock.now();
     if (this.#stopping === undefined) this.#look();
   }
 
@@ -221,7 +221,7 @@ export class SpreadConsumer implements Consumer {
 
   #receive(seat: Seat, jobs: LeasedJob[]): void {
     const { partition } = seat;
-    const { clock } = this.#parts.reach;
+    const { clock } = this.#parts.calls;
     seat.credits -= jobs.length;
     seat.since = clock.now();
     seat.isQuiet = false;
@@ -260,7 +260,7 @@ export class SpreadConsumer implements Consumer {
 
   /** Credits that no partition has which might use them: to the others, in equal parts. */
   #grant(seats: readonly Seat[]): void {
-    const now = this.#parts.reach.clock.now();
+    const now = this.#parts.calls.clock.now();
     const lively = seats.filter(({ isQuiet }) => !isQuiet);
     const asked = lively.reduce((sum, { credits }) => sum + credits, 0);
     let free = this.#credits - asked;
@@ -280,7 +280,7 @@ export class SpreadConsumer implements Consumer {
 
   /** When somebody falls quiet whose credits others could use, or a job has waited too long. */
   #setTimer(): void {
-    const { clock } = this.#parts.reach;
+    const { clock } = this.#parts.calls;
     this.#timer?.cancel();
     this.#timer = undefined;
     const times = this.#surplus.map(({ until }) => until);
@@ -301,7 +301,7 @@ export class SpreadConsumer implements Consumer {
   #look(): void {
     if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
     if ([...this.#seats.values()].every(({ isOut }) => isOut)) return this.#finish();
-    const now = this.#parts.reach.clock.now();
+    const now = this.#parts.calls.clock.now();
     const late = this.#surplus.filter(({ until }) => until <= now);
     this.#surplus = this.#surplus.filter(({ until }) => until > now);
     this.#giveBack(late);
@@ -314,15 +314,12 @@ export class SpreadConsumer implements Consumer {
   }
 
   #giveBack(surplus: readonly Surplus[]): void {
-    const { reach } = this.#parts;
-    if (reach.isClosed) return;
+    const { calls } = this.#parts;
+    if (calls.isClosed) return;
     for (const partition of new Set(surplus.map((one) => one.partition))) {
       const own = surplus.filter((one) => one.partition === partition);
       const leases = own.map(({ job }) => job.lease);
-      reach
-        .port(partition)
-        .giveBack(leases)
-        .catch(() => {});
+      calls.make(partition, (port) => port.giveBack(leases)).catch(() => {});
     }
   }
 }

@@ -22,7 +22,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     seed: 1,
   },
   "a part of a call loses the name of its operation": {
-    file: "router/add.ts",
+    file: "router/routed-adds.ts",
     within: "callShares(shares,",
     find: "{ ...options, holdGroups }",
     put: "{ holdGroups }",
@@ -36,7 +36,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     seed: 1,
   },
   "a group whose members go to several partitions is not held": {
-    file: "router/add.ts",
+    file: "router/routed-adds.ts",
     within: "const isHeld = options.holdGroups === true;",
     find: "isHeld || groups.length > 0",
     put: "isHeld",

@@ -11,34 +11,34 @@ import {
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
 
-export class QueueKeeper {
-  readonly #reach: Reach;
+export class QueueCopies {
+  readonly #calls: PartitionCalls;
 
-  constructor(reach: Reach) {
-    this.#reach = reach;
+  constructor(calls: PartitionCalls) {
+    this.#calls = calls;
   }
 
   /** Makes a call, and once more when only this partition lacked a dead letter queue. */
   async made<T>(queue: string, partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
     try {
-      return await call(this.#reach.port(partition));
+      return await this.#calls.make(partition, call);
     } catch (error) {
       if (!isNotFound(error) || !(await this.#makeDlq(queue, partition))) throw error;
-      return call(this.#reach.port(partition));
+      return this.#calls.make(partition, call);
     }
   }
 
   /** The same, for a question that is not waited for without end. */
   askMade<T>(queue: string, partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
-    return this.#reach.ask(partition, () => this.made(queue, partition, call));
+    return this.#calls.ask(partition, () => this.made(queue, partition, call));
   }
 
   /** Copies the queue to other partitions; false when none of those that hold it has it. */
   async copy(queue: string, partitions: readonly number[]): Promise<boolean> {
-    const held = this.#reach.directory.placementOf(queue);
-    const answers = await this.#reach.every(held, (port) => port.queue(queue));
+    const held = this.#calls.directory.placementOf(queue);
+    const answers = await this.#calls.every(held, (port) => port.queue(queue));
     const config = answers.find(({ value }) => value !== undefined)?.value?.config;
     if (config === undefined) return false;
     await this.#make(queue, config, partitions);
@@ -47,9 +47,9 @@ export class QueueKeeper {
 
   /** The queues whose dead jobs it takes are where it is held, so they can be seen there. */
   async #makeDlq(queue: string, partition: number): Promise<boolean> {
-    const placement = this.#reach.directory.placementOf(queue);
+    const placement = this.#calls.directory.placementOf(queue);
     if (placement.length === 1) return false;
-    const answers = await this.#reach.every(placement, (port) => allQueues(port));
+    const answers = await this.#calls.every(placement, (port) => allQueues(port));
     const all = answers.flatMap(({ value }) => value ?? []);
     const config = all.find(({ name }) => name === queue)?.config;
     if (config === undefined || !all.some((other) => other.config.dlq === queue)) return false;
@@ -60,7 +60,7 @@ export class QueueKeeper {
   async #make(queue: string, config: QueueConfig, partitions: readonly number[]): Promise<void> {
     await Promise.all(
       partitions.map((partition) =>
-        this.#reach.ask(partition, (port) => port.setQueue(queue, optionsOf(config))),
+        this.#calls.ask(partition, (port) => port.setQueue(queue, optionsOf(config))),
       ),
     );
   }

@@ -6,7 +6,7 @@ import { homeOfGate, homeOfQueue } from "../hash.ts";
 import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { job, stage } from "../testing/stage.ts";
 import { ANSWER_MS, LOOK_MS } from "./limits.ts";
-import { Reach } from "./reach.ts";
+import { PartitionCalls } from "./partition-calls.ts";
 
 function queueIn(partition: number): string {
   for (let i = 0; ; i++) if (homeOfQueue(`q${i}`, 4) === partition) return `q${i}`;
@@ -22,14 +22,14 @@ function scene() {
       return [];
     },
   })) as unknown as Broker[];
-  const reach = new Reach({
+  const calls = new PartitionCalls({
     directory: new MemoryDirectory(3),
     partitions: { port: (partition) => ports[partition]!, close: async () => {} },
     clock,
   });
   const look = async () => {
     const began = clock.now();
-    const { seen, missing } = await reach.look(reach.all, [], (port) => port.queues());
+    const { seen, missing } = await calls.look(calls.all, [], (port) => port.queues());
     return { seen: seen.map(({ partition }) => partition), missing, ms: clock.now() - began };
   };
   return { clock, held, look };
@@ -78,9 +78,9 @@ test("what a partition refuses is refused, and is no partition that is missing",
     },
   } as unknown as Broker;
   const partitions = { port: () => port, close: async () => {} };
-  const reach = new Reach({ directory: new MemoryDirectory(2), partitions, clock });
+  const calls = new PartitionCalls({ directory: new MemoryDirectory(2), partitions, clock });
   await assert.rejects(
-    reach.look(reach.all, [], (one) => one.queues()),
+    calls.look(calls.all, [], (one) => one.queues()),
     { code: "FORBIDDEN" },
   );
 });

@@ -15,7 +15,6 @@ import type {
   GateInfo,
   GatesOptions,
   GatesPage,
-  OperationOptions,
   Why,
   WhyGated,
 } from "@sluice/protocol";
@@ -24,39 +23,39 @@ import { homeOfGate } from "../hash.ts";
 import { pageOfGates } from "./gate-pages.ts";
 import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
-import { missingOf, type Reach } from "./reach.ts";
+import { missingOf, type PartitionCalls } from "./partition-calls.ts";
 
 /** Why a job waits for a gate. */
 type Gated = WhyGated & Pick<Why, "asOf" | "text">;
 
-export class GateDesk {
-  readonly #reach: Reach;
+export class ClusterGates {
+  readonly #calls: PartitionCalls;
 
-  constructor(reach: Reach) {
-    this.#reach = reach;
+  constructor(calls: PartitionCalls) {
+    this.#calls = calls;
   }
 
   async setGate(key: string, config: GateConfig): Promise<GateInfo> {
     const isNew = (await this.#atHome(key)) === undefined;
     if (isNew) await this.#announce(key, config);
-    await this.#reach.ask(this.#home(key), (port) =>
-      this.#reach.again(() => port.setGate(key, config)),
+    await this.#calls.ask(this.#home(key), (port) =>
+      this.#calls.again(() => port.setGate(key, config)),
     );
     await this.#copy(key, isNew ? await this.#differing(key) : this.#others(key));
     return this.gate(key);
   }
 
   async deleteGate(key: string): Promise<void> {
-    await this.#reach.ask(this.#home(key), (port) => this.#reach.again(() => port.deleteGate(key)));
+    await this.#calls.ask(this.#home(key), (port) => this.#calls.again(() => port.deleteGate(key)));
     await this.#copy(key, this.#others(key));
   }
 
   /** The others say who waits and runs; what the gate is, its home alone can tell. */
   async gate(key: string): Promise<GateInfo> {
     const home = this.#home(key);
-    const look = await this.#reach.look(this.#inOrder(key), [], (port) => port.gate(key));
+    const look = await this.#calls.look(this.#inOrder(key), [], (port) => port.gate(key));
     const infos = new Map(look.seen.map(({ partition, value }) => [partition, value]));
-    const own = infos.get(home) ?? (await this.#reach.ask(home, (port) => port.gate(key)));
+    const own = infos.get(home) ?? (await this.#calls.ask(home, (port) => port.gate(key)));
     infos.delete(home);
     const missing = look.missing.filter((partition) => partition !== home);
     return { ...mergeGates([own, ...infos.values()]), ...missingOf({ missing }) };
@@ -64,7 +63,7 @@ export class GateDesk {
 
   /** The limits that a gate's home has for exactly this key. */
   async #atHome(key: string): Promise<GateConfig | undefined> {
-    return ownConfig(await this.#reach.ask(this.#home(key), (port) => port.gate(key)));
+    return ownConfig(await this.#calls.ask(this.#home(key), (port) => port.gate(key)));
   }
 
   /**
@@ -72,8 +71,8 @@ export class GateDesk {
    * that there are none, as the home will say.
    */
   async #announce(key: string, config: GateConfig): Promise<void> {
-    const answers = await this.#reach.every(this.#others(key), (port) =>
-      this.#reach.again(() => port.setGate(key, config)),
+    const answers = await this.#calls.every(this.#others(key), (port) =>
+      this.#calls.again(() => port.setGate(key, config)),
     );
     const refused = answers.filter(({ error }) => error !== undefined);
     if (refused.length === 0) return;
@@ -88,7 +87,7 @@ export class GateDesk {
 
   /** Partitions that were told otherwise by somebody else, while the home was told. */
   async #differing(key: string): Promise<number[]> {
-    const [home, ...others] = await this.#reach.known(this.#inOrder(key), [], (port) =>
+    const [home, ...others] = await this.#calls.known(this.#inOrder(key), [], (port) =>
       port.gate(key),
     );
     const wanted = JSON.stringify(ownConfig(home!.value));
@@ -110,7 +109,7 @@ export class GateDesk {
         else await port.setGate(key, told);
       };
       const catchUp = (partition: number): Promise<void> => this.#copy(key, [partition]);
-      await this.#reach.tell(partitions, tell, [[`gate ${key}`, catchUp]]);
+      await this.#calls.tell(partitions, tell, [[`gate ${key}`, catchUp]]);
       config = await this.#atHome(key);
       if (JSON.stringify(config) === JSON.stringify(told)) return;
     }
@@ -121,7 +120,7 @@ export class GateDesk {
    * the answer stays without a time.
    */
   async why(why: Gated): Promise<Gated> {
-    const home = await this.#reach.glance(this.#home(why.gate), (port) => port.gate(why.gate));
+    const home = await this.#calls.glance(this.#home(why.gate), (port) => port.gate(why.gate));
     if (home?.opensAt === undefined) return why;
     const known = { ...why, until: home.opensAt };
     return { ...known, text: whyText(known, why.asOf) };
@@ -130,7 +129,7 @@ export class GateDesk {
   /** Each partition tells all that it has: one gate may be known in several. */
   async gates(options: GatesOptions): Promise<GatesPage> {
     const { limit: _, cursor: __, ...filter } = options;
-    const look = await this.#reach.look(this.#reach.all, ["QUEUE_NOT_FOUND"], (port) =>
+    const look = await this.#calls.look(this.#calls.all, ["QUEUE_NOT_FOUND"], (port) =>
       allGates(port, filter),
     );
     const byKey = new Map<string, { partition: number; info: GateInfo }[]>();
@@ -149,25 +148,13 @@ export class GateDesk {
     return { ...pageOfGates(merged, options), ...missingOf(look) };
   }
 
-  async cooldown(key: string, ms: number, reason: string | undefined): Promise<void> {
-    await this.#reach.ask(this.#home(key), (port) => port.cooldown(key, ms, reason));
-  }
-
-  async clearCooldown(key: string): Promise<void> {
-    await this.#reach.ask(this.#home(key), (port) => port.clearCooldown(key));
-  }
-
-  async reportGate(key: string, ok: boolean, options: OperationOptions): Promise<void> {
-    await this.#reach.port(this.#home(key)).reportGate(key, ok, options);
-  }
-
   #home(key: string): number {
-    return homeOfGate(String(key), this.#reach.directory.partitions);
+    return homeOfGate(String(key), this.#calls.directory.partitions);
   }
 
   #others(key: string): number[] {
     const home = this.#home(key);
-    return this.#reach.all.filter((partition) => partition !== home);
+    return this.#calls.all.filter((partition) => partition !== home);
   }
 
   #inOrder(key: string): number[] {

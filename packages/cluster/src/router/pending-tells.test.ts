@@ -5,7 +5,7 @@ import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfStore } from "../hash.ts";
 import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { ClusterRouter } from "./cluster-router.ts";
-import { OWED_MS } from "./limits.ts";
+import { PENDING_TELL_MS } from "./limits.ts";
 
 /** Partitions that are served all the time, some of which cannot be reached from here. */
 function scene() {
@@ -51,11 +51,11 @@ test("a partition that could not be told of a gate is told when it is reached ag
   await router.setGate("smtp", { rate: 1 });
   away.add(other);
   const refusal = assert.rejects(router.deleteGate("smtp"), { code: "DISCONNECTED" });
-  await clock.advance(20 * OWED_MS);
+  await clock.advance(20 * PENDING_TELL_MS);
   await refusal;
   assert.equal(gates[other]!.get("smtp")?.rate, 1);
   away.clear();
-  await clock.advance(OWED_MS + 1_000);
+  await clock.advance(PENDING_TELL_MS + 1_000);
   assert.equal(gates[other]!.has("smtp"), false);
   await router.close();
 });
@@ -74,10 +74,10 @@ test("what it is told then is what the home says by then", async () => {
   stores[home]!.set("plan", 4);
   away.clear();
   told.length = 0;
-  await clock.advance(OWED_MS + 1_000);
+  await clock.advance(PENDING_TELL_MS + 1_000);
   assert.equal(stores[other]!.get("plan"), 4);
   assert.deepEqual(told, [other], "once");
-  await clock.advance(10 * OWED_MS);
+  await clock.advance(10 * PENDING_TELL_MS);
   assert.deepEqual(told, [other], "and no more");
   await router.close();
 });
@@ -92,6 +92,6 @@ test("a router that is closed tells nobody any more", async () => {
   await refusal;
   await router.close();
   told.length = 0;
-  await clock.advance(10 * OWED_MS);
+  await clock.advance(10 * PENDING_TELL_MS);
   assert.deepEqual(told, []);
 });

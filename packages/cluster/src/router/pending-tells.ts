@@ -1,14 +1,14 @@
 /**
- * What a partition has to be told and could not be: it is told again, until it was or this router
- * is closed. One that is opened anew finds out by itself; this is for one that was served all the
- * time, by a node that could not be reached from here.
+ * Changes that a partition has missed: each is sent again until the partition takes it or this
+ * router closes. A partition that is opened reads them from their homes itself; this is for one
+ * that was served all the time, by a node that this process could not reach.
  */
 import type { Clock } from "@sluice/protocol";
-import { NAMES_MAX, OWED_MS } from "./limits.ts";
+import { NAMES_MAX, PENDING_TELL_MS } from "./limits.ts";
 
 type Tell = () => Promise<void>;
 
-export class Owed {
+export class PendingTells {
   readonly #clock: Clock;
   readonly #isClosed: () => boolean;
   readonly #byPartition = new Map<number, Map<string, Tell>>();
@@ -19,8 +19,8 @@ export class Owed {
     this.#isClosed = isClosed;
   }
 
-  /** What is owed under a name takes the place of what was owed before. */
-  owe(partition: number, name: string, tell: Tell): void {
+  /** A tell replaces the one that was kept under the same name. */
+  keep(partition: number, name: string, tell: Tell): void {
     const own = this.#byPartition.get(partition) ?? new Map<string, Tell>();
     this.#byPartition.set(partition, own);
     if (own.size >= NAMES_MAX && !own.has(name)) return;
@@ -33,16 +33,16 @@ export class Owed {
     this.#isRunning = true;
     while (this.#byPartition.size > 0 && !this.#isClosed()) {
       await new Promise<void>((resolve) => {
-        clock.at(clock.now() + OWED_MS, resolve).unref?.();
+        clock.at(clock.now() + PENDING_TELL_MS, resolve).unref?.();
       });
       const all = [...this.#byPartition.keys()];
-      await Promise.all(all.map((partition) => this.#pay(partition)));
+      await Promise.all(all.map((partition) => this.#send(partition)));
     }
     this.#isRunning = false;
   }
 
   /** Up to the first that it does not take: then it is still away. */
-  async #pay(partition: number): Promise<void> {
+  async #send(partition: number): Promise<void> {
     const own = this.#byPartition.get(partition)!;
     for (const [name, tell] of own) {
       if (this.#isClosed()) return;

@@ -3,7 +3,7 @@ import { GROUP_HELD_MS } from "./limits.ts";
 import { RecentNames } from "./recent-names.ts";
 
 /** Groups that callers of this router hold: it must not release them for reasons of its own. */
-export class HeldGroups {
+export class CallerGroups {
   readonly #clock: Clock;
   readonly #until = new RecentNames<number>();
 

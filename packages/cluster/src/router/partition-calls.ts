@@ -8,7 +8,7 @@ import {
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
 import { AGAIN_MS, ANSWER_MS, LOOK_MS, PATIENCE_MS, TRIES_MAX } from "./limits.ts";
-import { Owed } from "./owed.ts";
+import { PendingTells } from "./pending-tells.ts";
 
 export type Answered<T> = { partition: number } & (
   | { value: T; error?: undefined }
@@ -33,29 +33,29 @@ const AWAY: readonly ErrorCode[] = [
 /** The call was cut off, or was not sent. */
 const CUT_OFF: readonly ErrorCode[] = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
-export interface ReachOptions {
+export interface PartitionCallsOptions {
   readonly directory: Directory;
   readonly partitions: Partitions;
   readonly clock: Clock;
 }
 
-export class Reach {
+export class PartitionCalls {
   readonly directory: Directory;
   readonly clock: Clock;
   /** Every partition there is. */
   readonly all: readonly number[];
   /** What partitions could not be told yet. */
-  readonly owed: Owed;
+  readonly pending: PendingTells;
   readonly #partitions: Partitions;
   /** Partitions that a look has missed and that have not answered one since. */
   readonly #away = new Set<number>();
   #isClosed = false;
 
-  constructor({ directory, partitions, clock }: ReachOptions) {
+  constructor({ directory, partitions, clock }: PartitionCallsOptions) {
     this.directory = directory;
     this.clock = clock;
     this.all = Array.from({ length: directory.partitions }, (_, partition) => partition);
-    this.owed = new Owed(clock, () => this.#isClosed);
+    this.pending = new PendingTells(clock, () => this.#isClosed);
     this.#partitions = partitions;
   }
 
@@ -67,9 +67,19 @@ export class Reach {
     if (this.#isClosed) throw new SluiceError("CLOSED", "the connection to the cluster is closed");
   }
 
+  isThere(partition: number): boolean {
+    return partition >= 0 && partition < this.all.length;
+  }
+
+  /** Where a call is made now. Use `make` for the call itself: the partition may move meanwhile. */
   port(partition: number): Broker {
     this.check();
     return this.#partitions.port(partition);
+  }
+
+  /** Makes a call, however long it takes. */
+  async make<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
+    return call(this.port(partition));
   }
 
   async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
@@ -87,7 +97,7 @@ export class Reach {
     });
     timer.unref?.();
     try {
-      return await Promise.race([call(this.port(partition)), late.promise]);
+      return await Promise.race([this.make(partition, call), late.promise]);
     } finally {
       timer.cancel();
     }
@@ -112,17 +122,17 @@ export class Reach {
 
   /**
    * Tells partitions what does no harm when it is told twice; refused when one could not be told.
-   * That one is owed it: by name, how to make up for it.
+   * That one is told later: `pending` has, by name, how to.
    */
   async tell(
     partitions: readonly number[],
     call: (port: Broker) => Promise<unknown>,
-    owed: readonly (readonly [string, (partition: number) => Promise<void>])[],
+    pending: readonly (readonly [string, (partition: number) => Promise<void>])[],
   ): Promise<void> {
     const answers = await this.every(partitions, (port) => this.again(() => call(port)));
     const late = answers.filter(isAway);
     for (const { partition } of late) {
-      for (const [name, tell] of owed) this.owed.owe(partition, name, () => tell(partition));
+      for (const [name, tell] of pending) this.pending.keep(partition, name, () => tell(partition));
     }
     const refused = answers.find(({ error }) => error !== undefined);
     if (refused !== undefined) throw ofAll(refused.error!, answers);

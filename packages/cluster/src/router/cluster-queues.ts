@@ -1,26 +1,25 @@
-/** The calls about queues, each in all the partitions that hold the queue. */
+/** The calls about queues that take steps, or put pages of several partitions together. */
 import {
   allQueues,
   type DeleteQueueOptions,
-  type FairnessKey,
   type LaneStats,
   type LanesOptions,
-  type OperationOptions,
   type Page,
   type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
   type RedriveOptions,
+  rowOf,
   type SluiceError,
   toSluiceError,
-  type WorkerInfo,
 } from "@sluice/protocol";
 import { homeOfQueue } from "../hash.ts";
-import { mergeQueues, mergeWorkers } from "./merge-queues.ts";
+import { mergeQueues } from "./merge-queues.ts";
 import { pageByValue, pageInTurn } from "./pages.ts";
-import { isNotFound, optionsOf, type QueueKeeper } from "./queue-keeper.ts";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
+import { plainCall } from "./plain-calls.ts";
+import { isNotFound, optionsOf, type QueueCopies } from "./queue-copies.ts";
 import { invalid } from "./refuse.ts";
 
 /** Queues of a page when the caller does not say, as the broker has it. */
@@ -28,13 +27,15 @@ const QUEUES_PAGE = 100;
 
 const NOT_FOUND = ["QUEUE_NOT_FOUND"] as const;
 
-export class QueueDesk {
-  readonly #reach: Reach;
-  readonly #keeper: QueueKeeper;
+const inspect = plainCall("queue", rowOf("queue"));
 
-  constructor(reach: Reach, keeper: QueueKeeper) {
-    this.#reach = reach;
-    this.#keeper = keeper;
+export class ClusterQueues {
+  readonly #calls: PartitionCalls;
+  readonly #copies: QueueCopies;
+
+  constructor(calls: PartitionCalls, copies: QueueCopies) {
+    this.#calls = calls;
+    this.#copies = copies;
   }
 
   /**
@@ -43,19 +44,19 @@ export class QueueDesk {
    * the queue is already.
    */
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    const { directory } = this.#reach;
+    const { directory } = this.#calls;
     const { spread, ...own } = options ?? {};
     const held = directory.placementOf(queue);
     const wanted = this.#spreadTo(queue, held, spread);
     const [first, ...others] = held as [number, ...number[]];
-    const { config } = await this.#reach.ask(first, (port) =>
+    const { config } = await this.#calls.ask(first, (port) =>
       port.setQueue(queue, options === undefined || options === null ? options : own),
     );
     const added = wanted.filter((partition) => !held.includes(partition));
     const copy = optionsOf(config);
     await Promise.all([
       ...others.map((partition) => this.#change(queue, partition, own, copy)),
-      ...added.map((partition) => this.#reach.ask(partition, (port) => port.setQueue(queue, copy))),
+      ...added.map((partition) => this.#calls.ask(partition, (port) => port.setQueue(queue, copy))),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
     if (added.length > 0) await directory.place(queue, wanted);
@@ -69,7 +70,7 @@ export class QueueDesk {
     options: QueueOptions,
     all: QueueOptions,
   ): Promise<void> {
-    await this.#reach.ask(partition, async (port) => {
+    await this.#calls.ask(partition, async (port) => {
       const isThere = await port.queue(queue).then(
         () => true,
         (error) => {
@@ -83,7 +84,7 @@ export class QueueDesk {
 
   /** The partitions that are to hold the queue: those that do, and as many more as asked for. */
   #spreadTo(queue: string, held: readonly number[], spread: number | undefined): readonly number[] {
-    const { partitions } = this.#reach.directory;
+    const { partitions } = this.#calls.directory;
     if (spread === undefined) return held;
     if (!Number.isInteger(spread) || spread < 1 || spread > partitions) {
       throw invalid("queue.spread", `an integer from 1 to ${partitions}`, spread);
@@ -101,33 +102,40 @@ export class QueueDesk {
    * already is made there as it is; another one is made by the first death.
    */
   async #placeDlq(dlq: string, partitions: readonly number[]): Promise<void> {
-    const { directory } = this.#reach;
+    const { directory } = this.#calls;
     const held = directory.placementOf(dlq);
     const added = partitions.filter((partition) => !held.includes(partition));
     if (added.length === 0) return;
-    const isThere = await this.#keeper.copy(dlq, added);
+    const isThere = await this.#copies.copy(dlq, added);
     await directory.place(dlq, isThere ? [...held, ...added] : partitions);
   }
 
-  async deleteQueue(queue: string, options: DeleteQueueOptions): Promise<QueueDeleted> {
-    const { directory } = this.#reach;
+  /** `isNamed`: the caller has given the operation id, and may repeat the call. */
+  async deleteQueue(
+    queue: string,
+    options: DeleteQueueOptions,
+    isNamed: boolean,
+  ): Promise<QueueDeleted> {
+    const { directory } = this.#calls;
     const isDlq = (await allQueues(this)).some(({ config }) => config.dlq === queue);
     // Where dead letters are must not be forgotten while jobs can die there.
     const forget = async (): Promise<void> => (isDlq ? undefined : directory.unplace(queue));
     const deleted = { lettersKept: 0, lettersDeleted: 0 };
     try {
-      await this.#held(queue, async (partition) => {
-        const part = await this.#reach.port(partition).deleteQueue(queue, options);
-        deleted.lettersKept += part.lettersKept;
-        deleted.lettersDeleted += part.lettersDeleted;
-      });
+      const parts = await this.#calls.known(directory.placementOf(queue), NOT_FOUND, (port) =>
+        port.deleteQueue(queue, options),
+      );
+      for (const { value } of parts) {
+        deleted.lettersKept += value.lettersKept;
+        deleted.lettersDeleted += value.lettersDeleted;
+      }
     } catch (error) {
       // An earlier call may have been cut off when all was done but this.
       if (isNotFound(error)) await forget();
       throw error;
     }
-    // A call that was made again has deleted nothing: the queue may have been made anew meanwhile.
-    if (options.operationId === undefined || !(await this.#isThere(queue))) await forget();
+    // A call that was repeated has deleted nothing: the queue may have been made again meanwhile.
+    if (!isNamed || !(await this.#isThere(queue))) await forget();
     return deleted;
   }
 
@@ -142,12 +150,7 @@ export class QueueDesk {
   }
 
   async queue(queue: string): Promise<QueueInfo> {
-    const placement = this.#reach.directory.placementOf(queue);
-    const known = await this.#reach.known(placement, NOT_FOUND, (port) => port.queue(queue));
-    return mergeQueues(
-      known.map(({ value }) => value),
-      placement.length,
-    );
+    return (await inspect(this.#calls, [queue])) as QueueInfo;
   }
 
   /**
@@ -157,10 +160,10 @@ export class QueueDesk {
   async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
     const { partial = false, limit = QUEUES_PAGE, ...rest } = options;
     const page = { ...rest, limit };
-    const { all } = this.#reach;
+    const { all } = this.#calls;
     const answers = partial
-      ? (await this.#reach.look(all, [], (port) => port.queues(page))).seen
-      : await this.#reach.known(all, [], (port) => port.queues(page));
+      ? (await this.#calls.look(all, [], (port) => port.queues(page))).seen
+      : await this.#calls.known(all, [], (port) => port.queues(page));
     const byName = new Map<string, { partition: number; info: QueueInfo }[]>();
     for (const { partition, value } of answers) {
       for (const info of value.items) {
@@ -182,7 +185,7 @@ export class QueueDesk {
     byName: ReadonlyMap<string, { partition: number; info: QueueInfo }[]>,
   ): QueueInfo[] {
     return names.map((name) => {
-      const placement = this.#reach.directory.placementOf(name);
+      const placement = this.#calls.directory.placementOf(name);
       const found = byName.get(name)!;
       const rank = (partition: number): number =>
         placement.includes(partition) ? placement.indexOf(partition) : placement.length;
@@ -194,20 +197,16 @@ export class QueueDesk {
     });
   }
 
-  async purge(queue: string, options: OperationOptions): Promise<void> {
-    await this.#held(queue, (partition) => this.#reach.port(partition).purge(queue, options));
-  }
-
   /** Oldest first holds within each partition; those before take from the count first. */
   async redrive(queue: string, { count, ...operation }: RedriveOptions): Promise<number> {
     const refusals: SluiceError[] = [];
-    const placement = this.#reach.directory.placementOf(queue);
+    const placement = this.#calls.directory.placementOf(queue);
     let moved = 0;
     for (const partition of placement) {
       if (count !== undefined && moved > 0 && moved >= count) break;
       const left = count === undefined ? operation : { ...operation, count: count - moved };
       try {
-        moved += await this.#reach.port(partition).redrive(queue, left);
+        moved += await this.#calls.make(partition, (port) => port.redrive(queue, left));
       } catch (error) {
         const refusal = toSluiceError(error);
         if (refusal.code !== "NOT_A_DLQ" && !isNotFound(refusal)) throw error;
@@ -219,28 +218,12 @@ export class QueueDesk {
   }
 
   lanes(queue: string, options: LanesOptions): Promise<Page<LaneStats>> {
-    const placement = this.#reach.directory.placementOf(queue);
+    const placement = this.#calls.directory.placementOf(queue);
     const { cursor: _, ...rest } = options;
     const read = (partition: number, page: LanesOptions): Promise<Page<LaneStats>> =>
-      this.#keeper.askMade(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
+      this.#copies.askMade(queue, partition, (port) => port.lanes(queue, { ...rest, ...page }));
     const { sort } = options;
     if (sort === undefined || placement.length === 1) return pageInTurn(placement, options, read);
     return pageByValue(placement, options, (lane) => lane[sort], read);
-  }
-
-  async setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
-    const placement = this.#reach.directory.placementOf(queue);
-    await this.#reach.known(placement, NOT_FOUND, (port) => port.setLaneWeight(queue, key, weight));
-  }
-
-  async workers(queue: string): Promise<readonly WorkerInfo[]> {
-    const placement = this.#reach.directory.placementOf(queue);
-    const known = await this.#reach.known(placement, NOT_FOUND, (port) => port.workers(queue));
-    return mergeWorkers(known.map(({ value }) => value));
-  }
-
-  async #held(queue: string, call: (partition: number) => Promise<void>): Promise<void> {
-    const placement = this.#reach.directory.placementOf(queue);
-    await this.#reach.known(placement, NOT_FOUND, (_, partition) => call(partition));
   }
 }

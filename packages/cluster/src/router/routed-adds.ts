@@ -1,5 +1,4 @@
 /** Adds jobs: each to the partition of its fairness key, all of one call at the same time. */
-import { randomUUID } from "node:crypto";
 import {
   type Added,
   type AddOptions,
@@ -10,19 +9,19 @@ import {
 } from "@sluice/protocol";
 import { hashOf } from "../hash.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
-import type { HeldGroups } from "./held-groups.ts";
-import type { QueueKeeper } from "./queue-keeper.ts";
-import type { Reach } from "./reach.ts";
+import type { CallerGroups } from "./caller-groups.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
+import type { QueueCopies } from "./queue-copies.ts";
 import { aborted, isAborted } from "./refuse.ts";
 
-export class Adder {
-  readonly #reach: Reach;
-  readonly #keeper: QueueKeeper;
-  readonly #held: HeldGroups;
+export class RoutedAdds {
+  readonly #calls: PartitionCalls;
+  readonly #copies: QueueCopies;
+  readonly #held: CallerGroups;
 
-  constructor(reach: Reach, keeper: QueueKeeper, held: HeldGroups) {
-    this.#reach = reach;
-    this.#keeper = keeper;
+  constructor(calls: PartitionCalls, copies: QueueCopies, held: CallerGroups) {
+    this.#calls = calls;
+    this.#copies = copies;
     this.#held = held;
   }
 
@@ -33,16 +32,14 @@ export class Adder {
   ): Promise<Outcome<Added>[]> {
     const { signal } = options;
     if (isAborted(signal)) throw aborted(signal);
-    const placement = this.#reach.directory.placementOf(queue);
+    const placement = this.#calls.directory.placementOf(queue);
     const shares = sharesOf(jobs, (job) => placement[slotOf(job, placement.length)]!);
     const [first] = shares.shares;
     if (shares.shares.length <= 1) {
       return this.#addTo(queue, first?.partition ?? placement[0]!, jobs, options);
     }
     const held = sharedGroups(queue, shares);
-    // One name for all shares, so that the call as a whole can be repeated.
-    const { operationId = randomUUID() } = options;
-    const outcomes = await this.#addShares(queue, shares, { ...options, operationId }, held);
+    const outcomes = await this.#addShares(queue, shares, options, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED") && isAborted(signal)) {
       throw aborted(signal);
     }
@@ -84,7 +81,7 @@ export class Adder {
         const names = [...groupsOf(queue, items)].filter((name) => !this.#held.has(name));
         // What cannot be said is released by the partition itself, after a while.
         if (names.length > 0) {
-          await this.#reach.ask(partition, (port) => port.releaseGroups(names)).catch(() => {});
+          await this.#calls.ask(partition, (port) => port.releaseGroups(names)).catch(() => {});
         }
       }),
     );
@@ -97,7 +94,7 @@ export class Adder {
     options: AddOptions,
   ): Promise<Outcome<Added>[]> {
     const add = (port: Broker): Promise<Outcome<Added>[]> => port.add(queue, jobs, options);
-    return this.#keeper.made(queue, partition, add);
+    return this.#copies.made(queue, partition, add);
   }
 }
 

@@ -1,22 +1,18 @@
-/** The calls about stores, each of which lives in one partition. */
-import type { Broker, OperationOptions, Page, ScanOptions, StoreEntry } from "@sluice/protocol";
+/** Writes to stores. Each lives in one partition; what is written to `config` is copied to all. */
+import type { Broker, OperationOptions, StoreEntry } from "@sluice/protocol";
 import { homeOfStore } from "../hash.ts";
-import type { Reach } from "./reach.ts";
+import type { PartitionCalls } from "./partition-calls.ts";
 
 /** The store that policies read, wherever they run: every partition has a copy. */
 const CONFIG = "config";
 
-export class StoreDesk {
-  readonly #reach: Reach;
+export class ConfigStore {
+  readonly #calls: PartitionCalls;
   /** Copies are made one after the other, so that the last write is the last copy. */
   #copying: Promise<unknown> = Promise.resolve();
 
-  constructor(reach: Reach) {
-    this.#reach = reach;
-  }
-
-  async get(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
-    return this.#reach.ask(this.#home(store), (port) => port.storeGet(store, keys));
+  constructor(calls: PartitionCalls) {
+    this.#calls = calls;
   }
 
   async write(
@@ -24,18 +20,14 @@ export class StoreDesk {
     entries: readonly StoreEntry[],
     options: OperationOptions,
   ): Promise<void> {
-    await this.#reach.port(this.#home(store)).storeWrite(store, entries, options);
+    const home = this.#home(store);
+    await this.#calls.make(home, (port) => port.storeWrite(store, entries, options));
     if (store !== CONFIG) return;
-    const home = this.#home(CONFIG);
-    const others = this.#reach.all.filter((partition) => partition !== home);
+    const others = this.#calls.all.filter((partition) => partition !== home);
     await this.#copyInTurn(
       entries.map(({ key }) => key),
       others,
     );
-  }
-
-  async scan(store: string, options: ScanOptions | undefined): Promise<Page<StoreEntry>> {
-    return this.#reach.ask(this.#home(store), (port) => port.storeScan(store, options));
   }
 
   async #copyInTurn(keys: readonly string[], partitions: readonly number[]): Promise<void> {
@@ -51,23 +43,27 @@ export class StoreDesk {
    */
   async #copy(keys: readonly string[], partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return;
-    let values = await this.get(CONFIG, keys);
+    let values = await this.#held(keys);
     for (;;) {
       const entries = keys.map((key, i) => ({ key, value: values[i] }));
       const write = (port: Broker): Promise<void> => port.storeWrite(CONFIG, entries);
-      const owed = keys.map((key) => {
+      const pending = keys.map((key) => {
         const catchUp = (one: number): Promise<void> => this.#copyInTurn([key], [one]);
         return [`config ${key}`, catchUp] as const;
       });
-      await this.#reach.tell(partitions, write, owed);
-      const held = await this.get(CONFIG, keys);
+      await this.#calls.tell(partitions, write, pending);
+      const held = await this.#held(keys);
       if (textOf(held) === textOf(values)) return;
       values = held;
     }
   }
 
+  #held(keys: readonly string[]): Promise<unknown[]> {
+    return this.#calls.ask(this.#home(CONFIG), (port) => port.storeGet(CONFIG, keys));
+  }
+
   #home(store: string): number {
-    return homeOfStore(String(store), this.#reach.directory.partitions);
+    return homeOfStore(String(store), this.#calls.directory.partitions);
   }
 }
 
