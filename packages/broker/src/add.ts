@@ -11,14 +11,19 @@ import {
 import { pieceEnds, slicesOf } from "./add-slices.ts";
 import type { Body } from "./codec/body.ts";
 import { aborted } from "./ends.ts";
+import type { EngineCalls } from "./engine-calls.ts";
+import type { HeldGroups } from "./held-groups.ts";
 import { idOf } from "./job-ids.ts";
+import type { Journal } from "./journal.ts";
 import { BUSY_RETRY_MS, OPERATION_BYTES_MAX, WAITING_ADDS_MAX } from "./limits.ts";
 import { specOf } from "./new-job.ts";
-import { checkBatch, type Note } from "./operations.ts";
+import type { Note } from "./operations.ts";
 import type { Answer, Question } from "./policy/lua/batch.ts";
+import type { Policies } from "./policy/policies.ts";
 import { Turns } from "./policy/turns.ts";
-import { errorJson, toPortError } from "./refuse.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Pump } from "./pump.ts";
+import { checkBatch, errorJson, toPortError } from "./refuse.ts";
+import type { WaitingAdds } from "./waiting-adds.ts";
 
 /** Jobs that are added in one turn, unless their policy makes them too many. */
 interface Slice {
@@ -37,9 +42,23 @@ interface Batch extends Pick<Slice, "queue" | "outcomes" | "options" | "note"> {
   readonly slices: readonly (readonly NewJob[])[];
 }
 
+interface AddParts {
+  readonly calls: EngineCalls;
+  readonly journal: Journal;
+  readonly heldGroups: HeldGroups;
+  readonly policies: Policies;
+  readonly waitingAdds: WaitingAdds;
+  readonly pump: Pump;
+  readonly options: { readonly payloadBytesMax: number; readonly unsyncedBytesMax: number };
+  /** Adds have to wait until the cleaner has done more. */
+  readonly isCleanerBehind: boolean;
+  cleanerProgress(): Promise<void>;
+  lookAtWall(): void;
+}
+
 /** Takes jobs in: checks them, gives them to the engine and answers when they are durable. */
-export class Adder {
-  readonly #runtime: Runtime;
+export class AddCalls {
+  readonly #of: AddParts;
   /** How long calls took that were answered. */
   readonly times = new DurationHistogram();
   readonly #turns = new Turns();
@@ -47,19 +66,19 @@ export class Adder {
   readonly #line = new Turns();
   #waiting = 0;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+  constructor(of: AddParts) {
+    this.#of = of;
   }
 
   async add(
     queue: string,
     jobs: readonly NewJob[],
-    options: AddOptions,
+    options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     checkBatch("jobs", jobs);
     const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
-    this.#runtime.check();
+    this.#of.calls.check();
     const from = performance.now();
     const answer = await this.#once(queue, jobs, options);
     this.times.count(performance.now() - from);
@@ -76,7 +95,7 @@ export class Adder {
       items: jobs.length,
       said: [jobs],
     };
-    return this.#runtime.operations.once<Added>(operation, (missing, note) => {
+    return this.#of.calls.operations.once<Added>(operation, (missing, note) => {
       const rest = missing.map((item) => jobs[item]!);
       return this.#add(queue, rest, options, note);
     });
@@ -90,13 +109,13 @@ export class Adder {
   ): Promise<Outcome<Added>[]> {
     const { signal } = options;
     // A queue that is not there has one answer for all.
-    this.#runtime.call((engine) => engine.queueConfig(queue));
+    this.#of.calls.call((engine) => engine.queueConfig(queue));
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
     const slices = slicesOf(jobs);
     const isCut = slices.length > 1;
     // The groups of a batch do not end before its last slice is in.
     const groups = isCut ? groupsOf(queue, jobs) : NO_GROUPS;
-    const { heldGroups, journal } = this.#runtime;
+    const { heldGroups, journal } = this.#of;
     for (const name of groups) heldGroups.await(name);
     try {
       const batch = { queue, slices, outcomes, options: { ...options, isCut }, note };
@@ -138,7 +157,7 @@ export class Adder {
   }
 
   #runIfDue(): void {
-    if (this.#runtime.journal.isDue) this.#runtime.pump.runNow();
+    if (this.#of.journal.isDue) this.#of.pump.runNow();
   }
 
   /** Answers a promise when the script of the queue is to be asked first. */
@@ -146,22 +165,22 @@ export class Adder {
     { queue, outcomes, options, note }: Batch,
     jobs: readonly NewJob[],
   ): Promise<void> | undefined {
-    const { policies } = this.#runtime;
+    const { policies } = this.#of;
     const first = outcomes.length;
-    this.#runtime.lookAtWall();
+    this.#of.lookAtWall();
     const specs: JobSpec[] = [];
     const places: number[] = [];
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
-        specs.push(specOf(job, queue, this.#runtime.options.payloadBytesMax));
+        specs.push(specOf(job, queue, this.#of.options.payloadBytesMax));
         places.push(place);
       } catch (error) {
         outcomes[place] = { error: errorJson(error) };
       }
     }
     const slice: Slice = { queue, specs, places, first, outcomes, options, note };
-    const script = this.#runtime.call(() => policies.asks(queue, "enqueue"));
+    const script = this.#of.calls.call(() => policies.asks(queue, "enqueue"));
     if (script === undefined && !this.#turns.isTaken(queue)) {
       const rest = this.#addFilled(slice, []);
       // Later adds to the queue wait for the rest of this one.
@@ -179,9 +198,9 @@ export class Adder {
   #addFilled(slice: Slice, answers: readonly Answer[]): Promise<void> | undefined {
     const { queue, specs, options } = slice;
     if (options.signal?.aborted === true) throw aborted(options.signal);
-    const policy = this.#runtime.call(() => this.#runtime.policies.of(queue));
+    const policy = this.#of.calls.call(() => this.#of.policies.of(queue));
     if (policy !== undefined) {
-      const config = this.#runtime.engine.queueConfig(queue) as QueueConfig;
+      const config = this.#of.calls.engine.queueConfig(queue) as QueueConfig;
       for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
     }
     const ends = pieceEnds(specs);
@@ -194,7 +213,7 @@ export class Adder {
 
   /** Adds a slice in several turns; its groups do not end before the last one. */
   async #addPieces(slice: Slice, ends: readonly number[]): Promise<void> {
-    const { heldGroups } = this.#runtime;
+    const { heldGroups } = this.#of;
     const groups = groupsOf(slice.queue, slice.specs);
     for (const name of groups) heldGroups.await(name);
     try {
@@ -213,7 +232,7 @@ export class Adder {
     const { signal } = options;
     if (signal?.aborted === true) throw aborted(signal);
     const piece = from === 0 && to === specs.length ? specs : specs.slice(from, to);
-    const mayWait = this.#runtime.engine.queueConfig(queue).onFull === "wait";
+    const mayWait = this.#of.calls.engine.queueConfig(queue).onFull === "wait";
     // Of those that may have to wait, each is asked for when those before it have their place.
     const results = mayWait ? undefined : this.#addSpecs(slice, piece, isCut);
     for (let i = 0; i < piece.length; i++) {
@@ -234,7 +253,7 @@ export class Adder {
 
   /** Not before an add of its lane that waits for room. */
   #addInTurn(slice: Slice, spec: JobSpec, isCut: boolean): AddResult | Refusal {
-    const refusal = this.#runtime.waitingAdds.refusalOf(slice.queue, spec);
+    const refusal = this.#of.waitingAdds.refusalOf(slice.queue, spec);
     return refusal ?? this.#addSpecs(slice, [spec], isCut)[0]!;
   }
 
@@ -244,10 +263,10 @@ export class Adder {
     isCut: boolean,
   ): (AddResult | Refusal)[] {
     const holdGroups = options.holdGroups === true;
-    const results = this.#runtime.call((engine, now) =>
+    const results = this.#of.calls.call((engine, now) =>
       engine.addAll(queue, specs, now, { holdGroups: holdGroups || isCut }),
     );
-    if (holdGroups) this.#runtime.heldGroups.hold(groupsOf(queue, specs));
+    if (holdGroups) this.#of.heldGroups.hold(groupsOf(queue, specs));
     return results;
   }
 
@@ -259,7 +278,8 @@ export class Adder {
     note: ((outcome: Outcome<Added>) => void) | undefined,
   ): Outcome<Added> | Promise<Outcome<Added>> {
     if (!(result instanceof Refusal)) return { ok: addedOf(result) };
-    const { engine, waitingAdds } = this.#runtime;
+    const { waitingAdds } = this.#of;
+    const { engine } = this.#of.calls;
     if (result.code === "QUEUE_FULL" && engine.queueConfig(queue).onFull === "wait") {
       if (waitingAdds.isFull) {
         engine.countRejected(queue);
@@ -272,7 +292,7 @@ export class Adder {
           const error = errorJson(thrown);
           note?.({ error });
           // What was noted must become durable, though nothing else may happen.
-          this.#runtime.pump.call();
+          this.#of.pump.call();
           return { error };
         },
       );
@@ -286,23 +306,23 @@ export class Adder {
   }
 
   #isLogReady(): boolean {
-    const { isCleanerBehind, journal, options } = this.#runtime;
+    const { isCleanerBehind, journal, options } = this.#of;
     return journal.unsyncedBytes <= options.unsyncedBytesMax && !isCleanerBehind;
   }
 
   async #logReady(): Promise<void> {
-    const { journal } = this.#runtime;
-    await (this.#isUnsynced ? journal.durable() : this.#runtime.cleanerProgress());
+    const { journal } = this.#of;
+    await (this.#isUnsynced ? journal.durable() : this.#of.cleanerProgress());
   }
 
   get #isUnsynced(): boolean {
-    const { journal, options } = this.#runtime;
+    const { journal, options } = this.#of;
     return journal.unsyncedBytes > options.unsyncedBytesMax;
   }
 
   #busy(): SluiceError {
     const message = this.#isUnsynced
-      ? `the log is ${this.#runtime.journal.unsyncedBytes} bytes behind`
+      ? `the log is ${this.#of.journal.unsyncedBytes} bytes behind`
       : "the log holds too much that is dead, and is being cleaned";
     return new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
   }

@@ -1,61 +1,37 @@
 import {
-  type Ack,
-  type Added,
-  type AddOptions,
   type Broker,
   type BrokerEvent,
-  type BrokerStats,
   boundCalls,
+  CALL_NAMES,
+  type CallName,
   type Clock,
   type ConsumeOptions,
   type Consumer,
-  type DeleteQueueOptions,
+  callsOf,
   type Deliver,
+  defineCalls,
   type EventFilter,
-  type Extend,
-  type FairnessKey,
-  type GateConfig,
-  type GateInfo,
-  type GatesOptions,
-  type GatesPage,
-  type GroupInfo,
-  type HistoryEntry,
-  type JobEnd,
-  type JobInfo,
-  type JobsOptions,
-  type LaneStats,
-  type LanesOptions,
   type LeasedJob,
   type LeaseOptions,
-  type Nack,
-  type NewJob,
-  type OperationOptions,
-  type Outcome,
-  type Page,
-  type Progress,
-  type QueueDeleted,
-  type QueueInfo,
-  type QueueOptions,
-  type QueuesOptions,
-  type RedriveOptions,
-  type ScanOptions,
-  type StatsOptions,
-  type StoreEntry,
-  type Why,
-  type WorkerInfo,
+  SluiceError,
+  type TableCalls,
 } from "@sluice/protocol";
-import { Adder } from "./add.ts";
+import { AddCalls } from "./add.ts";
 import { SystemClock } from "./clock.ts";
-import { JobDesk } from "./jobs.ts";
-import { LaneList } from "./lanes.ts";
+import { GateCalls } from "./gates.ts";
+import { GroupCalls } from "./groups.ts";
+import { HandOut } from "./hand-out.ts";
+import { InspectCalls } from "./inspect.ts";
+import { LaneCalls } from "./lanes.ts";
 import type { LendAnswer, LendRequest } from "./lending/port.ts";
-import { OldestJobs } from "./oldest.ts";
 import { type OpenOptions, parseOptions } from "./options.ts";
-import { Office } from "./queues.ts";
+import { QueueCalls } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
-import { type Sizes, sizesOf, statsOf } from "./stats.ts";
+import { SettleCalls } from "./settle.ts";
+import { type Sizes, StatsCalls } from "./stats.ts";
+import { StoreCalls } from "./stores.ts";
 
-/** Opens a broker on a log: what the log says is there again when it resolves. */
+/** Opens a broker on a log; when it resolves, all that the log holds is there again. */
 export async function openBroker(options: OpenOptions): Promise<LocalBroker> {
   const runtime = new Runtime(
     options.log,
@@ -66,22 +42,41 @@ export async function openBroker(options: OpenOptions): Promise<LocalBroker> {
   return new LocalBroker(runtime);
 }
 
-/** The Broker port in this process. */
-export class LocalBroker implements Broker {
+/**
+ * The Broker port in this process. Each call of the table is a method of one of the parts below; a
+ * call that none of them has does not compile.
+ */
+export class LocalBroker extends callsOf<CallName>() implements Broker {
   readonly #runtime: Runtime;
-  readonly #adder: Adder;
-  readonly #desk: JobDesk;
-  readonly #office: Office;
-  readonly #lanes: LaneList;
-  readonly #oldest: OldestJobs;
+  readonly #handOut: HandOut;
+  readonly #stats: StatsCalls;
+  readonly #answers: TableCalls;
 
   constructor(runtime: Runtime) {
+    super();
+    const { calls } = runtime;
+    const adds = new AddCalls(runtime);
     this.#runtime = runtime;
-    this.#adder = new Adder(runtime);
-    this.#desk = new JobDesk(runtime);
-    this.#office = new Office(runtime);
-    this.#lanes = new LaneList(runtime);
-    this.#oldest = new OldestJobs(runtime);
+    this.#handOut = new HandOut(runtime);
+    this.#stats = new StatsCalls(runtime, adds.times);
+    this.#answers = joined([
+      adds,
+      new SettleCalls(runtime),
+      new InspectCalls(runtime),
+      new GroupCalls(runtime),
+      new QueueCalls(runtime),
+      new LaneCalls(calls),
+      new GateCalls(calls),
+      new StoreCalls(calls),
+      this.#stats,
+    ]);
+  }
+
+  static {
+    defineCalls(LocalBroker, (name) => (self, args) => {
+      const answer = self.#answers[name] as (...args: readonly unknown[]) => unknown;
+      return answer(...args);
+    });
   }
 
   get clock(): Clock {
@@ -90,193 +85,50 @@ export class LocalBroker implements Broker {
 
   /** What is held in memory and in the log, in bytes. */
   sizes(): Sizes {
-    return sizesOf(this.#runtime);
-  }
-
-  stats(options: StatsOptions = {}): Promise<BrokerStats> {
-    return statsOf(this.#runtime, this.#adder.times, this.#oldest, options);
+    return this.#stats.sizes();
   }
 
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
-    this.#runtime.check();
+    this.#runtime.calls.check();
     return this.#runtime.feed.read(filter);
+  }
+
+  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
+    return this.#handOut.lease(queue, options);
+  }
+
+  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
+    return this.#handOut.consume(queue, options, deliver);
+  }
+
+  /** Another partition asks for permits of gates that are at home here. */
+  async lend(request: LendRequest): Promise<LendAnswer> {
+    this.#runtime.calls.check();
+    const { sharing } = this.#runtime;
+    if (sharing === undefined) throw new SluiceError("INVALID", "this broker shares no gates");
+    return sharing.lender.lend(request);
   }
 
   close(): Promise<void> {
     return this.#runtime.close();
   }
-
-  add(queue: string, jobs: readonly NewJob[], options?: AddOptions): Promise<Outcome<Added>[]> {
-    return this.#adder.add(queue, jobs, options ?? {});
-  }
-
-  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    return this.#desk.lease(queue, options);
-  }
-
-  consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
-    return this.#desk.consume(queue, options, deliver);
-  }
-
-  ack(items: readonly Ack[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    return this.#desk.ack(items, options);
-  }
-
-  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true | number>[]> {
-    return this.#desk.nack(items, options);
-  }
-
-  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#desk.giveBack(leases);
-  }
-
-  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
-    return this.#desk.extend(items);
-  }
-
-  progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
-    return this.#desk.progress(items);
-  }
-
-  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#desk.cancel(ids);
-  }
-
-  cancelByKey(
-    queue: string,
-    keys: readonly string[],
-    options: OperationOptions = {},
-  ): Promise<Outcome<boolean>[]> {
-    return this.#desk.cancelByKey(queue, keys, options);
-  }
-
-  retry(ids: readonly string[], options: OperationOptions = {}): Promise<Outcome<true>[]> {
-    return this.#desk.retry(ids, options);
-  }
-
-  job(id: string): Promise<JobInfo> {
-    return this.#desk.job(id);
-  }
-
-  why(id: string): Promise<Why> {
-    return this.#desk.why(id);
-  }
-
-  history(id: string): Promise<readonly HistoryEntry[]> {
-    return this.#desk.history(id);
-  }
-
-  queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
-    return this.#desk.queuesOf(ids);
-  }
-
-  ended(id: string, options: { signal?: AbortSignal | undefined } = {}): Promise<JobEnd> {
-    return this.#desk.ended(id, options.signal);
-  }
-
-  jobs(queue: string, options: JobsOptions = {}): Promise<Page<JobInfo>> {
-    return this.#desk.jobs(queue, options);
-  }
-
-  group(group: string): Promise<GroupInfo> {
-    return this.#desk.group(group);
-  }
-
-  groupEnded(
-    group: string,
-    options: { signal?: AbortSignal | undefined } = {},
-  ): Promise<GroupInfo> {
-    return this.#desk.groupEnded(group, options.signal);
-  }
-
-  releaseGroups(groups: readonly string[]): Promise<void> {
-    return this.#desk.releaseGroups(groups);
-  }
-
-  setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    return this.#office.setQueue(queue, options);
-  }
-
-  deleteQueue(queue: string, options: DeleteQueueOptions = {}): Promise<QueueDeleted> {
-    return this.#office.deleteQueue(queue, options);
-  }
-
-  queue(queue: string): Promise<QueueInfo> {
-    return this.#office.queue(queue);
-  }
-
-  queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
-    return this.#office.queues(options);
-  }
-
-  purge(queue: string, options: OperationOptions = {}): Promise<void> {
-    return this.#office.purge(queue, options);
-  }
-
-  redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
-    return this.#office.redrive(queue, options);
-  }
-
-  lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
-    return this.#lanes.list(queue, options);
-  }
-
-  setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
-    return this.#office.setLaneWeight(queue, key, weight);
-  }
-
-  workers(queue: string): Promise<readonly WorkerInfo[]> {
-    return this.#office.workers(queue);
-  }
-
-  setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    return this.#office.setGate(key, config);
-  }
-
-  deleteGate(key: string): Promise<void> {
-    return this.#office.deleteGate(key);
-  }
-
-  gate(key: string): Promise<GateInfo> {
-    return this.#office.gate(key);
-  }
-
-  gates(options: GatesOptions = {}): Promise<GatesPage> {
-    return this.#office.gates(options);
-  }
-
-  cooldown(key: string, ms: number, reason?: string): Promise<void> {
-    return this.#office.cooldown(key, ms, reason);
-  }
-
-  clearCooldown(key: string): Promise<void> {
-    return this.#office.clearCooldown(key);
-  }
-
-  reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
-    return this.#office.reportGate(key, ok, options);
-  }
-
-  /** Another partition asks for permits of gates that are at home here. */
-  lend(request: LendRequest): Promise<LendAnswer> {
-    return this.#office.lend(request);
-  }
-
-  storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
-    return this.#office.storeGet(store, keys);
-  }
-
-  storeWrite(
-    store: string,
-    entries: readonly StoreEntry[],
-    options: OperationOptions = {},
-  ): Promise<void> {
-    return this.#office.storeWrite(store, entries, options);
-  }
-
-  storeScan(store: string, options: ScanOptions = {}): Promise<Page<StoreEntry>> {
-    return this.#office.storeScan(store, options);
-  }
 }
 
 boundCalls(LocalBroker, { clockOf: ({ clock }) => clock });
+
+type Public<T> = { [N in keyof T]: T[N] };
+type All<T> = (T extends unknown ? (each: Public<T>) => void : never) extends (all: infer A) => void
+  ? A
+  : never;
+
+/** The calls of all parts as one object. */
+function joined<P extends object>(parts: readonly P[]): All<P> {
+  const calls: Record<string, unknown> = {};
+  for (const part of parts as readonly Record<string, unknown>[]) {
+    for (const name of CALL_NAMES) {
+      const call = part[name];
+      if (typeof call === "function") calls[name] = call.bind(part);
+    }
+  }
+  return calls as All<P>;
+}

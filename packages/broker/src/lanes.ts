@@ -1,9 +1,8 @@
 import type { LanePlace, LaneShare, LaneSurvey } from "@sluice/engine";
 import type { LaneSort, LaneStats, LanesOptions, Page } from "@sluice/protocol";
-import { checkInteger, parseCursor } from "./jobs.ts";
+import type { EngineCalls } from "./engine-calls.ts";
 import { PAGE_MAX, SURVEYS_MAX } from "./limits.ts";
-import { invalid } from "./refuse.ts";
-import type { Runtime } from "./runtime.ts";
+import { checkInteger, invalid, parseCursor } from "./refuse.ts";
 
 const SORTS: readonly string[] = [
   "waiting",
@@ -16,23 +15,23 @@ const SORTS: readonly string[] = [
  * Lists the lanes of queues. A share needs the sum over all lanes, and an order a look at each:
  * that is done a slice at a time, with a turn for everybody else between two slices.
  */
-export class LaneList {
-  readonly #runtime: Runtime;
+export class LaneCalls {
+  readonly #calls: EngineCalls;
   /** The sums that the first page of a list was made with serve the next pages too. */
   readonly #surveys = new Map<string, LaneSurvey>();
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+  constructor(calls: EngineCalls) {
+    this.#calls = calls;
   }
 
-  async list(queue: string, options: LanesOptions): Promise<Page<LaneStats>> {
+  async lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
     const { limit = 100, search = "", sort } = options;
     checkInteger("limit", limit, 1, PAGE_MAX);
     if (typeof search !== "string") throw invalid("search", "a text", search);
     if (sort === undefined) return this.#unsorted(queue, search, limit, options.cursor);
     if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
     const after = parsePlace(options.cursor);
-    const survey = this.#runtime.call((engine) =>
+    const survey = this.#calls.call((engine) =>
       engine.surveyLanes(queue, { search, sort, limit, after }),
     );
     await this.#walk(survey);
@@ -51,7 +50,7 @@ export class LaneList {
     const items: LaneShare[] = [];
     for (;;) {
       const left = limit - items.length;
-      const page = this.#runtime.call((engine) =>
+      const page = this.#calls.call((engine) =>
         engine.lanes(queue, { search, limit: left, cursor }),
       );
       for (const row of page.rows) items.push(survey.share(row));
@@ -65,7 +64,7 @@ export class LaneList {
   async #sums(queue: string, isFirst: boolean): Promise<LaneSurvey> {
     const known = isFirst ? undefined : this.#surveys.get(queue);
     if (known !== undefined) return known;
-    const survey = this.#runtime.call((engine) => engine.surveyLanes(queue));
+    const survey = this.#calls.call((engine) => engine.surveyLanes(queue));
     await this.#walk(survey);
     this.#surveys.delete(queue);
     this.#surveys.set(queue, survey);
@@ -77,7 +76,7 @@ export class LaneList {
   async #walk(survey: LaneSurvey): Promise<void> {
     while (survey.step()) {
       await turn();
-      this.#runtime.check();
+      this.#calls.check();
     }
   }
 }

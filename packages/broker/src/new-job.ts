@@ -1,8 +1,8 @@
 import type { JobSpec } from "@sluice/engine";
-import { groupName, type NewJob, SluiceError } from "@sluice/protocol";
+import { groupName, type NewJob } from "@sluice/protocol";
 import { plainHeaders } from "./codec/body.ts";
 import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
-import { invalid } from "./refuse.ts";
+import { invalid, tooLarge } from "./refuse.ts";
 
 /** What the engine is told of a new job: it judges all but the payload and the headers. */
 export function specOf(job: NewJob, queue: string, payloadBytesMax: number): JobSpec {
@@ -39,11 +39,6 @@ export function specOf(job: NewJob, queue: string, payloadBytesMax: number): Job
 function dedupeOf(dedupe: NonNullable<NewJob["dedupe"]>): NonNullable<JobSpec["dedupe"]> {
   const isPending = typeof dedupe === "object" && dedupe !== null && dedupe.mode === undefined;
   return (isPending ? { ...dedupe, mode: "pending" } : dedupe) as NonNullable<JobSpec["dedupe"]>;
-}
-
-export function tooLarge(field: string, bytes: Uint8Array, max: number): SluiceError {
-  const message = `${field} must be at most ${max} bytes, got ${bytes.length}`;
-  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field, value: bytes.length });
 }
 
 /** Answers the bytes that the headers take. */

@@ -1,8 +1,8 @@
 import type { OldestJob } from "@sluice/engine";
 import type { QueueTimes } from "@sluice/protocol";
+import type { EngineCalls } from "./engine-calls.ts";
 import { idOf } from "./job-ids.ts";
 import { OLDEST_KEPT_MS, OLDEST_KEPT_TIMES } from "./limits.ts";
-import type { Runtime } from "./runtime.ts";
 
 export type Oldest = Pick<QueueTimes, "oldest" | "nextDueAt">;
 
@@ -12,16 +12,16 @@ export type Oldest = Pick<QueueTimes, "oldest" | "nextDueAt">;
  * often costs little.
  */
 export class OldestJobs {
-  readonly #runtime: Runtime;
+  readonly #calls: EngineCalls;
   #found: Promise<Map<string, Oldest>> | undefined;
   #isStaleAt = 0;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+  constructor(calls: EngineCalls) {
+    this.#calls = calls;
   }
 
   read(): Promise<Map<string, Oldest>> {
-    this.#runtime.check();
+    this.#calls.check();
     if (this.#found === undefined || performance.now() >= this.#isStaleAt) {
       this.#isStaleAt = Number.POSITIVE_INFINITY;
       this.#found = this.#walk();
@@ -34,10 +34,10 @@ export class OldestJobs {
 
   async #walk(): Promise<Map<string, Oldest>> {
     const since = performance.now();
-    const survey = this.#runtime.call((engine) => engine.surveyOldest());
+    const survey = this.#calls.call((engine) => engine.surveyOldest());
     while (survey.step()) {
       await new Promise(setImmediate);
-      this.#runtime.check();
+      this.#calls.check();
     }
     const tookMs = performance.now() - since;
     this.#isStaleAt = performance.now() + Math.max(OLDEST_KEPT_MS, OLDEST_KEPT_TIMES * tookMs);

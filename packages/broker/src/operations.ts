@@ -2,7 +2,7 @@ import type { Answered, Engine } from "@sluice/engine";
 import { checkSameCall, type ErrorJson, type Outcome, titleOf } from "@sluice/protocol";
 import { idOf, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
-import { BATCH_MAX, OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
+import { OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 import { invalid } from "./refuse.ts";
 
 /** One call: its name, what it is, and how many items it has. */
@@ -140,11 +140,4 @@ function unpack({ item, count, answer }: Answered, outcomes: Outcome<unknown>[])
 function checkId(id: unknown): void {
   if (typeof id === "string" && id !== "" && id.length <= OPERATION_ID_BYTES_MAX) return;
   throw invalid("operationId", `a string of 1 to ${OPERATION_ID_BYTES_MAX} characters`, id);
-}
-
-export function checkBatch(field: string, items: unknown): void {
-  if (!Array.isArray(items)) throw invalid(field, "an array", items);
-  if (items.length > BATCH_MAX) {
-    throw invalid(`${field}.length`, `at most ${BATCH_MAX}`, items.length);
-  }
 }

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine, type Fact } from "@sluice/engine";
 import { SluiceError } from "@sluice/protocol";
-import { ProgressReports, plainProgress } from "./progress.ts";
+import { PROGRESS_BYTES_MAX } from "./limits.ts";
+import { ProgressReports } from "./progress.ts";
+import { plainJson } from "./refuse.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 
 /** Two jobs that are leased, and the reports that were written. */
@@ -54,11 +56,12 @@ test("a close writes what waits; a job that is gone is passed over", () => {
 });
 
 test("a report is a copy of what JSON carries, within its bound", () => {
-  assert.deepEqual(plainProgress({ a: 1, b: undefined }), { a: 1 });
+  const plain = (progress: unknown): unknown => plainJson("progress", progress, PROGRESS_BYTES_MAX);
+  assert.deepEqual(plain({ a: 1, b: undefined }), { a: 1 });
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   for (const bad of [undefined, () => 1, circle, 1n, "x".repeat(8191)]) {
-    assert.throws(() => plainProgress(bad), SluiceError);
+    assert.throws(() => plain(bad), SluiceError);
   }
-  assert.equal(plainProgress("x".repeat(8190)), "x".repeat(8190));
+  assert.equal(plain("x".repeat(8190)), "x".repeat(8190));
 });

@@ -1,7 +1,6 @@
 import type { Engine } from "@sluice/engine";
 import type { Clock, Timer } from "@sluice/protocol";
-import { PROGRESS_BYTES_MAX, PROGRESS_EVERY_MS } from "./limits.ts";
-import { invalid } from "./refuse.ts";
+import { PROGRESS_EVERY_MS } from "./limits.ts";
 
 /**
  * How far jobs have come, as their workers report it. The engine keeps the last report with the
@@ -85,19 +84,4 @@ export class ProgressReports {
     }
     this.#wake();
   }
-}
-
-/** A copy of what JSON makes of a report: later changes of the object do not reach it. */
-export function plainProgress(progress: unknown): unknown {
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(progress);
-  } catch {
-    json = undefined;
-  }
-  if (json === undefined) throw invalid("progress", "something that JSON can carry", progress);
-  if (json.length > PROGRESS_BYTES_MAX) {
-    throw invalid("progress", `at most ${PROGRESS_BYTES_MAX} bytes of JSON`, json.length);
-  }
-  return JSON.parse(json);
 }

@@ -1,7 +1,7 @@
 import { Refusal } from "@sluice/engine";
 import { type ErrorJson, type Outcome, SluiceError, toSluiceError } from "@sluice/protocol";
-
 import { idOf } from "./job-ids.ts";
+import { BATCH_MAX } from "./limits.ts";
 
 /** What the engine refused, or anything else that was thrown, in the words of the port. */
 export function toPortError(error: unknown): SluiceError {
@@ -40,4 +40,47 @@ export function outcomeOf<T>(call: () => T): Outcome<T> {
 export function invalid(field: string, wanted: string, value: unknown): SluiceError {
   const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : String(value);
   return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, { field, value });
+}
+
+export function tooLarge(field: string, bytes: Uint8Array, max: number): SluiceError {
+  const message = `${field} must be at most ${max} bytes, got ${bytes.length}`;
+  return new SluiceError("PAYLOAD_TOO_LARGE", message, { field, value: bytes.length });
+}
+
+export function checkBatch(field: string, items: unknown): void {
+  if (!Array.isArray(items)) throw invalid(field, "an array", items);
+  if (items.length > BATCH_MAX) {
+    throw invalid(`${field}.length`, `at most ${BATCH_MAX}`, items.length);
+  }
+}
+
+export function checkInteger(field: string, value: unknown, min: number, max: number): void {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+    throw invalid(field, `an integer from ${min} to ${max}`, value);
+  }
+}
+
+/** The place that a cursor names; 0: the beginning. */
+export function parseCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const value = Number(cursor);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw invalid("cursor", "the cursor of an earlier answer", cursor);
+  }
+  return value;
+}
+
+/** A copy of a value as JSON carries it: later changes of the object do not reach it. */
+export function plainJson(field: string, value: unknown, bytesMax: number): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) throw invalid(field, "something that JSON can carry", value);
+  if (text.length > bytesMax) {
+    throw invalid(field, `at most ${bytesMax} bytes of JSON`, text.length);
+  }
+  return JSON.parse(text);
 }

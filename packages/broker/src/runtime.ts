@@ -1,18 +1,18 @@
 import { basename } from "node:path";
 import { Engine, type Fact } from "@sluice/engine";
 import type { Log } from "@sluice/log";
-import { type Clock, type OperationOptions, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
 import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
 import { Ends } from "./ends.ts";
+import { EngineCalls } from "./engine-calls.ts";
 import { EventFeed, eventOf } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal } from "./journal.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
 import { SharedGates, sharing } from "./lending/shared-gates.ts";
 import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
-import { OperationAnswers } from "./operations.ts";
 import { type BrokerOptions, chunkBytesOf, spanBytesOf } from "./options.ts";
 import { FailureScripts } from "./policy/failure-scripts.ts";
 import { Policies } from "./policy/policies.ts";
@@ -65,6 +65,7 @@ class AheadClock implements Clock {
  */
 export class Runtime {
   readonly engine: Engine;
+  readonly calls: EngineCalls;
   readonly chunks: Chunks;
   readonly journal: Journal;
   readonly clock: AheadClock;
@@ -74,7 +75,6 @@ export class Runtime {
   readonly feed = new EventFeed();
   readonly ends: Ends;
   readonly waitingAdds: WaitingAdds;
-  readonly operations: OperationAnswers;
   readonly heldGroups: HeldGroups;
   readonly policies: Policies;
   readonly failureScripts: FailureScripts;
@@ -85,7 +85,6 @@ export class Runtime {
   readonly sharing: SharedGates | undefined;
   #cleaner: Cleaner | undefined;
   #isRecovering = true;
-  #isClosed = false;
   #closing: Promise<void> | undefined;
 
   constructor(log: Log, clock: Clock, options: BrokerOptions) {
@@ -113,7 +112,7 @@ export class Runtime {
     this.heldGroups = new HeldGroups(engine, this.clock, wake);
     this.progress = new ProgressReports(engine, this.clock, wake);
     this.waitingAdds = new WaitingAdds(engine, this.clock, this.heldGroups, wake);
-    this.operations = new OperationAnswers(engine, journal, now);
+    this.calls = new EngineCalls(engine, journal, now, wake);
     const onDamage = (error: unknown): void => journal.fail(toPortError(error));
     this.consumers = new Consumers({
       engine,
@@ -221,53 +220,6 @@ export class Runtime {
     await this.#cleaner?.progress();
   }
 
-  /** Refuses a call that can have no answer any more. */
-  check(): void {
-    if (this.journal.failure !== undefined) throw this.journal.failure;
-    if (this.#isClosed) throw new SluiceError("CLOSED", "the broker is closed");
-  }
-
-  /** Makes one call to the engine; what it refuses is thrown in the words of the port. */
-  call<T>(call: (engine: Engine, now: number) => T): T {
-    this.check();
-    try {
-      return call(this.engine, this.now());
-    } catch (error) {
-      throw toPortError(error);
-    } finally {
-      this.pump.call();
-    }
-  }
-
-  /** The same, and answers when what it changed is durable. */
-  async change<T>(call: (engine: Engine, now: number) => T): Promise<T> {
-    const result = this.call(call);
-    await this.journal.durable();
-    return result;
-  }
-
-  /** The same, once for each operation id; `said` is what else the call says. */
-  async changeOnce<T>(
-    name: string,
-    { operationId }: OperationOptions,
-    call: (engine: Engine, now: number) => T,
-    ...said: readonly unknown[]
-  ): Promise<T> {
-    if (operationId === undefined) return this.change(call);
-    this.check();
-    const operation = { operationId, call: name, items: 1, said };
-    const [outcome] = await this.operations.once<T>(operation, async (_, note) => {
-      const ok = this.call((engine, now) => {
-        const result = call(engine, now);
-        note(0, [{ ok: result ?? true }]);
-        return result;
-      });
-      await this.journal.durable();
-      return [{ ok }];
-    });
-    return outcome!.ok as T;
-  }
-
   /** A second call waits for the first. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -275,7 +227,7 @@ export class Runtime {
   }
 
   async #close(): Promise<void> {
-    this.#isClosed = true;
+    this.calls.close();
     const scriptsOver = this.policies.close();
     this.#cleaner?.stop();
     this.heldGroups.stop();

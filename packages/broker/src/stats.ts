@@ -1,8 +1,13 @@
+import type { Log } from "@sluice/log";
 import type { BrokerStats, QueueTimes, StatsOptions, TimeCounts } from "@sluice/protocol";
+import type { Chunks } from "./chunks.ts";
+import type { EngineCalls } from "./engine-calls.ts";
+import type { Journal } from "./journal.ts";
 import { BATCH_MAX } from "./limits.ts";
-import type { Oldest, OldestJobs } from "./oldest.ts";
+import { type Oldest, OldestJobs } from "./oldest.ts";
+import type { Policies } from "./policy/policies.ts";
+import type { Pump } from "./pump.ts";
 import { invalid } from "./refuse.ts";
-import type { Runtime } from "./runtime.ts";
 
 export interface Sizes {
   payloadBytes: number;
@@ -11,42 +16,62 @@ export interface Sizes {
   unsyncedBytes: number;
 }
 
-export function sizesOf({ chunks, journal, log }: Runtime): Sizes {
-  return {
-    payloadBytes: chunks.residentBytes,
-    liveBytes: chunks.liveBytes,
-    logBytes: log.sizeBytes,
-    unsyncedBytes: journal.unsyncedBytes,
-  };
+interface StatsParts {
+  readonly calls: EngineCalls;
+  readonly chunks: Chunks;
+  readonly journal: Journal;
+  readonly log: Log;
+  readonly policies: Policies;
+  readonly pump: Pump;
 }
 
 /** How the broker is doing. */
-export async function statsOf(
-  runtime: Runtime,
-  adds: { read(): TimeCounts },
-  oldest: OldestJobs,
-  { queues: names = [], gates: keys = [], oldest: isOldestAsked = false }: StatsOptions,
-): Promise<BrokerStats> {
-  checkNames("queues", names);
-  checkNames("gates", keys);
-  // Before the call, which wakes the pump up.
-  const { overdueMs } = runtime.pump;
-  const waiting = isOldestAsked ? await oldest.read() : new Map<string, Oldest>();
-  const queues = runtime.call((engine) => {
-    const known = new Set(engine.queueNames());
-    return names
-      .filter((name) => known.has(name))
-      .map((name): QueueTimes => {
-        const script = runtime.policies.scriptStats(name);
-        const times = { name, ...engine.queueTimes(name), ...waiting.get(name) };
-        return script === undefined ? times : { ...times, script };
-      });
-  });
-  const gates = runtime.call((engine, now) =>
-    keys.map((key) => ({ key, ...engine.gateDecisions(key, now) })),
-  );
-  const { unsyncedMs } = runtime.journal;
-  return { ...sizesOf(runtime), unsyncedMs, overdueMs, adds: adds.read(), queues, gates };
+export class StatsCalls {
+  readonly #of: StatsParts;
+  readonly #addTimes: { read(): TimeCounts };
+  readonly #oldest: OldestJobs;
+
+  constructor(of: StatsParts, addTimes: { read(): TimeCounts }) {
+    this.#of = of;
+    this.#addTimes = addTimes;
+    this.#oldest = new OldestJobs(of.calls);
+  }
+
+  sizes(): Sizes {
+    const { chunks, journal, log } = this.#of;
+    return {
+      payloadBytes: chunks.residentBytes,
+      liveBytes: chunks.liveBytes,
+      logBytes: log.sizeBytes,
+      unsyncedBytes: journal.unsyncedBytes,
+    };
+  }
+
+  async stats(options: StatsOptions = {}): Promise<BrokerStats> {
+    const { queues: names = [], gates: keys = [], oldest: isOldestAsked = false } = options;
+    checkNames("queues", names);
+    checkNames("gates", keys);
+    const { calls, journal, policies, pump } = this.#of;
+    // Before the call, which wakes the pump up.
+    const { overdueMs } = pump;
+    const waiting = isOldestAsked ? await this.#oldest.read() : new Map<string, Oldest>();
+    const queues = calls.call((engine) => {
+      const known = new Set(engine.queueNames());
+      return names
+        .filter((name) => known.has(name))
+        .map((name): QueueTimes => {
+          const script = policies.scriptStats(name);
+          const times = { name, ...engine.queueTimes(name), ...waiting.get(name) };
+          return script === undefined ? times : { ...times, script };
+        });
+    });
+    const gates = calls.call((engine, now) =>
+      keys.map((key) => ({ key, ...engine.gateDecisions(key, now) })),
+    );
+    const { unsyncedMs } = journal;
+    const adds = this.#addTimes.read();
+    return { ...this.sizes(), unsyncedMs, overdueMs, adds, queues, gates };
+  }
 }
 
 function checkNames(field: string, names: unknown): void {

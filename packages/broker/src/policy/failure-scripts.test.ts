@@ -28,13 +28,11 @@ function scene() {
     onLeaseOver: (id, lease, queue, now) => scripts.leaseOver(id, lease, queue, now),
   });
   const scripts: FailureScripts = new FailureScripts({
-    engine,
+    calls: { engine, now: () => clock.now, check: () => {} } as never,
     chunks: undefined as never,
     policies: policies as never,
     tokens,
     pump: { call: () => {} } as never,
-    now: () => clock.now,
-    check: () => {},
   });
   engine.setQueue("q", { leaseMs: LEASE_MS, retry: RETRY }, 0);
   const { id } = engine.add("q", {}, 0);

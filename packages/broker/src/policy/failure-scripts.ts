@@ -1,6 +1,6 @@
-import type { Engine } from "@sluice/engine";
 import type { Nack } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
+import type { EngineCalls } from "../engine-calls.ts";
 import { idOf } from "../job-ids.ts";
 import type { LeaseTokens } from "../lease-tokens.ts";
 import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
@@ -13,13 +13,11 @@ import { applyAnswer } from "./proposal.ts";
 
 /** What it needs of the broker. */
 interface FailureScriptsParts {
-  readonly engine: Engine;
+  readonly calls: EngineCalls;
   readonly chunks: Chunks;
   readonly policies: Policies;
   readonly tokens: LeaseTokens;
   readonly pump: Pump;
-  now(): number;
-  check(): void;
 }
 
 /** A failure that a script is asked about. */
@@ -84,7 +82,7 @@ export class FailureScripts {
   }
 
   async #expireAll(): Promise<void> {
-    const { engine } = this.#of;
+    const { engine } = this.#of.calls;
     const failures = this.#overdue;
     this.#overdue = [];
     const answers = await this.#askAll(failures);
@@ -93,7 +91,7 @@ export class FailureScripts {
       // Else it was acked, it failed because this came too late, or its worker lives after all.
       const isStillOver = engine.held(id, lease)?.expiresAt === until;
       if (isStillOver && this.#isOpen()) {
-        engine.expire(id, lease, this.#of.now(), applyAnswer({}, answers[i] ?? {}));
+        engine.expire(id, lease, this.#of.calls.now(), applyAnswer({}, answers[i] ?? {}));
       }
     }
     this.#of.pump.call();
@@ -101,7 +99,7 @@ export class FailureScripts {
 
   #isOpen(): boolean {
     try {
-      this.#of.check();
+      this.#of.calls.check();
       return true;
     } catch {
       return false;
@@ -110,7 +108,8 @@ export class FailureScripts {
 
   /** What a worker has decided itself is not asked about: a cooldown, or that it is hopeless. */
   #failureOfNack(nack: Nack): PendingFailure | undefined {
-    const { engine, policies, tokens } = this.#of;
+    const { calls, policies, tokens } = this.#of;
+    const { engine } = calls;
     try {
       const { lease, error, cooldown, unrecoverable } = nack;
       if (cooldown !== undefined || unrecoverable === true) return undefined;
@@ -129,7 +128,7 @@ export class FailureScripts {
 
   /** Without another attempt there is nothing to decide: the job is dead. */
   #hasAttempts(id: number): boolean {
-    const view = this.#of.engine.job(id);
+    const view = this.#of.calls.engine.job(id);
     return view !== undefined && view.attempt + 1 < view.attempts;
   }
 
@@ -153,7 +152,8 @@ export class FailureScripts {
   }
 
   async #question({ id, error }: PendingFailure): Promise<Question> {
-    const { engine, chunks } = this.#of;
+    const { calls, chunks } = this.#of;
+    const { engine } = calls;
     const body = await readBody(engine, chunks, id);
     const view = engine.job(id);
     const failure = {

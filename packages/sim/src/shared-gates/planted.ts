@@ -14,7 +14,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a lot is good for a time that begins when it arrives": {
     in: "broker",
     seed: 10,
-    file: "lending/link.ts",
+    file: "lending/home-link.ts",
     within: "  #grant(call",
     find: "until: call.askedAt + forMs",
     put: "until: clock.now() + forMs",
@@ -22,7 +22,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "what a lost call said is not said again": {
     in: "broker",
     seed: 43,
-    file: "lending/link.ts",
+    file: "lending/home-link.ts",
     within: "  #failed(call",
     find: "for (const gate of call.gates) this.#entryOf(gate).isDue = true;",
     put: "for (const gate of call.gates) this.#entries.delete(gate);",
@@ -46,7 +46,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "what is not durable is told": {
     in: "broker",
     seed: 278,
-    file: "lending/link.ts",
+    file: "lending/home-link.ts",
     within: "  async #make",
     find: "if (this.#isMaking) await journal.durable();",
     put: "",
@@ -62,7 +62,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a home takes in what is older than what it has heard": {
     in: "broker",
     seed: 16,
-    file: "lending/lender.ts",
+    file: "lending/lend-answers.ts",
     within: "  #hear(request",
     find: "seq <= known.seq",
     put: "seq < 0",
@@ -70,7 +70,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
   "a lot is told of before it is durable": {
     in: "broker",
     seed: 60,
-    file: "lending/lender.ts",
+    file: "lending/lend-answers.ts",
     within: "  async lend(",
     find: "await this.#w.journal.durable();",
     put: "",

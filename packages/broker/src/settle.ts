@@ -1,0 +1,158 @@
+import type { NackOptions } from "@sluice/engine";
+import type { Ack, Extend, Nack, OperationOptions, Outcome, Progress } from "@sluice/protocol";
+import { allowedNack } from "./cooling.ts";
+import type { EngineCalls } from "./engine-calls.ts";
+import type { EventFeed } from "./feed.ts";
+import { idOf, parseId } from "./job-ids.ts";
+import type { LeaseTokens } from "./lease-tokens.ts";
+import {
+  ERROR_BYTES_MAX,
+  PROGRESS_BYTES_MAX,
+  RESULT_BYTES_MAX,
+  STACK_BYTES_MAX,
+} from "./limits.ts";
+import type { FailureScripts } from "./policy/failure-scripts.ts";
+import type { Answer } from "./policy/lua/batch.ts";
+import { applyAnswer } from "./policy/proposal.ts";
+import type { ProgressReports } from "./progress.ts";
+import { checkBatch, invalid, outcomeOf, plainJson, tooLarge } from "./refuse.ts";
+
+interface SettleParts {
+  readonly calls: EngineCalls;
+  readonly tokens: LeaseTokens;
+  readonly progress: ProgressReports;
+  readonly failureScripts: FailureScripts;
+  readonly feed: EventFeed;
+  readonly options: { readonly cooldownMaxMs: number };
+}
+
+/** The calls that end jobs, keep their leases, or have them run again. */
+export class SettleCalls {
+  readonly #of: SettleParts;
+
+  constructor(of: SettleParts) {
+    this.#of = of;
+  }
+
+  ack(items: readonly Ack[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const call = { name: "ack", field: "items", operationId };
+    return this.#of.calls.eachOnce(call, items, ({ lease, result }, engine, now) => {
+      if (result !== undefined) checkResult(result);
+      const token = this.#of.tokens.parse(lease);
+      this.#of.progress.flush(token.job);
+      engine.ack(token.job, token.lease, now, result);
+      return true;
+    });
+  }
+
+  /** Without a script to ask there is no wait, so that answers keep the order of the calls. */
+  nack(items: readonly Nack[], options: OperationOptions = {}): Promise<Outcome<true | number>[]> {
+    const asking = this.#of.failureScripts.nacks(items);
+    if (asking === undefined) return this.#nackAll(items, [], options);
+    return asking.then((answers) => this.#nackAll(items, answers, options));
+  }
+
+  #nackAll(
+    items: readonly Nack[],
+    answers: readonly (Answer | undefined)[],
+    { operationId }: OperationOptions,
+  ): Promise<Outcome<true | number>[]> {
+    const answerOf =
+      answers.length === 0 ? undefined : new Map(items.map((item, i) => [item, answers[i]]));
+    const call = { name: "nack", field: "items", operationId };
+    return this.#of.calls.eachOnce(call, items, (item, engine, now) => {
+      const { lease, error, stack, ...options } = item;
+      const token = this.#of.tokens.parse(lease);
+      const said: NackOptions = {
+        ...allowedNack(engine, token, options),
+        error: shorten("error", error, ERROR_BYTES_MAX),
+        stack: shorten("stack", stack, STACK_BYTES_MAX),
+      };
+      const cutMs = this.#cutCooldown(said);
+      this.#of.progress.flush(token.job);
+      const answer = answerOf?.get(item);
+      const decided = answer === undefined ? said : applyAnswer(said, answer);
+      engine.nack(token.job, token.lease, now, decided);
+      return cutMs ?? true;
+    });
+  }
+
+  /** Cuts a cooldown that is too long; answers to how many milliseconds. */
+  #cutCooldown(said: NackOptions): number | undefined {
+    const { cooldownMaxMs } = this.#of.options;
+    const { cooldown } = said;
+    if (typeof cooldown?.ms !== "number" || cooldown.ms <= cooldownMaxMs) return undefined;
+    said.cooldown = { ...cooldown, ms: cooldownMaxMs };
+    return cooldownMaxMs;
+  }
+
+  giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
+    return this.#of.calls.each("leases", leases, (lease, engine, now) => {
+      const token = this.#of.tokens.parse(lease);
+      engine.giveBack(token.job, token.lease, now);
+      return true;
+    });
+  }
+
+  extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
+    return this.#of.calls.each("items", items, ({ lease, leaseMs }, engine, now) => {
+      const token = this.#of.tokens.parse(lease);
+      return engine.extend(token.job, token.lease, leaseMs, now);
+    });
+  }
+
+  async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
+    checkBatch("items", items);
+    this.#of.calls.check();
+    return items.map((item) => outcomeOf(() => this.#setProgress(item)));
+  }
+
+  #setProgress({ lease, progress }: Progress): true {
+    this.#of.calls.call((engine, now) => {
+      const token = this.#of.tokens.parse(lease);
+      // Refused like any other call about a lease that is over.
+      engine.checkLease(token.job, token.lease);
+      this.#of.progress.set(token.job, plainJson("progress", progress, PROGRESS_BYTES_MAX));
+      const { feed } = this.#of;
+      if (!feed.isHeard) return;
+      const queue = engine.queueOf(token.job)!;
+      feed.tell({ at: now, event: "progress", queue, id: idOf(token.job), progress });
+    });
+    return true;
+  }
+
+  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    return this.#of.calls.each("ids", ids, (id, engine, now) => engine.cancel(parseId(id), now));
+  }
+
+  async cancelByKey(
+    queue: string,
+    keys: readonly string[],
+    { operationId }: OperationOptions = {},
+  ): Promise<Outcome<boolean>[]> {
+    const { calls } = this.#of;
+    calls.call((engine) => engine.queueConfig(queue));
+    const call = { name: `cancelByKey ${queue}`, field: "keys", operationId };
+    return calls.eachOnce(call, keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
+  }
+
+  retry(ids: readonly string[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {
+    const call = { name: "retry", field: "ids", operationId };
+    return this.#of.calls.eachOnce(call, ids, (id, engine, now) => {
+      engine.retry(parseId(id), now);
+      return true;
+    });
+  }
+}
+
+function checkResult(result: unknown): void {
+  if (!(result instanceof Uint8Array)) throw invalid("result", "bytes", result);
+  if (result.length > RESULT_BYTES_MAX) throw tooLarge("result", result, RESULT_BYTES_MAX);
+}
+
+/** An error and its stack are kept with the job: a long one loses its end. */
+function shorten(field: string, text: unknown, max: number): string | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text !== "string") throw invalid(field, "a text", text);
+  return text.length > max ? `${text.slice(0, max - 3)}...` : text;
+}

@@ -1,0 +1,61 @@
+import type { OperationOptions, Page, ScanOptions, StoreEntry } from "@sluice/protocol";
+import type { EngineCalls } from "./engine-calls.ts";
+import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
+import { checkBatch, checkInteger, plainJson } from "./refuse.ts";
+
+/** The calls about stores. */
+export class StoreCalls {
+  readonly #calls: EngineCalls;
+
+  constructor(calls: EngineCalls) {
+    this.#calls = calls;
+  }
+
+  async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
+    checkBatch("keys", keys);
+    return this.#calls.call((engine) =>
+      keys.map((key) => structuredClone(engine.storeGet(store, key))),
+    );
+  }
+
+  /** All values are checked before the first is written, and the facts go into one commit. */
+  async storeWrite(
+    store: string,
+    entries: readonly StoreEntry[],
+    options: OperationOptions = {},
+  ): Promise<void> {
+    checkBatch("entries", entries);
+    const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
+    await this.#calls.changeOnce(
+      `storeWrite ${store}`,
+      options,
+      (engine, now) => {
+        for (const { key } of checked) engine.checkStoreKey(store, key);
+        for (const { key, value } of checked) {
+          if (value === undefined) engine.storeDelete(store, key, now);
+          else engine.storePut(store, key, value, now);
+        }
+      },
+      checked,
+    );
+  }
+
+  async storeScan(
+    store: string,
+    { prefix = "", limit = 100, cursor = "" }: ScanOptions = {},
+  ): Promise<Page<StoreEntry>> {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    const found = this.#calls.call((engine) =>
+      engine.storeScan(store, { prefix, after: cursor, limit }),
+    );
+    const items = found.map(([key, value]) => ({ key, value: structuredClone(value) }));
+    const last = items.at(-1);
+    return items.length < limit || last === undefined ? { items } : { items, cursor: last.key };
+  }
+}
+
+function plainValue(key: string, value: unknown): unknown {
+  return value === undefined
+    ? undefined
+    : plainJson(`value of ${key}`, value, STORE_VALUE_BYTES_MAX);
+}
