@@ -3,7 +3,7 @@
  * this process get it from here; the client of a server does more, for it can withdraw a call.
  */
 import { CALL_NAMES, type CallName, rowOf } from "./calls/index.ts";
-import type { Clock, Timer } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 import { SluiceError } from "./errors.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
@@ -68,13 +68,44 @@ interface Bound {
   readonly clock: Clock;
 }
 
-async function waitFor(
+function waitFor(bound: Bound, call: (options: CallOptions) => Promise<unknown>): Promise<unknown> {
+  const { signal, timeoutMs } = bound.options;
+  if (signal?.aborted === true) return Promise.reject(aborted(signal));
+  return timeoutMs === undefined ? untilAborted(bound, call) : untilLate(bound, call);
+}
+
+/** Most calls that have a signal have no timeout: they are made without a second signal. */
+function untilAborted(
+  { name, options }: Bound,
+  call: (options: CallOptions) => Promise<unknown>,
+): Promise<unknown> {
+  const signal = options.signal!;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      if (!endsItself(name)) reject(aborted(signal, options.operationId));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    const leave = (): void => signal.removeEventListener("abort", onAbort);
+    call(options).then(
+      (answer) => {
+        leave();
+        resolve(answer);
+      },
+      (error) => {
+        leave();
+        const isOwn = signal.aborted && isAborted(error);
+        reject(isOwn ? aborted(signal, options.operationId) : error);
+      },
+    );
+  });
+}
+
+async function untilLate(
   { name, options, graceMs, clock }: Bound,
   call: (options: CallOptions) => Promise<unknown>,
 ): Promise<unknown> {
   const { signal, timeoutMs, operationId } = options;
-  if (signal?.aborted === true) throw aborted(signal);
-  const ms = parseTimeout(timeoutMs);
+  const ms = parseTimeout(timeoutMs)!;
   const over = new AbortController();
   let reason: SluiceError | undefined;
   const ended = Promise.withResolvers<never>();
@@ -85,11 +116,8 @@ async function waitFor(
   };
   const onAbort = (): void => end(aborted(signal!, operationId));
   signal?.addEventListener("abort", onAbort, { once: true });
-  let timer: Timer | undefined;
-  if (ms !== undefined) {
-    const late = (): void => end(timedOut(name, ms, operationId));
-    timer = clock.at(clock.now() + ms + graceMs, late);
-  }
+  const late = (): void => end(timedOut(name, ms, operationId));
+  const timer = clock.at(clock.now() + ms + graceMs, late);
   try {
     const rest = graceMs === 0 ? { timeoutMs: undefined } : {};
     const answer = call({ ...options, ...rest, signal: over.signal });
@@ -97,7 +125,7 @@ async function waitFor(
   } catch (error) {
     throw isAborted(error) && reason !== undefined ? reason : error;
   } finally {
-    timer?.cancel();
+    timer.cancel();
     signal?.removeEventListener("abort", onAbort);
   }
 }

@@ -81,6 +81,20 @@ function bytes(value: Uint8Array): void {
   high = other ^ one;
 }
 
+/** The digests of names of options, which are few. Names of headers are made up by callers. */
+const NAMES_MAX = 64;
+const names = new Map<string, readonly [low: number, high: number]>();
+
+function fieldName(name: string): void {
+  const known = names.get(name);
+  if (known !== undefined) {
+    [low, high] = known;
+    return;
+  }
+  text(name);
+  if (names.size < NAMES_MAX) names.set(name, [low, high]);
+}
+
 /** Each field by itself, and their sum: whatever order they are in. */
 function fields(value: Record<string, unknown>, depth: number): void {
   const [before, beside] = [low, high];
@@ -90,7 +104,7 @@ function fields(value: Record<string, unknown>, depth: number): void {
     if (part === undefined || TRACE.has(name)) continue;
     low = 0;
     high = SPREAD;
-    text(name);
+    fieldName(name);
     mix(part, depth + 1);
     sum = (sum + low) | 0;
     otherSum = (otherSum + high) | 0;
