@@ -19,4 +19,4 @@ const jobs = await resize.addBulk(
 console.log(`added ${jobs.length} jobs`);
 
 const { members } = await resize.group("order-7").finished();
-for (const [index, { ending }] of members.entries()) console.log(`${widths[index]}: ${ending}`);
+for (const [index, { state }] of members.entries()) console.log(`${widths[index]}: ${state}`);

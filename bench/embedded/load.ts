@@ -101,8 +101,8 @@ export class Load implements AsyncDisposable {
 
   // Jobs that are added and not yet finished.
   async live(): Promise<number> {
-    const { waiting, leased } = await this.#queue.stats();
-    return waiting + leased;
+    const { waiting, running } = await this.#queue.stats();
+    return waiting + running;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,13 +22,13 @@ const worker = queue.work((_, { signal }) => {
   return new Promise((_, reject) => signal.addEventListener("abort", reject));
 });
 const firstMs = await promise;
-const { waiting, leased } = await queue.stats();
+const { waiting, running } = await queue.stats();
 globalThis.gc?.();
 const rssBytes = process.memoryUsage.rss();
 const peakRssBytes = process.resourceUsage().maxRSS * 1024;
 await worker.close({ timeoutMs: 0 });
 await sluice.close();
 
-const restart: Restart = { openMs, firstMs, jobs: waiting + leased, rssBytes, peakRssBytes };
+const restart: Restart = { openMs, firstMs, jobs: waiting + running, rssBytes, peakRssBytes };
 process.off("disconnect", leave);
 process.send!(restart, () => process.disconnect());

@@ -62,9 +62,9 @@ async function viewOf(server: JobServer): Promise<AppView> {
 
 async function submittersOf(server: JobServer): Promise<AppSection> {
   const rows: (string | number)[][] = [];
-  for await (const { key, tier, waiting, leased, received } of server.submitters()) {
+  for await (const { key, tier, waiting, running, received } of server.submitters()) {
     const name = typeof key === "string" ? key : key.join("/");
-    rows.push([name || "(no name)", server.tierName(tier), waiting, leased, received]);
+    rows.push([name || "(no name)", server.tierName(tier), waiting, running, received]);
     if (rows.length === SUBMITTERS_SHOWN) break;
   }
   const columns = ["submitter", "tier", "waiting", "running", "served"];

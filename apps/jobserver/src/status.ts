@@ -49,15 +49,19 @@ export async function positionOf(job: Job<Submission, unknown>): Promise<number 
   return why.state === "waiting" ? why.place + 1 : undefined;
 }
 
-export function nameOf({ state, ending, error }: JobDetails<Submission, unknown>): Status {
-  switch (ending) {
-    case undefined:
-      return state === "leased" ? "running" : "queued";
+export function nameOf({ state, error }: JobDetails<Submission, unknown>): Status {
+  switch (state) {
+    case "waiting":
+    case "delayed":
+    case "blocked":
+      return "queued";
+    case "running":
+      return state;
     case "finished":
       return "succeeded";
     case "cancelled":
     case "expired":
-      return ending;
+      return state;
     default:
       return error?.startsWith(`${TIMEOUT_NAME}:`) === true ? "timeout" : "failed";
   }
@@ -65,7 +69,7 @@ export function nameOf({ state, ending, error }: JobDetails<Submission, unknown>
 
 /** What an attempt before the last one failed with is no error of a job that came through. */
 export function errorOf(info: JobDetails<Submission, unknown>): string | undefined {
-  return info.ending === "finished" ? undefined : info.error;
+  return info.state === "finished" ? undefined : info.error;
 }
 
 function timeOf(ms: number): string {

@@ -158,7 +158,7 @@ export class Consumers {
   #giveBackHeld(queue: string, workers: ReadonlySet<string>): void {
     let cursor = 0;
     do {
-      const page = this.#engine.jobs(queue, { state: "leased", limit: HELD_PER_PAGE, cursor });
+      const page = this.#engine.jobs(queue, { state: "running", limit: HELD_PER_PAGE, cursor });
       for (const { id, lease, worker } of page.jobs) {
         if (workers.has(worker!)) this.#engine.giveBack(id, lease, this.#now());
       }

@@ -1,5 +1,5 @@
 import type { Engine, Fact } from "@sluice/engine";
-import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
+import { type GroupInfo, hasEnded, type JobEnd, SluiceError } from "@sluice/protocol";
 import { endOf, groupInfo } from "./feed.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
@@ -39,13 +39,13 @@ export class Ends {
       return undefined;
     }
     const id = idOf(job);
-    if (view.dead !== undefined && view.ending === undefined) {
-      const { origin, at } = view.dead;
-      const end: JobEnd = { id, queue: origin, ending: "dead", at };
+    const { dead, state } = view;
+    if (!hasEnded(state)) {
+      if (dead === undefined) return undefined;
+      const end: JobEnd = { id, queue: dead.origin, state: "dead", at: dead.at };
       return view.error === undefined ? end : { ...end, error: view.error };
     }
-    if (view.ending === undefined) return undefined;
-    const end: JobEnd = { id, queue: view.queue, ending: view.ending, at: view.at! };
+    const end: JobEnd = { id, queue: view.queue, state, at: view.at! };
     if (view.error !== undefined) end.error = view.error;
     if (view.result !== undefined) end.result = view.result as Uint8Array;
     if (view.waited !== undefined) end.waited = view.waited;
@@ -57,7 +57,7 @@ export class Ends {
     const queue = this.#engine.queueOf(fact.id) ?? "";
     if (fact.fact === "ended") return this.#end(fact.id, endOf(fact, queue));
     const error = fact.error ?? fact.reason;
-    this.#end(fact.id, { id: idOf(fact.id), queue, ending: "dead", at: fact.at, error });
+    this.#end(fact.id, { id: idOf(fact.id), queue, state: "dead", at: fact.at, error });
   }
 
   hearGroup(name: string): void {
@@ -71,7 +71,7 @@ export class Ends {
   queueGone(queue: string, at: number): void {
     for (const job of this.#jobs.keys()) {
       if (this.#engine.queueOf(job) !== queue) continue;
-      this.#end(job, { id: idOf(job), queue, ending: "cancelled", at });
+      this.#end(job, { id: idOf(job), queue, state: "cancelled", at });
     }
   }
 

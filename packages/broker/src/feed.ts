@@ -1,4 +1,4 @@
-import type { Engine, Fact } from "@sluice/engine";
+import { type Engine, endStateOf, type Fact } from "@sluice/engine";
 import {
   type BrokerEvent,
   type EventFilter,
@@ -172,7 +172,7 @@ export function groupInfo(group: string, engine: Engine): GroupInfo {
 
 /** How a job ended, as its fact tells it. */
 export function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
-  const end: JobEnd = { id: idOf(fact.id), queue, ending: fact.ending, at: fact.at };
+  const end: JobEnd = { id: idOf(fact.id), queue, state: endStateOf(fact.ending), at: fact.at };
   if (fact.error !== undefined) end.error = fact.error;
   if (fact.result !== undefined) end.result = fact.result as Uint8Array;
   if (fact.waited !== undefined) end.waited = fact.waited;

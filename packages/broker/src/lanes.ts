@@ -6,7 +6,7 @@ import { checkInteger, invalid, parseCursor } from "./refuse.ts";
 
 const SORTS: readonly string[] = [
   "waiting",
-  "leased",
+  "running",
   "received",
   "weight",
 ] satisfies readonly LaneSort[];

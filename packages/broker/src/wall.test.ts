@@ -52,7 +52,7 @@ test("a wall that is set back holds the job back, and a deadline with it", async
     (await take(broker, 9)).map(({ payload }) => text(payload)),
     ["short"],
   );
-  assert.equal((await broker.job(id)).state, "leased");
+  assert.equal((await broker.job(id)).state, "running");
   await clock.advance(HOUR_MS);
   assert.ok((await take(broker, 9)).some(({ payload }) => text(payload) === "later"));
   await broker.close();

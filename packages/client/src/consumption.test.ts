@@ -36,14 +36,14 @@ test("no more jobs are held than the prefetch says, until some are ended", async
   const first = await jobs.next();
   await jobs.next();
   await sluice.drain();
-  assert.equal((await mail.stats()).leased, 3);
+  assert.equal((await mail.stats()).running, 3);
   assert.ok(!first.done);
   await first.value.ack();
   await sluice.drain();
-  assert.equal((await mail.stats()).leased, 3);
+  assert.equal((await mail.stats()).running, 3);
   await jobs.close({ timeoutMs: 0 });
-  const { leased, waiting, finished } = await mail.stats();
-  assert.deepEqual([leased, waiting, finished], [0, 9, 1]);
+  const { running, waiting, finished } = await mail.stats();
+  assert.deepEqual([running, waiting, finished], [0, 9, 1]);
 });
 
 test("a nacked job comes again after its delay, or after the backoff", async () => {
@@ -97,8 +97,8 @@ test("leaving the loop gives back what was not taken", async () => {
     await job.ack();
     break;
   }
-  const { leased, waiting, finished } = await mail.stats();
-  assert.deepEqual([leased, waiting, finished], [0, 4, 1]);
+  const { running, waiting, finished } = await mail.stats();
+  assert.deepEqual([running, waiting, finished], [0, 4, 1]);
 });
 
 test("a throw inside of the loop fails the job in hand at once, and no other", async () => {

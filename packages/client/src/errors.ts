@@ -1,5 +1,5 @@
 /** What a handler throws to say more than "it failed", and what a caller gets for a failed job. */
-import { type Ending, type JobEnd, SluiceError } from "@sluice/protocol";
+import { type EndState, type JobEnd, SluiceError } from "@sluice/protocol";
 import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
@@ -99,37 +99,40 @@ export class Unrecoverable extends Error {
   }
 }
 
-/** The job that somebody waited for ended without a result. */
+/** A job that ended without a result. */
+export type FailedEnd = JobEnd & { state: Exclude<EndState, "finished"> };
+
+/** The job that the caller waited for ended without a result. */
 export class JobFailed extends Error {
-  /** As errors of the broker have one; `ending` says more. */
+  /** As errors of the broker have one; `state` says more. */
   readonly code = "JOB_FAILED";
   readonly id: string;
   readonly queue: string;
-  readonly ending: Exclude<Ending, "finished">;
+  readonly state: FailedEnd["state"];
   /** What its handler threw last, as text. */
   readonly reason: string | undefined;
 
-  constructor({ id, queue, ending, error }: JobEnd & { ending: Exclude<Ending, "finished"> }) {
-    super(`job ${id} of queue ${queue} ${SAID[ending]}${error === undefined ? "" : `: ${error}`}`);
+  constructor({ id, queue, state, error, waited }: FailedEnd) {
+    const how = waited === undefined ? ENDED[state] : "would have waited too long";
+    super(`job ${id} of queue ${queue} ${how}${error === undefined ? "" : `: ${error}`}`);
     this.name = "JobFailed";
     this.id = id;
     this.queue = queue;
-    this.ending = ending;
+    this.state = state;
     this.reason = error;
   }
 }
 
-const SAID: Readonly<Record<Exclude<Ending, "finished">, string>> = {
+const ENDED: Readonly<Record<FailedEnd["state"], string>> = {
   failed: "failed",
   cancelled: "was cancelled",
   expired: "passed its deadline",
   dead: "failed and is in the dead letter queue",
-  "wait-too-long": "would have waited too long",
 };
 
-/** The error for a job that ended in any way but well. */
-export function endingError(end: JobEnd & { ending: Exclude<Ending, "finished"> }): Error {
-  if (end.ending !== "wait-too-long") return new JobFailed(end);
+/** The error for a job that ended without a result. */
+export function endError(end: FailedEnd): Error {
+  if (end.waited === undefined) return new JobFailed(end);
   return new SluiceError("WAIT_TOO_LONG", new JobFailed(end).message, {
     id: end.id,
     ...end.waited,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
-import { endingError, JobFailed, RetryAfter, textOf, Unrecoverable } from "./errors.ts";
+import { endError, JobFailed, RetryAfter, textOf, Unrecoverable } from "./errors.ts";
 import { failureOf, willRetry } from "./failure.ts";
 import { DURATION_MS_MAX, ERROR_TEXT_MAX, REASON_TEXT_MAX } from "./limits.ts";
 
@@ -93,13 +93,13 @@ test("whether a job runs again depends on its attempts, unless the failure says 
 
 test("a job that ended badly says how", () => {
   const end = { id: "j1", queue: "mail", at: 5, error: "Error: no" } as const;
-  const dead = endingError({ ...end, ending: "dead" });
+  const dead = endError({ ...end, state: "dead" });
   assert.ok(dead instanceof JobFailed);
-  assert.equal(dead.ending, "dead");
+  assert.equal(dead.state, "dead");
   assert.equal(dead.reason, "Error: no");
   assert.match(dead.message, /job j1 of queue mail failed .* dead letter queue: Error: no/);
   const waited = { gate: "smtp", waitMs: 9, maxWaitMs: 5 };
-  const late = endingError({ ...end, ending: "wait-too-long", waited });
+  const late = endError({ ...end, state: "failed", waited });
   assert.ok(late instanceof SluiceError && late.code === "WAIT_TOO_LONG");
   assert.equal(late.details.gate, "smtp");
 });

@@ -20,7 +20,7 @@ test("whoever waits for a group is told when its last member has ended", async (
   const waiting = sluice.group("mail/g").finished();
   mail.work(() => {});
   const { ended, members } = await waiting;
-  assert.deepEqual([ended, members.map(({ ending }) => ending)], [true, ["finished", "finished"]]);
+  assert.deepEqual([ended, members.map(({ state }) => state)], [true, ["finished", "finished"]]);
   assert.deepEqual(await sluice.group("mail/g").finished(), await waiting, "also afterwards");
 });
 

@@ -101,8 +101,8 @@ test("the lease that a worker or a job asks for sets the pace", async () => {
   await mail.add(2, { lease: "10m" });
   await clock.advance("20s");
   await sluice.drain();
-  const why = await sluice.job((await only(mail.jobs({ state: "leased" }))).id).why();
-  assert.ok(why.state === "leased" && why.until > clock.now() + 500_000, why.text);
+  const why = await sluice.job((await only(mail.jobs({ state: "running" }))).id).why();
+  assert.ok(why.state === "running" && why.until > clock.now() + 500_000, why.text);
   other.end();
   await sluice.drain();
 });
@@ -156,7 +156,7 @@ test("a job that is cancelled from here aborts its handler at once", async () =>
   assert.deepEqual(lost, ["1 LEASE_LOST"], "its end is of no more interest");
   const next = await mail.add(2);
   assert.equal(await next.finished(), "done", "its slot is free again");
-  await assert.rejects(job.finished(), { ending: "cancelled" });
+  await assert.rejects(job.finished(), { state: "cancelled" });
 });
 
 test("a job that is cancelled elsewhere aborts its handler with the next heartbeat", async () => {

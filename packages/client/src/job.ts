@@ -1,6 +1,5 @@
 import {
   type Added,
-  type Ending,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
@@ -8,7 +7,7 @@ import {
   type Why,
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
-import { endingError } from "./errors.ts";
+import { endError, type FailedEnd } from "./errors.ts";
 import { decodeLeniently } from "./json.ts";
 import { one } from "./one.ts";
 import {
@@ -62,7 +61,7 @@ export class Job<Payload = unknown, Result = unknown> {
   async finished(options?: CallOptions): Promise<Result> {
     this.#demandExists();
     const end = await this.#connection.port.ended(this.id, parseCall("finished", options));
-    if (isFailure(end)) throw endingError(end);
+    if (isFailure(end)) throw endError(end);
     return decodeResult(end.result) as Result;
   }
 
@@ -100,6 +99,6 @@ export class Job<Payload = unknown, Result = unknown> {
   }
 }
 
-function isFailure(end: JobEnd): end is JobEnd & { ending: Exclude<Ending, "finished"> } {
-  return end.ending !== "finished";
+function isFailure(end: JobEnd): end is FailedEnd {
+  return end.state !== "finished";
 }

@@ -12,7 +12,7 @@ export interface GateOptions {
   /** Spacing between jobs: from the end of the previous one, unless told otherwise. */
   interval?: Duration | IntervalOptions | undefined;
   windows?: readonly { limit: number; per: Duration }[] | undefined;
-  /** How many may be leased at once. */
+  /** How many may run at once. */
   concurrency?: number | undefined;
   /** Cooldown per failure in a row; a success steps back by one. */
   ladder?: readonly Duration[] | undefined;

@@ -80,7 +80,7 @@ for (const [name, schema] of [
     mail.on("failed", ({ error }) => failed.push((error as SluiceError).code));
     mail.work(() => assert.fail("must not run"));
     await assert.rejects(job.finished(), {
-      ending: "dead",
+      state: "dead",
       reason: "SCHEMA: payload.to: must be an address",
     });
     await sluice.drain();
@@ -112,7 +112,7 @@ test("bytes that are not JSON fail like any other mismatch", async () => {
   const job = await raw.add(new Uint8Array([1, 2, 3]));
   const mail = await sluice.queue("mail");
   mail.work(() => assert.fail("must not run"));
-  await assert.rejects(job.finished(), { ending: "dead", reason: /^SCHEMA: payload is not JSON/ });
+  await assert.rejects(job.finished(), { state: "dead", reason: /^SCHEMA: payload is not JSON/ });
 });
 
 test("policies see what the schema made", async () => {

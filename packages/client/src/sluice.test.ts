@@ -151,7 +151,7 @@ test("a group ends with its last member, and says how each did", async () => {
   const { ended, members } = await finished;
   assert.equal(ended, true);
   assert.deepEqual(
-    members.map(({ ending }) => ending),
+    members.map(({ state }) => state),
     ["finished", "dead", "finished"],
   );
   assert.equal(members.length, jobs.length);
@@ -288,7 +288,7 @@ test("a purge removes what waits, and a delete everything", async () => {
   const mail = await sluice.queue<number>("mail");
   const job = await mail.add(1);
   await mail.purge();
-  await assert.rejects(job.finished(), { ending: "cancelled" });
+  await assert.rejects(job.finished(), { state: "cancelled" });
   await mail.delete();
   await assert.rejects(mail.info(), { code: "QUEUE_NOT_FOUND" });
   assert.deepEqual(await sluice.queues(), []);

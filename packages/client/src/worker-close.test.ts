@@ -56,10 +56,10 @@ test("jobs that were held ready go back at once", async () => {
   const worker = mail.work(() => promise, { prefetch: 5 });
   await mail.addBulk(Array.from({ length: 6 }, (_, payload) => ({ payload })));
   await sluice.drain();
-  assert.equal((await mail.stats()).leased, 6);
+  assert.equal((await mail.stats()).running, 6);
   const closed = worker.close({ timeoutMs: 60_000 });
   await sluice.drain();
-  assert.equal((await mail.stats()).leased, 1);
+  assert.equal((await mail.stats()).running, 1);
   resolve("done");
   await closed;
   assert.equal((await mail.stats()).waiting, 5);

@@ -62,7 +62,7 @@ test("a job that throws is retried with backoff until its attempts are used up",
   const job = await mail.add(1);
   const finished = assert.rejects(job.finished(), (error) => {
     assert.ok(error instanceof JobFailed);
-    assert.deepEqual([error.ending, error.reason], ["dead", "TypeError: no 2"]);
+    assert.deepEqual([error.state, error.reason], ["dead", "TypeError: no 2"]);
     return true;
   });
   await sluice.drain();
@@ -90,7 +90,7 @@ test("Unrecoverable ends a job at once", async () => {
     throw new Unrecoverable("no such user");
   });
   const job = await mail.add(1);
-  await assert.rejects(job.finished(), { ending: "dead", reason: "Unrecoverable: no such user" });
+  await assert.rejects(job.finished(), { state: "dead", reason: "Unrecoverable: no such user" });
   assert.equal((await mail.stats()).retried, 0);
 });
 
@@ -132,7 +132,7 @@ test("a rule beside a policy decides when, and the attempts how often", async ()
   const job = await mail.add(1);
   await clock.advance("1h");
   assert.deepEqual(runs, [0, 60_000, 180_000]);
-  await assert.rejects(job.finished(), { ending: "dead" });
+  await assert.rejects(job.finished(), { state: "dead" });
   assert.equal((await mail.info()).config.retry.attempts, 3);
 });
 
@@ -189,7 +189,7 @@ test("a retry function decides by the error, and may leave it to the queue", asy
     return "ok";
   });
   const dead = await mail.add("dead");
-  await assert.rejects(dead.finished(), { ending: "dead" });
+  await assert.rejects(dead.finished(), { state: "dead" });
   const later = await mail.add("later");
   await sluice.drain();
   const why = await later.why();
@@ -213,7 +213,7 @@ test("a result that JSON cannot carry fails the job for good, with the field", a
   });
   const job = await mail.add(1);
   const reason = "INVALID: result.count must be JSON, got 1n";
-  await assert.rejects(job.finished(), { ending: "dead", reason });
+  await assert.rejects(job.finished(), { state: "dead", reason });
   assert.equal(calls, 1);
 });
 
@@ -251,7 +251,7 @@ test("no more handlers run side by side than the concurrency says", async () => 
   await mail.addBulk(Array.from({ length: 10 }, (_, payload) => ({ payload })));
   await sluice.drain();
   assert.deepEqual([worker.running, worker.concurrency], [3, 3]);
-  assert.deepEqual(await mail.workers(), [{ name: "w", queue: "mail", free: 0, leased: 3 }]);
+  assert.deepEqual(await mail.workers(), [{ name: "w", queue: "mail", free: 0, running: 3 }]);
   while (releases.length > 0) {
     releases.shift()?.();
     await sluice.drain();
@@ -344,8 +344,8 @@ test("a worker that shrank gives back what it has no slot for", async () => {
   await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
   await sluice.drain();
   assert.equal(worker.running, 1);
-  const { waiting, leased } = await mail.stats();
-  assert.deepEqual([waiting, leased], [1, 1]);
+  const { waiting, running } = await mail.stats();
+  assert.deepEqual([waiting, running], [1, 1]);
   await worker.close({ timeoutMs: 0 });
 });
 

@@ -10,12 +10,14 @@ export type { Answered } from "./operation-answers.ts";
 export type { GatePlace } from "./queries/gate-list.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./queries/lane-survey.ts";
 export type { OldestJob, OldestSurvey } from "./queries/oldest-survey.ts";
+export { endStateOf } from "./queries/view.ts";
 export type { Why } from "./queries/why-types.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
 export type {
   AddResult,
   DedupeMode,
   Ending,
+  EndState,
   FairnessKey,
   GateConfig,
   GateDecisions,

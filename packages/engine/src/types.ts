@@ -17,9 +17,13 @@
 /** A fairness key: one level as a string (never split), several levels as an array. */
 export type FairnessKey = string | readonly string[];
 
-export type JobState = "waiting" | "delayed" | "leased" | "finished" | "failed";
+/** A letter is `dead` while it lies in its dead letter queue. */
+export type JobState = "waiting" | "delayed" | "blocked" | "running" | EndState;
 
 /** How a job ended, once it has. */
+export type EndState = "finished" | "failed" | "cancelled" | "expired" | "dead";
+
+/** The same, as facts and rows keep it. */
 export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
 
 export interface RetryPolicy {
@@ -70,7 +74,7 @@ export interface QueueConfig {
     bytes: number;
     perLane?: number | undefined;
     delayed: number;
-    leased: number;
+    running: number;
   };
   onFull: OnFull;
   /** How long whoever adds waits for room under `onFull: "wait"`: carried for them. */
@@ -221,7 +225,6 @@ export interface JobView {
   id: number;
   queue: string;
   state: JobState;
-  ending?: Ending;
   tier: number;
   fairnessKey: FairnessKey;
   weight: number;
@@ -235,7 +238,7 @@ export interface JobView {
   /** How often it was handed out since it was added, redriven or retried by hand. */
   deliveries: number;
   addedAt: number;
-  /** When it falls due (delayed), expires (leased) or ended. */
+  /** When it falls due (delayed), expires (running) or ended. */
   at?: number;
   deadline?: number;
   /** The last error, and the stack that was told with it. */
@@ -243,7 +246,7 @@ export interface JobView {
   stack?: string;
   progress?: unknown;
   result?: unknown;
-  /** For `wait-too-long`: the gate, how long it would have taken and what was allowed. */
+  /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   worker?: string;
   group?: string;
@@ -274,11 +277,11 @@ export interface QueueStats {
   name: string;
   waiting: number;
   delayed: number;
-  leased: number;
+  running: number;
   kept: number;
   bytes: number;
   lanes: number;
-  perTier: readonly { name: string; waiting: number; leased: number }[];
+  perTier: readonly { name: string; waiting: number; running: number }[];
   added: number;
   dispatched: number;
   finished: number;
@@ -299,7 +302,7 @@ export interface LaneStats {
   tier: number;
   weight: number;
   waiting: number;
-  leased: number;
+  running: number;
   /** Cost dispatched since the lane was last created. */
   received: number;
 }

@@ -77,7 +77,7 @@ export interface Overview {
   tick: number;
   /** Queues that match. */
   total: number;
-  totals: { queues: number; waiting: number; leased: number; inRate: number; outRate: number };
+  totals: { queues: number; waiting: number; running: number; inRate: number; outRate: number };
   items: OverviewItem[];
   cursor?: string;
   /** In a cluster: partitions that did not answer, whose part is not in it. */

@@ -23,7 +23,7 @@ export * from "./event.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
-export type * from "./job.ts";
+export * from "./job.ts";
 export { invalid } from "./kinds.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";

@@ -3,10 +3,34 @@ import type { ErrorJson } from "./errors.ts";
 /** A fairness key: one level as a string (never split), several levels as an array. */
 export type FairnessKey = string | readonly string[];
 
-export type JobState = "waiting" | "delayed" | "leased" | "finished" | "failed";
+/**
+ *   waiting     ready to run, or held back by a gate
+ *   delayed     not due yet
+ *   blocked     waits for other jobs
+ *   running     held by a worker under a lease
+ *   finished    acked
+ *   failed      its last failure was final and its queue has no dead letter queue, or a gate would
+ *               have kept it longer than its `maxWait`
+ *   cancelled   by a call, a purge or the deletion of its queue
+ *   expired     its deadline has passed
+ *   dead        a letter in a dead letter queue
+ */
+export const JOB_STATES = [
+  ...(["waiting", "delayed", "blocked", "running"] as const),
+  ...(["finished", "failed", "cancelled", "expired", "dead"] as const),
+] as const;
 
-/** How a job ended, once it has. */
-export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
+export type JobState = (typeof JOB_STATES)[number];
+
+/** Whether a job in this state is over. A dead letter can still be read, retried or cancelled. */
+export function hasEnded(state: JobState): state is Exclude<EndState, "dead"> {
+  return ENDED.has(state);
+}
+
+const ENDED: ReadonlySet<JobState> = new Set(["finished", "failed", "cancelled", "expired"]);
+
+/** How a job ended, once it has. A dead job ends for its queue and lies in another. */
+export type EndState = Extract<JobState, "finished" | "failed" | "cancelled" | "expired" | "dead">;
 
 export interface RetryPolicy {
   /** Deliveries in all, the first one included. */
@@ -135,7 +159,6 @@ export interface JobInfo {
   id: string;
   queue: string;
   state: JobState;
-  ending?: Ending;
   tier: number;
   fairnessKey: FairnessKey;
   weight: number;
@@ -146,7 +169,7 @@ export interface JobInfo {
   /** How often it was handed out since it was added, redriven or retried by hand. */
   deliveries: number;
   addedAt: number;
-  /** When it falls due (delayed), its lease ends (leased) or it ended. */
+  /** When it falls due (delayed), its lease ends (running) or it ended. */
   at?: number;
   deadline?: number;
   /** The last error, and the stack that its worker told with it. */
@@ -164,15 +187,15 @@ export interface JobInfo {
   result?: Uint8Array;
 }
 
-/** How a job ended, for whoever waits for it. */
+/** How a job ended, for callers that wait for its end. */
 export interface JobEnd {
   id: string;
   queue: string;
-  ending: Ending;
+  state: EndState;
   at: number;
   error?: string;
   result?: Uint8Array;
-  /** For `wait-too-long`: the gate, how long it would have taken and what was allowed. */
+  /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
 }
 
@@ -199,5 +222,5 @@ export interface GroupInfo {
   /** The full name: `orders/batch-7`. */
   id: string;
   ended: boolean;
-  members: readonly { id: string; ending?: Ending }[];
+  members: readonly { id: string; state?: EndState }[];
 }

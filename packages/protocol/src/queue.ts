@@ -32,7 +32,7 @@ export interface QueueOptions {
     bytes?: number;
     perLane?: number | null;
     delayed?: number;
-    leased?: number;
+    running?: number;
   };
   onFull?: OnFull;
   /** How long an add waits for room under `onFull: "wait"`. Default 5,000. */
@@ -70,7 +70,7 @@ export interface QueueConfig {
     bytes: number;
     perLane?: number | undefined;
     delayed: number;
-    leased: number;
+    running: number;
   };
   onFull: OnFull;
   addTimeoutMs: number;
@@ -92,12 +92,12 @@ export interface QueueStats {
   name: string;
   waiting: number;
   delayed: number;
-  leased: number;
+  running: number;
   /** Ended jobs that can still be asked for. */
   kept: number;
   bytes: number;
   lanes: number;
-  perTier: readonly { name: string; waiting: number; leased: number }[];
+  perTier: readonly { name: string; waiting: number; running: number }[];
   added: number;
   dispatched: number;
   finished: number;
@@ -125,7 +125,7 @@ export interface LaneStats {
   tier: number;
   weight: number;
   waiting: number;
-  leased: number;
+  running: number;
   /** Cost dispatched since the lane was last created. */
   received: number;
   /** The part of its tier that its weight is due among the lanes that wait now, 0 to 1. */
@@ -135,14 +135,14 @@ export interface LaneStats {
 }
 
 /** By what lanes are listed, the largest first. */
-export type LaneSort = "waiting" | "leased" | "received" | "weight";
+export type LaneSort = "waiting" | "running" | "received" | "weight";
 
 export interface WorkerInfo {
   name: string;
   queue: string;
   /** Jobs it would take now. */
   free: number;
-  leased: number;
+  running: number;
 }
 
 /** A page of a list; `cursor` is absent on the last one. */

@@ -16,8 +16,10 @@ export function whyText(why: WhyFacts<string | number>, now: number): string {
   switch (why.state) {
     case "delayed":
       return delayedText(why, now);
-    case "leased":
+    case "running":
       return `Worker ${JSON.stringify(why.worker)} has it for another ${span(why.until - now)}.`;
+    case "dead":
+      return deadText(why.dead, why.queue);
     case "waiting":
       return why.reason === "gated" ? gatedText(why, now) : waitingText(why);
     default:
@@ -71,15 +73,13 @@ function deadText({ origin, attempts, reason, error, isOriginGone }: Dead, queue
 }
 
 function waitingText(why: WhyWaiting): string {
-  const { queue, reason, running, dead } = why;
+  const { queue, reason, running } = why;
   switch (reason) {
-    case "dead":
-      return deadText(dead!, queue);
     case "paused":
       return `Queue ${queue} is paused. Resume it with "sluice queue resume ${queue}".`;
     case "capacity": {
       const most = `Queue ${queue} runs ${counted(running, "job")}, as many as it may`;
-      return sentences(`${most} (capacity.leased).`, before(why));
+      return sentences(`${most} (capacity.running).`, before(why));
     }
     case "no-worker":
       return sentences(noWorker(why), before(why));
@@ -171,8 +171,8 @@ function lineText(why: WhyGated): string | undefined {
   return place === 0 ? head : sentences(head, before({ ...why, urgent: 0 }));
 }
 
-function endedText({ ending, error, deadline }: WhyEnded): string {
+function endedText({ state, error, deadline }: WhyEnded): string {
   const due = deadline === undefined ? "" : ` at its deadline, ${new Date(deadline).toISOString()}`;
-  const text = `It ended as ${ending}${due}`;
+  const text = `It ended as ${state}${due}`;
   return error === undefined ? `${text}.` : `${text}: ${quote(error)}`;
 }

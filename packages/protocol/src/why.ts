@@ -1,11 +1,12 @@
-import type { Ending, GatePart } from "./job.ts";
+import type { EndState, GatePart } from "./job.ts";
 
 /** Why a job is not running, as data. Inside the broker jobs are named by numbers. */
 export type WhyFacts<Id extends string | number = string> =
   | WhyWaiting
   | WhyGated<Id>
+  | WhyDead
   | WhyDelayed
-  | WhyLeased
+  | WhyRunning
   | WhyEnded;
 
 /** A dead letter: how often it failed, where, why it died, and the last error. */
@@ -20,7 +21,7 @@ export interface Dead {
 
 export interface WhyWaiting {
   state: "waiting";
-  reason: "ready" | "no-worker" | "capacity" | "paused" | "behind" | "dead";
+  reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
   queue: string;
   /** Jobs with the same gates that are before it in its lane; counted up to 1,000. */
   place: number;
@@ -29,7 +30,6 @@ export interface WhyWaiting {
   /** Workers that take jobs of its queue or hold one, and the jobs that they run. */
   workers: number;
   running: number;
-  dead?: Dead;
 }
 
 export interface WhyGated<Id extends string | number = string> extends Omit<WhyWaiting, "reason"> {
@@ -52,6 +52,12 @@ export interface WhyGated<Id extends string | number = string> extends Omit<WhyW
   keptFor?: { id: Id; gate?: string; part?: GatePart; until?: number };
 }
 
+export interface WhyDead {
+  state: "dead";
+  queue: string;
+  dead: Dead;
+}
+
 export interface WhyDelayed {
   state: "delayed";
   queue: string;
@@ -67,15 +73,14 @@ export interface WhyDelayed {
   dead?: Dead;
 }
 
-export interface WhyLeased {
-  state: "leased";
+export interface WhyRunning {
+  state: "running";
   worker: string;
   until: number;
 }
 
 export interface WhyEnded {
-  state: "finished" | "failed";
-  ending: Ending;
+  state: Exclude<EndState, "dead">;
   at: number;
   error?: string;
   /** Of an expired job. */

@@ -129,10 +129,10 @@ async function askWork(ask: Ask): Promise<void> {
   const [first, second] = leased.jobs;
   await ask("POST /v1/extend", { items: [{ lease: first.lease, leaseMs: 90_000 }] }, 200);
   await ask("POST /v1/progress", { items: [{ lease: first.lease, progress: { done: 1 } }] }, 200);
-  await ask("GET /v1/queues/q/jobs?state=leased", undefined, 200);
+  await ask("GET /v1/queues/q/jobs?state=running", undefined, 200);
   await ask("POST /v1/ack", { items: [{ lease: first.lease, result: "fine" }] }, 200);
   const end = await ask(`GET /v1/jobs/${first.id}/end`, undefined, 200);
-  assert.deepEqual([end.ended, end.ending, end.result], [true, "finished", "fine"]);
+  assert.deepEqual([end.ended, end.state, end.result], [true, "finished", "fine"]);
   await ask("GET /v1/stats?queues=q,none&oldest=true", undefined, 200);
   await ask("POST /v1/give-back", { items: [{ lease: second.lease }] }, 200);
   const [again] = (await ask("POST /v1/queues/q/lease", {}, 200)).jobs;

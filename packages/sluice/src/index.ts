@@ -2,7 +2,7 @@ export * from "@sluice/client";
 export {
   type BrokerEvent,
   type Clock,
-  type Ending,
+  type EndState,
   ERROR_CODES,
   type ErrorCode,
   type ErrorDetails,

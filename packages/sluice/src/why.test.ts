@@ -265,15 +265,15 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "as many run as may": {
     build: async ({ queue, busy }) => {
-      const w = await queue({ capacity: { leased: 1 } });
+      const w = await queue({ capacity: { running: 1 } });
       await w.add("first");
       await busy(w, 5);
       return w.add("x");
     },
-    text: "Queue w runs 1 job, as many as it may (capacity.leased).",
+    text: "Queue w runs 1 job, as many as it may (capacity.running).",
     data: { reason: "capacity", running: 1 },
   },
-  leased: {
+  running: {
     build: async ({ queue, busy }) => {
       const w = await queue();
       const job = await w.add("x");
@@ -281,7 +281,7 @@ const CASES: Readonly<Record<string, Case>> = {
       return job;
     },
     text: 'Worker "worker-7" has it for another 30 s.',
-    data: ({ start }) => ({ state: "leased", worker: "worker-7", until: start + 30_000 }),
+    data: ({ start }) => ({ state: "running", worker: "worker-7", until: start + 30_000 }),
   },
   "a dead letter": {
     build: async ({ queue, clock, sluice }) => {
@@ -294,7 +294,7 @@ const CASES: Readonly<Record<string, Case>> = {
     text:
       "It is a dead letter: it failed 1 of 1 time in queue w. " +
       'Run it again with "sluice job retry ID" or "sluice redrive w.dlq". Last error: Error: boom',
-    data: { reason: "dead", queue: "w.dlq" },
+    data: { state: "dead", queue: "w.dlq" },
   },
   "a dead letter whose queue was deleted": {
     build: async ({ queue, clock, sluice }) => {
@@ -314,7 +314,7 @@ const CASES: Readonly<Record<string, Case>> = {
       "It is a dead letter: it failed 1 of 1 time in queue w. " +
       'That queue was deleted: make it with "sluice queue set w". ' +
       'Run it again with "sluice job retry ID" or "sluice redrive w.dlq". Last error: Error: boom',
-    data: { reason: "dead", queue: "w.dlq" },
+    data: { state: "dead", queue: "w.dlq" },
   },
   "sixth of its lane": {
     build: async ({ queue }) => {
@@ -343,7 +343,7 @@ const CASES: Readonly<Record<string, Case>> = {
       return job;
     },
     text: "It ended as cancelled.",
-    data: { state: "failed", ending: "cancelled" },
+    data: { state: "cancelled" },
   },
   "expired, with its deadline": {
     build: async ({ queue, clock }) => {
@@ -353,7 +353,7 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     text: ({ start }) =>
       `It ended as expired at its deadline, ${new Date(start + 5000).toISOString()}.`,
-    data: ({ start }) => ({ state: "failed", ending: "expired", deadline: start + 5000 }),
+    data: ({ start }) => ({ state: "expired", deadline: start + 5000 }),
   },
   finished: {
     build: async ({ queue, clock, sluice }) => {
@@ -364,7 +364,7 @@ const CASES: Readonly<Record<string, Case>> = {
       return job;
     },
     text: "It ended as finished.",
-    data: { state: "finished", ending: "finished" },
+    data: { state: "finished" },
   },
   "wait too long": {
     build: async ({ queue, sluice }) => {
@@ -372,8 +372,8 @@ const CASES: Readonly<Record<string, Case>> = {
       await sluice.gate("g").cooldown("1s");
       return job;
     },
-    text: "It ended as wait-too-long: gate g opens in 1000 ms; the job may wait at most 500 ms",
-    data: { state: "failed", ending: "wait-too-long" },
+    text: "It ended as failed: gate g opens in 1000 ms; the job may wait at most 500 ms",
+    data: { state: "failed" },
   },
 };
 

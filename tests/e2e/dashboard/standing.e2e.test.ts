@@ -91,7 +91,7 @@ test("a gate is full until something is released", async () => {
 });
 
 test("as many of its jobs run as may", async () => {
-  await queue("capped", [{ payload: 1 }, { payload: 2 }], { capacity: { leased: 1 } });
+  await queue("capped", [{ payload: 1 }, { payload: 2 }], { capacity: { running: 1 } });
   poll("capped");
   await says("capped", /^as many run as may \(1\), and none has finished lately$/);
 });

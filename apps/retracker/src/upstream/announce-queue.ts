@@ -77,9 +77,9 @@ export class AnnounceQueue {
   }
 
   async figures(): Promise<QueueFigures> {
-    const { perTier, waiting, delayed, leased } = await this.#queue.stats();
+    const { perTier, waiting, delayed, running } = await this.#queue.stats();
     const depth = perTier[1]!.waiting;
-    return { depth, capacity: this.#capacity, pending: waiting + delayed + leased, delayed };
+    return { depth, capacity: this.#capacity, pending: waiting + delayed + running, delayed };
   }
 
   /** For each job its id, or undefined when there was no room. */

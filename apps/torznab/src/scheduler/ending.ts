@@ -36,8 +36,8 @@ export function endedBy<Params, Result>(
   if (error instanceof SluiceError) return refused(task, error);
   if (!(error instanceof JobFailed)) return failed(error);
   if (task.outcome !== undefined) return task.outcome;
-  if (error.ending === "cancelled") return without("cancelled", givenUp(task, "cancelled"));
-  if (error.ending === "expired") {
+  if (error.state === "cancelled") return without("cancelled", givenUp(task, "cancelled"));
+  if (error.state === "expired") {
     return without("timeout", new Fault(`${task.indexer.name} did not get a turn in time`));
   }
   return told(error.reason ?? error.message);

@@ -27,7 +27,7 @@ export async function cancelOthers<Params>(
   queue: Queue<Payload<Params>>,
   kept: ReadonlySet<string>,
 ): Promise<void> {
-  for (const state of ["waiting", "delayed", "leased"] as const) {
+  for (const state of ["waiting", "delayed", "running"] as const) {
     for await (const { id, payload } of queue.jobs({ state })) {
       if (!kept.has(payload.submit)) await sluice.job(id).cancel();
     }

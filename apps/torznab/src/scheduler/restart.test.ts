@@ -48,8 +48,8 @@ test("tasks of a library submit that a crash left behind send nothing", async (t
   const second = await Rig.openIn(folder, clock);
   await clock.advance("10m");
   assert.deepEqual(second.started, []);
-  const { waiting, leased } = await (await second.sluice.queue("search")).stats();
-  assert.deepEqual([waiting, leased], [0, 0]);
+  const { waiting, running } = await (await second.sluice.queue("search")).stats();
+  assert.deepEqual([waiting, running], [0, 0]);
 });
 
 test("a durable submit goes on after a restart, with what was answered before it", async (t) => {

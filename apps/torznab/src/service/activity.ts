@@ -34,7 +34,7 @@ interface TaskJob {
 export async function activityOf(service: TorznabService): Promise<Activity> {
   const { sluice, indexers } = service.parts;
   const queued = await jobsIn(service, "waiting");
-  const running = await jobsIn(service, "leased");
+  const running = await jobsIn(service, "running");
   const gates = await Promise.all(
     indexers.all.map(async ({ id }) => ({ id, gate: await sluice.gate(gateKey(id)).info() })),
   );
@@ -47,7 +47,7 @@ export async function activityOf(service: TorznabService): Promise<Activity> {
   };
 }
 
-async function jobsIn(service: TorznabService, state: "waiting" | "leased"): Promise<TaskJob[]> {
+async function jobsIn(service: TorznabService, state: "waiting" | "running"): Promise<TaskJob[]> {
   const queue = await service.parts.sluice.queue<TaskJob["payload"]>("search");
   const jobs: TaskJob[] = [];
   for await (const job of queue.jobs({ state })) {

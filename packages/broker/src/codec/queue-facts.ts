@@ -8,12 +8,22 @@ import { FACT_TYPES } from "./fact-types.ts";
 export function writeQueue(writer: ByteWriter, fact: Plain<"queue">): void {
   writer.head(FACT_TYPES.queue, fact.at);
   writer.text(fact.name);
-  writer.json(fact.config);
+  const { running, ...capacity } = fact.config.capacity;
+  writer.json({ ...fact.config, capacity: { ...capacity, leased: running } });
 }
 
 export function readQueue(reader: ByteReader, at: number): Plain<"queue"> {
-  return { at, fact: "queue", name: reader.name(), config: reader.object() as QueueConfig };
+  const name = reader.name();
+  const { capacity, ...config } = reader.object() as StoredConfig;
+  if (typeof capacity?.leased !== "number") throw reader.damaged("a queue without its capacity");
+  const { leased: running, ...rest } = capacity;
+  return { at, fact: "queue", name, config: { ...config, capacity: { ...rest, running } } };
 }
+
+/** Logs keep the name that the limit on running jobs had first. */
+type StoredConfig = Omit<QueueConfig, "capacity"> & {
+  capacity: Omit<QueueConfig["capacity"], "running"> & { leased: number };
+};
 
 export function writePurged(writer: ByteWriter, fact: Plain<"purged">): void {
   writer.head(FACT_TYPES.purged, fact.at);

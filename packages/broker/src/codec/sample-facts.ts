@@ -23,7 +23,7 @@ const config: QueueConfig = {
   fairness: true,
   weights: { "big*": 4 },
   weight: 1,
-  capacity: { jobs: 100, bytes: 1e9, delayed: 100, leased: 10 },
+  capacity: { jobs: 100, bytes: 1e9, delayed: 100, running: 10 },
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 1000,

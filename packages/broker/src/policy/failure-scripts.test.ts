@@ -51,7 +51,7 @@ function scene() {
 test("a lease that has run out fails as the script says, when it says so", async () => {
   const { engine, id, tick, answer, clock } = scene();
   tick(LEASE_MS);
-  assert.equal(engine.job(id)!.state, "leased");
+  assert.equal(engine.job(id)!.state, "running");
   clock.now = LEASE_MS + 5;
   await answer({ action: "retry", delayMs: 40 });
   const { state, attempt, at } = engine.job(id)!;
@@ -73,7 +73,7 @@ test("a worker that extends its lease while the script thinks keeps it", async (
   tick(LEASE_MS);
   engine.extend(id, lease, 5000, LEASE_MS);
   await answer({ action: "dlq" });
-  assert.equal(engine.job(id)!.state, "leased");
+  assert.equal(engine.job(id)!.state, "running");
   engine.ack(id, lease, LEASE_MS + 1);
 });
 
@@ -82,14 +82,14 @@ test("a worker that acks while the script thinks is done", async () => {
   tick(LEASE_MS);
   engine.ack(id, lease, LEASE_MS);
   await answer({ action: "dlq" });
-  assert.equal(engine.job(id)!.ending, "finished");
+  assert.equal(engine.job(id)!.state, "finished");
 });
 
 test("a nack that is being judged does not lose its lease, and not for ever", async () => {
   const { engine, scripts, tokens, id, lease, tick, answer } = scene();
   const verdicts = scripts.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
   tick(LEASE_MS);
-  assert.equal(engine.job(id)!.state, "leased");
+  assert.equal(engine.job(id)!.state, "running");
   tick(LEASE_MS + FAILURE_SCRIPT_MS);
   assert.equal(engine.job(id)!.state, "delayed");
   await answer({ action: "dlq" });

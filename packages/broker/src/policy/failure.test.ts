@@ -93,7 +93,7 @@ test("many leases that run out at once are asked about together", async () => {
   await clock.advance(1000);
   assert.equal((await retried).until, clock.now() + 100);
   const { stats } = await broker.queue("q");
-  assert.deepEqual([stats.retried, stats.leased], [500, 0]);
+  assert.deepEqual([stats.retried, stats.running], [500, 0]);
   await broker.close();
 });
 

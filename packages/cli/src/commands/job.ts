@@ -6,7 +6,7 @@ import { duration, facts, key, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 /** What the time of a job means in its state. */
-const AT: Readonly<Record<string, string>> = { delayed: "due", leased: "leased until" };
+const AT: Readonly<Record<string, string>> = { delayed: "due", running: "leased until" };
 
 const VERBS = ["show", "history", "cancel", "retry"];
 
@@ -99,7 +99,7 @@ function show({ isJson, output }: Call, info: JobInfo): number {
   const headers = Object.entries(info.headers).map(([name, value]) => `${name}=${value}`);
   const pairs: [string, string | undefined][] = [
     ["job", `${info.id} of ${info.queue}`],
-    ["state", info.ending ?? info.state],
+    ["state", info.state],
     ["lane", `${key(info.fairnessKey)}, weight ${info.weight}, tier ${info.tier}`],
     ["gates", info.gates.join(", ") || undefined],
     ["attempt", `${info.attempt} of ${info.attempts}`],

@@ -1,4 +1,10 @@
-import { allQueues, type Broker, type QueueInfo, type QueueOptions } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  JOB_STATES,
+  type QueueInfo,
+  type QueueOptions,
+} from "@sluice/protocol";
 import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
@@ -35,7 +41,8 @@ sluice queue lanes QUEUE          shares owed and received, the fullest first
 sluice queue workers QUEUE        who would take jobs, and who holds some
 sluice queue jobs QUEUE           its jobs
 
-  --state STATE          jobs: waiting, delayed, leased, finished or failed
+  --state STATE          jobs: ${JOB_STATES.slice(0, 5).join(", ")},
+                         ${JOB_STATES.slice(5).join(", ")}
   --search TEXT          lanes: those whose key has it
   --limit N              lanes and jobs: how many (default ${PAGE})
   --dead-letters WHAT    delete: keep (default) or delete those in its dead letter queue
@@ -135,15 +142,15 @@ async function list({ isJson, output }: Call, broker: Broker): Promise<number> {
 
 const COLUMNS = [
   { title: "queue" },
-  ...["waiting", "delayed", "leased", "finished", "failed", "dead", "lanes", "free workers"].map(
+  ...["waiting", "delayed", "running", "finished", "failed", "dead", "lanes", "free workers"].map(
     (title) => ({ title, isRight: true }),
   ),
   { title: "" },
 ];
 
 function rowOf({ name, stats }: QueueInfo): string[] {
-  const { waiting, delayed, leased, finished, failed, dead, lanes, freeWorkers, paused } = stats;
-  const figures = [waiting, delayed, leased, finished, failed, dead, lanes, freeWorkers];
+  const { waiting, delayed, running, finished, failed, dead, lanes, freeWorkers, paused } = stats;
+  const figures = [waiting, delayed, running, finished, failed, dead, lanes, freeWorkers];
   return [name, ...figures.map(count), paused ? "paused" : ""];
 }
 
@@ -205,14 +212,14 @@ async function lanes(call: Call, broker: Broker, queue: string): Promise<number>
   const right = (title: string) => ({ title, isRight: true });
   const columns = [
     { title: "lane" },
-    ...["tier", "weight", "waiting", "leased", "received", "owed", "got"].map(right),
+    ...["tier", "weight", "waiting", "running", "received", "owed", "got"].map(right),
   ];
   const rows = items.map((lane) => [
     key(lane.key),
     String(lane.tier),
     String(lane.weight),
     count(lane.waiting),
-    count(lane.leased),
+    count(lane.running),
     count(lane.received),
     percent(lane.shareOwed),
     percent(lane.shareReceived),
@@ -233,20 +240,18 @@ async function workers({ isJson, output }: Call, broker: Broker, queue: string):
     output.out(
       table(
         columns,
-        found.map(({ name, free, leased }) => [printable(name), count(free), count(leased)]),
+        found.map(({ name, free, running }) => [printable(name), count(free), count(running)]),
       ),
     );
   }
   return EXIT.well;
 }
 
-const STATES = ["waiting", "delayed", "leased", "finished", "failed"] as const;
-
 async function jobs(call: Call, broker: Broker, queue: string): Promise<number> {
   const text = textOf(call, "state");
-  const state = STATES.find((known) => known === text);
+  const state = JOB_STATES.find((known) => known === text);
   if (text !== undefined && state === undefined) {
-    throw new Misuse(`--state must be one of ${STATES.join(", ")}, got ${text}`);
+    throw new Misuse(`--state must be one of ${JOB_STATES.join(", ")}, got ${text}`);
   }
   const limit = wholeOf(call, "limit", 1) ?? PAGE;
   const { items } = await broker.jobs(queue, { limit, ...(state === undefined ? {} : { state }) });
@@ -259,7 +264,7 @@ async function jobs(call: Call, broker: Broker, queue: string): Promise<number> 
   }));
   const rows = items.map((job) => [
     job.id,
-    job.ending ?? job.state,
+    job.state,
     key(job.fairnessKey),
     `${job.attempt} of ${job.attempts}`,
     time(job.addedAt),

@@ -24,7 +24,7 @@ ${TARGET_USAGE}`,
       const missing = new Set(ids).size - redriven;
       if (missing <= 0) return EXIT.well;
       const left = `${counted(missing, "job is", "jobs are")} not back`;
-      call.output.progress.write(`${left}: no dead letter of ${queue}, or leased by a reader\n`);
+      call.output.progress.write(`${left}: no dead letter of ${queue}, or held by a reader\n`);
       return EXIT.wrong;
     });
   },

@@ -59,8 +59,8 @@ test("under full load a job that kills its workers is tried again, and then dead
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     assert.equal(await dieHolding(t, server.address, "q"), `${id} ${attempt}`);
   }
-  const { ending } = await ended;
-  assert.equal(ending, "dead");
+  const { state } = await ended;
+  assert.equal(state, "dead");
   const [dead] = (await broker.jobs("q.dlq")).items;
   assert.equal(textOf(dead!), "poison");
   assert.equal(dead!.headers.kind, "poison");

@@ -20,7 +20,7 @@ function queues(lines: readonly QueueLine[]): string {
   if (lines.length === 0) return "no queues yet";
   const columns = [
     { title: "queue" },
-    ...["waiting", "delayed", "leased", "in/s", "out/s", "dead", "free workers"].map(right),
+    ...["waiting", "delayed", "running", "in/s", "out/s", "dead", "free workers"].map(right),
     { title: "" },
   ];
   const rate = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(1));
@@ -28,7 +28,7 @@ function queues(lines: readonly QueueLine[]): string {
     line.name,
     count(line.waiting),
     count(line.delayed),
-    count(line.leased),
+    count(line.running),
     rate(line.inRate),
     rate(line.outRate),
     count(line.dead),
@@ -39,10 +39,10 @@ function queues(lines: readonly QueueLine[]): string {
 }
 
 /** Why a queue with waiting jobs may not move. */
-function standing({ paused, waiting, leased, freeWorkers }: QueueLine): string {
+function standing({ paused, waiting, running, freeWorkers }: QueueLine): string {
   if (paused) return "paused";
   if (waiting === 0) return "";
-  if (freeWorkers === 0 && leased === 0) return "no workers";
+  if (freeWorkers === 0 && running === 0) return "no workers";
   return freeWorkers > 0 ? "behind gates" : "";
 }
 
@@ -50,7 +50,7 @@ function lanes({ name, lanes: found }: QueueLine): string {
   if (found.length === 0) return "";
   const columns = [
     { title: `lanes of ${name}` },
-    ...["waiting", "leased", "weight"].map(right),
+    ...["waiting", "running", "weight"].map(right),
     right("owed"),
     right("got"),
     { title: "" },
@@ -58,7 +58,7 @@ function lanes({ name, lanes: found }: QueueLine): string {
   const rows = found.map((lane) => [
     key(lane.key),
     count(lane.waiting),
-    count(lane.leased),
+    count(lane.running),
     String(lane.weight),
     percent(lane.shareOwed),
     percent(lane.shareReceived),

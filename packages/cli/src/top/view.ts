@@ -11,7 +11,7 @@ export interface QueueLine {
   readonly name: string;
   readonly waiting: number;
   readonly delayed: number;
-  readonly leased: number;
+  readonly running: number;
   readonly added: number;
   readonly finished: number;
   readonly dead: number;
@@ -55,7 +55,7 @@ export async function readTop(broker: Broker, before: TopView | undefined): Prom
 }
 
 function weightOf({ stats }: QueueInfo): number {
-  return stats.waiting + stats.leased + stats.delayed;
+  return stats.waiting + stats.running + stats.delayed;
 }
 
 /** A queue may be deleted while one looks. */
@@ -73,7 +73,7 @@ function lineOf(
   at: number,
   before: TopView | undefined,
 ): QueueLine {
-  const { waiting, delayed, leased, added, finished, dead, freeWorkers, paused } = stats;
+  const { waiting, delayed, running, added, finished, dead, freeWorkers, paused } = stats;
   const last = before?.queues.find((queue) => queue.name === name);
   const seconds = before === undefined ? 0 : (at - before.at) / 1000;
   const rate = (now: number, then: number | undefined): number | undefined =>
@@ -82,7 +82,7 @@ function lineOf(
     name,
     waiting,
     delayed,
-    leased,
+    running,
     added,
     finished,
     dead,

@@ -23,7 +23,7 @@ export interface TenureFigures {
   readonly state: string;
   /** How long the oldest write has been waiting for its log. */
   readonly lagMs: number;
-  /** Jobs that wait, are delayed or leased. */
+  /** Jobs that wait, are delayed or run. */
   readonly jobs: number;
   /** How long the last opening took. */
   readonly openMs: number;

@@ -59,7 +59,7 @@ export class Figures {
 async function read(broker: LocalBroker): Promise<Figure> {
   const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), allQueues(broker)]);
   const jobs = queues.reduce(
-    (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.leased,
+    (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.running,
     0,
   );
   return { lagMs: Math.round(unsyncedMs), jobs };

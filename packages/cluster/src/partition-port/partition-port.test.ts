@@ -26,7 +26,7 @@ test("whatever names a job carries the partition, on every way out", async () =>
   assert.deepEqual(await port.queuesOf([id, "nothing"]), ["q", undefined]);
   await port.ack([{ lease: job!.lease }]);
   assert.equal((await port.ended(id)).id, id);
-  assert.deepEqual((await port.group("q/g")).members, [{ id, ending: "finished" }]);
+  assert.deepEqual((await port.group("q/g")).members, [{ id, state: "finished" }]);
   const told = [(await events.next()).value, (await events.next()).value];
   assert.equal(told[0]?.event === "added" && told[0].id, id);
   assert.equal(told[1]?.event === "group-ended" && told[1].members[0]?.id, id);

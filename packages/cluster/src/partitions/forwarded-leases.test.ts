@@ -95,7 +95,7 @@ test("jobs on their way to a node that leaves go back at once", async (t) => {
   await clock.advance(100);
   await Promise.all([adding, stopping, closing]);
   const { stats } = await broker.queue("q");
-  assert.deepEqual([held.length, stats.leased, stats.waiting], [0, 0, 2]);
+  assert.deepEqual([held.length, stats.running, stats.waiting], [0, 0, 2]);
 });
 
 test("a session of a node has room for the consumers of all its clients", async (t) => {

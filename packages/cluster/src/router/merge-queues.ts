@@ -13,7 +13,7 @@ import type {
 const SUMMED = [
   "waiting",
   "delayed",
-  "leased",
+  "running",
   "kept",
   "bytes",
   "lanes",
@@ -47,7 +47,7 @@ function sumOf(all: readonly QueueStats[]): QueueStats {
   sum.perTier = first.perTier.map(({ name }, tier) => ({
     name,
     waiting: total(all.map(({ perTier }) => perTier[tier]?.waiting ?? 0)),
-    leased: total(all.map(({ perTier }) => perTier[tier]?.leased ?? 0)),
+    running: total(all.map(({ perTier }) => perTier[tier]?.running ?? 0)),
   }));
   return sum;
 }
@@ -60,7 +60,7 @@ export function mergeWorkers(lists: readonly (readonly WorkerInfo[])[]): WorkerI
     if (known === undefined) byName.set(worker.name, { ...worker });
     else {
       known.free += worker.free;
-      known.leased += worker.leased;
+      known.running += worker.running;
     }
   }
   return [...byName.values()];

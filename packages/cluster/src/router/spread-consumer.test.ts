@@ -49,12 +49,12 @@ test("jobs beyond the credits wait for the next one, and go back when none comes
   for (let slot = 0; slot < SPREAD; slot++) await add(slot, 1);
   await clock.advance(0);
   assert.equal(got.length, 1);
-  assert.equal((await router.queue("q")).stats.leased, 3);
+  assert.equal((await router.queue("q")).stats.running, 3);
   consumer.addCredits(1);
   assert.equal(got.length, 2, "a job that waits here is handed out at once");
   await clock.advance(SURPLUS_MS);
   const { stats } = await router.queue("q");
-  assert.deepEqual([got.length, stats.leased, stats.waiting], [2, 2, 1]);
+  assert.deepEqual([got.length, stats.running, stats.waiting], [2, 2, 1]);
   consumer.addCredits(1);
   await clock.advance(QUIET_MS * SPREAD);
   assert.deepEqual([got.length, got[2]?.attempt], [3, 0]);

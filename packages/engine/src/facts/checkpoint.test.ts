@@ -89,8 +89,8 @@ test("ended jobs told again are kept in the order of their ends, and the oldest 
   const copy = rebuilt(...opening, ...again, ...facts);
   for (const one of [engine, copy]) {
     assert.deepEqual(
-      [1, 2, 3, 4, 5].map((id) => one.job(id)?.ending),
-      ["cancelled", "cancelled", undefined, "cancelled", undefined],
+      [1, 2, 3, 4, 5].map((id) => one.job(id)?.state),
+      ["cancelled", "cancelled", undefined, "cancelled", "waiting"],
     );
   }
 });
@@ -107,7 +107,7 @@ test("a kept job told again when others have ended since does not outlive its pl
   engine.cancel(2, 0);
   const copy = rebuilt(...opening, ...facts, ...late);
   assert.equal(copy.job(1), undefined);
-  assert.equal(copy.job(2)?.ending, "cancelled");
+  assert.equal(copy.job(2)?.state, "cancelled");
 });
 
 test("a job told again to who knows it changes nothing but where its body is", () => {

@@ -205,7 +205,7 @@ test("a failure past the deadline is reported to the ladders there as here", () 
   pair.engine.setGate("g", { ladder: [1000] }, 0);
   const id = pair.add({ gates: ["g"], ttlMs: 10 });
   pair.engine.nack(id, pair.take().lease, 20);
-  assert.equal(pair.engine.job(id)?.ending, "expired");
+  assert.equal(pair.engine.job(id)?.state, "expired");
   pair.same(20);
 });
 
@@ -214,7 +214,7 @@ test("a job that would not wait so long ends there as here", () => {
   const id = pair.add({ gates: ["g"], maxWaitMs: 50 });
   pair.engine.cooldown("g", 500, "", 1);
   pair.same(1);
-  assert.equal(pair.follower.job(id)?.ending, "wait-too-long");
+  assert.equal(pair.follower.job(id)?.waited?.gate, "g");
 });
 
 test("final failures without a dead letter queue follow, with their blame", () => {

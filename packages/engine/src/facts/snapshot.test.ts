@@ -299,8 +299,8 @@ test("a purge under way goes on in what is rebuilt", () => {
   engine.add("q", {}, 0);
   const copy = restored(engine);
   copy.tick(0);
-  const { waiting, delayed, leased, cancelled } = copy.queueStats("q");
-  assert.deepEqual([waiting, delayed, leased, cancelled], [1, 0, 1, 39]);
+  const { waiting, delayed, running, cancelled } = copy.queueStats("q");
+  assert.deepEqual([waiting, delayed, running, cancelled], [1, 0, 1, 39]);
   copy.ack(lease!.id, lease!.lease, 1);
 });
 
@@ -310,7 +310,7 @@ test("a job that would have waited too long tells after a restart for which gate
   const { id } = engine.add("q", { gates: ["g"], maxWaitMs: 500 }, 0);
   engine.cooldown("g", 1000, "busy", 0);
   engine.dispatch(0);
-  assert.equal(engine.job(id)?.ending, "wait-too-long");
+  assert.equal(engine.job(id)?.waited?.gate, "g");
   const copy = restored(engine);
   assert.deepEqual(copy.job(id), engine.job(id));
   assert.deepEqual(seen(copy, 0), seen(engine, 0));

@@ -215,7 +215,7 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     assert.equal(engine.cancel(both, 1), true, stage);
     engine.want("q", "w", 99, 2);
     for (const { id, lease } of [a, b].map((id) => ({ id, lease: 1 }))) {
-      if (engine.job(id)?.state === "leased") engine.ack(id, lease, 2);
+      if (engine.job(id)?.state === "running") engine.ack(id, lease, 2);
     }
     done(engine, take(engine, 2), 2);
     add(engine, "ab", {}, "q", 3);

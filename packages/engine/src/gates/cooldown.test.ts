@@ -50,7 +50,7 @@ test("past its deadline a job expires instead of being retried, cooled down or n
     const { engine } = open();
     engine.add("q", { gates: ["g"], deadline: 100 }, 0);
     engine.nack(1, takeOne(engine).lease, 100, { cooldown, error: "late" });
-    assert.deepEqual([engine.job(1)?.ending, engine.job(1)?.error], ["expired", "late"]);
+    assert.deepEqual([engine.job(1)?.state, engine.job(1)?.error], ["expired", "late"]);
     assert.equal(engine.queueStats("q").expired, 1);
   }
 });
@@ -60,7 +60,7 @@ test("past its deadline a job that is given back expires, however long its gate 
   engine.setGate("g", { interval: { ms: 50, from: "end" } }, 0);
   engine.add("q", { gates: ["g"], deadline: 100, maxWaitMs: 10 }, 0);
   engine.giveBack(1, takeOne(engine).lease, 100);
-  assert.equal(engine.job(1)?.ending, "expired");
+  assert.equal(engine.job(1)?.state, "expired");
   assert.deepEqual([engine.queueStats("q").expired, engine.queueStats("q").failed], [1, 0]);
   assert.equal(engine.gateStats("g", 100).inFlight, 0);
 });

@@ -167,7 +167,7 @@ test("a queue without a worker claims nothing of a gate that it shares", () => {
   engine.ack(holder, 1, 1);
   take(engine, 1);
   for (const id of others) {
-    assert.equal(engine.job(id)?.state, "leased");
+    assert.equal(engine.job(id)?.state, "running");
     engine.ack(id, 1, 2);
   }
   engine.want("q", "w", 9, 2);

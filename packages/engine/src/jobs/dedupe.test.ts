@@ -106,7 +106,7 @@ test("window: a job that ends in any way but finished frees the key at once", ()
     const engine = open({ dlq: false });
     engine.add("q", spec("window", "a", { ttlMs: 50 }), 0);
     end(engine);
-    assert.equal(engine.job(1)?.ending, ending);
+    assert.equal(engine.job(1)?.state, ending);
     assert.equal(engine.add("q", spec("window", "b"), 50).id, 2, ending);
   }
   const engine = open();
@@ -218,7 +218,7 @@ test("keepLast: the follow-up runs after a job that ends in any other way too", 
     const lease = takeOne(engine);
     engine.add("q", spec("keepLast", "b"), 0);
     end(engine, lease);
-    assert.equal(engine.job(1)?.ending, ending);
+    assert.equal(engine.job(1)?.state, ending);
     assert.equal(takeOne(engine, 60)?.body, "b", ending);
   }
 });
@@ -292,7 +292,7 @@ test("a job is cancelled by its key only while it holds the key", () => {
   assert.equal(engine.cancelByKey("q", "k", 0), false);
   engine.add("q", spec("window", "a"), 0);
   assert.equal(engine.cancelByKey("q", "k", 0), true);
-  assert.equal(engine.job(1)?.ending, "cancelled");
+  assert.equal(engine.job(1)?.state, "cancelled");
   assert.equal(engine.cancelByKey("q", "k", 0), false, "it has ended");
 });
 
@@ -329,6 +329,6 @@ test("a key that a job holds which a large purge has yet to reach is free", () =
   engine.purge("q", 0);
   assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
   const { id } = engine.add("q", spec("pending", "b"), 0);
-  assert.equal(engine.job(20_001)?.ending, "cancelled");
+  assert.equal(engine.job(20_001)?.state, "cancelled");
   assert.equal(engine.job(id)?.state, "waiting");
 });

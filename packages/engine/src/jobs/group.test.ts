@@ -84,10 +84,10 @@ test("a batch is one group, which ends after the end of its last member however 
   assert.deepEqual(engine.group(group), {
     ended: true,
     members: [
-      { id: 1, ending: "finished" },
-      { id: 2, ending: "failed" },
-      { id: 3, ending: "expired" },
-      { id: 4, ending: "wait-too-long" },
+      { id: 1, state: "finished" },
+      { id: 2, state: "failed" },
+      { id: 3, state: "expired" },
+      { id: 4, state: "failed" },
     ],
   });
 });
@@ -97,7 +97,7 @@ test("a member that is dead-lettered or cancelled has ended for its group", () =
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
   const [lease] = engine.lease("q", 1, 0);
   engine.nack(lease!.id, lease!.lease, 0);
-  assert.deepEqual(engine.group("g")?.members, [{ id: 1, ending: "dead" }, { id: 2 }]);
+  assert.deepEqual(engine.group("g")?.members, [{ id: 1, state: "dead" }, { id: 2 }]);
   engine.cancel(2, 0);
   assert.equal(engine.group("g")?.ended, true);
   engine.redrive("q.dlq", {}, 1);
@@ -131,7 +131,7 @@ test("a follow-up is in no group: the group ends with its members", () => {
   const [first] = engine.lease("q", 1, 0);
   engine.add("q", spec, 0);
   engine.ack(first!.id, first!.lease, 0);
-  assert.deepEqual(engine.group("g"), { ended: true, members: [{ id: 1, ending: "finished" }] });
+  assert.deepEqual(engine.group("g"), { ended: true, members: [{ id: 1, state: "finished" }] });
   const [second] = engine.lease("q", 1, 0);
   assert.equal(engine.job(second!.id)?.group, undefined);
 });

@@ -77,8 +77,8 @@ test("of a lane's open strands the one with the oldest head goes first", () => {
 test("counts and bytes follow a job through all its states", () => {
   const engine = open({ tiers: 1, retry: { minMs: 10, maxMs: 10, jitter: 0 } });
   const counts = (): number[] => {
-    const { waiting, delayed, leased, kept, bytes, lanes } = engine.queueStats("q");
-    return [waiting, delayed, leased, kept, bytes, lanes];
+    const { waiting, delayed, running, kept, bytes, lanes } = engine.queueStats("q");
+    return [waiting, delayed, running, kept, bytes, lanes];
   };
   fill(engine, 1, { delayMs: 5, sizeBytes: 8 });
   assert.deepEqual(counts(), [0, 1, 0, 0, 0, 0]);
@@ -101,9 +101,9 @@ test("a job given back is watched again by the gate it would not wait for", () =
   fill(engine, 1, { gates: ["g"], maxWaitMs: 100 });
   const [lease] = engine.lease("q", 1, 0);
   engine.cooldown("g", 5000, "", 0);
-  assert.equal(engine.job(1)?.state, "leased", "a leased job does not wait");
+  assert.equal(engine.job(1)?.state, "running", "a running job does not wait");
   engine.giveBack(1, lease!.lease, 0);
-  assert.equal(engine.job(1)?.ending, "wait-too-long");
+  assert.equal(engine.job(1)?.waited?.gate, "g");
 });
 
 test("a gate that changes later ends the waiting jobs that would not wait so long", () => {
@@ -116,8 +116,8 @@ test("a gate that changes later ends the waiting jobs that would not wait so lon
   const { tokens } = engine.gateStats("g", 0);
   engine.cooldown("g", 5000, "429", 0);
   assert.deepEqual(
-    [1, 2, 3, 4].map((id) => engine.job(id)?.ending),
-    [undefined, "wait-too-long", "wait-too-long", undefined],
+    [1, 2, 3, 4].map((id) => engine.job(id)?.state),
+    ["waiting", "failed", "failed", "waiting"],
   );
   const { error, attempt, state } = engine.job(2)!;
   assert.deepEqual([state, attempt], ["failed", 0]);
@@ -135,11 +135,11 @@ test("a job that is cancelled or leased is not failed for its wait, one that com
   engine.cancel(2, 0);
   engine.cooldown("g", 500, "", 0);
   assert.deepEqual(
-    [1, 2, 3].map((id) => engine.job(id)?.ending),
-    [undefined, "cancelled", "wait-too-long"],
+    [1, 2, 3].map((id) => engine.job(id)?.state),
+    ["running", "cancelled", "failed"],
   );
   engine.nack(1, lease!.lease, 1);
-  assert.equal(engine.job(1)?.ending, "wait-too-long");
+  assert.equal(engine.job(1)?.waited?.gate, "g");
 });
 
 test("each take of a permit moves the opening, and ends those who would not wait", () => {
@@ -150,11 +150,11 @@ test("each take of a permit moves the opening, and ends those who would not wait
   fill(engine, 1, { gates: ["g"], maxWaitMs: 50, fairnessKey: "c" });
   assert.deepEqual(ids(engine, 1), [1]);
   assert.deepEqual(
-    [2, 3].map((id) => engine.job(id)?.ending),
-    [undefined, "wait-too-long"],
+    [2, 3].map((id) => engine.job(id)?.state),
+    ["waiting", "failed"],
   );
   engine.setGate("g", { interval: { ms: 1000, from: "start" } }, 50);
-  assert.equal(engine.job(2)?.ending, "wait-too-long");
+  assert.equal(engine.job(2)?.waited?.gate, "g");
 });
 
 test("many jobs that would not wait fail over several looks, all before the call returns", () => {
@@ -173,7 +173,7 @@ test("a dead job does not wait for the gates it had, nor does one with more pati
   engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 900 });
   engine.cooldown("g", 500, "", 0);
-  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.queue], ["waiting", "q.dlq"]);
+  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.queue], ["dead", "q.dlq"]);
   assert.equal(engine.job(2)?.state, "waiting");
 });
 

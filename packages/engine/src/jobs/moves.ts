@@ -272,7 +272,7 @@ export function unhold(core: Core, row: number, now: number): void {
   nodes[nodes[f + IN_LANE]! * NODE_INTS + LEASED]!--;
   const set = nodes[f + GATES]!;
   if (set !== 0) core.lines.release(core.gates.set(set), now);
-  if (queue.leased === queue.config.capacity.leased - 1) workChanged(core, queue);
+  if (queue.leased === queue.config.capacity.running - 1) workChanged(core, queue);
 }
 
 /** A queue may have got, or lost, the means to work. */

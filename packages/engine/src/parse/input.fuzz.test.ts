@@ -7,7 +7,7 @@ const INPUTS = Number(process.env.FUZZ_INPUTS ?? 20_000);
 
 /** Words the parsers know, so that a good part of the input gets past the first check. */
 const WORDS = [
-  ..."tiers tierOrder fairness weights weight capacity jobs bytes perLane delayed leased".split(
+  ..."tiers tierOrder fairness weights weight capacity jobs bytes perLane delayed running".split(
     " ",
   ),
   ..."onFull admission fill rate burst leaseMs retry attempts minMs maxMs factor jitter".split(" "),

@@ -43,7 +43,7 @@ const QUEUE = [
   "policy",
 ] as const;
 const TIER = ["name", "capacity", "perLane", "spillTo"] as const;
-const CAPACITY = ["jobs", "bytes", "perLane", "delayed", "leased"] as const;
+const CAPACITY = ["jobs", "bytes", "perLane", "delayed", "running"] as const;
 const ADMISSION = ["fill", "rate", "burst"] as const;
 const RESULTS = ["jobs", "ms"] as const;
 
@@ -55,7 +55,7 @@ const DEFAULTS: QueueConfig = {
   fairness: true,
   weights: Object.freeze(Object.create(null)),
   weight: 1,
-  capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, leased: 1_000_000 },
+  capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, running: 1_000_000 },
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 10_000,
@@ -175,7 +175,7 @@ function parseCapacity(fields: Fields, absent: QueueConfig["capacity"]): QueueCo
     bytes: fields.integer("bytes", absent.bytes, 1, CAPACITY_BYTES_MAX),
     perLane: fields.integerOrOff("perLane", absent.perLane, 1, CAPACITY_JOBS_MAX),
     delayed: fields.integer("delayed", absent.delayed, 0, CAPACITY_JOBS_MAX),
-    leased: fields.integer("leased", absent.leased, 1, CAPACITY_JOBS_MAX),
+    running: fields.integer("running", absent.running, 1, CAPACITY_JOBS_MAX),
   };
 }
 

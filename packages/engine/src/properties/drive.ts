@@ -31,7 +31,7 @@ export const STEPS_PER_CALL_MAX = 5000;
 const PLAIN: QueueOptions = {
   results: { jobs: 0, ms: 0 },
   leaseMs: 86_400_000,
-  capacity: { jobs: 10_000_000, delayed: 10_000_000, leased: 10_000_000 },
+  capacity: { jobs: 10_000_000, delayed: 10_000_000, running: 10_000_000 },
 };
 
 export class Drive {

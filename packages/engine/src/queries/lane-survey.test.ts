@@ -63,7 +63,7 @@ test("each order is by its own figure", () => {
   engine.lease("q", 1, 0);
   const first = (sort: LaneSort) => survey(engine, { sort, limit: 1 }).walk.page().lanes[0];
   assert.equal(first("waiting")?.key, "b");
-  assert.equal(first("leased")?.leased, 1);
+  assert.equal(first("running")?.running, 1);
   assert.equal(first("received")?.received, 1);
   assert.ok((first("weight")?.weight ?? 0) >= 1);
 });

@@ -14,7 +14,7 @@ import {
 import type { LaneStats } from "../types.ts";
 import { laneStats, receivedBy } from "./view.ts";
 
-export type LaneSort = "waiting" | "leased" | "received" | "weight";
+export type LaneSort = "waiting" | "running" | "received" | "weight";
 
 export interface LaneSurveyOptions {
   search?: string;
@@ -110,7 +110,7 @@ export class LaneSurvey {
   #value(row: number, sort: LaneSort): number {
     const { lanes } = this.#core;
     if (sort === "received") return receivedBy(this.#core, row);
-    return lanes.get(row, sort === "waiting" ? WAITING : sort === "leased" ? LEASED : WEIGHT);
+    return lanes.get(row, sort === "waiting" ? WAITING : sort === "running" ? LEASED : WEIGHT);
   }
 
   #cut(): void {

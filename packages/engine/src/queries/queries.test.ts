@@ -20,9 +20,9 @@ test("jobs are listed by state and by key, page by page", () => {
   const ids = (query: Parameters<Engine["jobs"]>[1]): number[] =>
     engine.jobs("q", query).jobs.map(({ id }) => id);
   assert.deepEqual(ids({}), [1, 2, 3, 4, 5, 6]);
-  assert.deepEqual(ids({ state: "leased" }), [leased!.id]);
-  assert.deepEqual(ids({ state: "failed" }), [2]);
-  assert.deepEqual(ids({ state: "finished" }), []);
+  assert.deepEqual(ids({ state: "running" }), [leased!.id]);
+  assert.deepEqual(ids({ state: "cancelled" }), [2]);
+  assert.deepEqual([...ids({ state: "failed" }), ...ids({ state: "blocked" })], []);
   assert.deepEqual(ids({ state: "delayed" }), [6]);
   assert.deepEqual(ids({ key: ["o", "d"] }), [2, 4]);
   const page = engine.jobs("q", { limit: 2 });
@@ -36,7 +36,7 @@ test("workers are listed with what they would take and what they hold", () => {
   engine.want("q", "w", 3, 0, { leaseMs: 500 });
   engine.add("q", {}, 0);
   const [lease] = engine.dispatch(0);
-  assert.deepEqual(engine.workers("q"), [{ name: "w", free: 2, leased: 1 }]);
+  assert.deepEqual(engine.workers("q"), [{ name: "w", free: 2, running: 1 }]);
   assert.equal(lease!.expiresAt, 500, "its own lease time rules");
   assert.equal(engine.job(lease!.id)?.worker, "w");
 });

@@ -11,7 +11,7 @@ import { allWorkers } from "../queues/workers.ts";
 import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
 import type { ScanOptions } from "../stores.ts";
 import type {
-  Ending,
+  EndState,
   GateConfig,
   GateDecisions,
   GateStats,
@@ -25,6 +25,7 @@ import { type GateList, type GateListOptions, listGates } from "./gate-list.ts";
 import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
 import { OldestSurvey } from "./oldest-survey.ts";
 import {
+  endStateOf,
   gateStats,
   type Held,
   heldOf,
@@ -102,9 +103,9 @@ export class Queries {
   }
 
   /** The workers that a queue knows: what they would take, and what they hold. */
-  workers(queue: string): { name: string; free: number; leased: number }[] {
+  workers(queue: string): { name: string; free: number; running: number }[] {
     const workers = allWorkers(this.#core.queue(queue));
-    return workers.map(({ name, slots, leased }) => ({ name, free: slots, leased }));
+    return workers.map(({ name, slots, leased }) => ({ name, free: slots, running: leased }));
   }
 
   /** A job as a fact would tell it; undefined when it is not known. */
@@ -156,11 +157,13 @@ export class Queries {
   }
 
   /** The members of a group and how they ended; undefined when nobody knows it any more. */
-  group(group: string): { ended: boolean; members: { id: number; ending?: Ending }[] } | undefined {
+  group(
+    group: string,
+  ): { ended: boolean; members: { id: number; state?: EndState }[] } | undefined {
     const found = this.#core.groups.find(group);
     if (found === undefined) return undefined;
     const members = [...found.group.members].map(([id, ending]) =>
-      ending === undefined ? { id } : { id, ending },
+      ending === undefined ? { id } : { id, state: endStateOf(ending) },
     );
     return { ended: found.isEnded, members };
   }

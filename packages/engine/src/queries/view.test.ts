@@ -78,13 +78,13 @@ test("the counts of a queue are those of its jobs", () => {
     name: "q",
     waiting: 2,
     delayed: 1,
-    leased: 1,
+    running: 1,
     kept: 0,
     bytes: 3,
     lanes: 2,
     perTier: [
-      { name: "a", waiting: 0, leased: 1 },
-      { name: "b", waiting: 2, leased: 0 },
+      { name: "a", waiting: 0, running: 1 },
+      { name: "b", waiting: 2, running: 0 },
     ],
     added: 4,
     dispatched: 1,
@@ -115,7 +115,7 @@ test("lanes are listed in pages, by a part of their key, with what they have rec
   const { lanes, cursor } = engine.lanes("q", { search: "acme/user" });
   assert.deepEqual(
     [lanes, cursor],
-    [[{ key: ["acme", "user-7"], tier: 0, weight: 3, waiting: 1, leased: 1, received: 1 }], 0],
+    [[{ key: ["acme", "user-7"], tier: 0, weight: 3, waiting: 1, running: 1, received: 1 }], 0],
   );
   const seen: unknown[] = [];
   for (let at = 0, first = true; first || at !== 0; first = false) {

@@ -28,6 +28,8 @@ import {
   WEIGHT,
 } from "../ring/node-fields.ts";
 import type {
+  Ending,
+  EndState,
   FairnessKey,
   GateStats,
   HistoryEntry,
@@ -45,11 +47,10 @@ export function viewOf(core: Core, row: number): JobView {
   const lane = core.laneOf(row);
   const state = jobs.state(row);
   const extra = jobs.extra(row);
-  const ending = jobs.ending(row);
   const view: JobView = {
     id: jobs.num(row, ID),
     queue: core.queueOf(row).name,
-    state: "waiting",
+    state: stateOf(core, row),
     tier: core.tierOf(row),
     fairnessKey: lanes.keyOf(lane),
     weight: lanes.get(lane, WEIGHT),
@@ -62,24 +63,16 @@ export function viewOf(core: Core, row: number): JobView {
     addedAt: jobs.num(row, ADDED),
     body: jobs.bodies.get(row),
   };
-  if (state === DELAYED_JOB) view.state = "delayed";
-  if (state === LEASED_JOB) {
-    view.state = "leased";
-    view.worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
-  }
-  if (ending !== undefined) {
-    view.state = ending === "finished" ? "finished" : "failed";
-    view.ending = ending;
-  }
+  if (state === LEASED_JOB) view.worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
   if (jobs.hasPolicyGates(row)) view.policyGates = true;
-  if (view.state !== "waiting") view.at = jobs.num(row, TIME);
+  if (state !== WAITING_JOB) view.at = jobs.num(row, TIME);
   if (extra === undefined) return view;
   if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
   if (extra.error !== undefined) view.error = extra.error;
   if (extra.stack !== undefined) view.stack = extra.stack;
   if (extra.progress !== undefined) view.progress = extra.progress;
   if (extra.result !== undefined) view.result = extra.result;
-  if (extra.waited !== undefined) view.waited = extra.waited;
+  if (jobs.ending(row) === "wait-too-long") view.waited = extra.waited!;
   if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
   if (extra.origin !== undefined) {
     const { queue, reason, attempts, at } = extra.origin;
@@ -88,6 +81,25 @@ export function viewOf(core: Core, row: number): JobView {
   const held = extra.dedupe === 0 ? undefined : core.dedupes.get(extra.dedupe);
   if (held?.id === view.id) view.dedupe = core.dedupes.keyOf(held);
   return view;
+}
+
+/** The state of a job in the words of users. */
+function stateOf(core: Core, row: number): JobState {
+  switch (core.jobs.state(row)) {
+    case DELAYED_JOB:
+      return "delayed";
+    case LEASED_JOB:
+      return "running";
+    case ENDED_JOB:
+      return endStateOf(core.jobs.ending(row)!);
+    default:
+      return core.jobs.extra(row)?.origin === undefined ? "waiting" : "dead";
+  }
+}
+
+/** How a job ended in the words of users: what `waited` tells needs no state of its own. */
+export function endStateOf(ending: Ending): EndState {
+  return ending === "wait-too-long" ? "failed" : ending;
 }
 
 /** What a worker is told of a job beside its lease. */
@@ -130,7 +142,7 @@ export function historyOf(core: Core, row: number): HistoryEntry[] {
   }
   const ending = jobs.ending(row);
   if (ending !== undefined)
-    entries.push({ at: jobs.num(row, TIME), event: "ended", detail: ending });
+    entries.push({ at: jobs.num(row, TIME), event: "ended", detail: endStateOf(ending) });
   return entries;
 }
 
@@ -139,14 +151,14 @@ export function queueStats(queue: QueueState): QueueStats {
     name: queue.name,
     waiting: queue.waiting,
     delayed: queue.delayed,
-    leased: queue.leased,
+    running: queue.leased,
     kept: queue.kept,
     bytes: queue.bytes,
     lanes: queue.lanes,
     perTier: queue.config.tiers.map((tier, i) => ({
       name: tier.name,
       waiting: queue.waitingAt[i]!,
-      leased: queue.leasedAt[i]!,
+      running: queue.leasedAt[i]!,
     })),
     ...queue.counters,
     freeWorkers: queue.demand,
@@ -208,12 +220,17 @@ export interface JobQuery {
   cursor?: number;
 }
 
+/** What a row says of a job in each state; no job waits for others yet. */
 const STATES: Readonly<Record<JobState, number>> = {
   waiting: WAITING_JOB,
   delayed: DELAYED_JOB,
-  leased: LEASED_JOB,
+  blocked: -1,
+  running: LEASED_JOB,
   finished: ENDED_JOB,
   failed: ENDED_JOB,
+  cancelled: ENDED_JOB,
+  expired: ENDED_JOB,
+  dead: WAITING_JOB,
 };
 
 /** Jobs from a row on, looking at a bounded number of rows; answers where to go on, 0: the end. */
@@ -245,7 +262,7 @@ export function laneStats(core: Core, lane: number): LaneStats {
     tier: core.lanes.get(lane, AT_TIER),
     weight: core.lanes.get(lane, WEIGHT),
     waiting: core.lanes.get(lane, WAITING),
-    leased: core.lanes.get(lane, LEASED),
+    running: core.lanes.get(lane, LEASED),
     received: receivedBy(core, lane),
   };
 }

@@ -1,7 +1,7 @@
-import type { Ending, GatePart } from "../types.ts";
+import type { EndState, GatePart } from "../types.ts";
 
 /** Why a job is not running, as data. Jobs are named by their numbers. */
-export type Why = WhyWaiting | WhyGated | WhyDelayed | WhyLeased | WhyEnded;
+export type Why = WhyWaiting | WhyGated | WhyDead | WhyDelayed | WhyRunning | WhyEnded;
 
 /** A dead letter: how often it failed, where, why it died, and the last error. */
 export interface Dead {
@@ -15,7 +15,7 @@ export interface Dead {
 
 export interface WhyWaiting {
   state: "waiting";
-  reason: "ready" | "no-worker" | "capacity" | "paused" | "behind" | "dead";
+  reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
   queue: string;
   /** Jobs with the same gates that are before it in its lane; counted up to 1,000. */
   place: number;
@@ -24,7 +24,6 @@ export interface WhyWaiting {
   /** Workers that take jobs of its queue or hold one, and the jobs that they run. */
   workers: number;
   running: number;
-  dead?: Dead;
 }
 
 export interface WhyGated extends Omit<WhyWaiting, "reason"> {
@@ -47,6 +46,12 @@ export interface WhyGated extends Omit<WhyWaiting, "reason"> {
   keptFor?: { id: number; gate?: string; part?: GatePart; until?: number };
 }
 
+export interface WhyDead {
+  state: "dead";
+  queue: string;
+  dead: Dead;
+}
+
 export interface WhyDelayed {
   state: "delayed";
   queue: string;
@@ -62,15 +67,14 @@ export interface WhyDelayed {
   dead?: Dead;
 }
 
-export interface WhyLeased {
-  state: "leased";
+export interface WhyRunning {
+  state: "running";
   worker: string;
   until: number;
 }
 
 export interface WhyEnded {
-  state: "finished" | "failed";
-  ending: Ending;
+  state: Exclude<EndState, "dead">;
   at: number;
   error?: string;
   /** Of an expired job. */

@@ -5,7 +5,8 @@ import { hasRoom } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import { GATES, HEAD } from "../ring/node-fields.ts";
 import { firstInLine } from "./line-view.ts";
-import type { Dead, Why, WhyDelayed, WhyGated, WhyWaiting } from "./why-types.ts";
+import { endStateOf } from "./view.ts";
+import type { Dead, Why, WhyDelayed, WhyEnded, WhyGated, WhyWaiting } from "./why-types.ts";
 
 const { ATTEMPTS, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND, JOB_PREV, LEASE } = jobFields;
 const { LEASED_JOB, TIME, WORKER } = jobFields;
@@ -24,7 +25,7 @@ export function why(core: Core, row: number, now: number): Why {
   const at = core.jobs.num(row, TIME);
   if (state === DELAYED_JOB) return whyDelayed(core, row, at);
   if (state === LEASED_JOB) {
-    return { state: "leased", worker: workerOf(core, row), until: at };
+    return { state: "running", worker: workerOf(core, row), until: at };
   }
   return state === ENDED_JOB ? whyEnded(core, row, at) : whyWaiting(core, row, now);
 }
@@ -51,16 +52,15 @@ function whyDelayed(core: Core, row: number, until: number): WhyDelayed {
 }
 
 function whyEnded(core: Core, row: number, at: number): Why {
-  const ending = core.jobs.ending(row)!;
+  // A dead job has not ended: it is a letter.
+  const state = endStateOf(core.jobs.ending(row)!) as WhyEnded["state"];
   const extra = core.jobs.extra(row);
-  const state = ending === "finished" ? "finished" : "failed";
   const deadline = extra?.deadline ?? Number.POSITIVE_INFINITY;
   return {
     state,
-    ending,
     at,
     ...(extra?.error === undefined ? {} : { error: extra.error }),
-    ...(ending === "expired" && deadline !== Number.POSITIVE_INFINITY ? { deadline } : {}),
+    ...(state === "expired" && deadline !== Number.POSITIVE_INFINITY ? { deadline } : {}),
   };
 }
 
@@ -77,6 +77,8 @@ function deadOf(core: Core, row: number): Dead | undefined {
 
 function whyWaiting(core: Core, row: number, now: number): Why {
   const queue = core.queueOf(row);
+  const dead = deadOf(core, row);
+  if (dead !== undefined) return { state: "dead", queue: queue.name, dead };
   const waiting: WhyWaiting = {
     state: "waiting",
     reason: "ready",
@@ -86,8 +88,6 @@ function whyWaiting(core: Core, row: number, now: number): Why {
     workers: queue.workers.size + queue.workersInProcess.size,
     running: queue.leased,
   };
-  const dead = deadOf(core, row);
-  if (dead !== undefined) return { ...waiting, reason: "dead", dead };
   if (queue.config.paused) return { ...waiting, reason: "paused" };
   const shut = shutGate(core, row, now);
   if (shut !== undefined) return whyGated(core, row, shut, waiting, now);

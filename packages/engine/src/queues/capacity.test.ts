@@ -128,7 +128,7 @@ test("delayed jobs have a capacity of their own", () => {
 });
 
 test("leased: no more than so many go out at once, and each end lets the next one out", () => {
-  const engine = open({ capacity: { leased: 2 } });
+  const engine = open({ capacity: { running: 2 } });
   fill(engine, 4);
   engine.want("q", "w", 9, 0);
   const leases = engine.dispatch(0);
@@ -237,7 +237,7 @@ test("a job run by hand must find room like one that is added, whatever the poli
     fill(engine, 2);
     assert.throws(() => engine.retry(1, 0), FULL);
     engine.cancel(2, 0);
-    assert.equal(engine.job(1)?.ending, "cancelled");
+    assert.equal(engine.job(1)?.state, "cancelled");
     engine.add("q", { sizeBytes: 41, delayMs: 5 }, 0);
     engine.retry(4, 0);
     engine.cancel(3, 0);

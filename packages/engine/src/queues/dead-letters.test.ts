@@ -78,7 +78,7 @@ for (const [name, failOnce] of Object.entries(FAILURES)) {
       const [lease] = engine.lease("q.dlq", 1, now);
       if (name === "a lease that runs out") engine.tick(now + 30_000);
       else failOnce(engine, lease!.lease);
-      assert.equal(engine.job(1)?.state, "waiting", `after ${i + 1} failures`);
+      assert.equal(engine.job(1)?.state, "dead", `after ${i + 1} failures`);
     }
     assert.equal(replayed(facts).job(1)?.queue, "q.dlq");
     assert.equal(engine.redrive("q.dlq", {}, 300_000), 1);
@@ -134,7 +134,7 @@ test("a letter that was leased when its queue was purged is still there afterwar
     engine.nack(lease.id, lease.lease, 0, { delayMs });
     engine.tick(10);
     engine.tick(10);
-    assert.deepEqual([engine.job(1)?.state, engine.job(2)?.ending], ["waiting", "cancelled"]);
+    assert.deepEqual([engine.job(1)?.state, engine.job(2)?.state], ["dead", "cancelled"]);
   }
 });
 
@@ -142,7 +142,7 @@ test("a job added to a dead letter queue follows the policy of that queue", () =
   const { engine } = letters(0);
   engine.add("q.dlq", {}, 0);
   for (let i = 0; i < 2; i++) engine.nack(1, takeOne(engine, 0, "q.dlq").lease, 0);
-  assert.equal(engine.job(1)?.ending, "failed");
+  assert.equal(engine.job(1)?.state, "failed");
 });
 
 test("redrive keeps the order in which letters died, also of those that were looked at", () => {
@@ -192,8 +192,8 @@ test("retry of a letter that has ended and is kept returns it to its origin too"
   engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
   engine.retry(1, 0);
   for (const one of [engine, replayed(facts)]) {
-    const { queue, state, ending } = one.job(1)!;
-    assert.deepEqual([queue, state, ending], ["q", "waiting", undefined]);
+    const { queue, state } = one.job(1)!;
+    assert.deepEqual([queue, state], ["q", "waiting"]);
     assert.equal(one.queueStats("q.dlq").kept, 0);
   }
 });
@@ -236,11 +236,11 @@ test("the retention of a dead letter queue ends letters as expired, and nothing 
   assert.deepEqual([engine.job(1)?.deadline, engine.job(3)?.deadline], [100, undefined]);
   const lease = engine.lease("graves", 1, 99)[0]!;
   engine.tick(100);
-  assert.equal(engine.job(2)?.ending, "expired");
+  assert.equal(engine.job(2)?.state, "expired");
   engine.nack(lease.id, lease.lease, 100);
-  assert.equal(engine.job(1)?.ending, "expired", "a letter that fails too late");
+  assert.equal(engine.job(1)?.state, "expired", "a letter that fails too late");
   assert.equal(engine.job(3)?.state, "waiting");
-  assert.equal(replayed(facts).job(1)?.ending, "expired");
+  assert.equal(replayed(facts).job(1)?.state, "expired");
 });
 
 test("a changed retention counts from the death of the letters that are there", () => {

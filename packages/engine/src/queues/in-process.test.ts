@@ -40,9 +40,9 @@ test("a worker elsewhere keeps its lease over the restart and may ack", () => {
   engine.dispatch(0);
   const again = restarted(facts, 100);
   again.dispatch(100);
-  assert.equal(again.job(id)!.state, "leased");
+  assert.equal(again.job(id)!.state, "running");
   again.ack(id, 1, 101);
-  assert.equal(again.job(id)!.ending, "finished");
+  assert.equal(again.job(id)!.state, "finished");
 });
 
 test("a job that ends its process each time is dead when its attempts are used up", () => {
@@ -70,7 +70,7 @@ test("a snapshot and a job that is told again keep whose lease it is", () => {
   const again = restarted([...engine.snapshot()], 100);
   again.dispatch(100);
   const states = again.jobs("q", { limit: 10 }).jobs.map(({ state }) => state);
-  assert.deepEqual(states.sort(), ["delayed", "leased"]);
+  assert.deepEqual(states.sort(), ["delayed", "running"]);
 });
 
 test("a new worker with the name of one that is gone keeps its leases", () => {
@@ -82,7 +82,7 @@ test("a new worker with the name of one that is gone keeps its leases", () => {
   again.want("q", "w", 1, 100, { inProcess: true });
   const [lease] = again.dispatch(100);
   again.dispatch(9000);
-  assert.equal(again.job(lease!.id)!.state, "leased");
+  assert.equal(again.job(lease!.id)!.state, "running");
   again.dispatch(10_100);
   assert.match(again.job(lease!.id)!.error!, /lease expired/);
 });

@@ -118,6 +118,6 @@ export class QueueState {
   /** Whether a job of this queue could go out if it was its turn. */
   canWork(): boolean {
     if (this.demand === 0 || this.config.paused || this.deleted) return false;
-    return this.leased < this.config.capacity.leased;
+    return this.leased < this.config.capacity.running;
   }
 }

@@ -62,8 +62,8 @@ test("without a dead letter queue the job fails for that reason", () => {
   const { engine } = opened({ dlq: false, retry: { deliveries: 1 } });
   engine.add("q", {}, 0);
   engine.nack(1, takeOne(engine).lease, 0, { cooldown: { gate: "g", ms: 0 } });
-  const { ending, error } = engine.job(1)!;
-  assert.deepEqual([ending, error], ["failed", "deliveries used up"]);
+  const { state, error } = engine.job(1)!;
+  assert.deepEqual([state, error], ["failed", "deliveries used up"]);
 });
 
 test("a redrive and a retry by hand begin to count from the start, with new leases", () => {

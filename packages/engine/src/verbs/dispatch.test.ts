@@ -147,12 +147,12 @@ test("a worker that leaves takes no more jobs, and what it holds stays leased", 
   assert.deepEqual(engine.dispatch(0), []);
   assert.equal(engine.queueStats("q").freeWorkers, 0);
   const why = engine.why(first!.id, 0);
-  assert.equal(why.state === "leased" && why.worker, "w");
+  assert.equal(why.state === "running" && why.worker, "w");
   engine.want("q", "w", 1, 0);
   assert.equal(workersOf(engine.dispatch(0)), "w", "it may come back");
   engine.ack(first!.id, first!.lease, 1);
   engine.tick(30_000);
-  assert.equal(engine.queueStats("q").leased, 0, "and its leases run out");
+  assert.equal(engine.queueStats("q").running, 0, "and its leases run out");
 });
 
 test("a lease is for the job's own time, or the queue's", () => {

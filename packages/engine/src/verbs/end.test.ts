@@ -9,11 +9,8 @@ test("an acknowledged job is finished, with its result, and stays so", () => {
   engine.add("q", { body: "b" }, 0);
   const { lease } = takeOne(engine, 5);
   engine.ack(1, lease, 9, { sum: 3 });
-  const { state, ending, at, result } = engine.job(1)!;
-  assert.deepEqual(
-    { state, ending, at, result },
-    { state: "finished", ending: "finished", at: 9, result: { sum: 3 } },
-  );
+  const { state, at, result } = engine.job(1)!;
+  assert.deepEqual({ state, at, result }, { state: "finished", at: 9, result: { sum: 3 } });
   const ended = { at: 9, fact: "ended", id: 1, ending: "finished", blame: [], result: { sum: 3 } };
   assert.deepEqual(facts.at(-1), ended);
   assert.throws(() => engine.ack(1, lease, 10), { code: "ALREADY_FINISHED" });
@@ -39,9 +36,9 @@ test("a job is cancelled wherever it is", () => {
   const { id } = takeOne(engine);
   assert.equal(id, 1);
   for (const job of [1, 2, 3, 4]) assert.equal(engine.cancel(job, 1), true);
-  for (const job of [1, 2, 3, 4]) assert.equal(engine.job(job)?.ending, "cancelled");
-  const { waiting, delayed, leased, cancelled } = engine.queueStats("q");
-  assert.deepEqual([waiting, delayed, leased, cancelled], [0, 0, 0, 4]);
+  for (const job of [1, 2, 3, 4]) assert.equal(engine.job(job)?.state, "cancelled");
+  const { waiting, delayed, running, cancelled } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, running, cancelled], [0, 0, 0, 4]);
   assert.equal(facts.filter((fact) => fact.fact === "ended").length, 4);
   assert.throws(() => engine.ack(1, 1, 2), { code: "ALREADY_FINISHED" });
   engine.want("q", "w", 9, 60);
@@ -100,12 +97,12 @@ test("an ended job that is still kept runs again with all its attempts and no de
   engine.add("q", { ttlMs: 1000, body: "b" }, 0);
   engine.add("q", {}, 0);
   for (const { id, lease } of engine.lease("q", 2, 0)) engine.nack(id, lease, 0, { error: "bad" });
-  assert.equal(engine.job(1)?.ending, "failed");
+  assert.equal(engine.job(1)?.state, "failed");
   engine.retry(1, 2000);
   engine.retry(2, 2000);
   assert.deepEqual(facts.at(-1), { at: 2000, fact: "revived", id: 2 });
-  const { state, ending, attempt, deadline } = engine.job(1)!;
-  assert.deepEqual([state, ending, attempt, deadline], ["waiting", undefined, 0, undefined]);
+  const { state, attempt, deadline } = engine.job(1)!;
+  assert.deepEqual([state, attempt, deadline], ["waiting", 0, undefined]);
   const lease = takeOne(engine, 2000);
   assert.deepEqual([lease.id, lease.lease, lease.body], [1, 2, "b"]);
   assert.equal(engine.queueStats("q").kept, 0);

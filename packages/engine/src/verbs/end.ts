@@ -185,7 +185,7 @@ export function revive(core: Core, row: number, now: number): void {
 /** A job that cannot be retried: it waits or runs already. */
 export function isBusy(core: Core, row: number): Refusal {
   const id = core.jobs.num(row, ID);
-  const state = core.jobs.state(row) === LEASED_JOB ? "leased" : "waiting";
+  const state = core.jobs.state(row) === LEASED_JOB ? "running" : "waiting";
   return new Refusal("CONFLICT", `job ${id} is ${state}`, { field: "id", value: id });
 }
 

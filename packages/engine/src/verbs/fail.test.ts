@@ -54,8 +54,8 @@ test("attempts are deliveries: the last failure is final", () => {
     assert.equal(lease.attempt, attempt);
     engine.nack(1, lease.lease, 0, { error: `error ${attempt}` });
   }
-  const { state, ending, error } = engine.job(1)!;
-  assert.deepEqual([state, ending, error], ["failed", "failed", "error 2"]);
+  const { state, error } = engine.job(1)!;
+  assert.deepEqual([state, error], ["failed", "error 2"]);
   assert.equal(engine.queueStats("q").failed, 1);
   assert.deepEqual(engine.queueNames(), ["q"], "without a dead letter queue none is made");
 });
@@ -80,7 +80,7 @@ test("a dead job moves, with its id, to the dead letter queue that is made for i
     { queue, state, tier, fairnessKey, gates, attempt, attempts, error, dead, body },
     {
       queue: "q.dlq",
-      state: "waiting",
+      state: "dead",
       tier: 0,
       fairnessKey: "acme",
       gates: [],
@@ -135,7 +135,7 @@ test("redrive puts dead jobs back with attempt 0 and everything they had", () =>
   );
   assert.deepEqual(gates.toSorted(), ["a", "b"]);
   engine.cooldown("a", 1000, "", 10);
-  assert.equal(engine.job(1)?.ending, "wait-too-long", "its patience came back too");
+  assert.equal(engine.job(1)?.waited?.gate, "a", "its patience came back too");
 });
 
 test("redrive moves as many as it is told, oldest first", () => {
@@ -189,7 +189,7 @@ test("a dead job that ended, was purged or was redriven is not looked at again",
     0,
     "purged, although the purge has yet to get there",
   );
-  assert.equal(engine.job(4)?.ending, "cancelled");
+  assert.equal(engine.job(4)?.state, "cancelled");
   engine.retry(5, 0);
   assert.equal(engine.job(5)?.queue, "q", "a retry by hand brings a purged one back");
 });

@@ -75,9 +75,9 @@ test("a purge removes what waits or is delayed and leaves leases, kept jobs and 
   assert.deepEqual(facts.at(-1), { at: 10, fact: "purge-ended", name: "q" });
   engine.add("q", {}, 10);
   settle(engine, 10);
-  const { waiting, delayed, leased, cancelled } = engine.queueStats("q");
-  assert.deepEqual([waiting, delayed, leased, cancelled], [1, 0, 1, 3]);
-  assert.equal(engine.job(3)?.ending, "cancelled");
+  const { waiting, delayed, running, cancelled } = engine.queueStats("q");
+  assert.deepEqual([waiting, delayed, running, cancelled], [1, 0, 1, 3]);
+  assert.equal(engine.job(3)?.state, "cancelled");
   assert.equal(engine.job(a!.id)?.state, "finished");
   assert.equal(engine.queueStats("other").waiting, 1);
   engine.nack(b!.id, b!.lease, 10, { delayMs: 1 });
@@ -119,7 +119,7 @@ test("a job whose deadline had passed when the queue was purged counts as expire
   fill(engine, 1, { ttlMs: 30 });
   engine.purge("q", 20);
   settle(engine, 20);
-  assert.deepEqual([engine.job(1)?.ending, engine.job(2)?.ending], ["expired", "cancelled"]);
+  assert.deepEqual([engine.job(1)?.state, engine.job(2)?.state], ["expired", "cancelled"]);
 });
 
 test("a second purge before the first is done takes what came in between", () => {
@@ -151,7 +151,7 @@ test("a deleted queue is gone at once, its name is free, and nobody gets its job
   const bodies = engine.dispatch(0).map(({ body }) => body);
   assert.deepEqual(bodies, ["new"]);
   settle(engine, 10);
-  assert.equal(engine.queueStats("q").leased, 1);
+  assert.equal(engine.queueStats("q").running, 1);
 });
 
 test("the jobs of a deleted queue go step by step and give back the permits they held", () => {
@@ -272,7 +272,7 @@ test("a letter that a purge has yet to reach does not go back to its queue", () 
   const [leased] = engine.lease("q.dlq", 1, 0);
   engine.purge("q.dlq", 0);
   assert.equal(engine.redrive("q.dlq", { ids: [3000] }, 0), 0);
-  assert.equal(engine.job(3000)?.ending, "cancelled");
+  assert.equal(engine.job(3000)?.state, "cancelled");
   engine.nack(leased!.id, leased!.lease, 0, { delayMs: 50 });
   settle(engine, 0);
   assert.equal(engine.job(leased!.id)?.state, "delayed", "a letter that was leased stays");

@@ -1,22 +1,21 @@
-import type {
-  Ack,
-  Added,
-  Extend,
-  HistoryEntry,
-  JobEnd,
-  JobInfo,
-  Nack,
-  NewJob,
-  Outcome,
-  Progress,
+import {
+  type Ack,
+  type Added,
+  type Extend,
+  type HistoryEntry,
+  JOB_STATES,
+  type JobEnd,
+  type JobInfo,
+  type Nack,
+  type NewJob,
+  type Outcome,
+  type Progress,
 } from "../job.ts";
 import type { Page } from "../queue.ts";
 import type { Why } from "../why.ts";
 import { call } from "./call.ts";
 import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE } from "./kinds.ts";
 import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
-
-const STATES = ["waiting", "delayed", "leased", "finished", "failed"] as const;
 
 /** Calls about jobs. Those that take batches answer item by item. */
 export const JOB_CALLS = {
@@ -166,7 +165,7 @@ export const JOB_CALLS = {
     says: "Lists the jobs of a queue, by page.",
     about: "queue",
     args: [QUEUE],
-    options: { ...PAGE, state: oneOf(STATES), lane: FAIRNESS_KEY },
+    options: { ...PAGE, state: oneOf(JOB_STATES), lane: FAIRNESS_KEY },
     may: "consume",
     repeat: "read",
     ids: "items",

@@ -77,7 +77,7 @@ export const QUEUE_CALLS = {
     says: "Lists lanes with the share they are owed and the share they received, by page.",
     about: "queue",
     args: [QUEUE],
-    options: { ...PAGE, search: TEXT, sort: oneOf(["waiting", "leased", "received", "weight"]) },
+    options: { ...PAGE, search: TEXT, sort: oneOf(["waiting", "running", "received", "weight"]) },
     may: "any",
     repeat: "read",
     http: "GET /v1/queues/:queue/lanes",

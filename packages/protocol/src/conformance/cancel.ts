@@ -7,8 +7,8 @@ async function cancels(scene: Scene, id: string, what: string): Promise<void> {
   const end = scene.broker.ended(id);
   const [outcome] = await scene.broker.cancel([id]);
   equal(accepted(outcome, `the cancel of ${what}`), true, `the answer for ${what}`);
-  const { ending } = await scene.atOnce(end, `the end of ${what}`);
-  equal(ending, "cancelled", `how ${what} ended`);
+  const { state } = await scene.atOnce(end, `the end of ${what}`);
+  equal(state, "cancelled", `how ${what} ended`);
 }
 
 export const cancelling = cases("cancel", {
@@ -36,21 +36,21 @@ export const cancelling = cases("cancel", {
     await scene.expect(["b"], "what there is when the gate opens");
   },
 
-  "a leased job has ended for its worker too": async (scene) => {
+  "a running job has ended for its worker too": async (scene) => {
     await scene.queue();
     const id = await scene.add("x");
     const { lease } = await scene.takeOne();
-    await cancels(scene, id, "a leased job");
+    await cancels(scene, id, "a running job");
     refused((await scene.broker.ack([{ lease }]))[0], "ALREADY_FINISHED", "the ack afterwards");
   },
 
-  "a leased job makes room at its gate": async (scene) => {
+  "a running job makes room at its gate": async (scene) => {
     await scene.queue();
     await scene.broker.setGate("one", { concurrency: 1 });
     const [a] = await scene.addAll(["a", "b"], { gates: ["one"] });
     await scene.takeOne();
     await scene.expect([], "what there is while the place is taken");
-    await cancels(scene, a!, "the leased job");
+    await cancels(scene, a!, "the running job");
     await scene.expect(["b"], "what there is when the place is free");
   },
 
@@ -83,7 +83,7 @@ export const cancelling = cases("cancel", {
       [false, false],
       "the answers",
     );
-    equal((await scene.broker.job(finished)).ending, "finished", "how the first ended");
+    equal((await scene.broker.job(finished)).state, "finished", "how the first ended");
   },
 
   "a job never issued is refused, and the others are cancelled": async (scene) => {

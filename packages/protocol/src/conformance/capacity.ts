@@ -21,7 +21,7 @@ export const capacity = cases("capacity", {
     refused(outcomes[2], "QUEUE_FULL", "the third of two");
   },
 
-  "jobs behind a shut gate count, and leased ones do not": async (scene) => {
+  "jobs behind a shut gate count, and running ones do not": async (scene) => {
     await scene.queue({ capacity: { jobs: 1 } });
     await scene.broker.cooldown("shut", scene.steps(50));
     await scene.add("free");
@@ -61,8 +61,8 @@ export const capacity = cases("capacity", {
     accepted(await scene.tryAdd("c"), "a job without delay");
   },
 
-  "no more jobs are leased than the queue allows": async (scene) => {
-    await scene.queue({ capacity: { leased: 2 } });
+  "no more jobs run than the queue allows": async (scene) => {
+    await scene.queue({ capacity: { running: 2 } });
     await scene.addAll(["a", "b", "c"]);
     const [first] = await scene.expect(["a", "b"], "what is handed out");
     await scene.ack(first!);
@@ -223,8 +223,7 @@ export const results = cases("results", {
     const ids = await scene.addAll(["a", "b", "c"]);
     for (const job of await scene.take(3)) await scene.ack(job);
     await rejects(scene.broker.job(ids[0]!), "ALREADY_FINISHED", "the oldest");
-    for (const id of ids.slice(1))
-      equal((await scene.broker.job(id)).ending, "finished", "a later");
+    for (const id of ids.slice(1)) equal((await scene.broker.job(id)).state, "finished", "a later");
     equal((await scene.broker.queue("q")).stats.kept, 2, "the jobs that are kept");
   },
 });

@@ -189,9 +189,9 @@ export const working = cases("workers", {
     await scene.add("x");
     const [job] = await inbox.holds(1, "the job");
     const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "bob");
-    equal(await listed(), { name: "bob", queue: "q", free: 2, leased: 1 }, "while it holds a job");
+    equal(await listed(), { name: "bob", queue: "q", free: 2, running: 1 }, "while it holds a job");
     await scene.ack(job!);
-    equal(await listed(), { name: "bob", queue: "q", free: 2, leased: 0 }, "after the ack");
+    equal(await listed(), { name: "bob", queue: "q", free: 2, running: 0 }, "after the ack");
   },
 
   "a stopped consumer that holds nothing is not listed": async (scene) => {
@@ -211,7 +211,7 @@ export const working = cases("workers", {
     await scene.add("x");
     const [job] = await scene.broker.lease("q", { max: 1, worker: "ann" });
     const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "ann");
-    equal(await listed(), { name: "ann", queue: "q", free: 0, leased: 1 }, "while it holds a job");
+    equal(await listed(), { name: "ann", queue: "q", free: 0, running: 1 }, "while it holds a job");
     await scene.ack(job!);
     equal(await listed(), undefined, "after the ack");
   },

@@ -34,11 +34,11 @@ export const dedupe = cases("dedupe", {
     await scene.expect(["first"], "the jobs that there are");
   },
 
-  "pending: while a job is leased an add changes nothing and answers its id": async (scene) => {
+  "pending: while a job runs an add changes nothing and answers its id": async (scene) => {
     await scene.queue();
     const first = await add(scene, "first", "pending");
     await scene.takeOne();
-    isDuplicateOf(first, await add(scene, "second", "pending"), "an add while it is leased");
+    isDuplicateOf(first, await add(scene, "second", "pending"), "an add while it runs");
     await scene.expect([], "the jobs that there are besides");
   },
 
@@ -88,12 +88,12 @@ export const dedupe = cases("dedupe", {
     await scene.expect(["second", "other"], "the jobs in their order");
   },
 
-  "replace: a leased job is left alone, and the add is a job of its own": async (scene) => {
+  "replace: a running job is left alone, and the add is a job of its own": async (scene) => {
     await scene.queue();
     const first = await add(scene, "first", "replace");
-    const leased = await scene.takeOne();
-    isNew(first, await add(scene, "second", "replace"), "an add while the first is leased");
-    await scene.ack(leased);
+    const running = await scene.takeOne();
+    isNew(first, await add(scene, "second", "replace"), "an add while the first runs");
+    await scene.ack(running);
     await scene.expect(["second"], "the jobs that there are");
   },
 
@@ -107,11 +107,11 @@ export const dedupe = cases("dedupe", {
   "keepLast: exactly one follow-up with the latest payload runs after a lease": async (scene) => {
     await scene.queue();
     const first = await add(scene, "first", "keepLast");
-    const leased = await scene.takeOne();
-    isDuplicateOf(first, await add(scene, "second", "keepLast"), "an add while it is leased");
+    const running = await scene.takeOne();
+    isDuplicateOf(first, await add(scene, "second", "keepLast"), "an add while it runs");
     isDuplicateOf(first, await add(scene, "third", "keepLast"), "another one");
-    await scene.expect([], "what there is while the first is leased");
-    await scene.ack(leased);
+    await scene.expect([], "what there is while the first runs");
+    await scene.ack(running);
     const [followUp] = await scene.expect(["third"], "what there is after it");
     check(followUp?.id !== first.id, "the follow-up must be a job of its own");
   },
@@ -164,7 +164,7 @@ export const cancelByKey = cases("cancelByKey", {
       [true, false],
       "the answers",
     );
-    equal((await scene.broker.job(id)).ending, "cancelled", "how the job ended");
+    equal((await scene.broker.job(id)).state, "cancelled", "how the job ended");
     await scene.expect(["other"], "the jobs that are left");
   },
 

@@ -30,7 +30,7 @@ export const telling = cases("events", {
     const first = { queue: "q", id, worker: "bob", attempt: 0 };
     matches(listener.heard[1], first, "the first dispatch");
     matches(listener.heard[2], { id, attempt: 1, error: "boom" }, "the failure");
-    matches(ended, { id, queue: "q", ending: "finished", result: bytes("42") }, "the end");
+    matches(ended, { id, queue: "q", state: "finished", result: bytes("42") }, "the end");
     for (const [i, { at }] of listener.heard.entries()) {
       check(at >= (listener.heard[i - 1]?.at ?? at), "times of events must not go back");
     }
@@ -60,7 +60,7 @@ export const telling = cases("events", {
     const id = await scene.add("x", { ttlMs: scene.steps(2) });
     await scene.pass(3);
     const ended = await listener.hears("ended", "the end");
-    matches(ended, { id, ending: "expired" }, "the end");
+    matches(ended, { id, state: "expired" }, "the end");
   },
 
   "changes of queues and gates are told": async (scene) => {

@@ -158,7 +158,7 @@ export const dying = cases("dead letters", {
   "without a dead letter queue the job fails, and is counted": async (scene) => {
     await scene.queue({ dlq: false });
     const id = await scene.bury("x");
-    const failed = { state: "failed", ending: "failed", error: "boom" };
+    const failed = { state: "failed", error: "boom" };
     matches(await scene.broker.job(id), failed, "the job");
     equal((await scene.broker.queue("q")).stats.failed, 1, "the failed jobs of the queue");
   },
@@ -168,8 +168,8 @@ export const dying = cases("dead letters", {
     const id = await scene.add("x", { attempts: 1 });
     const end = scene.broker.ended(id);
     await scene.nack(await scene.takeOne(), { error: "boom" });
-    const { ending, error } = await scene.atOnce(end, "the end of the job");
-    equal([ending, error], ["dead", "boom"], "how it ended, and why");
+    const { state, error } = await scene.atOnce(end, "the end of the job");
+    equal([state, error], ["dead", "boom"], "how it ended, and why");
   },
 
   "the end of a dead job is told at once, with the time of its death": async (scene) => {
@@ -180,7 +180,7 @@ export const dying = cases("dead letters", {
     const diedAt = scene.now();
     await scene.pass(3);
     const end = await scene.atOnce(scene.broker.ended(id), "the end");
-    matches(end, { id, queue: "q", ending: "dead", error: "boom" }, "the end");
+    matches(end, { id, queue: "q", state: "dead", error: "boom" }, "the end");
     scene.near(end.at, diedAt, "the time of the end");
   },
 
@@ -191,6 +191,6 @@ export const dying = cases("dead letters", {
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of a job that was put back");
     await scene.ack(await scene.takeOne());
-    equal((await scene.atOnce(end, "the end")).ending, "finished", "how it ended then");
+    equal((await scene.atOnce(end, "the end")).state, "finished", "how it ended then");
   },
 });

@@ -119,7 +119,7 @@ export const laning = cases("lanes", {
     await scene.takeOne();
     const { items } = await scene.broker.lanes("q");
     equal(items.length, 1, "the number of lanes");
-    const lane = { key: "acme", tier: 1, weight: 2, waiting: 2, leased: 1, received: 1 };
+    const lane = { key: "acme", tier: 1, weight: 2, waiting: 2, running: 1, received: 1 };
     matches(items[0], lane, "the lane");
   },
 

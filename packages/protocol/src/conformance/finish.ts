@@ -10,7 +10,7 @@ export const finishing = cases("ack", {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne(), bytes("done"));
     const info = await scene.broker.job(id);
-    matches(info, { state: "finished", ending: "finished", result: bytes("done") }, "the job");
+    matches(info, { state: "finished", result: bytes("done") }, "the job");
     scene.near(info.at, scene.now(), "when it ended");
   },
 
@@ -126,7 +126,7 @@ const verbCases = (verb: string, call: Verb): ConformanceCase[] =>
         refused(outcome, "JOB_NOT_FOUND", `${verb} with the guess ${guess} for ${mine.lease}`);
       }
       const { progress, state, at } = await scene.broker.job(mine.id);
-      equal([progress, state], [undefined, "leased"], "the progress and state of the job");
+      equal([progress, state], [undefined, "running"], "the progress and state of the job");
       scene.near(at, mine.expiresAt, "the end of its lease");
       await scene.ack(mine);
     },

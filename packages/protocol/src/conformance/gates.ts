@@ -59,7 +59,7 @@ export const parts = cases("gates: parts", {
     await behind(scene, { interval: { ms: scene.steps(4) } }, ["a", "b"]);
     const [a] = await scene.expect(["a"], "the first");
     await scene.pass(6);
-    await scene.expect([], "what goes out while the first is leased");
+    await scene.expect([], "what goes out while the first runs");
     await scene.ack(a!);
     await scene.pass(3);
     await scene.expect([], "what goes out within the pause");
@@ -105,7 +105,7 @@ export const parts = cases("gates: parts", {
     await scene.expect(["d"], "what goes out after it");
   },
 
-  "concurrency: no more are leased at once": async (scene) => {
+  "concurrency: no more run at once": async (scene) => {
     await behind(scene, { concurrency: 2 }, ["a", "b", "c"]);
     await scene.expect(["a", "b"], "what goes out");
     const { inFlight, waitingLanes, line } = await scene.broker.gate("gate");

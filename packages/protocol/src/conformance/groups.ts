@@ -2,8 +2,8 @@ import { cases, durableCases } from "./case.ts";
 import { bytes, equal, inOrder, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
-async function endings(scene: Scene): Promise<(string | undefined)[]> {
-  return (await scene.broker.group("q/g")).members.map(({ ending }) => ending);
+async function states(scene: Scene): Promise<(string | undefined)[]> {
+  return (await scene.broker.group("q/g")).members.map(({ state }) => state);
 }
 
 export const grouping = cases("groups", {
@@ -18,7 +18,7 @@ export const grouping = cases("groups", {
       "its members",
     );
     await scene.ack(await scene.takeOne());
-    equal(await endings(scene), ["finished", undefined], "the endings after the first");
+    equal(await states(scene), ["finished", undefined], "the states after the first");
     equal((await scene.broker.group("q/g")).ended, false, "whether it has ended with the first");
     await scene.ack(await scene.takeOne());
     equal((await scene.broker.group("q/g")).ended, true, "whether it has ended with the last");
@@ -42,7 +42,7 @@ export const grouping = cases("groups", {
     await scene.nack(await scene.takeOne(), { error: "boom" });
     await scene.broker.cancel([ids[1]!]);
     await listener.hears("group-ended", "the end of the group");
-    equal(await endings(scene), ["dead", "cancelled"], "the endings");
+    equal(await states(scene), ["dead", "cancelled"], "the states");
   },
 
   "a refused item does not keep its group from ending": async (scene) => {
@@ -85,7 +85,7 @@ export const grouping = cases("groups", {
     await scene.broker.add("other", [{ payload: bytes("x"), group: "g", delayMs: 1e9 }]);
     await scene.ack(await scene.takeOne());
     const group = await scene.broker.group("q/g");
-    equal([group.ended, group.members], [true, [{ id: own, ending: "finished" }]], "the first");
+    equal([group.ended, group.members], [true, [{ id: own, state: "finished" }]], "the first");
     equal((await scene.broker.group("other/g")).ended, false, "whether the second has ended");
   },
 
@@ -105,7 +105,7 @@ export const grouping = cases("groups", {
     const waiting = [scene.broker.groupEnded("q/g"), scene.broker.groupEnded("q/g")];
     await scene.waits(Promise.race(waiting), "waiting for a group whose member is open");
     await scene.ack(await scene.takeOne());
-    const end = { id: "q/g", ended: true, members: [{ id, ending: "finished" }] };
+    const end = { id: "q/g", ended: true, members: [{ id, state: "finished" }] };
     for (const call of waiting) equal(await scene.atOnce(call, "waiting"), end, "the answer");
     equal(await scene.atOnce(scene.broker.groupEnded("q/g"), "asking later"), end, "the answer");
   },
@@ -147,7 +147,7 @@ export const holding = cases("held groups", {
     equal((await scene.broker.group("q/g")).ended, false, "whether another add has released it");
     await scene.broker.releaseGroups(["q/g", "q/nobody"]);
     await listener.hears("group-ended", "the end of the group");
-    equal(await endings(scene), ["finished", "finished"], "its members");
+    equal(await states(scene), ["finished", "finished"], "its members");
     await scene.settle();
     equal(listener.names.length, 1, "how often its end was told");
   },
@@ -176,7 +176,7 @@ export const waitingMembers = cases("groups in a full queue", {
     }
     await scene.atOnce(add, "the add");
     await listener.hears("group-ended", "the end of the group");
-    equal(await endings(scene), ["finished", "finished", "finished"], "its members");
+    equal(await states(scene), ["finished", "finished", "finished"], "its members");
     equal(listener.names.length, 1, "how often its end was told");
   },
 

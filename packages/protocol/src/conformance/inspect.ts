@@ -38,12 +38,12 @@ export const inspecting = cases("job, history, ended", {
     await scene.pass(3);
     states.push((await scene.broker.job(id)).state);
     const job = await scene.takeOne();
-    const leased = await scene.broker.job(id);
-    scene.near(leased.at, job.expiresAt, "when its lease ends");
-    states.push(leased.state);
+    const running = await scene.broker.job(id);
+    scene.near(running.at, job.expiresAt, "when its lease ends");
+    states.push(running.state);
     await scene.ack(job);
     states.push((await scene.broker.job(id)).state);
-    equal(states, ["delayed", "waiting", "leased", "finished"], "its states");
+    equal(states, ["delayed", "waiting", "running", "finished"], "its states");
   },
 
   "a job tells its payload, headers and group": async (scene) => {
@@ -152,10 +152,10 @@ export const inspecting = cases("job, history, ended", {
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of a waiting job");
     const job = await scene.takeOne();
-    await scene.waits(end, "the end of a leased job");
+    await scene.waits(end, "the end of a running job");
     await scene.ack(job, bytes("42"));
     const heard = await scene.atOnce(end, "the end");
-    matches(heard, { id, queue: "q", ending: "finished", result: bytes("42") }, "the end");
+    matches(heard, { id, queue: "q", state: "finished", result: bytes("42") }, "the end");
     scene.near(heard.at, scene.now(), "the time of the end");
   },
 
@@ -164,7 +164,7 @@ export const inspecting = cases("job, history, ended", {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne(), bytes("42"));
     const end = await scene.atOnce(scene.broker.ended(id), "the end");
-    matches(end, { id, ending: "finished", result: bytes("42") }, "the end");
+    matches(end, { id, state: "finished", result: bytes("42") }, "the end");
   },
 
   "waiting for an end can be given up": async (scene) => {
@@ -181,7 +181,7 @@ export const inspecting = cases("job, history, ended", {
     await scene.queue();
     const id = await scene.add("x");
     const end = scene.broker.ended(id).then(
-      ({ ending }) => ending as string,
+      ({ state }) => state as string,
       (error) => error.code as string,
     );
     await scene.waits(end, "the end");
@@ -195,15 +195,16 @@ export const inspecting = cases("job, history, ended", {
 export const listing = cases("jobs", {
   "jobs are listed by state": async (scene) => {
     await scene.queue();
-    await scene.addAll(["finished", "leased", "waiting"]);
+    await scene.addAll(["finished", "running", "waiting"]);
     await scene.ack(await scene.takeOne());
     await scene.takeOne();
     await scene.add("delayed", { delayMs: scene.steps(50) });
-    for (const state of ["finished", "leased", "waiting", "delayed"] as const) {
+    for (const state of ["finished", "running", "waiting", "delayed"] as const) {
       const jobs = await listed(scene, { state });
       equal(jobs.map(textOf), [state], `the jobs that are ${state}`);
       equal(jobs[0]?.state, state, "the state of the job");
     }
+    equal(await listed(scene, { state: "blocked" }), [], "the jobs that wait for other jobs");
     equal((await listed(scene, {})).length, 4, "the jobs in all states");
   },
 

@@ -2,9 +2,9 @@ import { cases } from "./case.ts";
 import { accepted, check, equal, matches, names, refused } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
-async function hasEnded(scene: Scene, id: string, ending: string, what: string): Promise<void> {
+async function hasEnded(scene: Scene, id: string, state: string, what: string): Promise<void> {
   const end = await scene.atOnce(scene.broker.ended(id), `the end of ${what}`);
-  equal(end.ending, ending, `how ${what} ended`);
+  equal(end.state, state, `how ${what} ended`);
 }
 
 export const placing = cases("job options: place", {
@@ -169,7 +169,7 @@ export const timing = cases("job options: time", {
     await scene.expect(["long"], "what there is after the queue's time to live");
   },
 
-  "a leased job runs on past its deadline and can be acked": async (scene) => {
+  "a running job runs on past its deadline and can be acked": async (scene) => {
     await scene.queue();
     const id = await scene.add("x", { ttlMs: scene.steps(2) });
     const job = await scene.takeOne();
@@ -216,8 +216,8 @@ export const bearing = cases("job options: maxWait", {
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of the job while its gate is open");
     await scene.broker.cooldown("smtp", scene.steps(10));
-    const { ending, waited } = await scene.atOnce(end, "the end of the job");
-    equal(ending, "wait-too-long", "how the job ended");
+    const { state, waited } = await scene.atOnce(end, "the end of the job");
+    equal(state, "failed", "how the job ended");
     matches(waited, { gate: "smtp", maxWaitMs: scene.steps(3) }, "what it says of the wait");
     scene.near(waited?.waitMs, scene.steps(10), "the wait it would have been");
   },
@@ -241,8 +241,8 @@ export const bearing = cases("job options: maxWait", {
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of the job before it is due");
     await scene.pass(3);
-    const { ending, waited } = await scene.atOnce(end, "the end of the job");
-    equal(ending, "wait-too-long", "how the job ended");
+    const { state, waited } = await scene.atOnce(end, "the end of the job");
+    equal(state, "failed", "how the job ended");
     scene.near(waited?.waitMs, scene.steps(18), "the wait from its due time on");
   },
 
@@ -267,7 +267,8 @@ export const bearing = cases("job options: maxWait", {
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of the second while the first runs");
     await scene.ack(first);
-    equal((await scene.atOnce(end, "its end")).ending, "wait-too-long", "how the second ended");
+    const { state, waited } = await scene.atOnce(end, "its end");
+    equal([state, waited?.gate], ["failed", "one"], "how the second ended");
     const { opensAtByTier } = await scene.broker.gate("one");
     equal(opensAtByTier.length, 1, "tiers that the gate tells apart");
     check((opensAtByTier[0] ?? 0) > scene.now(), "the gate opens later");

@@ -31,7 +31,7 @@ export const leasing = cases("lease", {
     scene.near(job.expiresAt, scene.now() + scene.steps(9), "the end of the lease");
   },
 
-  "a leased job is nobody else's": async (scene) => {
+  "no other worker gets a running job": async (scene) => {
     await scene.queue();
     await scene.add("x");
     await scene.takeOne();
@@ -81,7 +81,11 @@ export const leasing = cases("lease", {
     await scene.queue();
     const id = await scene.add("x");
     await scene.takeOne("q", { worker: "bob" });
-    matches(await scene.broker.why(id), { state: "leased", worker: "bob" }, "why it does not wait");
+    matches(
+      await scene.broker.why(id),
+      { state: "running", worker: "bob" },
+      "why it does not wait",
+    );
     equal((await scene.broker.job(id)).worker, "bob", "the worker of the job");
   },
 });

@@ -1,3 +1,4 @@
+import type { JobState } from "../job.ts";
 import { cases, durableCases } from "./case.ts";
 import { accepted, equal, matches, refused, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
@@ -27,11 +28,25 @@ export const lettersLive = cases("dead letters", {
     matches(first, { attempt: 0, deliveries: 1 }, "a job that is back");
   },
 
+  "a letter is dead while it lies there, and running while a reader has it": async (scene) => {
+    const [id] = await letters(scene, "a");
+    const own = await scene.add("own", {}, "q.dlq");
+    const listed = async (state: JobState): Promise<string[]> =>
+      (await scene.broker.jobs("q.dlq", { state })).items.map((job) => job.id);
+    equal([await listed("dead"), await listed("waiting")], [[id], [own]], "dead and waiting jobs");
+    equal((await scene.broker.job(id!)).state, "dead", "the state of the letter");
+    equal((await scene.broker.queue("q.dlq")).stats.waiting, 2, "those that wait, letters too");
+    const letter = await scene.takeOne("q.dlq");
+    equal([await listed("dead"), await listed("running")], [[], [id]], "while it is held");
+    await scene.ack(letter);
+    equal((await scene.broker.job(id!)).state, "finished", "the state after the ack");
+  },
+
   "a job added to a dead letter queue follows its policy": async (scene) => {
     await letters(scene);
     const id = await scene.add("own", {}, "q.dlq");
     await scene.nack(await scene.takeOne("q.dlq"));
-    matches(await scene.broker.job(id), { queue: "q.dlq", ending: "failed" }, "the job");
+    matches(await scene.broker.job(id), { queue: "q.dlq", state: "failed" }, "the job");
   },
 
   "a retry returns one letter to its origin, and no other": async (scene) => {
@@ -39,7 +54,7 @@ export const lettersLive = cases("dead letters", {
     accepted((await scene.broker.retry([b!]))[0], "the retry");
     await scene.expect(["b"], "what is back");
     const held = await scene.takeOne("q.dlq");
-    refused((await scene.broker.retry([held.id]))[0], "CONFLICT", "a letter that is leased");
+    refused((await scene.broker.retry([held.id]))[0], "CONFLICT", "a letter that runs");
   },
 
   "a redrive by id puts back those that are letters there": async (scene) => {
@@ -61,7 +76,7 @@ export const lettersLive = cases("dead letters", {
     const [id] = await letters(scene, "a");
     await scene.queue({ retentionMs: scene.steps(3) }, "q.dlq");
     await scene.pass(4);
-    matches(await scene.broker.job(id!), { ending: "expired" }, "the letter");
+    matches(await scene.broker.job(id!), { state: "expired" }, "the letter");
   },
 
   "deleting a queue keeps its letters and says how many": async (scene) => {

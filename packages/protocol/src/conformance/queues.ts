@@ -21,22 +21,22 @@ const setting = cases("setQueue", {
       weight: 1,
       retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
       results: { jobs: 1000, ms: 600_000 },
-      capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, leased: 1_000_000 },
+      capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, running: 1_000_000 },
     };
     matches(config, defaults, "the configuration");
-    matches(stats, { waiting: 0, leased: 0, delayed: 0, kept: 0, added: 0 }, "the counts");
+    matches(stats, { waiting: 0, running: 0, delayed: 0, kept: 0, added: 0 }, "the counts");
   },
 
   "a change in place keeps the jobs and the options it does not name": async (scene) => {
     await scene.queue({ leaseMs: 7000, retry: { attempts: 9 }, addTimeoutMs: 77 });
     await scene.addAll(["a", "b"]);
-    const leased = await scene.takeOne();
+    const running = await scene.takeOne();
     const { config } = await scene.queue({ retry: { factor: 3 }, results: { jobs: 5 } });
     equal([config.leaseMs, config.addTimeoutMs], [7000, 77], "options that were not named");
     matches(config.retry, { attempts: 9, factor: 3 }, "the retries");
     matches(config.results, { jobs: 5, ms: 600_000 }, "the results");
     equal((await scene.broker.queue("q")).config, config, "the configuration that is kept");
-    await scene.ack(leased);
+    await scene.ack(running);
     await scene.expect(["b"], "the jobs that wait");
   },
 
@@ -100,7 +100,7 @@ const setting = cases("setQueue", {
     await scene.nack(again!);
     await scene.add("delayed", { delayMs: scene.steps(50) });
     const { stats } = await scene.broker.queue("q");
-    const now = { waiting: 0, leased: 1, delayed: 1, kept: 2 };
+    const now = { waiting: 0, running: 1, delayed: 1, kept: 2 };
     const ever = { added: 5, dispatched: 5, finished: 1, retried: 1, cancelled: 1, dead: 1 };
     matches(stats, { ...now, ...ever }, "the counts");
   },
@@ -179,16 +179,16 @@ const deleting = cases("deleteQueue, purge", {
 
   "a purge removes what waits and what is delayed, and leaves leases alone": async (scene) => {
     await scene.queue();
-    const [, gone] = await scene.addAll(["leased", "waiting"]);
+    const [, gone] = await scene.addAll(["running", "waiting"]);
     await scene.add("delayed", { delayMs: scene.steps(2) });
-    const leased = await scene.takeOne();
+    const running = await scene.takeOne();
     await scene.broker.purge("q");
     await scene.settle();
-    const { ending } = await scene.atOnce(scene.broker.ended(gone!), "the end of a purged job");
-    equal(ending, "cancelled", "how a purged job ended");
+    const { state } = await scene.atOnce(scene.broker.ended(gone!), "the end of a purged job");
+    equal(state, "cancelled", "how a purged job ended");
     await scene.pass(3);
     await scene.expect([], "what there is after the purge");
-    await scene.ack(leased);
+    await scene.ack(running);
     await scene.add("later");
     await scene.expect(["later"], "what was added after the purge");
   },
@@ -213,7 +213,7 @@ const deleting = cases("deleteQueue, purge", {
     await scene.add("new");
     await scene.expect(["new"], "what the new queue has");
     await scene.settle();
-    equal((await scene.broker.queue("q")).stats.leased, 1, "the leases of the new queue");
+    equal((await scene.broker.queue("q")).stats.running, 1, "the leases of the new queue");
   },
 });
 
@@ -221,12 +221,12 @@ const pausing = cases("pause", {
   "a paused queue takes jobs and hands none out, until it goes on": async (scene) => {
     await scene.queue();
     await scene.add("before");
-    const leased = await scene.takeOne();
+    const running = await scene.takeOne();
     const { stats } = await scene.queue({ paused: true });
     equal(stats.paused, true, "what the counts say");
     await scene.add("x");
     await scene.expect([], "what a paused queue hands out");
-    await scene.ack(leased);
+    await scene.ack(running);
     const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
     await scene.waits(poll, "a poll of a paused queue");
     await scene.queue({ paused: false });

@@ -38,13 +38,13 @@ export const redriving = cases("redrive", {
     await scene.queue();
     const jobs = Array.from({ length: 2500 }, (_, i) => ({ payload: bytes(`${i}`), attempts: 1 }));
     await scene.broker.add("q", jobs);
-    const leased: string[] = [];
-    while (leased.length < 2500) {
+    const leases: string[] = [];
+    while (leases.length < 2500) {
       const taken = await scene.take(1000);
       if (taken.length === 0) break;
-      leased.push(...taken.map(({ lease }) => lease));
+      leases.push(...taken.map(({ lease }) => lease));
     }
-    const outcomes = await scene.broker.nack(leased.map((lease) => ({ lease })));
+    const outcomes = await scene.broker.nack(leases.map((lease) => ({ lease })));
     for (const outcome of outcomes) accepted(outcome, "a nack");
     equal(await scene.broker.redrive("q.dlq"), 2500, "how many were put back");
     equal((await scene.broker.queue("q")).stats.waiting, 2500, "how many wait");
@@ -97,12 +97,12 @@ export const retrying = cases("retry", {
     await scene.expect(["x"], "what there is");
   },
 
-  "a job that waits or is leased is refused with CONFLICT": async (scene) => {
+  "a job that waits or runs is refused with CONFLICT": async (scene) => {
     await scene.queue();
     const id = await scene.add("x");
     refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a waiting job");
     await scene.takeOne();
-    refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a leased job");
+    refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a running job");
   },
 
   "a job that is no longer kept is refused with ALREADY_FINISHED": async (scene) => {

@@ -38,7 +38,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     await scene.reopen();
     await scene.expect([], "what there is for another");
     await scene.ack(job, bytes("42"));
-    matches(await scene.broker.job(id), { ending: "finished", result: bytes("42") }, "the job");
+    matches(await scene.broker.job(id), { state: "finished", result: bytes("42") }, "the job");
   },
 
   "a lease runs out at its time, and an extended one at its new time": async (scene) => {
@@ -79,7 +79,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     const [again] = await scene.broker.ack([{ lease: job.lease }]);
     refused(again, "ALREADY_FINISHED", "a second ack");
     const end = await scene.atOnce(scene.broker.ended(ids[0]!), "the end");
-    matches(end, { ending: "finished", result: bytes("42") }, "the result");
+    matches(end, { state: "finished", result: bytes("42") }, "the result");
   },
 
   "attempts, errors and dead letters are kept": async (scene) => {
@@ -109,7 +109,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     await scene.pass(1);
     await scene.reopen();
     await scene.pass(4);
-    equal((await scene.broker.job(mortal)).ending, "expired", "how the mortal job ended");
+    equal((await scene.broker.job(mortal)).state, "expired", "how the mortal job ended");
     await scene.expect([], "what there is before any time");
     await scene.pass(10);
     await scene.expect(["delayed"], "what there is at the time of the delay");
@@ -157,7 +157,7 @@ export const namesSurvive = durableCases("names survive", {
     const [job] = await scene.expect(["second"], "what there is");
     await scene.add("third", options);
     await scene.reopen();
-    await scene.expect([], "what there is while the job is leased");
+    await scene.expect([], "what there is while the job runs");
     await scene.ack(job!);
     await scene.expect(["third"], "what there is after it");
   },
@@ -170,9 +170,9 @@ export const namesSurvive = durableCases("names survive", {
     const before = await scene.broker.group("q/g");
     equal(before.ended, false, "whether it has ended");
     equal(
-      before.members.map(({ ending }) => ending),
+      before.members.map(({ state }) => state),
       ["finished", undefined],
-      "its endings",
+      "its states",
     );
     const listener = await scene.listen({ events: ["ended", "group-ended"] });
     await scene.ack(await scene.takeOne());

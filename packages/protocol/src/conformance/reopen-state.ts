@@ -123,7 +123,7 @@ export const queuesSurvive = durableCases("queues survive", {
     await scene.broker.cancel([b!.id]);
     await scene.reopen();
     const { stats } = await scene.broker.queue("q");
-    const counts = { waiting: 1, leased: 0, kept: 2, added: 3, dispatched: 2, finished: 1 };
+    const counts = { waiting: 1, running: 0, kept: 2, added: 3, dispatched: 2, finished: 1 };
     matches(stats, { ...counts, cancelled: 1 }, "the counts");
   },
 });

@@ -35,7 +35,7 @@ const states = cases("why", {
     await scene.queue();
     const id = await scene.bury("x");
     const answer = await why(scene, id);
-    matches(answer, { state: "waiting", reason: "dead", queue: "q.dlq" }, "the letter");
+    matches(answer, { state: "dead", queue: "q.dlq" }, "the letter");
     const dead = "dead" in answer ? answer.dead : undefined;
     equal([dead?.origin, dead?.error], ["q", "boom"], "where it came from, and its error");
   },
@@ -54,12 +54,12 @@ const states = cases("why", {
     scene.near(answer.until, until, "until when");
   },
 
-  "a leased job says who has it and until when": async (scene) => {
+  "a running job says who has it and until when": async (scene) => {
     await scene.queue();
     const id = await scene.add("x");
     const { expiresAt } = await scene.takeOne("q", { worker: "bob" });
     const answer = await why(scene, id);
-    matches(answer, { state: "leased", worker: "bob", until: expiresAt }, "the job");
+    matches(answer, { state: "running", worker: "bob", until: expiresAt }, "the job");
   },
 
   "an ended job says how it ended": async (scene) => {
@@ -67,9 +67,9 @@ const states = cases("why", {
     const finished = await scene.add("x");
     await scene.ack(await scene.takeOne());
     const failed = await scene.bury("y");
-    const good = { state: "finished", ending: "finished" };
+    const good = { state: "finished" };
     matches(await why(scene, finished), good, "the finished job");
-    const bad = { state: "failed", ending: "failed", error: "boom" };
+    const bad = { state: "failed", error: "boom" };
     matches(await why(scene, failed), bad, "the failed job");
   },
 });

@@ -113,6 +113,6 @@ for (const [way, connect] of Object.entries({ HTTP: overHttp, "the stream": over
     assert.deepEqual((await victim.group("b.y/g")).members, [{ id: own }]);
     await victim.ack(await victim.lease("b.y"));
     const { ended, members } = await victim.group("b.y/g");
-    assert.deepEqual([ended, members], [true, [{ id: own, ending: "finished" }]]);
+    assert.deepEqual([ended, members], [true, [{ id: own, state: "finished" }]]);
   });
 }

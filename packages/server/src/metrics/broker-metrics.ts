@@ -25,7 +25,7 @@ import type { Readings } from "./reading.ts";
 const DEPTHS = {
   waiting: "Jobs that wait to go out",
   delayed: "Jobs that are not due yet",
-  leased: "Jobs that workers hold",
+  running: "Jobs that workers hold",
   bytes: "Bytes of payload and headers of live jobs",
   lanes: "Lanes with jobs that wait",
   freeWorkers: "Jobs that workers would take now",
@@ -171,7 +171,7 @@ function readLane(readings: Readings, queue: string, lane: LaneStats): void {
 
 function readGate(readings: Readings, { key, inFlight, waitingLanes, tokens }: GateInfo): void {
   const labels = { gate: key };
-  readings.gauge("sluice_gate_in_flight", "Jobs leased through a gate", inFlight, labels);
+  readings.gauge("sluice_gate_in_flight", "Jobs that run through a gate", inFlight, labels);
   readings.gauge("sluice_gate_waiting_lanes", "Lanes in line at a gate", waitingLanes, labels);
   if (tokens === undefined) return;
   readings.gauge("sluice_gate_tokens", "Tokens that a gate has left", tokens, labels);

@@ -91,7 +91,7 @@ test("a queue whose jobs all fail says so, whether workers poll or stay", async 
 
 test("a queue that has as many running as may says so", async (t) => {
   const broker = await opened(t);
-  await broker.setQueue("q", { capacity: { leased: 1 } });
+  await broker.setQueue("q", { capacity: { running: 1 } });
   await broker.add("q", [{ payload }, { payload }]);
   const consumer = await broker.consume("q", { worker: "w", credits: 5 }, () => {});
   const history = await moments(broker, async () => undefined);

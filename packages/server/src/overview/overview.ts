@@ -150,10 +150,10 @@ function itemOf(
 }
 
 function totalsOf(all: readonly QueueInfo[], history: History): Overview["totals"] {
-  const totals = { queues: all.length, waiting: 0, leased: 0, inRate: 0, outRate: 0 };
+  const totals = { queues: all.length, waiting: 0, running: 0, inRate: 0, outRate: 0 };
   for (const { name, stats } of all) {
     totals.waiting += stats.waiting;
-    totals.leased += stats.leased;
+    totals.running += stats.running;
     totals.inRate += history.last(name, "in");
     totals.outRate += history.last(name, "out");
   }

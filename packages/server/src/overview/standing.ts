@@ -24,22 +24,22 @@ export function guessStanding(
   isDeadLetters: boolean,
   motion: Motion,
 ): StandingReason | undefined {
-  const { waiting, delayed, leased, freeWorkers } = stats;
+  const { waiting, delayed, running, freeWorkers } = stats;
   if (stats.paused) return "paused";
   const isFailing = motion.failureRate > 0 && motion.outRate === 0;
   if (waiting === 0) {
-    if (delayed + leased > 0 && isFailing) return "failing";
-    return delayed > 0 && leased === 0 ? "delayed" : undefined;
+    if (delayed + running > 0 && isFailing) return "failing";
+    return delayed > 0 && running === 0 ? "delayed" : undefined;
   }
-  if (isDeadLetters && leased === 0 && freeWorkers === 0) return "dead-letters";
+  if (isDeadLetters && running === 0 && freeWorkers === 0) return "dead-letters";
   const isStill = motion.outRate === 0;
   if (freeWorkers > 0) {
-    if (leased < config.capacity.leased) return "gated";
+    if (running < config.capacity.running) return "gated";
     return isStill && motion.isKnown ? "capacity" : undefined;
   }
   if (isFailing) return "failing";
   // Workers that poll are not there between two polls, and take jobs all the same.
-  if (leased === 0) return isStill ? "no-workers" : undefined;
+  if (running === 0) return isStill ? "no-workers" : undefined;
   return isStill && motion.isKnown ? "busy" : undefined;
 }
 
@@ -57,7 +57,7 @@ export async function explain(broker: Broker, asked: Asked): Promise<Standing | 
   const { reason, times, info, motion } = asked;
   if (reason === undefined) return undefined;
   const standing: Standing = { reason };
-  if (reason === "capacity") standing.limit = info.config.capacity.leased;
+  if (reason === "capacity") standing.limit = info.config.capacity.running;
   if (reason === "delayed" && times?.nextDueAt !== undefined) standing.until = times.nextDueAt;
   if (reason !== "gated") return standing;
   const gated = await gatesOf(broker, asked);

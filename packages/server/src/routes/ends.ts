@@ -29,7 +29,7 @@ const END: Schema = object(
     ended: { ...FLAG, description: "False: it had not ended after `waitMs`. Ask again." },
     id: TEXT,
     queue: TEXT,
-    ending: TEXT,
+    state: TEXT,
     at: TIME,
     error: TEXT,
     result: ANYTHING,

@@ -8,7 +8,7 @@ export interface OnGroup {
 
 export const GROUP_PARAMS: Schema = object({ queue: NAME, group: NAME }, ["queue", "group"]);
 
-const MEMBER = object({ id: TEXT, ending: TEXT }, ["id"]);
+const MEMBER = object({ id: TEXT, state: TEXT }, ["id"]);
 
 export const GROUP_INFO: Schema = object({ id: TEXT, ended: FLAG, members: list(MEMBER) }, [
   "id",

@@ -1,4 +1,4 @@
-import type { JobInfo, JobJson, LeasedJob } from "@sluice/protocol";
+import { JOB_STATES, type JobInfo, type JobJson, type LeasedJob } from "@sluice/protocol";
 import { isJson } from "../body/is-json.ts";
 import { LISTED_PAYLOAD_BYTES_MAX, LISTED_START_BYTES } from "../limits.ts";
 import { type Encoding, fromBytes, startOf } from "../payload.ts";
@@ -103,8 +103,7 @@ export const JOB: Schema = object(
   {
     id: TEXT,
     queue: NAME,
-    state: { type: "string", enum: ["waiting", "delayed", "leased", "finished", "failed"] },
-    ending: TEXT,
+    state: { type: "string", enum: JOB_STATES },
     tier: COUNT,
     fairnessKey: FAIRNESS_KEY,
     weight: NUMBER,

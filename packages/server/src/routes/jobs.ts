@@ -1,4 +1,10 @@
-import { type JobState, type JobsOptions, type Outcome, SluiceError } from "@sluice/protocol";
+import {
+  JOB_STATES,
+  type JobState,
+  type JobsOptions,
+  type Outcome,
+  SluiceError,
+} from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BodyShape } from "../body/parse-body.ts";
 import { BATCH_MAX, JOBS_PAGE_MAX, LEASES_BODY_BYTES_MAX } from "../limits.ts";
@@ -52,7 +58,6 @@ const WHY: Schema = {
     until: TIME,
     place: COUNT,
     worker: TEXT,
-    ending: TEXT,
     at: TIME,
     error: TEXT,
   },
@@ -71,7 +76,7 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
       tags: ["jobs"],
       params: QUEUE_PARAMS,
       querystring: object({
-        state: { type: "string", enum: ["waiting", "delayed", "leased", "finished", "failed"] },
+        state: { type: "string", enum: JOB_STATES },
         lane: { type: "string", description: "A fairness key; a path as a JSON list of texts." },
         search: {
           type: "string",

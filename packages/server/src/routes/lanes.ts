@@ -27,13 +27,13 @@ const LANE: Schema = object({
   tier: COUNT,
   weight: NUMBER,
   waiting: COUNT,
-  leased: COUNT,
+  running: COUNT,
   received: NUMBER,
   shareOwed: { ...SHARE, description: "By its weight, among the lanes of its tier that wait." },
   shareReceived: { ...SHARE, description: "Of all that the lanes of its tier have received." },
 });
 
-const WORKER: Schema = object({ name: TEXT, queue: NAME, free: COUNT, leased: COUNT });
+const WORKER: Schema = object({ name: TEXT, queue: NAME, free: COUNT, running: COUNT });
 
 interface OnQueue {
   Params: { queue: string };
@@ -50,7 +50,7 @@ export function laneRoutes(app: FastifyInstance, context: RouteContext): void {
       params: QUEUE_PARAMS,
       querystring: object({
         search: { type: "string", maxLength: 1024 },
-        sort: { type: "string", enum: ["waiting", "leased", "received", "weight"] },
+        sort: { type: "string", enum: ["waiting", "running", "received", "weight"] },
         limit: limit(PAGE_MAX),
         cursor: CURSOR,
       }),

@@ -67,7 +67,7 @@ test("jobs that could not be sent go back, and lose no attempt", async (t) => {
     "POST /v1/queues/q/lease HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
       `content-length: ${asked.length}\r\n\r\n${asked}`,
   );
-  while ((await broker.queue("q")).stats.leased === 0) await new Promise(setImmediate);
+  while ((await broker.queue("q")).stats.running === 0) await new Promise(setImmediate);
   socket.destroy();
   while ((await broker.queue("q")).stats.waiting !== 12) await new Promise(setImmediate);
   const { items } = await broker.jobs("q");
@@ -85,7 +85,7 @@ test("one answer carries a bounded amount; the rest stays in the queue", async (
   const { body } = await call("POST /v1/queues/q/lease", { body: { max: 20 } });
   assert.equal(body.jobs.length, 16);
   const { stats } = await broker.queue("q");
-  assert.deepEqual([stats.leased, stats.waiting], [16, 4]);
+  assert.deepEqual([stats.running, stats.waiting], [16, 4]);
 });
 
 test("a second ack, an old lease and an unknown job each have a code of their own", async (t) => {

@@ -71,7 +71,7 @@ const OVERVIEW: Schema = object(
     totals: object({
       queues: COUNT,
       waiting: COUNT,
-      leased: COUNT,
+      running: COUNT,
       inRate: NUMBER,
       outRate: NUMBER,
     }),

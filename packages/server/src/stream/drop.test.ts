@@ -54,7 +54,7 @@ async function consume(client: Broker, credits = 10): Promise<Inbox> {
   return { jobs, holds: (count) => until(() => jobs.length >= count) };
 }
 
-const leased = async (broker: Broker): Promise<number> => (await broker.queue("q")).stats.leased;
+const running = async (broker: Broker): Promise<number> => (await broker.queue("q")).stats.running;
 
 test("a session goes on after a cut: leases stay, and are acked over the new one", async (t) => {
   const { broker, client, cutter } = await scene(t);
@@ -92,9 +92,9 @@ test("a worker that does not come back loses its leases and an attempt", async (
   cutter.cut();
   await until(() => served.stream.connections === 0);
   await clock.advance(1999);
-  assert.equal(await leased(broker), 1, "while it may come back");
+  assert.equal(await running(broker), 1, "while it may come back");
   await clock.advance(1);
-  await until(async () => (await leased(broker)) === 0);
+  await until(async () => (await running(broker)) === 0);
   const [again] = await broker.lease("q", { max: 1, waitMs: 1000 });
   assert.equal(again?.attempt, 1);
   assert.equal(served.stream.sessions, 0);
@@ -113,7 +113,7 @@ test("a job whose workers die again and again ends in the dead letter queue", as
     cutter.cut();
     await until(() => served.stream.connections === 0);
     await clock.advance(2000);
-    await until(async () => (await leased(broker)) === 0);
+    await until(async () => (await running(broker)) === 0);
     cutter.isOpen = true;
   }
   const dead = (await broker.jobs("q.dlq")).items[0];
@@ -149,7 +149,7 @@ test("a server that closes leaves leases alone, for when it is back", async (t) 
   await client.add("q", [job("a")]);
   await inbox.holds(1);
   await served.close();
-  assert.equal(await leased(broker), 1);
+  assert.equal(await running(broker), 1);
   const again = await serve(broker);
   t.after(() => again.close());
   cutter.target = again.port;

@@ -231,7 +231,7 @@ test("waiting for a job's end has no timeout of its own", async (t) => {
   await scene.clock.advance(CALL_TIMEOUT_MS * 3);
   await scene.startServer();
   await scene.client.cancel([added!.ok!.id]);
-  assert.equal((await ended).ending, "cancelled");
+  assert.equal((await ended).state, "cancelled");
 });
 
 test("a Sluice says when its connection is lost, each attempt, and when it is back", async (t) => {

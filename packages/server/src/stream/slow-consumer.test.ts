@@ -39,11 +39,11 @@ test("a consumer that reads nothing fills no memory and stops nobody", async (t)
   slow.pause();
   slow.send(writer.take());
 
-  const leased = async (): Promise<number> => (await broker.queue("q")).stats.leased;
+  const running = async (): Promise<number> => (await broker.queue("q")).stats.running;
   let before = -1;
   for (let quiet = 0; quiet < 50; ) {
     await turns(5);
-    const now = await leased();
+    const now = await running();
     quiet = now === before && now > 0 ? quiet + 1 : 0;
     before = now;
   }

@@ -30,8 +30,8 @@ const gate = (config: GateInfo["config"]): PortCall => ({
   config: config!,
 });
 const gated = { gates: ["g"] };
-const ended = (id: string, ending: "finished" | "cancelled"): BrokerEvent => {
-  return { event: "ended", id, queue: "q", ending, at: 1_000 };
+const ended = (id: string, state: "finished" | "cancelled"): BrokerEvent => {
+  return { event: "ended", id, queue: "q", state, at: 1_000 };
 };
 
 // By the rule that must be named.
@@ -156,7 +156,7 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
         .add(1, gated)
         .deliver(1)
         .crash()
-        .look([{ state: "leased", at: s.at + LEASE_MS }], {
+        .look([{ state: "running", at: s.at + LEASE_MS }], {
           gates: [{ key: "g", config: { rate: 1, burst: 1 }, tokens: 1, windows: [], inFlight: 1 }],
         }),
   ],
@@ -274,7 +274,7 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
       s
         .add(1)
         .crash()
-        .look([{ state: "failed", ending: "cancelled" }]),
+        .look([{ state: "cancelled" }]),
   ],
   [
     "nothing ends by itself",

@@ -101,7 +101,7 @@ export class Checker {
     for (const delivered of jobs) {
       const grantedAt = delivered.expiresAt - leaseMs;
       demand(grantedAt <= at, "leases", () => {
-        return `job ${delivered.id} is leased until ${delivered.expiresAt}, ${leaseMs} from ${at}`;
+        return `job ${delivered.id} runs until ${delivered.expiresAt}, ${leaseMs} from ${at}`;
       });
       this.totals.deliveries++;
       this.#certainAt = Math.max(this.#certainAt, grantedAt);
@@ -115,7 +115,7 @@ export class Checker {
 
   #told({ event }: Extract<HistoryRecord, { is: "event" }>): void {
     this.#lastAt = Math.max(this.#lastAt, event.at);
-    if (event.event === "ended") this.jobs.told(event.id, event.ending, event.at);
+    if (event.event === "ended") this.jobs.told(event.id, event.state, event.at);
     if (event.event === "dead") this.jobs.told(event.id, "dead", event.at);
     if (event.event === "group-ended") this.#groups.told(event.group, event.at);
   }

@@ -75,7 +75,7 @@ export class GroupBook {
   // After a drain all of them have ended.
   finish(seen: readonly GroupInfo[]): void {
     for (const { id, ended, members } of seen) {
-      const open = members.filter(({ ending }) => ending === undefined).length;
+      const open = members.filter(({ state }) => state === undefined).length;
       demand(ended, "groups", () => `group ${id} has not ended, ${open} members are open`);
     }
   }

@@ -244,16 +244,16 @@ export class JobBook implements KnownJobs {
   }
 
   // An event says that a job has ended.
-  told(id: string, ending: string, at: number): void {
+  told(id: string, state: string, at: number): void {
     const job = this.#byId.get(id);
     if (job === undefined || job.ended !== undefined) return;
     // Of a job that was run again the event may tell of its first end.
-    if (job.isSecondLife) return ending === "dead" ? this.die(job) : undefined;
+    if (job.isSecondLife) return state === "dead" ? this.die(job) : undefined;
     const cause = causeOf(job, at);
-    demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${ending}`);
-    if (ending === "dead") return this.die(job);
+    demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${state}`);
+    if (state === "dead") return this.die(job);
     // The answer to the call that ended it may come later: until then the lease is its own.
-    job.ended = ending;
+    job.ended = state;
     this.#live.delete(job);
   }
 

@@ -1,13 +1,14 @@
 // What a look after a restart must not show: a job that has ended, one without its lease, and none
 // at all where there was one.
 
+import { hasEnded } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import { causeOf, isHeld, isOpen, type KnownJob, type KnownJobs, redriven } from "./known-job.ts";
 import type { SeenJob } from "./record.ts";
 
 export function judgeSeen(book: KnownJobs, job: KnownJob, seen: SeenJob, at: number): void {
-  if (seen.ending === undefined) judgeLive(book, job, seen, at);
-  else judgeEnded(book, job, seen, at);
+  if (hasEnded(seen.state)) judgeEnded(book, job, seen, at);
+  else judgeLive(book, job, seen, at);
 }
 
 function judgeLive(
@@ -26,18 +27,18 @@ function judgeLive(
   }
   if (queue !== job.home) book.die(job);
   job.isLetter = queue !== job.home;
-  demand(!isHeld(job, at) || state === "leased", "live leases survive", () => {
+  demand(!isHeld(job, at) || state === "running", "live leases survive", () => {
     return `job ${id} is held until ${job.lease?.until} and ${state} at ${at}`;
   });
-  const isKept = state === "leased" && until === job.lease?.until && until! > at;
+  const isKept = state === "running" && until === job.lease?.until && until! > at;
   demand(!(job.lease?.hasDied === true && isKept), "own leases end with the process", () => {
-    return `job ${id} is leased until ${until} by a worker whose process ended before ${at}`;
+    return `job ${id} runs until ${until} by a worker whose process ended before ${at}`;
   });
   // A retry that was not answered may have ended its delay.
   if (state !== "delayed" && isOpen(job, "retry")) job.notBefore = new Set([() => 0]);
   if (isOpen(job, "redrive")) redriven(job, at);
   settle(job, state, attempt);
-  if (state !== "leased") return;
+  if (state !== "running") return;
   const { lease } = job;
   if (lease !== undefined && !lease.isOver && until === lease.until) return;
   if (isOpen(job, "extend") && lease !== undefined) lease.until = until!;
@@ -57,27 +58,27 @@ function settle(job: KnownJob, state: string, attempt: number): void {
   const most = job.attemptMax + (isOut ? 1 : 0) + restarts;
   // One that was told to run again may have begun anew before it could be answered.
   const isReset = isOpen(job, "retry") || isOpen(job, "redrive");
-  const hasFailed = isOut && lease.hasDied && job.open.size === 0 && state !== "leased";
+  const hasFailed = isOut && lease.hasDied && job.open.size === 0 && state !== "running";
   const least = isReset ? 0 : job.attemptMin + (hasFailed ? 1 : 0);
   demand(job.isSecondLife || (attempt >= least && attempt <= most), "attempts", () => {
     return `job ${job.id} has lost ${attempt} attempts, not ${least} to ${most}`;
   });
   job.attemptMin = isOpen(job, "retry") ? 0 : attempt;
   job.attemptMax = attempt;
-  if (isOut && state !== "leased") lease.isOver = true;
+  if (isOut && state !== "running") lease.isOver = true;
 }
 
-function judgeEnded(book: KnownJobs, job: KnownJob, { id, ending }: SeenJob, at: number): void {
+function judgeEnded(book: KnownJobs, job: KnownJob, { id, state }: SeenJob, at: number): void {
   if (job.ended === undefined) {
     const cause = causeOf(job, at);
-    demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${ending}`);
-    book.end(job, ending!);
+    demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${state}`);
+    book.end(job, state);
   }
   // A retry that was not answered may have run it again, to another end.
-  if (isOpen(job, "retry")) return book.end(job, ending!);
+  if (isOpen(job, "retry")) return book.end(job, state);
   const isKnown = job.ended === "finished" || job.ended === "cancelled";
-  demand(!isKnown || job.ended === ending, "endings", () => {
-    return `job ${id} was ${job.ended} and is ${ending}`;
+  demand(!isKnown || job.ended === state, "endings", () => {
+    return `job ${id} was ${job.ended} and is ${state}`;
   });
 }
 

@@ -60,8 +60,8 @@ async function jobsOf(broker: Broker, queue: string): Promise<SeenJob[]> {
 }
 
 function seenOf(job: JobInfo): SeenJob {
-  const { id, queue, state, ending, attempt, at } = job;
-  return { id, queue, state, ending, attempt, at, body: readBody(job) };
+  const { id, queue, state, attempt, at } = job;
+  return { id, queue, state, attempt, at, body: readBody(job) };
 }
 
 async function entriesOf(broker: Broker, store: string): Promise<StoreEntry[]> {

@@ -102,7 +102,7 @@ async function live(disk: SimDisk, pid: number, callers: Callers, random: Random
 async function judge(broker: Broker, callers: Callers): Promise<void> {
   await callers.call(broker, 1);
   const seen: unknown[] = [];
-  for (const state of ["waiting", "leased", "finished"] as const) {
+  for (const state of ["waiting", "running", "finished"] as const) {
     let cursor: string | undefined;
     do {
       const page = await broker.jobs("q", { state, limit: 1000, ...(cursor && { cursor }) });

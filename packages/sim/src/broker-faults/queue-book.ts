@@ -1,6 +1,6 @@
 // Counters: what a queue says of itself is what a list of its jobs and the history say.
 
-import type { Added } from "@sluice/protocol";
+import { type Added, hasEnded, type JobState } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { KnownJob, OpenCall } from "./known-job.ts";
 import type { ItemAnswer, Seen } from "./record.ts";
@@ -55,12 +55,12 @@ export class QueueBook {
 
   looked({ queues, jobs }: Seen): void {
     for (const { name, stats } of queues) {
-      const listed = { waiting: 0, delayed: 0, leased: 0, kept: 0 };
+      const listed = { waiting: 0, delayed: 0, running: 0, kept: 0 };
       for (const { queue, state } of jobs) {
         if (queue !== name) continue;
-        listed[state === "finished" || state === "failed" ? "kept" : state]++;
+        listed[countOf(state)]++;
       }
-      for (const what of ["waiting", "delayed", "leased", "kept"] as const) {
+      for (const what of ["waiting", "delayed", "running", "kept"] as const) {
         demand(stats[what] === listed[what], "counters", () => {
           return `queue ${name} counts ${stats[what]} ${what}, the list has ${listed[what]}`;
         });
@@ -91,6 +91,12 @@ export class QueueBook {
     }
     return counts;
   }
+}
+
+// The count of a queue in which a job in this state is.
+function countOf(state: JobState): "waiting" | "delayed" | "running" | "kept" {
+  if (state === "delayed" || state === "running") return state;
+  return hasEnded(state) ? "kept" : "waiting";
 }
 
 function isNew(item: ItemAnswer): boolean {

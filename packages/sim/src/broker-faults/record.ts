@@ -10,7 +10,6 @@
 
 import type {
   BrokerEvent,
-  Ending,
   ErrorCode,
   Extend,
   GateConfig,
@@ -66,7 +65,6 @@ export interface SeenJob {
   readonly id: string;
   readonly queue: string;
   readonly state: JobState;
-  readonly ending?: Ending | undefined;
   readonly attempt: number;
   readonly at?: number | undefined;
   readonly body: number | string;

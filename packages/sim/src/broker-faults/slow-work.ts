@@ -1,7 +1,7 @@
 // A while in which workers finish a job now and then, while everything is healthy: between any two
 // things that happen, no place of a gate may idle for longer than it may.
 
-import { allQueues, type Broker, type GateInfo, type JobInfo } from "@sluice/protocol";
+import { allQueues, type Broker, type GateInfo, hasEnded, type JobInfo } from "@sluice/protocol";
 import { IdleBooks, type IdleGate, type IdleTotals, isPlace } from "../model/idle-books.ts";
 import type { Life } from "./life.ts";
 import type { Workload } from "./workload.ts";
@@ -15,11 +15,11 @@ const PAGE = 200;
 export async function slowWork(life: Life, workload: Workload): Promise<IdleTotals> {
   const { clock, recorder } = life;
   const books = new IdleBooks();
-  const leased = new Map<string, string>();
+  const running = new Map<string, string>();
   for (let steps = 0; steps * STEP_MS < LASTS_MS; steps++) {
     for (let left = STEP_MS; left > 0; ) {
       await life.quiet();
-      await look(recorder.broker, books, leased, life.now());
+      await look(recorder.broker, books, running, life.now());
       const before = clock.now();
       left = clock.step(left);
       books.pass(clock.now() - before);
@@ -32,20 +32,21 @@ export async function slowWork(life: Life, workload: Workload): Promise<IdleTota
 async function look(
   broker: Broker,
   books: IdleBooks,
-  leased: Map<string, string>,
+  running: Map<string, string>,
   now: number,
 ): Promise<void> {
   const gates = new Map((await broker.gates({ limit: 1_000 })).items.map((one) => [one.key, one]));
   const named = new Set<string>();
   const idle: IdleGate[] = [];
   for (const { name, config, stats } of await allQueues(broker)) {
-    const isFree = stats.freeWorkers > 0 && !stats.paused && stats.leased < config.capacity.leased;
+    const isFree =
+      stats.freeWorkers > 0 && !stats.paused && stats.running < config.capacity.running;
     for (const job of await jobsOf(broker, name)) {
-      if (job.ending === undefined) for (const key of job.gates) named.add(key);
+      if (!hasEnded(job.state)) for (const key of job.gates) named.add(key);
       const lease = `${job.worker} ${job.at}`;
-      if (job.state === "leased" && leased.get(job.id) !== lease) books.served(job.gates);
-      if (job.state === "leased") leased.set(job.id, lease);
-      else leased.delete(job.id);
+      if (job.state === "running" && running.get(job.id) !== lease) books.served(job.gates);
+      if (job.state === "running") running.set(job.id, lease);
+      else running.delete(job.id);
       const gate = job.state === "waiting" && isFree ? idleGate(job, gates, now) : undefined;
       if (gate !== undefined) idle.push(gate);
     }

@@ -90,7 +90,7 @@ export class Story {
     const counts = {
       waiting: of("waiting"),
       delayed: of("delayed"),
-      leased: of("leased"),
+      running: of("running"),
       kept: of("finished") + of("failed"),
       added: 0,
       finished: 0,

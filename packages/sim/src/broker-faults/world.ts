@@ -229,5 +229,5 @@ async function queuesOf(
 }
 
 function isBusy({ stats }: QueueInfo): boolean {
-  return stats.waiting + stats.delayed + stats.leased > 0;
+  return stats.waiting + stats.delayed + stats.running > 0;
 }

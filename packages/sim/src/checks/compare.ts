@@ -10,11 +10,11 @@ export function compareStats(engine: Engine, ledger: Ledger): void {
     const stats = engine.queueStats(name);
     equal("stats", "waiting of", stats.waiting, queue.waiting, name);
     equal("stats", "delayed of", stats.delayed, queue.delayed, name);
-    equal("stats", "leased of", stats.leased, queue.leased, name);
+    equal("stats", "leased of", stats.running, queue.leased, name);
     equal("stats", "bytes of", stats.bytes, queue.bytes, name);
-    for (const [tier, { waiting, leased }] of stats.perTier.entries()) {
+    for (const [tier, { waiting, running }] of stats.perTier.entries()) {
       equal("stats", `waiting in tier ${tier} of`, waiting, queue.waitingAt[tier], name);
-      equal("stats", `leased in tier ${tier} of`, leased, queue.leasedAt[tier], name);
+      equal("stats", `leased in tier ${tier} of`, running, queue.leasedAt[tier], name);
     }
   }
 }
@@ -33,7 +33,7 @@ export function compareAll(engine: Engine, ledger: Ledger, now: number): void {
   for (const pattern of ledger.gates.configured()) compareGate(engine, ledger, pattern, now);
   for (const [name, members] of ledger.groups) {
     const group = engine.group(name);
-    const known = new Set(group?.members.filter(({ ending }) => !ending).map(({ id }) => id));
+    const known = new Set(group?.members.filter(({ state }) => !state).map(({ id }) => id));
     const isWhole = group?.ended === false && [...members].every((id) => known.has(id));
     demand(
       isWhole,
@@ -49,7 +49,7 @@ function compareJob(engine: Engine, job: LedgerJob): void {
     return demand(false, "no job lost", () => `job ${job.id}, ${job.state}, is not there`);
   }
   equal("jobs", "queue of", view.queue, job.queue, job.id);
-  equal("jobs", "state of", view.state, job.state, job.id);
+  equal("jobs", "state of", view.state, stateOf(job), job.id);
   equal("jobs", "tier of", view.tier, job.tier, job.id);
   equal("jobs", "attempt of", view.attempt, job.attempt, job.id);
   equal("jobs", "attempts of", view.attempts, job.attempts, job.id);
@@ -60,6 +60,11 @@ function compareJob(engine: Engine, job: LedgerJob): void {
   equal("jobs", "gates of", [...view.gates].sort().join(), job.gates.join(), job.id);
   equal("jobs", "origin of", view.dead?.origin, job.origin?.queue, job.id);
   if (job.state !== "waiting") equal("jobs", "time of", view.at, job.time, job.id);
+}
+
+function stateOf({ state, origin }: LedgerJob): string {
+  if (state === "leased") return "running";
+  return state === "waiting" && origin !== undefined ? "dead" : state;
 }
 
 function compareGate(engine: Engine, ledger: Ledger, key: string, now: number): void {

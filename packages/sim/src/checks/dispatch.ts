@@ -11,7 +11,7 @@ export function judgeDispatch(ledger: Ledger, job: LedgerJob, now: number): void
     "pause",
     () => `queue ${job.queue} is paused, job ${job.id} goes out`,
   );
-  demand(queue.leased < queue.config.capacity.leased, "capacity", () => {
+  demand(queue.leased < queue.config.capacity.running, "capacity", () => {
     return `queue ${job.queue} has ${queue.leased} leased, job ${job.id} goes out`;
   });
   judgeOrder(ledger, job);

@@ -52,7 +52,7 @@ export function lostWake(
 
 function isWorkable(ledger: Ledger, demand: Demand, name: string): boolean {
   const { config, leased } = ledger.queue(name);
-  return !config.paused && leased < config.capacity.leased && demand.isFree(name);
+  return !config.paused && leased < config.capacity.running && demand.isFree(name);
 }
 
 // Strands that share gates, directly or through others, may rightly keep permits from one another.

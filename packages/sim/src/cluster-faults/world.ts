@@ -136,13 +136,13 @@ class World {
     const [first] = this.#routers;
     const stats: QueueInfo[] = [];
     for (const queue of Object.keys(QUEUES)) stats.push(await this.#during(first!.queue(queue)));
-    const sum = (field: "added" | "waiting" | "leased" | "delayed"): number =>
+    const sum = (field: "added" | "waiting" | "running" | "delayed"): number =>
       stats.reduce((total, info) => total + info.stats[field], 0);
     this.history.judge({
       ...stats[0]!.stats,
       added: sum("added"),
       waiting: sum("waiting"),
-      leased: sum("leased"),
+      running: sum("running"),
       delayed: sum("delayed"),
     });
   }
@@ -197,7 +197,7 @@ class World {
     for (;;) {
       try {
         const { members } = await router.groupEnded(group);
-        const ended = members.filter(({ ending }) => ending === "finished");
+        const ended = members.filter(({ state }) => state === "finished");
         if (ended.length !== names.length) {
           this.history.fail(`${group} ended with ${ended.length} of ${names.length} members`);
         }

@@ -81,5 +81,5 @@ async function serve(broker: Broker, workload: Workload, served: Set<string>): P
 }
 
 function isEmpty({ stats }: QueueInfo): boolean {
-  return stats.waiting + stats.delayed + stats.leased === 0;
+  return stats.waiting + stats.delayed + stats.running === 0;
 }

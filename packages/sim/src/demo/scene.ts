@@ -142,7 +142,7 @@ export class Scene {
   }
 
   #leased(): number {
-    return this.#engine.queueStats(QUEUE).leased;
+    return this.#engine.queueStats(QUEUE).running;
   }
 
   view(): SceneView {

@@ -18,7 +18,7 @@ export interface Watched {
 
 export interface GroupView {
   readonly ended: boolean;
-  readonly members: readonly { readonly id: number; readonly ending?: string }[];
+  readonly members: readonly { readonly id: number; readonly state?: string }[];
 }
 
 // The engine counts tokens in thousandths.
@@ -51,9 +51,8 @@ export function compare(model: Model, engine: Watched): void {
 function compareJob(job: ModelJob, view: JobView | undefined): void {
   const rule = "state of a job";
   if (view === undefined) throw new Broken(rule, `job ${job.id} (${job.state}) is unknown`);
-  const state = job.state === "ended" ? endState(job) : job.state;
   const of = job.id;
-  equal(rule, "state of job", view.state, state, of);
+  equal(rule, "state of job", view.state, stateOf(job), of);
   equal(rule, "queue of job", view.queue, job.queue, of);
   equal(rule, "tier of job", view.tier, job.tier, of);
   equal(rule, "lease of job", view.lease, job.lease, of);
@@ -61,7 +60,7 @@ function compareJob(job: ModelJob, view: JobView | undefined): void {
   equal(rule, "body of job", view.body, job.body, of);
   equal(rule, "origin of job", view.dead?.origin, job.origin, of);
   if (job.state === "ended") {
-    equal(rule, "ending of job", view.ending, job.ending, of);
+    equal(rule, "wait of job", view.waited !== undefined, job.ending === "wait-too-long", of);
     return;
   }
   equal(rule, "attempt of job", view.attempt, job.attempt, of);
@@ -77,15 +76,22 @@ function compareGroup(
 ): void {
   const rule = "groups";
   equal(rule, "members of group", view?.members.length, members.size, name);
-  for (const { id, ending } of view?.members ?? []) {
-    equal(rule, `ending of member ${id} of group`, ending, members.get(id), name);
+  for (const { id, state } of view?.members ?? []) {
+    equal(rule, `state of member ${id} of group`, state, endState(members.get(id)), name);
   }
   const isEnded = [...members.values()].every((ending) => ending !== undefined);
   equal(rule, "end of group", view?.ended, isEnded, name);
 }
 
-function endState(job: ModelJob): string {
-  return job.ending === "finished" ? "finished" : "failed";
+// In the words of users.
+function stateOf({ state, ending, origin }: ModelJob): string | undefined {
+  if (state === "ended") return endState(ending);
+  if (state === "leased") return "running";
+  return state === "waiting" && origin !== undefined ? "dead" : state;
+}
+
+function endState(ending: string | undefined): string | undefined {
+  return ending === "wait-too-long" ? "failed" : ending;
 }
 
 const COUNTS = [
@@ -106,7 +112,7 @@ function compareQueue(queue: ModelQueue, stats: QueueStats): void {
   const of = queue.name;
   equal(rule, "waiting of", stats.waiting, queue.waiting.size, of);
   equal(rule, "delayed of", stats.delayed, queue.delayed.size, of);
-  equal(rule, "leased of", stats.leased, queue.leased.size, of);
+  equal(rule, "running of", stats.running, queue.leased.size, of);
   equal(rule, "kept of", stats.kept, queue.kept.length, of);
   equal(rule, "paused of", stats.paused, queue.config.paused, of);
   equal(rule, "bytes of", stats.bytes, queue.bytes, of);
@@ -123,7 +129,7 @@ function compareTiers(queue: ModelQueue, stats: QueueStats): void {
   tiers.forEach((tier, index) => {
     const of = index;
     equal(rule, "waiting of", stats.perTier[index]?.waiting, tier.waiting, of);
-    equal(rule, "leased of", stats.perTier[index]?.leased, tier.leased, of);
+    equal(rule, "running of", stats.perTier[index]?.running, tier.leased, of);
   });
 }
 

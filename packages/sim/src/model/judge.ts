@@ -33,7 +33,7 @@ function judgeLease(model: Model, lease: Lease, job: ModelJob, queue: ModelQueue
   const rule = "a: the lease";
   demand(job.state === "waiting", rule, () => `job ${job.id} is ${job.state}, not waiting`);
   demand(!queue.config.paused, rule, () => `queue ${queue.name} is paused`);
-  demand(queue.leased.size < queue.config.capacity.leased, rule, () => "too many are leased");
+  demand(queue.leased.size < queue.config.capacity.running, rule, () => "too many are leased");
   equal(rule, `queue of job ${job.id}`, lease.queue, job.queue);
   equal(rule, `lease of job ${job.id}`, lease.lease, job.lease + 1);
   equal(rule, `attempt of job ${job.id}`, lease.attempt, job.attempt);

@@ -17,7 +17,7 @@ export function policyOf(name: string, options: QueueOptions): QueueConfig {
       jobs: 1_000_000,
       bytes: 1 << 30,
       delayed: 1_000_000,
-      leased: 1_000_000,
+      running: 1_000_000,
       ...options.capacity,
       perLane: options.capacity?.perLane ?? undefined,
     },

@@ -54,7 +54,7 @@ export class ModelQueue {
 
   // Whether a job of this queue could be handed out if its gates let it.
   get isFree(): boolean {
-    return !this.config.paused && this.slots > 0 && this.leased.size < this.config.capacity.leased;
+    return !this.config.paused && this.slots > 0 && this.leased.size < this.config.capacity.running;
   }
 
   get bytes(): number {

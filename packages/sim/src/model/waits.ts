@@ -28,7 +28,7 @@ export function adoptTooLongSoFar(model: Model): void {
 function endedByEngine(model: Model): ModelJob[] {
   return patient(model).filter((job) => {
     const view = model.eyes.job(job.id);
-    return view === undefined || view.ending === "wait-too-long";
+    return view === undefined || view.waited !== undefined;
   });
 }
 

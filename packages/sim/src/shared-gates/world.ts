@@ -169,7 +169,7 @@ class World {
     let left = 0;
     for (const { broker } of this.#partitions) {
       const { stats } = await broker!.queue("q");
-      left += stats.waiting + stats.delayed + stats.leased;
+      left += stats.waiting + stats.delayed + stats.running;
     }
     return left;
   }

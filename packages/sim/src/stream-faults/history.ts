@@ -81,10 +81,10 @@ export class History {
     if (!this.isSettled) this.fail(`${worker} was told that it is over`);
   }
 
-  judge({ added, waiting, leased, delayed }: QueueStats): void {
+  judge({ added, waiting, running, delayed }: QueueStats): void {
     if (this.#adding > 0) this.fail(`${this.#adding} adds were never answered`);
     if (added !== this.#idOf.size) this.fail(`${added} jobs of ${this.#idOf.size} that were added`);
-    const left = waiting + leased + delayed;
+    const left = waiting + running + delayed;
     if (left > 0) this.fail(`${left} jobs never came to an end`);
     if (this.#over.size !== this.#idOf.size) {
       this.fail(`${this.#over.size} finished of ${this.#idOf.size}`);

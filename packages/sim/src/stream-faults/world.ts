@@ -120,8 +120,8 @@ class World {
   async #isQuiet(): Promise<boolean> {
     if (!this.history.isSettled) return false;
     if (this.#options.away !== true) return true;
-    const { waiting, leased, delayed } = (await this.#broker!.queue("q")).stats;
-    return waiting + leased + delayed === 0;
+    const { waiting, running, delayed } = (await this.#broker!.queue("q")).stats;
+    return waiting + running + delayed === 0;
   }
 
   #leave(isAway: boolean): void {

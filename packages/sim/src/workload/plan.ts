@@ -146,7 +146,7 @@ function capacityOptions(random: Random, isSmall: boolean): QueueOptions {
     capacity: {
       jobs: isSmall ? random.between(5, 40) : 150,
       delayed: isSmall ? random.between(2, 20) : 150,
-      ...(random.chance(0.2) ? { leased: random.between(2, 6) } : {}),
+      ...(random.chance(0.2) ? { running: random.between(2, 6) } : {}),
       ...(random.chance(0.2) ? { perLane: random.between(3, 30) } : {}),
       ...(random.chance(0.1) ? { bytes: 20_000 } : {}),
     },

@@ -252,7 +252,7 @@ function planCapacity(random: Random): Partial<Plan> {
       bytes: random.pick([1e9, 200]),
       delayed: random.between(1, 6),
       ...(random.chance(0.3) ? { perLane: random.between(1, 4) } : {}),
-      ...(random.chance(0.2) ? { leased: random.between(1, 4) } : {}),
+      ...(random.chance(0.2) ? { running: random.between(1, 4) } : {}),
     },
     ...(hasAdmission ? { admission: { fill: 0.5, rate: 2, burst: 2 } } : {}),
   };

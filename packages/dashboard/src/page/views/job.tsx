@@ -1,4 +1,4 @@
-import { type HistoryEntry, type JobJson, type Why, whyText } from "@sluice/protocol";
+import { type HistoryEntry, hasEnded, type JobJson, type Why, whyText } from "@sluice/protocol";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { at, call } from "../data/api.ts";
@@ -66,21 +66,20 @@ function whyNow(why: Why, now: number): string {
 }
 
 function nowText(why: Why): string {
-  if (why.state === "leased") return "running";
   return why.state === "waiting" && why.reason === "gated" ? `gated by ${why.gate}` : why.state;
 }
 
 function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Element {
-  const { id, state, dead } = job;
-  const hasEnded = state === "finished" || state === "failed";
-  const canRetry = hasEnded || state === "delayed" || (dead !== undefined && state !== "leased");
+  const { id, state } = job;
+  const isOver = hasEnded(state);
+  const canRetry = isOver || state === "delayed" || state === "dead";
   return (
     <div class="actions">
       <Action
         title={`Retry job ${id}`}
         label="Retry"
         isDisabled={!canRetry}
-        text={retryText(job, hasEnded)}
+        text={retryText(job)}
         verb="Retry"
         run={async () => {
           await call("POST", at(["jobs", id, "retry"]));
@@ -92,7 +91,7 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
         title={`Cancel job ${id}`}
         label="Cancel"
         isDangerous
-        isDisabled={hasEnded}
+        isDisabled={isOver}
         text="It is cancelled for good; a worker that has it is told to stop."
         verb="Cancel it"
         run={async () => {
@@ -105,22 +104,23 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
   );
 }
 
-function retryText({ dead }: JobJson, hasEnded: boolean): string {
+function retryText({ dead, state }: JobJson): string {
   if (dead !== undefined) return `It returns to queue ${dead.origin}, with all its attempts.`;
-  return hasEnded ? "It runs again as if it were new." : "It is due at once.";
+  return hasEnded(state) ? "It runs again as if it were new." : "It is due at once.";
 }
 
 function JobFacts({ job }: { job: JobJson }): JSX.Element {
   const now = useNow();
-  const { queue, state, ending, tier, fairnessKey, attempt, attempts, addedAt, dead } = job;
-  const tone = state === "finished" ? "good" : state === "failed" ? "bad" : undefined;
+  const { queue, state, tier, fairnessKey, attempt, attempts, addedAt, dead } = job;
+  const tone =
+    state === "finished" ? "good" : hasEnded(state) || state === "dead" ? "bad" : undefined;
   return (
     <dl class="facts">
       <Fact label="queue">
         <a href={link("queues", queue, "jobs")}>{queue}</a>
       </Fact>
       <Fact label="state" tone={tone}>
-        {ending ?? (state === "leased" ? "running" : state)}
+        {state}
       </Fact>
       <Fact label="lane">{cut(laneText(fairnessKey), FACT_CHARS)}</Fact>
       <Fact label="tier">{tier}</Fact>
@@ -180,7 +180,6 @@ interface LifeProps {
 
 function Life({ job, history = [], why }: LifeProps): JSX.Element {
   const now = useNow();
-  const hasEnded = job.state === "finished" || job.state === "failed";
   return (
     <section>
       <h2>Life</h2>
@@ -194,7 +193,7 @@ function Life({ job, history = [], why }: LifeProps): JSX.Element {
             <span>{visible(detail)}</span>
           </li>
         ))}
-        {!hasEnded && why !== undefined && (
+        {!hasEnded(job.state) && why !== undefined && (
           <li class="now">
             <time>now</time>
             <b>{nowText(why)}</b>

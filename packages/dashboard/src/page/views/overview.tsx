@@ -63,12 +63,12 @@ export function OverviewView(): JSX.Element {
 }
 
 function Totals({ data }: { data: Overview | undefined }): JSX.Element {
-  const { queues = 0, waiting = 0, leased = 0, inRate = 0, outRate = 0 } = data?.totals ?? {};
+  const { queues = 0, waiting = 0, running = 0, inRate = 0, outRate = 0 } = data?.totals ?? {};
   return (
     <dl class="facts">
       <Fact label="queues">{count(queues)}</Fact>
       <Fact label="waiting">{count(waiting)}</Fact>
-      <Fact label="running">{count(leased)}</Fact>
+      <Fact label="running">{count(running)}</Fact>
       <Fact label="in / s">{rate(inRate)}</Fact>
       <Fact label="out / s">{rate(outRate)}</Fact>
     </dl>

@@ -17,11 +17,11 @@ const SOON_MS = 1_000;
 /** How a queue is, in words: why it stands still when it does. */
 export function standingText(item: OverviewItem, now: number): string {
   const { standing, stats, outRate, failureRate } = item;
-  const { waiting, leased } = stats;
+  const { waiting, running } = stats;
   if (standing === undefined) {
-    if (waiting + leased === 0) return "empty";
-    if (outRate > 0) return `moving, ${count(leased)} running`;
-    return leased > 0 ? `${count(leased)} running` : "waiting for a worker";
+    if (waiting + running === 0) return "empty";
+    if (outRate > 0) return `moving, ${count(running)} running`;
+    return running > 0 ? `${count(running)} running` : "waiting for a worker";
   }
   switch (standing.reason) {
     case "paused":

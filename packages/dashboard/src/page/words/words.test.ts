@@ -66,7 +66,7 @@ test("lanes have names and addresses, paths too", () => {
   assert.equal(laneAddress(["a", "b"]), '["a","b"]');
 });
 
-const STATS = { waiting: 3, leased: 0, delayed: 0 } as OverviewItem["stats"];
+const STATS = { waiting: 3, running: 0, delayed: 0 } as OverviewItem["stats"];
 const queue = (standing: Standing | undefined, outRate = 0, stats = STATS): OverviewItem => ({
   name: "q",
   stats,
@@ -116,8 +116,8 @@ test("of several gates each is named, and what was not looked at is not claimed"
 });
 
 test("a queue that does not stand still is said to move only when it does", () => {
-  const text = (outRate: number, waiting: number, leased: number): string =>
-    standingText(queue(undefined, outRate, { ...STATS, waiting, leased }), 0);
+  const text = (outRate: number, waiting: number, running: number): string =>
+    standingText(queue(undefined, outRate, { ...STATS, waiting, running }), 0);
   assert.equal(text(1, 5, 2), "moving, 2 running");
   assert.equal(text(0, 5, 2), "2 running");
   assert.equal(text(0, 0, 0), "empty");

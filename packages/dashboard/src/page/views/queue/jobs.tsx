@@ -1,4 +1,10 @@
-import type { JobJson, JobState, JobsJson, QueueStats } from "@sluice/protocol";
+import {
+  JOB_STATES,
+  type JobJson,
+  type JobState,
+  type JobsJson,
+  type QueueStats,
+} from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
@@ -12,17 +18,20 @@ import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
 
-const STATES: readonly JobState[] = ["waiting", "delayed", "leased", "finished", "failed"];
 const PER_PAGE = 25;
 const ERROR_CHARS = 160;
 
 export interface JobsProps {
   queue: string;
   stats: QueueStats | undefined;
+  /** It is the dead letter queue of another. */
+  isDeadLetters: boolean;
 }
 
-export function Jobs({ queue, stats }: JobsProps): JSX.Element {
-  const [state, setState] = useState<JobState>("waiting");
+export function Jobs({ queue, stats, isDeadLetters }: JobsProps): JSX.Element {
+  const first = isDeadLetters ? "dead" : "waiting";
+  const [chosenState, setState] = useState<JobState>();
+  const state = chosenState ?? first;
   const [search, setSearch] = useState("");
   const [before, setBefore] = useState<readonly string[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -41,7 +50,11 @@ export function Jobs({ queue, stats }: JobsProps): JSX.Element {
   return (
     <>
       <div class="tools">
-        <StateChoice state={state} stats={stats} onChoose={(one) => look({ state: one })} />
+        <StateChoice
+          state={state}
+          counts={{ [first]: stats?.waiting, delayed: stats?.delayed, running: stats?.running }}
+          onChoose={(one) => look({ state: one })}
+        />
         <Search
           label="Search ids, lanes, errors, payloads"
           value={search}
@@ -59,24 +72,19 @@ export function Jobs({ queue, stats }: JobsProps): JSX.Element {
 
 interface StateChoiceProps {
   state: JobState;
-  stats: QueueStats | undefined;
+  counts: Partial<Record<JobState, number | undefined>>;
   onChoose(state: JobState): void;
 }
 
-function StateChoice({ state, stats, onChoose }: StateChoiceProps): JSX.Element {
-  const counts: Partial<Record<JobState, number | undefined>> = {
-    waiting: stats?.waiting,
-    delayed: stats?.delayed,
-    leased: stats?.leased,
-  };
+function StateChoice({ state, counts, onChoose }: StateChoiceProps): JSX.Element {
   return (
     <fieldset class="states">
       <legend class="unseen">State</legend>
-      {STATES.map((one) => (
+      {JOB_STATES.map((one) => (
         <label key={one}>
           <input type="radio" name="state" checked={one === state} onChange={() => onChoose(one)} />
           <span>
-            {one === "leased" ? "running" : one}
+            {one}
             {counts[one] === undefined ? "" : ` ${count(counts[one])}`}
           </span>
         </label>

@@ -9,7 +9,7 @@ import { count, laneAddress, laneText, percent } from "../../words/format.ts";
 
 const SORTS = [
   ["waiting", "most waiting"],
-  ["leased", "most running"],
+  ["running", "most running"],
   ["received", "most received"],
   ["weight", "largest weight"],
 ] as const satisfies readonly (readonly [LaneSort, string])[];
@@ -96,7 +96,7 @@ function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.
                 {count(lane.waiting)}
               </td>
               <td class="number" data-label="running">
-                {count(lane.leased)}
+                {count(lane.running)}
               </td>
               <td class="number" data-label="weight">
                 <WeightAction queue={queue} lane={lane} onChange={onChange} />

@@ -46,7 +46,9 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
       </nav>
       <div class="tab">
         {tab === "lanes" && <Lanes queue={queue} tiers={data?.config.tiers} />}
-        {tab === "jobs" && <Jobs queue={queue} stats={data?.stats} />}
+        {tab === "jobs" && (
+          <Jobs queue={queue} stats={data?.stats} isDeadLetters={item?.isDeadLetters === true} />
+        )}
         {tab === "workers" && <Workers queue={queue} />}
         {tab === "settings" && <Settings info={data} />}
       </div>
@@ -76,7 +78,7 @@ function Figures({ info, overview }: FiguresProps): JSX.Element {
     <dl class="facts">
       <Fact label="waiting">{figure(stats?.waiting)}</Fact>
       <Fact label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</Fact>
-      <Fact label="running">{figure(stats?.leased)}</Fact>
+      <Fact label="running">{figure(stats?.running)}</Fact>
       <Fact label="free">{figure(stats?.freeWorkers)}</Fact>
       <Fact label="delayed">{figure(stats?.delayed)}</Fact>
       <Fact label="in / s">{rate(item?.inRate ?? 0)}</Fact>

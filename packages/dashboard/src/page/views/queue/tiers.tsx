@@ -8,12 +8,12 @@ export function Tiers({ info }: { info: QueueInfo | undefined }): JSX.Element {
   const most = Math.max(1, ...tiers.map(({ waiting }) => waiting));
   return (
     <section class="tiers" aria-label="tiers">
-      {tiers.map(({ name, waiting, leased }) => (
+      {tiers.map(({ name, waiting, running }) => (
         <div key={name} class="tier">
           <span>tier {name}</span>
           <meter min={0} max={most} value={waiting} aria-label={`waiting in tier ${name}`} />
           <span>
-            <b>{count(waiting)}</b> waiting, {count(leased)} running
+            <b>{count(waiting)}</b> waiting, {count(running)} running
           </span>
         </div>
       ))}

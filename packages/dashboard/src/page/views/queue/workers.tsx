@@ -46,13 +46,13 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
 
 function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { name, free, leased } = worker;
+  const { name, free, running } = worker;
   return (
     <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <b>{visible(name)}</b>
         <span>
-          holds {count(leased)}, would take {count(free)} more
+          holds {count(running)}, would take {count(free)} more
         </span>
       </summary>
       {isOpen && <Held queue={queue} worker={name} />}
@@ -62,7 +62,7 @@ function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.E
 
 function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element {
   const now = useNow();
-  const query = { state: "leased", worker, limit: HELD_SHOWN };
+  const query = { state: "running", worker, limit: HELD_SHOWN };
   const { data } = useLive<JobsJson>(at(["queues", queue, "jobs"], query), ofQueue(queue));
   const isCut = data?.cursor !== undefined;
   if (data?.items.length === 0) {
