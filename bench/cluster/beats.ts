@@ -4,9 +4,9 @@
 // what a node looks at four times a second whatever it has heard.
 
 import { setImmediate } from "node:timers/promises";
-import { SystemClock } from "@sluice/broker";
 import { Ownership } from "@sluice/cluster/node";
 import { MemoryRegistry } from "@sluice/cluster/registry";
+import { SystemClock } from "@sluice/protocol";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 

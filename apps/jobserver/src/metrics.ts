@@ -27,7 +27,7 @@ export function addMetrics(registry: Registry, { stats, list }: JobServer): void
     for (const { name, capacity } of stats.sizes) set(name, capacity);
   });
   perTier(registry, "jobserver_oldest_seconds", "Age of the oldest that waits", async (set) => {
-    const now = Date.now();
+    const now = stats.now();
     for (const book of stats.books) set(book.name, (book.stats(now).oldest_age_ms ?? 0) / 1000);
   });
   new Gauge({

@@ -1,5 +1,5 @@
 /** What the server counts: per tier since it started, and depths as they are now. */
-import type { Queue } from "sluice";
+import { type Queue, SystemClock } from "sluice";
 import type { Config, TierSize } from "./config.ts";
 import type { ListStatus, PriorityList } from "./priority-list.ts";
 import type { Submission } from "./submission.ts";
@@ -37,6 +37,7 @@ export class ServerStats {
   readonly books: readonly TierBook[];
   readonly #parts: Parts;
   #sizes: readonly TierSize[];
+  readonly #clock = new SystemClock();
   #changedAt: number | undefined = undefined;
   /** Submissions that are not answered yet, and jobs that began meanwhile: some may be theirs. */
   #submitting = 0;
@@ -91,7 +92,7 @@ export class ServerStats {
     if (tier !== wanted) this.books[wanted]!.spilled += 1;
     this.#touch();
     const position = book.waitingOf(submitter) + 1;
-    if (!this.#early.delete(uid)) book.wait({ uid, submitter, addedAt: Date.now() });
+    if (!this.#early.delete(uid)) book.wait({ uid, submitter, addedAt: this.now() });
     return position;
   }
 
@@ -117,7 +118,7 @@ export class ServerStats {
   async report(): Promise<StatsReport> {
     const { config, list } = this.#parts;
     const depths = await this.depths();
-    const now = Date.now();
+    const now = this.now();
     const flat: Record<string, number> = {
       fast_queue_depth: 0,
       slow_queue_depth: 0,
@@ -151,7 +152,11 @@ export class ServerStats {
     this.#touch();
   }
 
+  now(): number {
+    return this.#clock.now();
+  }
+
   #touch(): void {
-    this.#changedAt = Date.now();
+    this.#changedAt = this.now();
   }
 }

@@ -1,7 +1,7 @@
 /** `sluice retracker`: starts, says what it does, reloads on SIGHUP, ends on SIGINT and SIGTERM. */
 
+import { SystemClock } from "sluice";
 import { Chore } from "./chore.ts";
-import { WallClock } from "./clock.ts";
 import { openDashboard } from "./dashboard.ts";
 import { Retracker } from "./retracker.ts";
 import { readSettings } from "./settings/read-settings.ts";
@@ -62,7 +62,7 @@ async function serve(
   };
   const { stats_interval: seconds } = retracker.settings;
   const run = async (): Promise<void> => print(await summary(retracker));
-  const clock = new WallClock();
+  const clock = new SystemClock();
   const chore =
     seconds === 0 ? undefined : new Chore({ clock, everyMs: seconds * 1000, run, onError: tell });
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,8 +1,7 @@
 /** The retracker as a whole: what it is made of, how it starts, reloads and ends. */
 import { join } from "node:path";
-import { type Clock, Sluice } from "sluice";
+import { type Clock, Sluice, SystemClock } from "sluice";
 import { Chore } from "./chore.ts";
-import { WallClock } from "./clock.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
 import { NUMWANT_MAX, RETRY_AFTER_MS_MAX } from "./limits.ts";
@@ -78,7 +77,7 @@ export class Retracker implements AsyncDisposable {
 
   static async open(options: RetrackerOptions = {}): Promise<Retracker> {
     const settings = complete(options.settings ?? {});
-    const clock = options.clock ?? new WallClock();
+    const clock = options.clock ?? new SystemClock();
     const onError = options.onError ?? ((error: unknown) => console.error(error));
     // What is open when a later step fails, as when a port is taken, is closed again.
     await using opened = new AsyncDisposableStack();

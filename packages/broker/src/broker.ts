@@ -14,10 +14,10 @@ import {
   type LeasedJob,
   type LeaseOptions,
   SluiceError,
+  SystemClock,
   type TableCalls,
 } from "@sluice/protocol";
 import { AddCalls } from "./add.ts";
-import { SystemClock } from "./clock.ts";
 import { GateCalls } from "./gates.ts";
 import { GroupCalls } from "./groups.ts";
 import { HandOut } from "./hand-out.ts";

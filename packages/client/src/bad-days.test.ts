@@ -1,9 +1,9 @@
 /** What a worker does when the log fails, falls behind, or a handler blocks everything. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBroker, SystemClock } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import { type Log, MemoryLog } from "@sluice/log";
-import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
+import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
 import { FakeClock, SluiceHandles } from "./index.ts";
 import { CLOSE_TIMEOUT_MS, UNCONFIRMED_MAX } from "./limits.ts";
 

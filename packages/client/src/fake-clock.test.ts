@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { clockConformance } from "@sluice/protocol/conformance";
 import { FakeClock } from "./fake-clock.ts";
 
 const clockAt = (now: number): FakeClock => new FakeClock({ now });
+
+clockConformance(
+  "FakeClock",
+  () => {
+    const clock = new FakeClock();
+    return { clock, pass: (ms) => clock.advance(ms) };
+  },
+  test,
+);
 
 test("it stands still until it is moved", async () => {
   const clock = clockAt(1_000);

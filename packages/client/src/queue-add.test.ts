@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBroker, SystemClock } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { Sluice as Embedded } from "sluice";
 import { SluiceHandles } from "./index.ts";
 import { Job } from "./job.ts";

@@ -1,6 +1,12 @@
 /** The client: queues, gates, groups and stores over any Broker port. */
-import { allQueues, type Broker, type GateInfo, type QueueInfo, type Why } from "@sluice/protocol";
-import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import {
+  allQueues,
+  type Broker,
+  type GateInfo,
+  type QueueInfo,
+  SystemClock,
+  type Why,
+} from "@sluice/protocol";
 import { Activity } from "./activity.ts";
 import { typedAs } from "./as-typed.ts";
 import { Connection, type SluiceParts } from "./connection.ts";
@@ -54,7 +60,7 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
   static async connect(url: string, options: ConnectOptions = {}): Promise<SluiceHandles> {
     const link = new LinkFeed();
     const port = await connectBroker(url, { ...options, onLink: link.tell });
-    return new SluiceHandles({ port, clock: STEADY_CLOCK, failed: port.failure, link });
+    return new SluiceHandles({ port, clock: new SystemClock(), failed: port.failure, link });
   }
 
   /**

@@ -31,5 +31,6 @@ export type * from "./policy.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
 export type * from "./stats.ts";
+export { SystemClock } from "./system-clock.ts";
 export type * from "./why.ts";
 export { whyText } from "./why-text.ts";

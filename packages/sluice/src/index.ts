@@ -17,6 +17,7 @@ export {
   type QueueInfo,
   type QueueStats,
   SluiceError,
+  SystemClock,
   type Timer,
   type Why,
   type WorkerInfo,

@@ -1,4 +1,4 @@
-import { openBroker, SystemClock } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import {
   type ConnectOptions,
   LinkFeed,
@@ -9,7 +9,7 @@ import {
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
 import type { Log } from "@sluice/log";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { checkOptions, type OpenOptions, openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
 

@@ -1,6 +1,5 @@
 /** The real clock, which can also be told that some time has passed. */
-import type { Clock, Timer } from "sluice";
-import { WallClock } from "../clock.ts";
+import { type Clock, SystemClock, type Timer } from "sluice";
 
 interface Alarm {
   readonly time: number;
@@ -9,7 +8,7 @@ interface Alarm {
 }
 
 export class SkippingClock implements Clock {
-  readonly #clock = new WallClock();
+  readonly #clock = new SystemClock();
   readonly #alarms = new Set<Alarm>();
   #skipped = 0;
 

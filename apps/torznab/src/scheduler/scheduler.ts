@@ -15,13 +15,13 @@ import {
   type Queue,
   type Sluice,
   SluiceError,
+  SystemClock,
   type Timer,
   Unrecoverable,
   type WorkContext,
   type Worker,
   type WorkJob,
 } from "sluice";
-import { systemClock } from "../clock.ts";
 import { answered, endedBy, failed, finishedBy } from "./ending.ts";
 import { Fault } from "./fault.ts";
 import { keptOf } from "./kept.ts";
@@ -66,7 +66,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
 
   private constructor(options: SchedulerOptions<Params, Result>, queue: Queue<Payload<Params>>) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? new SystemClock();
     this.#queue = queue;
     this.#gates = new Gates(options.sluice);
   }

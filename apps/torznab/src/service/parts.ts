@@ -2,9 +2,8 @@
 import { mkdir } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
 import { join } from "node:path";
-import { type Clock, Sluice } from "sluice";
+import { type Clock, Sluice, SystemClock } from "sluice";
 import { TorznabClient } from "../client/torznab-client.ts";
-import { systemClock } from "../clock.ts";
 import type { Settings } from "../settings/settings.ts";
 import { XmlReaders } from "../xml/readers.ts";
 import { Asker } from "./ask.ts";
@@ -34,7 +33,7 @@ export interface Parts {
 }
 
 export async function openParts(options: ServiceOptions): Promise<Parts> {
-  const { settings, clock = systemClock, lookup } = options;
+  const { settings, clock = new SystemClock(), lookup } = options;
   await mkdir(settings.dir, { recursive: true, mode: 0o700 });
   const vault = await Vault.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
   const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });

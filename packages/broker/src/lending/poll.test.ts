@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
-import { SystemClock } from "../clock.ts";
+import { SystemClock } from "@sluice/protocol";
 import { type LocalBroker, openBroker } from "../index.ts";
 import type { LendAnswer, LendRequest } from "./port.ts";
 

@@ -1,9 +1,8 @@
 /** A node of a cluster: all that `sluice serve --cluster` runs. */
-import { SystemClock } from "@sluice/broker";
 import { dialWs } from "@sluice/cluster/client";
 import { ClusterNode, type LogShare } from "@sluice/cluster/node";
 import { NatsLog, type NatsLogOptions, REPLICAS_MAX, readDurability } from "@sluice/log/nats";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { readPem } from "../read-pem.ts";
 import { clusterPage } from "./cluster-page.ts";
 import { LEAVE_MS, LOG_DEADLINE_MS } from "./limits.ts";

@@ -3,9 +3,8 @@
  * that allow only so much. The quiet tenant's jobs go first, and no throttled one holds up another.
  */
 
-import { SystemClock } from "@sluice/broker";
 import { SluiceHandles } from "@sluice/client";
-import type { Broker } from "@sluice/protocol";
+import { type Broker, SystemClock } from "@sluice/protocol";
 
 const NOISY_EVERY_MS = 50;
 const NOISY_JOBS = 10;

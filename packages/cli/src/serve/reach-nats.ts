@@ -1,8 +1,7 @@
-import { SystemClock } from "@sluice/broker";
 import { keepTrying } from "@sluice/cluster/node";
 import { NatsRegistry } from "@sluice/cluster/registry";
 import { connectNats, lastingFault } from "@sluice/log/nats";
-import { SluiceError } from "@sluice/protocol";
+import { SluiceError, SystemClock } from "@sluice/protocol";
 import { type NatsAddress, natsAccess, parseNatsAddress, withoutLogin } from "../nats-address.ts";
 import { NATS_MS_MAX } from "./limits.ts";
 import type { ServeSettings } from "./settings.ts";

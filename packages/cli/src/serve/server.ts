@@ -1,7 +1,7 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
-import { type OpenOptions, openBroker, SystemClock } from "@sluice/broker";
+import { type OpenOptions, openBroker } from "@sluice/broker";
 import { describeTorn, FileLog, type Log, MemoryLog, type TornTail } from "@sluice/log";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import {
   type CreatedKey,
   type LogLevel,

@@ -1,5 +1,4 @@
-import type { Clock } from "@sluice/protocol";
-import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type Clock, SystemClock } from "@sluice/protocol";
 import { type Duration, parseDuration } from "../duration.ts";
 import { invalid, unknownField } from "../invalid.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
@@ -73,7 +72,7 @@ function linkOf(url: string, parts: ConnectParts): LinkOptions {
     url,
     apiKey: parts.apiKey,
     client: parts.client ?? "sluice",
-    clock: parts.clock ?? STEADY_CLOCK,
+    clock: parts.clock ?? new SystemClock(),
     dial: parts.dial ?? dialWebSocket,
     random: parts.random ?? randomly,
     defer: parts.defer ?? endOfTurn,

@@ -16,8 +16,9 @@ import {
   type QueueInfo,
   type QueueOptions,
   SluiceError,
+  SystemClock,
 } from "@sluice/protocol";
-import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
+import type { Socket } from "@sluice/protocol/wire";
 import { OwnerDial } from "../node/owner-dial.ts";
 import { PATIENCE_MS } from "../partitions/limits.ts";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
@@ -48,7 +49,7 @@ export async function connectCluster(
     addressOf: (partition) => view.addressOf(partition),
     onChange: (listener) => view.onChange(listener),
     dial,
-    clock: STEADY_CLOCK,
+    clock: new SystemClock(),
   });
   const partitions = new LocalPartitions({
     elsewhere: owners.dial,

@@ -3,9 +3,9 @@
  * router makes where it belongs. A log that fails closes its partition, never the node.
  */
 import { randomUUID } from "node:crypto";
-import { type OpenOptions, SystemClock } from "@sluice/broker";
+import type { OpenOptions } from "@sluice/broker";
 import type { Log } from "@sluice/log";
-import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
+import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import type { ClusterDoor, ClusterStatus, OwnPart } from "@sluice/server";
 import { LocalPartitions } from "../partitions/local-partitions.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { SystemClock } from "@sluice/broker";
+import { SystemClock } from "@sluice/protocol";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
 import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
 import { Houses } from "./houses.ts";

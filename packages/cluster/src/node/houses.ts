@@ -1,8 +1,7 @@
 /** The partitions that this node has open: each a broker on its log, and the streams to it. */
 import { type LocalBroker, type OpenOptions, openBroker } from "@sluice/broker";
 import type { Log } from "@sluice/log";
-import type { Clock, SluiceError } from "@sluice/protocol";
-import { STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type Clock, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { Admit } from "@sluice/server";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { LocalPartitions } from "../partitions/local-partitions.ts";
@@ -261,7 +260,7 @@ export class Houses implements PartitionHost {
       resumeMs: this.#options.resumeMs,
       heartbeatMs: HEARTBEAT_MS,
       handshakeMs: HANDSHAKE_MS,
-      clock: STEADY_CLOCK,
+      clock: new SystemClock(),
       defer: setImmediate,
     };
   }

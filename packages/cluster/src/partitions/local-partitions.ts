@@ -6,8 +6,8 @@
  */
 import type { Homes, LendAnswer } from "@sluice/broker";
 import { type LinkEvent, reachBroker } from "@sluice/client/remote";
-import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
-import { type Socket, STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
+import type { Socket } from "@sluice/protocol/wire";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { Partitions } from "../directory.ts";
 import { homeOfGate } from "../hash.ts";
@@ -55,7 +55,7 @@ export class LocalPartitions implements Partitions {
   /** This process owns the partition from now on, and `broker` is open on its log. */
   serve(partition: number, broker: Broker): void {
     this.withdraw(partition);
-    const { clock = STEADY_CLOCK, defer = setImmediate, resumeMs = RESUME_MS } = this.#options;
+    const { clock = new SystemClock(), defer = setImmediate, resumeMs = RESUME_MS } = this.#options;
     const { isNode = false } = this.#options;
     const port = new PartitionPort(partition, broker, (error) => {
       if (this.#served.get(partition)?.port !== port) return;

@@ -41,9 +41,9 @@ import {
   type RedriveOptions,
   type StatsOptions,
   type StoreEntry,
+  SystemClock,
   type Why,
 } from "@sluice/protocol";
-import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import type { Directory, Partitions } from "../directory.ts";
 import { CallerGroups } from "./caller-groups.ts";
 import { ClusterGates } from "./cluster-gates.ts";
@@ -113,7 +113,7 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     });
   }
 
-  constructor({ directory, partitions, clock = STEADY_CLOCK, quietMs }: ClusterRouterOptions) {
+  constructor({ directory, partitions, clock = new SystemClock(), quietMs }: ClusterRouterOptions) {
     super();
     const calls = new PartitionCalls({ directory, partitions, clock });
     this.#calls = calls;

@@ -1,7 +1,6 @@
 import type { TestContext } from "node:test";
-import { SystemClock } from "@sluice/broker";
 import { connectBroker, dialWebSocket } from "@sluice/client/remote";
-import type { Broker, Timer } from "@sluice/protocol";
+import { type Broker, SystemClock, type Timer } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
 import { ClusterNode } from "../node/cluster-node.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";

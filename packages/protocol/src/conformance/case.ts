@@ -26,3 +26,10 @@ export function durableCases(subject: string, table: Table): ConformanceCase[] {
     { subject: `${subject}, after a close`, name, reopens: "close" as const, run },
   ]);
 }
+
+/** What registers one test, such as `test` of `node:test`. */
+export type Register = (name: string, run: (test: RunningTest) => Promise<void>) => unknown;
+
+export interface RunningTest {
+  skip(reason: string): void;
+}

@@ -2,7 +2,7 @@ import { adding, repeating, repeatingSurvives } from "./add.ts";
 import { bounding } from "./call-options.ts";
 import { cancelling } from "./cancel.ts";
 import { admission, capacity, results } from "./capacity.ts";
-import type { ConformanceCase } from "./case.ts";
+import type { ConformanceCase, Register, RunningTest } from "./case.ts";
 import { closing } from "./close.ts";
 import { consuming, working } from "./consume.ts";
 import { coolingRights, coolingRightsSurvive } from "./cooling-rights.ts";
@@ -31,7 +31,8 @@ import { Scene } from "./scene.ts";
 import { storing } from "./stores.ts";
 import { explaining } from "./why.ts";
 
-export type { ConformanceCase } from "./case.ts";
+export type { ConformanceCase, Register } from "./case.ts";
+export { clockConformance } from "./clock.ts";
 export type { HowItEnds, Open, Opened } from "./opened.ts";
 
 /** All that the port promises, a sentence each. */
@@ -97,13 +98,6 @@ const CASES: readonly ConformanceCase[] = [
   ...policiesSurvive,
   ...storesSurvive,
 ];
-
-/** What registers one test, such as `test` of `node:test`. */
-export type Register = (name: string, run: (test: RunningTest) => Promise<void>) => unknown;
-
-export interface RunningTest {
-  skip(reason: string): void;
-}
 
 /**
  * The suite that an implementation of the Broker port must pass. It registers one test a case;

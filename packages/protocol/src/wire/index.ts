@@ -54,5 +54,4 @@ export {
   writeLease,
 } from "./requests.ts";
 export type { Socket } from "./socket.ts";
-export { STEADY_CLOCK } from "./steady-clock.ts";
 export { FrameWriter } from "./writer.ts";

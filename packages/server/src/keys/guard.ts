@@ -37,9 +37,9 @@ import {
   type QueuesOptions,
   SluiceError,
   type StatsOptions,
+  SystemClock,
   type Why,
 } from "@sluice/protocol";
-import { STEADY_CLOCK } from "@sluice/protocol/wire";
 import { forAllowed } from "../batch.ts";
 import type { Access } from "./access.ts";
 import { forbidden } from "./grant.ts";
@@ -222,7 +222,9 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
 }
 
 defineCalls(Guard, (name, row) => guardedCall(name, row));
-boundCalls(Guard, { clockOf: () => STEADY_CLOCK });
+const CLOCK = new SystemClock();
+
+boundCalls(Guard, { clockOf: () => CLOCK });
 
 function isEmpty(options: QueueOptions): boolean {
   return typeof options === "object" && options !== null && Object.keys(options).length === 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SystemClock } from "@sluice/broker";
 import { SluiceHandles } from "@sluice/client";
+import { SystemClock } from "@sluice/protocol";
 import { start } from "../testing/start.ts";
 
 test("what HTTP adds a worker in the process reads, and the other way round", async (t) => {

@@ -2,8 +2,8 @@
 import type { Server as HttpServer, IncomingMessage } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
-import { type Broker, type Clock, SluiceError } from "@sluice/protocol";
-import { FRAME_BYTES_MAX, STEADY_CLOCK } from "@sluice/protocol/wire";
+import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
+import { FRAME_BYTES_MAX } from "@sluice/protocol/wire";
 import { type WebSocket, WebSocketServer } from "ws";
 import { endWith } from "../shell/broken.ts";
 import {
@@ -114,7 +114,7 @@ class Stream {
       resumeMs: options.resumeMs ?? RESUME_MS,
       heartbeatMs,
       handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
-      clock: options.clock ?? STEADY_CLOCK,
+      clock: options.clock ?? new SystemClock(),
       defer: setImmediate,
     });
   }

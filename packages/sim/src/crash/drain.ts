@@ -1,9 +1,9 @@
 // Everything is healthy again: what is left is delivered and acked, and then nothing may be left.
 
 import { setTimeout } from "node:timers/promises";
-import { openBroker, SystemClock } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
-import { allQueues, type Broker, type QueueInfo } from "@sluice/protocol";
+import { allQueues, type Broker, type QueueInfo, SystemClock } from "@sluice/protocol";
 import type { Checker } from "../broker-faults/checker.ts";
 import { observe } from "../broker-faults/observe.ts";
 import { JobMaker, makePlan } from "../broker-faults/plan.ts";

@@ -34,7 +34,7 @@ export class PartitionClock implements Clock {
   at(time: number, callback: () => void): Timer {
     const life = this.#life;
     let isOn = true;
-    this.#world.at(this.trueTime(time), () => {
+    this.#world.at(this.trueTime(Math.ceil(time)), () => {
       this.run(() => {
         if (isOn && life === this.#life) callback();
       });

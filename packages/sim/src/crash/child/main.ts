@@ -4,8 +4,9 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { openBroker, SystemClock } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
+import { SystemClock } from "@sluice/protocol";
 import { observe, timeOf } from "../../broker-faults/observe.ts";
 import { JobMaker, makePlan } from "../../broker-faults/plan.ts";
 import type { HistoryRecord } from "../../broker-faults/record.ts";
