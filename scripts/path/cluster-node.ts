@@ -1,0 +1,43 @@
+// A node of a cluster that owns all partitions, with keys and a limit on adds, as in production. It
+// prints its address; then, for two lines that it reads, which functions ran between them.
+
+import { createInterface } from "node:readline";
+import { dialWebSocket } from "@sluice/client/remote";
+import { ClusterNode } from "@sluice/cluster/node";
+import { MemoryRegistry } from "@sluice/cluster/registry";
+import { MemoryLog } from "@sluice/log";
+import { serve } from "@sluice/server";
+import { ROOT_KEY } from "./cluster-key.ts";
+import { ranWhile } from "./ran.ts";
+
+const node = new ClusterNode({
+  registry: new MemoryRegistry(),
+  openLog: async () => new MemoryLog(),
+  dial: dialWebSocket,
+  node: "a",
+  version: "path",
+  partitions: 2,
+});
+const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof node.start>>>();
+const server = await serve({
+  broker: promise,
+  cluster: node,
+  keys: { rootKey: ROOT_KEY },
+  limits: { addsPerSecond: 1_000_000 },
+  log: "silent",
+});
+resolve(await node.start(server.address));
+console.log(JSON.stringify(server.address));
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+await lines.next();
+const next = async (): Promise<void> => void (await lines.next());
+console.log(
+  JSON.stringify(
+    await ranWhile(async () => {
+      console.log(JSON.stringify("watching"));
+      await next();
+    }),
+  ),
+);
+process.exit(0);
