@@ -217,7 +217,7 @@ test("its page is on its own server", async (t) => {
   const server = await spawned(t, { PRIORITY_WORKER_IDS: "a,b" });
   await server.add("hold");
   await server.add("note", "<b>");
-  assert.deepEqual((await server.call("GET /v1/apps")).body.apps, [
+  assert.deepEqual((await server.call("GET /v1/apps")).body.items, [
     { name: "jobserver", title: "Job server" },
   ]);
   const { body } = await server.call("GET /v1/apps/jobserver");

@@ -1,5 +1,4 @@
 /** What the HTTP API answers where the port has no type for it; the dashboard reads it. */
-import type { GateInfo } from "./gate.ts";
 import type { GatePart, JobInfo } from "./job.ts";
 import type { QueueStats } from "./queue.ts";
 
@@ -114,12 +113,6 @@ export interface JobsJson {
   cursor?: string;
   /** Jobs that a search has looked at. */
   looked?: number;
-}
-
-export interface GatesJson {
-  gates: GateInfo[];
-  total: number;
-  cursor?: string;
 }
 
 /** What an app shows of itself on the dashboard, and what can be done there. */

@@ -5,7 +5,15 @@ export {
   parseTimeout,
   timedOut,
 } from "./call-options.ts";
-export type { CallRow, HttpRoute, IdPlace, JobNames, Right, Subject } from "./calls/call.ts";
+export type {
+  Argument,
+  CallRow,
+  HttpRoute,
+  IdPlace,
+  JobNames,
+  Right,
+  Subject,
+} from "./calls/call.ts";
 export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
 export { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
@@ -24,7 +32,8 @@ export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export * from "./job.ts";
-export { invalid } from "./kinds.ts";
+export { invalid, type Kind, type Schema } from "./kinds.ts";
+export { parseLaneKey } from "./lane-key.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./policy.ts";

@@ -15,6 +15,8 @@ export interface Kind<T = unknown> {
   readonly words: string;
   /** Refuses with INVALID, which names the field and the value. */
   parse(field: string, value: unknown): T;
+  /** Reads it from a text, of an address or a command line; absent: a text, or JSON. */
+  fromText?(text: string): T;
   /** The form in which the value is answered; absent: as it is. It can be given again. */
   answer?(value: T): unknown;
 }

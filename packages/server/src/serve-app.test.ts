@@ -40,7 +40,7 @@ test("an app has its own routes, health, metrics, description and page", async (
   assert.equal((await ask("GET /healthz")).status, 200);
   assert.match((await ask("GET /metrics")).body, /demo_hits_total 1/);
   assert.ok((await ask("GET /openapi.json")).body.paths["/hello/{name}"]);
-  assert.deepEqual((await ask("GET /v1/apps")).body, { apps: [{ name: "demo", title: "Demo" }] });
+  assert.deepEqual((await ask("GET /v1/apps")).body, { items: [{ name: "demo", title: "Demo" }] });
   const { view } = (await ask("GET /v1/apps/demo")).body;
   assert.equal(view.sections[0].facts[0].value, 3);
   const done = await ask("POST /v1/apps/demo/actions/flush", { values: { what: "all" } });

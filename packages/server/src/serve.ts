@@ -18,25 +18,20 @@ import { describe } from "./openapi.ts";
 import { Pulse } from "./pulse/pulse.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
+import { callRoutes } from "./routes/calls.ts";
 import { clusterRoutes } from "./routes/cluster.ts";
-import { configRoutes } from "./routes/config.ts";
 import type { RouteContext } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { eventRoutes } from "./routes/events.ts";
-import { gateRoutes } from "./routes/gates.ts";
-import { groupRoutes } from "./routes/groups.ts";
 import { heldRoutes } from "./routes/held.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { keyRoutes } from "./routes/keys.ts";
-import { laneRoutes } from "./routes/lanes.ts";
 import { leaseRoutes } from "./routes/leases.ts";
-import { operateRoutes } from "./routes/operate.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { statsRoutes } from "./routes/stats.ts";
 import { storeRoutes } from "./routes/stores.ts";
 import { listen, type Running } from "./running.ts";
 import { countApart } from "./shell/listener.ts";
@@ -82,19 +77,14 @@ export interface RunningServer extends Running {
 }
 
 const ROUTES = [
+  callRoutes,
   queueRoutes,
-  operateRoutes,
-  laneRoutes,
   addRoutes,
   jobRoutes,
-  groupRoutes,
   endRoutes,
   leaseRoutes,
   heldRoutes,
-  gateRoutes,
-  configRoutes,
   storeRoutes,
-  statsRoutes,
   keyRoutes,
   eventRoutes,
 ];

@@ -52,7 +52,7 @@ ${TARGET_USAGE}`,
 };
 
 async function list(call: Call): Promise<number> {
-  const { keys } = await http<{ keys: readonly KeyInfo[] }>(call, "GET /v1/keys");
+  const { items: keys } = await http<{ items: readonly KeyInfo[] }>(call, "GET /v1/keys");
   if (call.isJson) call.output.out(JSON.stringify(keys));
   else {
     const columns = ["key", "name", "may", "made", "expires"].map((title) => ({ title }));

@@ -45,7 +45,7 @@ test("a partition that nobody can open concerns no other, and is named as missin
     assert.ok(performance.now() - began < 5_000, "it is not waited for");
     assert.deepEqual(list.missing, [DAMAGED]);
     assert.deepEqual(
-      list.queues.map(({ name }: { name: string }) => name),
+      list.items.map(({ name }: { name: string }) => name),
       [...queues].sort(),
     );
     const overview = JSON.parse((await read(node, "/v1/overview")).text);

@@ -157,7 +157,7 @@ function titleOf(route: Route): string {
 
 function Header({ route }: { route: Route }): JSX.Element {
   const { session, line, onUnauthorized } = usePlace();
-  const { data } = useLive<{ apps: unknown[] }>(at(["apps"]), () => false);
+  const { data } = useLive<{ items: unknown[] }>(at(["apps"]), () => false);
   const { hasBroker } = session;
   const current = (...views: Route["view"][]) => (views.includes(route.view) ? "page" : undefined);
   return (
@@ -176,7 +176,7 @@ function Header({ route }: { route: Route }): JSX.Element {
             </a>
           </>
         )}
-        {(data?.apps.length ?? 0) > 0 && (
+        {(data?.items.length ?? 0) > 0 && (
           <a href={link("apps")} aria-current={hasBroker ? current("apps") : "page"}>
             Apps
           </a>

@@ -1,6 +1,7 @@
+import * as shapes from "../shapes/index.ts";
 import type { BrokerStats } from "../stats.ts";
 import { call } from "./call.ts";
-import { FLAG, LIST } from "./kinds.ts";
+import { FLAG, TEXTS } from "./kinds.ts";
 import type { StatsOptions } from "./options.ts";
 
 export const BROKER_CALLS = {
@@ -8,9 +9,10 @@ export const BROKER_CALLS = {
     says: "Measures the broker, and the queues and gates that are named.",
     about: "broker",
     args: [],
-    options: { queues: LIST, gates: LIST, oldest: FLAG },
+    options: { queues: TEXTS, gates: TEXTS, oldest: FLAG },
     may: "key",
     repeat: "read",
-    http: { route: "GET /v1/stats", isOwn: true },
+    answer: shapes.STATS,
+    http: "GET /v1/stats",
   }),
 };

@@ -66,6 +66,8 @@ export interface CallRow {
   readonly bytes: "one" | "items" | undefined;
   /** Its answer is a list in which `undefined` means something. */
   readonly hasHoles: boolean;
+  /** It takes a batch and answers item by item: `answer` is the shape of one item's `ok`. */
+  readonly each: boolean;
   /** It has frames of its own on the wire. */
   readonly isHot: boolean;
   readonly http: HttpRoute | undefined;
@@ -83,7 +85,9 @@ export interface Call<A extends readonly unknown[], R, O> extends CallRow {
 type OwnOptions<O> = Omit<O, keyof OperationOptions>;
 
 type Told<A extends readonly unknown[], O> = Pick<CallRow, "says" | "about" | "may" | "repeat"> &
-  Partial<Pick<CallRow, "waits" | "jobs" | "ids" | "bytes" | "hasHoles" | "isHot" | "answer">> & {
+  Partial<
+    Pick<CallRow, "waits" | "jobs" | "ids" | "bytes" | "hasHoles" | "each" | "isHot" | "answer">
+  > & {
     readonly args: { readonly [I in keyof A]-?: Argument<NonNullable<A[I]>> };
     readonly http?: HttpRoute["route"] | HttpRoute;
   } & (keyof OwnOptions<O> extends never
@@ -101,6 +105,7 @@ export function call<A extends readonly unknown[], R, O extends CallOptions = Ca
     ids: undefined,
     bytes: undefined,
     hasHoles: false,
+    each: false,
     isHot: false,
     answer: undefined,
     ...told,

@@ -1,6 +1,7 @@
 import type { GateConfig, GateInfo } from "../gate.ts";
+import * as shapes from "../shapes/index.ts";
 import { arg, call, optional } from "./call.ts";
-import { FLAG, GATE_CONFIG, KEY, MS, oneOf, PAGE, TEXT } from "./kinds.ts";
+import { FLAG, GATE_CONFIG, KEY, MS, NAME, oneOf, PAGE, text } from "./kinds.ts";
 import type { GatesOptions, GatesPage, OperationOptions } from "./options.ts";
 
 export const GATE_CALLS = {
@@ -10,6 +11,7 @@ export const GATE_CALLS = {
     args: [KEY, arg("config", GATE_CONFIG)],
     may: "admin",
     repeat: "again",
+    answer: shapes.GATE,
     http: { route: "PUT /v1/gates/:key", body: "config" },
   }),
   deleteGate: call<[key: string], void>({
@@ -26,6 +28,7 @@ export const GATE_CALLS = {
     args: [KEY],
     may: "key",
     repeat: "read",
+    answer: shapes.GATE,
     http: "GET /v1/gates/:key",
   }),
   gates: call<[], GatesPage, GatesOptions>({
@@ -34,19 +37,20 @@ export const GATE_CALLS = {
     args: [],
     options: {
       ...PAGE,
-      search: TEXT,
-      queue: TEXT,
+      search: text(256),
+      queue: NAME,
       configured: FLAG,
       sort: oneOf(["key", "waiting"]),
     },
     may: "key",
     repeat: "read",
+    answer: shapes.GATES,
     http: "GET /v1/gates",
   }),
   cooldown: call<[key: string, ms: number, reason?: string], void>({
     says: "Closes a gate for a while. A cooldown never becomes shorter.",
     about: "gate",
-    args: [KEY, arg("ms", MS), optional("reason", TEXT)],
+    args: [KEY, arg("ms", MS), optional("reason", text(1024))],
     may: "cool",
     repeat: "again",
     http: "POST /v1/gates/:key/cooldown",

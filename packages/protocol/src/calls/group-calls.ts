@@ -1,4 +1,5 @@
 import type { GroupInfo } from "../job.ts";
+import * as shapes from "../shapes/index.ts";
 import { call } from "./call.ts";
 import { batch, GROUP } from "./kinds.ts";
 
@@ -11,7 +12,8 @@ export const GROUP_CALLS = {
     may: "either",
     repeat: "read",
     ids: "members",
-    http: { route: "GET /v1/groups/:queue/:group", isOwn: true },
+    answer: shapes.GROUP_INFO,
+    http: "GET /v1/groups/:queue/:group",
   }),
   groupEnded: call<[group: string], GroupInfo>({
     says: "Answers when a group has ended; at once when it has and is still known.",
@@ -21,6 +23,7 @@ export const GROUP_CALLS = {
     repeat: "read",
     ids: "members",
     waits: true,
+    answer: shapes.GROUP_INFO,
     http: { route: "GET /v1/groups/:queue/:group/end", isOwn: true },
   }),
   releaseGroups: call<[groups: readonly string[]], void>({
@@ -29,6 +32,6 @@ export const GROUP_CALLS = {
     args: [batch("groups")],
     may: "produce",
     repeat: "again",
-    http: { route: "POST /v1/groups/:queue/:group/release", isOwn: true },
+    http: "POST /v1/groups/:queue/:group/release",
   }),
 };

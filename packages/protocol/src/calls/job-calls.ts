@@ -11,11 +11,15 @@ import {
   type Outcome,
   type Progress,
 } from "../job.ts";
+import type { Schema } from "../kinds.ts";
 import type { Page } from "../queue.ts";
+import * as shapes from "../shapes/index.ts";
 import type { Why } from "../why.ts";
 import { call } from "./call.ts";
 import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE } from "./kinds.ts";
 import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
+
+const DONE: Schema = { type: "boolean", const: true };
 
 /** Calls about jobs. Those that take batches answer item by item. */
 export const JOB_CALLS = {
@@ -27,6 +31,8 @@ export const JOB_CALLS = {
     may: "produce",
     repeat: "once",
     isHot: true,
+    each: true,
+    answer: shapes.ADDED,
     http: { route: "POST /v1/queues/:queue/jobs", isOwn: true },
   }),
   ack: call<[items: readonly Ack[]], Outcome<true>[], OperationOptions>({
@@ -37,6 +43,8 @@ export const JOB_CALLS = {
     repeat: "once",
     jobs: "items",
     isHot: true,
+    each: true,
+    answer: DONE,
     http: { route: "POST /v1/ack", isOwn: true },
   }),
   nack: call<[items: readonly Nack[]], Outcome<true | number>[], OperationOptions>({
@@ -49,6 +57,8 @@ export const JOB_CALLS = {
     repeat: "once",
     jobs: "items",
     isHot: true,
+    each: true,
+    answer: { anyOf: [DONE, shapes.MS] },
     http: { route: "POST /v1/nack", isOwn: true },
   }),
   giveBack: call<[leases: readonly string[]], Outcome<true>[]>({
@@ -59,6 +69,8 @@ export const JOB_CALLS = {
     repeat: "again",
     jobs: "leases",
     isHot: true,
+    each: true,
+    answer: DONE,
     http: { route: "POST /v1/give-back", isOwn: true },
   }),
   extend: call<[items: readonly Extend[]], Outcome<number>[]>({
@@ -69,6 +81,8 @@ export const JOB_CALLS = {
     repeat: "again",
     jobs: "items",
     isHot: true,
+    each: true,
+    answer: shapes.TIME,
     http: { route: "POST /v1/extend", isOwn: true },
   }),
   progress: call<[items: readonly Progress[]], Outcome<true>[]>({
@@ -78,6 +92,8 @@ export const JOB_CALLS = {
     may: "consume",
     repeat: "again",
     jobs: "items",
+    each: true,
+    answer: DONE,
     http: { route: "POST /v1/progress", isOwn: true },
   }),
   cancel: call<[ids: readonly string[]], Outcome<boolean>[]>({
@@ -87,16 +103,20 @@ export const JOB_CALLS = {
     may: "produce",
     repeat: "again",
     jobs: "ids",
+    each: true,
+    answer: shapes.FLAG,
     http: { route: "DELETE /v1/jobs/:id", field: "cancelled" },
   }),
   cancelByKey: call<[queue: string, keys: readonly string[]], Outcome<boolean>[], OperationOptions>(
     {
       says: "Cancels the jobs that hold these dedupe keys; false for a key that none holds.",
       about: "queue",
-      args: [QUEUE, batch("keys")],
+      args: [QUEUE, batch("keys", shapes.TEXT)],
       may: "produce",
       repeat: "once",
-      http: { route: "POST /v1/queues/:queue/cancel", field: "cancelled", isOwn: true },
+      each: true,
+      answer: shapes.FLAG,
+      http: { route: "POST /v1/queues/:queue/cancel", field: "cancelled" },
     },
   ),
   retry: call<[ids: readonly string[]], Outcome<true>[], OperationOptions>({
@@ -108,6 +128,7 @@ export const JOB_CALLS = {
     may: "produce",
     repeat: "once",
     jobs: "ids",
+    each: true,
     http: "POST /v1/jobs/:id/retry",
   }),
   job: call<[id: string], JobInfo>({
@@ -119,6 +140,7 @@ export const JOB_CALLS = {
     jobs: "id",
     ids: "one",
     bytes: "one",
+    answer: shapes.JOB,
     http: { route: "GET /v1/jobs/:id", isOwn: true },
   }),
   why: call<[id: string], Why>({
@@ -128,6 +150,7 @@ export const JOB_CALLS = {
     may: "either",
     repeat: "read",
     jobs: "id",
+    answer: shapes.WHY,
     http: "GET /v1/jobs/:id/why",
   }),
   history: call<[id: string], readonly HistoryEntry[]>({
@@ -137,6 +160,7 @@ export const JOB_CALLS = {
     may: "either",
     repeat: "read",
     jobs: "id",
+    answer: shapes.list(shapes.HISTORY_ENTRY),
     http: "GET /v1/jobs/:id/history",
   }),
   queuesOf: call<[ids: readonly string[]], (string | undefined)[]>({
@@ -147,7 +171,8 @@ export const JOB_CALLS = {
     repeat: "read",
     jobs: "ids",
     hasHoles: true,
-    http: { route: "GET /v1/jobs/:id/queue", isOwn: true },
+    answer: shapes.list(shapes.NAME),
+    http: { route: "GET /v1/jobs/:id/queue", field: "queue" },
   }),
   ended: call<[id: string], JobEnd>({
     says: "Answers when a job has ended; at once when it has and is still kept.",
@@ -159,6 +184,7 @@ export const JOB_CALLS = {
     jobs: "id",
     ids: "one",
     bytes: "one",
+    answer: shapes.END,
     http: { route: "GET /v1/jobs/:id/end", isOwn: true },
   }),
   jobs: call<[queue: string], Page<JobInfo>, JobsOptions>({
@@ -170,6 +196,7 @@ export const JOB_CALLS = {
     repeat: "read",
     ids: "items",
     bytes: "items",
+    answer: shapes.page(shapes.JOB),
     http: { route: "GET /v1/queues/:queue/jobs", isOwn: true },
   }),
 };

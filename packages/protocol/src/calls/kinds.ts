@@ -4,45 +4,65 @@
  */
 import type { GateConfig } from "../gate.ts";
 import type { FairnessKey } from "../job.ts";
-import { FLAG, integer, type Kind, kind, number, oneOf, TEXT } from "../kinds.ts";
+import { FLAG, integer, type Kind, kind, number, oneOf, type Schema, TEXT } from "../kinds.ts";
+import { parseLaneKey } from "../lane-key.ts";
 import type { QueueOptions } from "../queue.ts";
+import * as shapes from "../shapes/index.ts";
 import { type Argument, arg } from "./call.ts";
 
-/** Items of a page at most. */
+/** Items of a page, and of a batch, at most. */
 const PAGE_MAX = 1000;
+const BATCH_MAX = 10_000;
+
+const isText = (value: unknown): boolean => typeof value === "string";
 
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const LIST: Kind<never> = kind("an array", { type: "array" }, Array.isArray);
+/** A text of up to so many characters. */
+export function text(max: number, min = 0): Kind<string> {
+  const schema = { type: "string", ...(min === 0 ? {} : { minLength: min }), maxLength: max };
+  return kind(`a text of up to ${max} characters`, schema, isText);
+}
 
-export const QUEUE_OPTIONS: Kind<QueueOptions> = kind("an object", { type: "object" }, isObject);
+const NAME: Kind<string> = kind("a name", shapes.NAME, isText);
 
-export const GATE_CONFIG: Kind<GateConfig> = kind("an object", { type: "object" }, isObject);
+/** A list of texts: names, ids or keys. */
+export const TEXTS: Kind<never> = kind("an array of texts", textsOf(), Array.isArray);
 
-const PATH = { type: "array", items: { type: "string" } };
+function textsOf(): Schema {
+  return { type: "array", items: { type: "string" }, maxItems: BATCH_MAX };
+}
 
-export const FAIRNESS_KEY: Kind<FairnessKey> = kind(
-  "a text, or an array of texts for a path",
-  { anyOf: [{ type: "string" }, PATH] },
-  (value) => typeof value === "string" || Array.isArray(value),
-);
+export const QUEUE_OPTIONS: Kind<QueueOptions> = kind("an object", shapes.QUEUE_OPTIONS, isObject);
+
+export const GATE_CONFIG: Kind<GateConfig> = kind("an object", shapes.GATE_CONFIG, isObject);
+
+export const FAIRNESS_KEY: Kind<FairnessKey> = {
+  ...kind<FairnessKey>(
+    "a text, or an array of texts for a path",
+    shapes.FAIRNESS_KEY,
+    (value) => isText(value) || Array.isArray(value),
+  ),
+  fromText: parseLaneKey,
+};
 
 export const MS: Kind<number> = number(0, Number.MAX_SAFE_INTEGER);
-export const COUNT: Kind<number> = integer(0, Number.MAX_SAFE_INTEGER);
-const LIMIT: Kind<number> = integer(1, PAGE_MAX);
+export const COUNT: Kind<number> = integer(1, Number.MAX_SAFE_INTEGER);
 
 export const ID: Argument<string> = arg("id", TEXT);
 export const GROUP: Argument<string> = arg("group", TEXT);
-export const QUEUE: Argument<string> = arg("queue", TEXT);
-export const KEY: Argument<string> = arg("key", TEXT);
-export const STORE: Argument<string> = arg("store", TEXT);
+export const QUEUE: Argument<string> = arg("queue", NAME);
+export const KEY: Argument<string> = arg("key", text(256, 1));
+export const STORE: Argument<string> = arg("store", NAME);
 
-/** A batch. What its items must be, each is told by itself. */
-export function batch(name: string): Argument<never> {
-  return arg(name, LIST);
+/** A batch of texts, or of items; what an item must be, the broker checks for each by itself. */
+export function batch(name: string, items: Schema = {}): Argument<never> {
+  return arg(name, kind("an array", { ...textsOf(), items }, Array.isArray));
 }
 
-export const PAGE = { limit: LIMIT, cursor: TEXT } as const;
+const CURSOR: Kind<string> = kind("the cursor of the last page", shapes.CURSOR, isText);
 
-export { FLAG, oneOf, TEXT };
+export const PAGE = { limit: integer(1, PAGE_MAX), cursor: CURSOR } as const;
+
+export { FLAG, NAME, oneOf };

@@ -1,16 +1,17 @@
 import type { FairnessKey } from "../job.ts";
 import type { LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "../queue.ts";
+import * as shapes from "../shapes/index.ts";
 import { arg, call } from "./call.ts";
 import {
   COUNT,
   FAIRNESS_KEY,
   FLAG,
-  LIST,
   oneOf,
   PAGE,
   QUEUE,
   QUEUE_OPTIONS,
-  TEXT,
+  TEXTS,
+  text,
 } from "./kinds.ts";
 import type {
   DeleteQueueOptions,
@@ -28,6 +29,7 @@ export const QUEUE_CALLS = {
     args: [QUEUE, arg("options", QUEUE_OPTIONS)],
     may: "admin",
     repeat: "again",
+    answer: shapes.QUEUE,
     http: { route: "PUT /v1/queues/:queue", body: "options" },
   }),
   deleteQueue: call<[queue: string], QueueDeleted, DeleteQueueOptions>({
@@ -37,6 +39,7 @@ export const QUEUE_CALLS = {
     options: { deadLetters: oneOf(["keep", "delete"]) },
     may: "admin",
     repeat: "once",
+    answer: shapes.DELETED,
     http: "DELETE /v1/queues/:queue",
   }),
   queue: call<[queue: string], QueueInfo>({
@@ -45,6 +48,7 @@ export const QUEUE_CALLS = {
     args: [QUEUE],
     may: "any",
     repeat: "read",
+    answer: shapes.QUEUE,
     http: "GET /v1/queues/:queue",
   }),
   queues: call<[], Page<QueueInfo>, QueuesOptions>({
@@ -54,6 +58,7 @@ export const QUEUE_CALLS = {
     options: { ...PAGE, partial: FLAG },
     may: "key",
     repeat: "read",
+    answer: shapes.page(shapes.QUEUE),
     http: { route: "GET /v1/queues", isOwn: true },
   }),
   purge: call<[queue: string], void, OperationOptions>({
@@ -68,18 +73,24 @@ export const QUEUE_CALLS = {
     says: "Returns dead letters to the queues they came from, oldest first or by id.",
     about: "queue",
     args: [QUEUE],
-    options: { count: COUNT, ids: LIST },
+    options: { count: COUNT, ids: TEXTS },
     may: "admin",
     repeat: "once",
+    answer: shapes.COUNT,
     http: { route: "POST /v1/queues/:queue/redrive", field: "redriven" },
   }),
   lanes: call<[queue: string], Page<LaneStats>, LanesOptions>({
     says: "Lists lanes with the share they are owed and the share they received, by page.",
     about: "queue",
     args: [QUEUE],
-    options: { ...PAGE, search: TEXT, sort: oneOf(["waiting", "running", "received", "weight"]) },
+    options: {
+      ...PAGE,
+      search: text(1024),
+      sort: oneOf(["waiting", "running", "received", "weight"]),
+    },
     may: "any",
     repeat: "read",
+    answer: shapes.page(shapes.LANE),
     http: "GET /v1/queues/:queue/lanes",
   }),
   setLaneWeight: call<[queue: string, key: FairnessKey, weight: number], void>({
@@ -96,6 +107,7 @@ export const QUEUE_CALLS = {
     args: [QUEUE],
     may: "any",
     repeat: "read",
+    answer: shapes.list(shapes.WORKER),
     http: "GET /v1/queues/:queue/workers",
   }),
 };

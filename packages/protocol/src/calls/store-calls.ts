@@ -1,6 +1,7 @@
 import type { Page } from "../queue.ts";
+import * as shapes from "../shapes/index.ts";
 import { call } from "./call.ts";
-import { batch, PAGE, STORE, TEXT } from "./kinds.ts";
+import { batch, PAGE, STORE, text } from "./kinds.ts";
 import type { OperationOptions, ScanOptions, StoreEntry } from "./options.ts";
 
 /** Small keyed stores on the same log, for what applications and policies must remember. */
@@ -12,6 +13,7 @@ export const STORE_CALLS = {
     may: "any",
     repeat: "read",
     hasHoles: true,
+    answer: shapes.list(shapes.ANYTHING),
     http: { route: "GET /v1/stores/:store/:key", isOwn: true },
   }),
   storeWrite: call<[store: string, entries: readonly StoreEntry[]], void, OperationOptions>({
@@ -26,9 +28,10 @@ export const STORE_CALLS = {
     says: "Lists the entries of a store by key, by page.",
     about: "store",
     args: [STORE],
-    options: { ...PAGE, prefix: TEXT },
+    options: { ...PAGE, prefix: text(1024) },
     may: "any",
     repeat: "read",
+    answer: shapes.page(shapes.ENTRY),
     http: "GET /v1/stores/:store",
   }),
 };

@@ -147,8 +147,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     if (!this.permit.sees(queue)) this.permit.enter("admin", queue);
     this.permit.enterAny(queue);
     return this.broker.queue(queue).catch((error: unknown) => {
-      const isMissing = error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";
-      throw isMissing ? forbidden("admin", queue) : error;
+      throw isMissing(error) ? forbidden("admin", queue) : error;
     });
   }
 
@@ -156,10 +155,19 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   async deleteQueue(queue: string, options?: DeleteQueueOptions): Promise<QueueDeleted> {
     this.permit.enter("admin", queue);
     if (options?.deadLetters === "delete") {
-      const { dlq } = (await this.broker.queue(queue)).config;
-      if (dlq !== false) this.permit.enter("admin", dlq);
+      const dlq = await this.#dlqOf(queue);
+      if (dlq !== undefined) this.permit.enter("admin", dlq);
     }
     return this.permit.underOwnId(options, (own) => this.broker.deleteQueue(queue, own));
+  }
+
+  /** Undefined also when the queue is gone: a call that is repeated gets its first answer. */
+  async #dlqOf(queue: string): Promise<string | undefined> {
+    const info = await this.broker.queue(queue).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    return info?.config.dlq || undefined;
   }
 
   /** A page is filled with what the caller may see, however much of other callers lies between. */
@@ -225,6 +233,10 @@ defineCalls(Guard, (name, row) => guardedCall(name, row));
 const CLOCK = new SystemClock();
 
 boundCalls(Guard, { clockOf: () => CLOCK });
+
+function isMissing(error: unknown): boolean {
+  return error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";
+}
 
 function isEmpty(options: QueueOptions): boolean {
   return typeof options === "object" && options !== null && Object.keys(options).length === 0;

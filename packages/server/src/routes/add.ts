@@ -5,10 +5,10 @@ import { BodyShape } from "../body/parse-body.ts";
 import { BATCH_MAX, BODY_BYTES_HARD_MAX, JOB_HEADERS_MAX } from "../limits.ts";
 import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
-import { goneSignal, type RouteContext } from "./context.ts";
-import { ADDED, NEW_JOB } from "./job-shape.ts";
+import { described } from "./call-description.ts";
+import { goneSignal, operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
-import { ERROR, list, object, QUEUE_PARAMS, results, type Schema } from "./shapes.ts";
+import { ADDED, ERROR, list, NEW_JOB, object, results, type Schema } from "./shapes.ts";
 
 type JobBody = Carried & Omit<NewJob, "payload">;
 type Body = JobBody & { jobs?: readonly JobBody[] };
@@ -20,25 +20,16 @@ interface OnQueue {
 
 const SHAPE = new BodyShape({ items: "jobs", raw: ["payload"] });
 
-const FIELDS = Object.keys(NEW_JOB);
-const JOBS: Schema = list(judged(object(NEW_JOB)), { maxItems: BATCH_MAX });
-const ONE = Object.fromEntries(FIELDS.map((field) => [field, judged(NEW_JOB[field]!)]));
+const PROPERTIES = NEW_JOB.properties as Readonly<Record<string, Schema>>;
+const FIELDS = Object.keys(PROPERTIES);
+const JOBS: Schema = list(judged(NEW_JOB), { maxItems: BATCH_MAX });
+const ONE = Object.fromEntries(FIELDS.map((field) => [field, judged(PROPERTIES[field]!)]));
 
 const SCHEMA = {
-  operationId: "addJobs",
-  summary: "Add one job, or many",
+  ...described("add"),
   description:
     "One job is `{ payload, ...options }`; many are `{ jobs: [...] }`, each with its own answer. " +
-    "With an `Idempotency-Key` a call that is made again gets its first answer again.",
-  tags: ["jobs"],
-  params: QUEUE_PARAMS,
-  headers: {
-    type: "object",
-    properties: {
-      "idempotency-key": { type: "string", minLength: 1, maxLength: 255 },
-      traceparent: { type: "string", description: "Carried to the worker among the headers." },
-    },
-  },
+    "A `traceparent` header is carried to the worker among the headers of the job.",
   querystring: object({
     holdGroups: {
       type: "boolean",
@@ -49,9 +40,9 @@ const SCHEMA = {
   response: {
     200: {
       description: "A duplicate, or the answers for many.",
-      anyOf: [object(ADDED), results(ADDED)],
+      anyOf: [ADDED, results(ADDED)],
     },
-    201: { description: "Added, and durable.", ...object(ADDED, ["id"]) },
+    201: { ...ADDED, description: "Added, and durable.", required: ["id"] },
     "4xx": ERROR,
     "5xx": ERROR,
   },
@@ -88,12 +79,11 @@ async function add(
   bodies: readonly JobBody[],
 ): Promise<Outcome<Added>[]> {
   const broker = context.broker(request);
-  const { "idempotency-key": operationId, traceparent } = request.headers;
+  const { traceparent } = request.headers;
   const trace = typeof traceparent === "string" ? traceparent : undefined;
   const { holdGroups } = request.query;
   // Jobs that wait for room hold their payloads: they are withdrawn when the caller is gone.
-  const waits = { holdGroups, signal: goneSignal(reply) };
-  const options = typeof operationId === "string" ? { ...waits, operationId } : waits;
+  const options = { holdGroups, signal: goneSignal(reply), ...operationOf(request) };
   return forReadable(
     bodies,
     (body) => jobOf(body, trace),

@@ -36,11 +36,11 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
       operationId: "listApps",
       summary: "Apps that have a page",
       tags: ["apps"],
-      response: answers(object({ apps: list(PAGE) }, ["apps"])),
+      response: answers(object({ items: list(PAGE) }, ["items"])),
     },
     handler: async (request) => {
       enter(request);
-      return { apps: pages.map(({ name, title }) => ({ name, title })) };
+      return { items: pages.map(({ name, title }) => ({ name, title })) };
     },
   });
   app.route<{ Params: { name: string } }>({

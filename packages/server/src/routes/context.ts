@@ -1,4 +1,4 @@
-import type { Broker } from "@sluice/protocol";
+import type { Broker, OperationOptions } from "@sluice/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRing } from "../keys/key-ring.ts";
 import type { Limits } from "../limits.ts";
@@ -23,4 +23,10 @@ export function goneSignal(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) gone.abort();
   });
   return gone.signal;
+}
+
+/** A call under an `Idempotency-Key` that is repeated gets its first answer again. */
+export function operationOf({ headers }: FastifyRequest): OperationOptions {
+  const operationId = headers["idempotency-key"];
+  return typeof operationId === "string" ? { operationId } : {};
 }

@@ -3,20 +3,9 @@ import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { POLL_MS_MAX } from "../limits.ts";
 import { type Encoding, fromBytes } from "../payload.ts";
+import { described } from "./call-description.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
-import { GROUP_INFO, GROUP_PARAMS, nameOf, type OnGroup } from "./groups.ts";
-import {
-  ANYTHING,
-  answers,
-  BASE64,
-  FLAG,
-  JOB_PARAMS,
-  NUMBER,
-  object,
-  type Schema,
-  TEXT,
-  TIME,
-} from "./shapes.ts";
+import { answers, END, GROUP_INFO, object, type Schema } from "./shapes.ts";
 
 interface Wait {
   waitMs?: number;
@@ -24,31 +13,17 @@ interface Wait {
 
 const WAIT_MS: Schema = { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 };
 
-const END: Schema = object(
-  {
-    ended: { ...FLAG, description: "False: it had not ended after `waitMs`. Ask again." },
-    id: TEXT,
-    queue: TEXT,
-    state: TEXT,
-    at: TIME,
-    error: TEXT,
-    result: ANYTHING,
-    resultBase64: BASE64,
-    waited: object({ gate: TEXT, waitMs: NUMBER, maxWaitMs: NUMBER }),
-  },
-  ["ended", "id"],
-);
+interface OnGroup {
+  Params: { queue: string; group: string };
+}
 
 export function endRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>({
     method: "GET",
     url: "/v1/jobs/:id/end",
     schema: {
-      operationId: "waitForJob",
-      summary: "How a job ended, once it has",
+      ...described("ended"),
       description: "A long poll: answers when the job ends, and after `waitMs` that it has not.",
-      tags: ["jobs"],
-      params: JOB_PARAMS,
       querystring: object({
         waitMs: WAIT_MS,
         encoding: { type: "string", enum: ["auto", "base64"] },
@@ -67,17 +42,14 @@ export function endRoutes(app: FastifyInstance, context: RouteContext): void {
     method: "GET",
     url: "/v1/groups/:queue/:group/end",
     schema: {
-      operationId: "waitForGroup",
-      summary: "The members of a group and how they ended, once all have",
+      ...described("groupEnded"),
       description: "A long poll: answers when the group ends, and after `waitMs` as it is then.",
-      tags: ["jobs"],
-      params: GROUP_PARAMS,
       querystring: object({ waitMs: WAIT_MS }),
       response: answers(GROUP_INFO),
     },
     handler: async (request, reply): Promise<GroupInfo> => {
       const broker = context.broker(request);
-      const name = nameOf(request.params);
+      const name = `${request.params.queue}/${request.params.group}`;
       const ended = await within(context, reply, request.query.waitMs ?? 0, (signal) =>
         broker.groupEnded(name, { signal }),
       );

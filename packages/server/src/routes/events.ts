@@ -19,9 +19,9 @@ import { goneSignal, type RouteContext } from "./context.ts";
 import { ERROR, NAME, object } from "./shapes.ts";
 
 const SCHEMA = {
-  operationId: "readEvents",
+  operationId: "events",
   summary: "Server-sent events from now on",
-  tags: ["events"],
+  tags: ["broker"],
   querystring: object({
     queue: NAME,
     events: {

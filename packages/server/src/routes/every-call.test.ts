@@ -1,67 +1,219 @@
+/**
+ * Every call of the table is made twice: by itself, and over HTTP as its row describes. Two brokers
+ * in the same state must then answer the same, and be in the same state.
+ */
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { Broker } from "@sluice/protocol";
-import { start } from "../testing/start.ts";
+import { type TestContext, test } from "node:test";
+import { type LocalBroker, openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import {
+  CALL_NAMES,
+  type CallName,
+  type CallRow,
+  type Outcome,
+  rowOf,
+  type TableCalls,
+} from "@sluice/protocol";
+import { serve } from "../serve.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { type Answer, call } from "../testing/start.ts";
 
-/** The operation of HTTP by which each call of the port is made. A call that is missing here does
- * not compile, and an operation that does not exist fails the test. */
-const ROUTES: { readonly [Call in keyof Broker]: string | undefined } = {
-  add: "addJobs",
-  lease: "leaseJobs",
-  // A long poll for jobs does what a consumer does.
-  consume: "leaseJobs",
-  ack: "ackJobs",
-  nack: "nackJobs",
-  giveBack: "giveBackJobs",
-  extend: "extendLeases",
-  progress: "reportProgress",
-  cancel: "cancelJob",
-  cancelByKey: "cancelByKey",
-  retry: "retryJob",
-  job: "getJob",
-  why: "whyJob",
-  history: "jobHistory",
-  queuesOf: "getQueueOfJob",
-  ended: "waitForJob",
-  jobs: "listJobs",
-  group: "getGroup",
-  groupEnded: "waitForGroup",
-  releaseGroups: "releaseGroup",
-  setQueue: "setQueue",
-  deleteQueue: "deleteQueue",
-  queue: "getQueue",
-  queues: "listQueues",
-  purge: "purgeQueue",
-  redrive: "redriveQueue",
-  lanes: "listLanes",
-  setLaneWeight: "setLaneWeight",
-  workers: "listWorkers",
-  setGate: "setGate",
-  deleteGate: "deleteGate",
-  gate: "getGate",
-  gates: "listGates",
-  cooldown: "coolGate",
-  clearCooldown: "clearCooldown",
-  reportGate: "reportGate",
-  storeGet: "getStored",
-  storeWrite: "writeStore",
-  storeScan: "scanStore",
-  events: "readEvents",
-  stats: "getStats",
-  // The broker belongs to the server.
-  close: undefined,
+const payload = Buffer.from('{"n":1}');
+const DAY_MS = 86_400_000;
+
+/** Jobs in every state, by what they are for. */
+interface Scene {
+  readonly waiting: string;
+  readonly ended: string;
+  readonly lease: string;
+}
+
+async function setScene(broker: LocalBroker): Promise<Scene> {
+  await broker.setQueue("q", { retry: { attempts: 1 } });
+  await broker.setGate("g", { concurrency: 5, ladder: [1000] });
+  await broker.cooldown("g", 1000, "busy");
+  await broker.storeWrite("s", [{ key: "a", value: [1] }]);
+  const jobs = [{ payload }, { payload }, { payload }];
+  const added = await broker.add("q", jobs);
+  const [ended, dead, held] = await broker.lease("q", { max: 3, worker: "w" });
+  await broker.ack([{ lease: ended!.lease, result: payload }]);
+  await broker.nack([{ lease: dead!.lease, error: "boom", unrecoverable: true }]);
+  const dedupe = { key: "k", mode: "pending" } as const;
+  const [waiting] = await broker.add("q", [{ payload, dedupe, fairnessKey: "acme" }]);
+  await broker.add("q", [{ payload, group: "open", delayMs: DAY_MS }]);
+  const inGroup = [{ payload, group: "held" }];
+  const [member] = await broker.add("q", inGroup, { holdGroups: true });
+  const [gone] = await broker.add("q", [{ payload, group: "over" }]);
+  await broker.cancel([member!.ok!.id, gone!.ok!.id]);
+  return { waiting: waiting!.ok!.id, ended: added[0]!.ok!.id, lease: held!.lease };
+}
+
+type Args<N extends CallName> = Parameters<TableCalls[N]>;
+
+/** The arguments of one call of each kind, all of which answer and change something. */
+const ARGS: { readonly [N in CallName]: (scene: Scene) => Args<N> } = {
+  add: () => [
+    "q",
+    [
+      { payload, fairnessKey: "new" },
+      { payload, weight: 0 },
+    ],
+  ],
+  ack: ({ lease }) => [[{ lease, result: payload }, { lease: "bad" }]],
+  nack: ({ lease }) => [[{ lease, error: "no", delayMs: 5 }]],
+  giveBack: ({ lease }) => [[lease]],
+  extend: ({ lease }) => [[{ lease, leaseMs: 90_000 }]],
+  progress: ({ lease }) => [[{ lease, progress: { done: 1 } }]],
+  cancel: ({ waiting }) => [[waiting]],
+  cancelByKey: () => ["q", ["k", "none"]],
+  retry: ({ ended }) => [[ended]],
+  job: ({ ended }) => [ended],
+  why: ({ waiting }) => [waiting],
+  history: ({ ended }) => [ended],
+  queuesOf: ({ waiting }) => [[waiting]],
+  ended: ({ ended }) => [ended],
+  jobs: () => ["q", { state: "waiting", limit: 10 }],
+  group: () => ["q/open"],
+  groupEnded: () => ["q/over"],
+  releaseGroups: () => [["q/held"]],
+  setQueue: () => ["q", { leaseMs: 70_000 }],
+  deleteQueue: () => ["q", { deadLetters: "delete" }],
+  queue: () => ["q"],
+  queues: () => [{ limit: 1 }],
+  purge: () => ["q"],
+  redrive: () => ["q.dlq", { count: 1 }],
+  lanes: () => ["q", { search: "acme", sort: "waiting" }],
+  setLaneWeight: () => ["q", "acme", 7],
+  workers: () => ["q"],
+  setGate: () => ["g", { concurrency: 9 }],
+  deleteGate: () => ["g"],
+  gate: () => ["g"],
+  gates: () => [{ search: "g", limit: 5 }],
+  cooldown: () => ["g", 60_000, "later"],
+  clearCooldown: () => ["g"],
+  reportGate: () => ["g", false],
+  storeGet: () => ["s", ["a"]],
+  storeWrite: () => ["s", [{ key: "b", value: 2 }]],
+  storeScan: () => ["s", { prefix: "a" }],
+  stats: () => [{ queues: ["q"], gates: ["g"], oldest: true }],
 };
 
-test("every call of the port can be made over HTTP", async (t) => {
-  const { call, broker } = await start(t);
-  const { paths } = (await call("GET /openapi.json")).body as {
-    paths: Record<string, Record<string, { operationId: string }>>;
-  };
-  const operations = Object.values(paths).flatMap((path) =>
-    Object.values(path).map(({ operationId }) => operationId),
-  );
-  for (const [name, operation] of Object.entries(ROUTES)) {
-    assert.equal(typeof broker[name as keyof Broker], "function", `${name} is a call of the port`);
-    if (operation !== undefined) assert.ok(operations.includes(operation), `${name}: ${operation}`);
+/** The request that a row describes. */
+function requestOf(name: CallName, given: readonly unknown[]): { line: string; body?: unknown } {
+  const { http, about, args } = rowOf(name);
+  const fields = new Map(args.map((argument, i) => [argument.name, given[i]]));
+  const [method, pattern] = http!.route.split(" ") as [string, string];
+  const path = pattern.replace(/:(\w+)/g, (_, param: string) => {
+    if (about === "group") {
+      fields.clear();
+      const [queue, group] = String(given[0]).split("/");
+      return (param === "queue" ? queue : group)!;
+    }
+    const field = fields.has(param) ? param : `${param}s`;
+    const value = String(fields.get(field));
+    fields.delete(field);
+    return encodeURIComponent(value);
+  });
+  const options = (given[args.length] ?? {}) as object;
+  if (method === "GET" || method === "DELETE") {
+    const query = new URLSearchParams(
+      Object.entries(options).map(([option, value]) => [option, String(value)]),
+    );
+    return { line: `${method} ${path}?${query}` };
   }
-});
+  if (http!.body !== undefined) return { line: `${method} ${path}`, body: fields.get(http!.body) };
+  const leases = fields.get("leases") as string[] | undefined;
+  const items = leases === undefined ? {} : { items: leases.map((lease) => ({ lease })) };
+  fields.delete("leases");
+  const body = { ...Object.fromEntries(fields), ...items, ...options };
+  return { line: `${method} ${path}`, body: JSON.parse(JSON.stringify(body, inBase64)) };
+}
+
+/** Bytes are in fields of their own. */
+function inBase64(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const { payload: bytes, result, ...rest } = value as { payload?: Buffer; result?: Buffer };
+  return {
+    ...rest,
+    ...(bytes instanceof Uint8Array ? { payloadBase64: bytes.toString("base64") } : {}),
+    ...(result instanceof Uint8Array ? { resultBase64: result.toString("base64") } : {}),
+  };
+}
+
+/** Holds that HTTP answers what the call did; bytes have other names there. */
+function checkAnswer(row: CallRow, { status, body }: Answer, answer: unknown): void {
+  const { each, http, answer: shape } = row;
+  const isOne = each && /:id/.test(http!.route);
+  const items = answer as readonly Outcome<unknown>[];
+  if (each && !isOne) {
+    const isRefused = (one: { error?: unknown }): boolean => one.error !== undefined;
+    assert.equal(status, 200);
+    assert.deepEqual(body.results.map(isRefused), items.map(isRefused));
+  } else if (shape === undefined) {
+    assert.equal(status, 204);
+  } else {
+    assert.equal(status, 200);
+    const one = isOne ? items[0]!.ok : row.hasHoles ? items[0] : answer;
+    const { field } = http!;
+    const isPlain = Array.isArray(one) && !row.hasHoles;
+    const wanted = field !== undefined ? { [field]: one } : isPlain ? { items: one } : one;
+    const json: unknown = JSON.parse(JSON.stringify(wanted, withoutBytes));
+    if (row.hasHoles && field === undefined) assert.deepEqual(body.value, json);
+    else assert.partialDeepStrictEqual(body, json);
+  }
+}
+
+/** Adds are measured in real time, which differs. */
+const LEFT_OUT = ["payload", "result", "adds"];
+
+function withoutBytes(key: string, value: unknown): unknown {
+  return LEFT_OUT.includes(key) ? undefined : value;
+}
+
+async function stateOf(broker: LocalBroker): Promise<unknown> {
+  const { items: queues } = await broker.queues();
+  const all = queues.map(async ({ name }) => [
+    await broker.jobs(name, { limit: 100 }),
+    await broker.lanes(name, { sort: "weight" }),
+  ]);
+  const groups = ["q/open", "q/held"].map((group) => broker.group(group).catch(() => "none"));
+  const rest = [broker.gates(), broker.storeScan("s"), ...groups, ...all];
+  return JSON.parse(JSON.stringify([queues, await Promise.all(rest)]));
+}
+
+async function open(t: TestContext): Promise<[LocalBroker, Scene]> {
+  const leaseSecret = Buffer.alloc(16, 7);
+  const clock = new FakeClock();
+  const broker = await openBroker({ log: new MemoryLog(), clock, seed: 1, leaseSecret });
+  t.after(() => broker.close());
+  return [broker, await setScene(broker)];
+}
+
+for (const name of CALL_NAMES) {
+  test(`${name} over HTTP answers and does what the call does`, async (t) => {
+    const row = rowOf(name);
+    const [embedded, scene] = await open(t);
+    const [served, same] = await open(t);
+    assert.deepEqual(same, scene);
+    const server = await serve({ broker: served, log: "silent" });
+    t.after(() => server.close());
+    const before = await stateOf(embedded);
+    assert.deepEqual(await stateOf(served), before);
+
+    const args: readonly unknown[] = ARGS[name](scene);
+    const answer = await Reflect.apply(embedded[name], embedded, args);
+    const { line, body } = requestOf(name, args);
+    const headers = row.repeat === "once" ? { "idempotency-key": "op-1" } : {};
+    const over = await call(server.address, line, { body, headers });
+    checkAnswer(row, over, answer);
+    const after = await stateOf(served);
+    assert.deepEqual(after, await stateOf(embedded));
+    if (row.repeat === "read") return assert.deepEqual(after, before);
+    assert.notDeepEqual(after, before, "it changes something");
+
+    const again = await call(server.address, line, { body, headers });
+    if (row.repeat === "once")
+      assert.deepEqual([again.status, again.body], [over.status, over.body]);
+    assert.deepEqual(await stateOf(served), after, "made again it changes nothing more");
+  });
+}

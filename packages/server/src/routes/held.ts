@@ -1,6 +1,7 @@
 /** What workers say of jobs that they hold: batches of lease tokens, each with its own answer. */
 import {
   type Ack,
+  type CallName,
   type Extend,
   type Nack,
   type Outcome,
@@ -17,7 +18,8 @@ import {
   LEASES_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
-import type { RouteContext } from "./context.ts";
+import { described } from "./call-description.ts";
+import { operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import {
   ANYTHING,
@@ -39,8 +41,7 @@ const ITEMS = new BodyShape({ items: "items" });
 const OK: Schema = { type: "boolean", const: true };
 
 function schemaOf(
-  operationId: string,
-  summary: string,
+  name: CallName,
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
   answer: Readonly<Record<string, Schema>> = {},
@@ -48,11 +49,9 @@ function schemaOf(
   const item = object({ lease: TEXT, ...properties }, ["lease", ...required]);
   const items = list(judged(item), { maxItems: BATCH_MAX });
   return {
-    operationId,
-    summary,
-    tags: ["work"],
+    ...described(name),
     body: object({ items }, ["items"]),
-    response: answers(results({ ok: OK, ...answer })),
+    response: answers(results(object({ ok: OK, ...answer }))),
   };
 }
 
@@ -86,10 +85,12 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/ack",
     config: { body: ACKS },
     bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: schemaOf("ackJobs", "Jobs are done", { result: ANYTHING, resultBase64: BASE64 }),
+    schema: schemaOf("ack", { result: ANYTHING, resultBase64: BASE64 }),
     handler: async (request) => {
       const broker = context.broker(request);
-      const outcomes = await forReadable(request.body.items, ackOf, (acks) => broker.ack(acks));
+      const outcomes = await forReadable(request.body.items, ackOf, (acks) =>
+        broker.ack(acks, operationOf(request)),
+      );
       return { results: outcomes.map(outcomeJson) };
     },
   });
@@ -98,13 +99,15 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/nack",
     config: { body: ITEMS },
     bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: schemaOf("nackJobs", "Jobs have failed", NACK, [], {
+    schema: schemaOf("nack", NACK, [], {
       cooldownMs: { ...MS, description: "The cooldown that was asked for was cut to this." },
     }),
     handler: async (request) => {
       const broker = context.broker(request);
       const read = (item: unknown): Nack => fieldsOf("nack", item, ["lease", ...Object.keys(NACK)]);
-      const outcomes = await forReadable(request.body.items, read, (nacks) => broker.nack(nacks));
+      const outcomes = await forReadable(request.body.items, read, (nacks) =>
+        broker.nack(nacks, operationOf(request)),
+      );
       return { results: outcomes.map(nackedJson) };
     },
   });
@@ -113,7 +116,7 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/give-back",
     config: { body: ITEMS },
     bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf("giveBackJobs", "Jobs were not started: no attempt is lost", {}),
+    schema: schemaOf("giveBack", {}),
     handler: async (request) => {
       const broker = context.broker(request);
       const read = (item: unknown): string => fieldsOf<Ack>("item", item, ["lease"]).lease;
@@ -130,13 +133,9 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/extend",
     config: { body: ITEMS },
     bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf(
-      "extendLeases",
-      "Jobs need longer",
-      { leaseMs: { ...MS, minimum: 1 } },
-      ["leaseMs"],
-      { expiresAt: TIME },
-    ),
+    schema: schemaOf("extend", { leaseMs: { ...MS, minimum: 1 } }, ["leaseMs"], {
+      expiresAt: TIME,
+    }),
     handler: async (request) => {
       const broker = context.broker(request);
       const read = (item: unknown): Extend => fieldsOf("extend", item, ["lease", "leaseMs"]);
@@ -153,7 +152,7 @@ function tellRoutes(app: FastifyInstance, context: RouteContext): void {
     url: "/v1/progress",
     config: { body: ITEMS },
     bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf("reportProgress", "How far jobs are", { progress: ANYTHING }, ["progress"]),
+    schema: schemaOf("progress", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
       const broker = context.broker(request);
       const outcomes = await forReadable(request.body.items, progressOf, (items) =>

@@ -1,36 +1,12 @@
-import {
-  JOB_STATES,
-  type JobState,
-  type JobsOptions,
-  type Outcome,
-  SluiceError,
-} from "@sluice/protocol";
+import { JOB_STATES, type JobState, type JobsOptions, parseLaneKey } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import { BodyShape } from "../body/parse-body.ts";
-import { BATCH_MAX, JOBS_PAGE_MAX, LEASES_BODY_BYTES_MAX } from "../limits.ts";
+import { JOBS_PAGE_MAX } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
+import { described } from "./call-description.ts";
 import type { RouteContext } from "./context.ts";
-import { JOB, jobJson, listedJson } from "./job-shape.ts";
-import { parseLaneKey } from "./lane-key.ts";
+import { jobJson, listedJson } from "./job-json.ts";
 import { searchJobs } from "./search-jobs.ts";
-import {
-  answers,
-  COUNT,
-  CURSOR,
-  DONE,
-  FLAG,
-  JOB_PARAMS,
-  limit,
-  list,
-  object,
-  QUEUE_PARAMS,
-  results,
-  type Schema,
-  TEXT,
-  TIME,
-} from "./shapes.ts";
-
-const KEYS = new BodyShape({ items: "keys" });
+import { answers, COUNT, CURSOR, choice, JOB, limit, list, object, TEXT } from "./shapes.ts";
 
 interface BrowseQuery {
   state?: JobState;
@@ -46,37 +22,14 @@ interface JobQuery {
   bytesMax?: number;
 }
 
-const WHY: Schema = {
-  type: "object",
-  description: "In words and data: what keeps the job, and until when.",
-  properties: {
-    state: TEXT,
-    text: TEXT,
-    reason: TEXT,
-    gate: TEXT,
-    part: TEXT,
-    until: TIME,
-    place: COUNT,
-    worker: TEXT,
-    at: TIME,
-    error: TEXT,
-  },
-  required: ["state", "text"],
-};
-
-const ENTRY = object({ at: TIME, event: TEXT, detail: TEXT }, ["at", "event"]);
-
 export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
   app.route<{ Params: { queue: string }; Querystring: BrowseQuery }>({
     method: "GET",
     url: "/v1/queues/:queue/jobs",
     schema: {
-      operationId: "listJobs",
-      summary: "Browse the jobs of a queue",
-      tags: ["jobs"],
-      params: QUEUE_PARAMS,
+      ...described("jobs"),
       querystring: object({
-        state: { type: "string", enum: JOB_STATES },
+        state: choice(JOB_STATES),
         lane: { type: "string", description: "A fairness key; a path as a JSON list of texts." },
         search: {
           type: "string",
@@ -113,9 +66,6 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
     },
   });
   inspectRoute(app, context);
-  explainRoutes(app, context);
-  changeRoutes(app, context);
-  queueRoutes(app, context);
 }
 
 function inspectRoute(app: FastifyInstance, context: RouteContext): void {
@@ -123,10 +73,7 @@ function inspectRoute(app: FastifyInstance, context: RouteContext): void {
     method: "GET",
     url: "/v1/jobs/:id",
     schema: {
-      operationId: "getJob",
-      summary: "Inspect a job",
-      tags: ["jobs"],
-      params: JOB_PARAMS,
+      ...described("job"),
       querystring: object({
         encoding: { type: "string", enum: ["auto", "base64"] },
         bytesMax: {
@@ -141,113 +88,4 @@ function inspectRoute(app: FastifyInstance, context: RouteContext): void {
       return jobJson(job, request.query);
     },
   });
-}
-
-function explainRoutes(app: FastifyInstance, context: RouteContext): void {
-  const about = (operationId: string, summary: string, ok: Schema) => ({
-    operationId,
-    summary,
-    tags: ["jobs"],
-    params: JOB_PARAMS,
-    response: answers(ok),
-  });
-  app.route<{ Params: { id: string } }>({
-    method: "GET",
-    url: "/v1/jobs/:id/why",
-    schema: about("whyJob", "Why a job is not running", WHY),
-    handler: (request) => context.broker(request).why(request.params.id),
-  });
-  app.route<{ Params: { id: string } }>({
-    method: "GET",
-    url: "/v1/jobs/:id/history",
-    schema: about("jobHistory", "A job's life as a timeline", object({ history: list(ENTRY) })),
-    handler: async (request) => ({
-      history: await context.broker(request).history(request.params.id),
-    }),
-  });
-}
-
-function queueRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { id: string } }>({
-    method: "GET",
-    url: "/v1/jobs/:id/queue",
-    schema: {
-      operationId: "getQueueOfJob",
-      summary: "The queue that a job is in",
-      tags: ["jobs"],
-      params: JOB_PARAMS,
-      response: answers(object({ queue: TEXT }, ["queue"])),
-    },
-    handler: async (request) => {
-      const { id } = request.params;
-      const [queue] = await context.broker(request).queuesOf([id]);
-      if (queue !== undefined) return { queue };
-      throw new SluiceError("JOB_NOT_FOUND", `there is no job ${id}`, { field: "id", value: id });
-    },
-  });
-  app.route<{ Params: { queue: string }; Body: { keys: readonly string[] } }>({
-    method: "POST",
-    url: "/v1/queues/:queue/cancel",
-    bodyLimit: LEASES_BODY_BYTES_MAX,
-    config: { body: KEYS },
-    schema: {
-      operationId: "cancelByKey",
-      summary: "Cancel the jobs that hold these dedupe keys",
-      tags: ["jobs"],
-      params: QUEUE_PARAMS,
-      body: object({ keys: list(TEXT, { maxItems: BATCH_MAX }) }, ["keys"]),
-      response: answers(
-        results({ cancelled: { ...FLAG, description: "False: no job holds the key." } }),
-      ),
-    },
-    handler: async (request) => {
-      const { queue } = request.params;
-      const outcomes = await context.broker(request).cancelByKey(queue, request.body.keys);
-      return {
-        results: outcomes.map(({ ok, error }) =>
-          error === undefined ? { cancelled: ok } : { error },
-        ),
-      };
-    },
-  });
-}
-
-function changeRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { id: string } }>({
-    method: "POST",
-    url: "/v1/jobs/:id/retry",
-    schema: {
-      operationId: "retryJob",
-      summary: "Run an ended job again, or a delayed one at once",
-      tags: ["jobs"],
-      params: JOB_PARAMS,
-      response: DONE,
-    },
-    handler: async (request, reply) => {
-      accept((await context.broker(request).retry([request.params.id]))[0]);
-      return reply.code(204).send();
-    },
-  });
-  app.route<{ Params: { id: string } }>({
-    method: "DELETE",
-    url: "/v1/jobs/:id",
-    schema: {
-      operationId: "cancelJob",
-      summary: "Cancel a job",
-      tags: ["jobs"],
-      params: JOB_PARAMS,
-      response: answers(
-        object({ cancelled: { ...FLAG, description: "False: it had ended." } }, ["cancelled"]),
-      ),
-    },
-    handler: async (request) => ({
-      cancelled: accept((await context.broker(request).cancel([request.params.id]))[0]),
-    }),
-  });
-}
-
-/** The answer for the one item that was asked about. */
-function accept<T>(outcome: Outcome<T> | undefined): T {
-  if (outcome?.error !== undefined) throw SluiceError.fromJSON(outcome.error);
-  return outcome!.ok!;
 }

@@ -41,9 +41,9 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
       operationId: "listKeys",
       summary: "The keys that you could have made",
       tags: ["keys"],
-      response: answers(object({ keys: list(object(INFO)) }, ["keys"])),
+      response: answers(object({ items: list(object(INFO)) }, ["items"])),
     },
-    handler: async (request) => ({ keys: context.keys().list(enter(request)) }),
+    handler: async (request) => ({ items: context.keys().list(enter(request)) }),
   });
   app.route({
     method: "POST",

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, POLL_MS_MAX, SLICE_BYTES } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
-import { LEASED, leasedBytes } from "./job-shape.ts";
-import { answers, list, MS, object, QUEUE_PARAMS, type Schema, TEXT } from "./shapes.ts";
+import { leasedBytes } from "./job-json.ts";
+import { answers, LEASED, list, MS, object, QUEUE_PARAMS, type Schema, TEXT } from "./shapes.ts";
 
 interface LeaseBody {
   max?: number;
@@ -21,12 +21,12 @@ const ENCODING: Schema = {
 };
 
 const SCHEMA = {
-  operationId: "leaseJobs",
+  operationId: "lease",
   summary: "Take jobs, or wait for some",
   description:
     "A long poll: answers as soon as there is a job, or with none after `waitMs`. A caller that " +
     "goes away takes nothing with it.",
-  tags: ["work"],
+  tags: ["queue"],
   params: QUEUE_PARAMS,
   body: object({
     max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },

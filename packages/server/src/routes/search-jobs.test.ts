@@ -63,10 +63,10 @@ test("gates are searched and paged, those with a line first", async (t) => {
   for (let i = 0; i < 25; i++) await broker.setGate(`tenant:${i}`, { rate: 1 });
   await broker.cooldown("tenant:7", 60_000, "shut");
   const first = (await call("GET /v1/gates?sort=waiting&limit=10&search=TENANT")).body;
-  assert.equal(first.gates[0].key, "tenant:7");
-  assert.deepEqual([first.total, first.gates.length], [25, 10]);
+  assert.equal(first.items[0].key, "tenant:7");
+  assert.deepEqual([first.total, first.items.length], [25, 10]);
   const next = `/v1/gates?sort=waiting&limit=20&cursor=${encodeURIComponent(first.cursor)}`;
   const last = (await call(`GET ${next}`)).body;
-  assert.deepEqual([last.gates.length, last.cursor], [15, undefined]);
-  assert.equal((await call("GET /v1/gates")).body.gates.length, 25);
+  assert.deepEqual([last.items.length, last.cursor], [15, undefined]);
+  assert.equal((await call("GET /v1/gates")).body.items.length, 25);
 });

@@ -63,7 +63,7 @@ test("a key made over HTTP does what it says, until it is revoked", async (t) =>
   }
   await call(`DELETE /v1/keys/${made.id}`, { key });
   assert.equal((await produce()).status, 401);
-  assert.equal((await call("GET /v1/keys", { key })).body.keys.length, 1);
+  assert.equal((await call("GET /v1/keys", { key })).body.items.length, 1);
 });
 
 test("without keys there are none to manage, and a stranger's page gets nothing", async (t) => {

@@ -13,19 +13,19 @@ import { link } from "../words/route.ts";
 import { visible } from "../words/visible.ts";
 
 interface AppsAnswer {
-  apps: { name: string; title: string }[];
+  items: { name: string; title: string }[];
 }
 
 export function AppsView({ app }: { app: string | undefined }): JSX.Element {
   const { data, error } = useLive<AppsAnswer>(at(["apps"]));
-  const shown = app ?? data?.apps[0]?.name;
-  if (data?.apps.length === 0) return <Empty>No app has a page here.</Empty>;
+  const shown = app ?? data?.items[0]?.name;
+  if (data?.items.length === 0) return <Empty>No app has a page here.</Empty>;
   return (
     <>
       <Refused error={error} />
-      {data !== undefined && data.apps.length > 1 && (
+      {data !== undefined && data.items.length > 1 && (
         <nav class="tabs" aria-label="apps">
-          {data.apps.map(({ name, title }) => (
+          {data.items.map(({ name, title }) => (
             <a
               key={name}
               href={link("apps", name)}

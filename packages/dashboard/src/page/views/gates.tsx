@@ -1,4 +1,4 @@
-import type { GateInfo, GatesJson } from "@sluice/protocol";
+import type { GateInfo, GatesPage } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
@@ -18,7 +18,7 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
   const [search, setSearch] = useState(gate ?? "");
   const [before, setBefore] = useState<readonly string[]>([]);
   const query = { search, sort: "waiting", limit: PER_PAGE, cursor: before.at(-1) };
-  const { data, error, refresh } = useLive<GatesJson>(at(["gates"], query));
+  const { data, error, refresh } = useLive<GatesPage>(at(["gates"], query));
   const find = (text: string): void => {
     setSearch(text);
     setBefore([]);
@@ -34,9 +34,9 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
         <LimitAction gate={undefined} onDone={refresh} />
       </div>
       <Refused error={error} />
-      {data?.gates.length === 0 && <Empty>There is no such gate.</Empty>}
+      {data?.items.length === 0 && <Empty>There is no such gate.</Empty>}
       <div class="gates">
-        {data?.gates.map((one) => (
+        {data?.items.map((one) => (
           <Gate key={one.key} gate={one} onChange={refresh} />
         ))}
       </div>

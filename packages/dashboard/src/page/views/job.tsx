@@ -25,7 +25,7 @@ export function JobView({ id }: { id: string }): JSX.Element {
   const { data: job, error, refresh } = useLive<JobJson>(address, concern);
   queue.current = job?.queue;
   const { data: why } = useLive<Why>(job && at(["jobs", id, "why"]));
-  const { data: past } = useLive<{ history: HistoryEntry[] }>(
+  const { data: past } = useLive<{ items: HistoryEntry[] }>(
     job && at(["jobs", id, "history"]),
     concern,
   );
@@ -43,7 +43,7 @@ export function JobView({ id }: { id: string }): JSX.Element {
         <>
           <JobFacts job={job} />
           <div class="columns">
-            <Life job={job} history={past?.history} why={why} />
+            <Life job={job} history={past?.items} why={why} />
             <Bodies job={job} />
           </div>
         </>

@@ -15,11 +15,11 @@ const HELD_SHOWN = 50;
 
 export function Workers({ queue }: { queue: string }): JSX.Element {
   const [search, setSearch] = useState("");
-  const { data, error } = useLive<{ workers: WorkerInfo[] }>(
+  const { data, error } = useLive<{ items: WorkerInfo[] }>(
     at(["queues", queue, "workers"]),
     ofQueue(queue),
   );
-  const found = (data?.workers ?? []).filter(({ name }) => name.includes(search));
+  const found = (data?.items ?? []).filter(({ name }) => name.includes(search));
   return (
     <>
       <div class="tools">

@@ -1,4 +1,4 @@
-import type { FairnessKey } from "@sluice/protocol";
+import type { FairnessKey } from "./job.ts";
 
 /**
  * A lane in an address: the key itself, or JSON for what it cannot say: `["acme","user-7"]` is a

@@ -1,0 +1,220 @@
+import type { JobJson } from "../http.ts";
+import {
+  type Added,
+  type GroupInfo,
+  type HistoryEntry,
+  JOB_STATES,
+  type JobEnd,
+  type JobOptions,
+  type LeasedJob,
+  type RetryPolicy,
+} from "../job.ts";
+import type { Schema } from "../kinds.ts";
+import type { Why } from "../why.ts";
+import {
+  ANYTHING,
+  about,
+  BASE64,
+  COUNT,
+  choice,
+  FAIRNESS_KEY,
+  type Fields,
+  FLAG,
+  list,
+  MS,
+  maybe,
+  NAME,
+  NUMBER,
+  shape,
+  TEXT,
+  TIME,
+} from "./schema.ts";
+
+/** A group: of this queue by its name, of another in full. */
+const GROUP: Schema = {
+  type: "string",
+  pattern: "^([A-Za-z0-9._:-]{1,255}/)?[A-Za-z0-9._:-]{1,255}$",
+  description: "A group of this queue, or `queue/name` of another queue.",
+};
+
+const HEADERS: Schema = { type: "object", additionalProperties: TEXT };
+
+/** Bytes as HTTP carries them: as JSON where they are JSON. */
+interface PayloadJson {
+  payload?: unknown;
+  payloadBase64?: string;
+}
+
+type ResultJson = Pick<JobJson, "result" | "resultBase64">;
+
+const PAYLOAD: Fields<PayloadJson> = {
+  payload: maybe(ANYTHING),
+  payloadBase64: maybe(about("Instead of `payload`, for bytes that are not JSON.", BASE64)),
+};
+
+const RESULT: Fields<ResultJson> = { result: maybe(ANYTHING), resultBase64: maybe(BASE64) };
+
+/** A new job: its payload and its options. */
+export const NEW_JOB: Schema = shape<JobOptions & PayloadJson>({
+  ...PAYLOAD,
+  fairnessKey: maybe(FAIRNESS_KEY),
+  weight: maybe(COUNT),
+  priority: maybe({ description: "The tier, by number or name.", type: ["integer", "string"] }),
+  gates: maybe(list(TEXT)),
+  cost: maybe(COUNT),
+  delayMs: maybe(MS),
+  runAt: maybe(TIME),
+  ttlMs: maybe(MS),
+  deadline: maybe(TIME),
+  maxWaitMs: maybe(MS),
+  dedupe: maybe(
+    shape<NonNullable<JobOptions["dedupe"]>>({
+      key: TEXT,
+      mode: maybe({
+        ...choice(["pending", "window", "debounce", "replace", "keepLast"]),
+        default: "pending",
+      }),
+      windowMs: maybe(MS),
+    }),
+  ),
+  group: maybe(GROUP),
+  headers: maybe(HEADERS),
+  attempts: maybe(COUNT),
+  backoff: maybe(
+    shape<Partial<RetryPolicy>>({
+      attempts: maybe(COUNT),
+      minMs: maybe(MS),
+      maxMs: maybe(MS),
+      factor: maybe(NUMBER),
+      jitter: maybe(NUMBER),
+    }),
+  ),
+  leaseMs: maybe(MS),
+});
+
+export const ADDED: Schema = shape<Partial<Added>>({
+  id: maybe(TEXT),
+  tier: maybe(COUNT),
+  duplicate: maybe(about("There was a job with its dedupe key: this is its id.", FLAG)),
+  dropped: maybe(about("The queue is full and drops new jobs.", FLAG)),
+});
+
+export const LEASED: Schema = shape<Omit<LeasedJob, "payload"> & PayloadJson>({
+  id: TEXT,
+  lease: about("The token under which the job is held.", TEXT),
+  queue: NAME,
+  attempt: { type: "integer", description: "0 on the first delivery." },
+  attempts: COUNT,
+  deliveries: about("How often it was handed out, this time included.", COUNT),
+  tier: COUNT,
+  fairnessKey: FAIRNESS_KEY,
+  addedAt: TIME,
+  expiresAt: TIME,
+  leaseMs: MS,
+  headers: HEADERS,
+  ...PAYLOAD,
+});
+
+const DEAD: Schema = about(
+  "A dead letter: the queue it came from, why and when it died, its attempts there.",
+  shape<NonNullable<JobJson["dead"]>>({ origin: NAME, reason: TEXT, attempts: COUNT, at: TIME }),
+);
+
+export const JOB: Schema = shape<JobJson>({
+  id: TEXT,
+  queue: NAME,
+  state: choice(JOB_STATES),
+  tier: COUNT,
+  fairnessKey: FAIRNESS_KEY,
+  weight: NUMBER,
+  gates: list(TEXT),
+  cost: NUMBER,
+  attempt: COUNT,
+  attempts: COUNT,
+  deliveries: COUNT,
+  addedAt: TIME,
+  at: maybe(about("When it is due (delayed), its lease ends (running) or it ended.", TIME)),
+  deadline: maybe(TIME),
+  error: maybe(TEXT),
+  stack: maybe(about("Where the last error was thrown.", TEXT)),
+  group: maybe(TEXT),
+  dedupe: maybe(TEXT),
+  dead: maybe(DEAD),
+  worker: maybe(TEXT),
+  progress: maybe(ANYTHING),
+  headers: HEADERS,
+  ...PAYLOAD,
+  payloadBytes: COUNT,
+  payloadStart: maybe(about("Instead of one that is too long: how it begins.", TEXT)),
+  payloadStartBase64: maybe(BASE64),
+  ...RESULT,
+  resultBytes: maybe(COUNT),
+  resultStart: maybe(TEXT),
+  resultStartBase64: maybe(BASE64),
+});
+
+export const WHY: Schema = about(
+  "In words and data: what keeps the job, and until when.",
+  shape<Why>({
+    state: choice(JOB_STATES),
+    text: TEXT,
+    asOf: TIME,
+    reason: maybe(TEXT),
+    queue: maybe(TEXT),
+    place: maybe(COUNT),
+    urgent: maybe(COUNT),
+    workers: maybe(COUNT),
+    running: maybe(COUNT),
+    gate: maybe(TEXT),
+    part: maybe(TEXT),
+    until: maybe(TIME),
+    lanes: maybe(COUNT),
+    shutBy: maybe(TEXT),
+    cooldownReason: maybe(TEXT),
+    first: maybe({ type: "object" }),
+    holders: maybe({ type: "object" }),
+    keptFor: maybe({ type: "object" }),
+    dead: maybe({ type: "object" }),
+    cause: maybe(TEXT),
+    attempt: maybe(COUNT),
+    attempts: maybe(COUNT),
+    waiting: maybe(COUNT),
+    worker: maybe(TEXT),
+    at: maybe(TIME),
+    deadline: maybe(TIME),
+    error: maybe(TEXT),
+  }),
+);
+
+export const HISTORY_ENTRY: Schema = shape<HistoryEntry>({
+  at: TIME,
+  event: TEXT,
+  detail: maybe(TEXT),
+});
+
+/** What a wait for the end of a job answers; without a `state` when it has not ended in time. */
+export const END: Schema = shape<Partial<Omit<JobEnd, "id" | "result">> & EndJson & ResultJson>({
+  ended: about("False: it had not ended in time. Ask again.", FLAG),
+  id: TEXT,
+  queue: maybe(TEXT),
+  state: maybe(choice(JOB_STATES)),
+  at: maybe(TIME),
+  error: maybe(TEXT),
+  ...RESULT,
+  waited: maybe(
+    shape<NonNullable<JobEnd["waited"]>>({ gate: TEXT, waitMs: NUMBER, maxWaitMs: NUMBER }),
+  ),
+});
+
+interface EndJson {
+  id: string;
+  ended: boolean;
+}
+
+export const GROUP_INFO: Schema = shape<GroupInfo>({
+  id: TEXT,
+  ended: FLAG,
+  members: list(
+    shape<GroupInfo["members"][number]>({ id: TEXT, state: maybe(choice(JOB_STATES)) }),
+  ),
+});
