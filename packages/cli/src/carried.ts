@@ -5,14 +5,14 @@
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 interface Bodies {
-  readonly payload: Uint8Array;
+  readonly payload?: Uint8Array | undefined;
   readonly result?: Uint8Array | undefined;
 }
 
 export function carried<T extends Bodies>({ payload, result, ...rest }: T): object {
   return {
     ...rest,
-    ...field("payload", payload),
+    ...(payload === undefined ? {} : field("payload", payload)),
     ...(result === undefined ? {} : field("result", result)),
   };
 }

@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { addCommand } from "./add.ts";
 import { appCommands } from "./apps.ts";
 import { benchCommand } from "./bench.ts";
+import { callCommand } from "./call.ts";
 import { clusterCommand } from "./cluster.ts";
 import { completionOf } from "./completion.ts";
 import { configCommand } from "./config.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   whyCommand,
   gateCommand,
   redriveCommand,
+  callCommand,
   topCommand,
   clusterCommand,
   benchCommand,
