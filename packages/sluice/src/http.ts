@@ -7,18 +7,11 @@ export {
   type AppTone,
   type AppValue,
   type AppView,
-  type Chooser,
-  callOutside,
   FixedKeys,
   type HttpApp,
-  isPublicAddress,
   type Limits,
   type LogLevel,
   type LogOptions,
-  type OutgoingAnswer,
-  OutgoingError,
-  type OutgoingOptions,
-  type OutgoingReason,
   type Readiness,
   type RunningApp,
   type ServeAppOptions,
@@ -26,3 +19,7 @@ export {
   shapes,
   type TlsOptions,
 } from "@sluice/server";
+export { isPublicAddress } from "./outgoing/addresses.ts";
+export { callOutside, type OutgoingAnswer, type OutgoingOptions } from "./outgoing/call.ts";
+export { OutgoingError, type OutgoingReason } from "./outgoing/errors.ts";
+export type { Chooser } from "./outgoing/target.ts";

@@ -92,9 +92,9 @@ async function recover(
   const bar = new RecoveryBar(process.stderr);
   try {
     const onProgress = bar.show.bind(bar);
-    return await openBroker({ ...said(limits), log, onProgress, onFailure });
+    return await openBroker({ ...defined(limits), log, onProgress, onFailure });
   } catch (error) {
-    // Whoever could not open it must not keep others from trying.
+    // A failed opening must not leave the log locked.
     await log.close().catch(() => {});
     throw error;
   } finally {
@@ -106,8 +106,8 @@ function cooldownMaxOf(cooldownMax: unknown): number | undefined {
   return cooldownMax === undefined ? undefined : parseDuration("open.cooldownMax", cooldownMax);
 }
 
-/** What is undefined is not said, and takes the broker's default. */
-function said<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** Without the options that are undefined: the broker's defaults apply to them. */
+function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }

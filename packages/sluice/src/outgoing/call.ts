@@ -1,7 +1,7 @@
 /**
  * Calls to the outside over HTTP, bounded in time, size and redirects.
  *
- * An address that the operator configured may be private. One that somebody else chose (a user, a
+ * An address that the operator configured may be private. One from another source (a user, a
  * remote list, a link in an answer, a redirect) must be public, on a usual port, and the address
  * that was checked is the one that is connected to. A redirect to the same origin is still the
  * operator's; any other is a stranger's, and gets no credentials.
@@ -9,17 +9,10 @@
 import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { LookupFunction } from "node:net";
+import { IDLE_SOCKET_MS, IDLE_SOCKETS_MAX, REDIRECTS_MAX, STRANGERS_PORTS } from "../limits.ts";
 import { readBody } from "./body.ts";
 import { OutgoingError } from "./errors.ts";
-import {
-  type Chooser,
-  checkTarget,
-  hostOf,
-  parseTarget,
-  portOf,
-  publicLookup,
-  STRANGERS_PORTS,
-} from "./target.ts";
+import { type Chooser, checkTarget, hostOf, parseTarget, portOf, publicLookup } from "./target.ts";
 
 export interface OutgoingOptions {
   /** Who chose the address. */
@@ -48,13 +41,14 @@ export interface OutgoingAnswer {
   url: string;
 }
 
-const REDIRECTS_MAX = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIALS = new Set(["authorization", "cookie", "x-api-key"]);
-/** Sockets that are kept for the next call to the same host. */
-const IDLE_SOCKETS_MAX = 64;
 
-const pool = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, timeout: 5_000 };
+const pool = {
+  keepAlive: true,
+  maxFreeSockets: IDLE_SOCKETS_MAX,
+  timeout: IDLE_SOCKET_MS,
+};
 /** Apart for each chooser: a stranger must not be given a socket that an operator may open. */
 const agents = {
   operator: { "http:": new Agent(pool), "https:": new SecureAgent(pool) },

@@ -7,8 +7,6 @@ import { OutgoingError } from "./errors.ts";
 /** Who chose an address. An operator's may be private and on any port, a stranger's may not. */
 export type Chooser = "operator" | "stranger";
 
-export const STRANGERS_PORTS: readonly number[] = [80, 443];
-
 export function parseTarget(text: string | URL): URL {
   const url = URL.parse(String(text));
   if (url === null) throw new OutgoingError("address", "the address is not a URL");
