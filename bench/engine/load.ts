@@ -1,7 +1,7 @@
 // The load that most figures share: batches of jobs for many lanes are added, taken and finished,
 // beside a backlog that stands. Only the engine's calls are timed: making the jobs is not its work.
 
-import { Engine, type FactSink, type JobSpec, type QueueOptions } from "@sluice/engine";
+import { Engine, type Fact, type JobSpec, type QueueOptions } from "@sluice/engine";
 
 export const QUEUE = "jobs";
 export const GATE = "api";
@@ -65,7 +65,8 @@ export interface LoadOptions {
   readonly lanes: number;
   readonly isGated: boolean;
   readonly fairness?: boolean;
-  readonly facts?: FactSink;
+  // The facts of each call are taken out after it, as a broker does.
+  readonly tellsFacts?: boolean;
   // Jobs in the backlog; default a couple in each lane.
   readonly backlog?: number;
 }
@@ -73,12 +74,16 @@ export interface LoadOptions {
 export class Load {
   readonly engine: Engine;
   readonly backlog: number;
+  // How many there were.
+  facts = 0;
+  readonly #facts: Fact[] | undefined;
   readonly #jobs: Jobs;
   #now = 0;
   #batches = 0;
 
-  constructor({ lanes, isGated, fairness = true, facts, backlog }: LoadOptions) {
-    this.engine = makeEngine({ fairness }, facts);
+  constructor({ lanes, isGated, fairness = true, tellsFacts = false, backlog }: LoadOptions) {
+    this.#facts = tellsFacts ? [] : undefined;
+    this.engine = makeEngine({ fairness }, this.#facts);
     this.backlog = backlog ?? backlogOf(lanes);
     if (isGated) this.engine.setGate(GATE, OPEN_GATE, 0);
     this.#jobs = new Jobs(lanes, isGated ? GATE : undefined);
@@ -105,15 +110,26 @@ export class Load {
     const now = this.#now;
     const from = performance.now();
     engine.addAll(QUEUE, specs, now);
+    this.#drain();
     const leases = engine.lease(QUEUE, BATCH_JOBS, now);
-    for (const { id, lease } of leases) engine.ack(id, lease, now);
+    this.#drain();
+    for (const { id, lease } of leases) {
+      engine.ack(id, lease, now);
+      this.#drain();
+    }
     const ms = performance.now() - from;
     expectCount("jobs leased", leases.length, BATCH_JOBS);
     return ms;
   }
+
+  #drain(): void {
+    if (this.#facts === undefined) return;
+    this.facts += this.#facts.length;
+    this.#facts.length = 0;
+  }
 }
 
-export function makeEngine(options: QueueOptions = {}, facts?: FactSink): Engine {
+export function makeEngine(options: QueueOptions = {}, facts?: Fact[]): Engine {
   const engine = new Engine(facts === undefined ? {} : { facts });
   engine.setQueue(QUEUE, { ...options, capacity: { jobs: 100_000_000 } }, 0);
   return engine;

@@ -1,4 +1,4 @@
-import type { Engine } from "@sluice/engine";
+import type { Engine, GoneBodies } from "@sluice/engine";
 import type { Log, Position, Span } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./codec/body.ts";
@@ -129,6 +129,16 @@ export class Chunks {
     chunk.bodyBytes -= sizeBytes;
     this.#count(chunk);
     if (chunk.live === 0) this.settle(chunk);
+  }
+
+  /** Releases bodies that no job has any more; one that has no name yet was never bound. */
+  releaseAll({ bodies, sizes }: GoneBodies): void {
+    for (let i = 0; i < bodies.length; i++) {
+      const body = bodies[i];
+      if (typeof body === "number") this.release(body, sizes[i]!);
+    }
+    bodies.length = 0;
+    sizes.length = 0;
   }
 
   /** What a job takes beside its body is not remembered: the mean of its chunk stands for it. */

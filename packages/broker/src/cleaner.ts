@@ -178,7 +178,7 @@ export class Cleaner {
   #mark(): void {
     const { engine, journal } = this.#parts;
     const before = journal.writtenBytes;
-    for (const fact of engine.checkpoint().next().value ?? []) journal.write(fact, engine);
+    for (const fact of engine.checkpoint().next().value ?? []) journal.write(fact);
     this.#markedBytes = journal.writtenBytes;
     this.#markBytes = this.#markedBytes - before;
     journal.whenDurable((at) => this.#marks.push(at));
@@ -223,7 +223,7 @@ export class Cleaner {
     let toldBytes = 0;
     for (const step of engine.checkpoint()) {
       const before = journal.writtenBytes;
-      for (const fact of step) journal.write(fact, engine);
+      for (const fact of step) journal.write(fact);
       toldBytes += journal.writtenBytes - before;
       this.#ownBytes += journal.writtenBytes - before;
       await this.#turn();
@@ -278,7 +278,7 @@ export class Cleaner {
     if (job === undefined) return false;
     job.body = bodyAt(bytes, at);
     const before = journal.writtenBytes;
-    journal.write({ at: now(), fact: "moved", job }, engine);
+    journal.write({ at: now(), fact: "moved", job });
     const movedBytes = journal.writtenBytes - before;
     this.#ownBytes += movedBytes;
     if (this.#allowedBytes > 0) this.#allowedBytes += movedBytes + movedBytes / 2;

@@ -54,7 +54,7 @@ export class Ends {
 
   hear(fact: Fact): void {
     if (this.#jobs.isEmpty || (fact.fact !== "ended" && fact.fact !== "dead")) return;
-    const queue = this.#engine.queueOf(fact.id) ?? "";
+    const { queue = "" } = fact;
     if (fact.fact === "ended") return this.#end(fact.id, endOf(fact, queue));
     const error = fact.error ?? fact.reason;
     this.#end(fact.id, { id: idOf(fact.id), queue, state: "dead", at: fact.at, error });

@@ -51,7 +51,9 @@ export class EngineCalls {
   call<T>(call: EngineCall<T>): T {
     this.check();
     try {
-      return call(this.engine, this.now());
+      const result = call(this.engine, this.now());
+      this.#journal.drain();
+      return result;
     } catch (error) {
       throw toPortError(error);
     } finally {

@@ -108,10 +108,16 @@ function passes(filter: EventFilter, event: BrokerEvent): boolean {
   return filter.queue === undefined || !("queue" in event) || event.queue === filter.queue;
 }
 
+/** Where the job of a fact was; it may be forgotten by now. */
+function queueOfFact(fact: Fact, engine: Engine): string {
+  if ("queue" in fact && fact.queue !== undefined) return fact.queue;
+  return "id" in fact ? (engine.queueOf(fact.id) ?? "") : "";
+}
+
 /** The event that a fact is for those outside; undefined: none. The engine has just told it. */
 export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
   const { at } = fact;
-  const queue = "id" in fact ? (engine.queueOf(fact.id) ?? "") : "";
+  const queue = queueOfFact(fact, engine);
   switch (fact.fact) {
     case "job":
       return { at, event: "added", queue: fact.job.queue, id: idOf(fact.job.id) };

@@ -1,4 +1,4 @@
-import type { Engine, Fact } from "@sluice/engine";
+import type { Engine, Fact, GoneBodies } from "@sluice/engine";
 import type { Log, Position } from "@sluice/log";
 import { SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Chunk, Chunks } from "./chunks.ts";
@@ -32,14 +32,25 @@ interface Commit {
   reject: (error: SluiceError) => void;
 }
 
+/** What the engine gathers during a call, for the journal to take over after it. */
+export interface Told {
+  readonly facts: Fact[];
+  readonly gone: GoneBodies;
+}
+
 /**
- * Facts on their way into the log. What the engine tells is written into the current chunk at once;
- * `flush` hands all that is written to the log as one commit. While a commit is on its way the next
- * one gathers, so that the log syncs as often as the disk can, and each sync carries all that came.
+ * Facts on their way into the log. What the engine has told in a call is written into the current
+ * chunk after it, by `drain`; everything that speaks of what is written drains first, so that no
+ * caller can forget it. `flush` hands all that is written to the log as one commit. While a commit
+ * is on its way the next one gathers, so that the log syncs as often as the disk can, and each sync
+ * carries all that came.
  */
 export class Journal {
   readonly #log: Log;
   readonly #chunks: Chunks;
+  readonly #engine: Engine;
+  readonly #told: Told;
+  #isDraining = false;
   readonly #writer = new ByteWriter((needBytes) => this.#more(needBytes));
   #chunk: Chunk | undefined;
   /** Up to where the current chunk was handed to the log. */
@@ -60,10 +71,14 @@ export class Journal {
   readonly #onFailure: OnFailure;
   /** Called when a commit is durable, after its callers were told. */
   onCommit: () => void = () => {};
+  /** Called with each fact of the engine when it is written. */
+  onFact: (fact: Fact) => void = () => {};
 
-  constructor(log: Log, chunks: Chunks, onFailure: OnFailure) {
+  constructor(log: Log, chunks: Chunks, engine: Engine, told: Told, onFailure: OnFailure) {
     this.#log = log;
     this.#chunks = chunks;
+    this.#engine = engine;
+    this.#told = told;
     this.#onFailure = onFailure;
     // Not only a commit may find out: another process may have taken the log.
     void log.failed.then((error) => this.fail(error));
@@ -75,11 +90,13 @@ export class Journal {
 
   /** Bytes that are written and not yet durable. */
   get unsyncedBytes(): number {
+    this.drain();
     return this.#unsyncedBytes;
   }
 
   /** What the next commit waited for has come: whoever adds much need not wait for others. */
   get isDue(): boolean {
+    this.drain();
     return (
       this.#inFlight === 0 && this.#enoughBytes > 0 && this.#unsyncedBytes >= this.#enoughBytes
     );
@@ -96,27 +113,57 @@ export class Journal {
 
   /** Bytes written by this process. */
   get writtenBytes(): number {
+    this.drain();
     return this.#writtenBytes;
   }
 
   /** The number of the commit that what is written now belongs to. */
   get gathering(): number {
+    this.drain();
     return this.#commits;
   }
 
-  /** Writes a fact. A job's body is from now on kept here, and the engine has its name. */
-  write(fact: Fact, engine: Engine): void {
-    if (fact.fact === "replaced") return this.#writeReplaced(fact, engine);
-    this.#writeOne(fact, engine);
+  /** Writes what the engine has told since, and lets go of the bodies that no job has any more. */
+  drain(): void {
+    const { facts, gone } = this.#told;
+    if (this.#isDraining || (facts.length === 0 && gone.bodies.length === 0)) return;
+    this.#isDraining = true;
+    let taken = 0;
+    try {
+      while (taken < facts.length) this.#take(facts[taken++]!);
+    } finally {
+      if (taken === facts.length) facts.length = 0;
+      else facts.splice(0, taken);
+      this.#chunks.releaseAll(gone);
+      this.#isDraining = false;
+    }
   }
 
-  /** A job's record and its body stand in one fact: a new body brings the record with it. */
-  #writeReplaced(fact: Extract<Fact, { fact: "replaced" }>, engine: Engine): void {
-    this.#writeOne({ ...fact, body: NO_BODY }, engine);
-    this.#writeOne({ at: fact.at, fact: "moved", job: engine.record(fact.id)! }, engine);
+  #take(fact: Fact): void {
+    if (fact.fact === "job" || fact.fact === "moved") this.#writeJob(fact, fact.job.body);
+    else this.#write(fact.fact === "replaced" ? { ...fact, body: NO_BODY } : fact);
+    this.onFact(fact);
   }
 
-  #writeOne(fact: Fact, engine: Engine): void {
+  /** Writes a fact that the engine has not told: one of a checkpoint, or a job that is moved. */
+  write(fact: Fact): void {
+    this.drain();
+    if (fact.fact === "moved") this.#writeJob(fact, this.#engine.body(fact.job.id));
+    else this.#write(fact);
+  }
+
+  /** Writes a job with its body, which is from now on kept here; the engine has its name. */
+  #writeJob(fact: Extract<Fact, { fact: "job" | "moved" }>, body: unknown): void {
+    const size = this.#write(fact);
+    const { id, sizeBytes } = fact.job;
+    const offset = this.#writer.start + this.#bodyAt;
+    const name = this.#chunks.bind(this.#chunk!, offset, sizeBytes, size);
+    // The job may have ended since, or have another body, which a later fact brings.
+    if (!this.#engine.setBody(id, body, name)) this.#chunks.release(name, sizeBytes);
+  }
+
+  /** Answers how many bytes it took. */
+  #write(fact: Fact): number {
     const writer = this.#writer;
     try {
       encodeFact(writer, fact, this.#writeBody);
@@ -128,10 +175,7 @@ export class Journal {
     this.#unsyncedBytes += size;
     this.#writtenBytes += size;
     this.#chunk!.size = writer.at;
-    if (fact.fact !== "job" && fact.fact !== "moved") return;
-    const { id, sizeBytes } = fact.job;
-    const offset = writer.start + this.#bodyAt;
-    engine.setBody(id, this.#chunks.bind(this.#chunk!, offset, sizeBytes, size));
+    return size;
   }
 
   readonly #writeBody = (writer: ByteWriter, body: unknown): void => {
@@ -141,6 +185,7 @@ export class Journal {
 
   /** Resolves when all that is written now is durable. */
   durable(): Promise<void> {
+    this.drain();
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#unsyncedBytes === 0) return DONE;
     const commit = this.#gathering;
@@ -160,11 +205,13 @@ export class Journal {
    * latest of it; never when the log fails.
    */
   whenDurable(callback: (at: Committed) => void): void {
+    this.drain();
     this.#gathering.done.push(callback);
   }
 
   /** Hands what is written to the log, unless a commit is on its way or more is about to come. */
   flush(): void {
+    this.drain();
     if (this.#inFlight > 0 || this.#failure !== undefined) return;
     if (this.#unsyncedBytes < this.#enoughBytes) return;
     this.#cut(this.#writer.at);

@@ -1,4 +1,4 @@
-import type { Engine, Fact, JobSpec } from "@sluice/engine";
+import type { Engine, Fact, GoneBodies, JobSpec } from "@sluice/engine";
 import type { Batch, Log } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import type { Chunk, Chunks } from "./chunks.ts";
@@ -31,6 +31,7 @@ export class Recovery {
   readonly #log: Log;
   readonly #engine: Engine;
   readonly #chunks: Chunks;
+  readonly #gone: GoneBodies;
   #chunk: Chunk | undefined;
   #reader: ByteReader = new ByteReader(new Uint8Array(0));
   /** Where the batch begins in its chunk. */
@@ -42,10 +43,11 @@ export class Recovery {
   #followUpAt = 0;
   readonly #result: Recovered = { facts: 0, lastAt: 0, lastStoredAt: undefined, marks: [] };
 
-  constructor(log: Log, engine: Engine, chunks: Chunks) {
+  constructor(log: Log, engine: Engine, chunks: Chunks, gone: GoneBodies) {
     this.#log = log;
     this.#engine = engine;
     this.#chunks = chunks;
+    this.#gone = gone;
   }
 
   async run(onProgress: ((progress: RecoveryProgress) => void) | undefined): Promise<Recovered> {
@@ -75,6 +77,7 @@ export class Recovery {
       }
       this.#bind(fact, facts);
       this.#engine.apply(fact);
+      this.#chunks.releaseAll(this.#gone);
     }
   }
 

@@ -9,7 +9,7 @@ import { Ends } from "./ends.ts";
 import { EngineCalls } from "./engine-calls.ts";
 import { EventFeed, eventOf } from "./feed.ts";
 import { HeldGroups } from "./held-groups.ts";
-import { Journal } from "./journal.ts";
+import { Journal, type Told } from "./journal.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
 import { SharedGates, sharing } from "./lending/shared-gates.ts";
 import { CATCH_UP_MS, WALL_CHECK_MS, WALL_STEP_MS } from "./limits.ts";
@@ -84,6 +84,8 @@ export class Runtime {
   /** What is said to other partitions that have the same gates. */
   readonly sharing: SharedGates | undefined;
   #cleaner: Cleaner | undefined;
+  /** What the engine gathers during a call. */
+  readonly #told: Told = { facts: [], gone: { bodies: [], sizes: [] } };
   #isRecovering = true;
   #closing: Promise<void> | undefined;
 
@@ -97,14 +99,13 @@ export class Runtime {
     this.engine = new Engine({
       seed: options.seed,
       reserve: options.reserve,
-      facts: (fact) => this.#hear(fact),
-      onBodyGone: (body, sizeBytes) => {
-        if (typeof body === "number") this.chunks.release(body, sizeBytes);
-      },
+      ...this.#told,
       ...sharing(options.homes),
-      onLeaseOver: (id, lease, queue, now) => this.failureScripts.leaseOver(id, lease, queue, now),
     });
-    this.journal = new Journal(log, this.chunks, (error, whole) => this.#failed(error, whole));
+    this.journal = new Journal(log, this.chunks, this.engine, this.#told, (error, whole) =>
+      this.#failed(error, whole),
+    );
+    this.journal.onFact = (fact) => this.#hear(fact);
     const now = (): number => this.clock.now();
     const wake = (): void => this.pump.call();
     const { engine, journal, chunks } = this;
@@ -137,12 +138,14 @@ export class Runtime {
   }
 
   async recover(): Promise<void> {
-    const recovery = new Recovery(this.log, this.engine, this.chunks);
+    const recovery = new Recovery(this.log, this.engine, this.chunks, this.#told.gone);
     const { lastAt, lastStoredAt, marks } = await recovery.run(this.options.onProgress);
     this.#isRecovering = false;
     if (lastAt > 0) this.clock.goOnFrom(lastAt, sinceStored(this.log, lastStoredAt));
     const { engine, journal, chunks, log } = this;
     engine.endReplay(this.now());
+    for (const queue of engine.queueNames())
+      this.failureScripts.watch(queue, engine.queueConfig(queue));
     const { segmentBytes } = this.options;
     this.#cleaner = new Cleaner(
       {
@@ -203,6 +206,7 @@ export class Runtime {
   }
 
   afterDispatch(): void {
+    this.failureScripts.look();
     this.sharing?.look();
   }
 
@@ -254,12 +258,12 @@ export class Runtime {
   }
 
   #hear(fact: Fact): void {
-    this.journal.write(fact, this.engine);
     if (fact.fact === "ended" || fact.fact === "dead") {
       if (fact.fact === "ended") this.progress.forget(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     else if (fact.fact === "stored") this.policies.stored(fact.store);
+    else if (fact.fact === "queue") this.failureScripts.watch(fact.name, fact.config);
     if (this.feed.isHeard) this.#tellEvent(fact);
   }
 

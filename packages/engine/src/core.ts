@@ -1,5 +1,5 @@
 import { invalid, Refusal } from "./errors.ts";
-import type { Fact, FactSink } from "./facts/facts.ts";
+import type { Fact, GoneBodies } from "./facts/facts.ts";
 import type { GateLine } from "./gates/gate-line.ts";
 import { GateTable } from "./gates/gate-table.ts";
 import { Lines } from "./gates/line.ts";
@@ -11,9 +11,9 @@ import * as jobFields from "./jobs/job-fields.ts";
 import { JobTable } from "./jobs/job-table.ts";
 import type { GateNews } from "./lending/ledger.ts";
 import { type LentLot, LOT_MS, type Lot, newLot } from "./lending/ledger.ts";
-import { OperationAnswers } from "./operation-answers.ts";
 import { QueueState, type WorkerState } from "./queues/queue-state.ts";
 import { weightOf } from "./queues/weights.ts";
+import { RememberedAnswers } from "./remembered-answers.ts";
 import { Lanes, type StrandOwner } from "./ring/lanes.ts";
 import * as nodeFields from "./ring/node-fields.ts";
 import { Rings } from "./ring/ring.ts";
@@ -24,24 +24,21 @@ import { Table } from "./tables/table.ts";
 import { Timers } from "./tables/timers.ts";
 import type { QueueConfig } from "./types.ts";
 
-const { ID, ID_LINK, IN_STRAND, POS, POS2 } = jobFields;
+const { ID, ID_LINK, IN_STRAND, POS, POS2, SIZE } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
 
 export interface EngineOptions {
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
   seed?: number;
-  /** Hears every fact, in order. */
-  facts?: FactSink;
+  /** Gets every fact, in order, at its end. The caller takes them out after each call. */
+  facts?: Fact[];
   /** Reserve address space for millions of jobs and lanes now rather than when they come. */
   reserve?: boolean;
-  onBodyGone?: BodySink;
-  onLeaseOver?: LeaseJudge;
+  /** Gets the bodies that no job has any more, in the same way. */
+  gone?: GoneBodies;
   /** Whether another partition is the home of a gate, which lends its permits to this one. */
   isBorrowed?: (key: string) => boolean;
 }
-
-/** Hears of a body that no job has any more: it was replaced, or its job is forgotten. */
-export type BodySink = (body: unknown, sizeBytes: number) => void;
 
 /** How the clock on the wall stands to the engine's time. */
 export interface Wall {
@@ -50,11 +47,14 @@ export interface Wall {
   /** The latest time on it that a job was told, until which a step matters; 0: none was. */
   timedUntil: number;
 }
-/**
- * Asked when a lease has run out: for how much longer the job is held, because somebody decides
- * how it goes on and will call `expire`. 0: it has failed, and goes on as its queue says.
- */
-export type LeaseJudge = (id: number, lease: number, queue: string, now: number) => number;
+
+/** A lease that has run out and lasts on until a time, for its caller to say how it failed. */
+export interface Overdue {
+  readonly id: number;
+  readonly lease: number;
+  readonly queue: string;
+  readonly until: number;
+}
 
 /** A piece of work that is spread over calls: answers true when it is done. */
 export type Chore = (now: number) => boolean;
@@ -84,7 +84,7 @@ export class Core implements LineWorld, StrandOwner {
   readonly kept = new Timers(this.#queueRows, 1);
   readonly dedupes: Dedupes;
   readonly groups: Groups;
-  readonly operations = new OperationAnswers();
+  readonly operations = new RememberedAnswers();
   readonly stores = new Stores();
   readonly workers: (WorkerState | undefined)[] = [undefined];
   readonly freeWorkers: number[] = [];
@@ -122,19 +122,18 @@ export class Core implements LineWorld, StrandOwner {
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
   endWait!: (row: number, gate: GateLine) => void;
-  /** Hears of bodies that no job has any more. */
-  readonly onBodyGone: BodySink | undefined;
-  readonly onLeaseOver: LeaseJudge | undefined;
-  readonly #sink: FactSink | undefined;
+  /** Leases that have run out since they were last asked for, of queues that want to know. */
+  overdue: Overdue[] = [];
+  readonly #gone: GoneBodies | undefined;
+  readonly #facts: Fact[] | undefined;
   #serial = 0;
   #lastQueue: QueueState | undefined = undefined;
 
   constructor(options: EngineOptions) {
-    const { seed = 0, facts, reserve = false, onBodyGone, onLeaseOver } = options;
+    const { seed = 0, facts, gone, reserve = false } = options;
     this.seed = seed;
-    this.#sink = facts;
-    this.onBodyGone = onBodyGone;
-    this.onLeaseOver = onLeaseOver;
+    this.#facts = facts;
+    this.#gone = gone;
     this.rings = new Rings(reserve);
     this.jobs = new JobTable(reserve);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);
@@ -150,13 +149,20 @@ export class Core implements LineWorld, StrandOwner {
     this.lines = new Lines(this);
   }
 
-  /** Whether facts are wanted: the hot paths do not build what nobody hears. */
+  /** Whether facts are wanted: the hot paths do not build what is not wanted. */
   get tells(): boolean {
-    return this.#sink !== undefined && !this.isReplaying;
+    return this.#facts !== undefined && !this.isReplaying;
   }
 
   tell(fact: Fact): void {
-    if (this.#sink !== undefined && !this.isReplaying) this.#sink(fact);
+    if (this.#facts !== undefined && !this.isReplaying) this.#facts.push(fact);
+  }
+
+  /** The body of a job is replaced, or forgotten with it. */
+  bodyGone(row: number): void {
+    if (this.#gone === undefined) return;
+    this.#gone.bodies.push(this.jobs.bodies.get(row));
+    this.#gone.sizes.push(this.jobs.int(row, SIZE));
   }
 
   /** Time never goes back: a smaller `now` is the largest one seen. */

@@ -8,7 +8,7 @@ import { Refusal } from "./index.ts";
 /** A world with a job in every state, and the facts told since. */
 function open(): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue(
     "q",
     { tiers: ["high", "low"], capacity: { jobs: 2 }, results: { jobs: 2 } },

@@ -1,4 +1,4 @@
-import { Core, type EngineOptions, type Wall } from "./core.ts";
+import { Core, type EngineOptions, type Overdue, type Wall } from "./core.ts";
 import { invalid, Refusal } from "./errors.ts";
 import { checkpoint } from "./facts/checkpoint.ts";
 import type { Fact } from "./facts/facts.ts";
@@ -10,14 +10,13 @@ import { setWallAhead } from "./jobs/wall.ts";
 import { Borrower } from "./lending/borrower.ts";
 import { Lender } from "./lending/lender.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
-import type { Answered } from "./operation-answers.ts";
 import { key as checkKey, integer, name } from "./parse/fields.ts";
 import { checkFairnessKey } from "./parse/parse-job.ts";
 import { checkNack } from "./parse/parse-nack.ts";
 import { parseQueueConfig } from "./parse/parse-queue.ts";
-import { isRoomFor } from "./queues/capacity.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
 import { endInProcess, workerOf } from "./queues/workers.ts";
+import type { Answered } from "./remembered-answers.ts";
 import type {
   AddResult,
   FairnessKey,
@@ -142,11 +141,6 @@ export class Engine extends GateCalls {
     if (spec.group !== undefined) this.#core.groups.close(spec.group);
     if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
     return result;
-  }
-
-  /** Whether an add would find room now. */
-  hasRoom(queue: string, spec: JobSpec, now: number): boolean {
-    return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
   /** An add that waited for room under `onFull: "wait"` was refused in the end. */
@@ -282,12 +276,38 @@ export class Engine extends GateCalls {
     return at + ms;
   }
 
-  /** A lease that had run out and was held on for a decision: the job has failed, in this way. */
+  /**
+   * From now on a lease of this queue that runs out lasts on for `ms` and is among those that
+   * `takeOverdue` answers, as long as its job has another attempt. 0: it fails at once.
+   */
+  askOverdue(queue: string, ms: number): void {
+    this.#core.queue(queue).askMs = ms;
+  }
+
+  /** The leases that have run out since: each fails by `expire`, or is asked about again. */
+  takeOverdue(): readonly Overdue[] {
+    const { overdue } = this.#core;
+    if (overdue.length > 0) this.#core.overdue = [];
+    return overdue;
+  }
+
+  /** A lease that had run out and lasted on for a decision: the job has failed, in this way. */
   expire(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
     checkNack(options);
     expireLease(this.#core, this.#leased(id, lease), options, at);
     this.#core.lines.settle(at);
+  }
+
+  /**
+   * Puts another body in the place of a job's: the same thing, kept elsewhere. False: the job has
+   * another body by now, or is forgotten.
+   */
+  setBody(id: number, from: unknown, to: unknown): boolean {
+    const row = this.#core.ids.find(id);
+    if (row === 0 || this.#core.jobs.bodies.get(row) !== from) return false;
+    this.#core.jobs.bodies.set(row, to);
+    return true;
   }
 
   /** Keeps how far a job has come, as its worker tells it; false when it has ended. */
@@ -450,18 +470,6 @@ export class Engine extends GateCalls {
   /** The state as facts, each made when it is taken: no other call may come in between. */
   snapshot(): Generator<Fact> {
     return snapshot(this.#core);
-  }
-
-  /** What the tables hold, in bytes: for the figures on memory. */
-  memory(): { jobs: number; lanes: number; keys: number; ids: number; timers: number } {
-    const { jobs, rings, laneKeys, ids, timers, later } = this.#core;
-    return {
-      jobs: jobs.bytes,
-      lanes: rings.nodes.bytes + rings.rings.bytes,
-      keys: laneKeys.bytes,
-      ids: ids.bytes,
-      timers: timers.bytes + later.bytes,
-    };
   }
 
   /** Refuses a lease that is over, as any call about it would. */

@@ -1,18 +1,18 @@
-export type { BodySink, EngineOptions, LeaseJudge } from "./core.ts";
+export type { EngineOptions, Overdue } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
-export type { ExtraRecord, Fact, FactSink, JobRecord } from "./facts/facts.ts";
+export type { ExtraRecord, Fact, GoneBodies, JobRecord } from "./facts/facts.ts";
 export type { GateNews, LentLot, LotUse, Want } from "./lending/ledger.ts";
 export type { BorrowerWord } from "./lending/lender.ts";
 
 export { ADD_STEPS_MAX } from "./limits.ts";
-export type { Answered } from "./operation-answers.ts";
 export type { GatePlace } from "./queries/gate-list.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./queries/lane-survey.ts";
 export type { OldestJob, OldestSurvey } from "./queries/oldest-survey.ts";
 export { endStateOf } from "./queries/view.ts";
 export type { Why } from "./queries/why-types.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
+export type { Answered } from "./remembered-answers.ts";
 export type {
   AddResult,
   DedupeMode,

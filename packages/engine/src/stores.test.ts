@@ -76,7 +76,7 @@ test("all entries of all stores can be listed", () => {
 
 test("the engine tells each change of a store once, and a delete of nothing not at all", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.storePut("s", "k", { a: 1 }, 5);
   assert.equal(engine.storeDelete("s", "none", 6), false);
   assert.deepEqual(engine.storeGet("s", "k"), { a: 1 });

@@ -11,9 +11,11 @@ export type Plain<Kind extends Fact["fact"]> = [OptionalKeys<Told<Kind>>] extend
   ? Told<Kind>
   : never;
 
-type OptionalKeys<T> = {
-  [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never;
-}[keyof T];
+/** Where a job was is for those who hear a fact at once: the log has it already. */
+type OptionalKeys<T> = Exclude<
+  { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T],
+  "queue"
+>;
 
 /** A bit for each optional field, and for what else may be left out. */
 export type Flags<T, More extends string = never> = Readonly<

@@ -24,9 +24,7 @@ function scene() {
       return said.promise;
     },
   };
-  const engine: Engine = new Engine({
-    onLeaseOver: (id, lease, queue, now) => scripts.leaseOver(id, lease, queue, now),
-  });
+  const engine = new Engine();
   const scripts: FailureScripts = new FailureScripts({
     calls: { engine, now: () => clock.now, check: () => {} } as never,
     chunks: undefined as never,
@@ -35,11 +33,13 @@ function scene() {
     pump: { call: () => {} } as never,
   });
   engine.setQueue("q", { leaseMs: LEASE_MS, retry: RETRY }, 0);
+  scripts.watch("q", { ...engine.queueConfig("q"), policy: { lua: "" } });
   const { id } = engine.add("q", {}, 0);
   const { lease } = engine.lease("q", 1, 0)[0]!;
   const tick = (now: number): void => {
     clock.now = now;
     engine.tick(now);
+    scripts.look();
   };
   const answer = async (answer: Answer): Promise<void> => {
     said.resolve([answer]);

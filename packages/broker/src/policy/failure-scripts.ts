@@ -1,4 +1,5 @@
-import type { Nack } from "@sluice/protocol";
+import type { NackOptions, Overdue, QueueConfig } from "@sluice/engine";
+import type { Nack, QueuePolicy } from "@sluice/protocol";
 import { type Chunks, readBody } from "../chunks.ts";
 import type { EngineCalls } from "../engine-calls.ts";
 import { idOf } from "../job-ids.ts";
@@ -29,7 +30,7 @@ interface PendingFailure {
 }
 
 /** A lease that has run out, and until when it is held on. */
-interface Overdue extends PendingFailure {
+interface OverdueFailure extends PendingFailure {
   readonly until: number;
 }
 
@@ -44,7 +45,7 @@ export class FailureScripts {
   readonly #of: FailureScriptsParts;
   /** Leases that are being judged, by their job; true: held on beyond their end already. */
   readonly #held = new Map<number, { readonly lease: number; isOver: boolean }>();
-  #overdue: Overdue[] = [];
+  #overdue: OverdueFailure[] = [];
 
   constructor(of: FailureScriptsParts) {
     this.#of = of;
@@ -64,21 +65,34 @@ export class FailureScripts {
     });
   }
 
-  /** The engine asks when a lease has run out: for how long the job is held on. */
-  leaseOver(id: number, lease: number, queue: string, now: number): number {
+  /** Has the engine hold leases on that run out, if the queue has a script. */
+  watch(queue: string, { policy }: QueueConfig): void {
+    const hasScript = (policy as QueuePolicy | undefined)?.lua !== undefined;
+    this.#of.calls.engine.askOverdue(queue, hasScript ? FAILURE_SCRIPT_MS : 0);
+  }
+
+  /** Asks about the leases that have run out and are held on. */
+  look(): void {
+    for (const overdue of this.#of.calls.engine.takeOverdue()) this.#leaseOver(overdue);
+  }
+
+  #leaseOver({ id, lease, queue, until }: Overdue): void {
     const held = this.#held.get(id);
     if (held?.lease === lease) {
-      const isLate = held.isOver;
+      if (held.isOver) this.#expire(id, lease, {});
       held.isOver = true;
-      return isLate ? 0 : FAILURE_SCRIPT_MS;
+      return;
     }
     const script = this.#of.policies.asks(queue, "failure");
-    if (script === undefined || !this.#hasAttempts(id)) return 0;
+    if (script === undefined) return this.#expire(id, lease, {});
     this.#held.set(id, { lease, isOver: true });
-    const until = now + FAILURE_SCRIPT_MS;
     this.#overdue.push({ id, lease, script, error: "the lease expired", until });
     if (this.#overdue.length === 1) queueMicrotask(() => void this.#expireAll());
-    return FAILURE_SCRIPT_MS;
+  }
+
+  #expire(id: number, lease: number, options: NackOptions): void {
+    this.#of.calls.engine.expire(id, lease, this.#of.calls.now(), options);
+    this.#of.pump.call();
   }
 
   async #expireAll(): Promise<void> {
@@ -91,10 +105,9 @@ export class FailureScripts {
       // Else it was acked, it failed because this came too late, or its worker lives after all.
       const isStillOver = engine.held(id, lease)?.expiresAt === until;
       if (isStillOver && this.#isOpen()) {
-        engine.expire(id, lease, this.#of.calls.now(), applyAnswer({}, answers[i] ?? {}));
+        this.#expire(id, lease, applyAnswer({}, answers[i] ?? {}));
       }
     }
-    this.#of.pump.call();
   }
 
   #isOpen(): boolean {

@@ -7,7 +7,7 @@ import type { Fact } from "./facts.ts";
 /** An engine whose facts are heard. */
 function open(): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", {}, 0);
   return { engine, facts };
 }
@@ -111,16 +111,16 @@ test("a kept job told again when others have ended since does not outlive its pl
 });
 
 test("a job told again to who knows it changes nothing but where its body is", () => {
-  const gone: unknown[] = [];
+  const gone = { bodies: [], sizes: [] };
   const { engine, facts } = open();
   engine.add("q", { body: "old", sizeBytes: 3 }, 0);
-  const copy = new Engine({ onBodyGone: (body, sizeBytes) => gone.push([body, sizeBytes]) });
+  const copy = new Engine({ gone });
   for (const fact of facts) copy.apply(fact);
   const before = copy.queueStats("q");
   copy.apply({ at: 0, fact: "moved", job: { ...engine.record(1)!, body: "new" } });
   assert.deepEqual(copy.queueStats("q"), before);
   assert.equal(copy.body(1), "new");
-  assert.deepEqual(gone, [["old", 3]]);
+  assert.deepEqual(gone, { bodies: ["old"], sizes: [3] });
 });
 
 test("facts about jobs that are told later count as they did, and are passed over", () => {

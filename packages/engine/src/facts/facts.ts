@@ -1,13 +1,17 @@
 import type { GateSave } from "../gates/gate-state.ts";
 import type { LotUse } from "../lending/ledger.ts";
-import type { Answered } from "../operation-answers.ts";
 import type { Counters } from "../queues/queue-state.ts";
+import type { Answered } from "../remembered-answers.ts";
 import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "../types.ts";
 
 /**
  * What happened, as it is remembered. The engine tells each fact once, in order, and after applying
  * the same facts in the same order another engine is in the same state. A snapshot is a list of
  * facts too, so there is one way to rebuild a state, not two.
+ *
+ * A job may be elsewhere or forgotten when the call returns that told a fact of it. Facts that
+ * others need it for say in which `queue` it was; a log need not keep that, and a replay does not
+ * ask.
  *
  * Every fact carries `at`, the engine's time. Applying a fact decides nothing: what to retry, what
  * to drop and whom to serve was decided when it was told.
@@ -28,7 +32,7 @@ export type Fact = { at: number } & (
   | { fact: "due"; id: number; until?: number }
   | LeasedFact
   | { fact: "extended"; id: number; until: number }
-  | { fact: "returned"; id: number }
+  | { fact: "returned"; id: number; queue?: string }
   | RetriedFact
   | EndedFact
   | DeadFact
@@ -90,6 +94,7 @@ interface LentFact {
 interface DeadFact {
   fact: "dead";
   id: number;
+  queue?: string;
   reason: string;
   /** The attempts that it had used; absent: this failure used one more. */
   attempts?: number;
@@ -101,6 +106,7 @@ interface DeadFact {
 interface RetriedFact {
   fact: "retried";
   id: number;
+  queue?: string;
   attempt: number;
   until: number;
   event: "failed" | "expired" | "retried";
@@ -112,6 +118,7 @@ interface RetriedFact {
 interface EndedFact {
   fact: "ended";
   id: number;
+  queue?: string;
   ending: Ending;
   error?: string;
   stack?: string;
@@ -194,4 +201,8 @@ export interface ExtraRecord {
   diedAt?: number;
 }
 
-export type FactSink = (fact: Fact) => void;
+/** Bodies that no job has any more, and their sizes, place by place. */
+export interface GoneBodies {
+  readonly bodies: unknown[];
+  readonly sizes: number[];
+}

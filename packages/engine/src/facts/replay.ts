@@ -256,7 +256,7 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
 function applyMove(core: Core, record: JobRecord, now: number): void {
   const row = core.ids.find(record.id);
   if (row === 0) return restoreJob(core, record, now, false);
-  core.onBodyGone?.(core.jobs.bodies.get(row), core.jobs.int(row, SIZE));
+  core.bodyGone(row);
   core.jobs.bodies.set(row, record.body);
 }
 

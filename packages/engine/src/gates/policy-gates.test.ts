@@ -5,7 +5,7 @@ import type { Fact } from "../facts/facts.ts";
 
 function make(): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", { retry: { attempts: 1 } }, 0);
   return { engine, facts };
 }

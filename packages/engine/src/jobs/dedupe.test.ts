@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "../engine.ts";
+import type { Fact } from "../facts/facts.ts";
 import type { DedupeMode, JobSpec, Lease, QueueOptions } from "../types.ts";
 import { Dedupes } from "./dedupe.ts";
 
@@ -308,17 +309,15 @@ test("a window that outlives its job answers its own mode only", () => {
 });
 
 test("keepLast: an error that is no refusal is not taken for a full queue", () => {
-  let isBroken = false;
-  const engine = new Engine({
-    facts: ({ fact }) => {
-      if (isBroken && fact === "job") throw new TypeError("the log is broken");
-    },
-  });
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts });
   engine.setQueue("q", {}, 0);
   engine.add("q", spec("keepLast", "a"), 0);
   const { lease } = takeOne(engine);
   engine.add("q", spec("keepLast", "b"), 0);
-  isBroken = true;
+  facts.push = () => {
+    throw new TypeError("broken");
+  };
   assert.throws(() => engine.ack(1, lease, 0), TypeError);
 });
 

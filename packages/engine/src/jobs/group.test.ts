@@ -137,8 +137,8 @@ test("a follow-up is in no group: the group ends with its members", () => {
 });
 
 test("a held group ends when it is released and its members have ended, in either order", () => {
-  const facts: string[] = [];
-  const engine = new Engine({ facts: ({ fact }) => facts.push(fact) });
+  const facts: Fact[] = [];
+  const engine = new Engine({ facts });
   engine.setQueue("q", {}, 0);
   for (const isReleasedFirst of [true, false]) {
     engine.addAll("q", [{ group: "g" }], 0, { holdGroups: true });
@@ -153,20 +153,20 @@ test("a held group ends when it is released and its members have ended, in eithe
   }
   engine.releaseGroup("g", 0);
   engine.releaseGroup("unknown", 0);
-  assert.equal(facts.filter((fact) => fact === "group-ended").length, 2);
-  assert.equal(facts.filter((fact) => fact === "group-released").length, 2);
+  assert.equal(facts.filter(({ fact }) => fact === "group-ended").length, 2);
+  assert.equal(facts.filter(({ fact }) => fact === "group-released").length, 2);
 });
 
 test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoint", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
   const [a, b] = engine.lease("q", 2, 0);
   engine.ack(a!.id, a!.lease, 0);
   engine.ack(b!.id, b!.lease, 0);
   const told = {
-    facts: [...facts],
+    facts: structuredClone(facts),
     snapshot: structuredClone([...engine.snapshot()]),
     checkpoint: structuredClone([...engine.checkpoint()].flat()),
   };

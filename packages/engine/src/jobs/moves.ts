@@ -338,7 +338,7 @@ export function unkeep(core: Core, row: number, queue: QueueState): void {
 /** The job, off every list, is forgotten. */
 export function forget(core: Core, row: number): void {
   const strand = core.jobs.int(row, IN_STRAND);
-  core.onBodyGone?.(core.jobs.bodies.get(row), core.jobs.int(row, SIZE));
+  core.bodyGone(row);
   core.ids.remove(row);
   core.jobs.discard(row);
   core.lanes.unuse(strand);

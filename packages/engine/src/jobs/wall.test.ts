@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 function opened(): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   return { engine, facts };
 }

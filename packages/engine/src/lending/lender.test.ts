@@ -10,7 +10,7 @@ const PLENTY: Want = { cost: 1000, jobs: 1000, least: 1, tier: 0, weight: 1 };
 /** A home with one gate, and a queue whose workers are free. */
 function home(config: GateConfig) {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact), isBorrowed: () => false });
+  const engine = new Engine({ facts, isBorrowed: () => false });
   engine.setQueue("q", { leaseMs: 60_000 }, 0);
   engine.setGate("g", config, 0);
   engine.want("q", "w", 100, 0);

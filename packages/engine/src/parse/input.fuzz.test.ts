@@ -78,7 +78,7 @@ const ENTRANCES: Record<string, (engine: Engine, input: never) => unknown> = {
 };
 
 function fresh(facts: Fact[]): Engine {
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", { capacity: { jobs: 50 } }, 0);
   engine.setGate("g", { rate: 1 }, 0);
   engine.add("q", {}, 0);

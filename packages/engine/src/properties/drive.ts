@@ -43,8 +43,7 @@ export class Drive {
 
   /** Without an engine of your own you get one, and `tells` has it tell its facts. */
   constructor({ engine, tells = false }: { engine?: Engine; tells?: boolean } = {}) {
-    const sink = (fact: Fact): void => void this.facts.push(fact);
-    this.engine = engine ?? new Engine(tells ? { facts: sink } : {});
+    this.engine = engine ?? new Engine(tells ? { facts: this.facts } : {});
   }
 
   /** A queue whose workers are always free. */

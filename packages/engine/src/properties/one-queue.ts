@@ -5,7 +5,7 @@ import type { Lease, QueueOptions } from "../types.ts";
 /** An engine with one queue, `q`, and all that it tells. */
 export function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", options, 0);
   return { engine, facts };
 }

@@ -66,16 +66,17 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
 });
 
 test("a body can be put elsewhere, and who no longer has one is told", () => {
-  const gone: unknown[] = [];
-  const engine = new Engine({ onBodyGone: (body) => gone.push(body) });
+  const gone = { bodies: [], sizes: [] };
+  const engine = new Engine({ gone });
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   engine.add("q", { body: "a", dedupe: { key: "k", mode: "replace" } }, 0);
-  engine.setBody(1, "b");
-  engine.setBody(7, "nobody");
+  assert.equal(engine.setBody(1, "a", "b"), true);
+  assert.equal(engine.setBody(1, "a", "x"), false, "it has another body by now");
+  assert.equal(engine.setBody(7, undefined, "x"), false, "there is no such job");
   assert.deepEqual([engine.body(1), engine.body(7)], ["b", undefined]);
   engine.add("q", { body: "c", dedupe: { key: "k", mode: "replace" } }, 0);
   engine.cancel(1, 0);
-  assert.deepEqual(gone, ["b", "c"]);
+  assert.deepEqual(gone, { bodies: ["b", "c"], sizes: [0, 0] });
 });
 
 test("what is not known has no record, no queue and no place", () => {

@@ -3,11 +3,12 @@ import { Refusal } from "../errors.ts";
 import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
 import { PAGE_MAX, SCAN_MAX } from "../limits.ts";
-import type { Answered } from "../operation-answers.ts";
 import { integer } from "../parse/fields.ts";
 import { parseGateKey, parseGatePattern } from "../parse/parse-gate.ts";
+import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
 import { allWorkers } from "../queues/workers.ts";
+import type { Answered } from "../remembered-answers.ts";
 import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
 import type { ScanOptions } from "../stores.ts";
 import type {
@@ -16,6 +17,7 @@ import type {
   GateDecisions,
   GateStats,
   HistoryEntry,
+  JobSpec,
   JobView,
   LaneStats,
   QueueConfig,
@@ -133,12 +135,6 @@ export class Queries {
     return row === 0 ? undefined : this.#core.jobs.bodies.get(row);
   }
 
-  /** Puts another body in the place of a job's: the same thing, kept elsewhere. */
-  setBody(id: number, body: unknown): void {
-    const row = this.#core.ids.find(id);
-    if (row !== 0) this.#core.jobs.bodies.set(row, body);
-  }
-
   /** Why a job is not running, as data. */
   why(id: number, now: number): Why {
     const at = this.#core.clock(now);
@@ -154,6 +150,11 @@ export class Queries {
   history(id: number): HistoryEntry[] {
     const row = this.#core.find(id);
     return row === 0 ? [] : historyOf(this.#core, row);
+  }
+
+  /** Whether an add would find room now. */
+  hasRoom(queue: string, spec: JobSpec, now: number): boolean {
+    return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
   /** The members of a group and how they ended; undefined when nobody knows it any more. */
@@ -229,5 +230,17 @@ export class Queries {
   storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
     integer("limit", options.limit ?? 1, 1, SCAN_MAX);
     return this.#core.stores.scan(store, options);
+  }
+
+  /** What the tables hold, in bytes: for the figures on memory. */
+  memory(): { jobs: number; lanes: number; keys: number; ids: number; timers: number } {
+    const { jobs, rings, laneKeys, ids, timers, later } = this.#core;
+    return {
+      jobs: jobs.bytes,
+      lanes: rings.nodes.bytes + rings.rings.bytes,
+      keys: laneKeys.bytes,
+      ids: ids.bytes,
+      timers: timers.bytes + later.bytes,
+    };
   }
 }

@@ -6,14 +6,14 @@ import type { Fact } from "../facts/facts.ts";
 /** An engine whose facts are kept, with the queue "q": ten seconds a lease, two attempts. */
 function open(): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   const retry = { attempts: 2, minMs: 1000, jitter: 0 };
   engine.setQueue("q", { leaseMs: 10_000, retry }, 0);
   return { engine, facts };
 }
 
 function restarted(facts: readonly Fact[], now: number, more: Fact[] = []): Engine {
-  const engine = new Engine({ facts: (fact) => more.push(fact) });
+  const engine = new Engine({ facts: more });
   for (const fact of facts) engine.apply(fact);
   engine.endReplay(now);
   return engine;

@@ -95,6 +95,8 @@ export class QueueState {
   purgeAt = 0;
   /** The row that the purge looks at next. */
   purgeRow = 0;
+  /** How long a lease lasts on when it has run out, for the caller to decide; 0: it fails. */
+  askMs = 0;
   deleted = false;
   /** The queue is in the list of those that may have something to dispatch. */
   runnable = false;

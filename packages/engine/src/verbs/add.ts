@@ -1,5 +1,6 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
+import { recordOf } from "../facts/record.ts";
 import type { GateLine, GateSet } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
@@ -134,6 +135,8 @@ function replace(core: Core, row: number, spec: JobSpec, now: number): void {
   core.tell(
     until === undefined ? { ...fact, body: spec.body } : { ...fact, body: spec.body, until },
   );
+  // A body stands with the record of its job: a new one brings the record with it.
+  core.tell({ at: now, fact: "moved", job: recordOf(core, row) });
 }
 
 /** A waiting or delayed job gets another payload and, debounced, its delay anew. */
@@ -148,7 +151,7 @@ export function applyReplace(
   const { jobs } = core;
   const isWaiting = jobs.state(row) === WAITING_JOB;
   if (isWaiting) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
-  core.onBodyGone?.(jobs.bodies.get(row), jobs.int(row, SIZE));
+  core.bodyGone(row);
   jobs.setInt(row, SIZE, sizeBytes);
   jobs.bodies.set(row, body);
   if (until === undefined) return;

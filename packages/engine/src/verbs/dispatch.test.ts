@@ -20,7 +20,7 @@ function workersOf(leases: Lease[]): string {
 
 test("a lease tells everything a worker needs, and is told as a fact", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", { leaseMs: 500 }, 0);
   engine.add("q", { body: "b", priority: 2 }, 10);
   engine.want("q", "w", 1, 10);

@@ -11,8 +11,8 @@ test("an acknowledged job is finished, with its result, and stays so", () => {
   engine.ack(1, lease, 9, { sum: 3 });
   const { state, at, result } = engine.job(1)!;
   assert.deepEqual({ state, at, result }, { state: "finished", at: 9, result: { sum: 3 } });
-  const ended = { at: 9, fact: "ended", id: 1, ending: "finished", blame: [], result: { sum: 3 } };
-  assert.deepEqual(facts.at(-1), ended);
+  const ended = { at: 9, fact: "ended", id: 1, queue: "q", ending: "finished", blame: [] };
+  assert.deepEqual(facts.at(-1), { ...ended, result: { sum: 3 } });
   assert.throws(() => engine.ack(1, lease, 10), { code: "ALREADY_FINISHED" });
   assert.equal(engine.cancel(1, 10), false);
   assert.equal(engine.queueStats("q").finished, 1);
@@ -155,7 +155,7 @@ test("a job that fails for good where no letters are kept tells its error and it
   engine.add("q", {}, 0);
   const { lease } = takeOne(engine);
   engine.nack(1, lease, 5, { error: "no route", stack: "at send" });
-  const ended = { at: 5, fact: "ended", id: 1, ending: "failed", blame: [] };
+  const ended = { at: 5, fact: "ended", id: 1, queue: "q", ending: "failed", blame: [] };
   assert.deepEqual(facts.at(-1), { ...ended, error: "no route", stack: "at send" });
   assert.equal(engine.job(1)?.error, "no route");
 });

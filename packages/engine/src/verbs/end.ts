@@ -48,7 +48,8 @@ export function endJob(
   const queue = core.queueOf(row);
   const id = core.jobs.num(row, ID);
   count(queue, ending);
-  if (core.tells && details.isSilent !== true) core.tell(factOf(id, ending, details, now));
+  if (core.tells && details.isSilent !== true)
+    core.tell(factOf(id, queue.name, ending, details, now));
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
   if (had?.origin !== undefined) leaveDead(core, queue, row);
@@ -80,9 +81,15 @@ export function keepError(
   extra.stack = stack;
 }
 
-function factOf(id: number, ending: Ending, details: EndDetails, at: number): EndedFact {
+function factOf(
+  id: number,
+  queue: string,
+  ending: Ending,
+  details: EndDetails,
+  at: number,
+): EndedFact {
   const { error, stack, result, blame, waited } = details;
-  const fact: EndedFact = { at, fact: "ended", id, ending, blame: blame ?? NOBODY };
+  const fact: EndedFact = { at, fact: "ended", id, queue, ending, blame: blame ?? NOBODY };
   if (error !== undefined) fact.error = error;
   if (stack !== undefined) fact.stack = stack;
   if (result !== undefined) fact.result = result;

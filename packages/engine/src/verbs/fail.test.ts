@@ -20,6 +20,7 @@ test("a failed job is retried after its backoff, one attempt on, and its error i
     at: 0,
     fact: "retried",
     id: 1,
+    queue: "q",
     attempt: 1,
     until: 1000,
     event: "failed",

@@ -66,20 +66,27 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
 /** The job waits again at the front of its strand or, past its deadline, expires. */
 export function giveBack(core: Core, row: number, now: number): void {
   if (isPastDeadline(core, row, now)) return expire(core, row, {}, [], now);
-  core.tell({ at: now, fact: "returned", id: core.jobs.num(row, ID) });
+  const queue = core.queueOf(row).name;
+  core.tell({ at: now, fact: "returned", id: core.jobs.num(row, ID), queue });
   note(core, row, "returned", now);
   unhold(core, row, now);
   enterStrand(core, row, now, true);
   watchWaits(core, row);
 }
 
-/** The lease has run out; whoever decides on failures may want to be asked before it counts. */
+/**
+ * The lease has run out. In a queue that asks first it lasts on for a moment, and the caller says
+ * how it failed; without another attempt there is nothing to decide.
+ */
 export function leaseOver(core: Core, row: number, now: number): void {
-  const { jobs, onLeaseOver } = core;
-  const lease = jobs.int(row, LEASE);
-  const ms = onLeaseOver?.(jobs.num(row, ID), lease, core.queueOf(row).name, now) ?? 0;
-  if (ms > 0) extendLease(core, row, now + ms, now);
-  else expireLease(core, row, {}, now);
+  const { askMs, name: queue } = core.queueOf(row);
+  const attempts = core.jobs.int(row, ATTEMPTS);
+  const isAsked = askMs > 0 && (attempts & 0xffff) + 1 < attempts >>> 16;
+  if (!isAsked) return expireLease(core, row, {}, now);
+  const until = now + askMs;
+  const lease = core.jobs.int(row, LEASE);
+  core.overdue.push({ id: core.jobs.num(row, ID), lease, queue, until });
+  extendLease(core, row, until, now);
 }
 
 /** The worker is taken to be dead, and the attempt counts. */
@@ -153,7 +160,7 @@ function retry(core: Core, row: number, failure: Failure, until: number, now: nu
   if (core.tells) {
     const { error, stack, ...rest } = failure;
     const fact = { at: now, fact: "retried" as const, id: core.jobs.num(row, ID), until, ...rest };
-    core.tell({ ...fact, ...said(error, stack) });
+    core.tell({ ...fact, queue: core.queueOf(row).name, ...said(error, stack) });
   }
   applyRetry(core, row, failure, until, now);
 }
@@ -227,7 +234,8 @@ function die(core: Core, row: number, reason: string, failure: Failure, now: num
   if (core.tells) {
     const fact = { at: now, fact: "dead" as const, id: core.jobs.num(row, ID), reason, blame };
     const isUsed = attempts > (core.jobs.int(row, ATTEMPTS) & 0xffff);
-    core.tell({ ...fact, ...said(error, stack), ...(isUsed ? {} : { attempts }) });
+    const more = { queue: queue.name, ...said(error, stack), ...(isUsed ? {} : { attempts }) };
+    core.tell({ ...fact, ...more });
   }
   applyDeath(core, row, { reason, attempts, error, stack }, now);
   if (followUp !== undefined) addFollowUp(core, queue, followUp, now);

@@ -5,35 +5,32 @@ import type { Fact } from "../facts/facts.ts";
 
 const RETRY = { attempts: 3, minMs: 100, maxMs: 100, factor: 1, jitter: 0 };
 
-/** An engine whose leases are held on for so long, with one leased job. */
+/** An engine whose leases last on for so long when they have run out, with one leased job. */
 function held(ms: number) {
   const facts: Fact[] = [];
-  const asked: unknown[] = [];
-  const engine = new Engine({
-    facts: (fact) => facts.push(fact),
-    onLeaseOver: (...over) => {
-      asked.push(over);
-      return ms;
-    },
-  });
+  const engine = new Engine({ facts });
   engine.setQueue("q", { leaseMs: 50, retry: RETRY }, 0);
+  engine.askOverdue("q", ms);
   const { id } = engine.add("q", {}, 0);
   const { lease } = engine.lease("q", 1, 0)[0]!;
-  return { engine, facts, asked, id, lease };
+  return { engine, facts, id, lease };
 }
 
-test("whoever decides on failures is asked when a lease is over, and it is held on", () => {
-  const { engine, facts, asked, id, lease } = held(20);
+test("a lease that runs out lasts on, and its caller learns of it", () => {
+  const { engine, facts, id, lease } = held(20);
   engine.tick(49);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(engine.takeOverdue(), []);
   engine.tick(50);
-  assert.deepEqual(asked, [[id, lease, "q", 50]]);
+  assert.deepEqual(engine.takeOverdue(), [{ id, lease, queue: "q", until: 70 }]);
+  assert.deepEqual(engine.takeOverdue(), [], "it is taken");
   assert.equal(engine.held(id, lease)!.expiresAt, 70);
   assert.equal(engine.nextWake(50), 70);
   assert.deepEqual(facts.at(-1), { at: 50, fact: "extended", id, until: 70 });
+  engine.tick(70);
+  assert.deepEqual(engine.takeOverdue(), [{ id, lease, queue: "q", until: 90 }]);
 });
 
-test("then it fails as they say, and the attempt counts", () => {
+test("then it fails as its caller says, and the attempt counts", () => {
   const { engine, id, lease } = held(20);
   engine.tick(50);
   engine.expire(id, lease, 55, { delayMs: 7 });
@@ -46,19 +43,31 @@ test("then it fails as they say, and the attempt counts", () => {
   assert.equal(engine.job(id)!.queue, "q.dlq");
 });
 
-test("a lease that nobody wants to be asked about is over at once", () => {
-  const { engine, asked, id } = held(0);
+test("a lease fails at once in a queue that does not ask", () => {
+  const { engine, id } = held(0);
   engine.tick(50);
-  assert.equal(asked.length, 1);
+  assert.deepEqual(engine.takeOverdue(), []);
   assert.deepEqual([engine.job(id)!.state, engine.job(id)!.attempt], ["delayed", 1]);
 });
 
-test("the decision is in the facts: a replay asks nobody", () => {
+test("without another attempt there is nothing to ask about", () => {
+  const { engine, id, lease } = held(20);
+  engine.nack(id, lease, 0, { delayMs: 0 });
+  const [second] = engine.lease("q", 1, 0);
+  engine.nack(id, second!.lease, 0, { delayMs: 0 });
+  engine.lease("q", 1, 0);
+  engine.tick(50);
+  assert.deepEqual(engine.takeOverdue(), []);
+  assert.equal(engine.job(id)!.queue, "q.dlq");
+});
+
+test("the decision is in the facts: a replay does not ask", () => {
   const { engine, facts, id, lease } = held(20);
   engine.tick(50);
   engine.expire(id, lease, 55, { delayMs: 7 });
-  const copy = new Engine({ onLeaseOver: () => assert.fail("asked") });
+  const copy = new Engine();
   for (const fact of facts) copy.apply(fact);
   copy.endReplay();
+  assert.deepEqual(copy.takeOverdue(), []);
   assert.deepEqual(copy.job(id), engine.job(id));
 });

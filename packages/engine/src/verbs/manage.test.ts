@@ -6,7 +6,7 @@ import type { JobSpec, QueueOptions } from "../types.ts";
 
 function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(fact) });
+  const engine = new Engine({ facts });
   engine.setQueue("q", options, 0);
   return { engine, facts };
 }

@@ -76,7 +76,7 @@ test("a waiting or delayed job ends as expired at its deadline, however it was g
     assert.notEqual(engine.job(id)?.state, "expired");
     engine.tick(at);
     assert.equal(engine.job(id)?.state, "expired");
-    const ended = { at, fact: "ended", id, ending: "expired", blame: [] };
+    const ended = { at, fact: "ended", id, queue: "q", ending: "expired", blame: [] };
     assert.deepEqual(facts.at(-1), ended);
   }
   assert.equal(engine.queueStats("q").expired, 4);

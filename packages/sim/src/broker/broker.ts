@@ -5,7 +5,7 @@
 // is served until it says that there is nothing to do before a later time, and the timer is set to
 // that time. A crash throws the engine away and builds another from what the disk has kept.
 
-import type { Engine, Fact, FactSink, Lease } from "@sluice/engine";
+import type { Engine, Fact, Lease } from "@sluice/engine";
 import { whyText } from "@sluice/protocol";
 import type { Outcome } from "../checks/answers.ts";
 import { compareAll, compareStats } from "../checks/compare.ts";
@@ -21,7 +21,7 @@ import type { Clock } from "../time/clock.ts";
 import type { Random } from "../worlds/random.ts";
 import { Demand } from "./demand.ts";
 
-export type MakeEngine = (options: { seed: number; facts: FactSink }) => Engine;
+export type MakeEngine = (options: { seed: number; facts: Fact[] }) => Engine;
 export type Receive = (lease: Lease) => void;
 
 export interface BrokerParts {
@@ -61,6 +61,7 @@ export class Broker {
   now = 0;
   crashes = 0;
   dispatches = 0;
+  readonly #facts: Fact[] = [];
   #life = 0;
   #requests = 0;
   #wakeAt = Infinity;
@@ -76,7 +77,13 @@ export class Broker {
 
   #makeEngine(): Engine {
     const { makeEngine, seed } = this.parts;
-    return makeEngine({ seed, facts: (fact) => this.#hear(fact) });
+    this.#facts.length = 0;
+    return makeEngine({ seed, facts: this.#facts });
+  }
+
+  // Reads what the engine has told in a call.
+  #drain(): void {
+    for (const fact of this.#facts.splice(0)) this.#hear(fact);
   }
 
   #hear(fact: Fact): void {
@@ -101,6 +108,7 @@ export class Broker {
   ): void {
     this.#lookBefore();
     const outcome = outcomeOf(() => make(this.engine, this.parts.clock.read()));
+    this.#drain();
     this.parts.trace.add(this.now, name, "code" in outcome ? outcome.code : "ok");
     expect(outcome);
     this.serve();
@@ -151,6 +159,7 @@ export class Broker {
       if (served > SERVES_MAX)
         throw new Broken("wake-ups", `there is no end of work at ${this.now}`);
       const leases = this.engine.dispatch(reading, this.parts.random.pick([1, 3, 1_000]));
+      this.#drain();
       if (leases.length > 0) this.#send(leases);
     }
     this.setTimer();
@@ -245,6 +254,7 @@ export class Broker {
     for (let ticks = 0; this.ledger.isPurging; ticks++) {
       if (ticks > SERVES_MAX) throw new Broken("purges", `there is no end of one at ${this.now}`);
       this.engine.tick(this.now);
+      this.#drain();
     }
   }
 

@@ -31,7 +31,7 @@ for (const name of Object.keys(PLANTED)) {
 for (const [name, bug] of Object.entries(PLANTED_CLAIMS)) {
   test(`the worlds find that ${name}`, async (t) => {
     const plantedEngine = await plant(bug);
-    const makeEngine: MakeEngine = ({ seed }) => plantedEngine({ seed, facts: () => {} });
+    const makeEngine: MakeEngine = ({ seed }) => plantedEngine({ seed, facts: [] });
     const found = find(makeEngine, "places");
     assert.ok(found !== undefined, `not found in ${WORLDS_MAX} worlds`);
     t.diagnostic(found);

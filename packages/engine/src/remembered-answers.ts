@@ -20,7 +20,7 @@ interface Operation {
  * connection cannot know whether it came through. Bounded in number and in time; the oldest go
  * first. The engine only carries the answers.
  */
-export class OperationAnswers {
+export class RememberedAnswers {
   /** The oldest first. */
   readonly #known = new Map<string, Operation>();
   #answers = 0;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Engine } from "./engine.ts";
 import type { Fact } from "./facts/facts.ts";
 import { OPERATION_ANSWERS_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
-import type { Answered } from "./operation-answers.ts";
+import type { Answered } from "./remembered-answers.ts";
 
 const one = (item: number, answer: unknown = true): Answered => ({ item, count: 1, answer });
 
@@ -38,13 +38,13 @@ test("of too many operations, or too many answers, the oldest are forgotten", ()
 
 test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice too", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts: (fact) => facts.push(structuredClone(fact)) });
+  const engine = new Engine({ facts });
   engine.remember("a", "add q 2", [one(0)], 0);
   engine.remember("a", "add q 2", [one(1)], 1);
   engine.remember("b", "ack 1", [one(0)], 2);
   const checkpoint = structuredClone([...engine.checkpoint()].flat());
   const told = {
-    facts: [...facts],
+    facts: structuredClone(facts),
     snapshot: structuredClone([...engine.snapshot()]),
     checkpoint,
     both: [...facts, ...checkpoint],
