@@ -21,8 +21,10 @@ export const SEGMENT_BYTES_MAX = 1024 * 1024 * 1024;
  */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** One write and one sync: 150 MB a second arrive in groups of 1 MB; a burst is cut into these. */
-export const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+/** Memory that the writer keeps for its next frame: small ones are the most frequent. */
+export const SPARE_BYTES_MIN = 64 * 1024;
+/** A burst arrives in commits of up to 1 MB; what a huge frame took is given back. */
+export const SPARE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** One read at replay: from 256 KiB to 4 MiB it makes no difference. */
 export const CHUNK_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@ import { type Disk, readWhole, writeAll } from "./disk.ts";
 import { damaged } from "./errors.ts";
 import { FileLog } from "./file-log.ts";
 import { type Damage, inspect, type LogReport } from "./inspect.ts";
-import { GROUP_BYTES_MAX, REPAIR_NOTE_BYTES_MAX } from "./limits.ts";
+import { REPAIR_NOTE_BYTES_MAX } from "./limits.ts";
 import type { Position } from "./log.ts";
 import { type Processes, realProcesses } from "./processes.ts";
 import { realDisk } from "./real-disk.ts";
@@ -65,24 +65,11 @@ async function copyIntact(
   first: Position,
 ): Promise<string[]> {
   const { disk } = to;
-  const log = await FileLog.openAt(to, first);
+  // All of it is synced when the log is closed: not before it is needed.
+  const log = await FileLog.openAt({ ...to, durability: "os" }, first);
   try {
     for await (const _batch of log.replay());
-    let pending: Promise<Position>[] = [];
-    let pendingBytes = 0;
-    const settle = async (): Promise<void> => {
-      await Promise.all(pending);
-      pending = [];
-      pendingBytes = 0;
-    };
-    await inspect(disk, from, {
-      onBatch: async ({ facts }) => {
-        pending.push(log.append(facts));
-        pendingBytes += facts.length;
-        if (pendingBytes > GROUP_BYTES_MAX) await settle();
-      },
-    });
-    await settle();
+    await inspect(disk, from, { onBatch: async ({ facts }) => void (await log.append(facts)) });
   } finally {
     await log.close();
   }

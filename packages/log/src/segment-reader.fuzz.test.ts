@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import type { DiskFile } from "./disk.ts";
-import { FACTS, type Kind, SEAL, TRIM } from "./frame.ts";
-import { Group } from "./group.ts";
+import { FACTS, frameBytes, type Kind, SEAL, TRIM, viewOf, writeFrame } from "./frame.ts";
 import { wasSynced } from "./search.ts";
-import { HEADER_BYTES } from "./segment.ts";
+import { HEADER_BYTES, writeHeader } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
 
 /** The soak sets more. */
@@ -37,17 +36,21 @@ function fileOf(bytes: Buffer): DiskFile {
 }
 
 function segmentOf(next: (below: number) => number): { bytes: Buffer; heads: number[] } {
-  const group = new Group(0, 0, { base: 0, trimmed: 0, link: 0 });
+  const bytes = Buffer.alloc(7 * 70_100);
+  const view = viewOf(bytes);
+  writeHeader(view, { base: 0, trimmed: 0, link: 0 });
   const heads: number[] = [];
+  let end = HEADER_BYTES;
   let link = 0;
   for (let count = next(6); count >= 0; count--) {
     const kind = ([FACTS, FACTS, FACTS, TRIM, SEAL] as const satisfies Kind[])[next(5)]!;
     const body = Buffer.alloc(next(20) === 0 ? 70_000 : next(200), next(256));
-    const position = group.lengthBytes;
-    heads.push(position);
-    link = group.put({ kind, position, unsynced: next(position), link }, body);
+    heads.push(end);
+    const fields = { kind, position: end, unsynced: next(end), link };
+    link = writeFrame(bytes, view, end, fields, body);
+    end += frameBytes(body.length);
   }
-  return { bytes: Buffer.from(group.bytes), heads };
+  return { bytes: bytes.subarray(0, end), heads };
 }
 
 /** Bytes to be read: noise, or a segment with changes, some of them under a right checksum. */

@@ -2,12 +2,21 @@ import { join } from "node:path";
 import type { SluiceError } from "@sluice/protocol";
 import { type Disk, type DiskFile, writeAll } from "./disk.ts";
 import { failed } from "./errors.ts";
-import { FACTS, frameBytes, type Kind, putPosition, SEAL, TRIM, viewOf } from "./frame.ts";
-import { Group } from "./group.ts";
+import {
+  FACTS,
+  frameBytes,
+  type Kind,
+  putPosition,
+  SEAL,
+  TRIM,
+  viewOf,
+  writeFrame,
+} from "./frame.ts";
+import { SPARE_BYTES_MAX, SPARE_BYTES_MIN } from "./limits.ts";
 import type { Position } from "./log.ts";
 import type { Tail } from "./recover.ts";
 import type { Sealed } from "./seal-note.ts";
-import { HEADER_BYTES, segmentName } from "./segment.ts";
+import { HEADER_BYTES, segmentName, writeHeader } from "./segment.ts";
 
 export type Durability = "fsync" | "os";
 
@@ -23,29 +32,44 @@ export interface WriterOptions {
   readonly onSegment: (base: Position) => void;
 }
 
-/** One in flight and one that gathers: with fewer, every second group would grow from nothing. */
+/** One in flight and one that waits: the broker has one commit on its way. */
 const SPARES_MAX = 2;
 
 const NO_FACTS = new Uint8Array(0);
 
+/** A frame that has its place and is on its way to the disk. */
+interface Pending {
+  /** The frame, behind the header of a new segment when it begins one. */
+  readonly bytes: Buffer;
+  readonly memory: Buffer;
+  readonly position: Position;
+  /** Where its bytes go, and the base of the segment that they go to. */
+  readonly start: Position;
+  readonly base: Position;
+  readonly beginsSegment: boolean;
+  /** Synced also when appends are not: what it says must be durable before what follows from it. */
+  readonly mustSync: boolean;
+  readonly done: PromiseWithResolvers<Position>;
+}
+
 /**
- * The one writer of the log. A frame gets its place the moment it is appended; groups of frames
- * then go to disk one after the other:
+ * The one writer of the log. A frame gets its place the moment it is appended; frames then go to
+ * disk one after the other:
  *
- *   gathering   the last group of the queue takes the frames of all appends that come
- *   in flight   one group at most: (new segment,) write, sync, (directory sync,) confirm
- *   failed      after the first error: whoever waits is refused, and nothing is written any more
+ *   waiting     its bytes are copied, the frames before it are on their way
+ *   in flight   one frame at most: (new segment,) write, sync, (directory sync,) confirm
+ *   failed      after the first error: every append is refused, and nothing is written any more
  *
- * A group is started one microtask after its first frame, so appends of the same moment share it.
- * A group's write begins when the group before is synced; so each frame can say that everything
- * before its group was. With the durability `os` only some groups are synced: those with a note
- * of the log itself, and the last one of a segment.
+ * It does not put appends together: the broker's journal does that, and has one append on its way
+ * while it gathers the next. A frame's write begins when the frame before is synced; so each frame
+ * can say that everything before it was. With the durability `os` only some frames are synced:
+ * notes of the log itself, and the last one of a segment.
  */
 export class Writer {
   readonly failed: Promise<SluiceError>;
   readonly #options: WriterOptions;
   #segmentBytes: number;
-  readonly #queue: Group[] = [];
+  readonly #queue: Pending[] = [];
   #tellFailed!: (error: SluiceError) => void;
   #error: SluiceError | undefined = undefined;
   #isRunning = false;
@@ -59,7 +83,7 @@ export class Writer {
   #synced: Position;
   #confirmed: Position;
   #file: DiskFile | undefined = undefined;
-  /** Memory of groups that are done: one group is in flight while the next one gathers. */
+  /** Memory of frames that are done. */
   readonly #spares: Buffer[] = [];
 
   constructor(options: WriterOptions) {
@@ -131,42 +155,50 @@ export class Writer {
 
   #append(kind: Kind, body: Uint8Array): Promise<Position> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
-    const bytes = frameBytes(body.length);
-    const group = this.#groupFor(kind, bytes);
-    const position = this.#end;
-    const synced =
-      this.#options.durability === "fsync" ? group.start : Math.max(this.#synced, group.base);
-    const unsynced = position - synced;
-    this.#link = group.put({ kind, position, unsynced, link: this.#link }, body);
-    this.#end += bytes;
+    const pending = this.#place(kind, body);
     this.#isSealed = kind === SEAL;
-    if (kind !== FACTS) group.mustSync = true;
-    const durable = group.wait(position);
+    this.#queue.push(pending);
     this.#start();
-    return durable;
+    return pending.done.promise;
   }
 
-  /** The group that takes the next frame. Notes of the log itself never begin a second segment. */
-  #groupFor(kind: Kind, bytes: number): Group {
-    const sizeBytes = this.#end - (this.#base ?? this.#end);
+  /** Makes the frame where it belongs. Notes of the log itself never begin a second segment. */
+  #place(kind: Kind, body: Uint8Array): Pending {
+    const bytes = frameBytes(body.length);
+    const start = this.#end;
+    const sizeBytes = start - (this.#base ?? start);
     const isFull = sizeBytes > HEADER_BYTES && sizeBytes + bytes > this.#segmentBytes;
-    if (this.#base === undefined || (isFull && kind === FACTS)) return this.#beginSegment();
-    const last = this.#queue.at(-1);
-    if (last?.hasRoomFor(bytes)) return last;
-    return this.#enqueue(new Group(this.#end, this.#base, undefined, this.#spares.pop()));
-  }
-
-  #beginSegment(): Group {
-    const base = this.#end;
-    const header = { base, trimmed: this.#trimmed, link: this.#link };
+    const beginsSegment = this.#base === undefined || (isFull && kind === FACTS);
+    const headerBytes = beginsSegment ? HEADER_BYTES : 0;
+    const base = beginsSegment ? start : this.#base!;
+    const memory = this.#memory(headerBytes + bytes);
+    const view = viewOf(memory);
+    if (beginsSegment) writeHeader(view, { base, trimmed: this.#trimmed, link: this.#link });
+    const position = start + headerBytes;
+    const { durability } = this.#options;
+    const synced = durability === "fsync" ? start : Math.max(this.#synced, base);
+    const fields = { kind, position, unsynced: position - synced, link: this.#link };
+    this.#link = writeFrame(memory, view, headerBytes, fields, body);
     this.#base = base;
-    this.#end += HEADER_BYTES;
-    return this.#enqueue(new Group(base, base, header, this.#spares.pop()));
+    this.#end = position + bytes;
+    return {
+      bytes: memory.subarray(0, headerBytes + bytes),
+      memory,
+      position,
+      start,
+      base,
+      beginsSegment,
+      mustSync: durability === "fsync" || kind !== FACTS,
+      done: Promise.withResolvers<Position>(),
+    };
   }
 
-  #enqueue(group: Group): Group {
-    this.#queue.push(group);
-    return group;
+  /** Memory for a frame: that of one that is done, if it is large enough. */
+  #memory(bytes: number): Buffer {
+    const spare = this.#spares.pop();
+    if (spare !== undefined && spare.length >= bytes) return spare;
+    const rounded = bytes > SPARE_BYTES_MAX ? bytes : 2 ** Math.ceil(Math.log2(bytes));
+    return Buffer.allocUnsafeSlow(Math.max(SPARE_BYTES_MIN, rounded));
   }
 
   #start(): void {
@@ -176,44 +208,46 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
-    let group = this.#queue.shift();
+    let next = this.#queue.shift();
     try {
-      for (; group !== undefined; group = this.#queue.shift()) {
-        await this.#commit(group);
-        this.#confirmed = group.start + group.lengthBytes;
-        group.confirm();
-        this.#keepSpare(group.spare);
+      for (; next !== undefined; next = this.#queue.shift()) {
+        await this.#write(next);
+        this.#confirmed = next.start + next.bytes.length;
+        next.done.resolve(next.position);
+        const isSpare = next.memory.length <= SPARE_BYTES_MAX && this.#spares.length < SPARES_MAX;
+        if (isSpare) this.#spares.push(next.memory);
       }
     } catch (error) {
-      this.#fail(failed("writing the log", this.#options.dir, error), group);
+      this.#fail(failed("writing the log", this.#options.dir, error), next);
     }
     this.#isRunning = false;
   }
 
   /** Looks before each step whether a trim has failed meanwhile: then nothing more is written. */
-  async #commit(group: Group): Promise<void> {
-    const { checkHeld, disk, dir, durability, onSegment } = this.#options;
+  async #write(frame: Pending): Promise<void> {
+    const { checkHeld, disk, dir, onSegment } = this.#options;
     checkHeld();
-    const file = await this.#fileFor(group);
+    const file =
+      this.#file !== undefined && !frame.beginsSegment ? this.#file : await this.#fileFor(frame);
     this.check();
-    await writeAll(file, group.bytes, group.start - group.base);
+    await writeAll(file, frame.bytes, frame.start - frame.base);
     this.check();
-    if (durability === "fsync" || group.mustSync) {
+    if (frame.mustSync) {
       await file.sync();
-      this.#synced = group.start + group.lengthBytes;
+      this.#synced = frame.start + frame.bytes.length;
     }
     this.check();
-    if (group.beginsSegment) await disk.syncDir(dir);
+    if (frame.beginsSegment) await disk.syncDir(dir);
     this.check();
-    // Whoever took the log over has not seen this group: it must not be confirmed.
+    // Another process that took the log over has not seen this frame: it must not be confirmed.
     checkHeld();
-    if (group.beginsSegment) onSegment(group.base);
+    if (frame.beginsSegment) onSegment(frame.base);
   }
 
-  async #fileFor({ base, start, beginsSegment }: Group): Promise<DiskFile> {
+  async #fileFor({ base, start, beginsSegment }: Pending): Promise<DiskFile> {
     const path = join(this.#options.dir, segmentName(base));
     if (!beginsSegment) {
-      this.#file ??= await this.#options.disk.open(path, "write");
+      this.#file = await this.#options.disk.open(path, "write");
       return this.#file;
     }
     // Damage is told from a torn tail only in the newest segment: the one before it is synced.
@@ -226,14 +260,10 @@ export class Writer {
     return this.#file;
   }
 
-  #keepSpare(spare: Buffer | undefined): void {
-    if (spare !== undefined && this.#spares.length < SPARES_MAX) this.#spares.push(spare);
-  }
-
-  #fail(error: SluiceError, inFlight: Group | undefined): void {
+  #fail(error: SluiceError, inFlight: Pending | undefined): void {
     this.#error ??= error;
-    inFlight?.refuse(error);
-    for (const group of this.#queue.splice(0)) group.refuse(error);
+    inFlight?.done.reject(error);
+    for (const { done } of this.#queue.splice(0)) done.reject(error);
     this.#tellFailed(error);
   }
 }

@@ -7,26 +7,26 @@ export interface Planted extends PlantedLogBug {
 }
 
 export const PLANTED: Record<string, Planted> = {
-  "a group is not synced": {
+  "a frame is not synced": {
     shownBy: "powerLoss",
     file: "writer.ts",
-    within: "await writeAll(file, group.bytes",
+    within: "await writeAll(file, frame.bytes",
     find: "await file.sync();",
     put: "",
   },
   "the directory is not synced when a segment is made": {
     shownBy: "powerLoss",
     file: "writer.ts",
-    within: "async #commit",
-    find: "if (group.beginsSegment) await disk.syncDir(dir);",
+    within: "async #write",
+    find: "if (frame.beginsSegment) await disk.syncDir(dir);",
     put: "",
   },
   "appends are confirmed before the sync": {
     shownBy: "powerLoss",
     file: "writer.ts",
-    within: "await writeAll(file, group.bytes",
+    within: "await writeAll(file, frame.bytes",
     find: "await file.sync();",
-    put: "group.confirm(); await file.sync();",
+    put: "frame.done.resolve(frame.position); await file.sync();",
   },
   "a trim is not durable before its segments go": {
     shownBy: "powerLoss",
@@ -59,7 +59,7 @@ export const PLANTED: Record<string, Planted> = {
   "a failed sync is tried again": {
     shownBy: "ioErrors",
     file: "writer.ts",
-    within: "await writeAll(file, group.bytes",
+    within: "await writeAll(file, frame.bytes",
     find: "await file.sync();",
     put: "await file.sync().catch(() => file.sync());",
   },
