@@ -16,7 +16,7 @@ export type {
 } from "./calls/call.ts";
 export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
-export { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
+export { CALL_NAMES, CALL_TABLES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 export type * from "./clock.ts";
 export { counted } from "./count.ts";
 export {

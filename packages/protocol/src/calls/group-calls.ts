@@ -29,7 +29,7 @@ export const GROUP_CALLS = {
   releaseGroups: call<[groups: readonly string[]], void>({
     says: "Closes groups that an add has held: each ends when its members have.",
     about: "group",
-    args: [batch("groups")],
+    args: [batch("groups", shapes.TEXT)],
     may: "produce",
     repeat: "again",
     http: "POST /v1/groups/:queue/:group/release",

@@ -7,6 +7,16 @@ import { JOB_CALLS } from "./job-calls.ts";
 import { QUEUE_CALLS } from "./queue-calls.ts";
 import { STORE_CALLS } from "./store-calls.ts";
 
+/** The calls by what users look for, as the reference lists them. */
+export const CALL_TABLES = {
+  Jobs: JOB_CALLS,
+  Groups: GROUP_CALLS,
+  Queues: QUEUE_CALLS,
+  Gates: GATE_CALLS,
+  Stores: STORE_CALLS,
+  Broker: BROKER_CALLS,
+};
+
 export const CALLS = {
   ...JOB_CALLS,
   ...GROUP_CALLS,

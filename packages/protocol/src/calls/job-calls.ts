@@ -26,7 +26,7 @@ export const JOB_CALLS = {
   add: call<[queue: string, jobs: readonly NewJob[]], Outcome<Added>[], AddOptions>({
     says: "Adds jobs to a queue.",
     about: "queue",
-    args: [QUEUE, batch("jobs")],
+    args: [QUEUE, batch("jobs", shapes.NEW_JOB)],
     options: { holdGroups: FLAG },
     may: "produce",
     repeat: "once",
@@ -38,7 +38,7 @@ export const JOB_CALLS = {
   ack: call<[items: readonly Ack[]], Outcome<true>[], OperationOptions>({
     says: "Finishes jobs, each with its result.",
     about: "job",
-    args: [batch("items")],
+    args: [batch("items", shapes.ACK)],
     may: "consume",
     repeat: "once",
     jobs: "items",
@@ -52,7 +52,7 @@ export const JOB_CALLS = {
       "Fails jobs, each with its error. " +
       "A number in the answer: the cooldown that was asked for was cut to so many milliseconds.",
     about: "job",
-    args: [batch("items")],
+    args: [batch("items", shapes.NACK)],
     may: "consume",
     repeat: "once",
     jobs: "items",
@@ -62,9 +62,9 @@ export const JOB_CALLS = {
     http: { route: "POST /v1/nack", isOwn: true },
   }),
   giveBack: call<[leases: readonly string[]], Outcome<true>[]>({
-    says: "Returns jobs that were not started to the front of their strands; no attempt is used.",
+    says: "Returns jobs that were not started to the front of their lanes; no attempt is used.",
     about: "job",
-    args: [batch("leases")],
+    args: [batch("leases", shapes.TEXT)],
     may: "consume",
     repeat: "again",
     jobs: "leases",
@@ -76,7 +76,7 @@ export const JOB_CALLS = {
   extend: call<[items: readonly Extend[]], Outcome<number>[]>({
     says: "Extends leases, and answers when each now ends.",
     about: "job",
-    args: [batch("items")],
+    args: [batch("items", shapes.EXTEND)],
     may: "consume",
     repeat: "again",
     jobs: "items",
@@ -88,7 +88,7 @@ export const JOB_CALLS = {
   progress: call<[items: readonly Progress[]], Outcome<true>[]>({
     says: "Keeps how far jobs are, up to 8 KiB of JSON each.",
     about: "job",
-    args: [batch("items")],
+    args: [batch("items", shapes.PROGRESS)],
     may: "consume",
     repeat: "again",
     jobs: "items",
@@ -99,7 +99,7 @@ export const JOB_CALLS = {
   cancel: call<[ids: readonly string[]], Outcome<boolean>[]>({
     says: "Cancels jobs; false for one that had ended.",
     about: "job",
-    args: [batch("ids")],
+    args: [batch("ids", shapes.TEXT)],
     may: "produce",
     repeat: "again",
     jobs: "ids",
@@ -124,7 +124,7 @@ export const JOB_CALLS = {
       "Runs ended jobs again while they are kept, and delayed ones at once. " +
       "A dead letter returns to the queue it came from.",
     about: "job",
-    args: [batch("ids")],
+    args: [batch("ids", shapes.TEXT)],
     may: "produce",
     repeat: "once",
     jobs: "ids",
@@ -166,7 +166,7 @@ export const JOB_CALLS = {
   queuesOf: call<[ids: readonly string[]], (string | undefined)[]>({
     says: "Names the queue of each job; undefined for one that is not kept.",
     about: "broker",
-    args: [batch("ids")],
+    args: [batch("ids", shapes.TEXT)],
     may: "key",
     repeat: "read",
     jobs: "ids",

@@ -57,7 +57,7 @@ export const KEY: Argument<string> = arg("key", text(256, 1));
 export const STORE: Argument<string> = arg("store", NAME);
 
 /** A batch of texts, or of items; what an item must be, the broker checks for each by itself. */
-export function batch(name: string, items: Schema = {}): Argument<never> {
+export function batch(name: string, items: Schema): Argument<never> {
   return arg(name, kind("an array", { ...textsOf(), items }, Array.isArray));
 }
 

@@ -9,7 +9,7 @@ export const STORE_CALLS = {
   storeGet: call<[store: string, keys: readonly string[]], (unknown | undefined)[]>({
     says: "Reads values of a store; undefined for a key that it does not hold.",
     about: "store",
-    args: [STORE, batch("keys")],
+    args: [STORE, batch("keys", shapes.TEXT)],
     may: "any",
     repeat: "read",
     hasHoles: true,
@@ -19,7 +19,7 @@ export const STORE_CALLS = {
   storeWrite: call<[store: string, entries: readonly StoreEntry[]], void, OperationOptions>({
     says: "Writes entries, all or none; a value of undefined deletes its key.",
     about: "store",
-    args: [STORE, batch("entries")],
+    args: [STORE, batch("entries", shapes.ENTRY)],
     may: "produce",
     repeat: "once",
     http: { route: "POST /v1/stores/:store", isOwn: true },

@@ -1,4 +1,5 @@
 export { GATE, GATE_CONFIG, GATES } from "./gate.ts";
+export { ACK, EXTEND, NACK, PROGRESS } from "./held.ts";
 export { ADDED, END, GROUP_INFO, HISTORY_ENTRY, JOB, LEASED, NEW_JOB, WHY } from "./job.ts";
 export { DELETED, LANE, QUEUE, QUEUE_OPTIONS, WORKER } from "./queue.ts";
 export * from "./schema.ts";

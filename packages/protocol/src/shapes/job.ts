@@ -45,14 +45,14 @@ interface PayloadJson {
   payloadBase64?: string;
 }
 
-type ResultJson = Pick<JobJson, "result" | "resultBase64">;
+export type ResultJson = Pick<JobJson, "result" | "resultBase64">;
 
 const PAYLOAD: Fields<PayloadJson> = {
   payload: maybe(ANYTHING),
   payloadBase64: maybe(about("Instead of `payload`, for bytes that are not JSON.", BASE64)),
 };
 
-const RESULT: Fields<ResultJson> = { result: maybe(ANYTHING), resultBase64: maybe(BASE64) };
+export const RESULT: Fields<ResultJson> = { result: maybe(ANYTHING), resultBase64: maybe(BASE64) };
 
 /** A new job: its payload and its options. */
 export const NEW_JOB: Schema = shape<JobOptions & PayloadJson>({

@@ -1,11 +1,14 @@
 /** What workers say of jobs that they hold: batches of lease tokens, each with its own answer. */
 import {
   type Ack,
+  type Broker,
   type CallName,
   type Extend,
   type Nack,
+  type OperationOptions,
   type Outcome,
   type Progress,
+  rowOf,
   SluiceError,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
@@ -18,161 +21,129 @@ import {
   LEASES_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
-import { described } from "./call-description.ts";
+import { described, lineOf } from "./call-description.ts";
 import { operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import {
-  ANYTHING,
+  ACK,
+  about,
   answers,
-  BASE64,
-  FLAG,
+  EXTEND,
   list,
   MS,
+  NACK,
   object,
+  PROGRESS,
   results,
   type Schema,
   TEXT,
   TIME,
 } from "./shapes.ts";
 
+const OK: Schema = { type: "boolean", const: true };
+
 const ACKS = new BodyShape({ items: "items", raw: ["result"] });
 const ITEMS = new BodyShape({ items: "items" });
 
-const OK: Schema = { type: "boolean", const: true };
-
-function schemaOf(
-  name: CallName,
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-  answer: Readonly<Record<string, Schema>> = {},
-) {
-  const item = object({ lease: TEXT, ...properties }, ["lease", ...required]);
-  const items = list(judged(item), { maxItems: BATCH_MAX });
-  return {
-    ...described(name),
-    body: object({ items }, ["items"]),
-    response: answers(results(object({ ok: OK, ...answer }))),
-  };
+/** A call about jobs that are held: how its items are read, and what is told of each. */
+interface HeldCall<I> {
+  readonly name: CallName;
+  readonly item: Schema;
+  readonly read: (fields: never) => I;
+  readonly make: (
+    broker: Broker,
+    items: readonly I[],
+    options: OperationOptions,
+  ) => Promise<Outcome<true | number>[]>;
+  /** The field for a number that is answered, and what it means. */
+  readonly field?: readonly [name: string, schema: Schema];
+  readonly bodyLimit: number;
+  readonly body: BodyShape;
 }
 
-const NACK: Readonly<Record<string, Schema>> = {
-  error: TEXT,
-  stack: { ...TEXT, description: "Kept with the job, up to 4 KiB." },
-  delayMs: MS,
-  cooldown: object({ gate: TEXT, ms: MS, reason: TEXT }, ["gate", "ms"]),
-  blame: { anyOf: [list(TEXT), { type: "boolean", const: false }] },
-  unrecoverable: FLAG,
-};
-
-function outcomeJson({ error }: Outcome<unknown>): object {
-  return error === undefined ? { ok: true } : { error };
-}
-
-/** A cooldown that was cut is told as it is. */
-function nackedJson(outcome: Outcome<true | number>): object {
-  return typeof outcome.ok === "number"
-    ? { ok: true, cooldownMs: outcome.ok }
-    : outcomeJson(outcome);
-}
-
-interface Items<I> {
-  Body: { items: readonly I[] };
-}
+const same = <I>(item: I): I => item;
 
 export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<Items<Carried & { lease: string }>>({
-    method: "POST",
-    url: "/v1/ack",
-    config: { body: ACKS },
-    bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: schemaOf("ack", { result: ANYTHING, resultBase64: BASE64 }),
-    handler: async (request) => {
-      const broker = context.broker(request);
-      const outcomes = await forReadable(request.body.items, ackOf, (acks) =>
-        broker.ack(acks, operationOf(request)),
-      );
-      return { results: outcomes.map(outcomeJson) };
-    },
+  const large = { bodyLimit: BODY_BYTES_HARD_MAX, body: ITEMS };
+  const small = { bodyLimit: LEASES_BODY_BYTES_MAX, body: ITEMS };
+  heldRoute<Ack>(app, context, {
+    name: "ack",
+    item: ACK,
+    read: ackOf,
+    make: (broker, items, options) => broker.ack(items, options),
+    ...large,
+    body: ACKS,
   });
-  app.route<Items<Nack>>({
-    method: "POST",
-    url: "/v1/nack",
-    config: { body: ITEMS },
-    bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: schemaOf("nack", NACK, [], {
-      cooldownMs: { ...MS, description: "The cooldown that was asked for was cut to this." },
-    }),
-    handler: async (request) => {
-      const broker = context.broker(request);
-      const read = (item: unknown): Nack => fieldsOf("nack", item, ["lease", ...Object.keys(NACK)]);
-      const outcomes = await forReadable(request.body.items, read, (nacks) =>
-        broker.nack(nacks, operationOf(request)),
-      );
-      return { results: outcomes.map(nackedJson) };
-    },
+  heldRoute<Nack>(app, context, {
+    name: "nack",
+    item: NACK,
+    read: same,
+    make: (broker, items, options) => broker.nack(items, options),
+    field: ["cooldownMs", about("The cooldown that was asked for was cut to this.", MS)],
+    ...large,
   });
-  app.route<Items<{ lease: string }>>({
-    method: "POST",
-    url: "/v1/give-back",
-    config: { body: ITEMS },
-    bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf("giveBack", {}),
-    handler: async (request) => {
-      const broker = context.broker(request);
-      const read = (item: unknown): string => fieldsOf<Ack>("item", item, ["lease"]).lease;
-      const outcomes = await forReadable(request.body.items, read, (all) => broker.giveBack(all));
-      return { results: outcomes.map(outcomeJson) };
-    },
+  heldRoute<string>(app, context, {
+    name: "giveBack",
+    item: object({ lease: TEXT }, ["lease"]),
+    read: ({ lease }: Ack) => lease,
+    make: (broker, items) => broker.giveBack(items),
+    ...small,
   });
-  tellRoutes(app, context);
+  heldRoute<Extend>(app, context, {
+    name: "extend",
+    item: EXTEND,
+    read: same,
+    make: (broker, items) => broker.extend(items),
+    field: ["expiresAt", TIME],
+    ...small,
+  });
+  heldRoute<Progress>(app, context, {
+    name: "progress",
+    item: PROGRESS,
+    read: progressOf,
+    make: (broker, items) => broker.progress(items),
+    ...small,
+  });
 }
 
-function tellRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<Items<Extend>>({
-    method: "POST",
-    url: "/v1/extend",
-    config: { body: ITEMS },
-    bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf("extend", { leaseMs: { ...MS, minimum: 1 } }, ["leaseMs"], {
-      expiresAt: TIME,
-    }),
-    handler: async (request) => {
-      const broker = context.broker(request);
-      const read = (item: unknown): Extend => fieldsOf("extend", item, ["lease", "leaseMs"]);
-      const outcomes = await forReadable(request.body.items, read, (all) => broker.extend(all));
-      return {
-        results: outcomes.map(({ ok, error }) =>
-          error === undefined ? { ok: true, expiresAt: ok } : { error },
-        ),
-      };
+function heldRoute<I>(app: FastifyInstance, context: RouteContext, call: HeldCall<I>): void {
+  const { name, item, read, make, field, bodyLimit, body } = call;
+  const { method, url } = lineOf(rowOf(name));
+  const known = Object.keys(item.properties as object);
+  const items = list(judged(item), { maxItems: BATCH_MAX });
+  const shown = ({ ok, error }: Outcome<true | number>): object => {
+    if (error !== undefined) return { error };
+    return typeof ok === "number" ? { ok: true, [field![0]]: ok } : { ok: true };
+  };
+  app.route<{ Body: { items: readonly unknown[] } }>({
+    method,
+    url,
+    config: { body },
+    bodyLimit,
+    schema: {
+      ...described(name),
+      body: object({ items }, ["items"]),
+      response: answers(results(object({ ok: OK, ...(field && { [field[0]]: field[1] }) }))),
     },
-  });
-  app.route<Items<Progress>>({
-    method: "POST",
-    url: "/v1/progress",
-    config: { body: ITEMS },
-    bodyLimit: LEASES_BODY_BYTES_MAX,
-    schema: schemaOf("progress", { progress: ANYTHING }, ["progress"]),
     handler: async (request) => {
       const broker = context.broker(request);
-      const outcomes = await forReadable(request.body.items, progressOf, (items) =>
-        broker.progress(items),
+      const outcomes = await forReadable(
+        request.body.items,
+        (one) => read(fieldsOf(name, one, known) as never),
+        (all) => make(broker, all, operationOf(request)),
       );
-      return { results: outcomes.map(outcomeJson) };
+      return { results: outcomes.map(shown) };
     },
   });
 }
 
-function ackOf(item: unknown): Ack {
-  const known = ["lease", "result", "resultBase64"];
-  const fields = fieldsOf<Carried & { lease: string }>("ack", item, known);
+function ackOf(fields: Carried & Ack): Ack {
   const { lease } = fields;
   const result = toBytes("result", fields);
   return result === undefined ? { lease } : { lease, result };
 }
 
-function progressOf(item: unknown): Progress {
-  const fields = fieldsOf<Progress>("progress", item, ["lease", "progress"]);
+function progressOf(fields: Progress): Progress {
   if (fields.progress === undefined) {
     throw new SluiceError("INVALID", "progress must be given", { field: "progress" });
   }
