@@ -1,18 +1,19 @@
 import {
+  BOUNDED_CALLS,
   type Broker,
   type BrokerEvent,
-  boundCalls,
-  CALL_NAMES,
+  boundOf,
   type CallName,
-  type Clock,
+  type CallOptions,
   type ConsumeOptions,
   type Consumer,
   callsOf,
   type Deliver,
-  defineCalls,
   type EventFilter,
+  isBounded,
   type LeasedJob,
   type LeaseOptions,
+  optionsAt,
   SluiceError,
   SystemClock,
   type TableCalls,
@@ -47,10 +48,11 @@ export async function openBroker(options: OpenOptions): Promise<LocalBroker> {
  * call that none of them has does not compile.
  */
 export class LocalBroker extends callsOf<CallName>() implements Broker {
+  declare lease: (queue: string, options: LeaseOptions) => Promise<LeasedJob[]>;
   readonly #runtime: Runtime;
   readonly #handOut: HandOut;
   readonly #stats: StatsCalls;
-  readonly #answers: TableCalls;
+  readonly #answers: TableCalls & Pick<HandOut, "lease">;
 
   constructor(runtime: Runtime) {
     super();
@@ -61,6 +63,7 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
     this.#stats = new StatsCalls(runtime, adds.times);
     this.#answers = joined([
       adds,
+      this.#handOut,
       new SettleCalls(runtime),
       new InspectCalls(runtime),
       new GroupCalls(runtime),
@@ -72,15 +75,23 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
     ]);
   }
 
+  /** Here and not in a wrapper around this class: the calls of a job pass one function less. */
   static {
-    defineCalls(LocalBroker, (name) => (self, args) => {
-      const answer = self.#answers[name] as (...args: readonly unknown[]) => unknown;
-      return answer(...args);
-    });
-  }
-
-  get clock(): Clock {
-    return this.#runtime.clock;
+    const methods = LocalBroker.prototype as unknown as Record<string, unknown>;
+    for (const name of BOUNDED_CALLS) {
+      const at = optionsAt(name);
+      methods[name] = function (this: LocalBroker, ...args: unknown[]): Promise<unknown> {
+        const answer = this.#answers[name] as (...args: unknown[]) => Promise<unknown>;
+        const options = args[at] as CallOptions | undefined;
+        if (!isBounded(options)) return answer(...args);
+        try {
+          const bound = boundOf({ name, options, clock: this.#runtime.givenClock });
+          return bound.over(answer(...args.with(at, bound.options)));
+        } catch (error) {
+          return Promise.reject(error);
+        }
+      };
+    }
   }
 
   /** What is held in memory and in the log, in bytes. */
@@ -91,10 +102,6 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
   events(filter: EventFilter = {}): AsyncIterableIterator<BrokerEvent> {
     this.#runtime.calls.check();
     return this.#runtime.feed.read(filter);
-  }
-
-  lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    return this.#handOut.lease(queue, options);
   }
 
   consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
@@ -114,8 +121,6 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
   }
 }
 
-boundCalls(LocalBroker, { clockOf: ({ clock }) => clock });
-
 type Public<T> = { [N in keyof T]: T[N] };
 type All<T> = (T extends unknown ? (each: Public<T>) => void : never) extends (all: infer A) => void
   ? A
@@ -125,7 +130,7 @@ type All<T> = (T extends unknown ? (each: Public<T>) => void : never) extends (a
 function joined<P extends object>(parts: readonly P[]): All<P> {
   const calls: Record<string, unknown> = {};
   for (const part of parts as readonly Record<string, unknown>[]) {
-    for (const name of CALL_NAMES) {
+    for (const name of BOUNDED_CALLS) {
       const call = part[name];
       if (typeof call === "function") calls[name] = call.bind(part);
     }

@@ -69,6 +69,8 @@ export class Runtime {
   readonly chunks: Chunks;
   readonly journal: Journal;
   readonly clock: AheadClock;
+  /** The clock that it was given; calls are bounded by it. */
+  readonly givenClock: Clock;
   readonly pump: Pump;
   readonly consumers: Consumers;
   readonly tokens = new LeaseTokens();
@@ -95,6 +97,7 @@ export class Runtime {
     log.limitSpans(spanBytesOf(options));
     this.options = options;
     this.clock = new AheadClock(clock);
+    this.givenClock = clock;
     this.chunks = new Chunks(log, options.payloadMemoryBytes, chunkBytesOf(options));
     this.engine = new Engine({
       seed: options.seed,

@@ -8,10 +8,10 @@ import { SluiceError } from "./errors.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
 /** The calls that a caller can bound; `lease` alone of those outside the table. */
-const BOUNDED: readonly string[] = [...CALL_NAMES, "lease"];
+export const BOUNDED_CALLS: readonly (CallName | "lease")[] = [...CALL_NAMES, "lease"];
 
 /** Options follow the arguments; those of `lease` its queue. */
-function optionsAt(name: string): number {
+export function optionsAt(name: string): number {
   return name === "lease" ? 1 : rowOf(name as CallName).args.length;
 }
 
@@ -45,89 +45,103 @@ export function boundCalls<B extends Broker>(
   { clockOf, graceMs = 0 }: BoundOptions<B>,
 ): void {
   const calls = prototype as unknown as Record<string, Call>;
-  for (const name of BOUNDED) {
+  for (const name of BOUNDED_CALLS) {
     const at = optionsAt(name);
     const call = calls[name]!;
     calls[name] = function bounded(this: B, ...args: unknown[]): Promise<unknown> {
       const options = args[at] as OperationOptions | undefined;
-      if (options?.signal === undefined && options?.timeoutMs === undefined) {
-        return call.apply(this, args);
+      if (!isBounded(options)) return call.apply(this, args);
+      try {
+        const bound = boundOf({ name, options, graceMs, clock: clockOf(this) });
+        return bound.over(call.apply(this, args.with(at, bound.options)));
+      } catch (error) {
+        return Promise.reject(error);
       }
-      const made = (own: CallOptions): Promise<unknown> => {
-        return call.apply(this, args.with(at, own));
-      };
-      return waitFor({ name, options, graceMs, clock: clockOf(this) }, made);
     };
   }
+}
+
+export function isBounded(options: OperationOptions | undefined): options is OperationOptions {
+  return options?.signal !== undefined || options?.timeoutMs !== undefined;
 }
 
 interface Bound {
   readonly name: string;
   readonly options: OperationOptions;
-  readonly graceMs: number;
+  readonly graceMs?: number | undefined;
   readonly clock: Clock;
 }
 
-function waitFor(bound: Bound, call: (options: CallOptions) => Promise<unknown>): Promise<unknown> {
+/** A wait that ends when its caller gives up, or its time is over. */
+export interface CallBound {
+  /** What the call itself is made with. */
+  readonly options: CallOptions;
+  /** The answer, unless the wait ends before it. */
+  over<T>(answer: Promise<T>): Promise<T>;
+}
+
+/** Begins a bounded wait; throws when there is nothing to wait for. */
+export function boundOf(bound: Bound): CallBound {
   const { signal, timeoutMs } = bound.options;
-  if (signal?.aborted === true) return Promise.reject(aborted(signal));
-  return timeoutMs === undefined ? untilAborted(bound, call) : untilLate(bound, call);
+  if (signal?.aborted === true) throw aborted(signal);
+  return timeoutMs === undefined ? untilAborted(bound) : untilLate(bound);
 }
 
 /** Most calls that have a signal have no timeout: they are made without a second signal. */
-function untilAborted(
-  { name, options }: Bound,
-  call: (options: CallOptions) => Promise<unknown>,
-): Promise<unknown> {
+function untilAborted({ name, options }: Bound): CallBound {
   const signal = options.signal!;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      if (!endsItself(name)) reject(aborted(signal, options.operationId));
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    const leave = (): void => signal.removeEventListener("abort", onAbort);
-    call(options).then(
-      (answer) => {
-        leave();
-        resolve(answer);
-      },
-      (error) => {
-        leave();
-        const isOwn = signal.aborted && isAborted(error);
-        reject(isOwn ? aborted(signal, options.operationId) : error);
-      },
-    );
-  });
+  const over = <T>(answer: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        if (!endsItself(name)) reject(aborted(signal, options.operationId));
+      };
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      const leave = (): void => signal.removeEventListener("abort", onAbort);
+      answer.then(
+        (value) => {
+          leave();
+          resolve(value);
+        },
+        (error) => {
+          leave();
+          const isOwn = signal.aborted && isAborted(error);
+          reject(isOwn ? aborted(signal, options.operationId) : error);
+        },
+      );
+    });
+  return { options, over };
 }
 
-async function untilLate(
-  { name, options, graceMs, clock }: Bound,
-  call: (options: CallOptions) => Promise<unknown>,
-): Promise<unknown> {
+function untilLate({ name, options, graceMs = 0, clock }: Bound): CallBound {
   const { signal, timeoutMs, operationId } = options;
   const ms = parseTimeout(timeoutMs)!;
-  const over = new AbortController();
+  const given = new AbortController();
   let reason: SluiceError | undefined;
   const ended = Promise.withResolvers<never>();
+  // A call that is refused at once does not wait for it.
+  ended.promise.catch(() => {});
   const end = (error: SluiceError): void => {
     reason = error;
-    over.abort(error);
+    given.abort(error);
     if (!endsItself(name)) ended.reject(error);
   };
   const onAbort = (): void => end(aborted(signal!, operationId));
   signal?.addEventListener("abort", onAbort, { once: true });
   const late = (): void => end(timedOut(name, ms, operationId));
   const timer = clock.at(clock.now() + ms + graceMs, late);
-  try {
-    const rest = graceMs === 0 ? { timeoutMs: undefined } : {};
-    const answer = call({ ...options, ...rest, signal: over.signal });
-    return await Promise.race([answer, ended.promise]);
-  } catch (error) {
-    throw isAborted(error) && reason !== undefined ? reason : error;
-  } finally {
-    timer.cancel();
-    signal?.removeEventListener("abort", onAbort);
-  }
+  const over = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await Promise.race([answer, ended.promise]);
+    } catch (error) {
+      throw isAborted(error) && reason !== undefined ? reason : error;
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener("abort", onAbort);
+    }
+  };
+  const rest = graceMs === 0 ? { timeoutMs: undefined } : {};
+  return { options: { ...options, ...rest, signal: given.signal }, over };
 }
 
 function isAborted(error: unknown): boolean {

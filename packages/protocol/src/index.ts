@@ -1,7 +1,11 @@
 export { allQueues } from "./all-queues.ts";
 export {
   aborted,
+  BOUNDED_CALLS,
   boundCalls,
+  boundOf,
+  isBounded,
+  optionsAt,
   parseTimeout,
   timedOut,
 } from "./call-options.ts";
