@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseArguments, UsageError } from "./arguments.ts";
+import { BenchUsageError, parseArguments } from "./arguments.ts";
 import type { Bench } from "./figure.ts";
 
 const group = (name: string) => ({ name, run: () => {} });
@@ -32,7 +32,7 @@ test("--quick divides sizes by ten and runs three times", () => {
 
 test("an unknown name is answered with those that exist", () => {
   const usage = (message: RegExp) => (error: unknown) =>
-    error instanceof UsageError && message.test(error.message);
+    error instanceof BenchUsageError && message.test(error.message);
   assert.throws(() => groupsOf("motor"), usage(/"motor"; there are: engine, stream\./));
   assert.throws(() => groupsOf("--only", "disk"), usage(/permits, memory-jobs/));
   assert.throws(() => groupsOf("--fast"), usage(/--json, --quick, --full, --only/));
@@ -63,7 +63,7 @@ test("what contradicts itself is refused before anything runs", () => {
     ["--only", "--json"],
     ["--only", "wire", "--write-docs"],
   ]) {
-    assert.throws(() => parseArguments(args, BENCHES), UsageError, args.join(" "));
+    assert.throws(() => parseArguments(args, BENCHES), BenchUsageError, args.join(" "));
   }
   assert.throws(() => parseArguments(["--help"], BENCHES), /--write-docs/);
 });

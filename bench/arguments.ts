@@ -21,8 +21,8 @@ const HELP = `npm run bench -- [names] [options]
   --only <part>   the group of this name, or those whose name contains it
   --write-docs    writes the benchmark's page in docs (peers)`;
 
-export class UsageError extends Error {}
-export class HelpWanted extends UsageError {}
+export class BenchUsageError extends Error {}
+export class HelpWanted extends BenchUsageError {}
 
 export function parseArguments(args: readonly string[], benches: readonly Bench[]): Plan {
   const names: string[] = [];
@@ -39,10 +39,10 @@ export function parseArguments(args: readonly string[], benches: readonly Bench[
     else if (arg === "--only") only = wordAfter(args, i++);
     else if (arg === "--help") throw new HelpWanted(HELP);
     else if (!arg.startsWith("-")) names.push(arg);
-    else throw new UsageError(`There is no option ${arg}; there are ${OPTIONS}.`);
+    else throw new BenchUsageError(`There is no option ${arg}; there are ${OPTIONS}.`);
   }
   if (writesDocs && only !== "") {
-    throw new UsageError("--write-docs needs all groups, and --only leaves some out.");
+    throw new BenchUsageError("--write-docs needs all groups, and --only leaves some out.");
   }
   const wanted =
     names.length === 0
@@ -55,19 +55,19 @@ const OPTIONS = "--json, --quick, --full, --only, --write-docs, --help";
 
 function other(before: Scale, scale: Scale): Scale {
   if (before === SCALES.usual || before === scale) return scale;
-  throw new UsageError("--quick and --full exclude each other.");
+  throw new BenchUsageError("--quick and --full exclude each other.");
 }
 
 function wordAfter(args: readonly string[], index: number): string {
   const word = args[index + 1];
   if (word !== undefined && word !== "" && !word.startsWith("-")) return word;
-  throw new UsageError("--only needs a part of a group's name.");
+  throw new BenchUsageError("--only needs a part of a group's name.");
 }
 
 function benchNamed(name: string, benches: readonly Bench[]): Bench {
   const bench = benches.find((candidate) => candidate.name === name);
   if (bench !== undefined) return bench;
-  throw new UsageError(
+  throw new BenchUsageError(
     `There is no benchmark "${name}"; there are: ${benches.map((b) => b.name).join(", ")}.`,
   );
 }
@@ -80,7 +80,7 @@ function groupsOf(benches: readonly Bench[], only: string): Plan["groups"] {
   const wanted = all.filter(({ group }) => group.name.includes(only));
   if (exact.length > 0) return exact;
   if (wanted.length > 0) return wanted;
-  throw new UsageError(
+  throw new BenchUsageError(
     `No group is called "${only}"; there are: ${all.map(({ group }) => group.name).join(", ")}.`,
   );
 }

@@ -2,7 +2,7 @@
 // nothing; only a measurement that could not be made does.
 
 import { availableParallelism, cpus, loadavg } from "node:os";
-import { HelpWanted, type Plan, parseArguments, UsageError } from "./arguments.ts";
+import { BenchUsageError, HelpWanted, type Plan, parseArguments } from "./arguments.ts";
 import { BENCHES } from "./benches.ts";
 import { endChild, runInChild } from "./child.ts";
 import type { Figure } from "./figure.ts";
@@ -92,7 +92,7 @@ try {
   for (const failure of failures) console.error(failure);
   process.exitCode = failures.length === 0 ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
+  if (!(error instanceof BenchUsageError)) throw error;
   if (error instanceof HelpWanted) console.log(error.message);
   else console.error(error.message);
   process.exitCode = error instanceof HelpWanted ? 0 : 2;

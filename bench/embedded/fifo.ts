@@ -5,7 +5,7 @@ import { grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "./load.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 
 // Short pairs and many of them: a disturbance then spoils few of the ratios.
 const JOBS_PER_TURN = 100_000;
@@ -35,8 +35,8 @@ async function measure(scale: Scale, lanes: number): Promise<[Figure, Figure]> {
   const backlog = Math.ceil((lanes + HELD_JOBS) / BATCH_JOBS) * BATCH_JOBS;
   const base = { durability: "fsync", backlog } as const;
   const plain = { ...base, lanes: 1, isGated: false, fairness: false };
-  await using fifo = await Load.open({ ...plain, dir: scratch.fresh() });
-  await using fair = await Load.open({ ...base, lanes, dir: scratch.fresh() });
+  await using fifo = await EmbeddedLoad.open({ ...plain, dir: scratch.fresh() });
+  await using fair = await EmbeddedLoad.open({ ...base, lanes, dir: scratch.fresh() });
   const jobsPerTurn = Math.max(JOBS_PER_TURN_MIN, scale.size(JOBS_PER_TURN));
   await pairOf(fifo, fair, jobsPerTurn, 0);
   const pairs: Pair[] = [];
@@ -74,8 +74,13 @@ interface Pair {
 }
 
 // Each goes first in every other pair.
-async function pairOf(fifo: Load, fair: Load, jobs: number, index: number): Promise<Pair> {
-  const speeds = new Map<Load, number>();
+async function pairOf(
+  fifo: EmbeddedLoad,
+  fair: EmbeddedLoad,
+  jobs: number,
+  index: number,
+): Promise<Pair> {
+  const speeds = new Map<EmbeddedLoad, number>();
   for (const load of index % 2 === 0 ? [fifo, fair] : [fair, fifo]) {
     speeds.set(load, await load.bulk(jobs));
   }

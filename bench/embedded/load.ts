@@ -24,7 +24,7 @@ export interface LoadOptions extends Partial<JobsOptions> {
   readonly backlog?: number;
 }
 
-export class Load implements AsyncDisposable {
+export class EmbeddedLoad implements AsyncDisposable {
   readonly #sluice: Sluice;
   readonly #queue: Queue;
   readonly #jobs: Jobs;
@@ -50,7 +50,7 @@ export class Load implements AsyncDisposable {
     this.#shape = shape;
   }
 
-  static async open(options: LoadOptions): Promise<Load> {
+  static async open(options: LoadOptions): Promise<EmbeddedLoad> {
     const { durability, dir, fairness = true, backlog = 0 } = options;
     const { lanes = 10, isGated = true, shape = "bytes" } = options;
     const sluice = await Sluice.open({ durability, dir });
@@ -58,7 +58,13 @@ export class Load implements AsyncDisposable {
     // Handlers that hold the backlog back are not to be interrupted by their leases.
     const own = { fairness, codec: shape, capacity: CAPACITY, lease: "1h" } as const;
     const queue = await sluice.queue("jobs", own);
-    const load = new Load(sluice, queue, new Jobs({ lanes, isGated, shape }), backlog, shape);
+    const load = new EmbeddedLoad(
+      sluice,
+      queue,
+      new Jobs({ lanes, isGated, shape }),
+      backlog,
+      shape,
+    );
     await load.#begin();
     return load;
   }

@@ -9,7 +9,7 @@ import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { PAYLOAD_BYTES } from "./jobs.ts";
-import { Load } from "./load.ts";
+import { EmbeddedLoad } from "./load.ts";
 import { numbered } from "./open-loop.ts";
 import { DURABILITIES, loadConditions, place } from "./throughput.ts";
 
@@ -35,7 +35,7 @@ async function measure(
   report: (figure: Figure) => void,
 ): Promise<void> {
   using scratch = new Scratch();
-  await using load = await Load.open({ durability, ...place(scratch, durability) });
+  await using load = await EmbeddedLoad.open({ durability, ...place(scratch, durability) });
   await using file = await open(join(scratch.dir, "bare"), "a");
   const jobsPerRun = scale.size(JOBS_PER_RUN);
   const side = durability === "fsync" ? file : undefined;
@@ -66,7 +66,7 @@ function targetOf(durability: Durability, syncMs: number): Pick<Figure, "target"
   return { target: { atMost } };
 }
 
-async function run(load: Load, file: FileHandle | undefined, jobs: number): Promise<Run> {
+async function run(load: EmbeddedLoad, file: FileHandle | undefined, jobs: number): Promise<Run> {
   const handlerMs = new Float64Array(jobs);
   const syncMs = new Float64Array(jobs);
   const facts = Buffer.alloc(PAYLOAD_BYTES + FACTS_BYTES, 1);

@@ -6,13 +6,13 @@ import type { Conditions, Figure, Scale } from "../figure.ts";
 import { percentileOf } from "../percentile.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { PAYLOAD_BYTES } from "./jobs.ts";
-import type { Load } from "./load.ts";
+import type { EmbeddedLoad } from "./load.ts";
 
 const SECONDS = 5;
 const SECONDS_QUICK = 1;
 
 export interface HalfLoad {
-  readonly load: Load;
+  readonly load: EmbeddedLoad;
   readonly scale: Scale;
   readonly perSecond: number;
 }
@@ -49,7 +49,11 @@ export async function openLoopFigures(
 }
 
 // Milliseconds of each job.
-async function openLoop(load: Load, jobs: number, perSecond: number): Promise<Float64Array> {
+async function openLoop(
+  load: EmbeddedLoad,
+  jobs: number,
+  perSecond: number,
+): Promise<Float64Array> {
   const latencies = new Float64Array(jobs);
   const finished = load.finished(jobs);
   const gapMs = 1000 / perSecond;

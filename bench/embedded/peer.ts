@@ -9,7 +9,7 @@ import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { Jobs } from "./jobs.ts";
-import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "./load.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 
 const SLUICE_JOBS = 200_000;
 // A job of the peer takes two syncs.
@@ -35,7 +35,7 @@ async function measure(scale: Scale): Promise<Figure[]> {
   using scratch = new Scratch();
   using peer = new Peer(join(scratch.dir, "plainjob.db"));
   const dir = scratch.fresh();
-  await using sluice = await Load.open({ durability: "fsync", shape: "json", dir });
+  await using sluice = await EmbeddedLoad.open({ durability: "fsync", shape: "json", dir });
   const sluiceJobs = scale.size(SLUICE_JOBS);
   const peerJobs = Math.max(PEER_JOBS_MIN, scale.size(PEER_JOBS));
   await sluice.bulk(sluiceJobs);

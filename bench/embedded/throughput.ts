@@ -5,7 +5,7 @@ import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import type { Shape } from "./jobs.ts";
-import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "./load.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 import { openLoopFigures } from "./open-loop.ts";
 
 export const DURABILITIES = ["fsync", "os", "memory"] as const satisfies readonly Durability[];
@@ -43,7 +43,7 @@ function bulkGroup(durability: Durability, shape: Shape): Group {
 
 async function measureBulk(scale: Scale, durability: Durability, shape: Shape): Promise<Figure> {
   using scratch = new Scratch();
-  await using load = await Load.open({ durability, shape, ...place(scratch, durability) });
+  await using load = await EmbeddedLoad.open({ durability, shape, ...place(scratch, durability) });
   const jobsPerRun = scale.size(BULK_JOBS);
   // The compiler has seen everything before anything is counted.
   await load.bulk(jobsPerRun);
@@ -75,7 +75,7 @@ async function measureSingles(
   report: (figure: Figure) => void,
 ): Promise<void> {
   using scratch = new Scratch();
-  await using load = await Load.open({ durability, ...place(scratch, durability) });
+  await using load = await EmbeddedLoad.open({ durability, ...place(scratch, durability) });
   const conditions = loadConditions(scratch, durability, load);
   let highest = 0;
   for (const { name, inFlight, jobs } of SINGLES) {
@@ -101,7 +101,7 @@ export function place(scratch: Scratch, durability: Durability): { dir?: string 
   return durability === "memory" ? {} : { dir: scratch.fresh() };
 }
 
-export function loadConditions(scratch: Scratch, durability: Durability, load: Load) {
+export function loadConditions(scratch: Scratch, durability: Durability, load: EmbeddedLoad) {
   return {
     durability,
     disk: durability === "memory" ? "none" : scratch.disk,

@@ -2,7 +2,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { backlogOf, fill, grouped, Jobs, Load, loadConditions } from "./load.ts";
+import { backlogOf, EngineJobs, EngineLoad, fill, grouped, loadConditions } from "./load.ts";
 
 const CLOSED_LANES = 100_000;
 const OTHER_LANES = 1000;
@@ -24,10 +24,10 @@ function measure(scale: Scale): Figure[] {
   const closedLanes = scale.size(CLOSED_LANES);
   const lanes = scale.size(OTHER_LANES);
   const jobsPerRun = scale.size(JOBS_PER_RUN);
-  const alone = new Load({ lanes, isGated: true });
-  const beside = new Load({ lanes, isGated: true });
+  const alone = new EngineLoad({ lanes, isGated: true });
+  const beside = new EngineLoad({ lanes, isGated: true });
   beside.engine.setGate(CLOSED_GATE, { rate: 0 }, 0);
-  fill(beside.engine, new Jobs(closedLanes, CLOSED_GATE, "c"), backlogOf(closedLanes), 0);
+  fill(beside.engine, new EngineJobs(closedLanes, CLOSED_GATE, "c"), backlogOf(closedLanes), 0);
   alone.warmUp();
   beside.warmUp();
   const ratios: number[] = [];
@@ -62,7 +62,7 @@ function measure(scale: Scale): Figure[] {
 }
 
 // Each goes first in every other pair.
-function pairRatio(alone: Load, beside: Load, jobs: number, pair: number): number {
+function pairRatio(alone: EngineLoad, beside: EngineLoad, jobs: number, pair: number): number {
   if (pair % 2 === 0) {
     const without = alone.run(jobs);
     return beside.run(jobs) / without;

@@ -3,7 +3,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { backlogOf, grouped, Load, loadConditions } from "./load.ts";
+import { backlogOf, EngineLoad, grouped, loadConditions } from "./load.ts";
 
 // Short turns and many of them: a disturbance then spoils few of the ratios.
 const JOBS_PER_TURN = 250_000;
@@ -21,9 +21,9 @@ function measure(scale: Scale, lanes: number): Figure[] {
   const jobsPerTurn = scale.size(JOBS_PER_TURN);
   const backlog = backlogOf(lanes);
   const loads = {
-    fifo: new Load({ lanes: 1, isGated: false, fairness: false, backlog }).warmUp(),
-    ungated: new Load({ lanes, isGated: false }).warmUp(),
-    gated: new Load({ lanes, isGated: true }).warmUp(),
+    fifo: new EngineLoad({ lanes: 1, isGated: false, fairness: false, backlog }).warmUp(),
+    ungated: new EngineLoad({ lanes, isGated: false }).warmUp(),
+    gated: new EngineLoad({ lanes, isGated: true }).warmUp(),
   };
   const turns = scale.runs * TURNS_PER_RUN;
   const fifo: number[] = [];

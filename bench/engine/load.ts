@@ -22,7 +22,7 @@ const STRIDES = [618_033_987, 754_877_667, 569_840_291, 819_172_513];
 
 // Jobs of a power of ten of lanes, every lane once a cycle and in another order in each cycle. Keys
 // are decoded anew for each job, as they are when they come from a socket.
-export class Jobs {
+export class EngineJobs {
   readonly #specs: JobSpec[] = [];
   readonly #keys: Buffer;
   readonly #lanes: number;
@@ -71,13 +71,13 @@ export interface LoadOptions {
   readonly backlog?: number;
 }
 
-export class Load {
+export class EngineLoad {
   readonly engine: Engine;
   readonly backlog: number;
   // How many there were.
   facts = 0;
   readonly #facts: Fact[] | undefined;
-  readonly #jobs: Jobs;
+  readonly #jobs: EngineJobs;
   #now = 0;
   #batches = 0;
 
@@ -86,7 +86,7 @@ export class Load {
     this.engine = makeEngine({ fairness }, this.#facts);
     this.backlog = backlog ?? backlogOf(lanes);
     if (isGated) this.engine.setGate(GATE, OPEN_GATE, 0);
-    this.#jobs = new Jobs(lanes, isGated ? GATE : undefined);
+    this.#jobs = new EngineJobs(lanes, isGated ? GATE : undefined);
     fill(this.engine, this.#jobs, this.backlog, 0);
   }
 
@@ -135,7 +135,7 @@ export function makeEngine(options: QueueOptions = {}, facts?: Fact[]): Engine {
   return engine;
 }
 
-export function fill(engine: Engine, jobs: Jobs, count: number, now: number): void {
+export function fill(engine: Engine, jobs: EngineJobs, count: number, now: number): void {
   const before = engine.queueStats(QUEUE).added;
   for (let added = 0; added < count; added += BATCH_JOBS) engine.addAll(QUEUE, jobs.next(), now);
   expectCount("jobs added", engine.queueStats(QUEUE).added - before, count);
@@ -151,7 +151,7 @@ export function expectCount(what: string, got: number, wanted: number): void {
 }
 
 // What the figures of this load have in common.
-export function loadConditions(load: Load, jobsPerRun: number, runs: number) {
+export function loadConditions(load: EngineLoad, jobsPerRun: number, runs: number) {
   return {
     clock: "engine calls only",
     backlogJobs: load.backlog,

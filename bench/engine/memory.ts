@@ -4,7 +4,7 @@
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded } from "../spread.ts";
-import { fill, GATE, grouped, Jobs, Load, makeEngine } from "./load.ts";
+import { EngineJobs, EngineLoad, fill, GATE, grouped, makeEngine } from "./load.ts";
 
 // So few that they weigh nothing beside the jobs.
 const LANES_FOR_JOBS = 1000;
@@ -66,13 +66,13 @@ function measureLanes(lanes: number, fewLanes: number): Figure {
 function filled(jobs: number, lanes: number): Engine {
   const engine = makeEngine();
   engine.setGate(GATE, { rate: 1e9, burst: 1e9 }, 0);
-  fill(engine, new Jobs(lanes, GATE), jobs, 0);
+  fill(engine, new EngineJobs(lanes, GATE), jobs, 0);
   return engine;
 }
 
 // Compiled code and the young generation take their room before the first look at the memory.
 function warmUp(): void {
-  new Load({ lanes: 10, isGated: true }).warmUp();
+  new EngineLoad({ lanes: 10, isGated: true }).warmUp();
 }
 
 function settledMemory(): NodeJS.MemoryUsage {

@@ -7,11 +7,11 @@ import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import {
   BATCH_JOBS,
   backlogOf,
+  EngineJobs,
   expectCount,
   fill,
   GATE,
   grouped,
-  Jobs,
   makeEngine,
   QUEUE,
 } from "./load.ts";
@@ -59,12 +59,12 @@ function measureWork(scale: Scale): Figure {
 // One batch comes, and the permits for one batch, in each simulated millisecond.
 class SaturatedLoad {
   readonly #engine = makeEngine();
-  readonly #jobs: Jobs;
+  readonly #jobs: EngineJobs;
   #now = 0;
 
   constructor(lanes: number) {
     this.#engine.setGate(GATE, { rate: BATCH_JOBS * 1000, burst: BATCH_JOBS }, 0);
-    this.#jobs = new Jobs(lanes, GATE);
+    this.#jobs = new EngineJobs(lanes, GATE);
     fill(this.#engine, this.#jobs, backlogOf(lanes), 0);
   }
 
@@ -95,7 +95,7 @@ function measurePermits(scale: Scale): Figure[] {
   const permits = scale.size(PERMITS_PER_RUN);
   const engine = makeEngine();
   engine.setGate(GATE, { rate: 1000, burst: 1 }, 0);
-  const jobs = new Jobs(lanes, GATE);
+  const jobs = new EngineJobs(lanes, GATE);
   fill(engine, jobs, backlogOf(lanes) + PERMITS_PER_RUN, 0);
   let state = takePermits(engine, PERMITS_PER_RUN, 0);
   const us: number[] = [];

@@ -5,7 +5,16 @@ import { setImmediate } from "node:timers/promises";
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Calls, GcPauses, longestCallFigures, type TimedRun } from "./calls.ts";
-import { expectCount, fill, GATE, grouped, Jobs, Load, makeEngine, QUEUE } from "./load.ts";
+import {
+  EngineJobs,
+  EngineLoad,
+  expectCount,
+  fill,
+  GATE,
+  grouped,
+  makeEngine,
+  QUEUE,
+} from "./load.ts";
 
 const READY_LANES = 1_000_000;
 const GATES = 100_000;
@@ -60,7 +69,7 @@ export const shockGroups: readonly Group[] = SHOCKS.map((shock) => ({
 
 async function measure(shock: Shock, scale: Scale): Promise<Figure[]> {
   const size = scale.size(shock.size);
-  new Load({ lanes: 10, isGated: true }).warmUp();
+  new EngineLoad({ lanes: 10, isGated: true }).warmUp();
   shock.prepare(size / 10, scale)(new Calls());
   const runs: TimedRun[] = [];
   for (let run = 0; run < scale.runs; run++) {
@@ -80,7 +89,7 @@ async function measure(shock: Shock, scale: Scale): Promise<Figure[]> {
 function prepareShut(lanes: number): (calls: Calls) => void {
   const engine = makeEngine();
   engine.setGate(GATE, { rate: 1e9, burst: 1e9 }, 0);
-  fill(engine, new Jobs(lanes, GATE), lanes, 0);
+  fill(engine, new EngineJobs(lanes, GATE), lanes, 0);
   engine.want(QUEUE, "worker", SLOTS, 0);
   return (calls) => {
     const from = performance.now();
@@ -117,7 +126,7 @@ function prepareRemoval(
 ): (calls: Calls) => void {
   const engine = makeEngine();
   engine.setGate(GATE, { rate: 1e9, burst: 1e9 }, 0);
-  fill(engine, new Jobs(scale.size(LANES_OF_JOBS), GATE), jobs, 0);
+  fill(engine, new EngineJobs(scale.size(LANES_OF_JOBS), GATE), jobs, 0);
   return (calls) => {
     const from = performance.now();
     engine[verb](QUEUE, 0);

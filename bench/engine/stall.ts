@@ -6,7 +6,16 @@ import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { Calls, GcPauses, longestCallFigures, type TimedRun } from "./calls.ts";
-import { BATCH_JOBS, expectCount, GATE, grouped, Jobs, Load, makeEngine, QUEUE } from "./load.ts";
+import {
+  BATCH_JOBS,
+  EngineJobs,
+  EngineLoad,
+  expectCount,
+  GATE,
+  grouped,
+  makeEngine,
+  QUEUE,
+} from "./load.ts";
 
 const JOBS = 10_000_000;
 const LANES = 1_000_000;
@@ -28,7 +37,7 @@ export const stallGroups: readonly Group[] = [
 async function measure(scale: Scale): Promise<Figure[]> {
   const jobs = scale.size(JOBS);
   const lanes = scale.size(LANES);
-  new Load({ lanes: 10, isGated: true }).warmUp();
+  new EngineLoad({ lanes: 10, isGated: true }).warmUp();
   const runs: Run[] = [];
   for (let run = 0; run < RUNS; run++) runs.push(await enqueueAndDispatch(jobs, lanes));
   const of = `while ${grouped(jobs)} jobs are enqueued and dispatched`;
@@ -56,7 +65,7 @@ async function enqueueAndDispatch(jobs: number, lanes: number): Promise<Run> {
   globalThis.gc?.();
   const engine = makeEngine();
   engine.setGate(GATE, { rate: 1e9, burst: 1e9 }, 0);
-  const source = new Jobs(lanes, GATE);
+  const source = new EngineJobs(lanes, GATE);
   const calls = new Calls();
   const gc = new GcPauses();
   // What came before is collected and told before the first turn is timed.
@@ -76,7 +85,7 @@ async function enqueueAndDispatch(jobs: number, lanes: number): Promise<Run> {
   return { calls, stallMs, gc };
 }
 
-function addBatch(engine: Engine, source: Jobs, calls: Calls): void {
+function addBatch(engine: Engine, source: EngineJobs, calls: Calls): void {
   const specs = source.next();
   const from = performance.now();
   engine.addAll(QUEUE, specs, 0);

@@ -2,7 +2,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { grouped, Load, loadConditions } from "./load.ts";
+import { EngineLoad, grouped, loadConditions } from "./load.ts";
 
 const JOBS_PER_RUN = 2_000_000;
 const LANES_MIN = 10;
@@ -27,7 +27,7 @@ export const throughputGroups: readonly Group[] = CASES.flatMap(({ lanes, atLeas
 function measure(scale: Scale, lanesFull: number, tellsFacts: boolean): Figure {
   const lanes = Math.max(LANES_MIN, scale.size(lanesFull));
   const jobsPerRun = scale.size(JOBS_PER_RUN);
-  const load = new Load({ lanes, isGated: true, tellsFacts }).warmUp();
+  const load = new EngineLoad({ lanes, isGated: true, tellsFacts }).warmUp();
   load.facts = 0;
   const spread = spreadOf(Array.from({ length: scale.runs }, () => load.run(jobsPerRun)));
   const perJob = rounded(load.facts / (jobsPerRun * scale.runs));

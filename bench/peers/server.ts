@@ -28,7 +28,7 @@ export interface ServerCommand {
   readonly isOurs?: boolean;
 }
 
-export class Server implements AsyncDisposable {
+export class PeerServer implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #stopSignal: NodeJS.Signals;
   readonly #end = (): void => void this.#child.kill(this.#stopSignal);
@@ -51,8 +51,8 @@ export class Server implements AsyncDisposable {
     }
   }
 
-  static async start(command: ServerCommand): Promise<Server> {
-    const server = new Server(command);
+  static async start(command: ServerCommand): Promise<PeerServer> {
+    const server = new PeerServer(command);
     try {
       await server.#untilReady(command);
     } catch (error) {

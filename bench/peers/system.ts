@@ -1,7 +1,7 @@
 // What the bench knows of a system: how its server is started, what its promises are, and what it
 // offers. How it is spoken to is in `clients`, for the producer's and the consumer's processes.
 
-import type { Server } from "./server.ts";
+import type { PeerServer } from "./server.ts";
 
 // `sync`: nothing is confirmed before it is on the disk. `relaxed`: a crash of the machine may cost
 // the last moments; one of the server's process costs nothing but with PostgreSQL, which keeps what
@@ -19,9 +19,9 @@ export type ClientName =
   | "beanstalkd";
 
 export interface Running {
-  readonly server: Server;
+  readonly server: PeerServer;
   // Also stopped at the end.
-  readonly others?: readonly Server[];
+  readonly others?: readonly PeerServer[];
   readonly address: string;
   readonly version: string;
 }

@@ -3,7 +3,7 @@
 // always the oldest part of the log, they never go by themselves and have to be carried along.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "../embedded/load.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "../embedded/load.ts";
 import { grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
@@ -61,7 +61,7 @@ async function measure(scale: Scale, { name, where }: Case): Promise<Figure[]> {
   const isTurning = name === "turning";
   const dir = isTurning ? scratch.fresh() : filled;
   const own = isTurning ? { backlog } : {};
-  await using load = await Load.open({ durability: "fsync", dir, ...own });
+  await using load = await EmbeddedLoad.open({ durability: "fsync", dir, ...own });
   const besides = isTurning ? 0 : backlog;
   const liveBytes = async (): Promise<number> => (besides + (await load.live())) * bytesPerJob;
   const steady = await runSteadily(load, dir, scale.size(WRITTEN_BYTES), liveBytes);
@@ -81,7 +81,7 @@ async function measure(scale: Scale, { name, where }: Case): Promise<Figure[]> {
 }
 
 async function runSteadily(
-  load: Load,
+  load: EmbeddedLoad,
   dir: string,
   bytes: number,
   liveBytes: () => Promise<number>,

@@ -3,7 +3,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded } from "../spread.ts";
-import { Load } from "./load.ts";
+import { StreamLoad } from "./load.ts";
 import { measureBulk } from "./throughput.ts";
 
 const KILOBYTE = 1024;
@@ -43,7 +43,7 @@ async function measureKeys(scale: Scale, report: (figure: Figure) => void): Prom
 
 async function measureMemory(scale: Scale, report: (figure: Figure) => void): Promise<void> {
   const jobs = Math.max(WAITING_JOBS_MIN, scale.size(WAITING_JOBS));
-  await using load = await Load.open({ payloadBytes: KILOBYTE, lanes: 10, works: false });
+  await using load = await StreamLoad.open({ payloadBytes: KILOBYTE, lanes: 10, works: false });
   // What the first jobs cost is not of the others: tables and buffers of their own size.
   await load.producer.ask("bulk", WAITING_JOBS_MIN);
   const before = await load.server.ask<number>("memoryBytes");
@@ -63,7 +63,7 @@ async function measureMemory(scale: Scale, report: (figure: Figure) => void): Pr
 }
 
 async function measureNewcomer(_scale: Scale, report: (figure: Figure) => void): Promise<void> {
-  await using load = await Load.open({ payloadBytes: KILOBYTE, lanes: 10, works: false });
+  await using load = await StreamLoad.open({ payloadBytes: KILOBYTE, lanes: 10, works: false });
   await load.producer.ask("backlog", TENANTS, JOBS_PER_TENANT);
   await load.consumer.ask("untilNewcomer", JOBS_BEFORE_NEWCOMER);
   const rest = load.consumer.answer<number>();

@@ -24,7 +24,7 @@ export interface LoadOptions {
   readonly works?: boolean;
 }
 
-export class Load implements AsyncDisposable {
+export class StreamLoad implements AsyncDisposable {
   readonly server = new Process(program("server"));
   readonly producer = new Process(program("producer"));
   readonly consumer = new Process(program("consumer"));
@@ -37,9 +37,9 @@ export class Load implements AsyncDisposable {
     this.#options = options;
   }
 
-  static async open(options: LoadOptions): Promise<Load> {
+  static async open(options: LoadOptions): Promise<StreamLoad> {
     const { payloadBytes, lanes, durability = "fsync", works = true } = options;
-    const load = new Load(options);
+    const load = new StreamLoad(options);
     const url = await load.server.ask<string>("open", load.#scratch.fresh(), durability);
     await load.producer.ask("open", url, payloadBytes, lanes);
     await load.consumer.ask("open", url, works);

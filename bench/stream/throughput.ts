@@ -3,7 +3,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
-import { BATCH_JOBS, BULKS_IN_FLIGHT, Load } from "./load.ts";
+import { BATCH_JOBS, BULKS_IN_FLIGHT, StreamLoad } from "./load.ts";
 
 const PAYLOAD_BYTES = 512;
 const LANES = 10;
@@ -34,18 +34,18 @@ export async function measureBulk(
   payloadBytes: number,
   lanes: number,
 ): Promise<Omit<Figure, "metric">> {
-  await using load = await Load.open({ payloadBytes, lanes });
+  await using load = await StreamLoad.open({ payloadBytes, lanes });
   const jobsPerRun = scale.size(BULK_JOBS);
   // The compiler has seen everything before anything is counted.
   await load.bulk(jobsPerRun);
   const speeds: number[] = [];
-  const cpu: Load["cpuMicrosPerJob"][] = [];
+  const cpu: StreamLoad["cpuMicrosPerJob"][] = [];
   for (let run = 0; run < scale.runs; run++) {
     speeds.push(await load.bulk(jobsPerRun));
     cpu.push(load.cpuMicrosPerJob);
   }
   const spread = spreadOf(speeds);
-  const median = (of: (one: Load["cpuMicrosPerJob"]) => number): number =>
+  const median = (of: (one: StreamLoad["cpuMicrosPerJob"]) => number): number =>
     rounded(spreadOf(cpu.map(of)).median);
   return {
     value: rounded(spread.median),
@@ -65,7 +65,7 @@ export async function measureBulk(
 }
 
 async function measureSingles(scale: Scale, report: (figure: Figure) => void): Promise<void> {
-  await using load = await Load.open({ payloadBytes: PAYLOAD_BYTES, lanes: LANES });
+  await using load = await StreamLoad.open({ payloadBytes: PAYLOAD_BYTES, lanes: LANES });
   let highest = 0;
   for (const { name, inFlight, jobs } of SINGLES) {
     const jobsPerRun = scale.size(jobs);
@@ -87,7 +87,7 @@ async function measureSingles(scale: Scale, report: (figure: Figure) => void): P
 }
 
 async function measureLatency(
-  load: Load,
+  load: StreamLoad,
   scale: Scale,
   perSecond: number,
   report: (figure: Figure) => void,

@@ -4,7 +4,7 @@ import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { compileLoad, type LoadResult, type Mode, runLoad } from "./load.ts";
-import { Tracker } from "./servers.ts";
+import { TrackerServer } from "./servers.ts";
 
 const SECONDS = 3;
 const SECONDS_QUICK = 1;
@@ -49,11 +49,11 @@ async function measure(scale: Scale, full: number, report: (f: Figure) => void):
   const hashes = full === 1 ? 1 : scale.size(full);
   const peers = full === 1 ? PEERS_OF_ONE : hashes * 2;
   await using stack = new AsyncDisposableStack();
-  const trackers: Tracker[] = [];
+  const trackers: TrackerServer[] = [];
   for (const tracker of [
-    await Tracker.retracker(scratch.fresh()),
-    await Tracker.openTracker(scratch.fresh(), hashes),
-    await Tracker.npmTracker(),
+    await TrackerServer.retracker(scratch.fresh()),
+    await TrackerServer.openTracker(scratch.fresh(), hashes),
+    await TrackerServer.npmTracker(),
   ]) {
     if (tracker !== undefined) trackers.push(stack.use(tracker));
   }
@@ -75,7 +75,7 @@ function tell(text: string): void {
 }
 
 // Others may die of a million hashes, and the rest is measured without them. Ours may not.
-function isAlive({ name, isRunning }: Tracker): boolean {
+function isAlive({ name, isRunning }: TrackerServer): boolean {
   if (isRunning) return true;
   if (name === OURS) throw new Error("the retracker has died");
   tell(`${name} has died`);
@@ -84,7 +84,7 @@ function isAlive({ name, isRunning }: Tracker): boolean {
 
 async function fill(
   program: string,
-  tracker: Tracker,
+  tracker: TrackerServer,
   hashes: number,
   peers: number,
 ): Promise<Figure | undefined> {
@@ -106,7 +106,7 @@ async function fill(
 interface ModeCall {
   readonly scale: Scale;
   readonly program: string;
-  readonly trackers: readonly Tracker[];
+  readonly trackers: readonly TrackerServer[];
   readonly mode: Mode;
   readonly hashes: number;
   readonly peers: number;

@@ -15,7 +15,7 @@ const TICKS_PER_SECOND = 100;
 const HEAP = "--max-old-space-size=8192";
 const START_MS = 60_000;
 
-export class Tracker implements AsyncDisposable {
+export class TrackerServer implements AsyncDisposable {
   readonly name: string;
   readonly port: number;
   readonly #child: ChildProcess;
@@ -27,15 +27,15 @@ export class Tracker implements AsyncDisposable {
     process.on("exit", () => this.#child.kill("SIGKILL"));
   }
 
-  static async retracker(dir: string, flags: readonly string[] = []): Promise<Tracker> {
+  static async retracker(dir: string, flags: readonly string[] = []): Promise<TrackerServer> {
     const port = await freePort();
     const where = [`127.0.0.1:${port}`, "--udp-listen", `127.0.0.1:${port}`, "--dir", dir];
     const args = [HEAP, RETRACKER, "--listen", ...where, "--stats-interval", "0", ...flags];
-    return Tracker.#ready(new Tracker("retracker", port, process.execPath, args));
+    return TrackerServer.#ready(new TrackerServer("retracker", port, process.execPath, args));
   }
 
   // Undefined where it is not installed. Debian's knows only hashes that it was told of.
-  static async openTracker(dir: string, hashes: number): Promise<Tracker | undefined> {
+  static async openTracker(dir: string, hashes: number): Promise<TrackerServer | undefined> {
     if (spawnSync("sh", ["-c", "command -v opentracker"]).status !== 0) return undefined;
     const port = await freePort();
     chmodSync(dir, 0o755);
@@ -46,11 +46,11 @@ export class Tracker implements AsyncDisposable {
     const list = process.getuid?.() === 0 ? "/hashes" : join(dir, "hashes");
     const where = ["-i", "127.0.0.1", "-p", String(port), "-P", String(port)];
     const args = [...where, "-d", dir, "-w", list, "-u", "nobody"];
-    return Tracker.#ready(new Tracker("opentracker", port, "opentracker", args));
+    return TrackerServer.#ready(new TrackerServer("opentracker", port, "opentracker", args));
   }
 
   // Undefined where npm has not brought it.
-  static async npmTracker(): Promise<Tracker | undefined> {
+  static async npmTracker(): Promise<TrackerServer | undefined> {
     try {
       import.meta.resolve("bittorrent-tracker/server");
     } catch {
@@ -58,10 +58,12 @@ export class Tracker implements AsyncDisposable {
     }
     const port = await freePort();
     const args = [HEAP, NPM_TRACKER, String(port)];
-    return Tracker.#ready(new Tracker("bittorrent-tracker", port, process.execPath, args));
+    return TrackerServer.#ready(
+      new TrackerServer("bittorrent-tracker", port, process.execPath, args),
+    );
   }
 
-  static async #ready(tracker: Tracker): Promise<Tracker> {
+  static async #ready(tracker: TrackerServer): Promise<TrackerServer> {
     const deadline = Date.now() + START_MS;
     const url = `http://127.0.0.1:${tracker.port}/scrape?info_hash=01234567890123456789`;
     while (!(await fetch(url).then(Boolean, () => false))) {

@@ -8,7 +8,7 @@ import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { compileLoad, runLoad } from "./load.ts";
-import { Tracker } from "./servers.ts";
+import { TrackerServer } from "./servers.ts";
 
 const FORWARDERS = 200;
 // Short turns, many of them: what disturbs the machine then meets both alike.
@@ -36,10 +36,10 @@ async function measure(scale: Scale): Promise<Figure[]> {
   const servers = await Promise.all(Array.from({ length: FORWARDERS / 2 }, listenInSilence));
   const list = join(scratch.dir, "forwarders.yml");
   writeFileSync(list, entries(servers).join(""));
-  await using plain = await Tracker.retracker(scratch.fresh());
-  await using busy = await Tracker.retracker(scratch.fresh(), ["--forwarders", list]);
+  await using plain = await TrackerServer.retracker(scratch.fresh());
+  await using busy = await TrackerServer.retracker(scratch.fresh(), ["--forwarders", list]);
   let errors = 0;
-  const load = async ({ port }: Tracker, seconds: number): Promise<number> => {
+  const load = async ({ port }: TrackerServer, seconds: number): Promise<number> => {
     const shared = { hashes: HASHES, peers: PEERS, seconds, inFlight: IN_FLIGHT };
     const result = await runLoad(program, { mode: "keep", port, ...shared });
     errors += result.errors;
@@ -87,7 +87,7 @@ async function measure(scale: Scale): Promise<Figure[]> {
   ];
 }
 
-async function statisticsOf({ port }: Tracker) {
+async function statisticsOf({ port }: TrackerServer) {
   const response = await fetch(`http://127.0.0.1:${port}/stats?format=json`);
   return (await response.json()) as { pending_jobs: number; active_workers: number };
 }

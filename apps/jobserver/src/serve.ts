@@ -28,11 +28,11 @@ export async function createJobServer(options: JobServerOptions): Promise<Runnin
   const own = options.handlers === undefined ? {} : checkHandlers(options.handlers, "handlers");
   const handlers = { ...shippedHandlers, ...own };
   checkTypes(config, handlers);
-  const voice = new Voice();
-  const server = await JobServer.open(config, handlers, voice);
+  const early = new DeferredLog();
+  const server = await JobServer.open(config, handlers, early);
   let app: RunningApp;
   try {
-    app = await listen(config, server, voice);
+    app = await listen(config, server, early);
   } catch (error) {
     await server.close();
     throw error;
@@ -44,14 +44,14 @@ export async function createJobServer(options: JobServerOptions): Promise<Runnin
   return { server, address: app.address, close, [Symbol.asyncDispose]: close };
 }
 
-/** Says everything once there is somebody to say it to. */
-class Voice implements Log {
+/** Keeps messages until there is a log to write them to. */
+class DeferredLog implements Log {
   #log: Log | undefined = undefined;
-  readonly #said: [keyof Log, string][] = [];
+  readonly #kept: [keyof Log, string][] = [];
 
-  become(log: Log): void {
+  writeTo(log: Log): void {
     this.#log = log;
-    for (const [level, message] of this.#said) log[level](message);
+    for (const [level, message] of this.#kept) log[level](message);
   }
 
   debug(message: string): void {
@@ -71,12 +71,12 @@ class Voice implements Log {
   }
 
   #say(level: keyof Log, message: string): void {
-    if (this.#log === undefined) this.#said.push([level, message]);
+    if (this.#log === undefined) this.#kept.push([level, message]);
     else this.#log[level](message);
   }
 }
 
-function listen(config: Config, server: JobServer, voice: Voice): Promise<RunningApp> {
+function listen(config: Config, server: JobServer, early: DeferredLog): Promise<RunningApp> {
   return serveApp({
     title: "Sluice job server",
     description: "Jobs over HTTP, preferred submitters first.",
@@ -88,14 +88,14 @@ function listen(config: Config, server: JobServer, voice: Voice): Promise<Runnin
     pages: [page(server)],
     health: () => server.readiness(),
     routes: (http, { registry, log, closing }) => {
-      voice.become(log);
+      early.writeTo(log);
       addMetrics(registry, server);
       routes(http, server, closing);
     },
   });
 }
 
-/** A limit for a type that nobody handles is a slip of the pen. */
+/** Refuses a limit for a type without a handler. */
 function checkTypes({ typeLimits }: Config, handlers: JobHandlers): void {
   const unknown = typeLimits.find(([type]) => !Object.hasOwn(handlers, type));
   if (unknown === undefined) return;

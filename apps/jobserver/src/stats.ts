@@ -3,7 +3,7 @@ import { type Queue, SystemClock } from "sluice";
 import type { Config, TierSize } from "./config.ts";
 import type { ListStatus, PriorityList } from "./priority-list.ts";
 import type { Submission } from "./submission.ts";
-import { TierBook, type TierStats, type WaitingJob } from "./tier-book.ts";
+import { TierCounts, type TierStats, type WaitingJob } from "./tier-counts.ts";
 import type { TierPlaces } from "./tier-places.ts";
 
 export type TierReport = TierStats & { readonly capacity: number };
@@ -34,7 +34,7 @@ interface Parts {
 }
 
 export class ServerStats {
-  readonly books: readonly TierBook[];
+  readonly books: readonly TierCounts[];
   readonly #parts: Parts;
   #sizes: readonly TierSize[];
   readonly #clock = new SystemClock();
@@ -46,9 +46,9 @@ export class ServerStats {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sizes = parts.config.tiers;
-    this.books = parts.config.tiers.map(({ name }) => new TierBook(name));
+    this.books = parts.config.tiers.map(({ name }) => new TierCounts(name));
     const { queue } = parts;
-    const bookOf = (place: number): TierBook => this.books[parts.places.tierAt(place)]!;
+    const bookOf = (place: number): TierCounts => this.books[parts.places.tierAt(place)]!;
     queue.on("started", ({ job }) => this.#started(job.id, bookOf(job.tier)));
     queue.on("finished", ({ job }) => this.#ended(bookOf(job.tier), "succeeded"));
     queue.on("failed", ({ job }) => this.#ended(bookOf(job.tier), "failed"));
@@ -141,13 +141,13 @@ export class ServerStats {
     } as StatsReport;
   }
 
-  #started(uid: string, book: TierBook): void {
+  #started(uid: string, book: TierCounts): void {
     if (!this.left(uid) && this.#submitting > 0) this.#early.add(uid);
     book.started += 1;
     this.#touch();
   }
 
-  #ended(book: TierBook, how: "succeeded" | "failed"): void {
+  #ended(book: TierCounts, how: "succeeded" | "failed"): void {
     book[how] += 1;
     this.#touch();
   }

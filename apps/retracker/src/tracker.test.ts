@@ -10,14 +10,14 @@ import {
   peerOf,
   peersIn,
   queryOf,
-  Scene,
+  TestApp,
 } from "./testing/scene.ts";
 import { type Bencoded, decode } from "./wire/bencode.ts";
 
 type Answer = Map<string, Bencoded>;
 
 test("peers of one hash are told of each other, and never of themselves", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   assert.deepEqual(peersIn(await scene.announce({ peer: "a", port: 1001 })), []);
   assert.deepEqual(peersIn(await scene.announce({ peer: "b", port: 1002 })), ["127.0.0.1:1001"]);
   const third = await scene.announce({ peer: "c", port: 1003, left: 0 });
@@ -29,7 +29,7 @@ test("peers of one hash are told of each other, and never of themselves", async 
 });
 
 test("aliases of the announce path are taken, other paths are not", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   for (const path of ["/announce", "/announce.php", "/ann", "/some-key/announce"]) {
     assert.equal((await announceTo(scene.url + path, {})).get("interval"), 1800);
   }
@@ -51,7 +51,7 @@ const BAD: readonly (readonly [string, RegExp])[] = [
 ];
 
 test("what is malformed gets a bencoded failure with status 200, and peers stay", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await scene.announce({ peer: "a", port: 1001 });
   for (const [query, message] of BAD) {
     const { status, body } = await fetchBytes(`${scene.url}/announce?${query}`);
@@ -63,7 +63,7 @@ test("what is malformed gets a bencoded failure with status 200, and peers stay"
 });
 
 test("ports and left are taken at their bounds, and unknown events are none", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   for (const fields of [
     { port: 1 },
     { port: 65535 },
@@ -75,7 +75,7 @@ test("ports and left are taken at their bounds, and unknown events are none", as
 });
 
 test("numwant is kept: none, 50 when nothing is said, 200 at most", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   for (let i = 0; i < 250; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   const count = async (fields: object) =>
     peersIn(await scene.announce({ peer: "me", ...fields })).length;
@@ -89,7 +89,7 @@ test("numwant is kept: none, 50 when nothing is said, 200 at most", async () => 
 });
 
 test("compact=0 gives dictionaries with peer ids, no_peer_id without", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await scene.announce({ peer: "a", port: 1001 });
   const full = (await scene.announce({ peer: "b", compact: 0 })).get("peers") as Answer[];
   assert.equal(full.length, 1);
@@ -101,7 +101,7 @@ test("compact=0 gives dictionaries with peer ids, no_peer_id without", async () 
 });
 
 test("IPv6 peers are told apart, over both protocols and to both families", async () => {
-  await using scene = await Scene.open({ settings: { listen: "[::]:0" } });
+  await using scene = await TestApp.open({ settings: { listen: "[::]:0" } });
   const port = scene.retracker.ports.http;
   await announceTo(`http://[::1]:${port}/announce`, { peer: "six", port: 1006 });
   const answer = await announceTo(`http://127.0.0.1:${port}/announce`, {
@@ -117,39 +117,39 @@ test("IPv6 peers are told apart, over both protocols and to both families", asyn
 });
 
 test("an address is believed only from trusted ranges", async () => {
-  await using strict = await Scene.open();
+  await using strict = await TestApp.open();
   await strict.announce({ peer: "a", ip: "198.51.100.7", port: 1001 });
   assert.deepEqual(peersIn(await strict.announce({ peer: "b" })), ["127.0.0.1:1001"]);
-  await using trusting = await Scene.open({ settings: { trusted_ranges: ["127.0.0.0/8"] } });
+  await using trusting = await TestApp.open({ settings: { trusted_ranges: ["127.0.0.0/8"] } });
   await trusting.announce({ peer: "a", ip: "198.51.100.7", port: 1001 });
   assert.deepEqual(peersIn(await trusting.announce({ peer: "b" })), ["198.51.100.7:1001"]);
 });
 
 test("headers of a proxy are believed only from trusted proxies", async () => {
-  const ask = async (scene: Scene, headers: Record<string, string>): Promise<string[]> => {
+  const ask = async (scene: TestApp, headers: Record<string, string>): Promise<string[]> => {
     const url = `${scene.url}/announce?${queryOf({ peer: "a", port: 1001 })}`;
     const answer = decode((await fetchBytes(url, headers)).body) as Answer;
     const external = answer.get("external ip") as Buffer | undefined;
     const told = peersIn(await scene.announce({ peer: "b" }));
     return [...told, external === undefined ? "none" : [...external].join(".")];
   };
-  await using strict = await Scene.open();
+  await using strict = await TestApp.open();
   const real = { "x-real-ip": "9.8.7.6" };
   assert.deepEqual(await ask(strict, real), ["127.0.0.1:1001", "none"]);
-  await using behind = await Scene.open({ settings: { x_real_ip: ["127.0.0.1"] } });
+  await using behind = await TestApp.open({ settings: { x_real_ip: ["127.0.0.1"] } });
   assert.deepEqual(await ask(behind, real), ["9.8.7.6:1001", "9.8.7.6"]);
   const list = { "x-forwarded-for": "1.1.1.1, 9.9.9.9" };
   assert.deepEqual(await ask(behind, list), ["9.9.9.9:1001", "9.9.9.9"]);
 });
 
 test("a tracker id is told when there is one", async () => {
-  await using scene = await Scene.open({ settings: { tracker_id: "mine" } });
+  await using scene = await TestApp.open({ settings: { tracker_id: "mine" } });
   assert.equal(String((await scene.announce()).get("tracker id")), "mine");
   assert.equal(String((await scene.announce({ compact: 0 })).get("tracker id")), "mine");
 });
 
 test("a peer that says nothing for its age is purged, with its hash", async () => {
-  await using scene = await Scene.open({ settings: { age: 30 } });
+  await using scene = await TestApp.open({ settings: { age: 30 } });
   await scene.announce({ peer: "a" });
   await scene.clock.advance("20m");
   await scene.announce({ peer: "b" });
@@ -164,14 +164,14 @@ test("a peer that says nothing for its age is purged, with its hash", async () =
   assert.equal((await scene.retracker.statistics()).tracked_hashes, 0);
 });
 
-async function scrape(scene: Scene, query: string): Promise<Answer> {
+async function scrape(scene: TestApp, query: string): Promise<Answer> {
   return decode((await fetchBytes(`${scene.url}/scrape?${query}`)).body) as Answer;
 }
 
 const escaped = (name: string): string => `info_hash=${escapeBytes(hashOf(name))}`;
 
 test("a scrape has zeros for the unknown, and all hashes only when enabled", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await scene.announce({ peer: "a", left: 0, event: "completed" });
   await scene.announce({ peer: "a", left: 0, event: "completed" });
   await scene.announce({ peer: "b" });
@@ -191,7 +191,7 @@ test("a scrape has zeros for the unknown, and all hashes only when enabled", asy
   assert.match(failureIn(await scrape(scene, "")), /not enabled/);
   const many = Array.from({ length: 75 }, (_, i) => escaped(`h${i}`)).join("&");
   assert.match(failureIn(await scrape(scene, many)), /at most 74 hashes a scrape, got 75/);
-  await using open = await Scene.open({ settings: { full_scrape: true } });
+  await using open = await TestApp.open({ settings: { full_scrape: true } });
   await open.announce({ hash: "one" });
   await open.announce({ hash: "two" });
   assert.equal(((await scrape(open, "")).get("files") as Answer).size, 2);
@@ -199,7 +199,7 @@ test("a scrape has zeros for the unknown, and all hashes only when enabled", asy
 
 test("numbers of forwarders are merged into a scrape on request", async () => {
   await using up = await HttpUpstream.open(() => told({ complete: 40, incomplete: 2, peers: "" }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   const counts = async (more: string): Promise<unknown> => {
@@ -212,16 +212,16 @@ test("numbers of forwarders are merged into a scrape on request", async () => {
 
 test("hashes are allowed and denied by lists", async () => {
   const hex = (name: string): string => Buffer.from(hashOf(name), "latin1").toString("hex");
-  await using allowing = await Scene.open({ settings: { allow: [hex("good")] } });
+  await using allowing = await TestApp.open({ settings: { allow: [hex("good")] } });
   assert.equal(failureIn(await allowing.announce({ hash: "good" })), "");
   assert.match(failureIn(await allowing.announce({ hash: "else" })), /not among those allowed/);
-  await using denying = await Scene.open({ settings: { deny: [hex("bad")] } });
+  await using denying = await TestApp.open({ settings: { deny: [hex("bad")] } });
   assert.match(failureIn(await denying.announce({ hash: "bad" })), /denied/);
   assert.equal(failureIn(await denying.announce({ hash: "else" })), "");
 });
 
 test("statistics have the names they should, in text, JSON and metrics", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await scene.announce();
   const get = async (path: string) => String((await fetchBytes(scene.url + path)).body);
   const json = JSON.parse(await get("/stats?format=json"));
@@ -244,9 +244,9 @@ test("statistics have the names they should, in text, JSON and metrics", async (
 });
 
 test("statistics are for loopback without a proxy, or for who shows the token", async () => {
-  await using open = await Scene.open();
+  await using open = await TestApp.open();
   assert.equal((await fetchBytes(`${open.url}/stats`, { "x-real-ip": "127.0.0.1" })).status, 403);
-  await using closed = await Scene.open({
+  await using closed = await TestApp.open({
     settings: { stats_token: "s3cret", metrics_prefix: "" },
   });
   assert.equal((await fetchBytes(`${closed.url}/stats`)).status, 403);
@@ -254,7 +254,7 @@ test("statistics are for loopback without a proxy, or for who shows the token", 
   assert.equal((await fetchBytes(`${closed.url}/stats?token=s3cret`)).status, 200);
   const shown = await fetchBytes(`${closed.url}/metrics`, { authorization: "Bearer s3cret" });
   assert.match(String(shown.body), /^queue_depth 0$/m);
-  await using apart = await Scene.open({ settings: { stats_listen: "127.0.0.1:0" } });
+  await using apart = await TestApp.open({ settings: { stats_listen: "127.0.0.1:0" } });
   assert.equal((await fetchBytes(`${apart.url}/stats`)).status, 404);
   const url = `http://127.0.0.1:${apart.retracker.ports.stats}`;
   assert.equal((await fetchBytes(`${url}/stats`)).status, 200);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 // Every write is synced, or one sync every 50 ms, its default.
@@ -9,7 +9,7 @@ const FSYNC: Readonly<Record<Mode, readonly string[]>> = { sync: ["-f0"], relaxe
 export async function startBeanstalkd(dir: string, mode: Mode): Promise<Running> {
   const { root, version, env } = await unpack(["beanstalkd"]);
   const port = await freePort();
-  const server = await Server.start({
+  const server = await PeerServer.start({
     program: join(root, "usr/bin/beanstalkd"),
     args: ["-l", "127.0.0.1", "-p", String(port), "-b", ownDir(dir), ...FSYNC[mode]],
     dir,

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer } from "../server.ts";
 import type { Running } from "../system.ts";
 
 export async function startNats(dir: string): Promise<Running> {
@@ -11,7 +11,7 @@ export async function startNats(dir: string): Promise<Running> {
   const store = ownDir(join(dir, "store"));
   const jetstream = `store_dir: "${store}", max_mem: 1GB, max_file: 100GB`;
   writeFileSync(config, `listen: "127.0.0.1:${port}"\njetstream: { ${jetstream} }\n`);
-  const server = await Server.start({
+  const server = await PeerServer.start({
     program: join(root, "usr/sbin/nats-server"),
     args: ["-c", config],
     dir,

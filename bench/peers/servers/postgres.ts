@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { newestOf, unpack } from "../debian.ts";
-import { freePort, ownDir, runAsNobody, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer, runAsNobody } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 const SYNCHRONOUS: Readonly<Record<Mode, string>> = { sync: "on", relaxed: "off" };
@@ -30,7 +30,7 @@ export async function startPostgres(dir: string, mode: Mode): Promise<Running> {
     timezone: "GMT",
     log_timezone: "GMT",
   };
-  const server = await Server.start({
+  const server = await PeerServer.start({
     program: join(bin, "postgres"),
     args: [
       ...["-D", data],

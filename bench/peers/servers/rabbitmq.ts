@@ -3,7 +3,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer } from "../server.ts";
 import type { Running } from "../system.ts";
 
 const ERLANG = [
@@ -50,7 +50,7 @@ export async function startRabbit(dir: string): Promise<Running> {
     RABBITMQ_PID_FILE: join(dir, "pid"),
   };
   // Erlang's register of names would go on in the background; as a server of ours it ends with us.
-  const epmd = await Server.start({
+  const epmd = await PeerServer.start({
     program: join(bin, "epmd"),
     args: ["-port", String(names), "-address", "127.0.0.1"],
     dir,
@@ -60,7 +60,13 @@ export async function startRabbit(dir: string): Promise<Running> {
   try {
     const args = erlangArgs(nodes);
     const program = join(bin, "erlexec");
-    const server = await Server.start({ program, args, dir, env: all, ready: /startup complete/ });
+    const server = await PeerServer.start({
+      program,
+      args,
+      dir,
+      env: all,
+      ready: /startup complete/,
+    });
     const address = `amqp://guest:guest@127.0.0.1:${port}`;
     return { server, others: [epmd], address, version: `RabbitMQ ${version}` };
   } catch (error) {

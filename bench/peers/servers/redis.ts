@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 const PACKAGES = ["redis-server", "redis-tools", "libjemalloc2", "liblzf1"];
@@ -21,7 +21,7 @@ export async function startRedis(dir: string, mode: Mode): Promise<Running> {
     // Nor is a rewrite of the file to fall into a neighbour's turn.
     "auto-aof-rewrite-percentage": 0,
   };
-  const server = await Server.start({
+  const server = await PeerServer.start({
     program: join(root, "usr/bin/redis-server"),
     args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
     dir,

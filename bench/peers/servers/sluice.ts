@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, ownDir, Server } from "../server.ts";
+import { freePort, ownDir, PeerServer } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 const CLI = join(import.meta.dirname, "../../../packages/cli");
@@ -14,7 +14,7 @@ export async function startSluice(dir: string, mode: Mode): Promise<Running> {
   const profiles = process.env.SLUICE_BENCH_PROFILE;
   const profiling =
     profiles === undefined ? [] : ["--cpu-prof", "--heap-prof", `--diagnostic-dir=${profiles}`];
-  const server = await Server.start({
+  const server = await PeerServer.start({
     program: process.execPath,
     args: [
       ...profiling,

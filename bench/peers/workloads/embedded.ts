@@ -1,7 +1,7 @@
 // A durable queue inside of the process: Sluice beside plainjob on SQLite, synced and relaxed.
 
 import { join } from "node:path";
-import { Load } from "../../embedded/load.ts";
+import { EmbeddedLoad } from "../../embedded/load.ts";
 import { Peer } from "../../embedded/peer.ts";
 import type { Figure, Group, Progress, Scale } from "../../figure.ts";
 import { Scratch } from "../../scratch.ts";
@@ -66,7 +66,7 @@ function sluice(scratch: Scratch, scale: Scale, mode: Mode): Entrant {
     name: SLUICE,
     async open(): Promise<Contest> {
       const dir = scratch.fresh();
-      const load = await Load.open({ durability, shape: "json", dir });
+      const load = await EmbeddedLoad.open({ durability, shape: "json", dir });
       const jobs = SLUICE_JOBS[scale.name];
       return {
         conditions: { durability, version: packageVersion("sluice"), jobs, work: WORK },

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { CONFORMANCE_SEGMENT_BYTES, testLog } from "./conformance.ts";
 import type { Disk } from "./disk.ts";
 import { FileLog } from "./file-log.ts";
-import { Life } from "./life.ts";
 import { FACTS_BYTES_MAX, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN } from "./limits.ts";
+import { LogStage } from "./log-stage.ts";
 import type { FileLogOptions } from "./options.ts";
 import { realDisk } from "./real-disk.ts";
 
@@ -166,7 +166,7 @@ test("options are refused by name", async () => {
 });
 
 test("a batch is as large as it may be, and no larger", async () => {
-  const life = new Life();
+  const life = new LogStage();
   life.beginReplay();
   life.endReplay();
   assert.equal(life.refusalOf(new Uint8Array(FACTS_BYTES_MAX - 1)), undefined);

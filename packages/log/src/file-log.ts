@@ -3,10 +3,10 @@ import { SluiceError } from "@sluice/protocol";
 import { BlockCache } from "./block-cache.ts";
 import { codeOf } from "./disk.ts";
 import { failed, invalid } from "./errors.ts";
-import { Life } from "./life.ts";
 import { SEGMENT_BYTES_MIN } from "./limits.ts";
 import { Lock } from "./lock.ts";
 import type { Batch, Log, Position, Span, TornTail } from "./log.ts";
+import { LogStage } from "./log-stage.ts";
 import { type FileLogOptions, parseOptions } from "./options.ts";
 import { type Recovered, recover, type Segment } from "./recover.ts";
 import { checkNoRepair } from "./repair-note.ts";
@@ -26,7 +26,7 @@ export class FileLog implements Log {
   readonly #writer: Writer;
   readonly #files: SegmentFiles;
   readonly #cache: BlockCache;
-  readonly #life = new Life();
+  readonly #stage = new LogStage();
   /** Bases of the segments that hold durable frames, the oldest first. */
   readonly #bases: Position[];
   /** Trims follow one another: each waits for this. */
@@ -96,17 +96,17 @@ export class FileLog implements Log {
 
   replay(): AsyncGenerator<Batch, void, undefined> {
     const { disk, dir } = this.#settings;
-    this.#life.beginReplay();
-    return replaySegments(disk, dir, this.#segments(), () => this.#life.endReplay());
+    this.#stage.beginReplay();
+    return replaySegments(disk, dir, this.#segments(), () => this.#stage.endReplay());
   }
 
   append(facts: Uint8Array): Promise<Position> {
-    const refusal = this.#life.refusalOf(facts);
+    const refusal = this.#stage.refusalOf(facts);
     return refusal === undefined ? this.#writer.append(facts) : Promise.reject(refusal);
   }
 
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     if (!(position >= (this.#bases[0] ?? this.#writer.confirmed))) {
       throw invalid("position", position, `a position that is kept: ${this.#bases[0]} or later`);
     }
@@ -151,7 +151,7 @@ export class FileLog implements Log {
   }
 
   async #trim(before: Position): Promise<void> {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     this.#writer.check();
     const { disk, dir } = this.#settings;
     const old = this.#segments()
@@ -177,7 +177,7 @@ export class FileLog implements Log {
 
   async #close(): Promise<void> {
     const { disk, dir } = this.#settings;
-    this.#life.close();
+    this.#stage.close();
     await this.#trimming;
     try {
       const sealed = await this.#writer.close();

@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/protocol";
 import { checkRange } from "./block-cache.ts";
 import { invalid } from "./errors.ts";
-import { Life } from "./life.ts";
 import type { Batch, Log, Position, Span } from "./log.ts";
+import { LogStage } from "./log-stage.ts";
 
 /** Small spans, so that a trim gives memory back early. */
 const SPAN_BYTES = 1024 * 1024;
@@ -25,7 +25,7 @@ export interface MemoryLogOptions {
 /** A log that ends with the process. Nothing can fail, and everything is at hand. */
 export class MemoryLog implements Log {
   readonly failed: Promise<SluiceError> = new Promise(() => {});
-  readonly #life = new Life();
+  readonly #stage = new LogStage();
   #spanBytes: number;
   /** The oldest first. */
   #spans: MemorySpan[] = [];
@@ -40,7 +40,7 @@ export class MemoryLog implements Log {
     this.#spanBytes = segmentBytes;
     this.#now = now;
     if (after === undefined) return;
-    if (!after.#life.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
+    if (!after.#stage.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
     this.#spans = after.#spans;
     this.#end = after.#end;
   }
@@ -62,14 +62,14 @@ export class MemoryLog implements Log {
   }
 
   async *replay(): AsyncGenerator<Batch, void, undefined> {
-    this.#life.beginReplay();
+    this.#stage.beginReplay();
     for (const { batches } of this.#spans) yield* batches;
-    this.#life.endReplay();
+    this.#stage.endReplay();
     this.replayedAt = this.#now?.();
   }
 
   append(facts: Uint8Array): Promise<Position> {
-    const refusal = this.#life.refusalOf(facts);
+    const refusal = this.#stage.refusalOf(facts);
     if (refusal !== undefined) return Promise.reject(refusal);
     const span = this.#spanFor(facts.length);
     const position = this.#end;
@@ -83,7 +83,7 @@ export class MemoryLog implements Log {
   }
 
   read(position: Position, offset: number, length: number): Uint8Array {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     const span = this.#spans.findLast(({ base }) => base <= position);
     const batch = span && findBatch(span.batches, position);
     if (batch === undefined) throw invalid("position", position, "a position that is kept");
@@ -92,13 +92,13 @@ export class MemoryLog implements Log {
   }
 
   async trim(before: Position): Promise<void> {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     const ends = this.spans();
     this.#spans = this.#spans.filter((_, i) => i === ends.length - 1 || ends[i]!.end > before);
   }
 
   async close(): Promise<void> {
-    this.#life.close();
+    this.#stage.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -17,12 +17,12 @@ export interface Running {
 export async function listen(
   shell: Shell,
   options: ShellOptions,
-  furnish: () => Promise<void>,
+  registerRoutes: () => Promise<void>,
 ): Promise<Running> {
   const { app } = shell;
   const { host = "127.0.0.1", port: wanted = 0 } = options;
   try {
-    await furnish();
+    await registerRoutes();
     await app.listen({ host, port: wanted });
   } catch (error) {
     await app.close();

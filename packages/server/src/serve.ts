@@ -2,10 +2,10 @@
 import type { IncomingMessage, Server } from "node:http";
 import { allQueues, type Broker, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
-import { Desk } from "./desk.ts";
 import { healthRoutes, type RecoveryProgress } from "./health.ts";
-import { keepHistory } from "./history/sampler.ts";
+import { keepHistory } from "./history/keep-history.ts";
 import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
@@ -100,16 +100,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkResumeMs(options.resumeMs);
   const { cluster } = options;
   const own = cluster === undefined ? undefined : () => cluster.own();
-  const desk = new Desk({ ...options, peers: cluster?.keys, own }, hasKeys, rootKey);
-  const shell = newShell(options, desk);
+  const access = new BrokerAccess({ ...options, peers: cluster?.keys, own }, hasKeys, rootKey);
+  const shell = newShell(options, access);
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
-  const running = await listen(shell, options, () => furnish(shell, desk, options));
-  const firstKey = desk.firstKey();
+  const running = await listen(shell, options, () => registerRoutes(shell, access, options));
+  const firstKey = access.firstKey();
   firstKey.catch(() => {});
-  const stream = streamDoor(shell, desk);
-  openStream(stream, options.resumeMs, partitionStreams(shell, desk, options.cluster));
-  return { ...running, firstKey, keys: serverKeys(desk), stream };
+  const stream = streamDoor(shell, access);
+  openStream(stream, options.resumeMs, partitionStreams(shell, access, options.cluster));
+  return { ...running, firstKey, keys: serverKeys(access), stream };
 }
 
 function checkResumeMs(resumeMs: unknown): void {
@@ -132,7 +132,7 @@ function openStream(
 /** Streams to one partition, of other nodes and of clients that know who owns it. */
 function partitionStreams(
   { verify }: Shell,
-  desk: Desk,
+  access: BrokerAccess,
   cluster: ClusterDoor | undefined,
 ): StreamOptions["partition"] {
   if (cluster === undefined) return undefined;
@@ -143,31 +143,35 @@ function partitionStreams(
       // What a node passes on was counted where it came in.
       if (apiKey !== undefined && opens(secret, apiKey)) return { broker: port, isNode: true };
       const principal = verify(apiKey, request.socket.remoteAddress ?? "");
-      return { broker: guard(desk.limited(port), principal), isNode: false };
+      return { broker: guard(access.limited(port), principal), isNode: false };
     });
 }
 
 function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: boolean): void {
   if (isLoopback(host ?? "127.0.0.1")) return;
-  if (!hasKeys) log.warn(`no keys are asked for on ${host}: whoever reaches it may do everything`);
+  if (!hasKeys) log.warn(`no API keys on ${host}: anyone who can connect has full access`);
   else if (tls === undefined) log.warn(`keys travel to ${host} as plain text: use tls, or a proxy`);
 }
 
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
-function streamDoor({ app, refuse, verify, closing }: Shell, desk: Desk): StreamDoor {
+function streamDoor({ app, refuse, verify, closing }: Shell, access: BrokerAccess): StreamDoor {
   const open: StreamDoor["open"] = async (apiKey, request) =>
-    guard(desk.ready(), verify(apiKey, request?.socket.remoteAddress ?? ""));
+    guard(access.ready(), verify(apiKey, request?.socket.remoteAddress ?? ""));
   return { server: app.server, refuse, open, closing };
 }
 
-async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise<void> {
+async function registerRoutes(
+  shell: Shell,
+  access: BrokerAccess,
+  options: ServeOptions,
+): Promise<void> {
   const { app, closing, limits } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
-    broker: ({ principal }) => guard(desk.ready(), principal),
-    missing: async () => (await desk.ready().stats()).missing,
-    keys: () => desk.keys(),
+    broker: ({ principal }) => guard(access.ready(), principal),
+    missing: async () => (await access.ready().stats()).missing,
+    keys: () => access.keys(),
     limits,
     closing,
   };
@@ -175,20 +179,24 @@ async function furnish(shell: Shell, desk: Desk, options: ServeOptions): Promise
   overviewRoutes(
     app,
     context,
-    keepHistory(() => desk.ready(), closing),
+    keepHistory(() => access.ready(), closing),
   );
-  const pulse = new Pulse(async () => allQueues(desk.ready(), { partial: true }));
+  const pulse = new Pulse(async () => allQueues(access.ready(), { partial: true }));
   pulseRoutes(app, { pulse, readersMax: limits.eventStreamsMax, closing });
-  sessionRoutes(app, { hasKeys: desk.hasKeys, hasBroker: true, isTls: options.tls !== undefined });
+  sessionRoutes(app, {
+    hasKeys: access.hasKeys,
+    hasBroker: true,
+    isTls: options.tls !== undefined,
+  });
   dashboardRoutes(app);
   appRoutes(app, options.pages ?? []);
   clusterRoutes(app, options.cluster, closing);
-  healthRoutes(app, () => desk.readiness());
+  healthRoutes(app, () => access.readiness());
   const registry = newRegistry(app);
   const readings = new Readings(registry);
   metricRoutes(app, registry, async () => {
     readings.clear();
-    const missing = await readBroker(desk.ready(), readings);
+    const missing = await readBroker(access.ready(), readings);
     if (options.cluster === undefined) return;
     const help = "Partitions that did not answer, and are in no other figure";
     readings.gauge("sluice_cluster_partitions_missing", help, missing);

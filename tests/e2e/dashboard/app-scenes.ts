@@ -5,14 +5,14 @@ import { createServer, type Server as HttpServer, type RequestListener } from "n
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, Server } from "./server.ts";
+import { DashboardServer, freePort } from "./server.ts";
 
 export interface AppScene extends AsyncDisposable {
-  readonly server: Server;
+  readonly server: DashboardServer;
 }
 
 export async function jobserverScene(): Promise<AppScene> {
-  const server = await Server.startApp("jobserver", {});
+  const server = await DashboardServer.startApp("jobserver", {});
   for (const worker_id of ["acme", "acme", "globex", "initech"]) {
     await server.call("POST /job/add", { type: "echo", worker_id, arguments: { hello: "world" } });
   }
@@ -51,7 +51,7 @@ function stop(server: HttpServer): void {
 
 export async function torznabScene(): Promise<AppScene> {
   const indexer = await startIndexer();
-  const server = await Server.startApp("torznab", {});
+  const server = await DashboardServer.startApp("torznab", {});
   const interval = 0;
   for (const name of ["alpha", "limited", "resting"]) {
     const url = `http://127.0.0.1:${portOf(indexer)}/${name}/api`;
@@ -86,7 +86,7 @@ export async function retrackerScene(): Promise<AppScene> {
   const tracker = await listen((_, response) => void response.end(ANNOUNCED));
   writeFileSync(forwarders, forwardersOf(portOf(tracker)));
   const port = await freePort();
-  const server = await Server.startApp("retracker", {
+  const server = await DashboardServer.startApp("retracker", {
     RETRACKER_LISTEN: `127.0.0.1:${port}`,
     RETRACKER_UDP_LISTEN: "",
     RETRACKER_FORWARDERS: forwarders,

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import { findings, PHONE, widths } from "./axe.ts";
-import { furnish } from "./scene.ts";
+import { fillServer } from "./scene.ts";
 import { Stage } from "./stage.ts";
 
 const stage = await Stage.start("--demo");
-const { failedId } = await furnish(stage.server);
+const { failedId } = await fillServer(stage.server);
 after(() => stage.close());
 
 const VIEWS: readonly (readonly [name: string, path: string, ready: string])[] = [

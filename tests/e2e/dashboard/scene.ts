@@ -1,13 +1,13 @@
 // What stands on the stage beside the demo: queues that do not move, each for its own reason.
 
-import type { Server } from "./server.ts";
+import type { DashboardServer } from "./server.ts";
 
 export interface Scene {
   // A job that failed once and is dead.
   readonly failedId: string;
 }
 
-export async function furnish(server: Server): Promise<Scene> {
+export async function fillServer(server: DashboardServer): Promise<Scene> {
   await server.call("PUT /v1/queues/reports", {});
   await server.call("POST /v1/queues/reports/jobs", {
     jobs: Array.from({ length: 40 }, (_, i) => ({ payload: { report: i }, fairnessKey: "acme" })),
@@ -21,7 +21,7 @@ export async function furnish(server: Server): Promise<Scene> {
 }
 
 // All jobs of `search` wait for a gate that cools down, and a worker waits for them.
-async function gated(server: Server): Promise<void> {
+async function gated(server: DashboardServer): Promise<void> {
   await server.call("PUT /v1/queues/search", {});
   await server.call("PUT /v1/gates/indexer:alpha", {
     rate: 2,
@@ -42,14 +42,14 @@ async function gated(server: Server): Promise<void> {
 }
 
 // A worker that waits and is never given anything.
-function poll(server: Server): void {
+function poll(server: DashboardServer): void {
   server
     .call("POST /v1/queues/search/lease", { max: 1, waitMs: 60_000, worker: "searcher-1" })
     .then(() => poll(server))
     .catch(() => undefined);
 }
 
-async function fail(server: Server): Promise<string> {
+async function fail(server: DashboardServer): Promise<string> {
   await server.call("PUT /v1/queues/orders", { retry: { attempts: 2, minMs: 0 } });
   const body = { payload: { order: 17 }, fairnessKey: "acme", headers: { tenant: "acme" } };
   const added = await server.call("POST /v1/queues/orders/jobs", body);

@@ -16,7 +16,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export class Server implements AsyncDisposable {
+export class DashboardServer implements AsyncDisposable {
   readonly port: number;
   readonly #args: readonly string[];
   readonly #program: string;
@@ -37,14 +37,19 @@ export class Server implements AsyncDisposable {
     this.#env = env;
   }
 
-  static async start(...args: string[]): Promise<Server> {
-    const server = new Server(await freePort(), "packages/cli/src/main.ts", ["serve", ...args], {});
+  static async start(...args: string[]): Promise<DashboardServer> {
+    const server = new DashboardServer(
+      await freePort(),
+      "packages/cli/src/main.ts",
+      ["serve", ...args],
+      {},
+    );
     await server.start();
     return server;
   }
 
   // An app's own server, which shows its page in the same frame.
-  static async startApp(name: string, env: Record<string, string>): Promise<Server> {
+  static async startApp(name: string, env: Record<string, string>): Promise<DashboardServer> {
     const port = await freePort();
     const listen = {
       LISTEN_ADDRESS: `127.0.0.1:${port}`,
@@ -52,7 +57,7 @@ export class Server implements AsyncDisposable {
       RETRACKER_DASHBOARD_LISTEN: `127.0.0.1:${port}`,
       ...env,
     };
-    const server = new Server(port, `apps/${name}/src/main.ts`, [], listen);
+    const server = new DashboardServer(port, `apps/${name}/src/main.ts`, [], listen);
     await server.start();
     return server;
   }

@@ -3,23 +3,23 @@
 import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { type Look, launch, open, type Watched } from "./browser.ts";
-import { Server } from "./server.ts";
+import { DashboardServer } from "./server.ts";
 
 export class Stage {
-  readonly server: Server;
+  readonly server: DashboardServer;
   readonly browser: Browser;
 
-  private constructor(server: Server, browser: Browser) {
+  private constructor(server: DashboardServer, browser: Browser) {
     this.server = server;
     this.browser = browser;
   }
 
   static async start(...args: string[]): Promise<Stage> {
-    const server = await Server.start("--durability", "memory", ...args);
+    const server = await DashboardServer.start("--durability", "memory", ...args);
     return Stage.over(server);
   }
 
-  static async over(server: Server): Promise<Stage> {
+  static async over(server: DashboardServer): Promise<Stage> {
     const browser = await launch();
     return new Stage(server, browser);
   }

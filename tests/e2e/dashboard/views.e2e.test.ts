@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { furnish } from "./scene.ts";
+import { fillServer } from "./scene.ts";
 import { Stage } from "./stage.ts";
 
 const stage = await Stage.start("--demo");
-const scene = await furnish(stage.server);
+const scene = await fillServer(stage.server);
 after(() => stage.close());
 
 test("the overview says which queues stand still, and why, in words", () =>

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
-import { fetchBytes, Scene } from "../testing/scene.ts";
-import { type HttpLimits, type HttpServerOptions, LIMITS } from "./connection.ts";
+import { fetchBytes, TestApp } from "../testing/scene.ts";
+import { type HttpLimits, type HttpServerOptions, LIMITS } from "./http-connection.ts";
 import { textResponse } from "./response.ts";
 import { HttpServer } from "./server.ts";
 
@@ -129,8 +129,8 @@ test("connections are bounded in all and per address, and a closed one makes roo
 });
 
 test("a proxy may have more connections than one client", async () => {
-  await using scene = await Scene.open({ settings: { x_real_ip: ["127.0.0.0/8"] } });
-  await using other = await Scene.open();
+  await using scene = await TestApp.open({ settings: { x_real_ip: ["127.0.0.0/8"] } });
+  await using other = await TestApp.open();
   for (const [{ url }, status] of [
     [scene, 200],
     [other, 0],

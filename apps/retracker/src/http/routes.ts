@@ -9,8 +9,8 @@ import { statisticsText } from "../statistics/text.ts";
 import type { Tracker } from "../tracker.ts";
 import { isLoopback, isWithin, packAddress } from "../wire/address.ts";
 import { announceBody, failureBody, scrapeBody } from "./announce-body.ts";
-import type { HttpRequest } from "./connection.ts";
 import { headerOf } from "./head.ts";
+import type { HttpRequest } from "./http-connection.ts";
 import { BadRequest, parseAnnounce, parseScrape } from "./parse-announce.ts";
 import { eachPair, unescapeBytes } from "./query.ts";
 import {

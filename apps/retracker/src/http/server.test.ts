@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { queryOf, Scene } from "../testing/scene.ts";
+import { queryOf, TestApp } from "../testing/scene.ts";
 
 /** Sends pieces over one connection, and answers all that comes until it ends. */
-async function talk(scene: Scene, pieces: readonly string[]): Promise<string> {
+async function talk(scene: TestApp, pieces: readonly string[]): Promise<string> {
   const socket = connect(scene.retracker.ports.http!, "127.0.0.1");
   let text = "";
   socket.on("data", (bytes: Buffer) => {
@@ -23,7 +23,7 @@ const announce = (peer: string, connection: string): string =>
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
 test("several requests of one connection are answered in order", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   const text = await talk(scene, [
     announce("a", "keep-alive") + announce("b", "keep-alive") + announce("c", "close"),
   ]);
@@ -35,7 +35,7 @@ test("several requests of one connection are answered in order", async () => {
 });
 
 test("an answer that takes a moment keeps its place among the others", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   const completed = announce("a", "keep-alive").replace("&left=1", "&left=0&event=completed");
   const text = await talk(scene, [completed + announce("b", "close")]);
   assert.deepEqual(
@@ -45,13 +45,13 @@ test("an answer that takes a moment keeps its place among the others", async () 
 });
 
 test("a request may come in pieces", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   const text = await talk(scene, [...announce("a", "close")]);
   assert.equal(count(text, "HTTP/1.1 200 OK"), 1);
 });
 
 test("HTTP/1.0 is answered and the connection closed", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   const text = await talk(scene, [`GET /announce?${queryOf({})} HTTP/1.0\r\n\r\n`]);
   assert.match(text, /Connection: close/);
 });
@@ -68,7 +68,7 @@ const BAD: readonly (readonly [string, number])[] = [
 
 for (const [request, status] of BAD) {
   test(`${JSON.stringify(request.slice(0, 40))} is refused with ${status}`, async () => {
-    await using scene = await Scene.open();
+    await using scene = await TestApp.open();
     assert.match(await talk(scene, [request]), new RegExp(`^HTTP/1.1 ${status} `));
     assert.deepEqual(scene.errors, []);
   });

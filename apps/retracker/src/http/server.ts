@@ -5,13 +5,13 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { packAddress } from "../wire/address.ts";
-import { Connection, type HttpServerOptions, LIMITS } from "./connection.ts";
+import { HttpConnection, type HttpServerOptions, LIMITS } from "./http-connection.ts";
 
 const SWEEP_MS = 1_000;
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<HttpConnection>();
   readonly #perAddress = new Map<string, number>();
   #server: Server | undefined = undefined;
   #sweep: NodeJS.Timeout | undefined = undefined;
@@ -63,12 +63,12 @@ export class HttpServer {
       return;
     }
     this.#perAddress.set(address, count + 1);
-    const connection = new Connection(socket, address, this.#options);
+    const connection = new HttpConnection(socket, address, this.#options);
     this.#connections.add(connection);
     socket.on("close", () => this.#closed(connection));
   }
 
-  #closed(connection: Connection): void {
+  #closed(connection: HttpConnection): void {
     this.#connections.delete(connection);
     const left = this.#perAddress.get(connection.address)! - 1;
     if (left === 0) this.#perAddress.delete(connection.address);

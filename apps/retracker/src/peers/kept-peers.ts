@@ -11,7 +11,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import type { Clock } from "sluice";
 import { Chore } from "../chore.ts";
-import { BLOCK_BYTES } from "./rows.ts";
+import { BLOCK_BYTES } from "./peer-rows.ts";
 import type { Swarms } from "./swarms.ts";
 
 /** A kill loses at most this and the time of one write: less than 5 s together. */

@@ -3,7 +3,7 @@
  * forwarders have told. The requester is never among them, neither as itself nor under the address
  * by which a forwarder knows it.
  */
-import type { Rows } from "./rows.ts";
+import type { PeerRows } from "./peer-rows.ts";
 import type { Swarm } from "./swarms.ts";
 
 export interface Requester {
@@ -27,7 +27,7 @@ const scratch = Buffer.allocUnsafe(512 * V6_BYTES);
 
 /** At most `want` compact entries of one family. The answer is overwritten by the next call. */
 export function pickPeers(
-  rows: Rows,
+  rows: PeerRows,
   swarm: Swarm | undefined,
   told: Told,
   requester: Requester,
@@ -41,7 +41,13 @@ export function pickPeers(
   return scratch.subarray(0, filled);
 }
 
-function copyLocal(rows: Rows, swarm: Swarm, self: number, isV4: boolean, limit: number): number {
+function copyLocal(
+  rows: PeerRows,
+  swarm: Swarm,
+  self: number,
+  isV4: boolean,
+  limit: number,
+): number {
   const { members } = swarm;
   const count = members.length;
   const bytes = isV4 ? V4_BYTES : V6_BYTES;

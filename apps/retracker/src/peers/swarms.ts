@@ -4,7 +4,7 @@
  */
 import { HASHES_MAX, PEERS_MAX, PEERS_PER_HASH_MAX } from "../limits.ts";
 import { type Announce, COMPLETED } from "../wire/announce.ts";
-import { Rows } from "./rows.ts";
+import { PeerRows } from "./peer-rows.ts";
 
 /** The peers of one hash. */
 export interface Swarm {
@@ -19,7 +19,7 @@ const SCAN_MAX = 12;
 const SHARDS = 256;
 
 export class Swarms {
-  readonly rows = new Rows();
+  readonly rows = new PeerRows();
   readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, Swarm>());
   #hashes = 0;
   #peers = 0;

@@ -26,7 +26,7 @@ const STILL = {
 
 const ENDS = ["finished", "retried", "failed", "lease-lost"] as const;
 
-export class Scene implements AsyncDisposable {
+export class TestApp implements AsyncDisposable {
   readonly clock: FakeClock;
   readonly sluice: Sluice;
   readonly retracker: Retracker;
@@ -52,7 +52,7 @@ export class Scene implements AsyncDisposable {
     this.#ended = () => new Promise((resolve) => (wake = resolve));
   }
 
-  static async open({ settings = {}, forwarders = [] }: SceneOptions = {}): Promise<Scene> {
+  static async open({ settings = {}, forwarders = [] }: SceneOptions = {}): Promise<TestApp> {
     const clock = new FakeClock();
     const sluice = await Sluice.open({ durability: "memory", clock });
     const errors: unknown[] = [];
@@ -63,7 +63,7 @@ export class Scene implements AsyncDisposable {
       clock,
       onError: (error) => errors.push(error),
     });
-    return new Scene(sluice, clock, retracker, errors);
+    return new TestApp(sluice, clock, retracker, errors);
   }
 
   get url(): string {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Scene } from "../testing/scene.ts";
+import { TestApp } from "../testing/scene.ts";
 import { UdpClient } from "../testing/udp-client.ts";
 import { ConnectionIds } from "./connection-ids.ts";
 import { announceRequest, connectRequest, readUrlData } from "./packets.ts";
 
 test("connect, announce and scrape over UDP", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await scene.announce({ peer: "http", port: 1001, left: 0 });
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
   const connected = await client.connect();
@@ -32,7 +32,7 @@ test("connect, announce and scrape over UDP", async () => {
 });
 
 test("events over UDP do what they do over HTTP", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
   await client.connect();
   await client.announce({ event: "completed" });
@@ -43,7 +43,7 @@ test("events over UDP do what they do over HTTP", async () => {
 });
 
 test("over IPv6 the peers are of IPv6", async () => {
-  await using scene = await Scene.open({ settings: { udp_listen: "[::1]:0" } });
+  await using scene = await TestApp.open({ settings: { udp_listen: "[::1]:0" } });
   await using client = await UdpClient.open(scene.retracker.ports.udp!, "::1");
   await client.connect();
   await client.announce({ peer: "a", port: 1001 });
@@ -75,7 +75,7 @@ test("a connection id is good for two minutes, and for its address alone", () =>
 });
 
 test("a stranger never gets more bytes than it sent, and the constant is no id", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   for (let i = 0; i < 60; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
   const magic = connectRequest(1).subarray(0, 8);
@@ -92,7 +92,7 @@ test("a stranger never gets more bytes than it sent, and the constant is no id",
 });
 
 test("errors to one address stop at fifty a second", async () => {
-  await using scene = await Scene.open();
+  await using scene = await TestApp.open();
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
   for (let i = 0; i < 50; i++)
     assert.equal((await client.ask(client.packet({}))).readUInt32BE(0), 3);
@@ -109,7 +109,7 @@ test("the IP field is believed only from trusted ranges", async () => {
     [[], "7f000001"],
     [["127.0.0.0/8"], "c6336407"],
   ] as const) {
-    await using scene = await Scene.open({ settings: { trusted_ranges: [...trusted_ranges] } });
+    await using scene = await TestApp.open({ settings: { trusted_ranges: [...trusted_ranges] } });
     await using client = await UdpClient.open(scene.retracker.ports.udp!);
     await client.connect();
     await client.announce({ peer: "a", ip: "\xc6\x33\x64\x07" });

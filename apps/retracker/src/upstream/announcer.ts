@@ -7,13 +7,13 @@ import { Chore } from "../chore.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Announce, COMPLETED, NONE, type Refused, STOPPED } from "../wire/announce.ts";
 import { fromHex, toHex } from "../wire/hex.ts";
-import { Agenda, BUCKET_MS } from "./agenda.ts";
+import { AnnounceBucket } from "./announce-bucket.ts";
 import { type AnnounceJob, isAside, jobOf } from "./announce-job.ts";
 import type { AnnounceQueue } from "./announce-queue.ts";
+import { BUCKET_MS, DuePeers } from "./due-peers.ts";
 import type { Forwarder } from "./forwarder.ts";
 import type { Forwarders } from "./forwarders.ts";
 import type { PeerEntry, Registration, Registry } from "./registry.ts";
-import { TokenBucket } from "./token-bucket.ts";
 
 /** A peer some of whose forwarders were passed over is looked at again after this long. */
 const REST_AGAIN_MS = 10_000;
@@ -41,8 +41,8 @@ export interface AnnouncerOptions {
 
 export class Announcer {
   readonly #options: AnnouncerOptions;
-  readonly #bucket: TokenBucket;
-  readonly #agenda = new Agenda();
+  readonly #bucket: AnnounceBucket;
+  readonly #duePeers = new DuePeers();
   readonly #chore: Chore;
   /** Pairs of peer and forwarder of which a job runs. */
   readonly #running = new Set<string>();
@@ -54,7 +54,7 @@ export class Announcer {
     this.#options = options;
     const { settings, clock, onError } = options;
     const { rate_limit_initial_per_sec: rate, rate_limit_initial_burst: burst } = settings;
-    this.#bucket = new TokenBucket(rate, burst, clock.now());
+    this.#bucket = new AnnounceBucket(rate, burst, clock.now());
     const run = (): Promise<void> => this.#turn();
     this.#chore = new Chore({ clock, everyMs: BUCKET_MS, run, onError });
   }
@@ -89,7 +89,7 @@ export class Announcer {
     const { registry, queue, forwarders } = this.#options;
     const peer = registry.findPeer(announce.hash, announce.peerId);
     if (peer === undefined) return;
-    this.#agenda.remove(peer);
+    this.#duePeers.remove(peer);
     const told: string[] = [];
     const waiting: string[] = [];
     for (const [name, registration] of peer.registrations) {
@@ -116,7 +116,7 @@ export class Announcer {
   /** A local peer has aged out. */
   async gone(hash: string, peerId: string, isLast: boolean): Promise<void> {
     const peer = this.#options.registry.findPeer(hash, peerId);
-    if (peer !== undefined) this.#agenda.remove(peer);
+    if (peer !== undefined) this.#duePeers.remove(peer);
     const { registry } = this.#options;
     await (isLast ? registry.dropHash(hash) : registry.dropPeer(hash, peerId));
   }
@@ -128,7 +128,7 @@ export class Announcer {
     peer.lookAt = Math.min(peer.lookAt, at);
     const now = this.#options.clock.now();
     const spread = Math.min(Math.max(peer.lookAt - now, 0) * JITTER, JITTER_MS_MAX);
-    this.#agenda.set(peer, Math.max(peer.lookAt, now) + Math.random() * spread);
+    this.#duePeers.set(peer, Math.max(peer.lookAt, now) + Math.random() * spread);
   }
 
   /** A forwarder takes announces (again): every local peer is looked at within a minute. */
@@ -137,7 +137,7 @@ export class Announcer {
     for (const entry of this.#options.registry.all()) {
       for (const peer of entry.peers.values()) {
         peer.lookAt = now;
-        this.#agenda.set(peer, now + Math.random() * JITTER_MS_MAX);
+        this.#duePeers.set(peer, now + Math.random() * JITTER_MS_MAX);
       }
     }
   }
@@ -189,7 +189,7 @@ export class Announcer {
   /** A queue that is well filled gets nothing from the timer: clients go first. */
   async #turn(): Promise<void> {
     const { clock, queue, settings } = this.#options;
-    const due = this.#agenda.takeDue(clock.now(), DUE_PER_TURN);
+    const due = this.#duePeers.takeDue(clock.now(), DUE_PER_TURN);
     for (const [i, peer] of due.entries()) {
       if ((await queue.fill()) * 100 >= settings.queue_throttle_threshold) {
         this.#postpone(due.slice(i));
@@ -203,7 +203,7 @@ export class Announcer {
 
   #postpone(peers: readonly PeerEntry[]): void {
     const at = this.#options.clock.now() + FULL_AGAIN_MS;
-    for (const peer of peers) this.#agenda.set(peer, at + Math.random() * FULL_AGAIN_MS);
+    for (const peer of peers) this.#duePeers.set(peer, at + Math.random() * FULL_AGAIN_MS);
   }
 
   /** The hash may be forgotten before the job runs. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failing, HttpUpstream, told } from "../testing/http-upstream.ts";
-import { failureIn, peersIn, Scene } from "../testing/scene.ts";
+import { failureIn, peersIn, TestApp } from "../testing/scene.ts";
 import { UdpClient } from "../testing/udp-client.ts";
 
 const PEER_A = "\x0a\x01\x01\x01\x1a\xe1";
@@ -10,7 +10,7 @@ const PEER_B = "\x0a\x01\x01\x02\x1a\xe2";
 test("a first announce is answered at once and queued for every forwarder", async () => {
   await using one = await HttpUpstream.open(() => told({ peers: PEER_A }));
   await using two = await HttpUpstream.open(() => told({ peers: PEER_B }));
-  await using scene = await Scene.open({ forwarders: [one.uri, two.uri] });
+  await using scene = await TestApp.open({ forwarders: [one.uri, two.uri] });
   assert.deepEqual(peersIn(await scene.announce({ event: "started" })), []);
   await scene.settled();
   assert.deepEqual([one.events, two.events], [["started"], ["started"]]);
@@ -21,7 +21,7 @@ test("a first announce is answered at once and queued for every forwarder", asyn
 
 test("an announce before its time is not forwarded, a due one is", async () => {
   await using up = await HttpUpstream.open(() => told({ interval: 900, peers: "" }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   await scene.advance("899s");
@@ -36,7 +36,7 @@ test("an announce before its time is not forwarded, a due one is", async () => {
 
 test("each local peer is registered upstream by itself", async () => {
   await using up = await HttpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   for (const peer of ["a", "b", "c"]) await scene.announce({ peer });
   await scene.settled();
   assert.equal(new Set(up.asked.map(({ fields }) => fields.get("peer_id"))).size, 3);
@@ -44,7 +44,7 @@ test("each local peer is registered upstream by itself", async () => {
 
 test("a timer announces again before a registration lapses, without the client", async () => {
   await using up = await HttpUpstream.open(() => told({ interval: 1800, peers: "" }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   await scene.advance("1799s");
@@ -57,7 +57,7 @@ test("a timer announces again before a registration lapses, without the client",
 
 test("every answer has the interval, first and stopped included", async () => {
   await using up = await HttpUpstream.open();
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { announce_interval: 777 },
   });
@@ -70,7 +70,7 @@ test("every answer has the interval, first and stopped included", async () => {
 
 test("a fan-out is bounded, and what is passed over is counted", async () => {
   const ups = await Promise.all(Array.from({ length: 5 }, () => HttpUpstream.open()));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: ups.map(({ uri }) => uri),
     settings: { max_forwarders_per_announce: 3 },
   });
@@ -86,7 +86,7 @@ test("a fan-out is bounded, and what is passed over is counted", async () => {
 
 test("which forwarders are asked is left to chance", async () => {
   const ups = await Promise.all(Array.from({ length: 3 }, () => HttpUpstream.open()));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: ups.map(({ uri }) => uri),
     settings: { max_forwarders_per_announce: 1 },
   });
@@ -102,7 +102,7 @@ async function busy(settings: object, forwarders = 1) {
   const ups = await Promise.all(
     Array.from({ length: forwarders }, () => HttpUpstream.open(() => new Promise(() => {}))),
   );
-  const scene = await Scene.open({
+  const scene = await TestApp.open({
     forwarders: ups.map(({ uri }) => uri),
     settings: {
       forwarder_workers: 1,
@@ -224,7 +224,7 @@ test("workers grow with the fill of the queue, one a second, and shrink again", 
   await using up = await HttpUpstream.open(
     () => new Promise((resolve) => open.push(() => resolve(told({ peers: "" })))),
   );
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { forwarder_workers: 2, max_forwarder_workers: 4, forwarder_queue_size: 10 },
   });
@@ -248,7 +248,7 @@ test("workers grow with the fill of the queue, one a second, and shrink again", 
 
 test("a wish for a later time is followed, at most five times in a row", async () => {
   await using up = await HttpUpstream.open(() => failing("busy", 5));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   const [scheduled] = (await scene.retracker.statistics()).scheduled_announces;
@@ -267,7 +267,7 @@ test("a wish for a later time is followed, at most five times in a row", async (
 
 test("a number as text is taken too, and ten minutes or more are the next announce", async () => {
   await using up = await HttpUpstream.open(() => failing("busy", "10"));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   const statistics = await scene.retracker.statistics();
@@ -286,7 +286,7 @@ test("a number as text is taken too, and ten minutes or more are the next announ
 
 test("never means this hash, and three hashes within an hour mean the forwarder", async () => {
   await using up = await HttpUpstream.open(() => failing("go away", "never"));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ hash: "h1" });
   await scene.settled();
   await scene.advance("2h");
@@ -305,7 +305,7 @@ test("never means this hash, and three hashes within an hour mean the forwarder"
 
 test("a failure without a wish is tried again after a minute, then twice that", async () => {
   await using up = await HttpUpstream.open(() => failing("not registered"));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { announce_interval: 200, age: 600 },
   });

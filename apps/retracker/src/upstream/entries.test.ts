@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
-import { Scene } from "../testing/scene.ts";
+import { TestApp } from "../testing/scene.ts";
 import { parseForwarders } from "./forwarder-list.ts";
 
 const PEERS = ["a", "b", "c"];
@@ -10,7 +10,7 @@ test("only forwarders of the wanted groups are used", async () => {
   await using one = await HttpUpstream.open();
   await using two = await HttpUpstream.open();
   await using none = await HttpUpstream.open();
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [
       { uri: one.uri, groups: ["public", "fast"] },
       { uri: two.uri, groups: ["slow"] },
@@ -26,7 +26,7 @@ test("only forwarders of the wanted groups are used", async () => {
 test("a forwarder may have any name, and one of IPv6 has its address", async () => {
   const names = ["Mein Tracker (é) / 東京", "東".repeat(200), "a:b:c", "[::1]"];
   await using up = await HttpUpstream.open(() => ({ status: 429 }));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: names.map((name, i) => ({ uri: `${up.uri}?${i}`, name, concurrency: 3 })),
   });
   await scene.announce();
@@ -48,7 +48,7 @@ test("a forwarder may have any name, and one of IPv6 has its address", async () 
 
 test("a forwarder's rate spreads its announces over time", async () => {
   await using up = await HttpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [{ uri: up.uri, rate: 1 }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri: up.uri, rate: 1 }] });
   for (const peer of PEERS) await scene.announce({ peer });
   await scene.settled();
   for (const count of [1, 2, 3]) {
@@ -60,7 +60,7 @@ test("a forwarder's rate spreads its announces over time", async () => {
 test("a forwarder's concurrency bounds the announces that run at once", async () => {
   const open: ((said: Said) => void)[] = [];
   await using up = await HttpUpstream.open(() => new Promise((resolve) => open.push(resolve)));
-  await using scene = await Scene.open({ forwarders: [{ uri: up.uri, concurrency: 2 }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri: up.uri, concurrency: 2 }] });
   for (const peer of PEERS) await scene.announce({ peer });
   const asked = async (count: number): Promise<void> => {
     while (up.asked.length < count) await new Promise(setImmediate);
@@ -76,7 +76,7 @@ test("a forwarder's concurrency bounds the announces that run at once", async ()
 
 test("a forwarder's timeout is its own", async () => {
   await using up = await HttpUpstream.open(() => new Promise(() => {}));
-  await using scene = await Scene.open({ forwarders: [{ uri: up.uri, timeout: 1 }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri: up.uri, timeout: 1 }] });
   const from = performance.now();
   await scene.announce();
   await scene.settled();
@@ -87,7 +87,7 @@ test("a forwarder's timeout is its own", async () => {
 test("remote lists are read again on a schedule", async () => {
   let text = "udp://a.example:80/announce";
   await using list = await HttpUpstream.open(() => ({ body: Buffer.from(text) }));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     settings: { forwarder_lists: [list.uri], forwarder_list_refresh_seconds: 600 },
   });
   assert.equal(scene.retracker.forwarderCount, 1);
@@ -101,7 +101,7 @@ test("remote lists are read again on a schedule", async () => {
 
 test("what a forwarder told ages, although its peers are still here", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "\x0a\x01\x01\x01\x1a\xe1" }));
-  await using scene = await Scene.open({ forwarders: [up.uri], settings: { age: 30 } });
+  await using scene = await TestApp.open({ forwarders: [up.uri], settings: { age: 30 } });
   await scene.announce();
   await scene.settled();
   up.answer = () => ({ status: 418 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
-import { hashOf, peerOf, peersIn, Scene } from "../testing/scene.ts";
+import { hashOf, peerOf, peersIn, TestApp } from "../testing/scene.ts";
 
 const PEER_A = "\x0a\x01\x01\x01\x1a\xe1";
 
 test("stopped goes to the forwarders that know the peer, and the peer is gone", async () => {
   await using knows = await HttpUpstream.open(() => told({ peers: PEER_A }));
   await using knowsNot = await HttpUpstream.open(() => ({ status: 418 }));
-  await using scene = await Scene.open({ forwarders: [knows.uri, knowsNot.uri] });
+  await using scene = await TestApp.open({ forwarders: [knows.uri, knowsNot.uri] });
   await scene.announce();
   await scene.settled();
   assert.equal((await scene.announce({ event: "stopped" })).get("interval"), 1800);
@@ -20,7 +20,7 @@ test("stopped goes to the forwarders that know the peer, and the peer is gone", 
 
 test("after the last local peer nothing that was told is left", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: PEER_A }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ peer: "a" });
   await scene.announce({ peer: "b" });
   await scene.settled();
@@ -35,7 +35,7 @@ test("after the last local peer nothing that was told is left", async () => {
 test("stopped cancels what is queued, and comes after an announce that runs", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using slow = await HttpUpstream.open(() => promise);
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [slow.uri],
     settings: { forwarder_workers: 2, max_forwarder_workers: 2 },
   });
@@ -60,7 +60,7 @@ test("stopped cancels what is queued, and comes after an announce that runs", as
 test("completed is stored, counted, sent to all forwarders and answered with peers", async () => {
   await using one = await HttpUpstream.open();
   await using two = await HttpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [one.uri, two.uri] });
+  await using scene = await TestApp.open({ forwarders: [one.uri, two.uri] });
   await scene.announce({ peer: "other", port: 7000 });
   await scene.announce({ peer: "me" });
   await scene.settled();
@@ -77,7 +77,7 @@ test("completed is stored, counted, sent to all forwarders and answered with pee
 test("completed is sent before stopped, even when that comes right behind it", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using up = await HttpUpstream.open(() => promise);
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { forwarder_workers: 1, max_forwarder_workers: 1 },
   });
@@ -92,7 +92,7 @@ test("completed is sent before stopped, even when that comes right behind it", a
 test("an event needs no room in a full queue and no token", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using up = await HttpUpstream.open(() => promise);
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { forwarder_workers: 1, max_forwarder_workers: 1, forwarder_queue_size: 2 },
   });
@@ -111,7 +111,7 @@ test("an event needs no room in a full queue and no token", async () => {
 test("what the client said is announced, with the forwarder's address and host", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "", "tracker id": "t\x00\xff" }));
   const entry = { uri: `${up.uri}?passkey=secret`, ip: "203.0.113.9", host: "tracker.example.org" };
-  await using scene = await Scene.open({ forwarders: [entry] });
+  await using scene = await TestApp.open({ forwarders: [entry] });
   const left = 2n ** 64n - 1n;
   await scene.announce({ hash: "\x00+&%", left, uploaded: 5, downloaded: 6, port: 51413 });
   await scene.settled();
@@ -134,7 +134,7 @@ test("what the client said is announced, with the forwarder's address and host",
 test("a hash that is never to be forwarded stays here", async () => {
   await using up = await HttpUpstream.open();
   const secret = Buffer.from(hashOf("private"), "latin1").toString("hex").toUpperCase();
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { never_forward: [secret] },
   });
@@ -157,7 +157,7 @@ test("the greatest of the counts of forwarders is shown, their peers are no seed
     told({ complete: 3, incomplete: 7, peers: PEER_A }),
   );
   await using none = await HttpUpstream.open(() => told({ peers: PEER_A }));
-  await using scene = await Scene.open({ forwarders: [one.uri, two.uri, none.uri] });
+  await using scene = await TestApp.open({ forwarders: [one.uri, two.uri, none.uri] });
   await scene.announce({ left: 0 });
   await scene.settled();
   const answer = await scene.announce({ left: 0 });
@@ -168,7 +168,7 @@ test("the greatest of the counts of forwarders is shown, their peers are no seed
 
 test("a first answer may wait briefly for a forwarder, and no longer", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: PEER_A }));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { first_announce_wait_ms: 1500 },
   });
@@ -199,7 +199,7 @@ test("the requester is never told of itself, however a forwarder sees it", async
   await using up = await HttpUpstream.open(() =>
     told({ peers: self + local + PEER_A, "external ip": external }),
   );
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ port: 6881 });
   await scene.settled();
   assert.deepEqual(peersIn(await scene.announce({ port: 6881 })), ["10.1.1.1:6881"]);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { HttpUpstream, told } from "../testing/http-upstream.ts";
-import { Scene } from "../testing/scene.ts";
+import { TestApp } from "../testing/scene.ts";
 import { call } from "./http-call.ts";
 import { loadRemote, unite } from "./load-forwarders.ts";
 
@@ -76,7 +76,7 @@ test("a forwarder behind a proxy is asked through it", async () => {
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
   const { port } = proxy.address() as { port: number };
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [{ uri: up.uri, proxy: `http://127.0.0.1:${port}` }],
   });
   await scene.announce();
@@ -98,7 +98,7 @@ test("a remote list may only lead to public addresses, and through no proxy", as
     `- uri: http://1.1.1.1/announce\n  proxy: ${new URL(inside.uri).origin}`,
   ];
   await using list = await HttpUpstream.open(() => ({ body: Buffer.from(entries.join("\n")) }));
-  await using scene = await Scene.open({ settings: { forwarder_lists: [list.uri] } });
+  await using scene = await TestApp.open({ settings: { forwarder_lists: [list.uri] } });
   assert.match(String(scene.errors[0]), /:5: a remote list may name no proxy/);
   await scene.announce();
   await scene.settled();
@@ -112,7 +112,7 @@ test("a list that cannot be read or is all wrong leaves the last one in use", as
   const forwarders = join(dir, "list.yml");
   writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n");
   await using list = await HttpUpstream.open(() => ({ body: Buffer.from("udp://a.example:80/") }));
-  await using scene = await Scene.open({ settings: { forwarders, forwarder_lists: [list.uri] } });
+  await using scene = await TestApp.open({ settings: { forwarders, forwarder_lists: [list.uri] } });
   assert.equal(scene.retracker.forwarderCount, 2);
   for (const text of ["- uri: [", "<html>", "- uri: nonsense\n"]) {
     writeFileSync(forwarders, text);

@@ -30,7 +30,7 @@ export interface PeerEntry {
   /** Nothing is eligible before this time, unless the list of forwarders changes. */
   lookAt: number;
   version: number;
-  /** Its place in the agenda. */
+  /** Its place among the due peers. */
   slot: number;
 }
 

@@ -47,7 +47,7 @@ interface Run {
   readonly forwarder: Forwarder;
 }
 
-export class Runner {
+export class AnnounceRunner {
   readonly #options: RunnerOptions;
   /** Ends of running announces, for the events that must come after them. */
   readonly #ends = new Map<string, Promise<void>>();

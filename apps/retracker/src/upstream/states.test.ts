@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { failing, HttpUpstream, told } from "../testing/http-upstream.ts";
-import { Scene, specsOf } from "../testing/scene.ts";
+import { specsOf, TestApp } from "../testing/scene.ts";
 import { Forwarder } from "./forwarder.ts";
 
 for (const status of [429, 503]) {
   test(`${status} suspends for the configured time at least, and jobs wait`, async () => {
     await using up = await HttpUpstream.open(() => ({ status }));
-    await using scene = await Scene.open({ forwarders: [up.uri] });
+    await using scene = await TestApp.open({ forwarders: [up.uri] });
     await scene.announce();
     await scene.settled();
     assert.equal((await scene.forwarder("up0")).state, "suspended");
@@ -30,7 +30,7 @@ test("Retry-After prolongs a suspension, up to an hour", async () => {
     status: 429,
     headers: { "retry-after": "99999" },
   }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   await scene.advance("3599s");
@@ -41,7 +41,7 @@ test("Retry-After prolongs a suspension, up to an hour", async () => {
 
 test("a passing failure is retried with growing delays, and no worker waits for it", async () => {
   await using up = await HttpUpstream.open(() => ({ status: 500 }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   assert.equal((await scene.retracker.statistics()).scheduled_announces.length, 1);
@@ -63,7 +63,7 @@ test("a passing failure is retried with growing delays, and no worker waits for 
 
 test("silence is a passing failure", async () => {
   await using up = await HttpUpstream.open(() => new Promise(() => {}));
-  await using scene = await Scene.open({ forwarders: [{ uri: up.uri, timeout: 1 }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri: up.uri, timeout: 1 }] });
   await scene.announce();
   await scene.settled();
   assert.equal((await scene.retracker.statistics()).scheduled_announces.length, 1);
@@ -71,7 +71,7 @@ test("silence is a passing failure", async () => {
 
 test("a due retry that finds the queue full comes ten seconds later", async () => {
   await using failingOnce = await HttpUpstream.open(() => ({ status: 500 }));
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [failingOnce.uri],
     settings: {
       forwarder_workers: 1,
@@ -96,7 +96,7 @@ test("a due retry that finds the queue full comes ten seconds later", async () =
 for (const status of [400, 403, 404]) {
   test(`${status} disables at once, with a reason and a probe`, async () => {
     await using up = await HttpUpstream.open(() => ({ status }));
-    await using scene = await Scene.open({ forwarders: [up.uri] });
+    await using scene = await TestApp.open({ forwarders: [up.uri] });
     await scene.announce();
     await scene.settled();
     const forwarder = await scene.forwarder("up0");
@@ -108,7 +108,7 @@ for (const status of [400, 403, 404]) {
 
 test("a port where nobody listens disables, and a probe finds it again later", async () => {
   await using up = await HttpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await up.stop();
   await scene.announce();
   await scene.settled();
@@ -143,7 +143,7 @@ test("probes come after 5, 15 and 60 minutes, then every 6 hours", () => {
 
 test("without local peers the next announce is the probe", async () => {
   await using up = await HttpUpstream.open(() => ({ status: 404 }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   await scene.announce({ event: "stopped" });
@@ -158,7 +158,7 @@ test("without local peers the next announce is the probe", async () => {
 test("jobs of a forwarder that becomes disabled are cancelled", async () => {
   const { promise, resolve } = Promise.withResolvers<{ status: number }>();
   await using up = await HttpUpstream.open(() => promise);
-  await using scene = await Scene.open({
+  await using scene = await TestApp.open({
     forwarders: [up.uri],
     settings: { forwarder_workers: 1, max_forwarder_workers: 1 },
   });
@@ -172,7 +172,7 @@ test("jobs of a forwarder that becomes disabled are cancelled", async () => {
 
 test("ten failed announces in a row disable, and a good one starts the count anew", async () => {
   await using up = await HttpUpstream.open(() => failing("no"));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   const announce = async (hash: string): Promise<void> => {
     await scene.announce({ hash });
     await scene.settled();
@@ -191,7 +191,7 @@ test("ten failed announces in a row disable, and a good one starts the count ane
 
 test("other answers of 4xx are a failed announce, and told peers stay", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "\x0a\x01\x01\x01\x1a\xe1" }));
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
   await scene.settled();
   up.answer = () => ({ status: 418 });
@@ -210,7 +210,7 @@ test("other answers of 4xx are a failed announce, and told peers stay", async ()
 
 test("a forwarder is switched off and on by hand", async () => {
   await using up = await HttpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [up.uri] });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
   assert.equal(await scene.retracker.switchForwarder("up0", false), true);
   assert.equal(await scene.retracker.switchForwarder("nobody", false), false);
   await scene.announce();
@@ -228,7 +228,7 @@ test("a server that is not TLS disables a forwarder of https", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  await using scene = await Scene.open({ forwarders: [`https://127.0.0.1:${port}/announce`] });
+  await using scene = await TestApp.open({ forwarders: [`https://127.0.0.1:${port}/announce`] });
   await scene.announce();
   await scene.settled();
   const { state, reason } = await scene.forwarder("up0");
@@ -238,7 +238,7 @@ test("a server that is not TLS disables a forwarder of https", async () => {
 });
 
 test("nothing is forwarded to ourselves", async () => {
-  await using scene = await Scene.open({ settings: { listen: "127.0.0.1:0" } });
+  await using scene = await TestApp.open({ settings: { listen: "127.0.0.1:0" } });
   const own = `http://localhost:${scene.retracker.ports.http}/announce`;
   const udp = `udp://127.0.0.1:${scene.retracker.ports.udp}/announce`;
   const { mkdtempSync, writeFileSync, rmSync } = await import("node:fs");

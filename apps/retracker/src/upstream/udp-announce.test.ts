@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { test } from "node:test";
-import { peersIn, Scene } from "../testing/scene.ts";
+import { peersIn, TestApp } from "../testing/scene.ts";
 import {
   announceAnswer,
   connectAnswer,
@@ -59,7 +59,7 @@ function good(transaction: number): Buffer {
 test("an announce over UDP carries all that it should, path and query too", async () => {
   await using up = await UdpUpstream.open();
   const uri = `udp://127.0.0.1:${up.port}/announce?key=1`;
-  await using scene = await Scene.open({ forwarders: [{ uri, ip: "203.0.113.7" }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri, ip: "203.0.113.7" }] });
   await scene.announce({ left: 2n ** 64n - 1n, event: "started", port: 51413 });
   await scene.settled();
   const [packet] = up.announces;
@@ -80,7 +80,7 @@ test("an announce over UDP carries all that it should, path and query too", asyn
 test("a connection id is used for a minute at most", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   await using up = await UdpUpstream.open();
-  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  await using scene = await TestApp.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
   for (const [ms, connects] of [
     [0, 1],
     [59_999, 1],
@@ -103,7 +103,7 @@ test("what does not answer our question is ignored", async () => {
     connectAnswer(transaction, ID),
     good(transaction),
   ];
-  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  await using scene = await TestApp.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
   await scene.announce();
   await scene.settled();
   assert.equal((await scene.forwarder("up0")).answers, 1);
@@ -112,7 +112,7 @@ test("what does not answer our question is ignored", async () => {
 test("an error packet is a failed announce", async () => {
   await using up = await UdpUpstream.open();
   up.answer = (_packet, transaction) => [errorAnswer(transaction, "not here", 100)];
-  await using scene = await Scene.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
+  await using scene = await TestApp.open({ forwarders: [`udp://127.0.0.1:${up.port}/announce`] });
   await scene.announce();
   await scene.settled();
   const { failures, state } = await scene.forwarder("up0");
@@ -123,14 +123,14 @@ test("silence over UDP is retried, and a port where nobody listens disables", as
   await using up = await UdpUpstream.open();
   up.answer = () => [];
   const uri = `udp://127.0.0.1:${up.port}/announce`;
-  await using scene = await Scene.open({ forwarders: [{ uri, timeout: 1 }] });
+  await using scene = await TestApp.open({ forwarders: [{ uri, timeout: 1 }] });
   await scene.announce();
   await scene.settled();
   assert.equal((await scene.retracker.statistics()).scheduled_announces.length, 1);
   const gone = await UdpUpstream.open();
   const { port } = gone;
   await gone[Symbol.asyncDispose]();
-  await using other = await Scene.open({ forwarders: [`udp://127.0.0.1:${port}/announce`] });
+  await using other = await TestApp.open({ forwarders: [`udp://127.0.0.1:${port}/announce`] });
   await other.announce();
   await other.settled();
   const { state, reason } = await other.forwarder("up0");

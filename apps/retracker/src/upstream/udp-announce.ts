@@ -24,7 +24,7 @@ interface Exchange {
 }
 
 export class UdpAnnouncer {
-  readonly #channels = new Map<string, Promise<Channel>>();
+  readonly #channels = new Map<string, Promise<UdpChannel>>();
 
   async announce(sending: Sending): Promise<Outcome> {
     const { hostname, port, pathname, search } = new URL(sending.spec.uri);
@@ -43,20 +43,20 @@ export class UdpAnnouncer {
     for (const channel of this.#channels.values()) (await channel.catch(() => undefined))?.close();
   }
 
-  #channel(host: string, rules: LookupRules): Promise<Channel> {
+  #channel(host: string, rules: LookupRules): Promise<UdpChannel> {
     const { port, isPublicOnly } = rules;
     const key = `${host}:${port}:${isPublicOnly}`;
     const known = this.#channels.get(key);
     if (known !== undefined) return known;
     const forget = (): void => void this.#channels.delete(key);
-    const made = addressesOf(host, rules).then((found) => Channel.open(found[0]!, port, forget));
+    const made = addressesOf(host, rules).then((found) => UdpChannel.open(found[0]!, port, forget));
     this.#channels.set(key, made);
     made.catch(forget);
     return made;
   }
 }
 
-class Channel {
+class UdpChannel {
   readonly #socket: Socket;
   readonly #isV4: boolean;
   readonly #onClosed: () => void;
@@ -77,14 +77,14 @@ class Channel {
     { address, family }: { address: string; family: number },
     port: number,
     onClosed: () => void,
-  ): Promise<Channel> {
+  ): Promise<UdpChannel> {
     const socket = createSocket(family === 4 ? "udp4" : "udp6");
     socket.unref();
     return new Promise((resolve, reject) => {
       socket.once("error", reject);
       socket.connect(port, address, () => {
         socket.off("error", reject);
-        resolve(new Channel(socket, family === 4, onClosed));
+        resolve(new UdpChannel(socket, family === 4, onClosed));
       });
     });
   }

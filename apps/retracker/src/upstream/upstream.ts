@@ -12,7 +12,7 @@ import { announceOverHttp } from "./http-announce.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusals } from "./refusals.ts";
 import { Registry } from "./registry.ts";
-import { Runner, type Sent } from "./run-announce.ts";
+import { AnnounceRunner, type Sent } from "./run-announce.ts";
 import { UdpAnnouncer } from "./udp-announce.ts";
 
 export interface UpstreamOptions {
@@ -58,7 +58,7 @@ export class Upstream {
       onError,
     });
     const send = this.#send.bind(this);
-    const runner = new Runner({ ...shared, refusals, announcer: this.announcer, send });
+    const runner = new AnnounceRunner({ ...shared, refusals, announcer: this.announcer, send });
     this.worker = queue.work(settings, (job, id, signal) => runner.run(job, id, signal));
   }
 

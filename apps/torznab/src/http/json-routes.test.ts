@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { HistoryRow } from "../service/history.ts";
+import type { HistoryRow } from "../service/search-history.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
 import { openIndexer, type Started, start } from "../testing/start.ts";
 

@@ -42,7 +42,7 @@ export function gateOptions(limits: IndexerLimits, budget: Budget): GateOptions 
 }
 
 /** Sets gates when they are new or have changed; what was used of them stays. */
-export class Gates {
+export class IndexerGates {
   readonly #sluice: Sluice;
   readonly #set = new Map<string, string>();
 

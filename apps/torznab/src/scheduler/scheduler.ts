@@ -26,7 +26,7 @@ import { answered, endedBy, failed, finishedBy } from "./ending.ts";
 import { Fault } from "./fault.ts";
 import { keptOf } from "./kept.ts";
 import { cancelOthers, jobsOf, type Payload } from "./leftovers.ts";
-import { Gates, gateKey } from "./limits-of.ts";
+import { gateKey, IndexerGates } from "./limits-of.ts";
 import { taskKey } from "./normalise.ts";
 import { type Outcome, without } from "./outcome.ts";
 import { penalise } from "./penalise.ts";
@@ -55,7 +55,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
   readonly #options: SchedulerOptions<Params, Result>;
   readonly #clock: Clock;
   readonly #queue: Queue<Payload<Params>>;
-  readonly #gates: Gates;
+  readonly #gates: IndexerGates;
   readonly #submissions = new Map<string, Submission<Params, Result>>();
   readonly #ends = new Set<Promise<void>>();
   #worker: Worker<Payload<Params>, unknown> | undefined = undefined;
@@ -68,7 +68,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     this.#options = options;
     this.#clock = options.clock ?? new SystemClock();
     this.#queue = queue;
-    this.#gates = new Gates(options.sluice);
+    this.#gates = new IndexerGates(options.sluice);
   }
 
   static async open<Params = unknown, Result = unknown>(

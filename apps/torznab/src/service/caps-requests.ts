@@ -31,7 +31,7 @@ export class CapsRequests {
       priority,
       maxWait,
       exec: async (_indexer, _params, { signal }) => {
-        return { results: [await this.#parts.asker.caps(id, { signal })] };
+        return { results: [await this.#parts.calls.caps(id, { signal })] };
       },
       onComplete: (completion) => {
         entry.isPending = false;

@@ -29,8 +29,8 @@ export interface Dry {
 }
 
 export async function budgetOf(service: TorznabService, record: IndexerRecord): Promise<Budget> {
-  const { clock, asker } = service.parts;
-  const reported = asker.reported.get(record.id);
+  const { clock, calls } = service.parts;
+  const reported = calls.reported.get(record.id);
   const gate = await gateOf(service, record, "query");
   const grab = await gateOf(service, record, "grab");
   const nextSlot = Object.fromEntries(

@@ -1,7 +1,7 @@
 /** A release as the service keeps and shows it: no secret is in it. */
 import { redactFound } from "../client/redact.ts";
 import type { Release } from "../xml/read-feed.ts";
-import type { Vault } from "./vault.ts";
+import type { SecretCipher } from "./secret-cipher.ts";
 
 export interface Found extends Omit<Release, "link"> {
   readonly indexer: { readonly id: string; readonly name: string };
@@ -12,7 +12,7 @@ export interface Found extends Omit<Release, "link"> {
 export function foundOf(
   { link, ...release }: Release,
   indexer: { id: string; name: string },
-  { vault, secrets }: { vault: Vault; secrets: readonly string[] },
+  { cipher, secrets }: { cipher: SecretCipher; secrets: readonly string[] },
 ): Found {
   const clean = (text: string): string => redactFound(text, secrets);
   return {
@@ -23,6 +23,6 @@ export function foundOf(
     ...(release.magnet === undefined ? {} : { magnet: clean(release.magnet) }),
     attributes: release.attributes.map(([name, value]): [string, string] => [name, clean(value)]),
     indexer,
-    ...(link === undefined ? {} : { download: vault.seal(`link:${indexer.id}`, link) }),
+    ...(link === undefined ? {} : { download: cipher.seal(`link:${indexer.id}`, link) }),
   };
 }

@@ -6,7 +6,7 @@ import type { IndexerLimits } from "../scheduler/limits-of.ts";
 import type { Indexer } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
-import type { Vault } from "./vault.ts";
+import type { SecretCipher } from "./secret-cipher.ts";
 
 export interface IndexerRecord {
   readonly id: string;
@@ -25,17 +25,17 @@ export interface IndexerRecord {
 
 export class Indexers {
   readonly #store: Store<IndexerRecord>;
-  readonly #vault: Vault;
+  readonly #cipher: SecretCipher;
   readonly #records = new Map<string, IndexerRecord>();
 
-  private constructor(store: Store<IndexerRecord>, vault: Vault) {
+  private constructor(store: Store<IndexerRecord>, cipher: SecretCipher) {
     this.#store = store;
-    this.#vault = vault;
+    this.#cipher = cipher;
   }
 
-  static async open(sluice: Sluice, vault: Vault): Promise<Indexers> {
+  static async open(sluice: Sluice, cipher: SecretCipher): Promise<Indexers> {
     const store = sluice.store<IndexerRecord>("torznab-indexers");
-    const indexers = new Indexers(store, vault);
+    const indexers = new Indexers(store, cipher);
     for await (const { key, value } of store.scan()) indexers.#records.set(key, value);
     return indexers;
   }
@@ -59,12 +59,12 @@ export class Indexers {
   whyNot({ id, enabled, refusedBecause, sealedKey }: IndexerRecord): string | undefined {
     if (!enabled) return "the indexer is paused";
     if (refusedBecause !== undefined) return `the indexer refused its key (${refusedBecause})`;
-    if (this.#vault.unseal(`key:${id}`, sealedKey) !== undefined) return undefined;
+    if (this.#cipher.unseal(`key:${id}`, sealedKey) !== undefined) return undefined;
     return "its key cannot be read, for the key file has changed; set the key anew";
   }
 
   endpoint({ id, url, sealedKey }: IndexerRecord): Endpoint {
-    return { url, apiKey: this.#vault.unseal(`key:${id}`, sealedKey) ?? "" };
+    return { url, apiKey: this.#cipher.unseal(`key:${id}`, sealedKey) ?? "" };
   }
 
   /** As the scheduler wants it. */
@@ -109,7 +109,7 @@ export class Indexers {
       ...before,
       ...plain,
       limits: { ...before.limits, ...limits },
-      ...(apiKey === undefined ? {} : { sealedKey: this.#vault.seal(`key:${id}`, apiKey) }),
+      ...(apiKey === undefined ? {} : { sealedKey: this.#cipher.seal(`key:${id}`, apiKey) }),
       // A new key or place is a new start.
       ...(isFresh || refusedBecause === undefined ? {} : { refusedBecause }),
       ...(isElsewhere || caps === undefined ? {} : { caps }),
@@ -152,7 +152,7 @@ export class Indexers {
 
   #recordOf(input: IndexerInput, source: IndexerRecord["source"]): IndexerRecord {
     const { apiKey, enabled = true, ...rest } = input;
-    return { ...rest, enabled, source, sealedKey: this.#vault.seal(`key:${input.id}`, apiKey) };
+    return { ...rest, enabled, source, sealedKey: this.#cipher.seal(`key:${input.id}`, apiKey) };
   }
 
   async #put(record: IndexerRecord): Promise<IndexerRecord> {

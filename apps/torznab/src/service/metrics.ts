@@ -1,6 +1,6 @@
 /** Counters in Prometheus' format. Labels are ids and statuses, never texts from outside. */
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { HistoryRow } from "./history.ts";
+import type { HistoryRow } from "./search-history.ts";
 
 export class Metrics {
   readonly #requests: Counter<"indexer" | "kind" | "status">;

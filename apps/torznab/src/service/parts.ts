@@ -6,11 +6,11 @@ import { type Clock, Sluice, SystemClock } from "sluice";
 import { TorznabClient } from "../client/torznab-client.ts";
 import type { Settings } from "../settings/settings.ts";
 import { XmlReaders } from "../xml/readers.ts";
-import { Asker } from "./ask.ts";
-import { History } from "./history.ts";
+import { IndexerCalls } from "./indexer-calls.ts";
 import { Indexers } from "./indexers.ts";
 import { Metrics } from "./metrics.ts";
-import { Vault } from "./vault.ts";
+import { SearchHistory } from "./search-history.ts";
+import { SecretCipher } from "./secret-cipher.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -24,22 +24,22 @@ export interface Parts {
   readonly sluice: Sluice;
   readonly clock: Clock;
   readonly settings: Settings;
-  readonly vault: Vault;
+  readonly cipher: SecretCipher;
   readonly indexers: Indexers;
-  readonly history: History;
+  readonly history: SearchHistory;
   readonly metrics: Metrics;
   readonly reader: XmlReaders;
-  readonly asker: Asker;
+  readonly calls: IndexerCalls;
 }
 
 export async function openParts(options: ServiceOptions): Promise<Parts> {
   const { settings, clock = new SystemClock(), lookup } = options;
   await mkdir(settings.dir, { recursive: true, mode: 0o700 });
-  const vault = await Vault.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
+  const cipher = await SecretCipher.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
   const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });
-  const indexers = await Indexers.open(sluice, vault);
+  const indexers = await Indexers.open(sluice, cipher);
   await indexers.settle(settings.indexers);
-  const history = await History.open(sluice, settings.history);
+  const history = await SearchHistory.open(sluice, settings.history);
   const metrics = new Metrics();
   const reader = new XmlReaders();
   const client = new TorznabClient({
@@ -49,6 +49,6 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
     now: () => clock.now(),
     lookup,
   });
-  const asker = new Asker({ clock, client, indexers, vault, history, metrics });
-  return { sluice, clock, settings, vault, indexers, history, metrics, reader, asker };
+  const calls = new IndexerCalls({ clock, client, indexers, cipher, history, metrics });
+  return { sluice, clock, settings, cipher, indexers, history, metrics, reader, calls };
 }

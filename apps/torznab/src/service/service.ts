@@ -144,7 +144,7 @@ export class TorznabService {
     return this.#one<Caps>(record, {
       priority: "interactive",
       exec: async (_indexer, _query, { signal }) => {
-        return { results: [await this.parts.asker.caps(id, { signal })] };
+        return { results: [await this.parts.calls.caps(id, { signal })] };
       },
     });
   }
@@ -152,14 +152,14 @@ export class TorznabService {
   /** What stands behind a sealed link of one of our feeds. */
   async download(id: string, token: string, signal?: AbortSignal): Promise<Downloaded> {
     const record = this.parts.indexers.get(id);
-    const link = this.parts.vault.unseal(`link:${id}`, token);
+    const link = this.parts.cipher.unseal(`link:${id}`, token);
     if (link === undefined) throw new SluiceError("NOT_FOUND", "there is no such download");
     return this.#one<Downloaded>(record, {
       priority: "interactive",
       budget: "grab",
       signal,
       exec: async (_indexer, _query, context) => {
-        return { results: [await this.parts.asker.download(id, link, context)] };
+        return { results: [await this.parts.calls.download(id, link, context)] };
       },
     });
   }
@@ -208,7 +208,7 @@ export class TorznabService {
         if (cached !== undefined) return { results: cached };
         const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
         const timeoutMs = Math.max(1, deadline - clock.now());
-        const results = await this.parts.asker.search(id, search, { signal, timeoutMs });
+        const results = await this.parts.calls.search(id, search, { signal, timeoutMs });
         this.cache.put(taskKey(id, search), results, clock.now());
         return { results };
       },

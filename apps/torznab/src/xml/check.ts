@@ -25,11 +25,11 @@ export function checkDocument(text: string): void {
     throw new XmlRefused("html", "the answer is a web page, from a proxy or a login, and not XML");
   }
   if (!start.startsWith("<")) throw new XmlRefused("malformed", "the answer is not XML");
-  new Walk(text).run();
+  new XmlScan(text).run();
   checkReferences(text);
 }
 
-class Walk {
+class XmlScan {
   readonly #text: string;
   #at = 0;
   #depth = 0;

@@ -10,7 +10,7 @@ import { type Broker, type LeasedJob, type NewJob, toSluiceError } from "@sluice
 import type { Queue, Sluice } from "sluice";
 import { call } from "./call.ts";
 import type { TestCluster } from "./cluster.ts";
-import { type Delivery, History } from "./history.ts";
+import { ClusterHistory, type Delivery } from "./history.ts";
 
 // Two queues for each gate, which are in different partitions of six, and both have more jobs than
 // the gate lets through.
@@ -52,7 +52,7 @@ const SETTLE_MS = 90_000;
 const LOOK_MS = 100;
 
 export class ClusterLoad {
-  readonly history = new History();
+  readonly history = new ClusterHistory();
   readonly #cluster: TestCluster;
   readonly #broker: Broker;
   #adding: Promise<unknown> = Promise.resolve();
@@ -74,7 +74,7 @@ export class ClusterLoad {
       load.#isDone = true;
       return broker.close();
     });
-    await load.#furnish();
+    await load.#prepare();
     for (const queue of Object.keys(GATE_OF)) await load.#fill(queue);
     for (const queue of Object.keys(GATE_OF)) {
       if (HELD_QUEUES.includes(queue)) load.#poll(queue);
@@ -85,7 +85,7 @@ export class ClusterLoad {
     return load;
   }
 
-  async #furnish(): Promise<void> {
+  async #prepare(): Promise<void> {
     const { two, paced } = GATES;
     await this.#broker.setGate("two", two);
     await this.#broker.setGate("paced", {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Delivery, History } from "./history.ts";
+import { ClusterHistory, type Delivery } from "./history.ts";
 
 function delivery(lease: string, more: Partial<Delivery> = {}): Delivery {
   return { id: "1-a", lease, name: "a", gate: undefined, at: 0, until: 0, ...more };
 }
 
-const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = {
+const PLANTED: Readonly<Record<string, [(history: ClusterHistory) => void, RegExp]>> = {
   "a job that is lost": [(history) => history.added("a", "1-a"), /was lost/],
   "a finished job that comes again": [
     (history) => {
@@ -77,7 +77,7 @@ const PLANTED: Readonly<Record<string, [(history: History) => void, RegExp]>> = 
 
 for (const [what, [plant, failure]] of Object.entries(PLANTED)) {
   test(`the history shows ${what}`, () => {
-    const history = new History();
+    const history = new ClusterHistory();
     plant(history);
     history.judge();
     assert.match(history.failures.join("\n"), failure);
@@ -85,7 +85,7 @@ for (const [what, [plant, failure]] of Object.entries(PLANTED)) {
 }
 
 test("a history without a fault has none", () => {
-  const history = new History();
+  const history = new ClusterHistory();
   history.rule("two", { concurrency: 2, rate: { perSecond: 100, burst: 10 } });
   history.added("a", "1-a");
   for (const lease of ["1-a.1", "1-a.2"]) {

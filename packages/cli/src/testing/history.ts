@@ -28,7 +28,7 @@ export type GateRule = Partial<Pick<GateBook, "concurrency" | "rate">>;
 const RATE_SLACK_MS = 1_000;
 const RATE_WINDOW_MS = 5_000;
 
-export class History {
+export class ClusterHistory {
   readonly failures: string[] = [];
   readonly #idOf = new Map<string, string>();
   readonly #nameOf = new Map<string, string>();

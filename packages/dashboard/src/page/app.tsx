@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiError, at, call, get } from "./data/api.ts";
 import { type Place, PlaceContext, useLineState, useNow, usePlace } from "./data/context.ts";
 import { useLive } from "./data/live.ts";
-import { Line } from "./data/pulse.ts";
+import { PulseConnection } from "./data/pulse.ts";
 import { AppsView } from "./views/apps.tsx";
 import { GatesView } from "./views/gates.tsx";
 import { JobView } from "./views/job.tsx";
@@ -57,9 +57,10 @@ function Waiting({ error }: { error: string | undefined }): JSX.Element {
 
 const CHECK_MS = 500;
 
-function useLine(): Line {
+function useLine(): PulseConnection {
   const line = useMemo(
-    () => new Line({ open: () => new EventSource("/v1/pulse", { withCredentials: true }) }),
+    () =>
+      new PulseConnection({ open: () => new EventSource("/v1/pulse", { withCredentials: true }) }),
     [],
   );
   useEffect(() => {
@@ -77,7 +78,7 @@ function useLine(): Line {
 }
 
 /** A line that breaks may be a key that was revoked. */
-function useDoubt(line: Line, onUnauthorized: () => void): void {
+function useDoubt(line: PulseConnection, onUnauthorized: () => void): void {
   useEffect(
     () =>
       line.watch(() => {
@@ -192,13 +193,13 @@ function Header({ route }: { route: Route }): JSX.Element {
   );
 }
 
-function LineMark({ line }: { line: Line }): JSX.Element {
+function LineMark({ line }: { line: PulseConnection }): JSX.Element {
   const state = useLineState(line);
   return <span class={`line-mark ${state}`}>{state === "resting" ? "connecting" : state}</span>;
 }
 
 /** Over the page and not in it, so that nothing moves when it comes. */
-function StaleNotice({ line }: { line: Line }): JSX.Element {
+function StaleNotice({ line }: { line: PulseConnection }): JSX.Element {
   const state = useLineState(line);
   useNow();
   return (

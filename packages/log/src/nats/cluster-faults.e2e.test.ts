@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { jetstreamManager, type PeerInfo } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { NatsServers } from "@sluice/log/testing";
-import { checkReplay, Load, opened } from "../testing/load.ts";
+import { AppendLoad, checkReplay, opened } from "../testing/load.ts";
 import { connectNats } from "./connect.ts";
 import { NatsLog } from "./nats-log.ts";
 
@@ -34,7 +34,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     const stream = "killed";
     const log = await opened({ connection, stream });
     // Each fourth batch is one of several messages.
-    const load = new Load(log, 16, (number) => (number % 4 === 0 ? 600_000 : 3000));
+    const load = new AppendLoad(log, 16, (number) => (number % 4 === 0 ? 600_000 : 3000));
     for (let round = 0; round < 3; round++) {
       await load.more(200);
       const leader = await leaderOf(stream);
@@ -53,7 +53,7 @@ describe("a NATS log on a cluster that loses servers", () => {
   test("its leader stands still and comes back: all that was confirmed is there once", async () => {
     const stream = "paused";
     const log = await opened({ connection, stream, ackWaitMs: 500 });
-    const load = new Load(log, 16);
+    const load = new AppendLoad(log, 16);
     await load.more(200);
     const leader = await leaderOf(stream);
     await servers.pause(leader);
@@ -70,7 +70,7 @@ describe("a NATS log on a cluster that loses servers", () => {
   test("another node takes over while the leader is killed: nothing is lost", async () => {
     const stream = "taken";
     const former = await opened({ connection, stream });
-    const load = new Load(former, 16);
+    const load = new AppendLoad(former, 16);
     await load.more(200);
     const leader = await leaderOf(stream);
     const killed = servers.kill(leader);
@@ -86,7 +86,7 @@ describe("a NATS log on a cluster that loses servers", () => {
   test("who served its reader is gone, and the connection is made again: it reads on", async () => {
     const stream = "unserved";
     const former = await opened({ connection, stream });
-    const load = new Load(former, 16);
+    const load = new AppendLoad(former, 16);
     await load.more(1000);
     await load.end();
     await former.close();
@@ -126,7 +126,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await (await opened({ connection, stream })).close();
     await followersOf(stream);
     const log = await opened({ connection, stream, deadlineMs: 3000, ackWaitMs: 500 });
-    const load = new Load(log, 16);
+    const load = new AppendLoad(log, 16);
     await load.more(200);
     const leader = await leaderOf(stream);
     const others = [0, 1, 2].filter((index) => index !== leader);

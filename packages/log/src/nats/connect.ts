@@ -12,7 +12,7 @@ import { SluiceError } from "@sluice/protocol";
 import { NATS_CONNECT_MS, NATS_PING_MS, NATS_RECONNECT_MS } from "../limits.ts";
 import { asksCertificate, placeOf } from "./asks-certificate.ts";
 import { lastingFault } from "./lasting.ts";
-import { Link } from "./link.ts";
+import { NatsLink } from "./nats-link.ts";
 
 /** What one shows to NATS servers, and whom one trusts. */
 export interface NatsAccess {
@@ -47,7 +47,7 @@ export async function connectNats(
   try {
     const connection = await connect(options);
     // Watched from its first moment, also by whoever opens no log.
-    Link.of(connection);
+    NatsLink.of(connection);
     return connection;
   } catch (error) {
     const place = servers.join(", ");

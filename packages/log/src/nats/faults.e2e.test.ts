@@ -7,7 +7,7 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { NatsServers } from "@sluice/log/testing";
 import { IN_FLIGHT_MAX } from "../limits.ts";
 import type { Position } from "../log.ts";
-import { checkReplay, Load, numbered, opened } from "../testing/load.ts";
+import { AppendLoad, checkReplay, numbered, opened } from "../testing/load.ts";
 import { connectNats } from "./connect.ts";
 import { encodeMessage, FACTS } from "./message.ts";
 import { NatsLog } from "./nats-log.ts";
@@ -60,7 +60,7 @@ for (const count of [1, 3]) {
         const name = `${stream}-${round}`;
         const former = await opened({ connection, stream: name });
         // Each second batch is one of several messages.
-        const load = new Load(former, 40, (number) => (number % 2 === 0 ? 3000 : 600_000));
+        const load = new AppendLoad(former, 40, (number) => (number % 2 === 0 ? 3000 : 600_000));
         await load.more(10);
         const log = await NatsLog.open({ connection, stream: name });
         await load.end();
@@ -168,7 +168,7 @@ for (const count of [1, 3]) {
     test("an append that was sent several times is there once", async () => {
       const stream = newStream();
       const log = await opened({ connection, stream, ackWaitMs: 100, deadlineMs: 20_000 });
-      const load = new Load(log, 8);
+      const load = new AppendLoad(log, 8);
       await load.more(20);
       for (let round = 0; round < 3; round++) {
         for (let index = 0; index < count; index++) await servers.pause(index);
@@ -191,7 +191,7 @@ test("a log outlives its server, with all that was confirmed", async () => {
   const connection = await connectNats(servers.urls);
   try {
     const log = await opened({ connection, stream: "one" });
-    const load = new Load(log, 8);
+    const load = new AppendLoad(log, 8);
     for (let round = 0; round < 3; round++) {
       await load.more(100);
       await servers.kill(0);

@@ -9,9 +9,9 @@ import { errors, nanos } from "@nats-io/transport-node";
 import { FETCH_WAIT_MS, NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
-import { Link } from "./link.ts";
+import { NatsLink } from "./nats-link.ts";
+import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
-import type { Stream } from "./stream.ts";
 
 export interface StoredMessage {
   readonly sequence: Position;
@@ -29,8 +29,8 @@ export interface StoredMessage {
  */
 export class Feed {
   readonly #settings: NatsSettings;
-  readonly #stream: Stream;
-  readonly #link: Link;
+  readonly #stream: NatsStream;
+  readonly #link: NatsLink;
   #expected: Position;
   /** A jump was seen at this sequence: once more from there, before it is believed. */
   #doubted: Position | undefined;
@@ -40,10 +40,10 @@ export class Feed {
   #movedAt = performance.now();
   #reason = "";
 
-  constructor(settings: NatsSettings, stream: Stream, first: Position) {
+  constructor(settings: NatsSettings, stream: NatsStream, first: Position) {
     this.#settings = settings;
     this.#stream = stream;
-    this.#link = Link.of(settings.connection);
+    this.#link = NatsLink.of(settings.connection);
     this.#expected = first;
   }
 

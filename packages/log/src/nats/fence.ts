@@ -3,9 +3,9 @@ import { IN_FLIGHT_MAX, NATS_RETRY_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { logFailed } from "./errors.ts";
 import { BREAK, encodeMessage, FENCE } from "./message.ts";
+import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 import { Pipeline, type Waiter } from "./pipeline.ts";
-import type { Stream } from "./stream.ts";
 
 export interface Fenced {
   readonly pipeline: Pipeline;
@@ -28,7 +28,7 @@ export interface Fenced {
  */
 export async function setFence(
   settings: NatsSettings,
-  stream: Stream,
+  stream: NatsStream,
   owner: string,
 ): Promise<Fenced> {
   const endAt = performance.now() + settings.deadlineMs;
@@ -58,7 +58,7 @@ function nameOf(owner: string): Uint8Array {
 
 async function tryFence(
   settings: NatsSettings,
-  stream: Stream,
+  stream: NatsStream,
   owner: string,
   end: Position,
 ): Promise<Fenced | SluiceError> {

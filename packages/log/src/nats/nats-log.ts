@@ -3,9 +3,9 @@ import type { StreamInfo } from "@nats-io/jetstream";
 import type { SluiceError } from "@sluice/protocol";
 import { checkRange } from "../block-cache.ts";
 import { invalid } from "../errors.ts";
-import { Life } from "../life.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Batch, Log, Position, Span } from "../log.ts";
+import { LogStage } from "../log-stage.ts";
 import { BatchReader } from "./batch-reader.ts";
 import { flawedMessage, logFailed, streamDamaged, toLogError } from "./errors.ts";
 import { setFence } from "./fence.ts";
@@ -21,11 +21,11 @@ import {
   TRIM,
 } from "./message.ts";
 import { MessageCache } from "./message-cache.ts";
+import { NatsStream } from "./nats-stream.ts";
 import { type NatsLogOptions, type NatsSettings, parseNatsOptions } from "./options.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { replayStream } from "./replay.ts";
 import { Spans } from "./spans.ts";
-import { Stream } from "./stream.ts";
 import { Tail } from "./tail.ts";
 
 const NO_BODY = new Uint8Array(0);
@@ -40,14 +40,14 @@ const NO_BODY = new Uint8Array(0);
  */
 export class NatsLog implements Log {
   readonly #settings: NatsSettings;
-  readonly #stream: Stream;
+  readonly #stream: NatsStream;
   readonly #tail: Tail;
   readonly #failure = Promise.withResolvers<SluiceError>();
   /** Undefined while the log is only followed. */
   #pipeline: Pipeline | undefined;
   /** Where the own fence begins. */
   #fence = 0;
-  readonly #life = new Life();
+  readonly #stage = new LogStage();
   readonly #spans: Spans;
   readonly #cache: MessageCache;
   /** Messages that are being read, by sequence: whoever wants the same waits for the same. */
@@ -58,7 +58,7 @@ export class NatsLog implements Log {
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  private constructor(settings: NatsSettings, stream: Stream, info: StreamInfo) {
+  private constructor(settings: NatsSettings, stream: NatsStream, info: StreamInfo) {
     this.#settings = settings;
     this.#stream = stream;
     this.#tail = new Tail(stream);
@@ -71,7 +71,7 @@ export class NatsLog implements Log {
     const settings = parseNatsOptions(options);
     let log: NatsLog | undefined;
     try {
-      const stream = await Stream.open(settings);
+      const stream = await NatsStream.open(settings);
       const info = await stream.info();
       // Before the fence, of which every try would leave another one.
       checkWhole(info);
@@ -88,7 +88,7 @@ export class NatsLog implements Log {
   static async follow(options: NatsLogOptions): Promise<NatsLog> {
     const settings = parseNatsOptions(options);
     try {
-      const stream = await Stream.open(settings);
+      const stream = await NatsStream.open(settings);
       return new NatsLog(settings, stream, await stream.info());
     } catch (error) {
       throw toLogError(settings.stream, "opening", error);
@@ -112,7 +112,7 @@ export class NatsLog implements Log {
     const info = await this.#stream.info();
     checkWhole(info);
     const { first_seq } = info.state;
-    if (this.#life.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
+    if (this.#stage.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
       throw logFailed(
         this.#stream.name,
         "replaying",
@@ -149,13 +149,13 @@ export class NatsLog implements Log {
   }
 
   replay(): AsyncGenerator<Batch, void, undefined> {
-    this.#life.beginReplay();
+    this.#stage.beginReplay();
     return this.#replay();
   }
 
   append(facts: Uint8Array): Promise<Position> {
     const pipeline = this.#pipeline;
-    const refusal = this.#life.refusalOf(facts) ?? pipeline?.error;
+    const refusal = this.#stage.refusalOf(facts) ?? pipeline?.error;
     if (refusal !== undefined || pipeline === undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       const { connection } = this.#settings;
@@ -177,7 +177,7 @@ export class NatsLog implements Log {
   }
 
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     if (!this.#spans.has(position)) throw invalid("position", position, "a position that is kept");
     const message = this.#cache.get(position);
     if (message === undefined) return this.#read(position, offset, length);
@@ -232,9 +232,9 @@ export class NatsLog implements Log {
       const parts = reader.lastParts;
       this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
       yield batch;
-      if (this.#life.isClosed) break;
+      if (this.#stage.isClosed) break;
     }
-    this.#life.endReplay();
+    this.#stage.endReplay();
     this.#isReplayed = true;
     this.#replayedAt = storedAt;
   }
@@ -286,7 +286,7 @@ export class NatsLog implements Log {
   }
 
   async #trim(before: Position): Promise<void> {
-    this.#life.checkReady();
+    this.#stage.checkReady();
     const end = this.#spans.trimmed(before);
     const pipeline = this.#pipeline!;
     if (pipeline.error !== undefined) throw pipeline.error;
@@ -310,7 +310,7 @@ export class NatsLog implements Log {
   }
 
   async #close(): Promise<void> {
-    this.#life.close();
+    this.#stage.close();
     this.#tail.giveUp();
     await this.#trimming;
     await this.#pipeline?.settled();

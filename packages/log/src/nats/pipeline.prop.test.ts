@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import fc from "fast-check";
+import type { NatsStream } from "./nats-stream.ts";
 import { parseNatsOptions } from "./options.ts";
 import { Pipeline } from "./pipeline.ts";
-import type { Stream } from "./stream.ts";
 
 const WRONG_LAST_SEQUENCE = { code: 400, err_code: 10_071, description: "wrong last sequence" };
 const ACK_WAIT_MS = 500;
@@ -63,7 +63,7 @@ class World {
       deadlineMs: DEADLINE_MS,
     });
     const stream = { name: "model", readFromLeader: (at: number) => this.#read(at) };
-    this.pipeline = new Pipeline(settings, stream as unknown as Stream, "owner", 0);
+    this.pipeline = new Pipeline(settings, stream as unknown as NatsStream, "owner", 0);
   }
 
   put(): void {

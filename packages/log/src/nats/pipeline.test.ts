@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NatsConnection } from "@nats-io/transport-node";
+import type { NatsStream } from "./nats-stream.ts";
 import { parseNatsOptions } from "./options.ts";
 import { Pipeline } from "./pipeline.ts";
-import type { Stream } from "./stream.ts";
 
 /** A connection that tells what is subscribed to, and answers nothing. */
 function connectionWith(options: { inboxPrefix?: string }, subjects: string[]): NatsConnection {
@@ -28,7 +28,7 @@ test("answers come to where the connection may listen", () => {
     const subjects: string[] = [];
     const connection = connectionWith(options, subjects);
     const settings = parseNatsOptions({ connection, stream: "one", replicas: 1 });
-    const pipeline = new Pipeline(settings, {} as Stream, "owner", 0);
+    const pipeline = new Pipeline(settings, {} as NatsStream, "owner", 0);
     assert.equal(subjects.length, 1);
     assert.ok(subjects[0]!.startsWith(prefix), subjects[0]);
     pipeline.close();

@@ -9,9 +9,9 @@ import type { SluiceError } from "@sluice/protocol";
 import { IN_FLIGHT_MAX, NATS_RETRY_MS, NATS_RETRY_MS_MAX } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { isPassingAnswer, logFailed, NO_ANSWER, NO_LEADER, NOT_CONNECTED } from "./errors.ts";
-import { Link } from "./link.ts";
+import { NatsLink } from "./nats-link.ts";
+import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
-import type { Stream } from "./stream.ts";
 
 const WRONG_LAST_SEQUENCE = 10_071;
 
@@ -55,8 +55,8 @@ interface Answer {
 export class Pipeline {
   readonly failed: Promise<SluiceError>;
   readonly #settings: NatsSettings;
-  readonly #stream: Stream;
-  readonly #link: Link;
+  readonly #stream: NatsStream;
+  readonly #link: NatsLink;
   readonly #owner: string;
   readonly #inbox: string;
   readonly #answers: Subscription;
@@ -78,7 +78,7 @@ export class Pipeline {
   #sentAt = 0;
   readonly #onEmpty: (() => void)[] = [];
 
-  constructor(settings: NatsSettings, stream: Stream, owner: string, last: Position) {
+  constructor(settings: NatsSettings, stream: NatsStream, owner: string, last: Position) {
     this.#settings = settings;
     this.#stream = stream;
     this.#owner = owner;
@@ -86,7 +86,7 @@ export class Pipeline {
     this.failed = new Promise((resolve) => {
       this.#tellFailed = resolve;
     });
-    this.#link = Link.of(settings.connection);
+    this.#link = NatsLink.of(settings.connection);
     this.#inbox = inboxOf(settings.connection);
     this.#answers = settings.connection.subscribe(`${this.#inbox}.*.*`, {
       callback: (error, message) => {

@@ -3,8 +3,8 @@ import type { Batch, Position } from "../log.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import { logFailed, streamDamaged } from "./errors.ts";
 import { Feed } from "./feed.ts";
+import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
-import type { Stream } from "./stream.ts";
 
 /**
  * All batches from the stream's first message up to the one that `isLast` calls the last. Tells of
@@ -12,7 +12,7 @@ import type { Stream } from "./stream.ts";
  */
 export async function* replayStream(
   settings: NatsSettings,
-  stream: Stream,
+  stream: NatsStream,
   reader: BatchReader,
   isLast: (sequence: Position) => boolean | Promise<boolean>,
   onRead: (storedAt: number) => void,

@@ -1,20 +1,20 @@
 import { FOLLOW_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
-import type { Stream } from "./stream.ts";
+import type { NatsStream } from "./nats-stream.ts";
 
 /**
  * Where a replay ends. A log that is only followed has no end: the replay waits for more at what is
  * the end for the moment, until the log is taken over and the end is known, or given up.
  */
 export class Tail {
-  readonly #stream: Stream;
+  readonly #stream: NatsStream;
   readonly #reached = Promise.withResolvers<void>();
   readonly #decided = Promise.withResolvers<void>();
   /** The last that is known to be there. */
   #known: Position = 0;
   #end: Position | undefined;
 
-  constructor(stream: Stream) {
+  constructor(stream: NatsStream) {
     this.#stream = stream;
   }
 

@@ -4,7 +4,7 @@ import { NatsLog } from "../nats/nats-log.ts";
 import type { NatsLogOptions } from "../nats/options.ts";
 
 /** What a writer was told, and what it had asked for: batches numbered from 0. */
-export class Load {
+export class AppendLoad {
   readonly #log: Log;
   readonly #sizeOf: (number: number) => number;
   readonly confirmed: Position[] = [];
@@ -56,7 +56,7 @@ export function numbered(number: number, sizeBytes: number): Uint8Array {
 }
 
 /** Every confirmed batch is there once, where it was said to be, and all are in order. */
-export async function checkReplay(log: Log, { confirmed, asked }: Load): Promise<number> {
+export async function checkReplay(log: Log, { confirmed, asked }: AppendLoad): Promise<number> {
   let next = 0;
   for await (const { position, facts } of log.replay()) {
     const number = Buffer.from(facts).readUInt32LE();

@@ -45,10 +45,10 @@ export async function parseBody(bytes: Buffer, shape: BodyShape): Promise<unknow
 /** Yields, after each slice, the position in the body. */
 export function* sliceBody(bytes: Buffer, shape: BodyShape): Generator<number, unknown> {
   checkText(bytes);
-  return yield* new Reading(bytes, shape).body();
+  return yield* new BodyReader(bytes, shape).body();
 }
 
-class Reading {
+class BodyReader {
   readonly #scanner: JsonScanner;
   readonly #shape: BodyShape;
   /** The whole as a text where each byte is a character; else each part is decoded alone. */

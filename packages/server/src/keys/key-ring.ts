@@ -3,8 +3,8 @@
  * a check costs a hash and a revocation bites at the next call; the store is what a restart reads.
  */
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { Bucket } from "../bucket.ts";
 import { KEYS_MAX } from "../limits.ts";
+import { RequestBucket } from "../request-bucket.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
 import { KeyWatchers } from "./key-watchers.ts";
 import { parseKeyChange, parseNewKey } from "./new-key.ts";
@@ -60,7 +60,7 @@ export class KeyRing {
   #records = new Map<string, KeyRecord>();
   /** What was revoked here stays so, whatever is read that was written before. */
   readonly #revoked = new Set<string>();
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, RequestBucket>();
   readonly #options: KeyRingOptions;
   readonly #root: Sealed | undefined;
   readonly #now: () => number;
@@ -134,12 +134,12 @@ export class KeyRing {
     };
   }
 
-  #bucketOf(id: string): Bucket | undefined {
+  #bucketOf(id: string): RequestBucket | undefined {
     const known = this.#buckets.get(id);
     if (known !== undefined) return known;
     const perSecond = this.#records.get(id)?.requestsPerSecond ?? this.#options.requestsPerSecond;
     if (perSecond === undefined) return undefined;
-    const bucket = new Bucket(perSecond);
+    const bucket = new RequestBucket(perSecond);
     this.#buckets.set(id, bucket);
     return bucket;
   }

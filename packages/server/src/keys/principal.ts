@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/protocol";
-import type { Bucket } from "../bucket.ts";
+import type { RequestBucket } from "../request-bucket.ts";
 import { EVERYTHING, type Grant } from "./grant.ts";
 
 /** Somebody who calls, and what they may do at this moment. */
@@ -24,7 +24,7 @@ export function unauthorized(message: string): SluiceError {
   return new SluiceError("UNAUTHORIZED", message);
 }
 
-export function chargeBucket(bucket: Bucket | undefined): void {
+export function chargeBucket(bucket: RequestBucket | undefined): void {
   const retryAfterMs = bucket?.take(1) ?? 0;
   if (retryAfterMs === 0) return;
   throw new SluiceError("RATE_LIMITED", "this key has made too many requests", { retryAfterMs });

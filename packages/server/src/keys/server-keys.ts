@@ -1,4 +1,4 @@
-import type { Desk } from "../desk.ts";
+import type { BrokerAccess } from "../broker-access.ts";
 import type { CreatedKey, KeyInfo } from "./key-ring.ts";
 import type { KeyChange, NewKey } from "./new-key.ts";
 import { ANYONE } from "./principal.ts";
@@ -12,11 +12,11 @@ export interface ServerKeys {
   revoke(id: string): Promise<void>;
 }
 
-export function serverKeys(desk: Desk): ServerKeys {
+export function serverKeys(access: BrokerAccess): ServerKeys {
   return {
-    list: async () => (await desk.openedKeys()).list(ANYONE),
-    create: async (key) => (await desk.openedKeys()).create(key, ANYONE),
-    set: async (id, change) => (await desk.openedKeys()).set(id, change, ANYONE),
-    revoke: async (id) => (await desk.openedKeys()).revoke(id, ANYONE),
+    list: async () => (await access.openedKeys()).list(ANYONE),
+    create: async (key) => (await access.openedKeys()).create(key, ANYONE),
+    set: async (id, change) => (await access.openedKeys()).set(id, change, ANYONE),
+    revoke: async (id) => (await access.openedKeys()).revoke(id, ANYONE),
   };
 }

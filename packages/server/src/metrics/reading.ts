@@ -13,7 +13,7 @@ interface Value {
  * A metric that is read when somebody asks, from figures that are counted elsewhere: nothing is
  * counted twice, and what nobody asks for costs nothing.
  */
-class Reading {
+class ReadMetric {
   readonly #name: string;
   readonly #help: string;
   readonly #type: "gauge" | "counter" | "histogram";
@@ -42,7 +42,7 @@ class Reading {
 /** Readings under their names, made when they are first set. */
 export class Readings {
   readonly #registry: Registry;
-  readonly #byName = new Map<string, Reading>();
+  readonly #byName = new Map<string, ReadMetric>();
 
   constructor(registry: Registry) {
     this.#registry = registry;
@@ -74,10 +74,10 @@ export class Readings {
     values.push({ labels, value: total, metricName: `${name}_count` });
   }
 
-  #of(name: string, help: string, type: "gauge" | "counter" | "histogram"): Reading {
+  #of(name: string, help: string, type: "gauge" | "counter" | "histogram"): ReadMetric {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const reading = new Reading(name, help, type);
+    const reading = new ReadMetric(name, help, type);
     this.#byName.set(name, reading);
     this.#registry.registerMetric(reading as unknown as Metric);
     return reading;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import type { Broker, OverviewItem } from "@sluice/protocol";
-import { History } from "../history/history.ts";
+import { QueueHistories } from "../history/queue-histories.ts";
 import { start } from "../testing/start.ts";
 import { readOverview } from "./overview.ts";
 
@@ -28,7 +28,7 @@ test("a queue that stands still says why, those that need somebody come first", 
   await broker.add("gated", [{ payload, gates: ["smtp"] }]);
   const consumer = await broker.consume("gated", { worker: "w", credits: 1 }, () => {});
   const before = Date.now();
-  const { items } = await readOverview(broker, new History(), {});
+  const { items } = await readOverview(broker, new QueueHistories(), {});
   assert.deepEqual(
     items.map(({ name, standing }) => [name, standing?.reason]),
     [
@@ -59,7 +59,7 @@ test("all the gates that keep a queue are told, those first that keep most lanes
     await broker.add("q", [{ payload, fairnessKey, gates: ["shut"] }]);
   }
   const consumer = await broker.consume("q", { worker: "w", credits: 1 }, () => {});
-  const { items } = await readOverview(broker, new History(), {});
+  const { items } = await readOverview(broker, new QueueHistories(), {});
   const { gates, gatesTotal } = of(items, "q").standing!;
   assert.equal(gatesTotal, 2);
   assert.deepEqual(gates?.[0], { gate: "shut", part: "rate", lanes: 2 }, "closed: no end is known");
@@ -68,8 +68,8 @@ test("all the gates that keep a queue are told, those first that keep most lanes
 });
 
 /** Two moments, a second apart, in which this was counted. */
-async function moments(broker: Broker, work: () => Promise<void>): Promise<History> {
-  const history = new History();
+async function moments(broker: Broker, work: () => Promise<void>): Promise<QueueHistories> {
+  const history = new QueueHistories();
   history.record(1_000, (await broker.queues()).items, []);
   await work();
   history.record(2_000, (await broker.queues()).items, []);
@@ -110,7 +110,7 @@ test("a queue with nothing due tells when the next job is", async (t) => {
     { payload, delayMs: 90_000 },
     { payload, delayMs: 60_000 },
   ]);
-  const { items } = await readOverview(broker, new History(), {});
+  const { items } = await readOverview(broker, new QueueHistories(), {});
   const { reason, until } = of(items, "q").standing!;
   assert.equal(reason, "delayed");
   assert.ok(Math.abs(until! - Date.now() - 60_000) < 10_000);
@@ -137,7 +137,7 @@ test("workers that are all busy are told when nothing ends", async (t) => {
   const [job] = await broker.lease("q", { max: 1 });
   await broker.nack([{ lease: job!.lease, error: "boom" }]);
   await broker.lease("q", { max: 1 });
-  const history = new History();
+  const history = new QueueHistories();
   for (const now of [1_000, 2_000]) history.record(now, (await broker.queues()).items, []);
   const { items } = await readOverview(broker, history, {});
   assert.deepEqual(of(items, "q").standing, { reason: "busy" });
@@ -153,7 +153,7 @@ test("1,000 queues come a page at a time, searched and sorted here", async (t) =
   const broker = await opened(t);
   for (let i = 0; i < 1_000; i++) await broker.setQueue(`q${String(i).padStart(3, "0")}`, {});
   await broker.add("q700", [{ payload }]);
-  const history = new History();
+  const history = new QueueHistories();
   const seen = new Set<string>();
   let cursor: number | undefined = 0;
   while (cursor !== undefined) {
@@ -175,7 +175,7 @@ test("1,000 queues come a page at a time, searched and sorted here", async (t) =
 test("lines come with a new moment and are left out until the next", async (t) => {
   const broker = await opened(t);
   await broker.setQueue("q", {});
-  const history = new History();
+  const history = new QueueHistories();
   history.record(0, (await broker.queues()).items, []);
   const first = await readOverview(broker, history, {});
   assert.equal(first.items[0]?.sparks?.waiting.at(-1), 0);

@@ -8,7 +8,7 @@ import {
   type SeriesName,
   type StandingReason,
 } from "@sluice/protocol";
-import type { History } from "../history/history.ts";
+import type { QueueHistories } from "../history/queue-histories.ts";
 import { GATED_LOOK_MS_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
 import { explain, guessStanding, type Motion } from "./standing.ts";
 
@@ -35,7 +35,7 @@ interface Line {
 
 export async function readOverview(
   broker: Broker,
-  history: History,
+  history: QueueHistories,
   query: OverviewQuery,
 ): Promise<Overview> {
   const { limit = OVERVIEW_PAGE_MAX / 2, cursor = 0, sort = "attention" } = query;
@@ -76,7 +76,7 @@ export async function readOverview(
   return overview;
 }
 
-function motionOf(history: History, queue: string): Motion {
+function motionOf(history: QueueHistories, queue: string): Motion {
   return {
     isKnown: history.tick >= 1,
     outRate: history.last(queue, "out"),
@@ -96,10 +96,10 @@ const most =
   (value: (line: Line) => number): Order =>
   (a, b) =>
     value(b) - value(a) || byName(a, b);
-const byRate = (name: SeriesName) => (history: History) =>
+const byRate = (name: SeriesName) => (history: QueueHistories) =>
   most(({ info }) => history.last(info.name, name));
 
-const ORDERS: Record<(typeof OVERVIEW_SORTS)[number], (history: History) => Order> = {
+const ORDERS: Record<(typeof OVERVIEW_SORTS)[number], (history: QueueHistories) => Order> = {
   attention: () => (a, b) =>
     urgency(b) - urgency(a) || b.info.stats.waiting - a.info.stats.waiting || byName(a, b),
   name: () => byName,
@@ -128,7 +128,7 @@ function urgency({ reason, motion }: Line): number {
 
 function itemOf(
   { name, stats, config }: QueueInfo,
-  history: History,
+  history: QueueHistories,
   byName: ReadonlyMap<string, QueueInfo>,
   tick: number | undefined,
 ): OverviewItem {
@@ -149,7 +149,7 @@ function itemOf(
   return item;
 }
 
-function totalsOf(all: readonly QueueInfo[], history: History): Overview["totals"] {
+function totalsOf(all: readonly QueueInfo[], history: QueueHistories): Overview["totals"] {
   const totals = { queues: all.length, waiting: 0, running: 0, inRate: 0, outRate: 0 };
   for (const { name, stats } of all) {
     totals.waiting += stats.waiting;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { History } from "../history/history.ts";
+import type { QueueHistories } from "../history/queue-histories.ts";
 import { SERIES } from "../history/queue-series.ts";
 import { OVERVIEW_PAGE_MAX } from "../limits.ts";
 import { OVERVIEW_SORTS, type OverviewQuery, readOverview } from "../overview/overview.ts";
@@ -91,7 +91,7 @@ const HISTORY: Schema = object({
 export function overviewRoutes(
   app: FastifyInstance,
   context: RouteContext,
-  history: History,
+  history: QueueHistories,
 ): void {
   app.route<{ Querystring: OverviewQuery }>({
     method: "GET",

@@ -20,7 +20,7 @@ import type { Logger } from "pino";
 import { BodyBudget } from "../body/body-budget.ts";
 import { type BodyShape, parseBody, parseWhole } from "../body/parse-body.ts";
 import { readBody } from "../body/read-body.ts";
-import { Failures } from "../keys/failures.ts";
+import { KeyFailures } from "../keys/key-failures.ts";
 import { ANYONE, type Principal } from "../keys/principal.ts";
 import { BODY_BYTES_SMALL_MAX, type Limits, PARAM_CHARS_MAX } from "../limits.ts";
 import { answerBroken } from "./broken.ts";
@@ -73,7 +73,7 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   const log = openLog(typeof options.log === "string" ? { level: options.log } : options.log);
   const rules = rulesOf(options, gatekeeper.hasKeys);
   const closing = new AbortController();
-  const verify = verifier(gatekeeper, new Failures(limits.keyFailuresPerMinute));
+  const verify = verifier(gatekeeper, new KeyFailures(limits.keyFailuresPerMinute));
   const app = newApp(options, limits, log);
   app.addHook("onRequest", async (request, reply) => {
     request.response = reply.raw;
@@ -185,7 +185,7 @@ function enter(
   request.principal = isFree ? ANYONE : verify(keyOf(request), request.ip);
 }
 
-function verifier(gatekeeper: Gatekeeper, failures: Failures): Shell["verify"] {
+function verifier(gatekeeper: Gatekeeper, failures: KeyFailures): Shell["verify"] {
   return (key, address) => {
     try {
       return gatekeeper.verify(key);

@@ -62,7 +62,7 @@ export function serveStream(
   httpServer: HttpServer | HttpsServer,
   options: StreamOptions,
 ): StreamServer {
-  const stream = new Stream(options);
+  const stream = new StreamConnections(options);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (stream.upgrade(request, socket, head)) return;
     // Another path may be somebody else's; when there is nobody else it is refused.
@@ -84,7 +84,7 @@ export function serveStream(
   };
 }
 
-class Stream {
+class StreamConnections {
   readonly #options: StreamOptions;
   readonly #sessions: Sessions<IncomingMessage>;
   readonly #perAddress = new Map<string, number>();

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { Bucket } from "../bucket.ts";
+import { RequestBucket } from "../request-bucket.ts";
 import {
   GREETING_MESSAGES_MAX,
   MESSAGES_BURST,
@@ -21,7 +21,7 @@ export class WsSocket implements ServerSocket {
   onheard: () => void = () => {};
   /** Messages that may still come before the welcome; afterwards the bucket decides. */
   #greetings = GREETING_MESSAGES_MAX;
-  #messages: Bucket | undefined = undefined;
+  #messages: RequestBucket | undefined = undefined;
   #isClosed = false;
 
   constructor(ws: WebSocket) {
@@ -40,7 +40,7 @@ export class WsSocket implements ServerSocket {
   }
 
   greeted(): void {
-    this.#messages = new Bucket(MESSAGES_PER_SECOND_MAX, undefined, MESSAGES_BURST);
+    this.#messages = new RequestBucket(MESSAGES_PER_SECOND_MAX, undefined, MESSAGES_BURST);
   }
 
   /** False: there were too many, and the connection is closed. */

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { jobserverScene, retrackerScene, torznabScene } from "../app-scenes.ts";
 import { type Look, launch, open } from "../browser.ts";
-import { furnish } from "../scene.ts";
-import { Server } from "../server.ts";
+import { fillServer } from "../scene.ts";
+import { DashboardServer } from "../server.ts";
 
 const LOOKS: Readonly<Record<string, Look>> = {
   light: { scheme: "light" },
@@ -19,8 +19,8 @@ const FEED_MS = Number(process.env.SHOTS_FEED_MS ?? 45_000);
 
 const folder = resolve(process.argv[2] ?? "shots");
 mkdirSync(folder, { recursive: true });
-await using server = await Server.start("--demo", "--durability", "memory");
-const { failedId } = await furnish(server);
+await using server = await DashboardServer.start("--demo", "--durability", "memory");
+const { failedId } = await fillServer(server);
 console.log(`the demo runs for ${FEED_MS / 1000} s`);
 await new Promise((done) => setTimeout(done, FEED_MS));
 await using browser = await launch();
@@ -66,7 +66,7 @@ async function shoot(page: Page, look: string, view: string, path: string, ready
 }
 
 async function shootLogin(): Promise<void> {
-  await using locked = await Server.start("--keys", "--durability", "memory");
+  await using locked = await DashboardServer.start("--keys", "--durability", "memory");
   for (const [name, look] of Object.entries(LOOKS)) {
     const { page } = await open(browser, locked.address, look);
     await shoot(page, name, "login", "", "API key");

@@ -1,10 +1,10 @@
 import type { Session } from "@sluice/protocol";
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import type { Line, LineState } from "./pulse.ts";
+import type { PulseConnection, PulseState } from "./pulse.ts";
 
 export interface Place {
-  readonly line: Line;
+  readonly line: PulseConnection;
   readonly session: Session;
   /** Says what was done, where everybody who uses the page hears it. */
   say(text: string): void;
@@ -20,7 +20,7 @@ export function usePlace(): Place {
   return place;
 }
 
-export function useLineState(line: Line): LineState {
+export function useLineState(line: PulseConnection): PulseState {
   const [state, setState] = useState(line.state);
   useEffect(() => {
     setState(line.state);

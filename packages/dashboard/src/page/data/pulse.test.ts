@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Line, type PulseEvent, type Source, STALE_MS } from "./pulse.ts";
+import { PulseConnection, type PulseEvent, type Source, STALE_MS } from "./pulse.ts";
 
 class FakeSource implements Source {
   readonly #heard = new Map<string, (event: { data?: string }) => void>();
@@ -24,7 +24,7 @@ const WALL = 1_000_000_000;
 function scene() {
   const sources: FakeSource[] = [];
   let now = 0;
-  const line = new Line({
+  const line = new PulseConnection({
     open: () => {
       const source = new FakeSource();
       sources.push(source);

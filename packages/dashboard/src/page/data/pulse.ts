@@ -7,7 +7,7 @@
  *   resting      nobody looks at the page: the line is closed, as a browser has few of them
  */
 
-export type LineState = "connecting" | "live" | "stale" | "resting";
+export type PulseState = "connecting" | "live" | "stale" | "resting";
 
 export interface PulseEvent {
   at: number;
@@ -21,7 +21,7 @@ export interface Source {
   close(): void;
 }
 
-export interface LineOptions {
+export interface PulseOptions {
   open: () => Source;
   now?: () => number;
   /** The time on this machine's wall. */
@@ -37,27 +37,27 @@ const REOPEN_MS = 2_000;
 /** Less than this may be the way of a pulse, and is no difference to a reader. */
 const SKEW_MS = 2_000;
 
-export class Line {
+export class PulseConnection {
   readonly #open: () => Source;
   readonly #now: () => number;
   readonly #heard = new Set<Heard>();
   readonly #watchers = new Set<() => void>();
   #source: Source | undefined;
-  #state: LineState = "connecting";
+  #state: PulseState = "connecting";
   #lastAt: number;
   #openedAt = 0;
   #isBroken = false;
   readonly #wall: () => number;
   #aheadMs = 0;
 
-  constructor({ open, now = () => performance.now(), wall = Date.now }: LineOptions) {
+  constructor({ open, now = () => performance.now(), wall = Date.now }: PulseOptions) {
     this.#open = open;
     this.#now = now;
     this.#wall = wall;
     this.#lastAt = now();
   }
 
-  get state(): LineState {
+  get state(): PulseState {
     return this.#state;
   }
 
@@ -136,7 +136,7 @@ export class Line {
     this.#source = undefined;
   }
 
-  #become(state: LineState): void {
+  #become(state: PulseState): void {
     if (this.#state === state) return;
     this.#state = state;
     for (const watcher of this.#watchers) watcher();

@@ -14,28 +14,28 @@ import { SluiceError } from "@sluice/protocol";
 import { DUPLICATE_WINDOW_MS, NATS_RETRY_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
-import { Link } from "./link.ts";
+import { NatsLink } from "./nats-link.ts";
 import type { NatsSettings } from "./options.ts";
 
 /** What the log asks of its stream beside appends. Each call is made again until a deadline. */
-export class Stream {
+export class NatsStream {
   readonly name: string;
   readonly #settings: NatsSettings;
   readonly manager: JetStreamManager;
-  readonly #link: Link;
+  readonly #link: NatsLink;
 
   private constructor(settings: NatsSettings, manager: JetStreamManager) {
     this.name = settings.stream;
     this.#settings = settings;
     this.manager = manager;
-    this.#link = Link.of(settings.connection);
+    this.#link = NatsLink.of(settings.connection);
   }
 
   /** Opens the stream, which is made when it does not exist. */
-  static async open(settings: NatsSettings): Promise<Stream> {
+  static async open(settings: NatsSettings): Promise<NatsStream> {
     const { connection, ackWaitMs } = settings;
     const options = { checkAPI: false, timeout: ackWaitMs };
-    const stream = new Stream(settings, await jetstreamManager(connection, options));
+    const stream = new NatsStream(settings, await jetstreamManager(connection, options));
     checkConfig(await stream.#ensure());
     return stream;
   }

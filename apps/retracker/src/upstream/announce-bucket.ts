@@ -1,5 +1,5 @@
 /** Tokens that come at a rate and are taken one by one; it starts full. */
-export class TokenBucket {
+export class AnnounceBucket {
   readonly #perSecond: number;
   readonly #burst: number;
   #level: number;

@@ -5,7 +5,7 @@ import { openBroker } from "@sluice/broker";
 import { FakeClock } from "@sluice/client";
 import { MemoryLog } from "@sluice/log";
 import { HISTORY_EVERY_MS } from "../limits.ts";
-import { keepHistory } from "./sampler.ts";
+import { keepHistory } from "./keep-history.ts";
 
 test("queues are sampled at intervals of the clock until the server closes", async (t) => {
   const clock = new FakeClock();

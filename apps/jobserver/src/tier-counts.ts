@@ -17,7 +17,7 @@ export interface WaitingJob {
   readonly addedAt: number;
 }
 
-export class TierBook {
+export class TierCounts {
   readonly name: string;
   enqueued = 0;
   started = 0;

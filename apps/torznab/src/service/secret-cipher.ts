@@ -11,7 +11,7 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export class Vault {
+export class SecretCipher {
   readonly #key: Buffer;
 
   constructor(key: Buffer) {
@@ -19,7 +19,7 @@ export class Vault {
   }
 
   /** Reads the key file, or makes it when there is none. */
-  static async open(path: string): Promise<Vault> {
+  static async open(path: string): Promise<SecretCipher> {
     try {
       const file = await open(path, "wx", 0o600);
       try {
@@ -32,7 +32,7 @@ export class Vault {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
     const key = await readFile(path);
-    if (key.length === KEY_BYTES) return new Vault(key);
+    if (key.length === KEY_BYTES) return new SecretCipher(key);
     const message = `the key file ${path} must hold ${KEY_BYTES} bytes, it holds ${key.length}`;
     throw new SluiceError("INVALID", message, { field: "keyFile", value: path });
   }
@@ -45,7 +45,7 @@ export class Vault {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /** Undefined for what this vault has not sealed. */
+  /** Undefined for what this cipher has not sealed. */
   unseal(purpose: string, token: string): string | undefined {
     const bytes = Buffer.from(token, "base64url");
     if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;

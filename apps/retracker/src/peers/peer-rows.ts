@@ -30,7 +30,7 @@ const KEY = 96;
 const USED = 1;
 const SEEDER = 2;
 
-export class Rows {
+export class PeerRows {
   readonly #blocks: Buffer[] = [];
   #free: number[] = [];
   #end = 0;

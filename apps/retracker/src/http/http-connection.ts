@@ -53,7 +53,7 @@ export interface HttpServerOptions {
   readonly limits?: HttpLimits;
 }
 
-export class Connection {
+export class HttpConnection {
   /** The address of the other end, 4 or 16 bytes. */
   readonly address: string;
   readonly #socket: Socket;

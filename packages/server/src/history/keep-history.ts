@@ -1,14 +1,14 @@
 import { allQueues, type Broker, type Clock, SystemClock, type Timer } from "@sluice/protocol";
 import { HISTORY_EVERY_MS, HISTORY_QUEUES_MAX } from "../limits.ts";
-import { History } from "./history.ts";
+import { QueueHistories } from "./queue-histories.ts";
 
 /** The chore that samples all queues at intervals. Answers where it writes the samples down. */
 export function keepHistory(
   ready: () => Broker,
   closing: AbortSignal,
   clock: Clock = new SystemClock(),
-): History {
-  const history = new History();
+): QueueHistories {
+  const history = new QueueHistories();
   let timer: Timer;
   // The next sample is set when the last is taken: one that waits for a partition delays the next.
   const sampleAt = (time: number): void => {
@@ -24,7 +24,7 @@ export function keepHistory(
   return history;
 }
 
-async function sample(ready: () => Broker, history: History, clock: Clock): Promise<void> {
+async function sample(ready: () => Broker, history: QueueHistories, clock: Clock): Promise<void> {
   const broker = ready();
   // A partition that moves is back in a moment: only one that stays away is done without.
   const all = await allQueues(broker).catch(() => allQueues(broker, { partial: true }));

@@ -12,7 +12,7 @@ import { FACTS_BYTES_MAX } from "./limits.ts";
  */
 type Stage = "opened" | "replaying" | "ready" | "closed";
 
-export class Life {
+export class LogStage {
   #stage: Stage = "opened";
 
   beginReplay(): void {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { QueueInfo, QueueTimes } from "@sluice/protocol";
 import { HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
-import { History, quantile } from "./history.ts";
+import { QueueHistories, quantile } from "./queue-histories.ts";
 
 function queue(name: string, stats: Partial<QueueInfo["stats"]> = {}): QueueInfo {
   const zero = { waiting: 0, added: 0, finished: 0, failed: 0, retried: 0, dead: 0 };
@@ -16,7 +16,7 @@ const waits = (name: string, counts: number[]): QueueTimes => ({
 });
 
 test("rates are what came between two moments, a second", () => {
-  const history = new History();
+  const history = new QueueHistories();
   history.record(0, [queue("q", { added: 100 })], [waits("q", [4, 0, 0])]);
   const stats = { added: 150, finished: 20, retried: 5, dead: 5, waiting: 7 };
   history.record(5_000, [queue("q", stats)], [waits("q", [4, 0, 9])]);
@@ -30,7 +30,7 @@ test("rates are what came between two moments, a second", () => {
 });
 
 test("a queue that came later has gaps before, one that is gone has nothing", () => {
-  const history = new History();
+  const history = new QueueHistories();
   history.record(0, [queue("old")], []);
   history.record(1, [queue("old"), queue("new", { waiting: 3 })], []);
   assert.deepEqual(history.spark("new", "waiting", 3), [null, null, 3]);
@@ -39,14 +39,14 @@ test("a queue that came later has gaps before, one that is gone has nothing", ()
 });
 
 test("a queue made anew under its name has no rates below zero", () => {
-  const history = new History();
+  const history = new QueueHistories();
   history.record(0, [queue("q", { added: 100 })], [waits("q", [9])]);
   history.record(1_000, [queue("q", { added: 1 })], [waits("q", [1])]);
   assert.equal(history.last("q", "in"), 0);
 });
 
 test("partitions that go missing or come back are no rate", () => {
-  const history = new History();
+  const history = new QueueHistories();
   history.record(0, [queue("q", { added: 100 })], [waits("q", [9])]);
   history.record(1_000, [queue("q", { added: 40 })], [waits("q", [2])], [3]);
   history.record(2_000, [queue("q", { added: 50 })], [waits("q", [4])], [3]);
@@ -58,7 +58,7 @@ test("partitions that go missing or come back are no rate", () => {
 });
 
 test("no more than half an hour and so many queues are kept", () => {
-  const history = new History();
+  const history = new QueueHistories();
   const queues = Array.from({ length: HISTORY_QUEUES_MAX + 1 }, (_, i) => queue(`q${i}`));
   history.record(0, queues, []);
   assert.deepEqual(history.spark(`q${HISTORY_QUEUES_MAX}`, "waiting", 1), [null]);

@@ -3,7 +3,7 @@ import type { PeerEntry } from "./registry.ts";
 
 export const BUCKET_MS = 5_000;
 
-export class Agenda {
+export class DuePeers {
   readonly #buckets = new Map<number, Set<PeerEntry>>();
 
   /** Moves a peer to a time. */

@@ -13,7 +13,7 @@ export interface HistoryRow {
   readonly error?: string;
 }
 
-export class History {
+export class SearchHistory {
   readonly #store: Store<HistoryRow>;
   readonly #max: number;
   readonly #rows: { key: string; value: HistoryRow }[] = [];
@@ -24,8 +24,8 @@ export class History {
     this.#max = max;
   }
 
-  static async open(sluice: Sluice, max: number): Promise<History> {
-    const history = new History(sluice.store<HistoryRow>("torznab-history"), max);
+  static async open(sluice: Sluice, max: number): Promise<SearchHistory> {
+    const history = new SearchHistory(sluice.store<HistoryRow>("torznab-history"), max);
     for await (const row of history.#store.scan()) history.#rows.push(row);
     history.#sequence = Number(history.#rows.at(-1)?.key ?? 0);
     return history;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { Desk } from "./desk.ts";
+import { BrokerAccess } from "./broker-access.ts";
 import type { KeyPeers } from "./keys/key-ring.ts";
 import { REACH_AGAIN_MS } from "./limits.ts";
 
@@ -17,7 +17,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-test("a desk whose keys are late goes on asking, and is recovering meanwhile", async (t) => {
+test("access to a broker whose keys are late is recovering, and asks for them again", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const broker = await openBroker({ log: new MemoryLog() });
   t.after(() => broker.close());
@@ -32,24 +32,24 @@ test("a desk whose keys are late goes on asking, and is recovering meanwhile", a
       return scan(...args);
     },
   });
-  const desk = new Desk({ broker: late, peers: PEERS }, true, undefined);
-  const first = desk.firstKey();
+  const access = new BrokerAccess({ broker: late, peers: PEERS }, true, undefined);
+  const first = access.firstKey();
   for (let tries = 1; tries <= 100; tries++) {
     await turns();
     assert.equal(asked, tries);
-    assert.throws(() => desk.ready(), { code: "RECOVERING" });
+    assert.throws(() => access.ready(), { code: "RECOVERING" });
     t.mock.timers.tick(REACH_AGAIN_MS);
   }
-  assert.equal((await desk.readiness()).isReady, false);
+  assert.equal((await access.readiness()).isReady, false);
   isAway = false;
   await turns();
   t.mock.timers.tick(REACH_AGAIN_MS);
   const key = (await first)?.key;
   assert.ok(key !== undefined);
-  assert.equal(desk.verify(key).id, key.split("_")[1]);
+  assert.equal(access.verify(key).id, key.split("_")[1]);
 });
 
-test("a desk whose broker is closed while it waits for its keys gives up", async (t) => {
+test("access to a broker that is closed before its keys came gives up", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let code: "DISCONNECTED" | "CLOSED" = "DISCONNECTED";
   const broker = {
@@ -57,12 +57,12 @@ test("a desk whose broker is closed while it waits for its keys gives up", async
       throw new SluiceError(code, "not now");
     },
   } as unknown as Broker;
-  const desk = new Desk({ broker, peers: PEERS }, true, undefined);
-  const first = desk.firstKey();
+  const access = new BrokerAccess({ broker, peers: PEERS }, true, undefined);
+  const first = access.firstKey();
   const refusal = assert.rejects(first, { code: "CLOSED" });
   await turns();
   code = "CLOSED";
   t.mock.timers.tick(REACH_AGAIN_MS);
   await refusal;
-  assert.throws(() => desk.ready(), { code: "CLOSED" });
+  assert.throws(() => access.ready(), { code: "CLOSED" });
 });

@@ -1,6 +1,5 @@
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { admit } from "./admission.ts";
-import { Bucket } from "./bucket.ts";
 import {
   brokerReadiness,
   nodeReadiness,
@@ -12,9 +11,10 @@ import {
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
+import { RequestBucket } from "./request-bucket.ts";
 import { untilReached } from "./until-reached.ts";
 
-export interface DeskOptions {
+export interface BrokerAccessOptions {
   broker: Broker | Promise<Broker>;
   recovery?: (() => RecoveryProgress | undefined) | undefined;
   limits?: Partial<Limits> | undefined;
@@ -25,32 +25,32 @@ export interface DeskOptions {
 }
 
 /**
- * Who stands between the network and the broker, and knows the keys.
+ * The way from the network to the broker, with the keys that open it.
  *
- *   recovering   the broker reads its log, or nobody serves the keys yet: everything is refused
+ *   recovering   the broker reads its log, or the keys cannot be read yet: everything is refused
  *                with RECOVERING
  *   open         callers are let through to what they may do
  *   failed       the broker could not be opened: everything is refused with CLOSED
  */
-export class Desk {
+export class BrokerAccess {
   readonly hasKeys: boolean;
-  readonly #adds: Bucket | undefined;
+  readonly #adds: RequestBucket | undefined;
   readonly #opened: Promise<void>;
-  readonly #recovery: DeskOptions["recovery"];
+  readonly #recovery: BrokerAccessOptions["recovery"];
   readonly #peers: KeyPeers | undefined;
-  readonly #own: DeskOptions["own"];
+  readonly #own: BrokerAccessOptions["own"];
   /** Behind the limit on adds. */
   #broker: Broker | undefined;
   #ring: KeyRing | undefined;
   #failure: SluiceError | undefined;
 
-  constructor(options: DeskOptions, hasKeys: boolean, rootKey: string | undefined) {
+  constructor(options: BrokerAccessOptions, hasKeys: boolean, rootKey: string | undefined) {
     this.hasKeys = hasKeys;
     this.#recovery = options.recovery;
     this.#peers = options.peers;
     this.#own = options.own;
     const { addsPerSecond, requestsPerSecond } = options.limits ?? {};
-    this.#adds = addsPerSecond === undefined ? undefined : new Bucket(addsPerSecond);
+    this.#adds = addsPerSecond === undefined ? undefined : new RequestBucket(addsPerSecond);
     this.#opened = this.#open(options.broker, { rootKey, requestsPerSecond });
     this.#opened.catch(() => {});
   }
@@ -71,7 +71,7 @@ export class Desk {
     }
   }
 
-  /** A broker behind the same limit on adds as that of this desk. */
+  /** Another broker behind the same limit on adds. */
   limited(broker: Broker): Broker {
     return this.#adds === undefined ? broker : admit(broker, this.#adds);
   }

@@ -2,7 +2,7 @@
  * A token bucket for requests. It may go into debt, so that a batch is taken as a whole and paid
  * for afterwards: over any time the rate holds.
  */
-export class Bucket {
+export class RequestBucket {
   readonly #perMs: number;
   readonly #burst: number;
   readonly #now: () => number;

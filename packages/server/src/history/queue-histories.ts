@@ -19,7 +19,7 @@ interface Known {
   counts: readonly number[];
 }
 
-export class History {
+export class QueueHistories {
   readonly #times = new Float64Array(HISTORY_POINTS);
   #queues = new Map<string, Known>();
   #tick = -1;

@@ -9,17 +9,17 @@ import type { Status } from "../scheduler/outcome.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { Feed } from "../xml/read-feed.ts";
 import { type Found, foundOf } from "./found.ts";
-import type { History, HistoryRow } from "./history.ts";
 import type { IndexerRecord, Indexers } from "./indexers.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Vault } from "./vault.ts";
+import type { HistoryRow, SearchHistory } from "./search-history.ts";
+import type { SecretCipher } from "./secret-cipher.ts";
 
 export interface AskParts {
   readonly clock: Clock;
   readonly client: TorznabClient;
   readonly indexers: Indexers;
-  readonly vault: Vault;
-  readonly history: History;
+  readonly cipher: SecretCipher;
+  readonly history: SearchHistory;
   readonly metrics: Metrics;
 }
 
@@ -33,7 +33,7 @@ interface Noted<T> {
   readonly count: number;
 }
 
-export class Asker {
+export class IndexerCalls {
   /** What indexers say of their own limits, by id: shown, and never made into a limit of ours. */
   readonly reported = new Map<string, NonNullable<Feed["apiLimits"]>>();
   readonly #parts: AskParts;
@@ -53,7 +53,7 @@ export class Asker {
   }
 
   async search(id: string, query: SearchQuery, options: AskOptions): Promise<Found[]> {
-    const { client, indexers, vault } = this.#parts;
+    const { client, indexers, cipher } = this.#parts;
     const record = this.#open(id);
     if (record.caps === undefined) {
       // Asking blindly would spend a request on an answer that may be to something else.
@@ -66,7 +66,7 @@ export class Asker {
       if (apiLimits !== undefined) this.reported.set(id, apiLimits);
       const secrets = [endpoint.apiKey];
       const from = { id, name: record.name };
-      const value = releases.map((release) => foundOf(release, from, { vault, secrets }));
+      const value = releases.map((release) => foundOf(release, from, { cipher, secrets }));
       return { value, count: value.length };
     });
   }

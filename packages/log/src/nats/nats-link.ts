@@ -6,17 +6,17 @@ type Listener = () => void;
  * Whether a connection stands, told to all logs that use it. One for each connection. It also ends
  * a connection whose server stands still, where the client alone would not.
  */
-export class Link {
-  static readonly #links = new WeakMap<NatsConnection, Link>();
+export class NatsLink {
+  static readonly #links = new WeakMap<NatsConnection, NatsLink>();
   readonly #connection: NatsConnection;
   readonly #listeners = new Set<Listener>();
   #isUp = true;
 
-  static of(connection: NatsConnection): Link {
-    const known = Link.#links.get(connection);
+  static of(connection: NatsConnection): NatsLink {
+    const known = NatsLink.#links.get(connection);
     if (known !== undefined) return known;
-    const link = new Link(connection);
-    Link.#links.set(connection, link);
+    const link = new NatsLink(connection);
+    NatsLink.#links.set(connection, link);
     return link;
   }
 

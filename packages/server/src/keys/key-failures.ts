@@ -4,7 +4,7 @@ import { FAILING_ADDRESSES_MAX } from "../limits.ts";
 const MINUTE_MS = 60_000;
 
 /** Wrong keys by address: whoever shows too many is sent away for the rest of the minute. */
-export class Failures {
+export class KeyFailures {
   readonly #perMinute: number;
   readonly #now: () => number;
   readonly #byAddress = new Map<string, { count: number; since: number }>();
