@@ -124,10 +124,18 @@ export class KeptPermits {
         this.#keepNothing(claim, now);
         continue;
       }
+      if (kind === PLACE && !isOther && this.#isShutOut(claim, gate)) continue;
       at = Math.min(at, this.#lookAt(claim, now));
-      if (++looks >= most || (!isOther && gate.keeper === claim)) break;
+      if (++looks >= most || (kind !== PLACE && !isOther && gate.keeper === claim)) break;
     }
     return at;
+  }
+
+  /** An older claim uses the gate's place, or is about to: there is nothing to look at. */
+  #isShutOut(claim: Claim, gate: GateLine): boolean {
+    const { keeper } = gate;
+    if (keeper === undefined || !isBefore(keeper, claim) || this.#isOffered(claim)) return false;
+    return this.#isOffered(keeper) || holds(keeper, gate);
   }
 
   #lookAt(claim: Claim, now: number): number {
@@ -150,7 +158,7 @@ export class KeptPermits {
     this.#joinNear(claim);
     const until = this.#limitKeeping(claim, now);
     if (this.#keep(claim, PLACE, now)) return Math.min(until, this.#serve(claim, now));
-    this.#losePlaces(claim, now);
+    this.#serveBeside(claim, now);
     return until;
   }
 
@@ -240,6 +248,23 @@ export class KeptPermits {
     this.#loseKind(claim, TIMED);
   }
 
+  /**
+   * An older claim is the keeper of a place that this one needs. While the older one waits for
+   * something else and does not hold the place, this one can use it, as jobs with one gate can.
+   */
+  #serveBeside(claim: Claim, now: number): void {
+    this.#hold(claim, 0, now);
+    this.#loseKind(claim, PLACE);
+    const cost = this.#lines.costOf(claim.strand);
+    const isOpen = (gate: GateLine): boolean => {
+      if (!gate.hasRoom(cost, claim.tier, now)) return false;
+      if (kindOf(gate) !== OPEN && this.isBehind(gate, claim.tier)) return false;
+      return gate.keeper === claim || this.leavesRoom(gate, cost, claim.tier, now);
+    };
+    if (claim.at <= now && claim.gates.every(isOpen)) this.#offer(claim);
+    else this.#withdraw(claim);
+  }
+
   /** The keeper of all its gates: it is offered, or holds places, or waits for a release. */
   #serve(claim: Claim, now: number): number {
     const cost = this.#lines.costOf(claim.strand);
@@ -319,7 +344,7 @@ export class KeptPermits {
   }
 
   #offer(claim: Claim): void {
-    if (this.#w.lanes.get(claim.strand, STRAND_STATE) === CLAIM_OFFERED) return;
+    if (this.#isOffered(claim)) return;
     this.#w.lanes.set(claim.strand, STRAND_STATE, CLAIM_OFFERED);
     this.#w.lanes.ready(claim.strand);
     this.#w.wake(this.#lines.queueOf(claim.strand), claim.tier);
@@ -327,9 +352,13 @@ export class KeptPermits {
   }
 
   #withdraw(claim: Claim): void {
-    if (this.#w.lanes.get(claim.strand, STRAND_STATE) !== CLAIM_OFFERED) return;
+    if (!this.#isOffered(claim)) return;
     this.#w.lanes.set(claim.strand, STRAND_STATE, CLAIMS);
     this.#w.lanes.unready(claim.strand);
+  }
+
+  #isOffered(claim: Claim): boolean {
+    return this.#w.lanes.get(claim.strand, STRAND_STATE) === CLAIM_OFFERED;
   }
 
   /** A claim cannot go out after all, or its head is another: it is looked at again. */
@@ -353,7 +382,7 @@ export class KeptPermits {
   leavesRoom(gate: GateLine, cost: number, tier: number, now: number): boolean {
     const claim = gate.keeper;
     if (claim === undefined || tier < claim.tier) return true;
-    const isOffered = this.#w.lanes.get(claim.strand, STRAND_STATE) === CLAIM_OFFERED;
+    const isOffered = this.#isOffered(claim);
     const keepsPlace = isOffered || holds(claim, gate) || (claim.isNear && !hasPlaces(gate));
     const claimCost = this.#lines.costOf(claim.strand);
     const isUnknown = claim.keptUntil <= now || (gate.stock !== undefined && claim.isLacking);
