@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { type Log, MemoryLog } from "@sluice/log";
-import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { FakeClock, SluiceHandles } from "./index.ts";
 import { CLOSE_TIMEOUT_MS, UNCONFIRMED_MAX } from "./limits.ts";
+import { turningClock, turns, unattached } from "./testing/turning-clock.ts";
 
 /** The target, but for the functions given. */
 function instead<T extends object>(target: T, own: Partial<T>): T {
@@ -138,9 +139,8 @@ test("a result that the broker refuses fails its job at once, with the reason", 
 });
 
 test("without a word handlers have the usual time to end", async () => {
-  const fake = new FakeClock();
-  // A clock that the client does not know to be a fake.
-  const clock: Clock = { now: () => fake.now(), at: (time, callback) => fake.at(time, callback) };
+  const fake = turningClock(20);
+  const clock = unattached(fake);
   const sluice = new SluiceHandles({
     port: await openBroker({ log: new MemoryLog(), clock }),
     clock,
@@ -152,9 +152,9 @@ test("without a word handlers have the usual time to end", async () => {
     return new Promise(() => {});
   });
   await mail.add(1);
-  await sluice.drain();
+  await turns(20);
   const closed = worker.close();
-  await sluice.drain();
+  await turns(20);
   await fake.advance(CLOSE_TIMEOUT_MS - 1);
   assert.equal(signals[0]?.aborted, false);
   await fake.advance(1);

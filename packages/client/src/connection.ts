@@ -12,7 +12,6 @@ import {
 import type { Activity } from "./activity.ts";
 import { Adds } from "./adds.ts";
 import type { Delivery } from "./delivery.ts";
-import { FakeClock } from "./fake-clock.ts";
 import { CLOSE_ANSWER_MS, CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { LinkFeed } from "./link-feed.ts";
 import { one } from "./one.ts";
@@ -53,15 +52,15 @@ export class Connection {
   readonly inProcess: boolean;
   readonly holders = new Set<Holder>();
   readonly #adds = new Map<string, Adds>();
-  readonly #activity: Activity;
+  readonly #activity: Activity | undefined;
   readonly #mark = Math.random().toString(36).slice(2, 8);
   #workers = 0;
   #isClosed = false;
 
-  constructor({ port, clock, tracing, inProcess = false }: SluiceParts, activity: Activity) {
+  constructor({ port, clock, tracing, inProcess = false }: SluiceParts, activity?: Activity) {
     this.tracing = tracing;
     this.inProcess = inProcess;
-    this.port = activity.watch(port);
+    this.port = activity?.watch(port) ?? port;
     this.clock = clock;
     this.#activity = activity;
   }
@@ -116,12 +115,12 @@ export class Connection {
    * for a close, so there the usual time is over when nothing moves any more.
    */
   graceOver(timeoutMs: number | undefined, callback: () => void): Timer {
-    if (timeoutMs !== 0 && (timeoutMs !== undefined || !(this.clock instanceof FakeClock))) {
+    const activity = timeoutMs === undefined ? this.#activity : undefined;
+    if (timeoutMs !== 0 && activity === undefined) {
       return this.clock.at(this.clock.now() + (timeoutMs ?? CLOSE_TIMEOUT_MS), callback);
     }
     let isCancelled = false;
-    const now = timeoutMs === 0 ? Promise.resolve() : this.#activity.settled();
-    void now.then(() => isCancelled || callback());
+    void Promise.resolve(activity?.settled()).then(() => isCancelled || callback());
     return { cancel: () => (isCancelled = true) };
   }
 

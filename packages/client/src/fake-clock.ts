@@ -42,6 +42,16 @@ export class FakeClock implements Clock {
     return alarm;
   }
 
+  /** How many timers are set. */
+  get timers(): number {
+    return this.#alarms.size;
+  }
+
+  /** Drops all timers, as the end of a process does. */
+  forget(): void {
+    this.#alarms.clear();
+  }
+
   /** Time moves on by this much, and everything that falls due happens. */
   async advance(duration: Duration): Promise<void> {
     await this.advanceTo(this.#now + parseDuration("clock.advance", duration));

@@ -4,6 +4,7 @@ import {
   type Broker,
   type GateInfo,
   type QueueInfo,
+  SluiceError,
   SystemClock,
   type Why,
 } from "@sluice/protocol";
@@ -37,15 +38,18 @@ const ALL_GATES = { limit: 1_000 } as const;
 
 export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposable {
   readonly #connection: Connection;
-  readonly #activity = new Activity();
+  /** Only a fake clock waits for what moves, so only tests pay for the counting. */
+  readonly #activity: Activity | undefined;
   readonly #detach: () => void;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(parts: SluiceParts) {
     super(SLUICE_EVENTS);
     const { clock, failed, link } = parts;
+    const isFake = clock instanceof FakeClock;
+    this.#activity = isFake ? new Activity() : undefined;
     this.#connection = new Connection(parts, this.#activity);
-    this.#detach = clock instanceof FakeClock ? clock.attach(this) : () => {};
+    this.#detach = isFake ? clock.attach(this) : () => {};
     void failed?.then((error) => emit<SluiceEvents, "error">(this, "error", { error }));
     link?.listen(({ event, ...said }) =>
       emit<SluiceEvents, typeof event>(this, event, said as never),
@@ -161,10 +165,15 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
   }
 
   /**
-   * For tests: lets everything run that can run now, and resolves when nothing moves any more. Time
-   * does not pass. A handler that waits for something outside, such as a timer, is left waiting.
+   * For tests with a `FakeClock`: lets everything run that can run now, and resolves when nothing
+   * moves any more. Time does not pass. A handler that waits for something outside, such as a
+   * timer, is left waiting.
    */
   async drain(): Promise<void> {
+    if (this.#activity === undefined) {
+      const message = "drain() needs a FakeClock; pass one as the option `clock`";
+      throw new SluiceError("INVALID", message, { field: "clock" });
+    }
     await this.#activity.settled();
   }
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, type GateConfig, SluiceError } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { Copies } from "./copies.ts";
 import { COPY_AGAIN_MS } from "./limits.ts";
 
@@ -17,7 +17,7 @@ function keyOf(home: number, prefix = "k"): string {
 }
 
 async function scene() {
-  const clock = new FakeClock(() => turns(10));
+  const clock = turningClock(10);
   const open = (): Promise<Broker> => openBroker({ log: new MemoryLog(), clock });
   const brokers = await Promise.all(Array.from({ length: COUNT }, open));
   const away = new Set<number>();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { Hearing } from "./hearing.ts";
 import { LEASE_MS } from "./limits.ts";
 
@@ -24,7 +24,7 @@ class Watched extends MemoryRegistry {
 
 async function stage() {
   const registry = new Watched();
-  const clock = new FakeClock(() => turns(1));
+  const clock = turningClock(1);
   const hearing = new Hearing({ registry, clock, leaseMs: LEASE_MS, onEntry: () => {} });
   await hearing.start();
   let written = 1;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import type { SluiceError } from "@sluice/protocol";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { KeyBook } from "./key-book.ts";
 import { KEYS_MS_MAX } from "./limits.ts";
 
 function book(read: Record<string, number>) {
-  const clock = new FakeClock(() => turns(2));
+  const clock = turningClock(2);
   const listeners = new Set<() => void>();
   const errors: SluiceError[] = [];
   const keys = new KeyBook({

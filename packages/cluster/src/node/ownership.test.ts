@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { CLOSE_MS_MAX, REGISTRY_MS_MAX } from "./limits.ts";
 import { Ownership } from "./ownership.ts";
 
@@ -17,7 +17,7 @@ class LostRegistry extends MemoryRegistry {
 }
 
 test("a node ends though neither its log nor the registry answers any more", async () => {
-  const clock = new FakeClock(() => turns(2));
+  const clock = turningClock(2);
   const registry = new LostRegistry();
   const opening = Promise.withResolvers<void>();
   const ownership = new Ownership({

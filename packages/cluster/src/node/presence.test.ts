@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { Presence } from "./presence.ts";
 
 class Shaky extends MemoryRegistry {
@@ -19,7 +19,7 @@ test("renewals that fail are told once, and again when they fail anew", async ()
   const told: SluiceError[] = [];
   const presence = new Presence({
     registry,
-    clock: new FakeClock(() => turns(1)),
+    clock: turningClock(1),
     name: { node: "a", incarnation: "a1" },
     address: "http://a",
     version: "1",

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import { LocalPartitions } from "../partitions/local-partitions.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { Houses } from "./houses.ts";
 
 test("whoever waits for a partition hears at once that it goes elsewhere", async () => {
-  const clock = new FakeClock(() => turns(5));
+  const clock = turningClock(5);
   const expected = new Set([0, 1]);
   const houses = new Houses({
     clock,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import type { OwnerEntry } from "./entries.ts";
 import { RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "./limits.ts";
 import { type PartitionHost, Tenure } from "./tenure.ts";
@@ -39,7 +39,7 @@ class Host implements PartitionHost {
 }
 
 function tenureOn(host: Host, registry = new MemoryRegistry()) {
-  const clock = new FakeClock(() => turns(2));
+  const clock = turningClock(2);
   const errors: SluiceError[] = [];
   const tenure = new Tenure({
     partition: 0,

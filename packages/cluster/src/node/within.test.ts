@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock, turns } from "@sluice/client/testing";
 import type { Socket } from "@sluice/protocol/wire";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { dialWithin } from "./within.ts";
 
 test("a connection that comes too late is closed", async () => {
-  const clock = new FakeClock(() => turns(1));
+  const clock = turningClock(1);
   const closed: string[] = [];
   const socket = { close: (_: number, why: string) => closed.push(why) } as unknown as Socket;
   const dialled = Promise.withResolvers<Socket>();

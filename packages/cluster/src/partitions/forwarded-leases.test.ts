@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
+import type { FakeClock } from "@sluice/client";
 import { reachBroker } from "@sluice/client/remote";
+import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, type LeasedJob, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { RESUME_MS } from "./limits.ts";
 import { LocalPartitions } from "./local-partitions.ts";
 
@@ -23,7 +24,7 @@ interface Scene {
 }
 
 async function scene(t: TestContext): Promise<Scene> {
-  const clock = new FakeClock(() => turns(20));
+  const clock = turningClock(20);
   const broker = await openBroker({ log: new MemoryLog(), clock });
   await broker.setQueue("q", QUEUE);
   const partitions = new LocalPartitions({ isNode: true, clock });

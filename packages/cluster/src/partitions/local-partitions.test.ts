@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { LocalPartitions } from "./local-partitions.ts";
 
 const payload = new TextEncoder().encode("x");
 
 test("calls wait for a partition that nobody serves, until somebody does", async () => {
-  const clock = new FakeClock(() => turns(20));
+  const clock = turningClock(20);
   const partitions = new LocalPartitions({ clock });
   let queues: number | undefined;
   const port = partitions.port(0);
@@ -27,7 +27,7 @@ test("calls wait for a partition that nobody serves, until somebody does", async
 });
 
 test("a partition that moves keeps its leases, and its consumers go on", async () => {
-  const clock = new FakeClock(() => turns(20));
+  const clock = turningClock(20);
   const partitions = new LocalPartitions({ clock });
   const log = new MemoryLog();
   const first = await openBroker({ log, clock });
@@ -57,7 +57,7 @@ test("a partition that moves keeps its leases, and its consumers go on", async (
 });
 
 test("a connection that nobody has greeted when its partition moves is cut", async () => {
-  const clock = new FakeClock(() => turns(20));
+  const clock = turningClock(20);
   const partitions = new LocalPartitions({ clock });
   const broker = await openBroker({ log: new MemoryLog(), clock });
   partitions.serve(0, broker);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { PATIENCE_MS } from "./limits.ts";
 import { LocalPartitions } from "./local-partitions.ts";
 
 test("calls to a partition that nobody serves are refused after a while", async () => {
-  const clock = new FakeClock(() => turns(20));
+  const clock = turningClock(20);
   const partitions = new LocalPartitions({ clock });
   const port = partitions.port(0);
   const adding = port.add("mail", [{ payload: new Uint8Array(1) }]).catch((error) => error);

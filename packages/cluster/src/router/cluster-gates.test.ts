@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock, turns } from "@sluice/client/testing";
 import { type Broker, type GateConfig, SluiceError } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { job, stage } from "../testing/stage.ts";
 import { ClusterRouter } from "./cluster-router.ts";
 import { ANSWER_MS, LOOK_MS } from "./limits.ts";
@@ -88,7 +88,7 @@ function gatePorts(count: number, tell: (partition: number, key: string) => Prom
   const router = new ClusterRouter({
     directory: new MemoryDirectory(count),
     partitions: { port: (partition) => ports[partition]!, close: async () => {} },
-    clock: new FakeClock(() => turns(5)),
+    clock: turningClock(5),
   });
   return { configs, router };
 }

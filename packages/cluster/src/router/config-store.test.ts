@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FakeClock } from "@sluice/client";
+import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError, type StoreEntry } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfStore } from "../hash.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { ClusterRouter } from "./cluster-router.ts";
 import { TRIES_MAX } from "./limits.ts";
 
@@ -14,7 +15,7 @@ function routerTo(
   copy: (entries: readonly StoreEntry[]) => Promise<void>,
   home: Map<string, unknown> = new Map(),
 ): { router: ClusterRouter; clock: FakeClock } {
-  const clock = new FakeClock(() => turns(5));
+  const clock = turningClock(5);
   const ports = {
     home: {
       storeWrite: async (_: string, entries: readonly StoreEntry[]) => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turns } from "@sluice/client/testing";
 import type { SluiceError } from "@sluice/protocol";
 import { homeOfQueue } from "../hash.ts";
-import { turns } from "../testing/fake-clock.ts";
 import { job, keysOf, stage } from "../testing/stage.ts";
 
 const TIMEOUT_MS = 1_000;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { job, stage } from "../testing/stage.ts";
 import { ANSWER_MS, LOOK_MS } from "./limits.ts";
 import { PartitionCalls } from "./partition-calls.ts";
@@ -14,7 +14,7 @@ function queueIn(partition: number): string {
 
 /** Three partitions, of which each answers when its gate is opened, or at once. */
 function scene() {
-  const clock = new FakeClock(() => turns(5));
+  const clock = turningClock(5);
   const held = new Map<number, PromiseWithResolvers<void>>();
   const ports = [0, 1, 2].map((partition) => ({
     queues: async () => {
@@ -71,7 +71,7 @@ test("a look at which nobody answers waits for the first, and is refused without
 });
 
 test("what a partition refuses is refused, and is no partition that is missing", async () => {
-  const clock = new FakeClock(() => turns(5));
+  const clock = turningClock(5);
   const port = {
     queues: async () => {
       throw new SluiceError("FORBIDDEN", "not for you");

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/client/testing";
 import { type Broker, type GateConfig, SluiceError, type StoreEntry } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfStore } from "../hash.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { ClusterRouter } from "./cluster-router.ts";
 import { PENDING_TELL_MS } from "./limits.ts";
 
 /** Partitions that are served all the time, some of which cannot be reached from here. */
 function scene() {
-  const clock = new FakeClock(() => turns(5));
+  const clock = turningClock(5);
   const away = new Set<number>();
   const gates = [0, 1].map(() => new Map<string, GateConfig>());
   const stores = [0, 1].map(() => new Map<string, unknown>());

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock, turns } from "@sluice/client/testing";
 import type { Broker, QueueOptions } from "@sluice/protocol";
 import { brokerConformance, type HowItEnds, type Opened } from "@sluice/protocol/conformance";
 import { MemoryDirectory } from "../directory.ts";
-import { FakeClock, turns } from "./fake-clock.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
 /** Turns of the event loop after which all that needs no time has come through. */
@@ -39,7 +39,7 @@ export function conforms(name: string, { partitions, spread = 1, ...which }: Clu
 
 function opener(partitions: number, spread: number): () => Promise<Opened> {
   return async () => {
-    const clock = new FakeClock(() => turns(TURNS));
+    const clock = turningClock(TURNS);
     const options = { directory: new MemoryDirectory(partitions), clock, quietMs: 0 };
     let cluster = new MemoryCluster(options);
     return {

@@ -1,7 +1,8 @@
+import type { FakeClock } from "@sluice/client";
+import { turningClock } from "@sluice/client/testing";
 import type { JobOptions, LeasedJob, NewJob } from "@sluice/protocol";
 import { hashOf } from "../hash.ts";
 import { type ClusterRouter, MemoryDirectory } from "../router/index.ts";
-import { FakeClock, turns } from "./fake-clock.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
 const TURNS = 20;
@@ -15,7 +16,7 @@ export interface Stage {
 
 /** A cluster of 4 partitions and its clock. */
 export function stage(): Stage {
-  const clock = new FakeClock(() => turns(TURNS));
+  const clock = turningClock(TURNS);
   const directory = new MemoryDirectory(4);
   const cluster = new MemoryCluster({ directory, clock });
   return { cluster, router: cluster.router, directory, clock };

@@ -1,9 +1,9 @@
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { connectBroker } from "@sluice/client/remote";
+import { settlingClock, turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { brokerConformance, type HowItEnds, type Opened } from "@sluice/protocol/conformance";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { serve } from "../testing/stream-server.ts";
 
 /** Turns of the event loop after which all that needs no time has come through. */
@@ -21,7 +21,7 @@ async function open(): Promise<Opened> {
       await turns(TURNS);
     }
   };
-  const clock = new FakeClock(settle);
+  const clock = settlingClock(settle);
   let log = new MemoryLog();
   let broker = await openBroker({ log, clock });
   let served = await serve(broker);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
+import type { FakeClock } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
+import { turningClock, turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import type { Broker, LeasedJob } from "@sluice/protocol";
 import { Cutter } from "../testing/cutter.ts";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
 import { CLIENT_BOUNDS } from "./limits.ts";
 
@@ -21,7 +22,7 @@ interface Scene {
 const PROMPT = { retry: { attempts: 3, minMs: 0, maxMs: 0, jitter: 0 } } as const;
 
 async function scene(t: TestContext): Promise<Scene> {
-  const clock = new FakeClock(() => turns(3));
+  const clock = turningClock(3);
   const broker = await openBroker({ log: new MemoryLog() });
   await broker.setQueue("q", PROMPT);
   const served = await serve(broker, { clock });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { FakeClock } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
@@ -14,7 +15,6 @@ import {
   writeHello,
 } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
 import type { StreamOptions } from "./serve-stream.ts";
 import type { ServerSocket } from "./session.ts";

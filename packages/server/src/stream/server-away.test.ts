@@ -6,9 +6,9 @@ import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { LinkFeed, SluiceHandles } from "@sluice/client";
 import { connectBroker, type LinkEvent } from "@sluice/client/remote";
+import { turningClock, turns, unattached } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import type { SluiceError } from "@sluice/protocol";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -16,7 +16,7 @@ const CALL_TIMEOUT_MS = 30_000;
 const job = (text: string) => ({ payload: new TextEncoder().encode(text) });
 
 class Scene {
-  readonly clock = new FakeClock(() => turns(3));
+  readonly clock = turningClock(3);
   readonly events: string[] = [];
   broker!: LocalBroker;
   client!: Awaited<ReturnType<typeof connectBroker>>;
@@ -36,7 +36,7 @@ class Scene {
       scene.#heard();
     };
     scene.client = await connectBroker(scene.#served.url, { clock: scene.clock, onLink });
-    scene.sluice = new SluiceHandles({ port: scene.client, clock: scene.clock, link });
+    scene.sluice = new SluiceHandles({ port: scene.client, clock: unattached(scene.clock), link });
     t.after(async () => {
       await scene.sluice.close({ timeoutMs: 0 });
       await scene.#served.close().catch(() => {});
@@ -277,7 +277,7 @@ test("closing ends in its time while the server is away", async (t) => {
   const queue = await scene.sluice.queue<string>("q");
   queue.work(() => {});
   queue.on("error", () => {});
-  await scene.sluice.drain();
+  await turns(20);
   await scene.stopServer();
   let isOver = false;
   void scene.sluice.close({ timeoutMs: 1_000 }).then(() => {

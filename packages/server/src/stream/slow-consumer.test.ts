@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
+import { turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { FrameReader, FrameWriter, KIND, writeConsume, writeHello } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
-import { turns } from "../testing/fake-clock.ts";
 import { serve } from "../testing/stream-server.ts";
 import { BUFFERED_BYTES_MAX, WINDOW_BYTES } from "./limits.ts";
 
