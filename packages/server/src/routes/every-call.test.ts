@@ -2,9 +2,11 @@
  * Every call of the table is made twice: by itself, and over HTTP as its row describes. Two brokers
  * in the same state must then answer the same, and be in the same state.
  */
+
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
+import { FakeClock } from "@sluice/client";
 import { MemoryLog } from "@sluice/log";
 import {
   CALL_NAMES,
@@ -15,7 +17,6 @@ import {
   type TableCalls,
 } from "@sluice/protocol";
 import { serve } from "../serve.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { type Answer, call } from "../testing/start.ts";
 
 const payload = Buffer.from('{"n":1}');
