@@ -8,8 +8,10 @@ import { type Plan, parseArguments, UsageError } from "./test/arguments.ts";
 import { killAllChildren } from "./test/child.ts";
 import { checkEngineCoverage } from "./test/coverage-check.ts";
 import { isEngineTest } from "./test/engine-tests.ts";
+import { writeFileTimes } from "./test/file-times.ts";
 import { belongsTo, findTestFiles } from "./test/files.ts";
 import { addCounts, finalLine, NO_COUNTS, printFailure, printSuite } from "./test/print.ts";
+import { runQuick } from "./test/quick.ts";
 import { runSuite } from "./test/run-suite.ts";
 import { Time } from "./test/suites.ts";
 import type { Counts } from "./test/tally.ts";
@@ -43,6 +45,7 @@ async function runPlan(plan: Plan, files: readonly string[], coverageDir: string
     });
     time.used(suite, result.elapsedMs);
     printSuite(result);
+    writeFileTimes(root, result.fileTimes);
     counts = addCounts(counts, result.counts);
   }
   return collects ? addCounts(counts, judgeCoverage(coverageDir)) : counts;
@@ -63,14 +66,25 @@ function judgeCoverage(coverageDir: string): Counts {
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
+function runArguments(
+  args: readonly string[],
+  found: readonly string[],
+  coverageDir: string,
+): Promise<Counts> {
+  const plan = parseArguments(args, root, found);
+  return runPlan(plan, plan.file === undefined ? found : [plan.file], coverageDir);
+}
+
 async function main(): Promise<void> {
   endWithChildren();
   const coverageDir = mkdtempSync(join(tmpdir(), "sluice-coverage-"));
   process.on("exit", () => rmSync(coverageDir, { recursive: true, force: true }));
   const found = findTestFiles(root);
-  const plan = parseArguments(process.argv.slice(2), root, found);
-  const files = plan.file === undefined ? found : [plan.file];
-  const counts = await runPlan(plan, files, coverageDir);
+  const args = process.argv.slice(2);
+  const counts =
+    args.join() === "quick"
+      ? await runQuick(root, found)
+      : await runArguments(args, found, coverageDir);
   if (counts.passed + counts.failed + counts.skipped === 0) console.log("There is no test to run.");
   console.log(finalLine(counts));
   process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 // What `npm test -- ...` asks for.
 //
 //   (nothing)        every suite of `npm test`
+//   quick            types, lint, tidy and the unit tests nearest to what differs from main
 //   unit property    the named suites
 //   --file <path>    one test file, under the budget of its suite
 
@@ -15,7 +16,11 @@ export interface Plan {
 
 export class UsageError extends Error {}
 
-export function parseArguments(args: readonly string[], root: string, files: string[]): Plan {
+export function parseArguments(
+  args: readonly string[],
+  root: string,
+  files: readonly string[],
+): Plan {
   if (args.length === 0) return { suites: SUITES, file: undefined };
   if (args[0] === "--file") return planForFile(args, root, files);
   return { suites: args.map(suiteNamed), file: undefined };
@@ -30,7 +35,7 @@ function suiteNamed(name: string): Suite {
   );
 }
 
-function planForFile(args: readonly string[], root: string, files: string[]): Plan {
+function planForFile(args: readonly string[], root: string, files: readonly string[]): Plan {
   const path = args[1];
   if (path === undefined || args.length !== 2) throw new UsageError("Usage: --file <path>");
   const file = files.find((candidate) => resolve(root, candidate) === resolve(root, path));

@@ -11,4 +11,6 @@ export interface TestRecord {
   readonly failureType: string;
   readonly error: string;
   readonly text: string;
+  // How long a file took, at its end.
+  readonly durationMs: number;
 }

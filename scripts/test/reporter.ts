@@ -13,6 +13,7 @@ interface RunnerEvent {
     readonly skip?: string | boolean;
     readonly todo?: string | boolean;
     readonly message?: string;
+    readonly duration_ms?: number;
     readonly details?: {
       readonly type?: string;
       readonly error?: Error & { failureType?: string };
@@ -45,6 +46,7 @@ function toRecord({ type, data }: RunnerEvent): TestRecord {
     // Node wraps what a test threw; the reader wants the cause with its own stack.
     error: error === undefined ? "" : inspect(error.cause ?? error, { depth: 8 }),
     text: data.message ?? "",
+    durationMs: data.duration_ms ?? 0,
   };
 }
 

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { type ChildEnd, runChild } from "./child.ts";
 import { COMPILE_CACHE } from "./compile-cache.ts";
+import type { FileTimes } from "./file-times.ts";
 import { lineSplitter } from "./lines.ts";
 import type { CommandSource, Suite } from "./suites.ts";
 import { type Counts, type Failure, Tally } from "./tally.ts";
@@ -14,6 +15,7 @@ export interface SuiteResult {
   readonly failures: readonly Failure[];
   readonly output: string;
   readonly elapsedMs: number;
+  readonly fileTimes: FileTimes;
 }
 
 export interface SuiteRun {
@@ -26,7 +28,7 @@ export interface SuiteRun {
 }
 
 // As many test files at a time as the smallest machine we promise our times on has cores.
-const CONCURRENCY = 2;
+export const CONCURRENCY = 2;
 
 export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   const { suite } = run;
@@ -42,12 +44,14 @@ export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
     failures: tally.failures,
     output: tally.outputOfFailed(),
     elapsedMs: performance.now() - startMs,
+    fileTimes: tally.fileTimes,
   };
 }
 
 function absent(suite: Suite): SuiteResult {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  return { name: suite.name, isAbsent: true, counts, failures: [], output: "", elapsedMs: 0 };
+  const nothing = { failures: [], output: "", elapsedMs: 0, fileTimes: new Map() };
+  return { name: suite.name, isAbsent: true, counts, ...nothing };
 }
 
 // A command that did not fail is one test that passed.

@@ -23,6 +23,8 @@ const OUTPUT_CHARS_MAX = 65_536;
 
 export class Tally {
   readonly failures: Failure[] = [];
+  // How long each file took, in milliseconds.
+  readonly fileTimes = new Map<string, number>();
   #passed = 0;
   #skipped = 0;
   readonly #root: string;
@@ -65,9 +67,14 @@ export class Tally {
         this.#addOutput(record);
         break;
       case "test:summary":
-        if (record.file !== "") this.#unfinishedFiles.delete(resolve(this.#root, record.file));
+        if (record.file !== "") this.#endFile(record);
         break;
     }
+  }
+
+  #endFile({ file, durationMs }: TestRecord): void {
+    this.#unfinishedFiles.delete(resolve(this.#root, file));
+    this.fileTimes.set(this.#show(file), Math.round(durationMs));
   }
 
   // To be called once, when the runner has ended by itself.
