@@ -1,7 +1,8 @@
 // The load that most figures share: batches of jobs for many lanes are added, taken and finished,
 // beside a backlog that stands. Only the engine's calls are timed: making the jobs is not its work.
 
-import { Engine, type Fact, type JobSpec, type QueueOptions } from "@sluice/engine";
+import { Engine, type Fact, type JobSpec } from "@sluice/engine";
+import { letterQueueConfig, parseQueue, type QueueOptions } from "@sluice/protocol";
 
 export const QUEUE = "jobs";
 export const GATE = "api";
@@ -130,8 +131,10 @@ export class EngineLoad {
 }
 
 export function makeEngine(options: QueueOptions = {}, facts?: Fact[]): Engine {
-  const engine = new Engine(facts === undefined ? {} : { facts });
-  engine.setQueue(QUEUE, { ...options, capacity: { jobs: 100_000_000 } }, 0);
+  const sink = facts === undefined ? {} : { facts };
+  const engine = new Engine({ letterQueue: letterQueueConfig, ...sink });
+  const { config } = parseQueue(QUEUE, { ...options, capacity: { jobs: 100_000_000 } });
+  engine.setQueue(QUEUE, config, 0);
   return engine;
 }
 

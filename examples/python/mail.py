@@ -8,7 +8,7 @@ from sluice_client import Client, SluiceError
 url = sys.argv[1] if len(sys.argv) > 1 else "http://localhost:7070"
 key = sys.argv[2] if len(sys.argv) > 2 else None
 client = Client(url, api_key=key)
-client.call("setQueue", "mail", {"retry": {"minMs": 0, "maxMs": 0, "jitter": 0}})
+client.call("setQueue", "mail", {"retry": {"min": 0, "max": 0, "jitter": 0}})
 
 ids = client.add(
     "mail",

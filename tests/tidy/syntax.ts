@@ -57,6 +57,8 @@ export function lineAt(text: string, offset: number): number {
 export interface Import {
   readonly specifier: string;
   readonly offset: number;
+  /** Types alone: nothing is left of it when the program runs. */
+  readonly isType: boolean;
 }
 
 const IMPORTING = new Set([
@@ -76,8 +78,12 @@ export function importsOf(file: SourceFile): Import[] {
     if (!isSyntax(source)) return;
     const literal = isSyntax(source.literal) ? source.literal : source;
     if (typeof literal.value === "string") {
-      imports.push({ specifier: literal.value, offset: node.start });
+      imports.push({ specifier: literal.value, offset: node.start, isType: isType(node) });
     }
   });
   return imports;
+}
+
+function isType(node: Syntax): boolean {
+  return node.type === "TSImportType" || node.importKind === "type" || node.exportKind === "type";
 }

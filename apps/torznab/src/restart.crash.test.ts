@@ -40,7 +40,7 @@ test("kill -9: an answered search goes on, and no window is refilled", async (t)
   assert.match(events.body, /event: done/);
   assert.equal(server.count("search"), 1);
   const budget = (await ask(second.address, "GET /indexers/a/budget")).body;
-  assert.deepEqual(budget.windows, [{ limit: 3, perMs: 3_600_000, used: 2, left: 1 }]);
+  assert.deepEqual(budget.windows, [{ limit: 3, per: 3_600_000, used: 2, left: 1 }]);
 });
 
 test("kill -9 in the middle of a request: it is sent again, and both are counted", async (t) => {

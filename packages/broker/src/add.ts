@@ -5,7 +5,6 @@ import {
   groupsOf,
   type NewJob,
   type Outcome,
-  type QueueConfig,
   SluiceError,
 } from "@sluice/protocol";
 import { pieceEnds, slicesOf } from "./add-slices.ts";
@@ -200,7 +199,7 @@ export class AddCalls {
     if (options.signal?.aborted === true) throw aborted(options.signal);
     const policy = this.#of.calls.call(() => this.#of.policies.of(queue));
     if (policy !== undefined) {
-      const config = this.#of.calls.engine.queueConfig(queue) as QueueConfig;
+      const config = this.#of.calls.engine.queueConfig(queue);
       for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
     }
     const ends = pieceEnds(specs);

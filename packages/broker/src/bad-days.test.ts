@@ -169,7 +169,7 @@ test("after a restart time goes on from the last fact when the clock is behind i
   const clock = new ManualClock();
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock });
-  await broker.setQueue("q", { leaseMs: 1000 });
+  await broker.setQueue("q", { lease: 1000 });
   await broker.add("q", [job("x", { delayMs: 5000 })]);
   await clock.advance(60_000);
   await broker.setGate("g", { rate: 1, burst: 10 });

@@ -1,11 +1,18 @@
-import type { Engine, GatePlace } from "@sluice/engine";
-import type {
-  GateConfig,
-  GateInfo,
-  GateSort,
-  GatesOptions,
-  GatesPage,
-  OperationOptions,
+import type { Engine, GateConfig, GatePlace } from "@sluice/engine";
+import {
+  answerGate,
+  COOLDOWN,
+  COOLDOWN_REASON,
+  type Duration,
+  GATE_PATTERN,
+  type GateInfo,
+  type GateOptions,
+  type GateSort,
+  type GatesOptions,
+  type GatesPage,
+  NAME,
+  type OperationOptions,
+  parseGate,
 } from "@sluice/protocol";
 import type { EngineCalls } from "./engine-calls.ts";
 import { PAGE_MAX } from "./limits.ts";
@@ -19,20 +26,24 @@ export class GateCalls {
     this.#calls = calls;
   }
 
-  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
-    await this.#calls.change((engine, now) => engine.setGate(key, withFrom(config), now));
+  async setGate(key: string, options: GateOptions): Promise<GateInfo> {
+    GATE_PATTERN.parse("gate", key);
+    const config = parseGate(options);
+    await this.#calls.change((engine, now) => engine.setGate(key, config, now));
     return this.gate(key);
   }
 
-  deleteGate(key: string): Promise<void> {
+  async deleteGate(key: string): Promise<void> {
+    GATE_PATTERN.parse("gate", key);
     return this.#calls.change((engine, now) => engine.deleteGate(key, now));
   }
 
   async gate(key: string): Promise<GateInfo> {
+    GATE_PATTERN.parse("gate", key);
     return this.#calls.call((engine, now) =>
       key.endsWith("*")
         ? patternInfo(key, engine.gateConfig(key))
-        : { ...engine.gateStats(key, now), line: engine.gateLine(key) },
+        : infoOf(engine.gateStats(key, now), engine.gateLine(key)),
     );
   }
 
@@ -54,15 +65,20 @@ export class GateCalls {
       : { items, total, cursor: `${next.value},${next.key}` };
   }
 
-  cooldown(key: string, ms: number, reason = ""): Promise<void> {
+  async cooldown(key: string, duration: Duration, reason = ""): Promise<void> {
+    NAME.parse("gate", key);
+    const ms = COOLDOWN.parse("cooldown", duration);
+    COOLDOWN_REASON.parse("cooldown.reason", reason);
     return this.#calls.change((engine, now) => engine.cooldown(key, ms, reason, now));
   }
 
-  clearCooldown(key: string): Promise<void> {
+  async clearCooldown(key: string): Promise<void> {
+    NAME.parse("gate", key);
     return this.#calls.change((engine, now) => engine.clearCooldown(key, now));
   }
 
-  reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
+  async reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
+    NAME.parse("gate", key);
     return this.#calls.changeOnce(
       `reportGate ${key}`,
       options,
@@ -70,12 +86,6 @@ export class GateCalls {
       ok,
     );
   }
-}
-
-function withFrom(config: GateConfig): Parameters<Engine["setGate"]>[1] {
-  const { interval, ...rest } = config;
-  if (interval === undefined || interval === null) return rest;
-  return { ...rest, interval: { ...interval, from: interval.from ?? "end" } };
 }
 
 /** A pattern has no level of its own: its gates have. */
@@ -88,10 +98,22 @@ function parsePlace(cursor: string | undefined): GatePlace | undefined {
   throw invalid("cursor", "the cursor of an earlier answer", cursor);
 }
 
+function infoOf(
+  { config, windows, ...stats }: ReturnType<Engine["gateStats"]>,
+  line: GateInfo["line"],
+): GateInfo {
+  return {
+    ...stats,
+    config: config === undefined ? undefined : answerGate(config),
+    windows: windows.map(({ limit, perMs, used }) => ({ limit, per: perMs, used })),
+    line,
+  };
+}
+
 function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
   return {
     key,
-    config,
+    config: config === undefined ? undefined : answerGate(config),
     pattern: undefined,
     tokens: undefined,
     windows: [],

@@ -11,7 +11,7 @@ async function open(): Promise<{ clock: ManualClock; first: LocalBroker; crash: 
   const clock = new ManualClock();
   let log = new MemoryLog();
   const first = await openBroker({ log, clock });
-  await first.setQueue("q", { leaseMs: 60_000, retry: { attempts: 3, minMs: 1000, jitter: 0 } });
+  await first.setQueue("q", { lease: 60_000, retry: { attempts: 3, min: 1000, jitter: 0 } });
   const crash = async (): Promise<LocalBroker> => {
     await log.close();
     log = new MemoryLog({ after: log });
@@ -62,7 +62,7 @@ test("a cleaned log still tells whose a lease is", async () => {
   const options = { clock, segmentBytes: 16 * 1024 };
   const log = new MemoryLog();
   const first = await openBroker({ log, ...options });
-  await first.setQueue("q", { leaseMs: 3_600_000 });
+  await first.setQueue("q", { lease: 3_600_000 });
   const id = await add(first, job("a"));
   await hold(first, "own", true);
   const [begin] = log.spans();

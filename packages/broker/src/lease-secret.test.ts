@@ -13,8 +13,8 @@ const SECRET = Uint8Array.from({ length: 16 }, (_, i) => 200 + i);
 async function leasedIn(clock: ManualClock) {
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock, leaseSecret: SECRET });
-  const retry = { minMs: 0, maxMs: 0, jitter: 0 };
-  await broker.setQueue("q", { leaseMs: 1000, retry });
+  const retry = { min: 0, max: 0, jitter: 0 };
+  await broker.setQueue("q", { lease: 1000, retry });
   await broker.add("q", [job("x")]);
   const [leased] = await take(broker);
   await broker.close();

@@ -73,7 +73,7 @@ test("a large value that was refused is not written into the log", async () => {
 
 test("an add with a name that found no room is answered though nothing else happens", async () => {
   const { broker, clock } = await open();
-  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: 400 });
+  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeout: 400 });
   await add(broker, job("a"));
   let code: string | undefined;
   void broker.add("q", [job("b")], { operationId: "once" }).then(([outcome]) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine, type Fact } from "@sluice/engine";
-import { SluiceError } from "@sluice/protocol";
+import { letterQueueConfig, SluiceError } from "@sluice/protocol";
 import { PROGRESS_BYTES_MAX } from "./limits.ts";
 import { ProgressReports } from "./progress.ts";
 import { plainJson } from "./refuse.ts";
@@ -11,8 +11,8 @@ import { ManualClock } from "./testing/manual-clock.ts";
 function opened(): { reports: ProgressReports; clock: ManualClock; engine: Engine; told: Fact[] } {
   const told: Fact[] = [];
   const clock = new ManualClock();
-  const engine = new Engine({ facts: told });
-  engine.setQueue("q", {}, clock.now());
+  const engine = new Engine({ letterQueue: letterQueueConfig, facts: told });
+  engine.setQueue("q", letterQueueConfig("q"), clock.now());
   engine.addAll("q", [{}, {}], clock.now());
   engine.lease("q", 2, clock.now());
   told.length = 0;

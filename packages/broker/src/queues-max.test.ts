@@ -11,7 +11,7 @@ test("no more queues are made than queuesMax, and those that exist can be change
   await broker.setQueue("a", {});
   await broker.setQueue("b", {});
   await assert.rejects(broker.setQueue("c", {}), { code: "LIMIT_REACHED" });
-  await broker.setQueue("a", { leaseMs: 7 });
+  await broker.setQueue("a", { lease: 7 });
   await broker.deleteQueue("b");
   await broker.setQueue("c", {});
   assert.equal((await broker.queues()).items.length, 2);

@@ -1,10 +1,11 @@
 import type { Engine } from "@sluice/engine";
 import {
+  answerQueue,
   type DeleteQueueOptions,
   type FairnessKey,
   type OperationOptions,
   type Page,
-  type QueueConfig,
+  parseQueue,
   type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
@@ -40,17 +41,17 @@ export class QueueCalls {
   }
 
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
-    const { policies } = this.#of;
     this.#calls.check();
-    const own = withoutSpread(options);
-    const policy = own?.policy;
-    const checked =
-      policy === undefined || policy === null
-        ? own
-        : { ...own, policy: await policies.check(queue, policy) };
+    const parse = (engine: Engine) => parseQueue(queue, options, engine.findQueueConfig(queue));
+    const { config, spread = 1 } = this.#calls.call(parse);
+    // One broker is one partition.
+    if (spread !== 1) throw invalid("queue.spread", "1: this broker is no cluster", spread);
+    const isNew = options?.policy !== undefined && config.policy !== undefined;
+    const policy = isNew ? await this.#of.policies.check(queue, config.policy!) : undefined;
     await this.#calls.change((engine, now) => {
       this.#checkRoom(queue, engine);
-      return engine.setQueue(queue, checked, now);
+      const merged = parse(engine).config;
+      engine.setQueue(queue, isNew ? { ...merged, policy } : merged, now);
     });
     return this.queue(queue);
   }
@@ -116,7 +117,7 @@ export class QueueCalls {
   async queue(queue: string): Promise<QueueInfo> {
     return this.#calls.call((engine) => ({
       name: queue,
-      config: engine.queueConfig(queue) as QueueConfig,
+      config: answerQueue(engine.queueConfig(queue)),
       stats: engine.queueStats(queue),
     }));
   }
@@ -189,12 +190,4 @@ function numberOf(id: string): number[] {
   } catch {
     return [];
   }
-}
-
-/** One broker is one partition: more of them need a cluster. */
-function withoutSpread(options: QueueOptions): Omit<QueueOptions, "spread"> {
-  if (options?.spread === undefined) return options;
-  const { spread, ...rest } = options;
-  if (spread === 1) return rest;
-  throw invalid("queue.spread", "1 outside of a cluster", spread);
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { Engine, type Fact } from "@sluice/engine";
 import type { Log } from "@sluice/log";
-import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, letterQueueConfig, SluiceError, type Timer } from "@sluice/protocol";
 import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
@@ -100,6 +100,7 @@ export class Runtime {
     this.givenClock = clock;
     this.chunks = new Chunks(log, options.payloadMemoryBytes, chunkBytesOf(options));
     this.engine = new Engine({
+      letterQueue: letterQueueConfig,
       seed: options.seed,
       reserve: options.reserve,
       ...this.#told,

@@ -13,8 +13,8 @@ import type { Connection } from "./connection.ts";
 import { invalid } from "./invalid.ts";
 import { BATCH_MAX } from "./limits.ts";
 import type { BulkItem } from "./parse-job.ts";
-import type { LocalOptions } from "./parse-queue.ts";
 import { prepare } from "./prepare-job.ts";
+import type { LocalOptions } from "./queue-options.ts";
 import type { Sending } from "./trace.ts";
 
 /** For each item what became of it. */

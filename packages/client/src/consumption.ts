@@ -11,9 +11,9 @@ import type { WorkEvents } from "./events.ts";
 import { Grace } from "./grace.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
-import type { LocalOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
 import { openPayload } from "./payload.ts";
+import type { LocalOptions } from "./queue-options.ts";
 import { Watch } from "./watch.ts";
 
 type Events = WorkEvents<never, never>;

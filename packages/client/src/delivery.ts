@@ -8,8 +8,15 @@
  * held → ending by the first end that is asked for; held → lost by a heartbeat that is refused, or
  * by a cancel from here. Both are final: what else is asked of the job is refused with LEASE_LOST.
  */
-import { type ErrorJson, type FairnessKey, type LeasedJob, SluiceError } from "@sluice/protocol";
-import { type Duration, parseDuration, parseLease } from "./duration.ts";
+import {
+  type Duration,
+  type ErrorJson,
+  type FairnessKey,
+  LEASE,
+  type LeasedJob,
+  parseDuration,
+  SluiceError,
+} from "@sluice/protocol";
 import { type Failure, failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
 import { checkJson } from "./json.ts";
@@ -125,7 +132,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   }
 
   async #extend(duration: Duration): Promise<number> {
-    const leaseMs = parseLease("extend", duration);
+    const leaseMs = LEASE.parse("extend", duration);
     this.#demandHeld();
     return this.#leases.extend(this, leaseMs);
   }

@@ -1,6 +1,13 @@
 /** What a handler throws to say more than "it failed", and what a caller gets for a failed job. */
-import { type EndState, type JobEnd, SluiceError } from "@sluice/protocol";
-import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
+import {
+  type Duration,
+  type EndState,
+  type JobEnd,
+  parseDuration,
+  SluiceError,
+  TIME,
+  type Time,
+} from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 import { DURATION_MS_MAX, ERROR_TEXT_MAX } from "./limits.ts";
@@ -54,7 +61,7 @@ export class RetryAfter extends Error {
     const fields = [...FIELDS, "now", "fallback"];
     const known = fieldsOf<HeaderOptions>("RetryAfter.fromHeader", options, fields);
     const { now = Date.now(), fallback = "30s", ...rest } = known;
-    const from = parseTime("RetryAfter.fromHeader.now", now);
+    const from = TIME.parse("RetryAfter.fromHeader.now", now);
     const ms = waitOf(value?.trim() ?? "", from);
     const otherwise = parseDuration("RetryAfter.fromHeader.fallback", fallback);
     return new RetryAfter(Number.isNaN(ms) ? otherwise : ms, rest);

@@ -4,7 +4,7 @@
  * and a job that falls due at noon runs at noon and not at the end of the day.
  */
 import type { Clock, Timer } from "@sluice/protocol";
-import { type Duration, parseDuration, parseTime, type Time } from "./duration.ts";
+import { type Duration, parseDuration, TIME, type Time } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 
@@ -29,7 +29,7 @@ export class FakeClock implements Clock {
 
   constructor(options: { now?: Time } = {}) {
     const { now = START } = fieldsOf<{ now?: Time }>("clock", options, ["now"]);
-    this.#now = parseTime("clock.now", now);
+    this.#now = TIME.parse("clock.now", now);
   }
 
   now(): number {
@@ -58,7 +58,7 @@ export class FakeClock implements Clock {
   }
 
   async advanceTo(time: Time): Promise<void> {
-    const until = parseTime("clock.advanceTo", time);
+    const until = TIME.parse("clock.advanceTo", time);
     if (until < this.#now) throw invalid("clock.advanceTo", `at least ${this.#now}`, until);
     await this.#settle();
     for (let alarm = this.#next(until); alarm !== undefined; alarm = this.#next(until)) {

@@ -1,13 +1,16 @@
-import type { Broker, GateInfo } from "@sluice/protocol";
-import { typedAs } from "./as-typed.ts";
-import { type Duration, parseDuration } from "./duration.ts";
+import {
+  type Broker,
+  COOLDOWN,
+  type Duration,
+  type GateInfo,
+  type GateOptions,
+} from "@sluice/protocol";
 import {
   type CallOptions,
   type OperationOptions,
   parseCall,
   parseOperation,
 } from "./parse-call.ts";
-import { type GateOptions, parseGate } from "./parse-gate.ts";
 
 /** A named limit; its key may be a pattern such as `indexer:*` where limits are set. */
 export class Gate {
@@ -21,14 +24,12 @@ export class Gate {
 
   /** Replaces its limits; the levels stay. */
   async set(options: GateOptions, call?: CallOptions): Promise<GateInfo> {
-    const config = parseGate(options);
-    const set = this.#port.setGate(this.key, config, parseCall("set", call));
-    return typedAs(set, { root: "gate", options });
+    return this.#port.setGate(this.key, options, parseCall("set", call));
   }
 
   /** Shuts it for a while. A cooldown that lasts longer already stays as it is. */
   async cooldown(duration: Duration, reason?: string, options?: CallOptions): Promise<void> {
-    const ms = parseDuration("gate.cooldown", duration);
+    const ms = COOLDOWN.parse("gate.cooldown", duration);
     await this.#port.cooldown(this.key, ms, reason, parseCall("cooldown", options));
   }
 

@@ -1,7 +1,14 @@
+export {
+  type Duration,
+  type GateOptions,
+  type IntervalOptions,
+  parseDuration,
+  type RetryOptions,
+  type Time,
+} from "@sluice/protocol";
 export type { SluiceParts } from "./connection.ts";
 export type { Consumption } from "./consumption.ts";
 export type { ConsumedJob, WorkContext } from "./delivery.ts";
-export { type Duration, parseDuration, type Time } from "./duration.ts";
 export type { Listener } from "./emitter.ts";
 export {
   type HeaderOptions,
@@ -18,13 +25,11 @@ export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";
 export { LinkFeed, type LinkNews } from "./link-feed.ts";
 export type { CallOptions, OperationOptions } from "./parse-call.ts";
-export type { GateOptions, IntervalOptions } from "./parse-gate.ts";
 export type { BulkItem, JobOptions } from "./parse-job.ts";
-export type { Codec, QueueOptions, RetryRule, RuledRetry } from "./parse-queue.ts";
-export type { RetryOptions } from "./parse-retry.ts";
 export type { CloseOptions, ConsumeOptions, Elastic, WorkOptions } from "./parse-work.ts";
 export type { Policy } from "./policy.ts";
 export type { Queue } from "./queue.ts";
+export type { Codec, QueueOptions, RetryRule, RuledRetry } from "./queue-options.ts";
 export type { ConnectOptions } from "./remote/connect.ts";
 export type { Handler } from "./run-job.ts";
 export type { InputOf, OutputOf, SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";

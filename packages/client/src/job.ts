@@ -16,8 +16,8 @@ import {
   parseCall,
   parseOperation,
 } from "./parse-call.ts";
-import type { Codec } from "./parse-queue.ts";
 import { decodeResult, showPayload } from "./payload.ts";
+import type { Codec } from "./queue-options.ts";
 
 /** A job with its payload and result as values; bytes that are not JSON are shown as they are. */
 export interface JobDetails<Payload, Result> extends Omit<JobInfo, "payload" | "result"> {

@@ -6,12 +6,6 @@ export const BATCH_MAX = 10_000;
 /** Ten years: more is a mistake of unit. */
 export const DURATION_MS_MAX = 10 * 366 * 24 * 3_600_000;
 
-/** Points in time: the range of a JavaScript date. */
-export const TIME_MS_MAX = 8.64e15;
-
-/** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
-export const LEASE_MS_MAX = 24 * 3_600_000;
-
 /** Handlers side by side in one worker, and jobs held ready: each holds its payload in memory. */
 export const CONCURRENCY_MAX = 100_000;
 

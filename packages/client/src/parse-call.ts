@@ -1,6 +1,6 @@
 /** How long a caller waits for an answer: the last options of every call. */
 import type { OperationOptions as PortOptions } from "@sluice/protocol";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 

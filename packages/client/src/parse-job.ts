@@ -3,7 +3,7 @@
  * through the options that are there and makes one object of one shape.
  */
 import type { DedupeMode, FairnessKey, NewJob, RetryPolicy } from "@sluice/protocol";
-import { type Duration, parseDuration, parseLease, parseTime, type Time } from "./duration.ts";
+import { type Duration, LEASE, parseDuration, TIME, type Time } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { unknownField } from "./invalid.ts";
 import { parseRetry, type RetryOptions } from "./parse-retry.ts";
@@ -123,19 +123,19 @@ function readTime(job: OutgoingJob, key: string, value: unknown): void {
       job.delayMs = parseDuration("job.delay", value);
       return;
     case "runAt":
-      job.runAt = parseTime("job.runAt", value);
+      job.runAt = TIME.parse("job.runAt", value);
       return;
     case "ttl":
       job.ttlMs = parseDuration("job.ttl", value);
       return;
     case "deadline":
-      job.deadline = parseTime("job.deadline", value);
+      job.deadline = TIME.parse("job.deadline", value);
       return;
     case "maxWait":
       job.maxWaitMs = parseDuration("job.maxWait", value);
       return;
     case "lease":
-      job.leaseMs = parseLease("job.lease", value);
+      job.leaseMs = LEASE.parse("job.lease", value);
       return;
     case "backoff":
       job.backoff = parseRetry("job.backoff", value);

@@ -1,5 +1,4 @@
-import type { QueueRetryPolicy, RetryPolicy } from "@sluice/protocol";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration, type RetryPolicy } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 
 /** How failures are retried; what is absent keeps its value, or the default. */
@@ -16,14 +15,7 @@ export interface RetryOptions {
   jitter?: number | undefined;
 }
 
-/** The same for a queue, with the bound that its jobs cannot change. */
-export interface QueueRetryOptions extends RetryOptions {
-  /** Hand-outs in all, those given back by `RetryAfter` too; not for letters. Default 250. */
-  deliveries?: number | undefined;
-}
-
 const RETRY_FIELDS = ["attempts", "min", "max", "factor", "jitter"] as const;
-export const QUEUE_RETRY_FIELDS = [...RETRY_FIELDS, "deliveries"] as const;
 
 export function parseRetry(field: string, value: unknown): Partial<RetryPolicy> {
   const { attempts, min, max, factor, jitter } = fieldsOf<RetryOptions>(field, value, RETRY_FIELDS);
@@ -34,10 +26,4 @@ export function parseRetry(field: string, value: unknown): Partial<RetryPolicy> 
   if (factor !== undefined) retry.factor = factor;
   if (jitter !== undefined) retry.jitter = jitter;
   return retry;
-}
-
-export function parseQueueRetry(field: string, value: unknown): Partial<QueueRetryPolicy> {
-  const { deliveries, ...rest } = fieldsOf<QueueRetryOptions>(field, value, QUEUE_RETRY_FIELDS);
-  const retry = parseRetry(field, rest);
-  return deliveries === undefined ? retry : { ...retry, deliveries };
 }

@@ -1,5 +1,5 @@
 /** What a worker, a consumption and their closing are told. */
-import { type Duration, parseDuration, parseLease } from "./duration.ts";
+import { type Duration, LEASE, parseDuration } from "@sluice/protocol";
 import { fieldsOf } from "./fields.ts";
 import { invalid } from "./invalid.ts";
 import { CONCURRENCY_MAX } from "./limits.ts";
@@ -68,7 +68,7 @@ export function parseWork(value: unknown): Work {
   return {
     elastic: parseConcurrency(concurrency),
     prefetch: integer("work.prefetch", prefetch, 0),
-    leaseMs: lease === undefined ? undefined : parseLease("work.lease", lease),
+    leaseMs: lease === undefined ? undefined : LEASE.parse("work.lease", lease),
     name: parseName("work.name", name),
   };
 }
@@ -82,7 +82,7 @@ export function parseConsume(value: unknown): Omit<Work, "elastic"> {
   } = fieldsOf<ConsumeOptions>("consume", value, fields);
   return {
     prefetch: integer("consume.prefetch", prefetch, 1),
-    leaseMs: lease === undefined ? undefined : parseLease("consume.lease", lease),
+    leaseMs: lease === undefined ? undefined : LEASE.parse("consume.lease", lease),
     name: parseName("consume.name", name),
   };
 }

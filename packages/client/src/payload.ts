@@ -1,7 +1,7 @@
 /** Payloads between what users see and the bytes that the port carries. */
 import { invalid } from "./invalid.ts";
 import { decodeJson, decodeLeniently, encodeJson } from "./json.ts";
-import type { Codec, LocalOptions } from "./parse-queue.ts";
+import type { Codec, LocalOptions } from "./queue-options.ts";
 import { type StandardSchema, validate } from "./schema.ts";
 
 export function encodePayload(codec: Codec, payload: unknown): Uint8Array {

@@ -1,13 +1,16 @@
 /**
  * Policies: what a job's options are when its producer does not say. What is data goes to the
- * broker and is stored with the queue (policy-rules.ts). What is a function stays with the handle
+ * broker and is stored with the queue. What is a function stays with the handle
  * and runs before the job is added, as if the producer had said it.
  */
-import { type QueuePolicy, SluiceError } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
-import { invalid } from "./invalid.ts";
+import {
+  invalid,
+  knownFields,
+  POLICY_OPTIONS,
+  type PolicyOptions,
+  SluiceError,
+} from "@sluice/protocol";
 import { JOB_FIELDS, type JobOptions } from "./parse-job.ts";
-import { type PolicyRules, parseRules, RULES } from "./policy-rules.ts";
 
 /** The options that a policy may set; headers are what it reads. */
 type PolicyField = Exclude<keyof JobOptions, "headers">;
@@ -15,7 +18,7 @@ type PolicyField = Exclude<keyof JobOptions, "headers">;
 export type Policy<Payload> = {
   readonly [F in PolicyField]?:
     | PolicyFunction<Payload, F>
-    | (F extends keyof PolicyRules ? PolicyRules[F] : never)
+    | (F extends keyof PolicyOptions ? PolicyOptions[F] : never)
     | undefined;
 } & { readonly lua?: string | undefined; readonly cools?: readonly string[] | undefined };
 
@@ -29,36 +32,32 @@ export type PolicyFunctions = { readonly [F in PolicyField]?: PolicyFunction<unk
 
 const FIELDS = JOB_FIELDS.filter((field): field is PolicyField => field !== "headers");
 
+const KNOWN = [...FIELDS, "cools", "lua"];
+
 /** Never functions: they say what a policy may do, and what its program is. */
 const DATA: readonly string[] = ["cools", "lua"];
 
 const NO_HEADERS = Object.freeze({});
 
+/** The functions of a policy, and its rules as they are given: the broker checks those. */
 export function parsePolicy(value: unknown): {
   functions: PolicyFunctions | undefined;
-  rules: QueuePolicy | undefined;
+  rules: PolicyOptions | null | undefined;
 } {
-  const policy = fieldsOf<Record<string, unknown>>("queue.policy", value, [
-    ...FIELDS,
-    "cools",
-    "lua",
-  ]);
+  if (value === undefined || value === null) return { functions: undefined, rules: value };
   const functions: Record<string, unknown> = {};
-  for (const [name, rule] of Object.entries(policy)) {
+  const rules: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries(knownFields("queue.policy", value, KNOWN))) {
+    if (rule === undefined) continue;
     if (typeof rule === "function" && !DATA.includes(name)) functions[name] = rule;
-    else if (rule !== undefined && !isRule(name, rule)) {
-      const wanted = RULES.includes(name) ? ", a template, a value or a choice" : "";
-      throw invalid(`queue.policy.${name}`, `a function of payload and headers${wanted}`, rule);
-    }
+    else if (Object.hasOwn(POLICY_OPTIONS, name)) rules[name] = rule;
+    else throw invalid(`queue.policy.${name}`, "a function of payload and headers", rule);
   }
-  const hasFunctions = Object.keys(functions).length > 0;
-  return { functions: hasFunctions ? functions : undefined, rules: parseRules(policy) };
+  return { functions: someOf(functions), rules: someOf(rules) };
 }
 
-function isRule(name: string, rule: unknown): boolean {
-  if (name === "lua") return typeof rule === "string";
-  if (!RULES.includes(name) || rule === null) return false;
-  return ["string", "number", "object"].includes(typeof rule);
+function someOf<T extends object>(all: T): T | undefined {
+  return Object.keys(all).length === 0 ? undefined : all;
 }
 
 /** The options with what the policy adds to them; what the producer said stays. */

@@ -1,8 +1,8 @@
 /** What an add says, made ready for the port: checked by the schema, filled in by the policy. */
 import { type JobOptions, OutgoingJob, readOptions } from "./parse-job.ts";
-import type { LocalOptions } from "./parse-queue.ts";
 import { encodePayload } from "./payload.ts";
 import { applyPolicy } from "./policy.ts";
+import type { LocalOptions } from "./queue-options.ts";
 import { validate } from "./schema.ts";
 
 /** A promise only when the schema is one that waits. */

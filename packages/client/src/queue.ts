@@ -33,9 +33,9 @@ import {
   parseOperation,
 } from "./parse-call.ts";
 import type { BulkItem, JobOptions } from "./parse-job.ts";
-import type { LocalOptions } from "./parse-queue.ts";
 import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
 import { prepare } from "./prepare-job.ts";
+import type { LocalOptions } from "./queue-options.ts";
 import type { Handler } from "./run-job.ts";
 import { Worker } from "./worker.ts";
 

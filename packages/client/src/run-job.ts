@@ -1,11 +1,12 @@
 /** Runs one job through its handler; answers how it is to be ended. Never throws or rejects. */
+
+import { type Duration, parseDuration } from "@sluice/protocol";
 import type { Delivery, WorkContext } from "./delivery.ts";
-import { type Duration, parseDuration } from "./duration.ts";
 import { textOf } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { fieldsOf } from "./fields.ts";
-import type { LocalOptions, RetryRule } from "./parse-queue.ts";
 import { type EncodedResult, encodeResult, openPayload } from "./payload.ts";
+import type { LocalOptions, RetryRule } from "./queue-options.ts";
 import type { Tracing } from "./trace.ts";
 import type { WorkJob } from "./work-job.ts";
 

@@ -9,7 +9,6 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { Activity } from "./activity.ts";
-import { typedAs } from "./as-typed.ts";
 import { Connection, type SluiceParts } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import { SLUICE_EVENTS, type SluiceEvents, type WorkEvents } from "./events.ts";
@@ -20,9 +19,9 @@ import { Job } from "./job.ts";
 import { LinkFeed } from "./link-feed.ts";
 import { type CallOptions, parseCall } from "./parse-call.ts";
 import { parseFilter } from "./parse-filter.ts";
-import { parseQueue, type QueueOptions } from "./parse-queue.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
+import { type QueueOptions, splitQueue } from "./queue-options.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
@@ -102,9 +101,8 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
     options: object = {},
     call?: CallOptions,
   ): Promise<Queue<never, never>> {
-    const { port, local } = parseQueue(options);
-    const set = this.#connection.port.setQueue(name, port, parseCall("queue", call));
-    const info = await typedAs(set, { root: "queue", options });
+    const { stored, local } = splitQueue(options);
+    const info = await this.#connection.port.setQueue(name, stored, parseCall("queue", call));
     const above = this as unknown as Emitter<WorkEvents<unknown, unknown>>;
     return new Queue(this.#connection, info, local, above);
   }

@@ -347,7 +347,7 @@ test("a queue is changed in place, and bad options change nothing", async () => 
   await mail.add(1);
   const again = await sluice.queue("mail", { ttl: "1h" });
   const { config, stats } = await again.info();
-  assert.deepEqual([config.leaseMs, config.ttlMs, stats.waiting], [10_000, 3_600_000, 1]);
+  assert.deepEqual([config.lease, config.ttl, stats.waiting], [10_000, 3_600_000, 1]);
   await assert.rejects(sluice.queue("other", { lease: "x" as "1s" }), { code: "INVALID" });
   await assert.rejects(sluice.queue("bad name!"), { code: "INVALID" });
   assert.equal((await sluice.queues()).length, 1);

@@ -28,6 +28,8 @@ const { ID, ID_LINK, IN_STRAND, POS, POS2, SIZE } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
 
 export interface EngineOptions {
+  /** The configuration of a queue that is made for dead letters, since it does not exist. */
+  letterQueue: (name: string) => QueueConfig;
   /** Varies the jitter of retries and the hashing of keys; nothing else is random. */
   seed?: number;
   /** Gets every fact, in order, at its end. The caller takes them out after each call. */
@@ -124,6 +126,7 @@ export class Core implements LineWorld, StrandOwner {
   endWait!: (row: number, gate: GateLine) => void;
   /** Leases that have run out since they were last asked for, of queues that want to know. */
   overdue: Overdue[] = [];
+  readonly letterQueue: EngineOptions["letterQueue"];
   readonly #gone: GoneBodies | undefined;
   readonly #facts: Fact[] | undefined;
   #serial = 0;
@@ -134,6 +137,7 @@ export class Core implements LineWorld, StrandOwner {
     this.seed = seed;
     this.#facts = facts;
     this.#gone = gone;
+    this.letterQueue = options.letterQueue;
     this.rings = new Rings(reserve);
     this.jobs = new JobTable(reserve);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);

@@ -13,7 +13,6 @@ import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts
 import { key as checkKey, integer, name } from "./parse/fields.ts";
 import { checkFairnessKey } from "./parse/parse-job.ts";
 import { checkNack } from "./parse/parse-nack.ts";
-import { parseQueueConfig } from "./parse/parse-queue.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
 import { endInProcess, workerOf } from "./queues/workers.ts";
 import type { Answered } from "./remembered-answers.ts";
@@ -23,7 +22,7 @@ import type {
   JobSpec,
   Lease,
   NackOptions,
-  QueueOptions,
+  QueueConfig,
   WantOptions,
 } from "./types.ts";
 import { add } from "./verbs/add.ts";
@@ -56,7 +55,7 @@ export class Engine extends GateCalls {
   /** The gates whose home is elsewhere. */
   readonly borrower: Borrower;
 
-  constructor(options: EngineOptions = {}) {
+  constructor(options: EngineOptions) {
     const core = new Core(options);
     super(core);
     this.#core = core;
@@ -72,10 +71,10 @@ export class Engine extends GateCalls {
 
   // Queues
 
-  setQueue(queue: string, options: QueueOptions, now: number): void {
+  /** Makes a queue, or changes one in place: its jobs stay. */
+  setQueue(queue: string, config: QueueConfig, now: number): void {
     const at = this.#core.clock(now);
     const old = this.#core.byName.get(queue)?.config;
-    const config = parseQueueConfig(queue, options, old);
     if (config.dlq !== old?.dlq) refuseCircle(this.#core, queue, config.dlq);
     setQueue(this.#core, queue, config);
     this.#core.tell({ at, fact: "queue", name: queue, config });
@@ -102,13 +101,11 @@ export class Engine extends GateCalls {
   }
 
   pause(queue: string, now: number): void {
-    this.#core.queue(queue);
-    this.setQueue(queue, { paused: true }, now);
+    this.setQueue(queue, { ...this.queueConfig(queue), paused: true }, now);
   }
 
   resume(queue: string, now: number): void {
-    this.#core.queue(queue);
-    this.setQueue(queue, { paused: false }, now);
+    this.setQueue(queue, { ...this.queueConfig(queue), paused: false }, now);
   }
 
   /** Removes what waits or is delayed now; leases are left alone. */

@@ -32,7 +32,6 @@ export type {
   NackOptions,
   OnFull,
   QueueConfig,
-  QueueOptions,
   QueueStats,
   RetryPolicy,
   TierConfig,

@@ -47,7 +47,6 @@ export const ATTEMPTS_MAX = 1000;
  * more than a job needs that waits for a provider.
  */
 export const DELIVERIES_DEFAULT = 250;
-export const DELIVERIES_MAX = 1_000_000;
 
 /** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
 export const LEASE_MS_MAX = 24 * 3_600_000;
@@ -58,45 +57,11 @@ export const DURATION_MS_MAX = 10 * 366 * 24 * 3_600_000;
 /** Points in time: the range of a JavaScript date. */
 export const TIME_MS_MAX = 8.64e15;
 
-/** Ready, delayed and leased jobs of one queue: rows are numbered in 31 bits, over all queues. */
-export const CAPACITY_JOBS_MAX = 1_000_000_000;
-
-/** Payload bytes of one queue: beyond any disk, and counted exactly in a double. */
-export const CAPACITY_BYTES_MAX = 2 ** 50;
-
-/** Finished jobs that are kept: they are rows like waiting ones. */
-export const RESULTS_JOBS_MAX = 10_000_000;
-
-/** A delay that grows faster than this reaches any maximum in one step. */
-export const FACTOR_MAX = 1000;
-
 /** Weight rules of one queue: copied at every change of it, 10,000 in well under 5 ms. */
 export const WEIGHT_RULES_MAX = 10_000;
 
-/** Bytes of a weight rule's key: four levels of a path with the slashes between them. */
-export const WEIGHT_RULE_BYTES_MAX = PATH_LEVELS_MAX * (KEY_BYTES_MAX + 1);
-
-/** The slowest rate, one token in eleven days; its rounding to 1e-9 is then below 0.1 %. */
-export const RATE_MIN = 1e-6;
-
-/** Tokens a second, and tokens in a bucket: in milli-tokens with a debt still far below 2^53. */
-export const RATE_MAX = 1e9;
-export const BURST_MAX = 1e9;
-
-/** Sliding windows of one gate: minute, hour, day, month and as many again. */
-export const WINDOWS_MAX = 16;
-
-/** Takes of one window: an exact window remembers each, 16 bytes a millisecond in use. */
-export const WINDOW_LIMIT_MAX = 1_000_000;
-
-/** Jobs leased through one gate at once: as many as a queue holds leased by default. */
-export const CONCURRENCY_MAX = 1_000_000;
-
-/** Rungs of a ladder: ten are usual. */
-export const LADDER_RUNGS_MAX = 32;
-
-/** The reason of a cooldown is kept, saved and shown: a line of text, not a response body. */
-export const REASON_BYTES_MAX = 1024;
+/** A delay that grows faster than this reaches any maximum in one step. */
+export const FACTOR_MAX = 1000;
 
 /** Payload and headers of one job: the hard limit of a payload, and room for the headers. */
 export const JOB_BYTES_MAX = 32 * 1024 * 1024;

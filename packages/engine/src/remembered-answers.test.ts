@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
 import type { Fact } from "./facts/facts.ts";
 import { OPERATION_ANSWERS_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
 import type { Answered } from "./remembered-answers.ts";
+import { TestEngine } from "./testing/test-engine.ts";
 
 const one = (item: number, answer: unknown = true): Answered => ({ item, count: 1, answer });
 
 test("what was answered is known for ten minutes, and no longer", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.remember("o", "add q 2", [one(0)], 0);
   engine.remember("o", "add q 2", [one(1)], 5);
   const known = { call: "add q 2", answers: [one(0), one(1)] };
@@ -18,7 +18,7 @@ test("what was answered is known for ten minutes, and no longer", () => {
 });
 
 test("a name can be used again when its time is over", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.remember("o", "add q 1", [one(0, "old")], 0);
   engine.remember("o", "ack 1", [one(0, "new")], OPERATION_MS);
   const known = { call: "ack 1", answers: [one(0, "new")] };
@@ -26,7 +26,7 @@ test("a name can be used again when its time is over", () => {
 });
 
 test("of too many operations, or too many answers, the oldest are forgotten", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   for (let i = 0; i <= OPERATIONS_MAX; i++) engine.remember(`o${i}`, "ack 1", [one(0)], 0);
   assert.equal(engine.recall("o0", 0), undefined);
   assert.ok(engine.recall("o1", 0));
@@ -38,7 +38,7 @@ test("of too many operations, or too many answers, the oldest are forgotten", ()
 
 test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice too", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.remember("a", "add q 2", [one(0)], 0);
   engine.remember("a", "add q 2", [one(1)], 1);
   engine.remember("b", "ack 1", [one(0)], 2);
@@ -50,7 +50,7 @@ test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice t
     both: [...facts, ...checkpoint],
   };
   for (const [what, list] of Object.entries(told)) {
-    const again = new Engine();
+    const again = new TestEngine();
     for (const fact of list) again.apply(fact);
     for (const name of ["a", "b"]) {
       assert.deepEqual(again.recall(name, 3), engine.recall(name, 3), what);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "./engine.ts";
 import type { Fact } from "./facts/facts.ts";
 import { SCAN_MAX } from "./limits.ts";
 import { Stores } from "./stores.ts";
+import { TestEngine } from "./testing/test-engine.ts";
 
 test("what was put is there until it is put anew or deleted", () => {
   const stores = new Stores();
@@ -45,7 +45,7 @@ test("a scan after a key outside of its prefix begins, or ends, where the prefix
 });
 
 test("a page of a scan has a limit, and many pages answer everything once", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   const count = 25_000;
   for (let i = 0; i < count; i++) engine.storePut("s", `${(i * 7919) % count}`, i, 0);
   for (const limit of [0, SCAN_MAX + 1]) {
@@ -76,7 +76,7 @@ test("all entries of all stores can be listed", () => {
 
 test("the engine tells each change of a store once, and a delete of nothing not at all", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.storePut("s", "k", { a: 1 }, 5);
   assert.equal(engine.storeDelete("s", "none", 6), false);
   assert.deepEqual(engine.storeGet("s", "k"), { a: 1 });
@@ -90,7 +90,7 @@ test("the engine tells each change of a store once, and a delete of nothing not 
 });
 
 test("a value must be given, and a store must have a name", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   assert.throws(() => engine.storePut("s", "k", undefined, 0), {
     code: "INVALID",
     details: { field: "value", value: undefined },

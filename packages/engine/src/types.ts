@@ -95,30 +95,6 @@ export interface QueueConfig {
   policy?: object | undefined;
 }
 
-/** What an operator says of a queue; what is absent keeps its value, or the default. */
-export type QueueOptions = {
-  tiers?: number | readonly (string | Partial<TierConfig>)[];
-  tierOrder?: QueueConfig["tierOrder"];
-  promoteAfterMs?: number | null;
-  fairness?: boolean;
-  weights?: Readonly<Record<string, number>>;
-  weight?: number;
-  capacity?: Partial<Omit<QueueConfig["capacity"], "perLane">> & { perLane?: number | null };
-  onFull?: OnFull;
-  addTimeoutMs?: number;
-  fullRetryMs?: number;
-  admission?: { fill: number; rate: number; burst?: number };
-  leaseMs?: number;
-  retry?: Partial<QueueRetryPolicy>;
-  dlq?: string | false;
-  retentionMs?: number | null;
-  results?: Partial<QueueConfig["results"]>;
-  ttlMs?: number;
-  paused?: boolean;
-  /** `null` takes it away. */
-  policy?: object | null;
-};
-
 export interface GateConfig {
   /** Tokens per second; 0 closes the gate. */
   rate?: number | undefined;

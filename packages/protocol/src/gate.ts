@@ -1,35 +1,13 @@
 import type { GatePart } from "./job.ts";
-
-/** The limits of a gate. Each part is optional; a job passes when all parts of all its gates do. */
-export interface GateConfig {
-  /** Tokens per second; 0 closes the gate. */
-  rate?: number | undefined;
-  /** Default max(1, rate). */
-  burst?: number | undefined;
-  interval?:
-    | {
-        ms: number;
-        /** From the previous job's start, or from its end (then one at a time). Default `end`. */
-        from?: "start" | "end" | undefined;
-        /** Multiplier per tier; a tier beyond the list uses the last. */
-        factors?: readonly number[] | undefined;
-        /** No tier waits less than this. */
-        floorMs?: number | undefined;
-      }
-    | undefined;
-  windows?: readonly { limit: number; perMs: number }[] | undefined;
-  concurrency?: number | undefined;
-  /** Cooldown per failure in a row; a success steps back by one. */
-  ladder?: readonly number[] | undefined;
-}
+import type { GateSettings } from "./options/gate-options.ts";
 
 export interface GateInfo {
   key: string;
-  config: GateConfig | undefined;
+  config: GateSettings | undefined;
   /** The pattern that configured it, when it is not its own key. */
   pattern: string | undefined;
   tokens: number | undefined;
-  windows: readonly { limit: number; perMs: number; used: number }[];
+  windows: readonly { limit: number; per: number; used: number }[];
   inFlight: number;
   ladderStep: number;
   cooldown: { until: number; reason: string } | undefined;

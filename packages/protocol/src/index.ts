@@ -24,6 +24,15 @@ export { CALL_NAMES, CALL_TABLES, CALLS, type CallName, rowOf } from "./calls/in
 export type * from "./clock.ts";
 export { counted } from "./count.ts";
 export {
+  type Duration,
+  duration,
+  durationText,
+  LEASE,
+  parseDuration,
+  TIME,
+  type Time,
+} from "./duration.ts";
+export {
   ERROR_CODES,
   type ErrorCode,
   type ErrorDetails,
@@ -32,15 +41,16 @@ export {
   toSluiceError,
 } from "./errors.ts";
 export * from "./event.ts";
+export { type Fields, fields, knownFields } from "./fields.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export * from "./job.ts";
-export { invalid, type Kind, type Schema } from "./kinds.ts";
+export { invalid, isObject, type Kind, NAME, type Schema, unknownField } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
+export * from "./options/index.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
-export type * from "./policy.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
 export type * from "./stats.ts";

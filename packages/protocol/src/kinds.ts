@@ -4,22 +4,38 @@
  * described once: the parser, the schema and the reference page are made from the same row.
  */
 import { SluiceError } from "./errors.ts";
+import { A_NAME, fitsBytes, isName, NAME_PATTERN } from "./names.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A kind of value, given as `Given` and used inside as `T`. */
-export interface Kind<T = unknown> {
+/** A kind of value: given as `Given`, used inside as `T`, answered as `Answer`. */
+export interface Kind<T = unknown, Given = T, Answer = T> {
   /** What can be given, as JSON. */
   readonly schema: Schema;
   /** The same for people: "an integer from 1 to 100". */
   readonly words: string;
   /** Refuses with INVALID, which names the field and the value. */
   parse(field: string, value: unknown): T;
+  /** Changes a part of `base`; absent: a value that is given replaces the whole. */
+  merge?(field: string, value: unknown, base: T): T;
   /** Reads it from a text, of an address or a command line; absent: a text, or JSON. */
   fromText?(text: string): T;
   /** The form in which the value is answered; absent: as it is. It can be given again. */
-  answer?(value: T): unknown;
+  answer?(value: T): Answer;
+  /** Absent inside is `null` outside, where it says that a part is switched off. */
+  readonly isNullable?: true;
+  /** Carries a type, never a value. */
+  readonly given?: Given;
 }
+
+/** The type that a kind parses to. */
+export type Parsed<K> = K extends Kind<infer T, infer _G, infer _A> ? T : never;
+
+/** The type of what can be given. */
+export type Given<K> = K extends Kind<infer _T, infer G, infer _A> ? G : never;
+
+/** The type of what is answered. */
+export type Answered<K> = K extends Kind<infer _T, infer _G, infer A> ? A : never;
 
 /** The refusal of one field: names the field, what was wanted and what was given. */
 export function invalid(field: string, wanted: string, value: unknown): SluiceError {
@@ -91,3 +107,54 @@ export function oneOf<const T extends string>(choices: readonly T[]): Kind<T> {
   const schema = { type: "string", enum: choices };
   return kind(`one of ${choices.join(", ")}`, schema, (value) => choices.includes(value as T));
 }
+
+/** Items of one kind, from `min` to `max` of them. */
+export function list<T, Given, Answer>(
+  of: Kind<T, Given, Answer>,
+  max: number,
+  min = 0,
+): Kind<readonly T[], readonly Given[], readonly Answer[]> {
+  const words =
+    min === 0 ? `an array of at most ${max} items` : `an array of ${min} to ${max} items`;
+  return {
+    schema: { type: "array", items: of.schema, minItems: min, maxItems: max },
+    words,
+    parse(field, value) {
+      if (!Array.isArray(value)) throw invalid(field, words, value);
+      if (value.length < min || value.length > max) throw invalid(field, words, value.length);
+      return value.map((item, i) => of.parse(`${field}[${i}]`, item));
+    },
+    answer: (items) => items.map((item) => answerOf(of, item)),
+  };
+}
+
+/** A part that `null` switches off; inside it is absent then, and the answer says `null`. */
+export function nullable<T, Given, Answer>(
+  of: Kind<T, Given, Answer>,
+): Kind<T | undefined, Given | null, Answer | null> {
+  return {
+    schema: { anyOf: [of.schema, { type: "null" }] },
+    words: `${of.words}, or null`,
+    parse: (field, value) => (value === null ? undefined : of.parse(field, value)),
+    isNullable: true,
+    answer: (value) => (value === undefined ? null : answerOf(of, value)),
+  };
+}
+
+export function answerOf<T, Given, Answer>(of: Kind<T, Given, Answer>, value: T): Answer {
+  return of.answer === undefined ? (value as unknown as Answer) : of.answer(value);
+}
+
+export const NAME: Kind<string> = kind(A_NAME, { type: "string", pattern: NAME_PATTERN }, isName);
+
+/** Text of a bounded length in UTF-8. */
+export function bytes(max: number, min = 0): Kind<string> {
+  const words = `a string of ${min === 0 ? "at most" : `${min} to`} ${max} bytes`;
+  return kind(words, { type: "string", minLength: min, maxLength: max }, (value) => {
+    return fitsBytes(value, max) && value.length >= min;
+  });
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+};

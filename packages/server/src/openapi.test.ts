@@ -72,8 +72,8 @@ const RICH = {
 };
 
 async function askQueues(ask: Ask): Promise<void> {
-  await ask("PUT /v1/queues/q", { retry: { attempts: 1, minMs: 0 }, weights: { vip: 3 } }, 200);
-  await ask("PUT /v1/queues/q", { leaseMs: "long" }, 400);
+  await ask("PUT /v1/queues/q", { retry: { attempts: 1, min: 0 }, weights: { vip: 3 } }, 200);
+  await ask("PUT /v1/queues/q", { lease: "long" }, 400);
   await ask("GET /v1/queues/q", undefined, 200);
   await ask("GET /v1/queues", undefined, 200);
   await ask("GET /v1/queues?limit=1&cursor=a", undefined, 200);
@@ -148,14 +148,14 @@ async function askWork(ask: Ask): Promise<void> {
 }
 
 async function askGates(ask: Ask): Promise<void> {
-  const limits = { rate: 5, burst: 10, windows: [{ limit: 9, perMs: 1000 }], ladder: [1000] };
-  await ask("PUT /v1/gates/g", { ...limits, interval: { ms: 1, from: "start" } }, 200);
+  const limits = { rate: 5, burst: 10, windows: [{ limit: 9, per: 1000 }], ladder: [1000] };
+  await ask("PUT /v1/gates/g", { ...limits, interval: { every: 1, from: "start" } }, 200);
   await ask("PUT /v1/gates/g*", { concurrency: 3 }, 200);
   await ask("PUT /v1/gates/g", { rate: -1 }, 400);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("GET /v1/gates", undefined, 200);
   await ask("GET /v1/gates?search=g&limit=1", undefined, 200);
-  await ask("POST /v1/gates/g/cooldown", { ms: 1000, reason: "429" }, 204);
+  await ask("POST /v1/gates/g/cooldown", { duration: 1000, reason: "429" }, 204);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("DELETE /v1/gates/g/cooldown", undefined, 204);
   await ask("POST /v1/gates/g/report", { ok: false }, 204);

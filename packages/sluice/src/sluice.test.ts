@@ -38,7 +38,7 @@ for (const durability of ["fsync", "os"] as const satisfies Durability[]) {
     assert.equal((await sluice.gate("smtp").info()).config?.rate, 5);
     assert.deepEqual(await sluice.store("settings").get("a"), { n: 1 });
     const mail = await sluice.queue("mail");
-    assert.equal((await mail.info()).config.leaseMs, 10_000);
+    assert.equal((await mail.info()).config.lease, 10_000);
     mail.work(() => {});
     await sluice.job(id).finished();
   });
@@ -57,7 +57,7 @@ test("a policy is kept with its queue, functions stay with the handle", async (t
   await using sluice = await Sluice.open({ dir });
   const mail = await sluice.queue<string>("mail", { policy: { gates: (name) => [`to:${name}`] } });
   const { policy } = (await mail.info()).config;
-  assert.deepEqual(policy, { fairnessKey: "{headers.tenant}", ttlMs: 3_600_000, lua });
+  assert.deepEqual(policy, { fairnessKey: "{headers.tenant}", ttl: 3_600_000, lua });
   const job = await mail.add("ann", { headers: { tenant: "acme" } });
   const { fairnessKey, weight, gates, deadline, addedAt } = await job.info();
   assert.deepEqual([fairnessKey, weight, gates], ["acme", 4, ["to:ann"]]);

@@ -13,7 +13,7 @@ const stats = async (queue: string) => (await call(`GET /v1/queues/${queue}`)).b
 beforeEach(async () => {
   await call("DELETE /v1/queues/q");
   await call("DELETE /v1/queues/q.dlq");
-  await call("PUT /v1/queues/q", { retry: { attempts: 1, minMs: 0 } });
+  await call("PUT /v1/queues/q", { retry: { attempts: 1, min: 0 } });
 });
 
 test("a test job is added with what the form says", () =>
@@ -170,7 +170,7 @@ test("a gate is set, changed, cooled down and opened again", () =>
     await page.getByRole("dialog").getByRole("button", { name: "Set" }).click();
     await card.getByText(/3 at once/).waitFor();
     const { config } = (await call("GET /v1/gates/smtp")).body;
-    const windows = [{ limit: 100, perMs: 60_000 }];
+    const windows = [{ limit: 100, per: 60_000 }];
     assert.deepEqual([config.rate, config.concurrency, config.windows], [5, 3, windows]);
     await card.getByRole("button", { name: "Cool down" }).click();
     await page.getByLabel("Reason").fill("a storm");

@@ -25,10 +25,10 @@ async function gated(server: DashboardServer): Promise<void> {
   await server.call("PUT /v1/queues/search", {});
   await server.call("PUT /v1/gates/indexer:alpha", {
     rate: 2,
-    windows: [{ limit: 100, perMs: 60_000 }],
+    windows: [{ limit: 100, per: 60_000 }],
   });
   await server.call("POST /v1/gates/indexer:alpha/cooldown", {
-    ms: 3_600_000,
+    duration: "1h",
     reason: "429 from the indexer",
   });
   await server.call("POST /v1/queues/search/jobs", {
@@ -50,7 +50,7 @@ function poll(server: DashboardServer): void {
 }
 
 async function fail(server: DashboardServer): Promise<string> {
-  await server.call("PUT /v1/queues/orders", { retry: { attempts: 2, minMs: 0 } });
+  await server.call("PUT /v1/queues/orders", { retry: { attempts: 2, min: 0 } });
   const body = { payload: { order: 17 }, fairnessKey: "acme", headers: { tenant: "acme" } };
   const added = await server.call("POST /v1/queues/orders/jobs", body);
   for (const error of ["the payment service answered 503", "it answered 503 again"]) {

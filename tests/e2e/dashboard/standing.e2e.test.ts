@@ -60,7 +60,10 @@ test("nothing is due yet", async () => {
 });
 
 test("one gate keeps all of it, with its reason and its end", async () => {
-  await server.call("POST /v1/gates/alpha/cooldown", { ms: HOUR_MS, reason: "429 from alpha" });
+  await server.call("POST /v1/gates/alpha/cooldown", {
+    duration: HOUR_MS,
+    reason: "429 from alpha",
+  });
   await queue("gated", [{ payload: 1, gates: ["alpha"] }]);
   poll("gated");
   await says(
@@ -70,7 +73,7 @@ test("one gate keeps all of it, with its reason and its end", async () => {
 });
 
 test("several gates keep it: each is named, not only that of the oldest job", async () => {
-  await server.call("POST /v1/gates/beta/cooldown", { ms: 2 * HOUR_MS });
+  await server.call("POST /v1/gates/beta/cooldown", { duration: 2 * HOUR_MS });
   await server.call("PUT /v1/gates/shut", { rate: 0 });
   const job = (fairnessKey: string, gate: string) => ({ payload: 1, fairnessKey, gates: [gate] });
   await queue("several", [job("a", "beta"), job("b", "shut"), job("c", "shut")]);
@@ -104,7 +107,7 @@ test("its workers are busy and nothing ends", async () => {
 
 test("all that ends has failed", async () => {
   await queue("failing", [{ payload: 1 }, { payload: 2 }], {
-    retry: { attempts: 1_000, minMs: 0, maxMs: 0 },
+    retry: { attempts: 1_000, min: 0, max: 0 },
   });
   poll("failing", async (lease) => {
     await pass(100);

@@ -19,7 +19,7 @@ const ATTEMPTS = [
 ];
 const [first = ""] = ATTEMPTS;
 
-await call("PUT /v1/queues/q", { retry: { attempts: 2, minMs: 0 } });
+await call("PUT /v1/queues/q", { retry: { attempts: 2, min: 0 } });
 for (const text of ATTEMPTS) {
   await call("POST /v1/queues/q/jobs", {
     payload: { [text]: text },
@@ -30,7 +30,7 @@ for (const text of ATTEMPTS) {
   });
 }
 await call("POST /v1/gates/g/cooldown", { ms: 3_600_000, reason: first });
-await call("PUT /v1/queues/bad", { retry: { attempts: 3, minMs: 600_000, maxMs: 600_000 } });
+await call("PUT /v1/queues/bad", { retry: { attempts: 3, min: 600_000, max: 600_000 } });
 const ids: string[] = [];
 for (const worker of [first, "w"]) {
   ids.push((await call("POST /v1/queues/bad/jobs", { payload: first })).body.id);

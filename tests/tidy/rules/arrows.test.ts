@@ -48,6 +48,19 @@ test("an arrow against the table is found in every form of import", () => {
   }
 });
 
+test("the protocol refers to the engine by types alone", () => {
+  const path = "packages/protocol/src/a.ts";
+  assert.deepEqual(messages(path, 'import type { Q } from "@sluice/engine";'), []);
+  assert.deepEqual(messages(path, 'export type { Q } from "@sluice/engine";'), []);
+  assert.deepEqual(messages(path, 'import { type Q } from "@sluice/engine";'), [
+    "1 packages/protocol may not import packages/engine",
+  ]);
+  assert.deepEqual(
+    messages("packages/client/src/a.ts", 'import type { Q } from "@sluice/engine";'),
+    ["1 packages/client may not import packages/engine"],
+  );
+});
+
 test("the server reaches the broker only through the protocol", () => {
   assert.deepEqual(messages("packages/server/src/a.ts", 'import "@sluice/broker";'), [
     "1 packages/server may not import packages/broker",

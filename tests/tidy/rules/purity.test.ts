@@ -40,6 +40,14 @@ test("imports from outside are found in engine and protocol", () => {
   }
 });
 
+test("the protocol may know types of the engine", () => {
+  const types = 'import type { QueueConfig } from "@sluice/engine";';
+  assert.deepEqual(messages("packages/protocol/src/a.ts", types), []);
+  const value = 'import { Engine } from "@sluice/engine";';
+  assert.equal(messages("packages/protocol/src/a.ts", value).length, 1);
+  assert.equal(messages("packages/engine/src/a.ts", types).length, 1);
+});
+
 test("names of properties are not globals", () => {
   const text = "job.process(); const a = { Date: 1 }; class B { process() {} } Math.max(1, 2);";
   assert.deepEqual(messages("packages/engine/src/a.ts", text), []);

@@ -27,7 +27,7 @@ test("an indexer is added with a test, shown without its key, changed and remove
   const changed = await app.call("PATCH /indexers/some", { name: "Other", interval: "10s" });
   assert.deepEqual([changed.body.name, changed.body.limits.interval], ["Other", 10_000]);
   const wider = await app.call("PATCH /indexers/some", { windows: [{ limit: 9, per: "hour" }] });
-  assert.deepEqual(wider.body.budget.windows, [{ limit: 9, perMs: 3_600_000, used: 1, left: 8 }]);
+  assert.deepEqual(wider.body.budget.windows, [{ limit: 9, per: 3_600_000, used: 1, left: 8 }]);
   assert.equal((await app.call("POST /indexers", { url })).status, 409);
   assert.equal((await app.call("DELETE /indexers/some")).status, 204);
   assert.equal((await app.call("GET /indexers/some")).status, 404);

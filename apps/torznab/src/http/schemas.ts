@@ -49,7 +49,7 @@ const DESCRIBED_INDEXER = {
 
 const ID: Schema = { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" };
 
-const WINDOWS = list(object({ limit: COUNT, perMs: MS, used: COUNT, left: COUNT }));
+const WINDOWS = list(object({ limit: COUNT, per: MS, used: COUNT, left: COUNT }));
 const COOLDOWN = object({ until: TIME, reason: TEXT });
 
 const BUDGET = object({

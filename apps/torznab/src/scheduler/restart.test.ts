@@ -24,7 +24,7 @@ test("a half-used window, a cooldown and a ladder survive a restart", async (t) 
 
   const second = await Rig.openIn(folder, clock);
   const { windows } = await second.sluice.gate("indexer:a").info();
-  assert.deepEqual(windows, [{ limit: 4, perMs: 3_600_000, used: 2 }]);
+  assert.deepEqual(windows, [{ limit: 4, per: 3_600_000, used: 2 }]);
   const b = await second.sluice.gate("indexer:b").info();
   assert.equal(b.ladderStep, 1);
   assert.equal(b.cooldown?.reason, "HTTP 502");

@@ -9,8 +9,8 @@ import { priorityOf, type SearchRequest, type TorznabService } from "./service.t
 
 export interface Budget {
   readonly indexer: string;
-  readonly windows: readonly { limit: number; perMs: number; used: number; left: number }[];
-  readonly grabs: readonly { limit: number; perMs: number; used: number; left: number }[];
+  readonly windows: readonly { limit: number; per: number; used: number; left: number }[];
+  readonly grabs: readonly { limit: number; per: number; used: number; left: number }[];
   readonly running: number;
   readonly ladderStep: number;
   /** What the indexer itself last said of its limit, when it does. */
@@ -123,11 +123,11 @@ function nextAt({ opensAtByTier, inFlight, config }: GateInfo, tier: number, now
   const timed = opensAtByTier[Math.min(tier, opensAtByTier.length - 1)] ?? now;
   const at = timed <= now + CLOCKS_APART_MS ? now : timed;
   if (inFlight === 0) return at;
-  const { ms = 0, floorMs = 0 } = config?.interval ?? {};
-  return Math.max(at, now + Math.max(ms * INTERVAL_FACTORS[tier]!, floorMs));
+  const { every = 0, floor = 0 } = config?.interval ?? {};
+  return Math.max(at, now + Math.max(every * INTERVAL_FACTORS[tier]!, floor));
 }
 
-function left(window: { limit: number; perMs: number; used: number }) {
+function left(window: { limit: number; per: number; used: number }) {
   return { ...window, left: Math.max(0, window.limit - window.used) };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "@sluice/engine";
 import { Engine } from "@sluice/engine";
-import { SluiceError } from "@sluice/protocol";
+import { letterQueueConfig, parseQueue, SluiceError } from "@sluice/protocol";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { FACT_TYPES } from "./fact-types.ts";
@@ -134,9 +134,10 @@ test("each type has one number, from 1 to 127", () => {
 
 test("an engine that hears decoded facts stands where one stands that hears them as told", () => {
   const told: Fact[] = [];
-  const engine = new Engine({ facts: told });
+  const engine = new Engine({ letterQueue: letterQueueConfig, facts: told });
   const body = Uint8Array.of(1, 2, 3);
-  engine.setQueue("q", { tiers: ["high", "low"], retry: { attempts: 2 }, dlq: "dead" }, 1000.5);
+  const options = { tiers: ["high", "low"], retry: { attempts: 2 }, dlq: "dead" };
+  engine.setQueue("q", parseQueue("q", options).config, 1000.5);
   engine.setGate("g:*", { rate: 1000, ladder: [10, 20] }, 1000.5);
   engine.want("q", "worker", 3, 1000.5);
   for (let i = 0; i < 10; i++) {
@@ -154,7 +155,7 @@ test("an engine that hears decoded facts stands where one stands that hears them
   assert.ok(new Set(told.map(({ fact }) => fact)).size > 5);
   assert.deepEqual(decode(encode(...told)), told.map(asStored));
   const snapshots = [told, decode(encode(...told))].map((facts) => {
-    const heard = new Engine();
+    const heard = new Engine({ letterQueue: letterQueueConfig });
     for (const fact of facts) heard.apply(fact);
     return [...heard.snapshot()].map(asStored);
   });

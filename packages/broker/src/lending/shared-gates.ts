@@ -5,7 +5,7 @@ import { LendAnswers } from "./lend-answers.ts";
 import type { Homes } from "./port.ts";
 
 /** What the engine is told when gates are shared: which of them are at home elsewhere. */
-export function sharing(homes: Homes | undefined): EngineOptions {
+export function sharing(homes: Homes | undefined): Pick<EngineOptions, "isBorrowed"> {
   if (homes === undefined) return {};
   return { isBorrowed: (gate) => homes.homeOf(gate) !== homes.name };
 }

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
+import { letterQueueConfig, parseQueue } from "@sluice/protocol";
 import { LeaseTokens } from "../lease-tokens.ts";
 import { FailureScripts } from "./failure-scripts.ts";
 import { FAILURE_SCRIPT_MS } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
 
 const LEASE_MS = 1000;
-const RETRY = { attempts: 5, minMs: 300, maxMs: 300, factor: 1, jitter: 0 };
+const RETRY = { attempts: 5, min: 300, max: 300, factor: 1, jitter: 0 };
 
 /** Failure scripts over a real engine with one leased job; the test gives their answer. */
 function scene() {
@@ -24,7 +25,7 @@ function scene() {
       return said.promise;
     },
   };
-  const engine = new Engine();
+  const engine = new Engine({ letterQueue: letterQueueConfig });
   const scripts: FailureScripts = new FailureScripts({
     calls: { engine, now: () => clock.now, check: () => {} } as never,
     chunks: undefined as never,
@@ -32,7 +33,7 @@ function scene() {
     tokens,
     pump: { call: () => {} } as never,
   });
-  engine.setQueue("q", { leaseMs: LEASE_MS, retry: RETRY }, 0);
+  engine.setQueue("q", parseQueue("q", { lease: LEASE_MS, retry: RETRY }).config, 0);
   scripts.watch("q", { ...engine.queueConfig("q"), policy: { lua: "" } });
   const { id } = engine.add("q", {}, 0);
   const { lease } = engine.lease("q", 1, 0)[0]!;
@@ -63,7 +64,7 @@ test("a script that is late finds the job failed as its queue says", async () =>
   tick(LEASE_MS);
   tick(LEASE_MS + FAILURE_SCRIPT_MS);
   const { state, at } = engine.job(id)!;
-  assert.deepEqual([state, at], ["delayed", LEASE_MS + FAILURE_SCRIPT_MS + RETRY.minMs]);
+  assert.deepEqual([state, at], ["delayed", LEASE_MS + FAILURE_SCRIPT_MS + RETRY.min]);
   await answer({ action: "dlq" });
   assert.deepEqual([engine.job(id)!.queue, engine.job(id)!.attempt, asked()], ["q", 1, 1]);
 });

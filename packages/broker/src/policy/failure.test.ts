@@ -74,7 +74,7 @@ test("attempts that are used up are used up, whatever the script would say", asy
 });
 
 test("a lease that runs out asks the script as well", async () => {
-  const { broker, clock } = await openScript(BY_ERROR, { leaseMs: 1000 });
+  const { broker, clock } = await openScript(BY_ERROR, { lease: 1000 });
   const leased = await taken(broker, { plus: "23" });
   const retried = nextEvent(broker, "retried");
   await clock.advance(1000);
@@ -85,7 +85,7 @@ test("a lease that runs out asks the script as well", async () => {
 });
 
 test("many leases that run out at once are asked about together", async () => {
-  const { broker, clock } = await openScript(BY_ERROR, { leaseMs: 1000 });
+  const { broker, clock } = await openScript(BY_ERROR, { lease: 1000 });
   const jobs = Array.from({ length: 500 }, (_, i) => job(String(i)));
   await broker.add("q", jobs);
   await take(broker, 500);
@@ -98,10 +98,10 @@ test("many leases that run out at once are asked about together", async () => {
 });
 
 test("a script that is late does not hold the job: it fails as its queue says", async () => {
-  const retry = { minMs: 5000, maxMs: 5000, jitter: 0 };
+  const retry = { min: 5000, max: 5000, jitter: 0 };
   const { broker, clock } = await openScript(
     "function on_failure() return string.find(('a'):rep(60), ('a-'):rep(60) .. 'b') end",
-    { leaseMs: 1000, retry },
+    { lease: 1000, retry },
   );
   const leased = await taken(broker);
   const retried = nextEvent(broker, "retried");
@@ -112,7 +112,7 @@ test("a script that is late does not hold the job: it fails as its queue says", 
 });
 
 test("a queue whose script has no on_failure fails jobs as it says itself", async () => {
-  const retry = { minMs: 700, maxMs: 700, jitter: 0 };
+  const retry = { min: 700, max: 700, jitter: 0 };
   const lua = "function on_enqueue() return { weight = 2 } end";
   const { broker, clock } = await openScript(lua, { retry });
   const leased = await taken(broker);

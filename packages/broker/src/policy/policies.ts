@@ -1,11 +1,5 @@
-import type { Engine, JobSpec } from "@sluice/engine";
-import {
-  type Clock,
-  type QueueConfig,
-  type QueuePolicy,
-  type ScriptStats,
-  SluiceError,
-} from "@sluice/protocol";
+import type { Engine, JobSpec, QueueConfig } from "@sluice/engine";
+import { type Clock, type QueuePolicy, type ScriptStats, SluiceError } from "@sluice/protocol";
 import { invalid } from "../refuse.ts";
 import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
@@ -96,9 +90,9 @@ export class Policies {
     return made;
   }
 
-  /** A copy of a policy that can be; refuses another by the name of the field. */
-  async check(queue: string, policy: unknown): Promise<QueuePolicy> {
-    new Rules(policy as QueuePolicy);
+  /** A copy of a policy that can run; refuses another by the name of the field. */
+  async check(queue: string, policy: object): Promise<QueuePolicy> {
+    new Rules(policy);
     const text = JSON.stringify(policy);
     if (text.length > POLICY_BYTES_MAX) {
       throw invalid("queue.policy", `at most ${POLICY_BYTES_MAX} bytes of JSON`, text.length);

@@ -1,5 +1,4 @@
-import type { JobSpec, NackOptions } from "@sluice/engine";
-import type { QueueConfig } from "@sluice/protocol";
+import type { JobSpec, NackOptions, QueueConfig } from "@sluice/engine";
 import { DURATION_MS_MAX, GATES_MAX, WEIGHT_MAX } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
 import { asKey, asName } from "./names.ts";

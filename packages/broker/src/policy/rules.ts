@@ -1,5 +1,5 @@
-import type { JobSpec } from "@sluice/engine";
-import { isPattern, type QueueConfig, type QueuePolicy } from "@sluice/protocol";
+import type { JobSpec, QueueConfig } from "@sluice/engine";
+import { isPattern, type QueuePolicy } from "@sluice/protocol";
 import { invalid } from "../refuse.ts";
 import * as limits from "./limits.ts";
 import { asKey, asName } from "./names.ts";
@@ -19,15 +19,6 @@ const NUMBERS = {
 
 type NumberOption = keyof typeof NUMBERS;
 
-const KNOWN: readonly string[] = [
-  "fairnessKey",
-  "gates",
-  "cools",
-  "priority",
-  "lua",
-  ...keysOf(NUMBERS),
-];
-
 /** Fills in an option of a job that its producer has left open. */
 type Fill = (spec: JobSpec, headers: Headers, queue: string, config: QueueConfig) => void;
 
@@ -40,15 +31,14 @@ export class Rules {
 
   /** Refuses what a policy cannot say, by the name of the field. */
   constructor(policy: QueuePolicy) {
-    const fields = asPolicy(policy);
-    const { fairnessKey, gates, cools, priority } = fields;
+    const { fairnessKey, gates, cools, priority } = policy;
     if (cools !== undefined) checkPatterns("queue.policy.cools", cools);
     const fills: Fill[] = [];
     if (fairnessKey !== undefined) fills.push(keyFill(fairnessKey));
     if (gates !== undefined) fills.push(gatesFill(gates));
     if (priority !== undefined) fills.push(priorityFill(priority));
     for (const name of keysOf(NUMBERS)) {
-      if (fields[name] !== undefined) fills.push(numberFill(name, fields[name]));
+      if (policy[name] !== undefined) fills.push(numberFill(name, policy[name]));
     }
     this.#fills = fills;
   }
@@ -61,17 +51,6 @@ export class Rules {
 function checkPatterns(field: string, value: unknown): void {
   if (Array.isArray(value) && value.length <= limits.COOLS_MAX && value.every(isPattern)) return;
   throw invalid(field, `an array of at most ${limits.COOLS_MAX} gates, prefixes* or *`, value);
-}
-
-function asPolicy(policy: unknown): QueuePolicy {
-  if (typeof policy !== "object" || policy === null || Array.isArray(policy)) {
-    throw invalid("queue.policy", "an object, or null for none", policy);
-  }
-  for (const [name, value] of Object.entries(policy)) {
-    if (KNOWN.includes(name)) continue;
-    throw invalid(`queue.policy.${name}`, `absent: a policy has ${KNOWN.join(", ")}`, value);
-  }
-  return policy;
 }
 
 function keyFill(value: string | readonly string[]): Fill {
@@ -134,7 +113,7 @@ function numberFill(name: NumberOption, value: unknown): Fill {
   const [min, max] = NUMBERS[name];
   const wanted = `an integer from ${min} to ${max}, a template or a choice`;
   const rule: Rule<number> = parseRule(
-    `queue.policy.${name}`,
+    `queue.policy.${name.replace(/Ms$/, "")}`,
     value,
     integerReader(min, max),
     wanted,

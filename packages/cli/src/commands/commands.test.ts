@@ -85,7 +85,7 @@ test("gates are set, seen, cooled down and removed", async (t) => {
 test("queues are changed, paused, purged and deleted, the last two not by a slip", async (t) => {
   const { sluice } = await place(t);
   await sluice("add mail 1");
-  assert.match((await sluice("queue set mail leaseMs=60000")).text, /lease +1.0 min/);
+  assert.match((await sluice("queue set mail lease=60s")).text, /lease +1.0 min/);
   await sluice("queue pause mail");
   assert.match((await sluice("queue list")).text, /paused/);
   await sluice("queue resume mail");

@@ -100,8 +100,8 @@ export function limitsOf({ config, windows, ladderStep }: GateInfo): string {
   const { rate, burst, interval, concurrency } = config ?? {};
   const parts = [
     rate === undefined ? "" : `${rate}/s${burst === undefined ? "" : `, burst ${burst}`}`,
-    interval === undefined ? "" : `every ${duration(interval.ms)}`,
-    ...windows.map(({ limit, perMs, used }) => `${used} of ${limit} per ${duration(perMs)}`),
+    interval === undefined ? "" : `every ${duration(interval.every)}`,
+    ...windows.map(({ limit, per, used }) => `${used} of ${limit} per ${duration(per)}`),
     concurrency === undefined ? "" : `${concurrency} at once`,
     ladderStep === 0 ? "" : `step ${ladderStep}`,
   ];

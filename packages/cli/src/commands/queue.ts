@@ -33,7 +33,7 @@ export const queueCommand: Command = {
 sluice queue show QUEUE           its figures and how it is configured
 sluice queue set QUEUE name=value ...
                                   makes it, or changes what is named:
-                                  leaseMs=60000 retry.attempts=3 tiers='["fast","slow"]'
+                                  lease=60s retry.attempts=3 tiers='["fast","slow"]'
 sluice queue delete QUEUE --yes   with all its jobs, for good; says what its dead letters became
 sluice queue pause | resume QUEUE
 sluice queue purge QUEUE --yes    removes what waits
@@ -171,21 +171,21 @@ function show({ isJson, output }: Call, info: QueueInfo): number {
         "capacity",
         `${counted(capacity.jobs, "job")}, ${counted(capacity.bytes, "byte")}, ${config.onFull}`,
       ],
-      ["lease", duration(config.leaseMs)],
+      ["lease", duration(config.lease)],
       ["retry", retryText(retry)],
       ["dead letters", config.dlq === false ? "dropped" : config.dlq],
       [
         "letters kept here",
-        config.retentionMs === undefined ? "until someone ends them" : duration(config.retentionMs),
+        config.retention === null ? "until someone ends them" : duration(config.retention),
       ],
-      ["results kept", `${counted(config.results.jobs, "job")}, ${duration(config.results.ms)}`],
+      ["results kept", `${counted(config.results.jobs, "job")}, ${duration(config.results.ttl)}`],
     ])}`,
   );
   return EXIT.well;
 }
 
-function retryText({ attempts, deliveries, minMs, maxMs }: QueueInfo["config"]["retry"]): string {
-  const times = `${duration(minMs)} to ${duration(maxMs)}`;
+function retryText({ attempts, deliveries, min, max }: QueueInfo["config"]["retry"]): string {
+  const times = `${duration(min)} to ${duration(max)}`;
   const most = counted(deliveries, "delivery", "deliveries");
   return `${counted(attempts, "attempt")}, ${times}, at most ${most}`;
 }

@@ -34,7 +34,7 @@ async function fill(sluice: Sluice): Promise<void> {
     job("later", { delayMs: DAY_MS }),
     job("free"),
   ]);
-  await broker.setGate("smtp", { windows: [{ limit: 1, perMs: DAY_MS }] });
+  await broker.setGate("smtp", { windows: [{ limit: 1, per: DAY_MS }] });
   await broker.storeWrite("config", [{ key: "limit", value: 7 }]);
   await broker.storeWrite("notes", [{ key: "a", value: "b" }]);
 }
@@ -48,7 +48,7 @@ async function checkWhole(sluice: Sluice, id: (inner: string) => string): Promis
   );
   assert.equal((await broker.queue("mail")).config.retry.attempts, 3);
   assert.deepEqual((await sluice.gate("smtp").info()).windows, [
-    { limit: 1, perMs: DAY_MS, used: 0 },
+    { limit: 1, per: DAY_MS, used: 0 },
   ]);
   assert.equal(await sluice.store("config").get("limit"), 7);
   assert.equal(await sluice.store("notes").get("a"), "b");
@@ -99,7 +99,7 @@ test("a server's data moves to a cluster of one partition and back", async (t) =
   assert.equal(home.key, undefined);
   const sluice = await home.connect(key);
   assert.deepEqual((await sluice.gate("smtp").info()).windows, [
-    { limit: 1, perMs: DAY_MS, used: 1 },
+    { limit: 1, per: DAY_MS, used: 1 },
   ]);
   const mail = await take(sluice.broker, "mail", 2);
   assert.deepEqual(

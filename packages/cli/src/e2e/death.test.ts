@@ -50,8 +50,8 @@ test("under full load a job that kills its workers is tried again, and then dead
   const { broker } = await server.connect();
   await broker.setQueue("busy", {});
   await broker.setQueue("q", {
-    leaseMs: 600_000,
-    retry: { attempts: ATTEMPTS, minMs: 0, jitter: 0 },
+    lease: 600_000,
+    retry: { attempts: ATTEMPTS, min: 0, jitter: 0 },
   });
   const end = load((await server.connect()).broker);
   const [id] = await addAll(broker, "q", [job("poison", { headers: { kind: "poison" } })]);
@@ -72,7 +72,7 @@ test("leases of a poll outlive its caller, until the visibility timeout", async 
   const server = await spawnServe(t, ["--durability", "os", "--resume-ms", "1"]);
   const { broker } = await server.connect();
   const leaseMs = 700;
-  await broker.setQueue("q", { leaseMs, retry: { minMs: 0, jitter: 0 } });
+  await broker.setQueue("q", { lease: leaseMs, retry: { min: 0, jitter: 0 } });
   await addAll(broker, "q", [job("x")]);
   const leaver = await server.connect();
   const [held] = await take(leaver.broker, "q", 1);

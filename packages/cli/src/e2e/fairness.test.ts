@@ -10,7 +10,7 @@ test("10,000 jobs of six tenants are delivered by weight, at every point", async
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
   const consuming = (await server.connect()).broker;
-  await broker.setQueue("q", { leaseMs: 600_000 });
+  await broker.setQueue("q", { lease: 600_000 });
   // One tenant after the other, as many jobs for each weight as empties all lanes together.
   const sum = WEIGHTS.reduce((total, weight) => total + weight, 0);
   for (const weight of WEIGHTS) {

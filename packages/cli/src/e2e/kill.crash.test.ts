@@ -12,9 +12,9 @@ test("a server that is killed goes on where it was: leases, levels, delays, orde
   const first = await spawnServe(t, [], dir);
   const { broker } = await first.connect();
   for (const queue of ["held", "gated", "later", "flow"]) {
-    await broker.setQueue(queue, { leaseMs: 600_000 });
+    await broker.setQueue(queue, { lease: 600_000 });
   }
-  await broker.setGate("daily", { windows: [{ limit: GATED, perMs: 86_400_000 }] });
+  await broker.setGate("daily", { windows: [{ limit: GATED, per: 86_400_000 }] });
   await addAll(broker, "held", [job("held"), job("finished")]);
   const [held, finished] = await take(broker, "held", 2);
   await broker.ack([{ lease: finished!.lease }]);

@@ -8,7 +8,7 @@ import { spawnServe } from "../testing/spawn-serve.ts";
 test("a job comes out as it went in, once, and each wrong ack has its own code", async (t) => {
   const server = await spawnServe(t, []);
   const { broker } = await server.connect();
-  await broker.setQueue("q", { retry: { minMs: 0, jitter: 0 } });
+  await broker.setQueue("q", { retry: { min: 0, jitter: 0 } });
   const added = await call(server.address, "POST /v1/queues/q/jobs", {
     payload: { to: "a@b.c" },
     headers: { tenant: "acme" },
@@ -37,7 +37,7 @@ test("a job comes out as it went in, once, and each wrong ack has its own code",
 test("attempts rise, delays hold, and what fails for good can be put back", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
-  await broker.setQueue("q", { retry: { attempts: 3, minMs: 1, jitter: 0 } });
+  await broker.setQueue("q", { retry: { attempts: 3, min: 1, jitter: 0 } });
   const ids = await addAll(
     broker,
     "q",
@@ -103,7 +103,7 @@ test("a queue that is deleted is gone for good, one that is changed keeps its jo
   await broker.setQueue("q", {});
   const [, waiting] = await addAll(broker, "q", [job("held"), job("waiting", { dedupe })]);
   const [held] = await take(broker, "q", 1);
-  await broker.setQueue("q", { leaseMs: 60_000 });
+  await broker.setQueue("q", { lease: 60_000 });
   assert.equal((await broker.queue("q")).stats.waiting, 1);
   assert.equal((await call(server.address, "DELETE /v1/queues/q")).status, 200);
   await assert.rejects(broker.job(waiting!), { code: "ALREADY_FINISHED" });

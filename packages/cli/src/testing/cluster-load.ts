@@ -30,9 +30,9 @@ const GATES = {
   paced: { rate: { perSecond: 18, burst: 5 } },
 } as const;
 const QUEUE = {
-  leaseMs: 8_000,
-  retry: { attempts: 1_000, minMs: 1, maxMs: 50 },
-  results: { jobs: 100_000, ms: 3_600_000 },
+  lease: 8_000,
+  retry: { attempts: 1_000, min: 1, max: 50 },
+  results: { jobs: 100_000, ttl: 3_600_000 },
 } as const;
 const CREDITS = 6;
 const WORK_MS = 10;
@@ -136,7 +136,7 @@ export class ClusterLoad {
       if (max === 0) return wait(POLL_MS);
       for (const job of await this.#lease(queue, max, turn++)) {
         const at = performance.now();
-        const delivery = deliveryOf(job, undefined, at, askedAt + QUEUE.leaseMs);
+        const delivery = deliveryOf(job, undefined, at, askedAt + QUEUE.lease);
         this.history.delivered(delivery);
         held++;
         setTimeout(() => {

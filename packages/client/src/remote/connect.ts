@@ -1,5 +1,4 @@
-import { type Clock, SystemClock } from "@sluice/protocol";
-import { type Duration, parseDuration } from "../duration.ts";
+import { type Clock, type Duration, parseDuration, SystemClock } from "@sluice/protocol";
 import { invalid, unknownField } from "../invalid.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
 import { CALL_TIMEOUT_MS } from "./limits.ts";

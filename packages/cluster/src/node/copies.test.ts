@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
-import { type Broker, type GateConfig, SluiceError } from "@sluice/protocol";
+import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
 import { Copies } from "./copies.ts";
 import { COPY_AGAIN_MS } from "./limits.ts";
@@ -30,7 +30,7 @@ async function scene() {
     },
     brokerOf: (partition) => brokers[partition],
   });
-  const configOf = async (partition: number, key: string): Promise<GateConfig | undefined> =>
+  const configOf = async (partition: number, key: string): Promise<GateSettings | undefined> =>
     (await brokers[partition]!.gate(key)).config;
   return { clock, brokers, away, copies, configOf };
 }
@@ -44,7 +44,7 @@ test("a partition that is opened takes the limits of gates from their homes", as
   await brokers[1]!.setGate(theirs, { rate: 4 });
   // A copy says nothing of what is at home elsewhere.
   await brokers[1]!.setGate(changed, { rate: 99 });
-  await brokers[2]!.setGate(changed, { rate: 5, interval: { ms: 10 } });
+  await brokers[2]!.setGate(changed, { rate: 5, interval: { every: 10 } });
   copies.opened(0);
   await clock.advance(2 * COPY_AGAIN_MS);
   assert.equal((await configOf(0, own))?.rate, 1);

@@ -1,6 +1,6 @@
 /** The limits of gates are in every partition, as the home of each gate has them. */
 import { isDeepStrictEqual } from "node:util";
-import type { Broker, GateConfig } from "@sluice/protocol";
+import type { Broker, GateSettings } from "@sluice/protocol";
 
 const BATCH = 1000;
 
@@ -8,8 +8,8 @@ const BATCH = 1000;
 export async function readGates(
   broker: Broker,
   isOfHome: (key: string) => boolean,
-): Promise<Map<string, GateConfig>> {
-  const found = new Map<string, GateConfig>();
+): Promise<Map<string, GateSettings>> {
+  const found = new Map<string, GateSettings>();
   let cursor: string | undefined;
   do {
     const from = cursor === undefined ? {} : { cursor };
@@ -28,7 +28,7 @@ export async function readGates(
  * deleted when they were doubted before.
  */
 export async function alignGates(
-  wanted: ReadonlyMap<string, GateConfig>,
+  wanted: ReadonlyMap<string, GateSettings>,
   to: Broker,
   isOfHome: (key: string) => boolean,
   doubted: Set<string>,

@@ -8,7 +8,7 @@ import { NodeCluster, type TestNode } from "../testing/node-cluster.ts";
 
 const PARTITIONS = 4;
 const PAYLOAD = new Uint8Array([1]);
-const QUEUE = { retry: { attempts: 3, minMs: 0, maxMs: 0 } } as const;
+const QUEUE = { retry: { attempts: 3, min: 0, max: 0 } } as const;
 
 interface Scene {
   readonly a: TestNode;

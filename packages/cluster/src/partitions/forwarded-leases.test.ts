@@ -11,7 +11,7 @@ import { RESUME_MS } from "./limits.ts";
 import { LocalPartitions } from "./local-partitions.ts";
 
 const payload = new TextEncoder().encode("x");
-const QUEUE = { leaseMs: 60_000, retry: { attempts: 3, minMs: 0, maxMs: 0 } } as const;
+const QUEUE = { lease: 60_000, retry: { attempts: 3, min: 0, max: 0 } } as const;
 
 interface Scene {
   readonly clock: FakeClock;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock, turns } from "@sluice/client/testing";
-import { type Broker, type GateConfig, SluiceError } from "@sluice/protocol";
+import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
 import { job, stage } from "../testing/stage.ts";
@@ -73,10 +73,10 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
 
 /** Ports of partitions that know of nothing but gates; `tell` is called before each is told. */
 function gatePorts(count: number, tell: (partition: number, key: string) => Promise<void>) {
-  const configs = Array.from({ length: count }, () => new Map<string, GateConfig>());
+  const configs = Array.from({ length: count }, () => new Map<string, GateSettings>());
   const ports = configs.map((own, partition) => ({
     gate: async (key: string) => ({ key, config: own.get(key), line: [] }),
-    setGate: async (key: string, config: GateConfig) => {
+    setGate: async (key: string, config: GateSettings) => {
       await tell(partition, key);
       own.set(key, config);
     },

@@ -11,8 +11,9 @@
  */
 import type {
   Broker,
-  GateConfig,
   GateInfo,
+  GateOptions,
+  GateSettings,
   GatesOptions,
   GatesPage,
   Why,
@@ -35,7 +36,7 @@ export class ClusterGates {
     this.#calls = calls;
   }
 
-  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+  async setGate(key: string, config: GateOptions): Promise<GateInfo> {
     const isNew = (await this.#atHome(key)) === undefined;
     if (isNew) await this.#announce(key, config);
     await this.#calls.ask(this.#home(key), (port) =>
@@ -62,7 +63,7 @@ export class ClusterGates {
   }
 
   /** The limits that a gate's home has for exactly this key. */
-  async #atHome(key: string): Promise<GateConfig | undefined> {
+  async #atHome(key: string): Promise<GateSettings | undefined> {
     return ownConfig(await this.#calls.ask(this.#home(key), (port) => port.gate(key)));
   }
 
@@ -70,7 +71,7 @@ export class ClusterGates {
    * Limits that are new, to all but the home. When one cannot be told, those that were are told
    * that there are none, as the home will say.
    */
-  async #announce(key: string, config: GateConfig): Promise<void> {
+  async #announce(key: string, config: GateOptions): Promise<void> {
     const answers = await this.#calls.every(this.#others(key), (port) =>
       this.#calls.again(() => port.setGate(key, config)),
     );
@@ -175,6 +176,6 @@ async function allGates(port: Broker, filter: GatesOptions): Promise<GateInfo[]>
 }
 
 /** What is set for this very key, and not for a pattern that it matches. */
-function ownConfig({ config, pattern }: GateInfo): GateConfig | undefined {
+function ownConfig({ config, pattern }: GateInfo): GateSettings | undefined {
   return pattern === undefined ? config : undefined;
 }

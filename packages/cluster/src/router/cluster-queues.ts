@@ -19,7 +19,7 @@ import { mergeQueues } from "./merge-queues.ts";
 import { pageByValue, pageInTurn } from "./pages.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { plainCall } from "./plain-calls.ts";
-import { isNotFound, optionsOf, type QueueCopies } from "./queue-copies.ts";
+import { isNotFound, type QueueCopies } from "./queue-copies.ts";
 import { invalid } from "./refuse.ts";
 
 /** Queues of a page when the caller does not say, as the broker has it. */
@@ -53,10 +53,11 @@ export class ClusterQueues {
       port.setQueue(queue, options === undefined || options === null ? options : own),
     );
     const added = wanted.filter((partition) => !held.includes(partition));
-    const copy = optionsOf(config);
     await Promise.all([
-      ...others.map((partition) => this.#change(queue, partition, own, copy)),
-      ...added.map((partition) => this.#calls.ask(partition, (port) => port.setQueue(queue, copy))),
+      ...others.map((partition) => this.#change(queue, partition, own, config)),
+      ...added.map((partition) =>
+        this.#calls.ask(partition, (port) => port.setQueue(queue, config)),
+      ),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
     if (added.length > 0) await directory.place(queue, wanted);

@@ -33,7 +33,7 @@ test("a lane stays in one partition, however the levels below it are called", as
 
 test("a spread grows in place, never shrinks, and has a bound", async () => {
   const { cluster, router, directory } = stage();
-  await router.setQueue("q", { leaseMs: 7000 });
+  await router.setQueue("q", { lease: 7000 });
   const [home] = directory.placementOf("q");
   await router.add("q", [job("before", { fairnessKey: keysOf(1, 2, 1)[0]! })]);
   await router.setQueue("q", { spread: 2 });
@@ -87,7 +87,7 @@ test("a repeated operation is answered as the first was, wherever its items are"
 
 test("dead letters stay where they died, and are one queue to everybody", async () => {
   const { cluster, router, directory } = stage();
-  await router.setQueue("graveyard", { leaseMs: 1234 });
+  await router.setQueue("graveyard", { lease: 1234 });
   await router.setQueue("q", { spread: 3, dlq: "graveyard", retry: { attempts: 1 } });
   for (const partition of directory.placementOf("q")) {
     assert.ok(directory.placementOf("graveyard").includes(partition));

@@ -19,8 +19,8 @@ import {
   type Deliver,
   defineCalls,
   type EventFilter,
-  type GateConfig,
   type GateInfo,
+  type GateOptions,
   type GatesOptions,
   type GatesPage,
   type GroupInfo,
@@ -258,7 +258,7 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     return this.#queues.lanes(queue, options);
   }
 
-  async setGate(key: string, config: GateConfig): Promise<GateInfo> {
+  async setGate(key: string, config: GateOptions): Promise<GateInfo> {
     return this.#gates.setGate(key, config);
   }
 

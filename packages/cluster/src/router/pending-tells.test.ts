@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock } from "@sluice/client/testing";
-import { type Broker, type GateConfig, SluiceError, type StoreEntry } from "@sluice/protocol";
+import { type Broker, type GateSettings, SluiceError, type StoreEntry } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfStore } from "../hash.ts";
 import { ClusterRouter } from "./cluster-router.ts";
@@ -11,7 +11,7 @@ import { PENDING_TELL_MS } from "./limits.ts";
 function scene() {
   const clock = turningClock(5);
   const away = new Set<number>();
-  const gates = [0, 1].map(() => new Map<string, GateConfig>());
+  const gates = [0, 1].map(() => new Map<string, GateSettings>());
   const stores = [0, 1].map(() => new Map<string, unknown>());
   const told: number[] = [];
   const ports = [0, 1].map((partition) => {
@@ -21,7 +21,7 @@ function scene() {
     };
     return {
       gate: async (key: string) => ({ key, config: gates[partition]!.get(key), line: [] }),
-      setGate: async (key: string, config: GateConfig) => {
+      setGate: async (key: string, config: GateSettings) => {
         reached();
         gates[partition]!.set(key, config);
       },

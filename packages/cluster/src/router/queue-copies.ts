@@ -6,8 +6,7 @@
 import {
   allQueues,
   type Broker,
-  type QueueConfig,
-  type QueueOptions,
+  type QueueSettings,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
@@ -57,10 +56,10 @@ export class QueueCopies {
     return true;
   }
 
-  async #make(queue: string, config: QueueConfig, partitions: readonly number[]): Promise<void> {
+  async #make(queue: string, config: QueueSettings, partitions: readonly number[]): Promise<void> {
     await Promise.all(
       partitions.map((partition) =>
-        this.#calls.ask(partition, (port) => port.setQueue(queue, optionsOf(config))),
+        this.#calls.ask(partition, (port) => port.setQueue(queue, config)),
       ),
     );
   }
@@ -68,19 +67,4 @@ export class QueueCopies {
 
 export function isNotFound(error: unknown): boolean {
   return error instanceof SluiceError && toSluiceError(error).code === "QUEUE_NOT_FOUND";
-}
-
-/** What a queue must be told to be like another one. */
-export function optionsOf(config: QueueConfig): QueueOptions {
-  const { promoteAfterMs, capacity, admission, retentionMs, ttlMs, policy, spread, ...rest } =
-    config;
-  return {
-    ...rest,
-    promoteAfterMs: promoteAfterMs ?? null,
-    retentionMs: retentionMs ?? null,
-    capacity: { ...capacity, perLane: capacity.perLane ?? null },
-    ...(admission === undefined ? {} : { admission }),
-    ...(ttlMs === undefined ? {} : { ttlMs }),
-    policy: policy ?? null,
-  };
 }

@@ -1,31 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import { ROWS_PER_STEP } from "../tables/table-walk.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { Fact } from "./facts.ts";
 
 /** An engine whose facts are heard. */
-function open(): { engine: Engine; facts: Fact[] } {
+function open(): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", {}, 0);
   return { engine, facts };
 }
 
-const checkpoint = (engine: Engine): Fact[] => [...engine.checkpoint()].flat();
+const checkpoint = (engine: TestEngine): Fact[] => [...engine.checkpoint()].flat();
 
-const moved = (engine: Engine, ...ids: number[]): Fact[] =>
+const moved = (engine: TestEngine, ...ids: number[]): Fact[] =>
   ids.map((id) => ({ at: 0, fact: "moved", job: engine.record(id)! }));
 
 /** An engine to which these facts were told, and nothing before them. */
-function rebuilt(...facts: Fact[]): Engine {
-  const engine = new Engine();
+function rebuilt(...facts: Fact[]): TestEngine {
+  const engine = new TestEngine();
   for (const fact of facts) engine.apply(fact);
   engine.endReplay();
   return engine;
 }
 
-const order = (engine: Engine): number[] => engine.lease("q", 100, 0).map(({ id }) => id);
+const order = (engine: TestEngine): number[] => engine.lease("q", 100, 0).map(({ id }) => id);
 
 test("a checkpoint begins with what all facts need: counts, queues, limits, purges", () => {
   const { engine } = open();
@@ -114,7 +114,7 @@ test("a job told again to who knows it changes nothing but where its body is", (
   const gone = { bodies: [], sizes: [] };
   const { engine, facts } = open();
   engine.add("q", { body: "old", sizeBytes: 3 }, 0);
-  const copy = new Engine({ gone });
+  const copy = new TestEngine({ gone });
   for (const fact of facts) copy.apply(fact);
   const before = copy.queueStats("q");
   copy.apply({ at: 0, fact: "moved", job: { ...engine.record(1)!, body: "new" } });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, Lease } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
 /** An engine that tells, and one that follows what it is told. */
 class Pair {
   readonly facts: Fact[] = [];
-  readonly engine = new Engine({ seed: 9, facts: this.facts });
-  follower = new Engine({ seed: 9 });
+  readonly engine = new TestEngine({ seed: 9, facts: this.facts });
+  follower = new TestEngine({ seed: 9 });
   #followed = 0;
 
   constructor() {
@@ -35,7 +35,7 @@ class Pair {
   }
 }
 
-function seen(engine: Engine, now: number): unknown {
+function seen(engine: TestEngine, now: number): unknown {
   const names = engine.queueNames();
   const gates = engine.gateKeys().filter((key) => !key.endsWith("*"));
   const ids = Array.from({ length: 30 }, (_, i) => i + 1).filter((id) => engine.job(id));
@@ -50,7 +50,7 @@ function seen(engine: Engine, now: number): unknown {
 }
 
 /** What is not told (who is free, what was refused, in which line one stands) is not compared. */
-function queueOf(engine: Engine, name: string): unknown {
+function queueOf(engine: TestEngine, name: string): unknown {
   const { freeWorkers: _, rejected: __, dropped: ___, ...stats } = engine.queueStats(name);
   return stats;
 }
@@ -252,7 +252,7 @@ test("applying decides nothing and tells nothing", () => {
   const pair = new Pair();
   pair.add({ delayMs: 5 });
   const told: Fact[] = [];
-  const follower = new Engine({ facts: told });
+  const follower = new TestEngine({ facts: told });
   for (const fact of pair.facts) follower.apply(fact);
   follower.apply({ at: 1000, fact: "stored", store: "s", key: "k", value: 1 });
   assert.equal(told.length, 0);
@@ -266,7 +266,7 @@ test("applying decides nothing and tells nothing", () => {
 
 test("an engine that refuses a fact tells its own facts again afterwards", () => {
   const told: Fact[] = [];
-  const engine = new Engine({ facts: told });
+  const engine = new TestEngine({ facts: told });
   assert.throws(() => engine.apply({ at: 0, fact: "purged", name: "x", upTo: 1 }), {
     code: "QUEUE_NOT_FOUND",
   });

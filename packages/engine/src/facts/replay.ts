@@ -15,10 +15,11 @@ import type { Extra } from "../jobs/job-table.ts";
 import { delay, enterStrand, hold, keep, note, unhold, unlink } from "../jobs/moves.ts";
 import { noteWall, retime, setWallAhead } from "../jobs/wall.ts";
 import { applyLending } from "../lending/lender.ts";
-import { withDeliveries } from "../parse/parse-retry.ts";
+import { DELIVERIES_DEFAULT } from "../limits.ts";
 import { enterDead } from "../queues/dead-letters.ts";
 import { workerOf } from "../queues/workers.ts";
 import { GATES, KIND, LEVEL, REFS } from "../ring/node-fields.ts";
+import type { QueueConfig, RetryPolicy } from "../types.ts";
 import { applyReplace } from "../verbs/add.ts";
 import { watchWaits } from "../verbs/begin.ts";
 import { markLeased } from "../verbs/dispatch.ts";
@@ -327,4 +328,9 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
   }
   if ((core.lanes.get(node, KIND) === LEVEL) !== fact.isLevel) return;
   core.rings.restore(node, fact.rounds, fact.rem);
+}
+
+/** A policy of a log that was written before deliveries were bounded. */
+function withDeliveries(retry: RetryPolicy | QueueConfig["retry"]): QueueConfig["retry"] {
+  return { deliveries: DELIVERIES_DEFAULT, ...retry };
 }

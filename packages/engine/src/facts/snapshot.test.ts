@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
-import type { DedupeMode, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { DedupeMode } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine({ seed: 4 });
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine({ seed: 4 });
   engine.setQueue("q", options, 0);
   return engine;
 }
 
 /** By copies, as through a log: what does not survive that is not remembered. */
-function restored(engine: Engine): Engine {
-  const copy = new Engine({ seed: 4 });
+function restored(engine: TestEngine): TestEngine {
+  const copy = new TestEngine({ seed: 4 });
   for (const fact of structuredClone([...engine.snapshot()])) copy.apply(fact);
   return copy;
 }
 
 /** What anybody can see of an engine. */
-function seen(engine: Engine, now: number): unknown {
+function seen(engine: TestEngine, now: number): unknown {
   const queues = engine.queueNames();
   const gates = engine.gateKeys().filter((key) => !key.endsWith("*"));
   const jobs = Array.from({ length: 60 }, (_, i) => i + 1)
@@ -39,14 +39,14 @@ function seen(engine: Engine, now: number): unknown {
 }
 
 /** Rebuilds an engine and finds no difference. */
-function same(engine: Engine, now: number): Engine {
+function same(engine: TestEngine, now: number): TestEngine {
   const copy = restored(engine);
   assert.deepEqual(seen(copy, now), seen(engine, now));
   return copy;
 }
 
 test("an empty engine is rebuilt empty", () => {
-  const copy = same(new Engine(), 0);
+  const copy = same(new TestEngine(), 0);
   assert.deepEqual(copy.queueNames(), []);
 });
 
@@ -180,7 +180,8 @@ test("a lane that leads, and a level, do not win by a restart", () => {
     [...facts].filter((fact) => fact.fact === "position");
   const copy = restored(engine);
   assert.deepEqual(positions(copy.snapshot()), positions(engine.snapshot()));
-  const order = (one: Engine): unknown[] => one.lease("q", 12, 1).map(({ body }) => String(body));
+  const order = (one: TestEngine): unknown[] =>
+    one.lease("q", 12, 1).map(({ body }) => String(body));
   const [a, b] = [order(engine), order(copy)];
   for (const lane of ["a", "b", "acme,u", "acme,v"]) {
     const count = (list: unknown[]): number => list.filter((one) => one === lane).length;
@@ -258,7 +259,7 @@ test("jobs of a strand keep its order, jobs of several strands their ages", () =
   const held = engine.lease("q", 5, 5);
   for (const { id, lease } of held.slice(1, 4).reverse()) engine.giveBack(id, lease, 6);
   engine.nack(held[4]!.id, held[4]!.lease, 6, { delayMs: 0 });
-  const order = (one: Engine, key: string): number[] => {
+  const order = (one: TestEngine, key: string): number[] => {
     const jobs = one.lease("q", 12, 7).filter(({ id }) => one.job(id)?.fairnessKey === key);
     return jobs.map(({ id }) => id);
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, Lease } from "../types.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { GateConfig, Lease } from "../types.ts";
  * ends at once; `run` answers what began until a time, in order.
  */
 function lane(timed: GateConfig, place: GateConfig = { concurrency: 1 }) {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setQueue("q", { leaseMs: 3_600_000 }, 0);
   engine.setGate("timed", timed, 0);
   engine.setGate("place", place, 0);

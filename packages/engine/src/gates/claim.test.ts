@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec, Lease } from "../types.ts";
 
 /** A queue with free workers, and gates of these limits. */
-function open(gates: Record<string, GateConfig>): Engine {
-  const engine = new Engine();
+function open(gates: Record<string, GateConfig>): TestEngine {
+  const engine = new TestEngine();
   for (const [key, config] of Object.entries(gates)) engine.setGate(key, config, 0);
   addQueue(engine, "q");
   return engine;
 }
 
-function addQueue(engine: Engine, queue: string): void {
+function addQueue(engine: TestEngine, queue: string): void {
   engine.setQueue(queue, { leaseMs: 86_400_000 }, 0);
   engine.want(queue, "w", 100_000, 0);
 }
 
-function add(engine: Engine, gates: string, spec: JobSpec = {}, queue = "q", now = 0): number {
+function add(engine: TestEngine, gates: string, spec: JobSpec = {}, queue = "q", now = 0): number {
   const body = gates;
   return engine.add(queue, { gates: [...gates], fairnessKey: gates, body, ...spec }, now).id;
 }
 
-function take(engine: Engine, now = 0): Lease[] {
+function take(engine: TestEngine, now = 0): Lease[] {
   const leases: Lease[] = [];
   for (let calls = 0; engine.nextWake(now) <= now; calls++) {
     assert.ok(calls < 1000);
@@ -30,7 +30,7 @@ function take(engine: Engine, now = 0): Lease[] {
   return leases;
 }
 
-function done(engine: Engine, leases: Lease[], now = 0): void {
+function done(engine: TestEngine, leases: Lease[], now = 0): void {
   for (const { id, lease } of leases) engine.ack(id, lease, now);
 }
 
@@ -244,7 +244,7 @@ test("a claim one of whose gates is deleted wakes when the others are open", () 
   assert.deepEqual(ids(22_000), [2]);
 });
 test("a job with two gates that were open waits when another took the permit first", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setQueue("q", {}, 0);
   engine.setGate("a", { concurrency: 1 }, 0);
   engine.setGate("b", { concurrency: 5 }, 0);
@@ -263,7 +263,7 @@ test("a job with two gates that were open waits when another took the permit fir
 
 for (const gate of ["a", "b"]) {
   test(`a cooldown of ${gate} keeps a job with two gates whose permits were both there`, () => {
-    const engine = new Engine();
+    const engine = new TestEngine();
     engine.setQueue("q", {}, 0);
     engine.setGate("a", { rate: 1, burst: 1 }, 0);
     engine.setGate("b", { concurrency: 1 }, 0);
@@ -282,7 +282,7 @@ for (const gate of ["a", "b"]) {
   });
 
   test(`a cooldown of ${gate} keeps a job with two gates that were open`, () => {
-    const engine = new Engine();
+    const engine = new TestEngine();
     engine.setQueue("q", {}, 0);
     engine.setGate("a", { rate: 1, burst: 1 }, 0);
     engine.setGate("b", { concurrency: 1 }, 0);

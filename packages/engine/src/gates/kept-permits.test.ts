@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig } from "../types.ts";
 
 // What one claim does, step by step, is in several-gates.test.ts. Here many claims meet.
@@ -13,7 +13,7 @@ interface Running {
 
 /** A queue with free workers whose jobs run for times that a seed draws. */
 class World {
-  readonly engine = new Engine();
+  readonly engine = new TestEngine();
   readonly places = new Map<string, number>();
   running: Running[] = [];
   now = 0;

@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { FairnessKey, JobSpec } from "../types.ts";
 
-function open(): Engine {
-  const engine = new Engine();
+function open(): TestEngine {
+  const engine = new TestEngine();
   engine.setGate("g", { concurrency: 1 }, 0);
   addQueue(engine, "q");
   return engine;
 }
 
-function addQueue(engine: Engine, queue: string): void {
+function addQueue(engine: TestEngine, queue: string): void {
   engine.setQueue(queue, { results: { jobs: 0 } }, 0);
   engine.want(queue, "w", 100_000, 0);
 }
 
-function fill(engine: Engine, count: number, key: FairnessKey, spec: JobSpec = {}): void {
+function fill(engine: TestEngine, count: number, key: FairnessKey, spec: JobSpec = {}): void {
   for (let i = 0; i < count; i++) {
     engine.add("q", { fairnessKey: key, gates: ["g"], body: String(key), ...spec }, 0);
   }
 }
 
-function passed(engine: Engine, count: number): string[] {
+function passed(engine: TestEngine, count: number): string[] {
   const bodies: string[] = [];
   for (let i = 0; i < count; i++) {
     const [lease] = engine.dispatch(0, 1);
@@ -33,7 +33,7 @@ function passed(engine: Engine, count: number): string[] {
 }
 
 /** Has everybody stand in line before the first permit is free. */
-function queueUp(engine: Engine): void {
+function queueUp(engine: TestEngine): void {
   engine.setGate("g", { rate: 0 }, 0);
   while (engine.nextWake(0) === 0) engine.dispatch(0);
   engine.setGate("g", { concurrency: 1 }, 0);

@@ -1,33 +1,39 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec, Lease } from "../types.ts";
 
 /** A queue behind a gate, its workers always free. */
-function open(config: GateConfig = { concurrency: 1 }): Engine {
-  const engine = new Engine();
+function open(config: GateConfig = { concurrency: 1 }): TestEngine {
+  const engine = new TestEngine();
   engine.setGate("g", config, 0);
   addQueue(engine, "q");
   return engine;
 }
 
-function addQueue(engine: Engine, queue: string, weight = 1): void {
+function addQueue(engine: TestEngine, queue: string, weight = 1): void {
   engine.setQueue(queue, { weight, leaseMs: 86_400_000 }, 0);
   engine.want(queue, "w", 100_000, 0);
 }
 
-function fill(engine: Engine, count: number, key: string, spec: JobSpec = {}, queue = "q"): void {
+function fill(
+  engine: TestEngine,
+  count: number,
+  key: string,
+  spec: JobSpec = {},
+  queue = "q",
+): void {
   for (let i = 0; i < count; i++) {
     engine.add(queue, { fairnessKey: key, gates: ["g"], body: key, ...spec }, 0);
   }
 }
 
-function next(engine: Engine, now = 0): Lease | undefined {
+function next(engine: TestEngine, now = 0): Lease | undefined {
   return engine.dispatch(now)[0];
 }
 
 /** The next jobs to pass the gate, each done before the next one goes. */
-function passed(engine: Engine, count: number, now = 0): string[] {
+function passed(engine: TestEngine, count: number, now = 0): string[] {
   const bodies: string[] = [];
   while (bodies.length < count) {
     const leases = engine.dispatch(now);
@@ -222,7 +228,7 @@ test("a deleted queue leaves the line to the others", () => {
 });
 
 test("more gates than one call looks at are looked at by the next", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   addQueue(engine, "q");
   engine.setGate("p:*", { rate: 0 }, 0);
   for (let i = 0; i < 1500; i++) fill(engine, 1, `k${i}`, { gates: [`p:${i}`] });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
-function make(): { engine: Engine; facts: Fact[] } {
+function make(): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", { retry: { attempts: 1 } }, 0);
   return { engine, facts };
 }
@@ -15,7 +15,7 @@ test("a job remembers that its gates are its policy's: dead, redriven, ended, re
   const check = (state: string, gates: readonly string[] = ["g"]): void => {
     const view = engine.job(1)!;
     assert.deepEqual([view.policyGates, view.gates, view.state], [true, gates, state]);
-    const follower = new Engine();
+    const follower = new TestEngine();
     for (const fact of facts) follower.apply(fact);
     assert.equal(follower.job(1)?.policyGates, true, state);
   };

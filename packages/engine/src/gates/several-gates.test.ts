@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 
 const ONE: GateConfig = { concurrency: 1 };
 
-function addQueue(engine: Engine, queue: string): void {
+function addQueue(engine: TestEngine, queue: string): void {
   engine.setQueue(queue, { leaseMs: 86_400_000 }, 0);
   engine.want(queue, "w", 100_000, 0);
 }
 
 /** All that can go out now; answers the ids. */
-function take(engine: Engine, now = 0): number[] {
+function take(engine: TestEngine, now = 0): number[] {
   const ids: number[] = [];
   for (let calls = 0; engine.nextWake(now) <= now; calls++) {
     assert.ok(calls < 1000, "there is no end of it");
@@ -21,7 +21,7 @@ function take(engine: Engine, now = 0): number[] {
 }
 
 function add(
-  engine: Engine,
+  engine: TestEngine,
   gates: string[],
   key: string,
   spec: JobSpec = {},
@@ -34,8 +34,8 @@ function add(
  * A job with two gates that has had its turn at both and claims them: one is held by `holder`, the
  * other is free and kept for it.
  */
-function claiming(more: (engine: Engine) => void = () => {}, spec: JobSpec = {}) {
-  const engine = new Engine();
+function claiming(more: (engine: TestEngine) => void = () => {}, spec: JobSpec = {}) {
+  const engine = new TestEngine();
   for (const gate of ["a", "b"]) engine.setGate(gate, ONE, 0);
   addQueue(engine, "q");
   more(engine);
@@ -181,7 +181,7 @@ test("strands of one lane that wait at one gate share its seat, and leave it in 
     [1, 2, 0, 3],
     [2, 0, 3, 1],
   ]) {
-    const engine = new Engine();
+    const engine = new TestEngine();
     engine.setGate("a", { rate: 0 }, 0);
     addQueue(engine, "q");
     const ids = ["b", "c", "d", "e"].map((gate) => add(engine, ["a", gate], "lane"));
@@ -195,7 +195,7 @@ test("strands of one lane that wait at one gate share its seat, and leave it in 
 });
 
 test("a seat serves its own strand and those with it by the age of their heads", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
   addQueue(engine, "q");
   const ids = [["a"], ["a", "b"], ["a"], ["a", "c"], ["a", "b"]].map((gates) =>
@@ -210,7 +210,7 @@ test("a seat serves its own strand and those with it by the age of their heads",
 });
 
 test("a job alone in line leaves it, and those that share its seat stay", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
   addQueue(engine, "q");
   const alone = add(engine, ["a"], "lane");
@@ -226,7 +226,7 @@ test("a job alone in line leaves it, and those that share its seat stay", () => 
 });
 
 test("a line of jobs with one gate and with several is let go when there is room for all", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
   addQueue(engine, "q");
   const ids: number[] = [];
@@ -242,7 +242,7 @@ test("a line of jobs with one gate and with several is let go when there is room
 });
 
 test("a gate that is named twice is one gate", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setGate("a", ONE, 0);
   addQueue(engine, "q");
   const id = add(engine, ["a", "a"], "lane");
@@ -276,7 +276,7 @@ test("a more urgent claim goes before an older one", () => {
 test("a set of gates whose last strand is forgotten by the add that names it is made anew", () => {
   // An add forgets a few idle lanes; which, depends on how far the sweep has come. One meets it.
   for (let met = 0; met < 20; met++) {
-    const engine = new Engine();
+    const engine = new TestEngine();
     engine.setQueue("q", { results: { jobs: 0, ms: 0 } }, 0);
     for (let i = 0; i < 3; i++) engine.add("q", { fairnessKey: "keeper" }, 0);
     for (let i = 0; i < 20; i++) add(engine, [`a${i}`, `b${i}`], `lane ${i}`);
@@ -294,7 +294,7 @@ test("gates that only a forgotten lane used are still there for the job that com
     return (state >>> 8) % below;
   };
   for (let world = 0; world < 20; world++) {
-    const engine = new Engine();
+    const engine = new TestEngine();
     engine.setQueue("q", { results: { jobs: 0 } }, 0);
     for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: `busy ${i % 3}` }, 0);
     for (let now = 0; now < 200; now++) {

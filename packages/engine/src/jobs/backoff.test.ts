@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { RetryPolicy } from "../types.ts";
 import { backoffMs } from "./backoff.ts";
 
@@ -40,8 +40,8 @@ test("the same seed, job and attempt give the same delay; another of them anothe
 });
 
 /** When a job that fails every time falls due, counted from its failure. */
-function delaysOf(seed: number, spec: Parameters<Engine["add"]>[1]): number[] {
-  const engine = new Engine({ seed });
+function delaysOf(seed: number, spec: Parameters<TestEngine["add"]>[1]): number[] {
+  const engine = new TestEngine({ seed });
   engine.setQueue("q", {}, 0);
   const { id } = engine.add("q", spec, 0);
   const delays: number[] = [];

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { DedupeMode, JobSpec, Lease, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { DedupeMode, JobSpec, Lease } from "../types.ts";
 import { Dedupes } from "./dedupe.ts";
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
@@ -17,7 +17,7 @@ function spec(mode: DedupeMode, body: string, more: JobSpec = {}): JobSpec {
   return { dedupe: { key: "k", mode, ...windowMs }, body, ...delay, ...more };
 }
 
-function takeOne(engine: Engine, now = 0): Lease {
+function takeOne(engine: TestEngine, now = 0): Lease {
   return engine.lease("q", 1, now)[0]!;
 }
 
@@ -98,7 +98,7 @@ test("window: the key is taken for the window after the first add, finished or n
 });
 
 test("window: a job that ends in any way but finished frees the key at once", () => {
-  const enders: Record<string, (engine: Engine) => void> = {
+  const enders: Record<string, (engine: TestEngine) => void> = {
     cancelled: (engine) => engine.cancel(1, 1),
     failed: (engine) => engine.nack(1, takeOne(engine).lease, 1, { unrecoverable: true }),
     expired: (engine) => engine.tick(50),
@@ -121,7 +121,7 @@ test("window: a job rebuilt from a snapshot frees its key like any other", () =>
   const engine = open();
   engine.add("q", spec("window", "a"), 0);
   engine.add("q", { dedupe: { key: "other", mode: "window", windowMs: 70 } }, 0);
-  const again = new Engine();
+  const again = new TestEngine();
   for (const fact of engine.snapshot()) again.apply(fact);
   assert.equal(again.nextWake(1), 70, "the windows are what they were");
   again.cancel(1, 1);
@@ -208,7 +208,7 @@ test("keepLast: a retried job keeps its payload, the follow-up the latest one", 
 });
 
 test("keepLast: the follow-up runs after a job that ends in any other way too", () => {
-  const ends: Record<string, (engine: Engine, lease: Lease) => void> = {
+  const ends: Record<string, (engine: TestEngine, lease: Lease) => void> = {
     cancelled: (engine, { id }) => void engine.cancel(id, 0),
     failed: (engine, { id, lease }) => engine.nack(id, lease, 0, { unrecoverable: true }),
     expired: (engine, { id, lease }) => engine.nack(id, lease, 60),
@@ -253,7 +253,7 @@ test("keepLast: a follow-up was answered long ago, so a full queue does not refu
 
 test("the key is free again however the job ends, and when it is dead-lettered", () => {
   const leased = { unrecoverable: true };
-  const ends: Record<string, (engine: Engine) => void> = {
+  const ends: Record<string, (engine: TestEngine) => void> = {
     "cancelled while waiting": (engine) => void engine.cancel(1, 0),
     "cancelled by its key": (engine) => void engine.cancelByKey("q", "k", 0),
     "cancelled while leased": (engine) => void engine.cancel(takeOne(engine).id, 0),
@@ -310,7 +310,7 @@ test("a window that outlives its job answers its own mode only", () => {
 
 test("keepLast: an error that is no refusal is not taken for a full queue", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", {}, 0);
   engine.add("q", spec("keepLast", "a"), 0);
   const { lease } = takeOne(engine);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec } from "../types.ts";
 import { Groups } from "./group.ts";
 
 test("a closed group ends once, with its last member", () => {
@@ -57,8 +57,8 @@ test("a thousand ended groups are remembered, older ones are not", () => {
   assert.equal(groups.close("none"), undefined);
 });
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
@@ -138,7 +138,7 @@ test("a follow-up is in no group: the group ends with its members", () => {
 
 test("a held group ends when it is released and its members have ended, in either order", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", {}, 0);
   for (const isReleasedFirst of [true, false]) {
     engine.addAll("q", [{ group: "g" }], 0, { holdGroups: true });
@@ -159,7 +159,7 @@ test("a held group ends when it is released and its members have ended, in eithe
 
 test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoint", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
   const [a, b] = engine.lease("q", 2, 0);
@@ -171,7 +171,7 @@ test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoi
     checkpoint: structuredClone([...engine.checkpoint()].flat()),
   };
   for (const [what, list] of Object.entries(told)) {
-    const again = new Engine();
+    const again = new TestEngine();
     for (const fact of list) again.apply(fact);
     again.endReplay();
     assert.deepEqual(again.heldGroups(), ["g"], what);
@@ -180,7 +180,7 @@ test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoi
     assert.equal(again.group("g")?.ended, true, what);
   }
   engine.releaseGroup("g", 1);
-  const after = new Engine();
+  const after = new TestEngine();
   for (const fact of facts) after.apply(fact);
   assert.deepEqual(after.group("g"), engine.group("g"));
 });

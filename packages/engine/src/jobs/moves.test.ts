@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
-import type { JobSpec, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec } from "../types.ts";
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
 
-function fill(engine: Engine, count: number, spec: JobSpec = {}): void {
+function fill(engine: TestEngine, count: number, spec: JobSpec = {}): void {
   for (let i = 0; i < count; i++) engine.add("q", spec, 0);
 }
 
-function ids(engine: Engine, count: number, now = 0): number[] {
+function ids(engine: TestEngine, count: number, now = 0): number[] {
   return engine.lease("q", count, now).map(({ id }) => id);
 }
 

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 const HOUR_MS = 3_600_000;
 
-function opened(): { engine: Engine; facts: Fact[] } {
+function opened(): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   return { engine, facts };
 }
 
 /** Lets the engine do all that it has to do at this time. */
-function settle(engine: Engine, now: number): void {
+function settle(engine: TestEngine, now: number): void {
   while (engine.nextWake(now) <= now) engine.tick(now);
 }
 
-const at = (engine: Engine, id: number): number | undefined => engine.job(id)?.at;
+const at = (engine: TestEngine, id: number): number | undefined => engine.job(id)?.at;
 
 test("a step of the wall moves what was told a time on it, forward and back", () => {
   const { engine } = opened();
@@ -93,10 +93,10 @@ test("a replay comes to the same times, wherever a walk was", () => {
   engine.tick(1000);
   const isUnderWay = engine.nextWake(1000) <= 1000;
   assert.ok(isUnderWay);
-  const copy = new Engine({});
+  const copy = new TestEngine({});
   for (const fact of facts) copy.apply(fact);
   copy.endReplay();
-  const snapshot = new Engine({});
+  const snapshot = new TestEngine({});
   for (const fact of engine.snapshot()) snapshot.apply(structuredClone(fact));
   settle(engine, 1000);
   for (const other of [copy, snapshot]) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 
 /** A partition that borrows all its gates, with free workers. */
 function partition(config: GateConfig, slots = 100) {
-  const engine = new Engine({ isBorrowed: (key) => !key.startsWith("own") });
+  const engine = new TestEngine({ isBorrowed: (key) => !key.startsWith("own") });
   engine.setQueue("q", { tiers: 3, leaseMs: 60_000 }, 0);
   engine.setGate("g", config, 0);
   engine.want("q", "w", slots, 0);
@@ -140,7 +140,7 @@ test("what feeds a ladder is told to the home, and a cooldown to everybody", () 
   engine.lender.hearNews({ gate: "g", cooldown }, 0);
   engine.ack(leases[2]!.id, 1, 0);
   assert.deepEqual(engine.lender.takeNews(), [{ gate: "g", isOk: true }]);
-  const home = new Engine({ isBorrowed: () => false });
+  const home = new TestEngine({ isBorrowed: () => false });
   home.setGate("g", { ladder: [1000, 2000] }, 0);
   home.lender.hearNews({ gate: "g", isOk: false }, 0);
   const reason = "failure, step 1 of 2";
@@ -203,7 +203,7 @@ test("after a restart a borrower knows what it runs, and has no stock", () => {
   add();
   grant(1, 5, 1);
   assert.equal(sent(0).length, 1);
-  const copy = new Engine({ isBorrowed: () => true });
+  const copy = new TestEngine({ isBorrowed: () => true });
   for (const fact of engine.snapshot()) copy.apply(fact);
   copy.endReplay();
   assert.deepEqual(copy.borrower.all(), ["g"]);

@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import type { GateLine } from "../gates/gate-line.ts";
-import { integer } from "../parse/fields.ts";
-import { parseGateKey } from "../parse/parse-gate.ts";
+import { integer, name } from "../parse/fields.ts";
+
 import type { LotUse, Want } from "./ledger.ts";
 import type { BorrowerWord } from "./lender.ts";
 import type { NewLot } from "./stock.ts";
@@ -69,7 +69,7 @@ export class Borrower {
   grant(key: string, lot: NewLot, now: number): void {
     const core = this.#core;
     const at = core.clock(now);
-    const gate = core.gates.gateOf(parseGateKey("gate", key), at);
+    const gate = core.gates.gateOf(name("gate", key), at);
     if (gate.stock === undefined) return;
     integer("lot", lot.lot, 1, Number.MAX_SAFE_INTEGER);
     integer("cost", lot.cost, 1, Number.MAX_SAFE_INTEGER);

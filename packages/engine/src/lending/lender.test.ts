@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 import type { Want } from "./ledger.ts";
 
@@ -10,7 +10,7 @@ const PLENTY: Want = { cost: 1000, jobs: 1000, least: 1, tier: 0, weight: 1 };
 /** A home with one gate, and a queue whose workers are free. */
 function home(config: GateConfig) {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts, isBorrowed: () => false });
+  const engine = new TestEngine({ facts, isBorrowed: () => false });
   engine.setQueue("q", { leaseMs: 60_000 }, 0);
   engine.setGate("g", config, 0);
   engine.want("q", "w", 100, 0);
@@ -42,8 +42,8 @@ function home(config: GateConfig) {
 }
 
 /** An engine that has heard the same facts. */
-function again(facts: readonly Fact[]): Engine {
-  const engine = new Engine({ isBorrowed: () => false });
+function again(facts: readonly Fact[]): TestEngine {
+  const engine = new TestEngine({ isBorrowed: () => false });
   for (const fact of facts) engine.apply(fact);
   engine.endReplay();
   return engine;

@@ -2,8 +2,7 @@ import type { Core } from "../core.ts";
 import type { Fact } from "../facts/facts.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import { SLOTS_MAX, TIERS_MAX } from "../limits.ts";
-import { key as checkKey, integer } from "../parse/fields.ts";
-import { parseGateKey } from "../parse/parse-gate.ts";
+import { key as checkKey, integer, name } from "../parse/fields.ts";
 import type { GateNews } from "./ledger.ts";
 import { type LentLot, LotLedger, type LotUse, newLot, type Want } from "./ledger.ts";
 import { hearNews } from "./news.ts";
@@ -84,7 +83,7 @@ export class Lender {
 
   #note(borrower: string, word: BorrowerWord, at: number): void {
     const core = this.#core;
-    const gate = core.gates.gateOf(parseGateKey("gate", word.gate), at);
+    const gate = core.gates.gateOf(name("gate", word.gate), at);
     checkWord(word);
     if (isNew(gate, borrower, word)) {
       const { held, uses } = word;
@@ -147,7 +146,7 @@ export class Lender {
 
   hearNews(news: GateNews, now: number): void {
     const at = this.#core.clock(now);
-    parseGateKey("gate", news.gate);
+    name("gate", news.gate);
     hearNews(this.#core, news, at);
     this.#core.lines.settle(at);
   }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 test("a lot whose time is over is not used, another one is", () => {
-  const engine = new Engine({ isBorrowed: () => true });
+  const engine = new TestEngine({ isBorrowed: () => true });
   engine.setQueue("q", {}, 0);
   engine.setGate("g", { rate: 1000 }, 0);
   engine.want("q", "w", 9, 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine, type Fact, Refusal } from "../index.ts";
+import { type Fact, Refusal } from "../index.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 /** Inputs for each entrance; the soak sets more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 20_000);
@@ -64,7 +65,7 @@ function object(next: () => number, depth: number): Record<string, unknown> {
   return made;
 }
 
-const ENTRANCES: Record<string, (engine: Engine, input: never) => unknown> = {
+const ENTRANCES: Record<string, (engine: TestEngine, input: never) => unknown> = {
   setQueue: (engine, input) => engine.setQueue("fuzzed", input, 0),
   setGate: (engine, input) => engine.setGate("fuzzed", input, 0),
   add: (engine, input) => engine.add("q", input, 0),
@@ -77,8 +78,8 @@ const ENTRANCES: Record<string, (engine: Engine, input: never) => unknown> = {
   "want by slots": (engine, input) => engine.want("q", "w", input, 0),
 };
 
-function fresh(facts: Fact[]): Engine {
-  const engine = new Engine({ facts });
+function fresh(facts: Fact[]): TestEngine {
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", { capacity: { jobs: 50 } }, 0);
   engine.setGate("g", { rate: 1 }, 0);
   engine.add("q", {}, 0);

@@ -27,7 +27,7 @@ export function isGroup(text: unknown): text is string {
 }
 
 /** Whether the first `length` characters may stand in a name. */
-export function isNamePart(text: string, length: number): boolean {
+function isNamePart(text: string, length: number): boolean {
   if (length > NAME_BYTES_MAX) return false;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);

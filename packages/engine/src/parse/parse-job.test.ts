@@ -3,11 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Refusal } from "../errors.ts";
 import * as limits from "../limits.ts";
+import { queueConfig } from "../testing/test-engine.ts";
 import type { JobSpec } from "../types.ts";
 import { checkJob, distinctGates, tierOf } from "./parse-job.ts";
-import { parseQueueConfig } from "./parse-queue.ts";
 
-const queue = parseQueueConfig("q", { tiers: ["fast", "normal", "slow"] });
+const queue = queueConfig("q", { tiers: ["fast", "normal", "slow"] });
 
 /** The field that a refusal names; empty when nothing is refused. */
 function refused(spec: unknown): string {

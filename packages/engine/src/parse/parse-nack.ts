@@ -1,8 +1,7 @@
 import { invalid } from "../errors.ts";
 import { DURATION_MS_MAX, JOB_GATES_MAX } from "../limits.ts";
 import type { NackOptions } from "../types.ts";
-import { asObject, number } from "./fields.ts";
-import { parseGateKey } from "./parse-gate.ts";
+import { asObject, name, number } from "./fields.ts";
 
 /** Refuses what a nack cannot mean. */
 export function checkNack(options: NackOptions): void {
@@ -18,12 +17,12 @@ export function checkNack(options: NackOptions): void {
   }
   if (cooldown !== undefined) {
     asObject("nack.cooldown", cooldown);
-    parseGateKey("nack.cooldown.gate", cooldown.gate);
+    name("nack.cooldown.gate", cooldown.gate);
     number("nack.cooldown.ms", cooldown.ms, 0, DURATION_MS_MAX);
   }
   if (blame === undefined || blame === false) return;
   if (!Array.isArray(blame) || blame.length > JOB_GATES_MAX) {
     throw invalid("nack.blame", `false or at most ${JOB_GATES_MAX} gates`, blame);
   }
-  for (const [i, key] of blame.entries()) parseGateKey(`nack.blame[${i}]`, key);
+  for (const [i, key] of blame.entries()) name(`nack.blame[${i}]`, key);
 }

@@ -1,33 +1,14 @@
-/** Checks how failures are retried: the policy of a queue, and a job's changes to it. */
+/** Checks a job's changes to how failures are retried. */
 import { invalid } from "../errors.ts";
-import {
-  ATTEMPTS_MAX,
-  DELIVERIES_DEFAULT,
-  DELIVERIES_MAX,
-  DURATION_MS_MAX,
-  FACTOR_MAX,
-} from "../limits.ts";
-import type { QueueRetryPolicy, RetryPolicy } from "../types.ts";
+import { ATTEMPTS_MAX, DURATION_MS_MAX, FACTOR_MAX } from "../limits.ts";
+import type { RetryPolicy } from "../types.ts";
 import { Fields } from "./fields.ts";
 
 const RETRY = ["attempts", "minMs", "maxMs", "factor", "jitter"] as const;
-const QUEUE_RETRY = [...RETRY, "deliveries"] as const;
 
 /** The whole policy: what is not mentioned is as in `absent`. */
 export function parseRetry(path: string, value: unknown, absent: RetryPolicy): RetryPolicy {
   return retryOf(new Fields(path, value, RETRY), absent);
-}
-
-export function parseQueueRetry(
-  path: string,
-  value: unknown,
-  absent: QueueRetryPolicy,
-): QueueRetryPolicy {
-  const fields = new Fields(path, value, QUEUE_RETRY);
-  return {
-    ...retryOf(fields, absent),
-    deliveries: fields.integer("deliveries", absent.deliveries, 1, DELIVERIES_MAX),
-  };
 }
 
 function retryOf(fields: Fields, absent: RetryPolicy): RetryPolicy {
@@ -42,9 +23,4 @@ function retryOf(fields: Fields, absent: RetryPolicy): RetryPolicy {
     throw invalid(fields.field("minMs"), `at most maxMs (${retry.maxMs})`, retry.minMs);
   }
   return retry;
-}
-
-/** A policy of a log that was written before deliveries were bounded. */
-export function withDeliveries(retry: RetryPolicy | QueueRetryPolicy): QueueRetryPolicy {
-  return { deliveries: DELIVERIES_DEFAULT, ...retry };
 }

@@ -2,9 +2,9 @@
  * Drives an engine under fake time as the broker does: dispatch while there is something to do now,
  * then sleep until `nextWake`. Every job carries a mark that says for whom it is counted.
  */
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, Lease, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec, Lease } from "../types.ts";
 
 /** The body of a job: whose service it is, and how much of it. */
 export interface Mark {
@@ -28,7 +28,7 @@ const CALLS_PER_MOMENT_MAX = 50_000;
 export const STEPS_PER_CALL_MAX = 5000;
 
 /** Nothing kept and no lease that runs out by itself: what most properties want. */
-const PLAIN: QueueOptions = {
+const PLAIN: QueueChange = {
   results: { jobs: 0, ms: 0 },
   leaseMs: 86_400_000,
   capacity: { jobs: 10_000_000, delayed: 10_000_000, running: 10_000_000 },
@@ -36,18 +36,18 @@ const PLAIN: QueueOptions = {
 
 export class Drive {
   readonly facts: Fact[] = [];
-  readonly engine: Engine;
+  readonly engine: TestEngine;
   now = 1_000_000;
   /** The largest number of steps that one call has taken. */
   stepsMax = 0;
 
   /** Without an engine of your own you get one, and `tells` has it tell its facts. */
-  constructor({ engine, tells = false }: { engine?: Engine; tells?: boolean } = {}) {
-    this.engine = engine ?? new Engine(tells ? { facts: this.facts } : {});
+  constructor({ engine, tells = false }: { engine?: TestEngine; tells?: boolean } = {}) {
+    this.engine = engine ?? new TestEngine(tells ? { facts: this.facts } : {});
   }
 
   /** A queue whose workers are always free. */
-  open(queue: string, options: QueueOptions = {}): void {
+  open(queue: string, options: QueueChange = {}): void {
     this.engine.setQueue(queue, { ...PLAIN, ...options }, this.now);
     this.engine.want(queue, "w", 1_000_000, this.now);
   }
@@ -62,7 +62,7 @@ export class Drive {
   }
 
   /** Calls the engine and remembers the most steps that one call took. */
-  call<T>(doIt: (engine: Engine, now: number) => T): T {
+  call<T>(doIt: (engine: TestEngine, now: number) => T): T {
     const before = this.engine.steps;
     const result = doIt(this.engine, this.now);
     this.stepsMax = Math.max(this.stepsMax, this.engine.steps - before);
@@ -116,8 +116,8 @@ export class Drive {
 }
 
 /** An engine in the state that the facts tell. */
-export function rebuilt(facts: Iterable<Fact>): Engine {
-  const engine = new Engine();
+export function rebuilt(facts: Iterable<Fact>): TestEngine {
+  const engine = new TestEngine();
   for (const fact of facts) engine.apply(fact);
   engine.endReplay();
   return engine;

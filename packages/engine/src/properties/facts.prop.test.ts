@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Engine } from "../engine.ts";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, Lease, QueueOptions } from "../types.ts";
+import type { QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec, Lease } from "../types.ts";
 import { Drive, rebuilt } from "./drive.ts";
 
 const QUEUES = ["a", "b"];
@@ -12,7 +12,7 @@ const QUEUES = ["a", "b"];
 const JOBS_MAX = 220;
 const GATES = ["rate", "window", "spaced", "places", "ladder", "g:1"];
 
-const small: QueueOptions = {
+const small: QueueChange = {
   tiers: 3,
   leaseMs: 300,
   promoteAfterMs: 400,
@@ -47,7 +47,7 @@ const dedupe = fc.record({
 });
 
 interface Call {
-  (engine: Engine, held: Lease[], now: number): void;
+  (engine: TestEngine, held: Lease[], now: number): void;
   /** What it asks for is done step by step after it, and no fact tells of the steps. */
   isSpread?: boolean;
 }
@@ -56,7 +56,7 @@ interface Call {
 const say = (text: string, values: unknown, call: Call): Call =>
   Object.assign(call, { [fc.toStringMethod]: () => `${text} ${JSON.stringify(values)}` });
 
-const control = (text: string, values: unknown, call: (engine: Engine, now: number) => void) =>
+const control = (text: string, values: unknown, call: (engine: TestEngine, now: number) => void) =>
   say(text, values, (engine, _held, now) => call(engine, now));
 
 const spread = (call: Call): Call => Object.assign(call, { isSpread: true });
@@ -65,7 +65,7 @@ const spread = (call: Call): Call => Object.assign(call, { isSpread: true });
 const end = (
   text: string,
   n: number,
-  call: (engine: Engine, lease: Lease, now: number) => void,
+  call: (engine: TestEngine, lease: Lease, now: number) => void,
 ): Call =>
   say(text, n, (engine, held, now) => {
     const [lease] = held.splice(n % Math.max(1, held.length), 1);
@@ -196,7 +196,7 @@ class World {
   readonly #held: Lease[] = [];
   readonly #endsSpreadWork: boolean;
 
-  constructor(endsSpreadWork: boolean, options: QueueOptions = {}) {
+  constructor(endsSpreadWork: boolean, options: QueueChange = {}) {
     this.#endsSpreadWork = endsSpreadWork;
     const { engine, now } = this.drive;
     for (const name of QUEUES) {
@@ -232,30 +232,30 @@ class World {
 }
 
 /** The job as a user sees it. Its gates are a set: their order means nothing. */
-function jobOf(engine: Engine, id: number, hasWeight: boolean): unknown {
+function jobOf(engine: TestEngine, id: number, hasWeight: boolean): unknown {
   const view = engine.job(id);
   return view && { ...view, weight: hasWeight ? view.weight : undefined };
 }
 
 /** Workers aside: they come back by themselves. */
-function queueOf(engine: Engine, name: string): unknown {
+function queueOf(engine: TestEngine, name: string): unknown {
   const { freeWorkers: _, ...stats } = engine.queueStats(name);
   return structuredClone({ stats, config: engine.queueConfig(name) });
 }
 
 /** The lanes in its line aside: who is ready looks at its gate when its turn comes. */
-function gateOf(engine: Engine, key: string, now: number): unknown {
+function gateOf(engine: TestEngine, key: string, now: number): unknown {
   const { waitingLanes: _, ...stats } = engine.gateStats(key, now);
   return stats;
 }
 
-function groupOf(engine: Engine, name: string): unknown {
+function groupOf(engine: TestEngine, name: string): unknown {
   const group = engine.group(name);
   return group && { ...group, members: group.members.sort((a, b) => a.id - b.id) };
 }
 
 /** Compares piece by piece, so that a failure shows the piece. */
-function assertSame(again: Engine, engine: Engine, now: number, hasWeights: boolean): void {
+function assertSame(again: TestEngine, engine: TestEngine, now: number, hasWeights: boolean): void {
   assert.deepEqual(again.snapshot().next().value, engine.snapshot().next().value, "ids");
   assert.deepEqual(again.queueNames().sort(), engine.queueNames().sort());
   for (let id = 1; id <= JOBS_MAX; id++) {
@@ -332,6 +332,6 @@ test("what was told before a checkpoint can be forgotten once the jobs are told 
 });
 
 /** Lets what is done step by step come to its end within the millisecond. */
-function stepOn(engine: Engine, now: number): void {
+function stepOn(engine: TestEngine, now: number): void {
   for (let i = 0; i < 20; i++) engine.tick(now);
 }

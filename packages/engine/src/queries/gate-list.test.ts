@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 test("gates are listed by key, patterns among them, and each once", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const key of ["b", "a", "p:*"]) engine.setGate(key, { rate: 1 }, 0);
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
@@ -13,7 +13,7 @@ test("gates are listed by key, patterns among them, and each once", () => {
 });
 
 test("those that have limits of their own can be listed alone", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const key of ["b", "p:*"]) engine.setGate(key, { rate: 1 }, 0);
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
@@ -23,7 +23,7 @@ test("those that have limits of their own can be listed alone", () => {
 });
 
 test("every gate is on one page, whatever the order and the length of a page", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", { capacity: { jobs: 1_000 } }, 0);
   engine.setGate("g:*", { rate: 0 }, 0);
   for (let i = 0; i < 40; i++) {
@@ -36,7 +36,7 @@ test("every gate is on one page, whatever the order and the length of a page", (
   }
   for (const sort of ["key", "waiting"] as const) {
     const seen: string[] = [];
-    let after: ReturnType<Engine["listGates"]>["next"];
+    let after: ReturnType<TestEngine["listGates"]>["next"];
     do {
       const page = engine.listGates({ sort, limit: 7, after }, 0);
       seen.push(...page.keys);
@@ -55,7 +55,7 @@ test("every gate is on one page, whatever the order and the length of a page", (
 });
 
 test("those in whose line a queue stands are told from those of other queues", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const name of ["q", "r"]) engine.setQueue(name, {}, 0);
   for (const key of ["x", "y"]) engine.setGate(key, { rate: 0 }, 0);
   engine.addAll("q", [{ gates: ["x"] }], 0);
@@ -65,14 +65,14 @@ test("those in whose line a queue stands are told from those of other queues", (
 });
 
 test("a search finds the keys that have the letters in them, large or small", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const key of ["Mail:a", "mail:b", "sms"]) engine.setGate(key, { rate: 1 }, 0);
   const { keys, total } = engine.listGates({ search: "MAIL", limit: 5 }, 0);
   assert.deepEqual([keys, total], [["Mail:a", "mail:b"], 2]);
 });
 
 test("a gate that a queue's jobs name and pass is not one in whose line the queue waits", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   engine.setGate("open", { rate: 100 }, 0);
   engine.want("q", "w", 1, 0);

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { LanePlace, LaneSort, LaneSurveyOptions } from "./lane-survey.ts";
 
-function survey(engine: Engine, options: LaneSurveyOptions = {}) {
+function survey(engine: TestEngine, options: LaneSurveyOptions = {}) {
   const walk = engine.surveyLanes("q", options);
   let steps = 1;
   while (walk.step()) steps++;
   return { walk, steps };
 }
 
-function manyLanes(count: number): Engine {
-  const engine = new Engine({ seed: 1 });
+function manyLanes(count: number): TestEngine {
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", { capacity: { jobs: 1_000_000 } }, 0);
   for (let i = 0; i < count; i++) {
     engine.addAll(
@@ -56,7 +56,7 @@ test("lanes are found by a part of their key, a path by its levels", () => {
 });
 
 test("each order is by its own figure", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ fairnessKey: "a" }, { fairnessKey: "b", weight: 9 }], 0);
   engine.addAll("q", [{ fairnessKey: "b" }, { fairnessKey: "c" }, { fairnessKey: "c" }], 0);
@@ -77,7 +77,7 @@ test("a lane that is gone when the page is made is left out", () => {
 });
 
 test("shares are of what competes now, and of what was received", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   const none = survey(engine, { sort: "waiting" }).walk.page();
   assert.deepEqual(none, { lanes: [], next: undefined });
@@ -90,7 +90,7 @@ test("shares are of what competes now, and of what was received", () => {
 });
 
 test("the shares of many paths, of any depth, add up to the whole", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   for (let i = 0; i < 500; i++) {
     const paths = [["a", "x"], ["b"], ["b", "y", "z"]].map(([last, ...rest]) => [

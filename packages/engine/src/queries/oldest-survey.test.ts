@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 import type { OldestJob } from "./oldest-survey.ts";
 
-function oldest(engine: Engine): { found: Map<string, OldestJob>; steps: number } {
+function oldest(engine: TestEngine): { found: Map<string, OldestJob>; steps: number } {
   const survey = engine.surveyOldest();
   let steps = 1;
   while (survey.step()) steps++;
@@ -11,7 +11,7 @@ function oldest(engine: Engine): { found: Map<string, OldestJob>; steps: number 
 }
 
 test("the oldest waiting job of each queue is found, whatever lane it is in", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const name of ["a", "b", "empty"]) engine.setQueue(name, {}, 0);
   engine.addAll("a", [{ fairnessKey: "late" }], 20);
   const [first] = engine.addAll("b", [{ fairnessKey: "x" }, { fairnessKey: "y" }], 30);
@@ -24,7 +24,7 @@ test("the oldest waiting job of each queue is found, whatever lane it is in", ()
 });
 
 test("what is leased does not wait, and what is next does", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}], 2);
@@ -34,7 +34,7 @@ test("what is leased does not wait, and what is next does", () => {
 });
 
 test("a job that failed and stands behind younger ones is the oldest all the same", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", { retry: { minMs: 0, maxMs: 0, jitter: 0 } }, 0);
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}, {}], 5);
@@ -46,7 +46,7 @@ test("a job that failed and stands behind younger ones is the oldest all the sam
 });
 
 test("what is delayed tells when the first of it is due", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ delayMs: 900 }, { delayMs: 300 }, { delayMs: 600 }], 100);
   const { id, nextDueAt } = oldest(engine).found.get("q")!;
@@ -54,7 +54,7 @@ test("what is delayed tells when the first of it is due", () => {
 });
 
 test("many jobs are walked over in steps", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   engine.setQueue("q", { capacity: { jobs: 100_000 } }, 0);
   for (let i = 0; i < 60_000; i++) engine.addAll("q", [{ fairnessKey: `t${i}` }], i);
   const { found, steps } = oldest(engine);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
-function open(): Engine {
-  const engine = new Engine();
+function open(): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", {}, 0);
   engine.setQueue("other", {}, 0);
   return engine;
@@ -17,7 +17,7 @@ test("jobs are listed by state and by key, page by page", () => {
   engine.add("other", {}, 0);
   const [leased] = engine.lease("q", 1, 0);
   engine.cancel(2, 0);
-  const ids = (query: Parameters<Engine["jobs"]>[1]): number[] =>
+  const ids = (query: Parameters<TestEngine["jobs"]>[1]): number[] =>
     engine.jobs("q", query).jobs.map(({ id }) => id);
   assert.deepEqual(ids({}), [1, 2, 3, 4, 5, 6]);
   assert.deepEqual(ids({ state: "running" }), [leased!.id]);
@@ -67,7 +67,7 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
 
 test("a body can be put elsewhere, and who no longer has one is told", () => {
   const gone = { bodies: [], sizes: [] };
-  const engine = new Engine({ gone });
+  const engine = new TestEngine({ gone });
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   engine.add("q", { body: "a", dedupe: { key: "k", mode: "replace" } }, 0);
   assert.equal(engine.setBody(1, "a", "b"), true);
@@ -112,7 +112,7 @@ test("the limits set for a pattern itself can be read", () => {
 });
 
 test("a gate tells whose lanes stand in its line", () => {
-  const engine = new Engine({ seed: 1 });
+  const engine = new TestEngine({ seed: 1 });
   for (const queue of ["a", "b"]) engine.setQueue(queue, { tiers: 2 }, 0);
   engine.setGate("g", { concurrency: 1 }, 0);
   const job = (fairnessKey: string, priority: number) => ({ fairnessKey, priority, gates: ["g"] });

@@ -4,7 +4,6 @@ import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
 import { PAGE_MAX, SCAN_MAX } from "../limits.ts";
 import { integer } from "../parse/fields.ts";
-import { parseGateKey, parseGatePattern } from "../parse/parse-gate.ts";
 import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
 import { allWorkers } from "../queues/workers.ts";
@@ -65,6 +64,11 @@ export class Queries {
 
   queueNames(): string[] {
     return [...this.#core.byName.keys()];
+  }
+
+  /** Undefined when there is no such queue. */
+  findQueueConfig(queue: string): QueueConfig | undefined {
+    return this.#core.byName.get(queue)?.config;
   }
 
   queueConfig(queue: string): QueueConfig {
@@ -181,23 +185,23 @@ export class Queries {
 
   /** The limits set for a gate or a pattern itself; undefined: none are. */
   gateConfig(key: string): GateConfig | undefined {
-    return this.#core.gates.patterns.get(parseGatePattern("gate", key));
+    return this.#core.gates.patterns.get(key);
   }
 
   gateStats(key: string, now: number): GateStats {
     const at = this.#core.clock(now);
-    return gateStats(this.#core.gates.viewOf(parseGateKey("gate", key), at), at);
+    return gateStats(this.#core.gates.viewOf(key, at), at);
   }
 
   gateDecisions(key: string, now: number): GateDecisions {
     const at = this.#core.clock(now);
-    return this.#core.gates.viewOf(parseGateKey("gate", key), at).decisions.read();
+    return this.#core.gates.viewOf(key, at).decisions.read();
   }
 
   /** Who stands in a gate's line: how many lanes of which tiers of which queues. */
   gateLine(key: string): { queue: string; tier: number; lanes: number }[] {
     const { gates, lanes, queues, rings } = this.#core;
-    const entries = gates.find(parseGateKey("gate", key))?.entries.values() ?? [];
+    const entries = gates.find(key)?.entries.values() ?? [];
     const line = Array.from(entries, (entry) => ({
       queue: queues[lanes.get(entry, QUEUE)]?.name ?? "",
       tier: lanes.get(entry, AT_TIER),

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
-import type { QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
 import type { WhyGated } from "./why-types.ts";
 
 // The words and every situation are in packages/sluice/src/why.test.ts.
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
 
-function gated(engine: Engine, id: number, now = 0): WhyGated {
+function gated(engine: TestEngine, id: number, now = 0): WhyGated {
   const why = engine.why(id, now);
   assert.ok(why.state === "waiting" && why.reason === "gated", JSON.stringify(why));
   return why;
@@ -206,7 +205,7 @@ test("a paused queue and a queue that runs as many as it may are named as such",
 });
 
 test("more urgent jobs are counted where tiers are strict, and not where they take turns", () => {
-  const urgentOf = (tierOrder: QueueOptions["tierOrder"] & {}): unknown => {
+  const urgentOf = (tierOrder: QueueChange["tierOrder"] & {}): unknown => {
     const engine = open({ tierOrder });
     for (const priority of [0, 1, 3]) engine.add("q", { priority }, 0);
     const why = engine.why(3, 0);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import { Refusal } from "../errors.ts";
-import type { JobSpec, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec } from "../types.ts";
 
-function open(options: QueueOptions): Engine {
-  const engine = new Engine();
+function open(options: QueueChange): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
 
-function fill(engine: Engine, count: number, spec: JobSpec = {}): void {
+function fill(engine: TestEngine, count: number, spec: JobSpec = {}): void {
   for (let i = 0; i < count; i++) engine.add("q", spec, 0);
 }
 
@@ -144,7 +144,7 @@ test("leased: no more than so many go out at once, and each end lets the next on
 });
 
 test("a delayed job that falls due on a full queue is put off, never lost", () => {
-  const limits: QueueOptions[] = [
+  const limits: QueueChange[] = [
     { capacity: { jobs: 1 } },
     { capacity: { bytes: 10 } },
     { tiers: [{ capacity: 1 }] },

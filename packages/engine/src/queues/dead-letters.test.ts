@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
-import type { JobSpec, NackOptions, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec, NackOptions } from "../types.ts";
 
 const NOW = { minMs: 0, maxMs: 0, jitter: 0 };
 
 /** Adds jobs that die at once: they are letters of `q.dlq` then, numbered from 1. */
 function letters(
   count: number,
-  options: QueueOptions = {},
+  options: QueueChange = {},
   spec: JobSpec = {},
   nack: NackOptions = { error: "no" },
-): { engine: Engine; facts: Fact[] } {
+): { engine: TestEngine; facts: Fact[] } {
   const opened = open({ retry: { attempts: 1 }, ...options });
   opened.engine.setQueue("q.dlq", { retry: { ...NOW, attempts: 2 } }, 0);
   for (let i = 0; i < count; i++) {
@@ -25,8 +25,8 @@ function letters(
 }
 
 /** What another engine knows that was told the same facts. */
-function replayed(facts: readonly Fact[]): Engine {
-  const engine = new Engine();
+function replayed(facts: readonly Fact[]): TestEngine {
+  const engine = new TestEngine();
   for (const fact of facts) engine.apply(fact);
   engine.endReplay();
   return engine;
@@ -61,7 +61,7 @@ test("a reader that fails does not replace the error that the letter died of", (
   assert.deepEqual(replayed(facts).job(1), engine.job(1));
 });
 
-const FAILURES: Readonly<Record<string, (engine: Engine, lease: number) => void>> = {
+const FAILURES: Readonly<Record<string, (engine: TestEngine, lease: number) => void>> = {
   "a nack": (engine, lease) => engine.nack(1, lease, 0, { error: "again" }),
   "a nack that asks for no retry": (engine, lease) =>
     engine.nack(1, lease, 0, { error: "again", unrecoverable: true }),
@@ -119,7 +119,7 @@ test("a letter that fails goes back to its place", () => {
     engine.nack(second!.id, second!.lease, 0, { delayMs });
     engine.nack(first!.id, first!.lease, 0, { delayMs });
     engine.tick(now);
-    const order = (one: Engine): number[] => one.lease("q.dlq", 4, now).map(({ id }) => id);
+    const order = (one: TestEngine): number[] => one.lease("q.dlq", 4, now).map(({ id }) => id);
     const other = replayed(facts);
     assert.deepEqual(order(engine), [1, 2, 3, 4]);
     assert.deepEqual(order(other), [1, 2, 3, 4], "after a replay");

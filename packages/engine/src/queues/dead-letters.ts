@@ -10,7 +10,6 @@
  */
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
-import { parseLetterQueue } from "../parse/parse-queue.ts";
 import type { QueueConfig } from "../types.ts";
 import type { QueueState } from "./queue-state.ts";
 
@@ -70,7 +69,7 @@ export function refuseCircle(core: Core, name: string, dlq: string | false): voi
 
 /** The queue with this name that letters go to, as it is made when it does not exist. */
 export function letterQueueConfig(core: Core, name: string): QueueConfig {
-  const config = parseLetterQueue(name);
+  const config = core.letterQueue(name);
   if (circleOf(core, name, config.dlq) === undefined) return config;
   return { ...config, dlq: false };
 }
@@ -90,5 +89,5 @@ function circleOf(core: Core, name: string, dlq: string | false): string[] | und
 }
 
 function dlqOfName(core: Core, name: string): string | false {
-  return (core.byName.get(name)?.config ?? parseLetterQueue(name)).dlq;
+  return (core.byName.get(name)?.config ?? core.letterQueue(name)).dlq;
 }

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 /** An engine whose facts are kept, with the queue "q": ten seconds a lease, two attempts. */
-function open(): { engine: Engine; facts: Fact[] } {
+function open(): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   const retry = { attempts: 2, minMs: 1000, jitter: 0 };
   engine.setQueue("q", { leaseMs: 10_000, retry }, 0);
   return { engine, facts };
 }
 
-function restarted(facts: readonly Fact[], now: number, more: Fact[] = []): Engine {
-  const engine = new Engine({ facts: more });
+function restarted(facts: readonly Fact[], now: number, more: Fact[] = []): TestEngine {
+  const engine = new TestEngine({ facts: more });
   for (const fact of facts) engine.apply(fact);
   engine.endReplay(now);
   return engine;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
-import type { FairnessKey, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { FairnessKey } from "../types.ts";
 import { weightOf } from "./weights.ts";
 
 test("a path without a rule weighs 1", () => {
@@ -38,7 +38,7 @@ test("a slash inside a key does not make it a path", () => {
 });
 
 test("a weight set by hand for a key with a slash is not that of the path", () => {
-  const engine = new Engine();
+  const engine = new TestEngine();
   engine.setQueue("q", {}, 0);
   engine.setLaneWeight("q", "a/b", 5, 0);
   for (const key of ["a/b", ["a", "b"]]) engine.add("q", { fairnessKey: key }, 0);
@@ -53,8 +53,8 @@ test("names of the language's own are keys like others", () => {
 });
 
 /** Which lanes are served first, of lanes with enough jobs each. */
-function order(options: QueueOptions, keys: FairnessKey[], count: number): string[] {
-  const engine = new Engine();
+function order(options: QueueChange, keys: FairnessKey[], count: number): string[] {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   for (const key of keys) {
     for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: key }, 0);

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Core } from "../core.ts";
 import { apply } from "../facts/replay.ts";
-import { parseQueueConfig } from "../parse/parse-queue.ts";
+import { queueConfig } from "../testing/test-engine.ts";
 import { add } from "../verbs/add.ts";
 import { dispatch, want } from "../verbs/dispatch.ts";
 import { cancel } from "../verbs/end.ts";
 import type { QueueState } from "./queue-state.ts";
 
 function open(): { core: Core; queue: QueueState } {
-  const core = new Core({});
-  return { core, queue: core.makeQueue("q", parseQueueConfig("q", {})) };
+  const core = new Core({ letterQueue: (name) => queueConfig(name, {}) });
+  return { core, queue: core.makeQueue("q", queueConfig("q", {})) };
 }
 
 const known = (core: Core): (string | undefined)[] =>

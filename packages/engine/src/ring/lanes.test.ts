@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
-import type { FairnessKey, JobSpec, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { FairnessKey, JobSpec } from "../types.ts";
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", { results: { jobs: 0 }, ...options }, 0);
   return engine;
 }
 
-function fill(engine: Engine, count: number, key: FairnessKey, spec: JobSpec = {}): void {
+function fill(engine: TestEngine, count: number, key: FairnessKey, spec: JobSpec = {}): void {
   for (let i = 0; i < count; i++) {
     engine.add("q", { fairnessKey: key, body: String(key), ...spec }, 0);
   }
 }
 
 /** Takes the next jobs and acknowledges them; answers whose they were. */
-function served(engine: Engine, count: number): string[] {
+function served(engine: TestEngine, count: number): string[] {
   const leases = engine.lease("q", count, 0);
   for (const { id, lease } of leases) engine.ack(id, lease, 0);
   return leases.map(({ body }) => String(body));

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
 
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", options, 0);
   facts.length = 0;
   return { engine, facts };

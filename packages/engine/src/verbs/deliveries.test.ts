@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "../engine.ts";
-import { Engine as Other } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
-import type { QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
 
 const retryAfter = { cooldown: { gate: "g", ms: 0 }, error: "busy", stack: "at a" };
 
-function opened(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+function opened(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
   return open({ retry: { attempts: 3, minMs: 0, maxMs: 0, deliveries: 5 }, ...options });
 }
 
@@ -24,7 +22,7 @@ test("a job that RetryAfter gives back again and again is dead after its deliver
   const { queue, error, stack, dead } = engine.job(1)!;
   assert.deepEqual([queue, error, stack], ["q.dlq", "busy", "at a"]);
   assert.deepEqual(dead, { origin: "q", reason: "deliveries used up", attempts: 0, at: 0 });
-  const other = new Other();
+  const other = new TestEngine();
   for (const fact of facts) other.apply(fact);
   assert.deepEqual(other.job(1), engine.job(1));
 });
@@ -77,7 +75,7 @@ test("a redrive and a retry by hand begin to count from the start, with new leas
   assert.equal(lease, 2);
   engine.nack(1, lease, 0, retryAfter);
   assert.deepEqual([engine.job(1)?.state, engine.job(1)?.deliveries], ["waiting", 1]);
-  const other = new Other();
+  const other = new TestEngine();
   for (const fact of facts) other.apply(fact);
   assert.equal(other.job(1)?.deliveries, 1);
   for (const fact of engine.snapshot()) assert.ok(fact);
@@ -88,7 +86,7 @@ test("a queue of an old log has the default bound", () => {
   const [told] = facts;
   assert.ok(told?.fact === "queue");
   const { deliveries: _, ...retry } = told.config.retry;
-  const other = new Other();
+  const other = new TestEngine();
   other.apply({ ...told, config: { ...told.config, retry: retry as typeof told.config.retry } });
   assert.equal(other.queueConfig("q").retry.deliveries, 250);
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, Lease, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec, Lease } from "../types.ts";
 
-function open(options: QueueOptions = {}): Engine {
-  const engine = new Engine();
+function open(options: QueueChange = {}): TestEngine {
+  const engine = new TestEngine();
   engine.setQueue("q", options, 0);
   return engine;
 }
 
-function fill(engine: Engine, count: number, spec: JobSpec = {}, queue = "q"): void {
+function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queue = "q"): void {
   for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
 }
 
@@ -20,7 +20,7 @@ function workersOf(leases: Lease[]): string {
 
 test("a lease tells everything a worker needs, and is told as a fact", () => {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", { leaseMs: 500 }, 0);
   engine.add("q", { body: "b", priority: 2 }, 10);
   engine.want("q", "w", 1, 10);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "../engine.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
+import type { TestEngine } from "../testing/test-engine.ts";
 import type { Lease } from "../types.ts";
 
 test("an acknowledged job is finished, with its result, and stays so", () => {
@@ -130,7 +130,7 @@ test("a delayed job is run at once", () => {
 });
 
 test("the permit of a job goes back however it ends", () => {
-  const ends: ((engine: Engine, lease: Lease) => void)[] = [
+  const ends: ((engine: TestEngine, lease: Lease) => void)[] = [
     (engine, { id, lease }) => engine.ack(id, lease, 1),
     (engine, { id, lease }) => engine.nack(id, lease, 1),
     (engine, { id, lease }) => engine.giveBack(id, lease, 1),

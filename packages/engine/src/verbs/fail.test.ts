@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "../engine.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
+import type { TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
 
 /** Adds a job, takes it and fails it at once. */
-function failed(engine: Engine, options: NackOptions = {}, spec: JobSpec = {}, now = 0): number {
+function failed(
+  engine: TestEngine,
+  options: NackOptions = {},
+  spec: JobSpec = {},
+  now = 0,
+): number {
   const { id } = engine.add("q", spec, now);
   engine.nack(id, takeOne(engine, now).lease, now, options);
   return id;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 const RETRY = { attempts: 3, minMs: 100, maxMs: 100, factor: 1, jitter: 0 };
 
 /** An engine whose leases last on for so long when they have run out, with one leased job. */
 function held(ms: number) {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", { leaseMs: 50, retry: RETRY }, 0);
   engine.askOverdue("q", ms);
   const { id } = engine.add("q", {}, 0);
@@ -65,7 +65,7 @@ test("the decision is in the facts: a replay does not ask", () => {
   const { engine, facts, id, lease } = held(20);
   engine.tick(50);
   engine.expire(id, lease, 55, { delayMs: 7 });
-  const copy = new Engine();
+  const copy = new TestEngine();
   for (const fact of facts) copy.apply(fact);
   copy.endReplay();
   assert.deepEqual(copy.takeOverdue(), []);

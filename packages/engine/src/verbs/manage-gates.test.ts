@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { FairnessKey, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { FairnessKey } from "../types.ts";
 
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", options, 0);
   return { engine, facts };
 }
 
-function fill(engine: Engine, count: number, key: FairnessKey): void {
+function fill(engine: TestEngine, count: number, key: FairnessKey): void {
   for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: String(key) }, 0);
 }
 
 /** How many of the next jobs each of these lanes gets. */
-function shares(engine: Engine, count: number, names: string[]): number[] {
+function shares(engine: TestEngine, count: number, names: string[]): number[] {
   const bodies = engine.lease("q", count, 0).map(({ body }) => body);
   return names.map((name) => bodies.filter((body) => body === name).length);
 }

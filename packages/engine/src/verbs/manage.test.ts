@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, QueueOptions } from "../types.ts";
+import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import type { JobSpec } from "../types.ts";
 
-function open(options: QueueOptions = {}): { engine: Engine; facts: Fact[] } {
+function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
-  const engine = new Engine({ facts });
+  const engine = new TestEngine({ facts });
   engine.setQueue("q", options, 0);
   return { engine, facts };
 }
 
-function fill(engine: Engine, count: number, spec: JobSpec = {}, queue = "q"): void {
+function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queue = "q"): void {
   for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
 }
 
 /** Ticks until nothing is left to do; answers how many it took. */
-function settle(engine: Engine, now: number): number {
+function settle(engine: TestEngine, now: number): number {
   let ticks = 0;
   for (; engine.nextWake(now) <= now; ticks++) {
     assert.ok(ticks < 1000, "there is no end of it");
@@ -258,7 +258,7 @@ test("a queue has so many weights of lanes; those that are there may still chang
   const { engine } = open({ weights });
   assert.throws(() => engine.setLaneWeight("q", "one more", 2, 0), { code: "INVALID" });
   engine.setLaneWeight("q", "k7", 5, 0);
-  assert.equal(engine.queueConfig("q").weights["k7"], 5);
+  assert.equal(engine.queueConfig("q").weights.k7, 5);
 });
 
 test("a letter that a purge has yet to reach does not go back to its queue", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../engine.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
+import { TestEngine } from "../testing/test-engine.ts";
 
 /** Does all that can be done now; answers how many calls it took and how many jobs went out. */
-function settle(engine: Engine, now: number): { calls: number; dispatched: number } {
+function settle(engine: TestEngine, now: number): { calls: number; dispatched: number } {
   let calls = 0;
   let dispatched = 0;
   for (; engine.nextWake(now) <= now; calls++) {
@@ -15,7 +15,7 @@ function settle(engine: Engine, now: number): { calls: number; dispatched: numbe
 }
 
 test("an engine with nothing to do wakes for nothing", () => {
-  assert.equal(new Engine().nextWake(5), Number.POSITIVE_INFINITY);
+  assert.equal(new TestEngine().nextWake(5), Number.POSITIVE_INFINITY);
   const { engine } = open();
   engine.add("q", {}, 0);
   assert.equal(engine.nextWake(5), Number.POSITIVE_INFINITY, "without a worker, only a call helps");

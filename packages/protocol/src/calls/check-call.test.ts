@@ -32,7 +32,7 @@ test("an argument of another kind is refused by its name", () => {
   );
   assert.throws(
     () => checkCall(rowOf("setGate"), ["g", []]),
-    (error: never) => matches(error, "config"),
+    (error: never) => matches(error, "options"),
   );
 });
 

@@ -1,18 +1,20 @@
-import type { GateConfig, GateInfo } from "../gate.ts";
+import type { Duration } from "../duration.ts";
+import type { GateInfo } from "../gate.ts";
+import { COOLDOWN, COOLDOWN_REASON, type GateOptions } from "../options/gate-options.ts";
 import * as shapes from "../shapes/index.ts";
 import { arg, call, optional } from "./call.ts";
-import { FLAG, GATE_CONFIG, KEY, MS, NAME, oneOf, PAGE, text } from "./kinds.ts";
+import { FLAG, GATE, KEY, NAME, oneOf, PAGE, text } from "./kinds.ts";
 import type { GatesOptions, GatesPage, OperationOptions } from "./options.ts";
 
 export const GATE_CALLS = {
-  setGate: call<[key: string, config: GateConfig], GateInfo>({
+  setGate: call<[key: string, options: GateOptions], GateInfo>({
     says: "Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches.",
     about: "gate",
-    args: [KEY, arg("config", GATE_CONFIG)],
+    args: [KEY, arg("options", GATE)],
     may: "admin",
     repeat: "again",
     answer: shapes.GATE,
-    http: { route: "PUT /v1/gates/:key", body: "config" },
+    http: { route: "PUT /v1/gates/:key", body: "options" },
   }),
   deleteGate: call<[key: string], void>({
     says: "Removes the limits of a gate: the jobs that waited for it can run.",
@@ -47,10 +49,10 @@ export const GATE_CALLS = {
     answer: shapes.GATES,
     http: "GET /v1/gates",
   }),
-  cooldown: call<[key: string, ms: number, reason?: string], void>({
+  cooldown: call<[key: string, duration: Duration, reason?: string], void>({
     says: "Closes a gate for a while. A cooldown never becomes shorter.",
     about: "gate",
-    args: [KEY, arg("ms", MS), optional("reason", text(1024))],
+    args: [KEY, arg("duration", COOLDOWN), optional("reason", COOLDOWN_REASON)],
     may: "cool",
     repeat: "again",
     http: "POST /v1/gates/:key/cooldown",

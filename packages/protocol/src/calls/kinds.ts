@@ -2,11 +2,11 @@
  * The kinds of arguments and options that calls have. Over a network they check what the types
  * promise; ranges, and the items of batches one by one, are for the broker to check.
  */
-import type { GateConfig } from "../gate.ts";
 import type { FairnessKey } from "../job.ts";
-import { FLAG, integer, type Kind, kind, number, oneOf, type Schema, TEXT } from "../kinds.ts";
+import { FLAG, integer, isObject, type Kind, kind, oneOf, type Schema, TEXT } from "../kinds.ts";
 import { parseLaneKey } from "../lane-key.ts";
-import type { QueueOptions } from "../queue.ts";
+import { GATE_SCHEMA, type GateOptions } from "../options/gate-options.ts";
+import { QUEUE_SCHEMA, type QueueOptions } from "../options/queue-options.ts";
 import * as shapes from "../shapes/index.ts";
 import { type Argument, arg } from "./call.ts";
 
@@ -15,9 +15,6 @@ const PAGE_MAX = 1000;
 const BATCH_MAX = 10_000;
 
 const isText = (value: unknown): boolean => typeof value === "string";
-
-const isObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A text of up to so many characters. */
 export function text(max: number, min = 0): Kind<string> {
@@ -34,9 +31,10 @@ function textsOf(): Schema {
   return { type: "array", items: { type: "string" }, maxItems: BATCH_MAX };
 }
 
-export const QUEUE_OPTIONS: Kind<QueueOptions> = kind("an object", shapes.QUEUE_OPTIONS, isObject);
+/** Options travel as they are given: the broker that acts on them parses them. */
+export const QUEUE_OPTIONS: Kind<QueueOptions> = kind("an object", QUEUE_SCHEMA, isObject);
 
-export const GATE_CONFIG: Kind<GateConfig> = kind("an object", shapes.GATE_CONFIG, isObject);
+export const GATE: Kind<GateOptions> = kind("an object", GATE_SCHEMA, isObject);
 
 export const FAIRNESS_KEY: Kind<FairnessKey> = {
   ...kind<FairnessKey>(
@@ -47,7 +45,6 @@ export const FAIRNESS_KEY: Kind<FairnessKey> = {
   fromText: parseLaneKey,
 };
 
-export const MS: Kind<number> = number(0, Number.MAX_SAFE_INTEGER);
 export const COUNT: Kind<number> = integer(1, Number.MAX_SAFE_INTEGER);
 
 export const ID: Argument<string> = arg("id", TEXT);

@@ -1,5 +1,6 @@
 import type { FairnessKey } from "../job.ts";
-import type { LaneStats, Page, QueueInfo, QueueOptions, WorkerInfo } from "../queue.ts";
+import type { QueueOptions } from "../options/queue-options.ts";
+import type { LaneStats, Page, QueueInfo, WorkerInfo } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
 import { arg, call } from "./call.ts";
 import {

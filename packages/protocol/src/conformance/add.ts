@@ -199,7 +199,7 @@ export const repeating = cases("operation ids", {
   },
 
   "jobs that waited for room are added once": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
     const jobs = [{ payload: bytes("a") }, { payload: bytes("b") }];
     const first = scene.broker.add("q", jobs, { operationId: "once" });
     await scene.waits(first, "an add to a full queue");
@@ -240,7 +240,7 @@ export const repeatingSurvives = durableCases("operation ids survive", {
   },
 
   "an add that was cut off in the middle goes on where it stopped": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(500) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(500) });
     const jobs = [{ payload: bytes("a") }, { payload: bytes("b") }];
     const first = scene.broker.add("q", jobs, { operationId: "once" });
     first.catch(() => {});

@@ -42,7 +42,7 @@ const CALLS: Calls = {
 
 /** The queue is full, so that the next add waits. */
 async function full(scene: Scene): Promise<void> {
-  await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(900) });
+  await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(900) });
   await scene.add("a");
 }
 

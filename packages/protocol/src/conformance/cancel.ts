@@ -55,7 +55,7 @@ export const cancelling = cases("cancel", {
   },
 
   "a job that waits for its retry does not come back": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(3), jitter: 0 } });
+    await scene.queue({ retry: { min: scene.steps(3), jitter: 0 } });
     const id = await scene.add("x");
     await scene.nack(await scene.takeOne());
     await cancels(scene, id, "a job before its retry");

@@ -79,7 +79,7 @@ export const capacity = cases("capacity", {
   },
 
   "a delayed job that falls due on a full queue is put off, and not lost": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, fullRetryMs: scene.steps(4) });
+    await scene.queue({ capacity: { jobs: 1 }, fullRetry: scene.steps(4) });
     await scene.add("late", { delayMs: scene.steps(2) });
     await scene.add("first");
     await scene.pass(3);
@@ -117,7 +117,7 @@ export const capacity = cases("capacity", {
   },
 
   "wait: the add waits for room, and goes in when there is some": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
     await scene.add("a");
     const add = scene.tryAdd("b");
     await scene.waits(add, "an add to a full queue");
@@ -128,7 +128,7 @@ export const capacity = cases("capacity", {
   },
 
   "wait: the add is refused when there was no room for its time": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(4) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(4) });
     await scene.add("a");
     const add = scene.tryAdd("b");
     await scene.pass(3);
@@ -141,8 +141,8 @@ export const capacity = cases("capacity", {
   },
 
   "wait: an add waits for room in its lane, and others do not wait for it": async (scene) => {
-    const addTimeoutMs = scene.steps(50);
-    await scene.queue({ capacity: { perLane: 1 }, onFull: "wait", addTimeoutMs });
+    const addTimeout = scene.steps(50);
+    await scene.queue({ capacity: { perLane: 1 }, onFull: "wait", addTimeout });
     await scene.add("a1", { fairnessKey: "a" });
     const add = scene.tryAdd("a2", { fairnessKey: "a" });
     await scene.waits(add, "an add to a full lane");
@@ -154,8 +154,8 @@ export const capacity = cases("capacity", {
   },
 
   "wait: an add waits for room for its bytes": async (scene) => {
-    const addTimeoutMs = scene.steps(50);
-    await scene.queue({ capacity: { bytes: 1000 }, onFull: "wait", addTimeoutMs });
+    const addTimeout = scene.steps(50);
+    await scene.queue({ capacity: { bytes: 1000 }, onFull: "wait", addTimeout });
     await scene.add("x".repeat(600));
     const add = scene.tryAdd("y".repeat(600));
     await scene.waits(add, "an add of 600 bytes where 400 have room");
@@ -166,7 +166,7 @@ export const capacity = cases("capacity", {
   },
 
   "wait: an add that is given up adds nothing": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
     await scene.add("a");
     const giveUp = new AbortController();
     const jobs = [{ payload: bytes("b") }];
@@ -206,7 +206,7 @@ export const admission = cases("admission", {
 
 export const results = cases("results", {
   "an ended job is kept for its time, and then forgotten": async (scene) => {
-    await scene.queue({ results: { ms: scene.steps(4) } });
+    await scene.queue({ results: { ttl: scene.steps(4) } });
     const id = await scene.add("x");
     const job = await scene.takeOne();
     await scene.ack(job, bytes("42"));

@@ -66,7 +66,7 @@ export const closing = cases("close", {
   },
 
   "an add that waits for room comes to an end": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
     await scene.add("a");
     const add = scene.broker.add("q", [{ payload: bytes("b") }]);
     await scene.waits(add, "the add");

@@ -137,7 +137,7 @@ export const consuming = cases("consume", {
   },
 
   "a consumer says how long its leases last": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(40) });
+    await scene.queue({ lease: scene.steps(40) });
     await scene.add("x");
     const inbox = await scene.consume({ leaseMs: scene.steps(9) });
     const [job] = await inbox.holds(1, "the job");
@@ -156,7 +156,7 @@ export const consuming = cases("consume", {
   },
 
   "a consumer gets a job when its lease has run out elsewhere": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(3), retry: PROMPT });
     await scene.add("x");
     await scene.takeOne();
     const inbox = await scene.consume({ leaseMs: scene.steps(50) });

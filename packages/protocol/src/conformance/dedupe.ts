@@ -43,7 +43,7 @@ export const dedupe = cases("dedupe", {
   },
 
   "pending: while a job is delayed for a retry its key stays taken": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(4), jitter: 0 } });
+    await scene.queue({ retry: { min: scene.steps(4), jitter: 0 } });
     const first = await add(scene, "first", "pending");
     await scene.nack(await scene.takeOne());
     isDuplicateOf(first, await add(scene, "second", "pending"), "an add before the retry");

@@ -15,7 +15,7 @@ export const failing = cases("nack", {
   },
 
   "a failed job comes back after the backoff, which grows": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(2), factor: 3, jitter: 0 } });
+    await scene.queue({ retry: { min: scene.steps(2), factor: 3, jitter: 0 } });
     await scene.add("x");
     await scene.nack(await scene.takeOne());
     await scene.pass(1);
@@ -29,7 +29,7 @@ export const failing = cases("nack", {
   },
 
   "the delay of a nack counts instead of the backoff": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(50), jitter: 0 } });
+    await scene.queue({ retry: { min: scene.steps(50), jitter: 0 } });
     await scene.add("x");
     await scene.nack(await scene.takeOne(), { delayMs: scene.steps(2) });
     await scene.pass(1);
@@ -47,7 +47,7 @@ export const failing = cases("nack", {
   },
 
   "a lease that runs out counts as a failure": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(3), retry: PROMPT });
     const id = await scene.add("x");
     await scene.takeOne();
     await scene.pass(2);
@@ -62,7 +62,7 @@ export const failing = cases("nack", {
   },
 
   "a job that lets all its leases run out is dead in the end": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(2), retry: { attempts: 2, ...PROMPT } });
+    await scene.queue({ lease: scene.steps(2), retry: { attempts: 2, ...PROMPT } });
     const id = await scene.add("x");
     for (let i = 0; i < 2; i++) {
       await scene.takeOne();

@@ -228,7 +228,7 @@ export const tiers = cases("tiers", {
   },
 
   "a job that has waited long moves up one tier": async (scene) => {
-    await scene.queue({ tiers: 2, promoteAfterMs: scene.steps(3) });
+    await scene.queue({ tiers: 2, promoteAfter: scene.steps(3) });
     const old = await scene.add("old", { priority: 1 });
     await scene.pass(2);
     await scene.add("young", { priority: 1 });

@@ -15,7 +15,7 @@ export const finishing = cases("ack", {
   },
 
   "an acked job never comes back": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(3), retry: PROMPT });
     await scene.add("x");
     await scene.ack(await scene.takeOne());
     await scene.pass(6);
@@ -65,7 +65,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
 /** A lease that ran out. */
 async function lost(scene: Scene): Promise<LeasedJob> {
-  await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+  await scene.queue({ lease: scene.steps(3), retry: PROMPT });
   await scene.add("x");
   const job = await scene.takeOne();
   await scene.pass(4);
@@ -146,7 +146,7 @@ export const holding: readonly ConformanceCase[] = Object.entries(VERBS).flatMap
 
 export const extending = cases("extend, giveBack, progress", {
   "a lease that is extended lasts from now, and the answer says until when": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(3), retry: PROMPT });
     await scene.add("x");
     const { lease } = await scene.takeOne();
     await scene.pass(2);

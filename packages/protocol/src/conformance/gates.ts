@@ -1,11 +1,11 @@
-import type { GateConfig } from "../gate.ts";
 import type { LeasedJob } from "../job.ts";
+import type { GateOptions } from "../options/gate-options.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { check, equal, names, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 /** A queue with jobs behind one gate. */
-async function behind(scene: Scene, config: GateConfig, payloads: readonly string[]) {
+async function behind(scene: Scene, config: GateOptions, payloads: readonly string[]) {
   await scene.queue({ retry: PROMPT });
   await scene.broker.setGate("gate", config);
   return scene.addAll(payloads, { gates: ["gate"] });
@@ -47,7 +47,7 @@ export const parts = cases("gates: parts", {
   },
 
   "interval from the start: jobs go out apart, whether they have ended or not": async (scene) => {
-    await behind(scene, { interval: { ms: scene.steps(4), from: "start" } }, ["a", "b"]);
+    await behind(scene, { interval: { every: scene.steps(4), from: "start" } }, ["a", "b"]);
     await scene.expect(["a"], "the first");
     await scene.pass(3);
     await scene.expect([], "what goes out within the interval");
@@ -56,7 +56,7 @@ export const parts = cases("gates: parts", {
   },
 
   "interval from the end: one at a time, and a pause after each": async (scene) => {
-    await behind(scene, { interval: { ms: scene.steps(4) } }, ["a", "b"]);
+    await behind(scene, { interval: { every: scene.steps(4) } }, ["a", "b"]);
     const [a] = await scene.expect(["a"], "the first");
     await scene.pass(6);
     await scene.expect([], "what goes out while the first runs");
@@ -69,7 +69,7 @@ export const parts = cases("gates: parts", {
 
   "interval: each tier has its factor, and none goes below the floor": async (scene) => {
     await scene.queue({ tiers: 3 });
-    const interval = { ms: scene.steps(10), from: "start", floorMs: scene.steps(2) } as const;
+    const interval = { every: scene.steps(10), from: "start", floor: scene.steps(2) } as const;
     await scene.broker.setGate("gate", { interval: { ...interval, factors: [0, 0.5, 1] } });
     const gates = ["gate"];
     await scene.add("first", { gates });
@@ -88,8 +88,8 @@ export const parts = cases("gates: parts", {
 
   "windows: no more than the limit in any window, each of them": async (scene) => {
     const windows = [
-      { limit: 2, perMs: scene.steps(4) },
-      { limit: 3, perMs: scene.steps(20) },
+      { limit: 2, per: scene.steps(4) },
+      { limit: 3, per: scene.steps(20) },
     ];
     await behind(scene, { windows }, ["a", "b", "c", "d"]);
     await scene.expect(["a", "b"], "what the short window lets out");
@@ -180,7 +180,7 @@ export const releases: readonly ConformanceCase[] = cases(
     Object.entries(ENDS).map(([what, end]) => [
       `a place is released by ${what}`,
       async (scene) => {
-        await scene.queue({ leaseMs: scene.steps(3), retry: PROMPT });
+        await scene.queue({ lease: scene.steps(3), retry: PROMPT });
         await scene.broker.setGate("gate", { concurrency: 1 });
         await scene.addAll(["a", "b"], { gates: ["gate"] });
         const job = await scene.takeOne();
@@ -194,12 +194,12 @@ export const releases: readonly ConformanceCase[] = cases(
   ),
 );
 
-const BAD: readonly (readonly [string, GateConfig, string])[] = [
+const BAD: readonly (readonly [string, GateOptions, string])[] = [
   ["a rate below 0", { rate: -1 }, "rate"],
   ["a burst below 1", { rate: 1, burst: 0 }, "burst"],
   ["a burst without a rate", { burst: 2 }, "burst"],
-  ["an interval of half a millisecond", { interval: { ms: 0.5 } }, "interval"],
-  ["a window that lets nothing pass", { windows: [{ limit: 0, perMs: 1 }] }, "windows"],
+  ["an interval without a unit", { interval: { every: "5" as "5s" } }, "interval"],
+  ["a window that lets nothing pass", { windows: [{ limit: 0, per: 1 }] }, "windows"],
   ["a concurrency of 0", { concurrency: 0 }, "concurrency"],
   ["a rung of 0 ms", { ladder: [0] }, "ladder"],
   ["a part that there is not", { colour: "red" } as never, "colour"],

@@ -164,7 +164,7 @@ export const holding = cases("held groups", {
 
 export const waitingMembers = cases("groups in a full queue", {
   "a group does not end while a member waits for room": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(50) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
     const listener = await scene.listen({ events: ["group-ended"] });
     const jobs = ["a", "b", "c"].map((payload) => ({ payload: bytes(payload), group: "g" }));
     const add = scene.broker.add("q", jobs);
@@ -181,7 +181,7 @@ export const waitingMembers = cases("groups in a full queue", {
   },
 
   "a member that finds no room in its time does not keep its group open": async (scene) => {
-    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: scene.steps(4) });
+    await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(4) });
     const jobs = ["a", "b"].map((payload) => ({ payload: bytes(payload), group: "g" }));
     const add = scene.broker.add("q", jobs);
     await scene.waits(add, "an add to a full queue");

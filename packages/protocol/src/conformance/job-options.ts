@@ -94,7 +94,7 @@ export const placing = cases("job options: place", {
   },
 
   "a job's own lease time counts for it, and not that of the queue": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(50) });
+    await scene.queue({ lease: scene.steps(50) });
     await scene.add("x", { leaseMs: scene.steps(7) });
     const { expiresAt } = await scene.takeOne();
     scene.near(expiresAt, scene.now() + scene.steps(7), "the end of the lease");
@@ -162,7 +162,7 @@ export const timing = cases("job options: time", {
   },
 
   "the queue's time to live is for jobs that have none of their own": async (scene) => {
-    await scene.queue({ ttlMs: scene.steps(3) });
+    await scene.queue({ ttl: scene.steps(3) });
     await scene.add("short");
     await scene.add("long", { ttlMs: scene.steps(50) });
     await scene.pass(4);
@@ -259,7 +259,7 @@ export const bearing = cases("job options: maxWait", {
 
   "behind an interval from the end a wait is judged when nobody runs": async (scene) => {
     await scene.queue();
-    await scene.broker.setGate("one", { interval: { ms: 0, from: "end" } });
+    await scene.broker.setGate("one", { interval: { every: 0, from: "end" } });
     await scene.add("first", { gates: ["one"] });
     const first = await scene.takeOne();
     await scene.broker.cooldown("one", scene.steps(5));

@@ -17,7 +17,7 @@ export const leasing = cases("lease", {
   },
 
   "a first delivery has attempt 0 and lasts as long as the queue says": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(40), retry: { attempts: 3 } });
+    await scene.queue({ lease: scene.steps(40), retry: { attempts: 3 } });
     await scene.add("x", { priority: 2 });
     const job = await scene.takeOne();
     matches(job, { attempt: 0, attempts: 3, tier: 2, queue: "q" }, "the delivered job");
@@ -25,7 +25,7 @@ export const leasing = cases("lease", {
   },
 
   "the lease time of the call counts before that of job and queue": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(40) });
+    await scene.queue({ lease: scene.steps(40) });
     await scene.add("x", { leaseMs: scene.steps(30) });
     const job = await scene.takeOne("q", { leaseMs: scene.steps(9) });
     scene.near(job.expiresAt, scene.now() + scene.steps(9), "the end of the lease");

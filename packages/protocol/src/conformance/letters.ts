@@ -6,7 +6,7 @@ import { PROMPT, type Scene } from "./scene.ts";
 /** A queue, its dead letter queue without a backoff, and letters there. */
 async function letters(scene: Scene, ...payloads: string[]): Promise<string[]> {
   await scene.queue();
-  await scene.queue({ leaseMs: scene.steps(2), retry: { attempts: 1, ...PROMPT } }, "q.dlq");
+  await scene.queue({ lease: scene.steps(2), retry: { attempts: 1, ...PROMPT } }, "q.dlq");
   const ids: string[] = [];
   for (const payload of payloads) ids.push(await scene.bury(payload));
   return ids;
@@ -74,7 +74,7 @@ export const lettersLive = cases("dead letters", {
 
   "letters end when the retention of their queue is over": async (scene) => {
     const [id] = await letters(scene, "a");
-    await scene.queue({ retentionMs: scene.steps(3) }, "q.dlq");
+    await scene.queue({ retention: scene.steps(3) }, "q.dlq");
     await scene.pass(4);
     matches(await scene.broker.job(id!), { state: "expired" }, "the letter");
   },

@@ -1,5 +1,5 @@
 import type { JobInfo, JobOptions } from "../job.ts";
-import type { QueuePolicy } from "../policy.ts";
+import type { PolicyOptions } from "../options/policy-options.ts";
 import { type ConformanceCase, cases, durableCases } from "./case.ts";
 import { equal, matches, names, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
@@ -7,7 +7,7 @@ import { PROMPT, type Scene } from "./scene.ts";
 /** Adds one job to a queue with a policy, and answers what became of it. */
 async function told(
   scene: Scene,
-  policy: QueuePolicy | undefined,
+  policy: PolicyOptions | undefined,
   options: JobOptions = {},
 ): Promise<JobInfo> {
   if (policy !== undefined) await scene.queue({ policy });
@@ -80,7 +80,7 @@ const templates = cases("policies", {
   },
 
   "a policy can delay jobs, let them expire, and count their attempts": async (scene) => {
-    const policy = { delayMs: scene.steps(3), attempts: "{headers.tries}" };
+    const policy = { delay: scene.steps(3), attempts: "{headers.tries}" };
     await scene.queue({ policy, retry: PROMPT });
     const job = await scene.broker.job(await scene.add("late", { headers: { tries: "2" } }));
     matches(job, { state: "delayed", attempts: 2 }, "the job");
@@ -98,13 +98,13 @@ const templates = cases("policies", {
   },
 
   "a policy is shown, replaced as a whole, kept by other changes and taken away": async (scene) => {
-    const policy: QueuePolicy = { fairnessKey: "{headers.a}", weight: 2 };
+    const policy: PolicyOptions = { fairnessKey: "{headers.a}", weight: 2 };
     equal((await scene.queue({ policy })).config.policy, policy, "the policy");
-    equal((await scene.queue({ leaseMs: 500 })).config.policy, policy, "after another change");
+    equal((await scene.queue({ lease: 500 })).config.policy, policy, "after another change");
     const next = { gates: ["g"] };
     equal((await scene.queue({ policy: next })).config.policy, next, "the next one");
     matches(await told(scene, undefined, { headers: { a: "x" } }), { weight: 1 }, "a job");
-    equal((await scene.queue({ policy: null })).config.policy, undefined, "none");
+    equal((await scene.queue({ policy: null })).config.policy, null, "none");
     equal((await told(scene, undefined)).gates, [], "the gates of a job without a policy");
   },
 });
@@ -129,7 +129,7 @@ const refusals = cases(
     BAD.map(([what, policy, field]) => [
       `a policy ${what} is refused, and the refusal names the field`,
       async (scene) => {
-        const call = scene.queue({ policy: policy as QueuePolicy });
+        const call = scene.queue({ policy: policy as PolicyOptions });
         names(await rejects(call, "INVALID", what), field, what);
       },
     ]),

@@ -1,5 +1,5 @@
 import { allQueues } from "../all-queues.ts";
-import type { QueueOptions } from "../queue.ts";
+import type { QueueOptions } from "../options/queue-options.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { accepted, check, equal, matches, names, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
@@ -13,31 +13,54 @@ const setting = cases("setQueue", {
       tierOrder: "strict",
       fairness: true,
       onFull: "reject",
-      addTimeoutMs: 5000,
-      fullRetryMs: 10_000,
-      leaseMs: 30_000,
+      addTimeout: 5000,
+      fullRetry: 10_000,
+      lease: 30_000,
       dlq: "q.dlq",
       paused: false,
       weight: 1,
-      retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
-      results: { jobs: 1000, ms: 600_000 },
-      capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, running: 1_000_000 },
+      retry: { attempts: 5, min: 1000, max: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
+      results: { jobs: 1000, ttl: 600_000 },
+      capacity: {
+        jobs: 1_000_000,
+        bytes: 2 ** 30,
+        perLane: null,
+        delayed: 1_000_000,
+        running: 1_000_000,
+      },
     };
     matches(config, defaults, "the configuration");
     matches(stats, { waiting: 0, running: 0, delayed: 0, kept: 0, added: 0 }, "the counts");
   },
 
   "a change in place keeps the jobs and the options it does not name": async (scene) => {
-    await scene.queue({ leaseMs: 7000, retry: { attempts: 9 }, addTimeoutMs: 77 });
+    await scene.queue({ lease: 7000, retry: { attempts: 9 }, addTimeout: 77 });
     await scene.addAll(["a", "b"]);
     const running = await scene.takeOne();
     const { config } = await scene.queue({ retry: { factor: 3 }, results: { jobs: 5 } });
-    equal([config.leaseMs, config.addTimeoutMs], [7000, 77], "options that were not named");
+    equal([config.lease, config.addTimeout], [7000, 77], "options that were not named");
     matches(config.retry, { attempts: 9, factor: 3 }, "the retries");
-    matches(config.results, { jobs: 5, ms: 600_000 }, "the results");
+    matches(config.results, { jobs: 5, ttl: 600_000 }, "the results");
     equal((await scene.broker.queue("q")).config, config, "the configuration that is kept");
     await scene.ack(running);
     await scene.expect(["b"], "the jobs that wait");
+  },
+
+  "what a queue answers can be set again, for another queue too": async (scene) => {
+    const { config } = await scene.queue({
+      lease: "7s",
+      promoteAfter: "1m",
+      results: { ttl: "1h" },
+      policy: { delay: "5s", weight: 2 },
+    });
+    const shown = { lease: 7000, promoteAfter: 60_000, retention: null, admission: null };
+    matches(config, shown, "the configuration");
+    matches(config.policy, { delay: 5000, weight: 2 }, "the policy");
+    equal((await scene.broker.setQueue("q", config)).config, config, "the same queue");
+    const other = await scene.queue({ retention: "1d", ttl: "1h" }, "other");
+    equal(other.config.retention, 86_400_000, "the retention of the other queue");
+    const { config: copied } = await scene.broker.setQueue("other", config);
+    equal(copied, config, "the other queue");
   },
 
   "a tier that is added is there for the next jobs": async (scene) => {
@@ -49,12 +72,12 @@ const setting = cases("setQueue", {
 
   "queues are listed with their options and counts": async (scene) => {
     await scene.queue({}, "a");
-    await scene.queue({ leaseMs: 5 }, "b");
+    await scene.queue({ lease: 5 }, "b");
     await scene.add("x", {}, "b");
     const { items: queues } = await scene.broker.queues();
     equal(queues.map(({ name }) => name).sort(), ["a", "b"], "the names");
     const b = queues.find(({ name }) => name === "b");
-    equal([b?.config.leaseMs, b?.stats.waiting], [5, 1], "lease time and waiting jobs of b");
+    equal([b?.config.lease, b?.stats.waiting], [5, 1], "lease time and waiting jobs of b");
   },
 
   "queues are listed page by page, by name": async (scene) => {
@@ -113,15 +136,15 @@ const BAD: readonly (readonly [string, QueueOptions, string])[] = [
   ["weights for another number of tiers", { tierOrder: [1, 2] }, "tierOrder"],
   ["a capacity of 0", { capacity: { jobs: 0 } }, "capacity"],
   ["a way to be full that there is not", { onFull: "explode" as never }, "onFull"],
-  ["half a millisecond to wait for room", { addTimeoutMs: 0.5 }, "addTimeoutMs"],
+  ["less than no time to wait for room", { addTimeout: -1 }, "addTimeout"],
   ["an admission above 1", { admission: { fill: 2, rate: 1 } }, "admission"],
-  ["a lease of 0 ms", { leaseMs: 0 }, "leaseMs"],
+  ["a lease of 0 ms", { lease: 0 }, "lease"],
   ["0 attempts", { retry: { attempts: 0 } }, "retry"],
   ["a jitter above 1", { retry: { jitter: 2 } }, "retry"],
   ["itself for its dead letters", { dlq: "q" }, "dlq"],
   ["results for less than none", { results: { jobs: -1 } }, "results"],
   ["a weight of 0", { weights: { acme: 0 } }, "weights"],
-  ["a time to live of 0", { ttlMs: 0 }, "ttlMs"],
+  ["a time to live of 0", { ttl: 0 }, "ttl"],
   ["something that is no yes and no no", { paused: "maybe" as never }, "paused"],
   ["an option that there is not", { colour: "red" } as never, "colour"],
 ];

@@ -87,11 +87,11 @@ export const changesSurvive = durableCases("changes survive", {
   },
 
   "a promoted job is in its new tier": async (scene) => {
-    await scene.queue({ tiers: 3, promoteAfterMs: scene.steps(20) });
+    await scene.queue({ tiers: 3, promoteAfter: scene.steps(20) });
     const id = await scene.add("x");
     await scene.pass(21);
     // Or it would be promoted again when it comes back.
-    await scene.queue({ promoteAfterMs: null });
+    await scene.queue({ promoteAfter: null });
     await scene.reopen();
     equal((await scene.broker.job(id)).tier, 1, "the tier");
   },

@@ -42,7 +42,7 @@ export const jobsSurvive = durableCases("jobs survive", {
   },
 
   "a lease runs out at its time, and an extended one at its new time": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(10), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(10), retry: PROMPT });
     await scene.addAll(["short", "long"]);
     const [, long] = await scene.take(2);
     await scene.broker.extend([{ lease: long!.lease, leaseMs: scene.steps(40) }]);
@@ -56,7 +56,7 @@ export const jobsSurvive = durableCases("jobs survive", {
   },
 
   "a lease that was lost stays lost": async (scene) => {
-    await scene.queue({ leaseMs: scene.steps(2), retry: PROMPT });
+    await scene.queue({ lease: scene.steps(2), retry: PROMPT });
     await scene.add("x");
     const old = await scene.takeOne();
     await scene.pass(3);
@@ -101,7 +101,7 @@ export const jobsSurvive = durableCases("jobs survive", {
   },
 
   "delays, retries and deadlines keep their times": async (scene) => {
-    await scene.queue({ retry: { minMs: scene.steps(24), jitter: 0 } });
+    await scene.queue({ retry: { min: scene.steps(24), jitter: 0 } });
     await scene.add("retried");
     await scene.nack(await scene.takeOne());
     await scene.add("delayed", { delayMs: scene.steps(14) });

@@ -17,7 +17,7 @@ export const gatesSurvive = durableCases("gates survive", {
 
   "windows remember what went out": async (scene) => {
     await scene.queue();
-    await scene.broker.setGate("gate", { windows: [{ limit: 2, perMs: scene.steps(10) }] });
+    await scene.broker.setGate("gate", { windows: [{ limit: 2, per: scene.steps(10) }] });
     await scene.addAll(["a", "b", "c"], { gates: ["gate"] });
     await scene.expect(["a", "b"], "what the window lets out");
     await scene.reopen();
@@ -30,7 +30,7 @@ export const gatesSurvive = durableCases("gates survive", {
 
   "an interval goes on": async (scene) => {
     await scene.queue();
-    await scene.broker.setGate("gate", { interval: { ms: scene.steps(10) } });
+    await scene.broker.setGate("gate", { interval: { every: scene.steps(10) } });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     await scene.ack(await scene.takeOne());
     await scene.reopen();
@@ -86,7 +86,7 @@ export const gatesSurvive = durableCases("gates survive", {
 
 export const queuesSurvive = durableCases("queues survive", {
   "options are kept, the paused flag among them": async (scene) => {
-    const options = { tiers: ["hot", "cold"], leaseMs: 7000, addTimeoutMs: 77, dlq: "dead" };
+    const options = { tiers: ["hot", "cold"], lease: 7000, addTimeout: 77, dlq: "dead" };
     const { config } = await scene.queue({ ...options, paused: true, retry: { attempts: 9 } });
     await scene.add("x");
     await scene.reopen();

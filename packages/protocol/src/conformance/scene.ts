@@ -1,7 +1,9 @@
 import type { EventFilter } from "../event.ts";
-import type { Added, JobOptions, LeasedJob, Nack, Outcome, RetryPolicy } from "../job.ts";
+import type { Added, JobOptions, LeasedJob, Nack, Outcome } from "../job.ts";
+import type { QueueOptions } from "../options/queue-options.ts";
+import type { RetryOptions } from "../options/retry-options.ts";
 import type { Broker, ConsumeOptions, LeaseOptions } from "../port.ts";
-import type { QueueInfo, QueueOptions } from "../queue.ts";
+import type { QueueInfo } from "../queue.ts";
 import { accepted, bytes, check, equal, show, textOf, Unmet } from "./check.ts";
 import { Inbox } from "./inbox.ts";
 import { Listener } from "./listener.ts";
@@ -12,7 +14,7 @@ const STEP_MS = 100;
 const SETTLES_MAX = 20;
 
 /** Failures come back at once and without chance. */
-export const PROMPT: Partial<RetryPolicy> = { minMs: 0, maxMs: 0, jitter: 0 };
+export const PROMPT: RetryOptions = { min: 0, max: 0, jitter: 0 };
 
 /** What a case acts on: one open broker, its time, and the calls that most cases make. */
 export class Scene implements Patience {

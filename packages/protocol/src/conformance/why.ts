@@ -1,5 +1,5 @@
-import type { GateConfig } from "../gate.ts";
 import type { GatePart } from "../job.ts";
+import type { GateOptions } from "../options/gate-options.ts";
 import type { Why } from "../why.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { check, equal, matches } from "./check.ts";
@@ -23,7 +23,7 @@ const states = cases("why", {
   },
 
   "a job whose attempt failed says which one is next, and the error": async (scene) => {
-    await scene.queue({ retry: { attempts: 3, minMs: scene.steps(50), jitter: 0 } });
+    await scene.queue({ retry: { attempts: 3, min: scene.steps(50), jitter: 0 } });
     const id = await scene.add("x");
     const { lease } = await scene.takeOne();
     await scene.broker.nack([{ lease, error: "boom" }]);
@@ -75,12 +75,12 @@ const states = cases("why", {
 });
 
 /** A gate that one job has used up, and for how many steps; undefined: until that job ends. */
-type UsedUp = readonly [GatePart, (scene: Scene) => GateConfig, number | undefined];
+type UsedUp = readonly [GatePart, (scene: Scene) => GateOptions, number | undefined];
 
 const USED_UP: readonly UsedUp[] = [
   ["rate", (scene) => ({ rate: scene.oneEvery(50), burst: 1 }), 50],
-  ["window", (scene) => ({ windows: [{ limit: 1, perMs: scene.steps(50) }] }), 50],
-  ["interval", (scene) => ({ interval: { ms: scene.steps(50), from: "start" } }), 50],
+  ["window", (scene) => ({ windows: [{ limit: 1, per: scene.steps(50) }] }), 50],
+  ["interval", (scene) => ({ interval: { every: scene.steps(50), from: "start" } }), 50],
   ["concurrency", () => ({ concurrency: 1 }), undefined],
 ];
 

@@ -1,7 +1,7 @@
-export { GATE, GATE_CONFIG, GATES } from "./gate.ts";
+export { GATE, GATES } from "./gate.ts";
 export { ACK, EXTEND, NACK, PROGRESS } from "./held.ts";
 export { ADDED, END, GROUP_INFO, HISTORY_ENTRY, JOB, LEASED, NEW_JOB, WHY } from "./job.ts";
-export { DELETED, LANE, QUEUE, QUEUE_OPTIONS, WORKER } from "./queue.ts";
+export { DELETED, LANE, QUEUE, WORKER } from "./queue.ts";
 export * from "./schema.ts";
 export { STATS } from "./stats.ts";
 export { ENTRY } from "./store.ts";

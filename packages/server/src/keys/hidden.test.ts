@@ -49,7 +49,7 @@ const FORGED = ["", ".", "..", ".1", ".0", ".A", ".1.", ".1.x.y", ".1.AAAAAAAAAA
 test("a job of a queue without rights looks as one that does not exist", async (t) => {
   const broker = await openBroker({ log: new MemoryLog() });
   t.after(() => broker.close());
-  await broker.setQueue("secret", { results: { jobs: 0, ms: 0 } });
+  await broker.setQueue("secret", { results: { jobs: 0, ttl: 0 } });
   await broker.setQueue("own", {});
   const [live, gone] = await broker.add("secret", [{ payload }, { payload }]);
   await broker.cancel([gone!.ok!.id]);

@@ -36,7 +36,7 @@ const overHttp: Connect = async (_, { call }, key) => {
     lease: async (queue) => (await ask(`POST /v1/queues/${queue}/lease`, {})).jobs[0].lease,
     ack: (lease) => ask("POST /v1/ack", { items: [{ lease }] }),
     nack: (failure) => ask("POST /v1/nack", { items: [failure] }),
-    cooldown: (gate, ms) => ask(`POST /v1/gates/${gate}/cooldown`, { ms }),
+    cooldown: (gate, ms) => ask(`POST /v1/gates/${gate}/cooldown`, { duration: ms }),
     group: (group) => ask(`GET /v1/groups/${group}`),
     release: (group) => ask(`POST /v1/groups/${group}/release`),
   };

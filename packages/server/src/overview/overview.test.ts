@@ -78,7 +78,7 @@ async function moments(broker: Broker, work: () => Promise<void>): Promise<Queue
 
 test("a queue whose jobs all fail says so, whether workers poll or stay", async (t) => {
   const broker = await opened(t);
-  await broker.setQueue("q", { retry: { attempts: 9, minMs: 0, maxMs: 0, jitter: 0 } });
+  await broker.setQueue("q", { retry: { attempts: 9, min: 0, max: 0, jitter: 0 } });
   await broker.add("q", [{ payload }]);
   const history = await moments(broker, async () => {
     const [job] = await broker.lease("q", { max: 1 });

@@ -1,5 +1,13 @@
 /** What the row of a call says about its HTTP route, as OpenAPI tells it. */
-import { type Argument, type CallName, type CallRow, rowOf, type Schema } from "@sluice/protocol";
+import {
+  type Argument,
+  type CallName,
+  type CallRow,
+  type Kind,
+  rowOf,
+  type Schema,
+} from "@sluice/protocol";
+import { judged } from "./judged.ts";
 import { answers, DONE, NAME, object, results, TEXT } from "./shapes.ts";
 
 /** A job id in an address. */
@@ -67,10 +75,15 @@ export function querySchema(row: CallRow, fields: readonly Argument[], pageMax?:
 
 /** Fields of a body, which can be left out when none of them is needed. */
 export function bodySchema(row: CallRow, fields: readonly Argument[]): Schema {
-  const all = allFields(row, fields).map(({ name, kind }) => [name, kind.schema] as const);
+  const all = allFields(row, fields).map(({ name, kind }) => [name, bodyPart(kind)] as const);
   const required = requiredOf(fields);
   const body = object(Object.fromEntries(all), required);
   return required.length === 0 ? { ...body, type: ["object", "null"] } : body;
+}
+
+/** Of values with several forms the broker says more clearly what is wrong. */
+export function bodyPart({ schema }: Kind): Schema {
+  return "anyOf" in schema || "properties" in schema ? judged(schema) : schema;
 }
 
 function allFields(row: CallRow, fields: readonly Argument[]): readonly Argument[] {

@@ -13,7 +13,14 @@ import {
 import type { FastifyInstance } from "fastify";
 import { BodyShape, MEMBERS } from "../body/parse-body.ts";
 import { LEASES_BODY_BYTES_MAX, QUEUE_BODY_BYTES_MAX, STORE_PAGE_MAX } from "../limits.ts";
-import { answerSchema, bodySchema, described, lineOf, querySchema } from "./call-description.ts";
+import {
+  answerSchema,
+  bodyPart,
+  bodySchema,
+  described,
+  lineOf,
+  querySchema,
+} from "./call-description.ts";
 import { type CallRequest, planOf, type RequestPlan } from "./call-request.ts";
 import { operationOf, type RouteContext } from "./context.ts";
 
@@ -69,7 +76,8 @@ function callRoute(app: FastifyInstance, context: RouteContext, name: CallName):
 
 function requestSchema(row: CallRow, { fields, isQuery }: RequestPlan, pageMax?: number): object {
   const { body } = row.http!;
-  if (body !== undefined) return { body: row.args.find(({ name }) => name === body)!.kind.schema };
+  if (body !== undefined)
+    return { body: bodyPart(row.args.find(({ name }) => name === body)!.kind) };
   if (isQuery) return { querystring: querySchema(row, fields, pageMax) };
   const hasFields = fields.length > 0 || Object.keys(row.options).length > 0;
   return hasFields ? { body: bodySchema(row, fields) } : {};

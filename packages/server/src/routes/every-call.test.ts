@@ -77,7 +77,7 @@ const ARGS: { readonly [N in CallName]: (scene: Scene) => Args<N> } = {
   group: () => ["q/open"],
   groupEnded: () => ["q/over"],
   releaseGroups: () => [["q/held"]],
-  setQueue: () => ["q", { leaseMs: 70_000 }],
+  setQueue: () => ["q", { lease: 70_000 }],
   deleteQueue: () => ["q", { deadLetters: "delete" }],
   queue: () => ["q"],
   queues: () => [{ limit: 1 }],

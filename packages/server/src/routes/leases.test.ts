@@ -90,7 +90,7 @@ test("one answer carries a bounded amount; the rest stays in the queue", async (
 
 test("a second ack, an old lease and an unknown job each have a code of their own", async (t) => {
   const { broker, call } = await start(t);
-  await broker.setQueue("q", { retry: { minMs: 0, maxMs: 0 } });
+  await broker.setQueue("q", { retry: { min: 0, max: 0 } });
   await broker.add("q", [{ payload }, { payload }]);
   const take = async () => (await call("POST /v1/queues/q/lease", { body: {} })).body.jobs[0];
   const ack = async (lease: string) => {

@@ -13,7 +13,7 @@ interface Page {
 
 test("jobs are found by id, lane, error, header and payload", async (t) => {
   const { broker, call } = await start(t);
-  await broker.setQueue("q", { retry: { attempts: 3, minMs: 60_000 } });
+  await broker.setQueue("q", { retry: { attempts: 3, min: 60_000 } });
   await broker.add("q", [
     { payload: payload({ to: "Ann@example.org" }), fairnessKey: ["acme", "ann"] },
     { payload: payload(2), headers: { trace: "abc-123" } },

@@ -132,7 +132,7 @@ test("what a body took of the budget is given back however the request ends", as
 
 test("an add that waits for room is withdrawn when its caller is gone", async (t) => {
   const { broker, server } = await start(t);
-  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeoutMs: 600_000 });
+  await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeout: 600_000 });
   await broker.add("q", [{ payload: Buffer.from("1") }]);
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const add = broker.add.bind(broker);

@@ -263,9 +263,9 @@ test("a refusal names the field and the value", async (t) => {
     ["POST /v1/queues/q/lease", { max: 0 }, "body.max must be >= 1, got 0"],
     ["POST /v1/queues/q/lease", { maximum: 1 }, "body.maximum is not a known field"],
     ["POST /v1/extend", {}, "body.items is missing"],
-    ["PUT /v1/queues/q", { retry: [] }, "body.retry must be object, got a list"],
+    ["PUT /v1/queues/q", { retry: [] }, "factor, jitter, deliveries, got an array"],
     ["PUT /v1/queues/q", { onFull: "explode" }, 'reject, drop, spill, wait, got "explode"'],
-    ["PUT /v1/queues/q", { leaseMs: -5 }, "body.leaseMs must be >= 0, got -5"],
+    ["PUT /v1/queues/q", { lease: "5" }, '"30s", "5m", "1h" or "2d", got "5"'],
   ];
   for (const [line, body, message] of asked) {
     const answer = await call(line, { body });

@@ -19,7 +19,7 @@ interface Scene {
   readonly clock: FakeClock;
 }
 
-const PROMPT = { retry: { attempts: 3, minMs: 0, maxMs: 0, jitter: 0 } } as const;
+const PROMPT = { retry: { attempts: 3, min: 0, max: 0, jitter: 0 } } as const;
 
 async function scene(t: TestContext): Promise<Scene> {
   const clock = turningClock(3);

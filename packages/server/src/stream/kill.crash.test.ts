@@ -23,7 +23,7 @@ test("a server that is killed under load loses no confirmed add and doubles none
     await server.kill();
     rmSync(dir, { recursive: true, force: true });
   });
-  await client.setQueue("q", { leaseMs: 600_000 });
+  await client.setQueue("q", { lease: 600_000 });
 
   const confirmed = new Map<string, string>();
   let answers = 0;

@@ -24,9 +24,7 @@ const FIELDS = [
   ..."ttlMs deadline maxWaitMs dedupe key mode windowMs group headers attempts backoff".split(" "),
   ..."leaseMs items lease result resultBase64 error cooldown gate ms reason blame max".split(" "),
   ..."worker encoding progress value grants action on name expiresAt count tiers rate".split(" "),
-  ..."capacity retry dlq paused windows limit perMs interval ladder __proto__ constructor".split(
-    " ",
-  ),
+  ..."capacity retry dlq paused windows limit per interval ladder __proto__ constructor".split(" "),
 ];
 
 const TEXTS = ["", "q", "a1", "a1.1", "*", "AP8=", "pending", "produce", "\ud800", "é".repeat(400)];

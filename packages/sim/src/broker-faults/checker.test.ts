@@ -165,7 +165,7 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
     "one more than the limit",
     (s) =>
       s
-        .done(gate({ windows: [{ limit: 1, perMs: 1_000 }] }), { ok: true })
+        .done(gate({ windows: [{ limit: 1, per: 1_000 }] }), { ok: true })
         .pass(1)
         .add(1, gated)
         .deliver(1)
@@ -190,7 +190,7 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
     "too soon",
     (s) =>
       s
-        .done(gate({ interval: { ms: 50, from: "start" } }), { ok: true })
+        .done(gate({ interval: { every: 50, from: "start" } }), { ok: true })
         .pass(1)
         .add(1, gated)
         .deliver(1)

@@ -2,7 +2,7 @@
 // limits are certain: it begins anew when they change, and a change without an answer ends it until
 // a look.
 
-import type { GateConfig, GateInfo } from "@sluice/protocol";
+import type { GateInfo, GateSettings } from "@sluice/protocol";
 import { demand } from "../model/broken.ts";
 import type { JobBook } from "./job-book.ts";
 import { isHeld, type KnownJob, type OpenCall } from "./known-job.ts";
@@ -16,7 +16,7 @@ interface Grant {
 }
 
 interface Gate {
-  config: GateConfig | undefined;
+  config: GateSettings | undefined;
   isCertain: boolean;
   // Changes of the limits that have no answer.
   changing: number;
@@ -157,10 +157,10 @@ export class GateLimits {
         return `${key} has ${info?.tokens} tokens after a restart, and at most ${level} are left`;
       });
     }
-    for (const [i, { perMs }] of (config?.windows ?? []).entries()) {
-      const least = usedOf(gate.grants, at - perMs);
+    for (const [i, { per }] of (config?.windows ?? []).entries()) {
+      const least = usedOf(gate.grants, at - per);
       demand((info?.windows[i]?.used ?? 0) >= least, "gates: window", () => {
-        return `${key} knows ${info?.windows[i]?.used} in ${perMs} ms, and ${least} have passed`;
+        return `${key} knows ${info?.windows[i]?.used} in ${per} ms, and ${least} have passed`;
       });
     }
     const held = this.#held(key, undefined, at);
@@ -192,7 +192,7 @@ const AS_NEW: Omit<Gate, "grants"> = {
 
 // One grant among those of its era.
 function judgeGrant(
-  { rate, burst = Math.max(1, rate ?? 0), interval, windows = [] }: GateConfig,
+  { rate, burst = Math.max(1, rate ?? 0), interval, windows = [] }: GateSettings,
   grants: readonly Grant[],
   index: number,
   who: () => string,
@@ -203,13 +203,13 @@ function judgeGrant(
     const level = levelOf(before, rate, burst, at);
     demand(Math.min(cost, burst) <= level + TOKEN_ERROR, "gates: rate", who);
   }
-  for (const { limit, perMs } of windows) {
-    const used = usedOf(before, at - perMs);
+  for (const { limit, per } of windows) {
+    const used = usedOf(before, at - per);
     demand(used + Math.min(cost, limit) <= limit, "gates: window", who);
   }
   if (interval?.from !== "start") return;
   const last = before.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  demand(at - last >= interval.ms, "gates: interval", who);
+  demand(at - last >= interval.every, "gates: interval", who);
 }
 
 // The most that the bucket can hold, whatever interval is looked at.
@@ -239,6 +239,6 @@ function covers(whole: unknown, part: unknown): boolean {
   });
 }
 
-function show(config: GateConfig | undefined): string {
+function show(config: GateSettings | undefined): string {
   return JSON.stringify(config) ?? "none";
 }

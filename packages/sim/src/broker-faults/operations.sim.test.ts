@@ -75,7 +75,7 @@ async function open(disk: SimDisk, pid: number): Promise<Broker> {
 }
 
 async function work(broker: Broker, callers: Callers, random: Random): Promise<void> {
-  await broker.setQueue("q", { leaseMs: 3_600_000 });
+  await broker.setQueue("q", { lease: 3_600_000 });
   for (let round = 0; round < 6; round++) {
     for (let adds = random.between(1, 4); adds > 0; adds--) callers.add();
     for (const { lease } of await broker.lease("q", { max: random.between(1, 9) })) {

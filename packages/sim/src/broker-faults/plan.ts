@@ -1,7 +1,7 @@
 // What a world of faults is like: its queues, gates and keys, and the jobs that are added to it.
 // All durations are multiples of one step, so that a real process can live through them too.
 
-import type { DedupeMode, GateConfig, QueueOptions } from "@sluice/protocol";
+import type { DedupeMode, GateSettings, QueueOptions } from "@sluice/protocol";
 import type { Random } from "../worlds/random.ts";
 import { HUGE_FROM } from "./body.ts";
 import type { JobNote } from "./record.ts";
@@ -33,20 +33,20 @@ export function makePlan(random: Random, stepMs: number): Plan {
 export function queueOptions(random: Random, { stepMs }: Plan): QueueOptions {
   return {
     tiers: 3,
-    leaseMs: 20 * stepMs,
+    lease: 20 * stepMs,
     capacity: { jobs: random.pick([20, 100, 1000]), delayed: random.pick([20, 1000]) },
     onFull: random.pick(["reject", "drop", "spill", "wait"] as const),
-    addTimeoutMs: 5 * stepMs,
-    fullRetryMs: stepMs,
-    retry: { attempts: 3, minMs: stepMs, maxMs: 4 * stepMs, jitter: 0 },
+    addTimeout: 5 * stepMs,
+    fullRetry: stepMs,
+    retry: { attempts: 3, min: stepMs, max: 4 * stepMs, jitter: 0 },
     ...(random.chance(0.2) ? { dlq: false as const } : {}),
-    results: { jobs: random.pick([0, 3, 50]), ms: random.pick([2, 1000]) * stepMs },
+    results: { jobs: random.pick([0, 3, 50]), ttl: random.pick([2, 1000]) * stepMs },
   };
 }
 
-export function gateConfig(random: Random, gate: string, { stepMs }: Plan): GateConfig {
+export function gateConfig(random: Random, gate: string, { stepMs }: Plan): GateSettings {
   const rate = { rate: random.pick([0.5, 1, 3]) * (1_000 / stepMs), burst: random.between(2, 5) };
-  const windows = [{ limit: random.between(3, 8), perMs: random.between(2, 30) * stepMs }];
+  const windows = [{ limit: random.between(3, 8), per: random.between(2, 30) * stepMs }];
   switch (gate) {
     case "rate":
       return rate;
@@ -55,7 +55,7 @@ export function gateConfig(random: Random, gate: string, { stepMs }: Plan): Gate
     case "window":
       return { windows };
     case "spaced":
-      return { interval: { ms: random.between(1, 5) * stepMs, from: "start" } };
+      return { interval: { every: random.between(1, 5) * stepMs, from: "start" } };
     default:
       return { ...rate, windows, concurrency: random.between(2, 6) };
   }

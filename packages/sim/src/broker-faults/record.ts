@@ -12,8 +12,8 @@ import type {
   BrokerEvent,
   ErrorCode,
   Extend,
-  GateConfig,
   GateInfo,
+  GateSettings,
   GroupInfo,
   JobOptions,
   JobState,
@@ -41,7 +41,7 @@ export type PortCall =
   | { call: "cancelByKey"; queue: string; keys: readonly string[] }
   | { call: "setQueue"; queue: string; options: QueueOptions }
   | { call: "deleteQueue" | "purge" | "redrive"; queue: string }
-  | { call: "setGate"; gate: string; config: GateConfig }
+  | { call: "setGate"; gate: string; config: GateSettings }
   | { call: "deleteGate" | "clearCooldown"; gate: string }
   | { call: "cooldown"; gate: string; ms: number }
   | { call: "storeWrite"; store: string; entries: readonly StoreEntry[] };

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
+import { letterQueueConfig } from "@sluice/protocol";
 import { DEDICATED, play } from "./dedicated.ts";
 import { hunt } from "./hunt.ts";
 import { plant } from "./plant.ts";
@@ -22,7 +23,7 @@ for (const [name, bug] of Object.entries(PLANTED)) {
 for (const name of Object.keys(DEDICATED)) {
   test(`a scene of its own shows that ${name}`, async () => {
     assert.equal(
-      play(name, (options) => new Engine(options)),
+      play(name, (options) => new Engine({ ...options, letterQueue: letterQueueConfig })),
       undefined,
     );
     assert.notEqual(play(name, await plant(PLANTED[name]!)), undefined);

@@ -3,6 +3,7 @@
 
 import type { Engine } from "@sluice/engine";
 import type { MakeEngine } from "../broker/broker.ts";
+import { policyOf } from "../model/policy.ts";
 
 type Scene = (engine: Engine) => string | undefined;
 
@@ -10,7 +11,7 @@ export const DEDICATED: Readonly<Record<string, Scene>> = {
   "an offer stays with a queue that lost its workers": (engine) => {
     engine.setGate("g", { concurrency: 1 }, 0);
     for (const queue of ["first", "second"]) {
-      engine.setQueue(queue, {}, 0);
+      engine.setQueue(queue, policyOf(queue, {}), 0);
       engine.want(queue, "w", 2, 0);
     }
     const { id } = engine.add("first", { gates: ["g"] }, 0);
@@ -26,7 +27,7 @@ export const DEDICATED: Readonly<Record<string, Scene>> = {
       : "the second queue is not offered the place";
   },
   "newcomers starve the round": (engine) => {
-    engine.setQueue("q", { tiers: 1 }, 0);
+    engine.setQueue("q", policyOf("q", { tiers: 1 }), 0);
     const old = new Set<number>();
     for (let i = 0; i < 40; i++) {
       old.add(engine.add("q", { fairnessKey: `old-${i % 2}`, weight: 20 }, 0).id);

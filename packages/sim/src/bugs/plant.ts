@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { letterQueueConfig } from "@sluice/protocol";
 import type { MakeEngine } from "../broker/broker.ts";
 import type { PlantedBug } from "./planted.ts";
 
@@ -22,7 +23,7 @@ export async function plant(bug: PlantedBug): Promise<MakeEngine> {
     const file = join(folder, bug.file);
     writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
     const { Engine } = await import(pathToFileURL(join(folder, "index.ts")).href);
-    return (options) => new Engine(options);
+    return (options) => new Engine({ ...options, letterQueue: letterQueueConfig });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -27,9 +27,9 @@ const QUIET_STEPS_MAX = 2000;
 const QUEUES = { many: { spread: 3 }, one: {} } as const;
 // Leases outlive short cuts, and those that were forgotten come back before the end.
 const QUEUE = {
-  leaseMs: 20_000,
-  retry: { attempts: 1000, minMs: 10, maxMs: 50 },
-  results: { jobs: 100_000, ms: 3_600_000 },
+  lease: 20_000,
+  retry: { attempts: 1000, min: 10, max: 50 },
+  results: { jobs: 100_000, ttl: 3_600_000 },
 } as const;
 
 // What a planted bug replaces.

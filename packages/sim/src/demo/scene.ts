@@ -2,7 +2,7 @@
 // noisy, one is quiet, and one waits for a provider that takes five calls a second.
 
 import { Engine, type Lease } from "@sluice/engine";
-import { whyText } from "@sluice/protocol";
+import { letterQueueConfig, parseQueue, whyText } from "@sluice/protocol";
 
 const QUEUE = "mail";
 const GATE = "provider:mail";
@@ -46,7 +46,7 @@ interface Tally {
 }
 
 export class Scene {
-  readonly #engine = new Engine({ seed: 1 });
+  readonly #engine = new Engine({ seed: 1, letterQueue: letterQueueConfig });
   readonly #startedMs = performance.now();
   readonly #tallies = new Map<Tenant, Tally>();
   readonly #throttled: number[] = [];
@@ -58,7 +58,7 @@ export class Scene {
       const tally = { added: 0, done: 0, dispatched: 0, recent: [], waitedMs: 0, waitedMaxMs: 0 };
       this.#tallies.set(name, tally);
     }
-    this.#engine.setQueue(QUEUE, { tiers: 1 }, 0);
+    this.#engine.setQueue(QUEUE, parseQueue(QUEUE, { tiers: 1 }).config, 0);
     this.#engine.setGate(GATE, { rate: RATE, burst: RATE }, 0);
   }
 

@@ -1,11 +1,11 @@
 // What operators do: queues, workers, gates, purges, retries by hand and redrives.
 
-import type { GateConfig, QueueOptions } from "@sluice/engine";
+import type { GateConfig } from "@sluice/engine";
 import { equal } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
-import { policyOf } from "./policy.ts";
+import { policyOf, type QueueOptions } from "./policy.ts";
 import { hasRoomFor, type ModelQueue, tierWithRoom } from "./queue.ts";
 import { cancelJob, expire } from "./settle.ts";
 

@@ -3,7 +3,8 @@
 // A job with several gates may have a place kept for it for a second at a time, and for a second in
 // total per such job that was dispatched, and one more for the one that waits.
 
-import type { GateConfig } from "@sluice/protocol";
+import type { GateConfig } from "@sluice/engine";
+import type { GateSettings } from "@sluice/protocol";
 import { demand } from "./broken.ts";
 
 const IDLE_MS = 1_000;
@@ -100,7 +101,7 @@ export class IdleBooks {
 }
 
 // A timed permit may be kept for longer, so a gate that has any is not judged.
-export function isPlace(config: GateConfig | undefined): boolean {
+export function isPlace(config: GateConfig | GateSettings | undefined): boolean {
   if (config?.concurrency === undefined) return false;
   const { rate, interval, windows = [] } = config;
   return rate === undefined && interval === undefined && windows.length === 0;

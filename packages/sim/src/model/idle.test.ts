@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
+import { letterQueueConfig } from "@sluice/protocol";
 import { World } from "../worlds/world.ts";
 import { Broken } from "./broken.ts";
 
 /** A world with a place that is free and a job that waits for it; the engine never hands it out. */
 function stuck(): World {
-  const engine = new Engine();
+  const engine = new Engine({ letterQueue: letterQueueConfig });
   const world = new World(engine, { isExact: false, isOneGate: false });
   world.apply({ at: 0, op: "setQueue", queue: "q", options: { tiers: 1 } });
   world.apply({ at: 0, op: "setGate", gate: "g", config: { concurrency: 1 } });

@@ -1,11 +1,20 @@
 // What a queue is told, with the defaults filled in.
 
-import type { QueueConfig, QueueOptions, TierConfig } from "@sluice/engine";
+import type { QueueConfig, TierConfig } from "@sluice/engine";
+
+type Part<T> = { [N in keyof T]?: T[N] | undefined };
+
+// What a plan says of a queue, in the engine's words.
+export type QueueOptions = Omit<Part<QueueConfig>, "tiers" | "capacity" | "retry" | "results"> & {
+  tiers?: number | readonly (string | Partial<TierConfig>)[] | undefined;
+  capacity?: Part<QueueConfig["capacity"]>;
+  retry?: Partial<QueueConfig["retry"]>;
+  results?: Partial<QueueConfig["results"]>;
+};
 
 const DEFAULT_TIERS = 4;
 
 export function policyOf(name: string, options: QueueOptions): QueueConfig {
-  const admission = options.admission;
   return {
     tiers: tiersOf(options.tiers ?? DEFAULT_TIERS),
     tierOrder: options.tierOrder ?? "strict",
@@ -18,13 +27,13 @@ export function policyOf(name: string, options: QueueOptions): QueueConfig {
       bytes: 1 << 30,
       delayed: 1_000_000,
       running: 1_000_000,
-      ...options.capacity,
+      ...(options.capacity as Partial<QueueConfig["capacity"]>),
       perLane: options.capacity?.perLane ?? undefined,
     },
     onFull: options.onFull ?? "reject",
     addTimeoutMs: options.addTimeoutMs ?? 5_000,
     fullRetryMs: options.fullRetryMs ?? 10_000,
-    admission: admission && { burst: Math.max(1, admission.rate), ...admission },
+    admission: options.admission,
     leaseMs: options.leaseMs ?? 30_000,
     retry: {
       attempts: 5,

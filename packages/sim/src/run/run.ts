@@ -2,7 +2,7 @@
 
 import { runInNewContext } from "node:vm";
 import { Engine } from "@sluice/engine";
-import { whyText } from "@sluice/protocol";
+import { letterQueueConfig, whyText } from "@sluice/protocol";
 import { Broker, type MakeEngine } from "../broker/broker.ts";
 import { compareAll } from "../checks/compare.ts";
 import { Disk } from "../disk/disk.ts";
@@ -66,7 +66,11 @@ export function runSeed(options: RunOptions): RunEnd {
 }
 
 function makeCast(options: RunOptions, trace: Trace, lengthMs: number): Cast {
-  const { seed, makeEngine = (parts) => new Engine(parts), answersEarly = false } = options;
+  const {
+    seed,
+    makeEngine = (parts) => new Engine({ ...parts, letterQueue: letterQueueConfig }),
+    answersEarly = false,
+  } = options;
   const random = new Random(seed);
   const plan = makePlan(random);
   const agenda = new Agenda();

@@ -1,7 +1,7 @@
 // Three partitions with more work than one gate lets through: how much of its rate is used.
 
 import { openBroker } from "@sluice/broker";
-import type { GateConfig } from "@sluice/protocol";
+import type { GateSettings } from "@sluice/protocol";
 import { SimClock } from "../broker-faults/sim-clock.ts";
 import { Random } from "../worlds/random.ts";
 import { excesses } from "./limits.ts";
@@ -20,7 +20,7 @@ export interface FullRate {
   readonly failures: readonly string[];
 }
 
-export async function fullRate(config: GateConfig, lengthMs: number): Promise<FullRate> {
+export async function fullRate(config: GateSettings, lengthMs: number): Promise<FullRate> {
   const clock = new SimClock(START);
   const random = new Random(1);
   const net = new Net(clock, random, { delayMs: [1, 3], loss: 0 });

@@ -1,6 +1,6 @@
 // The limits of one gate, held against all that went out of all partitions, at its true times.
 
-import type { GateConfig } from "@sluice/protocol";
+import type { GateSettings } from "@sluice/protocol";
 
 export interface Dispatch {
   readonly at: number;
@@ -11,7 +11,11 @@ export interface Dispatch {
 }
 
 // What goes beyond the limits, in words. `slackMs`: by how much the times may be wrong.
-export function excesses(config: GateConfig, all: readonly Dispatch[], slackMs: number): string[] {
+export function excesses(
+  config: GateSettings,
+  all: readonly Dispatch[],
+  slackMs: number,
+): string[] {
   const sorted = [...all].sort((a, b) => a.at - b.at);
   return [
     ...overRate(config, sorted, slackMs),
@@ -22,7 +26,7 @@ export function excesses(config: GateConfig, all: readonly Dispatch[], slackMs: 
 }
 
 function overRate(
-  { rate, burst }: GateConfig,
+  { rate, burst }: GateSettings,
   all: readonly Dispatch[],
   slackMs: number,
 ): string[] {
@@ -38,21 +42,25 @@ function overRate(
   return [];
 }
 
-function overWindows({ windows }: GateConfig, all: readonly Dispatch[], slackMs: number): string[] {
-  for (const { limit, perMs } of windows ?? []) {
+function overWindows(
+  { windows }: GateSettings,
+  all: readonly Dispatch[],
+  slackMs: number,
+): string[] {
+  for (const { limit, per } of windows ?? []) {
     let used = 0;
     let from = 0;
     for (const { at, cost } of all) {
       used += cost;
-      while (all[from]!.at <= at - perMs + slackMs) used -= all[from++]!.cost;
-      if (used > limit) return [`${used} of ${limit} in ${perMs} ms up to ${at}`];
+      while (all[from]!.at <= at - per + slackMs) used -= all[from++]!.cost;
+      if (used > limit) return [`${used} of ${limit} in ${per} ms up to ${at}`];
     }
   }
   return [];
 }
 
 function overInterval(
-  { interval }: GateConfig,
+  { interval }: GateSettings,
   all: readonly Dispatch[],
   slackMs: number,
 ): string[] {
@@ -62,14 +70,18 @@ function overInterval(
     const before = all[i - 1];
     if (before === undefined) continue;
     const factor = factors[Math.min(tier, factors.length - 1)]!;
-    const gap = Math.max(interval.floorMs ?? 0, interval.ms * factor) - slackMs;
+    const gap = Math.max(interval.floor ?? 0, interval.every * factor) - slackMs;
     const since = interval.from === "start" ? before.at : before.endedAt;
     if (at - since < gap) return [`${at - since} ms after the job before, at ${at}`];
   }
   return [];
 }
 
-function overConcurrency(config: GateConfig, all: readonly Dispatch[], slackMs: number): string[] {
+function overConcurrency(
+  config: GateSettings,
+  all: readonly Dispatch[],
+  slackMs: number,
+): string[] {
   const isAlone = config.interval !== undefined && config.interval?.from !== "start";
   const limit = isAlone ? 1 : (config.concurrency ?? Number.POSITIVE_INFINITY);
   const changes = all.flatMap(({ at, endedAt }) => [

@@ -1,7 +1,7 @@
 // One partition: a broker that dies and comes back, and its workers, who do not.
 
 import type { LendAnswer, LendRequest, LocalBroker, openBroker } from "@sluice/broker";
-import type { Consumer, GateConfig, LeasedJob, NewJob } from "@sluice/protocol";
+import type { Consumer, GateSettings, LeasedJob, NewJob } from "@sluice/protocol";
 import type { SimClock } from "../broker-faults/sim-clock.ts";
 import type { Random } from "../worlds/random.ts";
 import type { Dispatch } from "./limits.ts";
@@ -15,10 +15,10 @@ export interface BrokerModule {
 
 const QUEUE = {
   tiers: 3,
-  leaseMs: 8000,
-  retry: { attempts: 1000, minMs: 1, maxMs: 20 },
+  lease: 8000,
+  retry: { attempts: 1000, min: 1, max: 20 },
   capacity: { jobs: 100_000 },
-  results: { jobs: 0, ms: 0 },
+  results: { jobs: 0, ttl: 0 },
 } as const;
 const ACK_RETRY_MS = 150;
 
@@ -104,7 +104,7 @@ export class Partition implements Station {
     );
   }
 
-  setGates(gates: Readonly<Record<string, GateConfig>>): Promise<unknown> {
+  setGates(gates: Readonly<Record<string, GateSettings>>): Promise<unknown> {
     return Promise.all(
       Object.entries(gates).map(([key, config]) => this.broker!.setGate(key, config)),
     );
@@ -137,7 +137,7 @@ export class Partition implements Station {
 
   #work(job: LeasedJob): void {
     const { id, gates, cost, tier } = JSON.parse(new TextDecoder().decode(job.payload));
-    const at = this.clock.trueTime(job.expiresAt - QUEUE.leaseMs);
+    const at = this.clock.trueTime(job.expiresAt - QUEUE.lease);
     // A job whose end was said to a process that died is taken back when its lease is over.
     const dispatch: Dispatch = { at, cost, tier, endedAt: this.clock.trueTime(job.expiresAt) };
     for (const gate of gates) {

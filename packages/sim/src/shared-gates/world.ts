@@ -2,7 +2,7 @@
 // jobs are finished, and the limits are held against all that went out.
 
 import { openBroker } from "@sluice/broker";
-import type { GateConfig } from "@sluice/protocol";
+import type { GateSettings } from "@sluice/protocol";
 import { SimClock } from "../broker-faults/sim-clock.ts";
 import { Random } from "../worlds/random.ts";
 import { type Dispatch, excesses } from "./limits.ts";
@@ -39,7 +39,7 @@ class World {
   readonly #clock = new SimClock(START);
   readonly #net: Net;
   readonly #partitions: Partition[];
-  readonly #gates: Readonly<Record<string, GateConfig>>;
+  readonly #gates: Readonly<Record<string, GateSettings>>;
   readonly #failures: string[] = [];
   readonly #cooldowns: { gate: string; from: number; until: number }[] = [];
   readonly #slackMs: number;
@@ -218,7 +218,7 @@ async function turns(): Promise<void> {
 }
 
 // Limits under which the jobs of a world take seconds, and wait.
-function gateOf(random: Random): GateConfig {
+function gateOf(random: Random): GateSettings {
   const kind = random.weighted({
     rate: 4,
     tight: 2,
@@ -234,19 +234,19 @@ function gateOf(random: Random): GateConfig {
     case "tight":
       return { rate: random.between(10, 40), burst: 3 };
     case "windows":
-      return { windows: [{ limit: random.between(3, 40), perMs: random.between(500, 3000) }] };
+      return { windows: [{ limit: random.between(3, 40), per: random.between(500, 3000) }] };
     case "concurrency":
       return { concurrency: random.between(1, 6) };
     case "start":
-      return { interval: { ms: random.between(20, 150), from: "start", factors: [0.5, 1, 2] } };
+      return { interval: { every: random.between(20, 150), from: "start", factors: [0.5, 1, 2] } };
     case "end":
-      return { interval: { ms: random.between(10, 60), from: "end" } };
+      return { interval: { every: random.between(10, 60), from: "end" } };
     case "mixed":
       return {
         rate: random.between(10, 60),
         burst: random.between(3, 20),
         concurrency: random.between(1, 8),
-        windows: [{ limit: random.between(5, 30), perMs: 1000 }],
+        windows: [{ limit: random.between(5, 30), per: 1000 }],
       };
   }
 }

@@ -21,9 +21,9 @@ const CREDITS = 8;
 const TURNS = 4;
 // Leases outlive short cuts, and those that were forgotten come back before the end.
 const QUEUE = {
-  leaseMs: 20_000,
-  retry: { attempts: 1000, minMs: 10, maxMs: 50 },
-  results: { jobs: 100_000, ms: 3_600_000 },
+  lease: 20_000,
+  retry: { attempts: 1000, min: 10, max: 50 },
+  results: { jobs: 100_000, ttl: 3_600_000 },
 } as const;
 const QUIET_STEPS_MAX = 2000;
 // Less than a server is away, and more than an answer takes.

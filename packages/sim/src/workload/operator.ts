@@ -2,6 +2,7 @@
 // again.
 
 import type { Broker } from "../broker/broker.ts";
+import { policyOf } from "../model/policy.ts";
 import type { Random } from "../worlds/random.ts";
 import { cancel, operate } from "./calls.ts";
 import { makeLimits } from "./gate-limits.ts";
@@ -49,7 +50,9 @@ export class Operators {
   }
 
   #makeQueue({ name, options }: QueuePlan): void {
-    operate(this.#broker, `make ${name}`, (engine, now) => engine.setQueue(name, options, now));
+    operate(this.#broker, `make ${name}`, (engine, now) =>
+      engine.setQueue(name, policyOf(name, options), now),
+    );
   }
 
   start(): void {
@@ -123,10 +126,11 @@ export class Operators {
       );
     }
     const leaseMs = random.pick([1_000, 10_000]);
-    const capacity = { jobs: random.between(10, 150) };
-    operate(this.#broker, `change ${name}`, (engine, now) =>
-      engine.setQueue(name, { weight, leaseMs, capacity }, now),
-    );
+    const jobs = random.between(10, 150);
+    operate(this.#broker, `change ${name}`, (engine, now) => {
+      const { capacity, ...config } = engine.queueConfig(name);
+      engine.setQueue(name, { ...config, weight, leaseMs, capacity: { ...capacity, jobs } }, now);
+    });
   }
 
   #resume(name: string): void {

@@ -1,7 +1,8 @@
 // What a seed is about: queues with their policies, gates that they share, who works and what
 // goes wrong. Drawn once, before the hour begins.
 
-import type { FairnessKey, GateConfig, QueueOptions } from "@sluice/engine";
+import type { FairnessKey, GateConfig } from "@sluice/engine";
+import type { QueueOptions } from "../model/policy.ts";
 import type { Random } from "../worlds/random.ts";
 import { GATE_KINDS, type GateKind, makeLimits } from "./gate-limits.ts";
 

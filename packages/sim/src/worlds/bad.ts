@@ -1,6 +1,6 @@
 // Calls that must be refused with the right code and change nothing.
 
-import type { GateConfig, JobSpec, QueueOptions } from "@sluice/engine";
+import type { JobSpec } from "@sluice/engine";
 import { isRefused, outcomeOf } from "../model/outcome.ts";
 import type { EnginePort } from "./port.ts";
 
@@ -16,16 +16,6 @@ interface Bad {
 const add = (spec: unknown): Bad => ({
   codes: ["INVALID"],
   make: (engine, queue, now) => engine.add(queue, spec as JobSpec, now),
-});
-
-const gate = (config: unknown): Bad => ({
-  codes: ["INVALID"],
-  make: (engine, _queue, now) => engine.setGate("g0", config as GateConfig, now),
-});
-
-const queue = (options: unknown): Bad => ({
-  codes: ["INVALID"],
-  make: (engine, name, now) => engine.setQueue(name, options as QueueOptions, now),
 });
 
 const refused = (code: string, make: Bad["make"]): Bad => ({ codes: [code], make });
@@ -52,24 +42,7 @@ const BAD: Readonly<Record<string, Bad>> = {
   "dedupe without key": add({ priority: 0, dedupe: { mode: "pending" } }),
   "dedupe of unknown mode": add({ priority: 0, dedupe: { key: "k", mode: "sometimes" } }),
   "negative size": add({ priority: 0, sizeBytes: -1 }),
-  "negative rate": gate({ rate: -1 }),
-  "rate NaN": gate({ rate: Number.NaN }),
-  "burst under 1": gate({ rate: 1, burst: 0.5 }),
-  "window of nothing": gate({ windows: [{ limit: 0, perMs: 100 }] }),
-  "window of no time": gate({ windows: [{ limit: 1, perMs: 0 }] }),
-  "negative concurrency": gate({ concurrency: -1 }),
-  "negative interval": gate({ interval: { ms: -1, from: "start" } }),
-  "interval from nowhere": gate({ interval: { ms: 10, from: "middle" } }),
-  "negative ladder": gate({ ladder: [-5] }),
-  "no tiers": queue({ tiers: 0 }),
-  "negative lease time": queue({ leaseMs: -1 }),
-  "unknown onFull": queue({ onFull: "explode" }),
-  "too few tier weights": queue({ tiers: 3, tierOrder: [1] }),
-  "negative capacity": queue({ capacity: { jobs: -1 } }),
-  "bad queue name": refused("INVALID", (engine, _, now) => engine.setQueue("a b", {}, now)),
-  "empty queue name": refused("INVALID", (engine, _, now) => engine.setQueue("", {}, now)),
   "negative slots": refused("INVALID", (engine, name, now) => engine.want(name, "w0", -1, now)),
-  "negative cooldown": refused("INVALID", (engine, _, now) => engine.cooldown("g0", -1, "", now)),
   "add to no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
     engine.add(NO_SUCH_QUEUE, { priority: 0 }, now),
   ),

@@ -3,7 +3,8 @@
 // A job is named by its tag, the number that its add carried as body, because ids change when an
 // earlier call is dropped. A lease is named by its distance from the job's current one.
 
-import type { FairnessKey, GateConfig, JobSpec, NackOptions, QueueOptions } from "@sluice/engine";
+import type { FairnessKey, GateConfig, JobSpec, NackOptions } from "@sluice/engine";
+import type { QueueOptions } from "../model/policy.ts";
 
 interface Held {
   readonly job: number;

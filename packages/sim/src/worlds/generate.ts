@@ -1,7 +1,8 @@
 // Makes the calls of a world one by one, looking at the model to make them interesting.
 
-import type { JobSpec, NackOptions, QueueOptions } from "@sluice/engine";
+import type { JobSpec, NackOptions } from "@sluice/engine";
 import type { ModelJob } from "../model/job.ts";
+import type { QueueOptions } from "../model/policy.ts";
 import { BAD_NAMES } from "./bad.ts";
 import type { Call, Op } from "./call.ts";
 import { gateConfig } from "./gate-shape.ts";

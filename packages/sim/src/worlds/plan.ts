@@ -1,6 +1,7 @@
 // What a world is made of: its queues, its gates, and what its jobs may say.
 
-import type { DedupeMode, FairnessKey, GateConfig, QueueOptions } from "@sluice/engine";
+import type { DedupeMode, FairnessKey, GateConfig } from "@sluice/engine";
+import type { QueueOptions } from "../model/policy.ts";
 import type { Op } from "./call.ts";
 import { type GateShape, gateConfig, gateShape } from "./gate-shape.ts";
 import type { Random } from "./random.ts";

@@ -11,15 +11,15 @@ import {
   type Lease,
   type NackOptions,
   type QueueConfig,
-  type QueueOptions,
   type QueueStats,
   type Refusal,
   type Why,
 } from "@sluice/engine";
+import { letterQueueConfig } from "@sluice/protocol";
 import type { GroupView } from "../model/compare.ts";
 
 export interface EnginePort {
-  setQueue(name: string, options: QueueOptions, now: number): void;
+  setQueue(name: string, config: QueueConfig, now: number): void;
   deleteQueue(name: string, now: number): void;
   pause(name: string, now: number): void;
   resume(name: string, now: number): void;
@@ -60,4 +60,5 @@ export interface EnginePort {
 
 export type MakeEngine = (options: { seed: number }) => EnginePort;
 
-export const makeRealEngine: MakeEngine = (options) => new Engine(options);
+export const makeRealEngine: MakeEngine = (options) =>
+  new Engine({ ...options, letterQueue: letterQueueConfig });

@@ -10,6 +10,7 @@ import * as govern from "../model/govern.ts";
 import { judge } from "../model/judge.ts";
 import { Model } from "../model/model.ts";
 import { isRefused, type Outcome, outcomeOf } from "../model/outcome.ts";
+import { policyOf } from "../model/policy.ts";
 import { judgeQuiet } from "../model/quiet.ts";
 import * as settle from "../model/settle.ts";
 import { Share } from "../model/share.ts";
@@ -124,7 +125,7 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
       model,
       queue,
       options,
-      outcomeOf(() => engine.setQueue(queue, options, at)),
+      outcomeOf(() => engine.setQueue(queue, policyOf(queue, options), at)),
     ),
   deleteQueue: (world, { queue, at }) => {
     const outcome = outcomeOf(() => world.engine.deleteQueue(queue, at));

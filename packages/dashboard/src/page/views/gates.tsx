@@ -132,10 +132,10 @@ function Levels({ gate }: { gate: GateInfo }): JSX.Element {
           text={`${inFlight} of ${config.concurrency}`}
         />
       )}
-      {windows.map(({ limit, perMs, used }) => (
+      {windows.map(({ limit, per, used }) => (
         <Level
-          key={perMs}
-          label={`in ${duration(perMs)}`}
+          key={per}
+          label={`in ${duration(per)}`}
           value={used}
           max={limit}
           text={`${count(used)} of ${count(limit)} used`}
@@ -187,7 +187,7 @@ const FIELDS: readonly { name: keyof GateForm; label: string; hint?: string }[] 
   { name: "rate", label: "Rate, a second", hint: "0 closes it; empty: no limit" },
   { name: "burst", label: "Burst" },
   { name: "concurrency", label: "At once" },
-  { name: "intervalMs", label: "Interval in milliseconds" },
+  { name: "interval", label: "Interval in milliseconds" },
   {
     name: "windows",
     label: "Windows",
@@ -237,7 +237,7 @@ function CoolAction({ gate, onDone }: GateActionProps): JSX.Element {
       run={async ({ seconds, reason }) => {
         const ms = Number(seconds) * 1000;
         if (!(ms > 0)) throw new Error("the seconds must be a number above 0");
-        await call("POST", at(["gates", key, "cooldown"]), { body: { ms, reason } });
+        await call("POST", at(["gates", key, "cooldown"]), { body: { duration: ms, reason } });
         return `${key} cools down for ${duration(ms)}.`;
       }}
       onDone={onDone}

@@ -1,8 +1,8 @@
-import type { GateConfig } from "@sluice/protocol";
+import type { GateSettings } from "@sluice/protocol";
 import { count, duration, rate } from "./format.ts";
 
 /** The limits of a gate, a few words each. */
-export function gateLimits(config: GateConfig | undefined): string[] {
+export function gateLimits(config: GateSettings | undefined): string[] {
   if (config === undefined) return ["no limits"];
   const { rate: perSecond, burst, interval, windows, concurrency, ladder } = config;
   const words: string[] = [];
@@ -11,10 +11,10 @@ export function gateLimits(config: GateConfig | undefined): string[] {
     words.push(`${rate(perSecond)}/s${burst === undefined ? "" : `, burst ${count(burst)}`}`);
   }
   if (interval !== undefined) {
-    words.push(`every ${duration(interval.ms)} from the ${interval.from ?? "end"}`);
+    words.push(`every ${duration(interval.every)} from the ${interval.from}`);
   }
-  for (const { limit, perMs } of windows ?? []) {
-    words.push(`${count(limit)} per ${duration(perMs)}`);
+  for (const { limit, per } of windows ?? []) {
+    words.push(`${count(limit)} per ${duration(per)}`);
   }
   if (concurrency !== undefined) words.push(`${count(concurrency)} at once`);
   if (ladder !== undefined && ladder.length > 0) words.push(`ladder of ${ladder.length}`);

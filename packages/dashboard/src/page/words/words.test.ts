@@ -134,8 +134,8 @@ test("the limits of a gate go into a form and come back", () => {
   const config = {
     rate: 5,
     burst: 10,
-    interval: { ms: 200, from: "start" as const },
-    windows: [{ limit: 100, perMs: 60_000 }],
+    interval: { every: 200, from: "start" as const },
+    windows: [{ limit: 100, per: 60_000 }],
     ladder: [1_000],
   };
   assert.deepEqual(configOf(formOf(config), config), config, "what the form does not show stays");

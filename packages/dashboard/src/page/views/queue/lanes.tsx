@@ -1,4 +1,4 @@
-import type { LaneSort, LaneStats, Page, TierConfig } from "@sluice/protocol";
+import type { LaneSort, LaneStats, Page, QueueSettings } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
@@ -18,7 +18,7 @@ const PER_PAGE = 25;
 
 export interface LanesProps {
   queue: string;
-  tiers: readonly TierConfig[] | undefined;
+  tiers: QueueSettings["tiers"] | undefined;
 }
 
 /** The server sorts and searches, and sends a page: there may be a million of them. */

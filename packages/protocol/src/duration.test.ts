@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SluiceError } from "@sluice/protocol";
-import { type Duration, parseDuration, parseTime } from "./duration.ts";
+import { type Duration, duration, durationText, LEASE, parseDuration, TIME } from "./duration.ts";
+import { SluiceError } from "./errors.ts";
 import { DURATION_MS_MAX } from "./limits.ts";
 
 const parse = (value: unknown): number => parseDuration("delay", value);
@@ -45,10 +45,10 @@ test("the longest duration passes and one millisecond more does not", () => {
 });
 
 test("a time is a date or a number", () => {
-  assert.equal(parseTime("runAt", new Date(5)), 5);
-  assert.equal(parseTime("runAt", 7), 7);
+  assert.equal(TIME.parse("runAt", new Date(5)), 5);
+  assert.equal(TIME.parse("runAt", 7), 7);
   for (const value of [new Date(Number.NaN), -1, Number.NaN, "2030-01-01", undefined]) {
-    assert.throws(() => parseTime("runAt", value), { code: "INVALID" });
+    assert.throws(() => TIME.parse("runAt", value), { code: "INVALID" });
   }
 });
 
@@ -58,4 +58,11 @@ test("the type of a duration knows the units", () => {
   const bad: Duration = "1w";
   assert.equal(good.length, 3);
   assert.equal(bad, "1w");
+});
+
+test("a kind of durations says its range", () => {
+  assert.equal(duration().words, "a duration");
+  assert.equal(duration(1).words, "a duration of at least 1ms");
+  assert.equal(LEASE.words, "a duration of at least 1ms and at most 1d");
+  assert.deepEqual([90_000, 1500, 0, 7_200_000].map(durationText), ["90s", "1500ms", "0ms", "2h"]);
 });

@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Refusal } from "../errors.ts";
+import type { QueueConfig } from "@sluice/engine";
 import * as limits from "../limits.ts";
-import { parseQueueConfig } from "./parse-queue.ts";
+import { type Bound, holdsBounds, refused as refusedBy } from "../testing/refused.ts";
+import { answerQueue, letterQueueConfig, parseQueue } from "./queue-options.ts";
 
-/** The field that a refusal names; empty when nothing is refused. */
-function refused(options: unknown, name = "q"): string {
-  try {
-    parseQueueConfig(name, options);
-  } catch (error) {
-    assert.ok(error instanceof Refusal && error.code === "INVALID", String(error));
-    assert.ok(error.message.startsWith(String(error.details.field)));
-    return String(error.details.field);
-  }
-  return "";
-}
+const parseQueueConfig = (name: string, options?: unknown, base?: QueueConfig): QueueConfig =>
+  parseQueue(name, options, base).config;
+
+const refused = (options: unknown, name = "q"): string =>
+  refusedBy(() => parseQueueConfig(name, options));
 
 const parse = (options?: unknown) => parseQueueConfig("q", options);
 /** As JSON, so that parts that are switched off do not show. */
@@ -47,33 +42,59 @@ test("a queue that is told nothing has the documented defaults", () => {
   assert.deepEqual(parse({}), parse());
 });
 
-test("what is given is kept", () => {
+test("what is given is kept, and the answer can be set again", () => {
   const options = {
     tiers: [{ name: "fast", capacity: 10, spillTo: 1 }, { name: "slow" }],
     tierOrder: [3, 1],
-    promoteAfterMs: 600_000,
+    promoteAfter: "10m",
     fairness: false,
     weights: { "acme/*": 3, constructor: 2 },
     weight: 7,
     capacity: { jobs: 5, bytes: 6, perLane: 2, delayed: 0, running: 1 },
     onFull: "spill",
+    addTimeout: 7,
+    fullRetry: 5,
+    admission: { fill: 0.8, rate: 0.5, burst: 2 },
+    lease: "1s",
+    retry: { attempts: 1, min: 0, max: "0s", factor: 1, jitter: 0, deliveries: 1 },
+    dlq: "dead",
+    retention: 9,
+    results: { jobs: 0, ttl: 0 },
+    ttl: 5,
+    paused: true,
+    policy: { delay: "5s", ttl: { by: "{headers.kind}", values: { once: "1m" } }, lua: "x" },
+  };
+  const config = parse(options);
+  assert.deepEqual(plain(config), {
+    tiers: options.tiers,
+    tierOrder: [3, 1],
+    fairness: false,
+    weights: options.weights,
+    weight: 7,
+    capacity: options.capacity,
+    onFull: "spill",
+    admission: options.admission,
+    dlq: "dead",
+    paused: true,
+    promoteAfterMs: 600_000,
     addTimeoutMs: 7,
     fullRetryMs: 5,
-    admission: { fill: 0.8, rate: 0.5, burst: 2 },
     leaseMs: 1000,
     retry: { attempts: 1, minMs: 0, maxMs: 0, factor: 1, jitter: 0, deliveries: 1 },
-    dlq: "dead",
     retentionMs: 9,
     results: { jobs: 0, ms: 0 },
     ttlMs: 5,
-    paused: true,
-  };
-  assert.deepEqual(plain(parse(options)), options);
+    policy: { delayMs: 5000, ttlMs: { by: "{headers.kind}", values: { once: 60_000 } }, lua: "x" },
+  });
+  assert.deepEqual(parse(answerQueue(config)), config);
+  assert.deepEqual(parse(JSON.parse(JSON.stringify(answerQueue(config)))), config);
+  const other = parse({});
+  assert.deepEqual(parseQueueConfig("q", answerQueue(other), config), other, "null switches off");
 });
 
 test("a change in place keeps what it does not mention", () => {
-  const base = parse({ tiers: ["a", "b"], retry: { attempts: 9 }, ttlMs: 5, dlq: "dead" });
-  const next = parseQueueConfig("q", { retry: { minMs: 7 }, capacity: { jobs: 3 } }, base);
+  const base = parse({ tiers: ["a", "b"], retry: { attempts: 9 }, ttl: 5, dlq: "dead" });
+  const next = parseQueueConfig("q", { retry: { min: 7 }, capacity: { jobs: 3 } }, base);
   assert.deepEqual(next, {
     ...base,
     retry: { ...base.retry, minMs: 7 },
@@ -85,13 +106,13 @@ test("a change in place keeps what it does not mention", () => {
 
 test("null switches a part off", () => {
   const base = parse({
-    promoteAfterMs: 1,
-    ttlMs: 1,
+    promoteAfter: 1,
+    ttl: 1,
     admission: { fill: 1, rate: 4 },
     capacity: { perLane: 1 },
   });
   assert.deepEqual(base.admission, { fill: 1, rate: 4, burst: 4 });
-  const off = { promoteAfterMs: null, ttlMs: null, admission: null, capacity: { perLane: null } };
+  const off = { promoteAfter: null, ttl: null, admission: null, capacity: { perLane: null } };
   assert.deepEqual(parseQueueConfig("q", off, base), parse());
   assert.equal(refused({ weight: null }), "queue.weight");
   assert.equal(refused({ capacity: null }), "queue.capacity");
@@ -102,7 +123,7 @@ test("messages name the field and the value, unknown fields too", () => {
     message: "queue.retry.attempts must be an integer from 1 to 1000, got -3",
   });
   assert.equal(refused({ retri: {} }), "queue.retri");
-  assert.equal(refused({ retry: { max: 1 } }), "queue.retry.max");
+  assert.equal(refused({ retry: { maxMs: 1 } }), "queue.retry.maxMs");
   assert.equal(refused({ tiers: [{ weight: 1 }] }), "queue.tiers[0].weight");
   assert.equal(refused(JSON.parse('{"__proto__": 1}')), "queue.__proto__");
   for (const bad of [null, 7, "x", []]) assert.equal(refused(bad), "queue");
@@ -110,11 +131,11 @@ test("messages name the field and the value, unknown fields too", () => {
 
 test("each number of a queue holds at its limit, below it and above it", () => {
   const { DURATION_MS_MAX: duration, CAPACITY_JOBS_MAX: jobs } = limits;
-  const bounds: [string, number, number, (value: unknown) => unknown][] = [
+  const bounds: Bound[] = [
     ["queue.tiers", 1, limits.TIERS_MAX, (tiers) => ({ tiers })],
     ["queue.tiers[0].capacity", 1, jobs, (capacity) => ({ tiers: [{ capacity }] })],
     ["queue.tierOrder[0]", 1, limits.WEIGHT_MAX, (w) => ({ tiers: 1, tierOrder: [w] })],
-    ["queue.promoteAfterMs", 1, duration, (promoteAfterMs) => ({ promoteAfterMs })],
+    ["queue.promoteAfter", 1, duration, (promoteAfter) => ({ promoteAfter })],
     ["queue.weight", 1, limits.WEIGHT_MAX, (weight) => ({ weight })],
     ['queue.weights["a"]', 1, limits.WEIGHT_MAX, (a) => ({ weights: { a } })],
     ["queue.capacity.jobs", 1, jobs, (n) => ({ capacity: { jobs: n } })],
@@ -122,22 +143,23 @@ test("each number of a queue holds at its limit, below it and above it", () => {
     ["queue.capacity.perLane", 1, jobs, (perLane) => ({ capacity: { perLane } })],
     ["queue.capacity.delayed", 0, jobs, (delayed) => ({ capacity: { delayed } })],
     ["queue.capacity.running", 1, jobs, (running) => ({ capacity: { running } })],
-    ["queue.fullRetryMs", 1, duration, (fullRetryMs) => ({ fullRetryMs })],
-    ["queue.leaseMs", 1, limits.LEASE_MS_MAX, (leaseMs) => ({ leaseMs })],
+    ["queue.fullRetry", 1, duration, (fullRetry) => ({ fullRetry })],
+    ["queue.lease", 1, limits.LEASE_MS_MAX, (lease) => ({ lease })],
     ["queue.retry.attempts", 1, limits.ATTEMPTS_MAX, (attempts) => ({ retry: { attempts } })],
     ["queue.retry.deliveries", 1, limits.DELIVERIES_MAX, (n) => ({ retry: { deliveries: n } })],
-    ["queue.retentionMs", 1, duration, (retentionMs) => ({ retentionMs })],
-    ["queue.retry.minMs", 0, duration, (minMs) => ({ retry: { minMs, maxMs: duration } })],
-    ["queue.retry.maxMs", 0, duration, (maxMs) => ({ retry: { minMs: 0, maxMs } })],
+    ["queue.retention", 1, duration, (retention) => ({ retention })],
+    ["queue.retry.min", 0, duration, (min) => ({ retry: { min, max: duration } })],
+    ["queue.retry.max", 0, duration, (max) => ({ retry: { min: 0, max } })],
     ["queue.retry.factor", 1, limits.FACTOR_MAX, (factor) => ({ retry: { factor } })],
     ["queue.results.jobs", 0, limits.RESULTS_JOBS_MAX, (n) => ({ results: { jobs: n } })],
-    ["queue.results.ms", 0, duration, (ms) => ({ results: { ms } })],
-    ["queue.ttlMs", 1, duration, (ttlMs) => ({ ttlMs })],
+    ["queue.results.ttl", 0, duration, (ttl) => ({ results: { ttl } })],
+    ["queue.ttl", 1, duration, (ttl) => ({ ttl })],
     [
       "queue.admission.rate",
       limits.RATE_MIN,
       limits.RATE_MAX,
       (rate) => ({ admission: { fill: 0, rate } }),
+      1e-7,
     ],
     [
       "queue.admission.burst",
@@ -146,13 +168,7 @@ test("each number of a queue holds at its limit, below it and above it", () => {
       (burst) => ({ admission: { fill: 0, rate: 1, burst } }),
     ],
   ];
-  for (const [field, min, max, options] of bounds) {
-    for (const good of [min, min + 1, max - 1, max])
-      assert.equal(refused(options(good)), "", field);
-    for (const bad of [min - 1, max + 1, Number.NaN, "1", true]) {
-      assert.equal(refused(options(bad)), field, `${field}: ${bad}`);
-    }
-  }
+  holdsBounds(bounds, refused);
 });
 
 test("fractions run from 0 to 1", () => {
@@ -170,10 +186,10 @@ test("fractions run from 0 to 1", () => {
   assert.equal(refused({ admission: { fill: 1 } }), "queue.admission.rate");
 });
 
-test("the shortest delay is not above the longest, whoever set them", () => {
-  assert.equal(refused({ retry: { minMs: 5, maxMs: 5 } }), "");
-  assert.equal(refused({ retry: { minMs: 6, maxMs: 5 } }), "queue.retry.minMs");
-  assert.equal(refused({ retry: { maxMs: 999 } }), "queue.retry.minMs");
+test("the shortest delay is not above the longest, whichever of them is given", () => {
+  assert.equal(refused({ retry: { min: 5, max: 5 } }), "");
+  assert.equal(refused({ retry: { min: 6, max: 5 } }), "queue.retry.min");
+  assert.equal(refused({ retry: { max: 999 } }), "queue.retry.min");
 });
 
 test("flags and choices take nothing else", () => {
@@ -258,12 +274,32 @@ test("a name has up to 255 bytes, with room for the suffix unless the dlq is nam
   assert.equal(refused({}, ""), "queue.name");
 });
 
-test("a policy is carried as it is: replaced as a whole, and taken away by null", () => {
-  const policy = { fairnessKey: "{headers.tenant}" };
-  const base = parse({ policy });
-  assert.equal(base.policy, policy);
-  assert.equal(parseQueueConfig("q", { paused: true }, base).policy, policy);
+test("a policy is replaced as a whole, and removed by null", () => {
+  const base = parse({ policy: { fairnessKey: "{headers.tenant}" } });
+  assert.deepEqual(base.policy, { fairnessKey: "{headers.tenant}" });
+  assert.equal(parseQueueConfig("q", { paused: true }, base).policy, base.policy);
   assert.deepEqual(parseQueueConfig("q", { policy: { weight: 2 } }, base).policy, { weight: 2 });
   assert.equal(parseQueueConfig("q", { policy: null }, base).policy, undefined);
+});
+
+test("a bad policy is refused by its field", () => {
   assert.equal(refused({ policy: "x" }), "queue.policy");
+  assert.equal(refused({ policy: { weight: true } }), "queue.policy.weight");
+  assert.equal(refused({ policy: { group: "x" } }), "queue.policy.group");
+  assert.equal(refused({ policy: { delay: "soon" } }), "queue.policy.delay");
+  assert.equal(refused({ policy: { ttl: { by: "x", values: 5 } } }), "queue.policy.ttl.values");
+  assert.equal(refused({ policy: { gates: "a" } }), "queue.policy.gates");
+  assert.equal(refused({ policy: { lua: () => 5 } }), "queue.policy.lua");
+});
+
+test("a value is named as it was given", () => {
+  const message = 'queue.retry.min must be at most max (60000), got "10m"';
+  assert.throws(() => parse({ retry: { min: "10m", max: "1m" } }), { message });
+  assert.throws(() => parse({ lease: "0s" }), /^SluiceError: queue\.lease must be .*, got "0s"$/);
+});
+
+test("the queue that dead letters go to is made with the defaults", () => {
+  assert.deepEqual(letterQueueConfig("dead"), parseQueueConfig("dead", {}));
+  const long = "n".repeat(limits.NAME_BYTES_MAX);
+  assert.equal(letterQueueConfig(long).dlq, false, "its name leaves no room for a suffix");
 });

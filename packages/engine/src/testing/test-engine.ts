@@ -1,0 +1,67 @@
+/** An engine whose queues get the rest of their configuration here, so that tests say little. */
+import type { EngineOptions } from "../core.ts";
+import { Engine } from "../engine.ts";
+import type { QueueConfig, TierConfig } from "../types.ts";
+
+type Part<T> = { [N in keyof T]?: T[N] | null | undefined };
+
+/** What a test says of a queue; null switches a part off. */
+export type QueueChange = Omit<Part<QueueConfig>, "tiers" | "capacity" | "retry" | "results"> & {
+  tiers?: number | readonly (string | Partial<TierConfig>)[] | undefined;
+  capacity?: Part<QueueConfig["capacity"]>;
+  retry?: Partial<QueueConfig["retry"]>;
+  results?: Partial<QueueConfig["results"]>;
+};
+
+/** As a queue is that its user told nothing. */
+const PLAIN: Omit<QueueConfig, "dlq"> = {
+  tiers: tiersOf(4),
+  tierOrder: "strict",
+  fairness: true,
+  weights: {},
+  weight: 1,
+  capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, running: 1_000_000 },
+  onFull: "reject",
+  addTimeoutMs: 5000,
+  fullRetryMs: 10_000,
+  leaseMs: 30_000,
+  retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
+  results: { jobs: 1000, ms: 600_000 },
+  paused: false,
+};
+
+export function queueConfig(name: string, change: QueueChange, base?: QueueConfig): QueueConfig {
+  const from = base ?? { ...PLAIN, dlq: name.endsWith(".dlq") ? (false as const) : `${name}.dlq` };
+  const { tiers = from.tiers, capacity, retry, results, ...rest } = change;
+  return given({
+    ...from,
+    ...rest,
+    tiers: tiersOf(tiers),
+    capacity: given({ ...from.capacity, ...capacity }),
+    retry: { ...from.retry, ...retry },
+    results: { ...from.results, ...results },
+  }) as QueueConfig;
+}
+
+/** Without what is switched off. */
+function given<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as T;
+}
+
+function tiersOf(tiers: number | readonly (string | Partial<TierConfig>)[]): TierConfig[] {
+  const list = typeof tiers === "number" ? Array.from({ length: tiers }, () => ({})) : tiers;
+  return list.map((tier, index) =>
+    typeof tier === "string" ? { name: tier } : { name: String(index), ...tier },
+  );
+}
+
+export class TestEngine extends Engine {
+  constructor(options: Partial<EngineOptions> = {}) {
+    super({ letterQueue: (name) => queueConfig(name, {}), ...options });
+  }
+
+  /** Keeps what the change does not mention. */
+  override setQueue(queue: string, change: QueueChange, now: number): void {
+    super.setQueue(queue, queueConfig(queue, change, this.findQueueConfig(queue)), now);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Every bound on what jobs, queues and gates can be told, each with its reason. The tables of
+ * options enforce them, and each has a test at it, below it and above it.
+ */
+
+/** Names of queues, gates, tiers and groups: the longest file name, and one length byte on disk. */
+export const NAME_BYTES_MAX = 255;
+
+/** Fairness and dedupe keys: room for a URL or a path, and a lane stays near 300 bytes. */
+const KEY_BYTES_MAX = 1024;
+
+/** Levels of a path: region, tenant, user, task. Each level is one more ring to step through. */
+const PATH_LEVELS_MAX = 4;
+
+/** Tiers of one queue: strict tiers are looked through one by one for every free worker. */
+export const TIERS_MAX = 16;
+
+/** Weights are whole numbers, so that shares are counted in integers without drift. */
+export const WEIGHT_MAX = 1_000_000;
+
+/** Deliveries of one job: with the longest backoff a thousand attempts last for days. */
+export const ATTEMPTS_MAX = 1000;
+
+/** Deliveries that cost no attempt count too: far more than a job that waits for a provider has. */
+export const DELIVERIES_MAX = 1_000_000;
+
+/** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
+export const LEASE_MS_MAX = 24 * 3_600_000;
+
+/** Ten years: more is a mistake of unit, and sums of two such durations stay exact. */
+export const DURATION_MS_MAX = 10 * 366 * 24 * 3_600_000;
+
+/** Points in time: the range of a JavaScript date. */
+export const TIME_MS_MAX = 8.64e15;
+
+/** Ready, delayed and leased jobs of one queue: rows are numbered in 31 bits, over all queues. */
+export const CAPACITY_JOBS_MAX = 1_000_000_000;
+
+/** Payload bytes of one queue: beyond any disk, and counted exactly in a double. */
+export const CAPACITY_BYTES_MAX = 2 ** 50;
+
+/** Finished jobs that are kept: they are rows like waiting ones. */
+export const RESULTS_JOBS_MAX = 10_000_000;
+
+/** A delay that grows faster than this reaches any maximum in one step. */
+export const FACTOR_MAX = 1000;
+
+/** Weight rules of one queue: copied at every change of it, 10,000 in well under 5 ms. */
+export const WEIGHT_RULES_MAX = 10_000;
+
+/** Bytes of a weight rule's key: four levels of a path with the slashes between them. */
+export const WEIGHT_RULE_BYTES_MAX = PATH_LEVELS_MAX * (KEY_BYTES_MAX + 1);
+
+/** The slowest rate, one token in eleven days; its rounding to 1e-9 is then below 0.1 %. */
+export const RATE_MIN = 1e-6;
+
+/** Tokens a second, and tokens in a bucket: in milli-tokens with a debt still far below 2^53. */
+export const RATE_MAX = 1e9;
+export const BURST_MAX = 1e9;
+
+/** Sliding windows of one gate: minute, hour, day, month and as many again. */
+export const WINDOWS_MAX = 16;
+
+/** Takes of one window: an exact window remembers each, 16 bytes a millisecond in use. */
+export const WINDOW_LIMIT_MAX = 1_000_000;
+
+/** Jobs leased through one gate at once: as many as a queue holds leased by default. */
+export const CONCURRENCY_MAX = 1_000_000;
+
+/** Rungs of a ladder: ten are usual. */
+export const LADDER_RUNGS_MAX = 32;
+
+/** The reason of a cooldown is kept, saved and shown: a line of text, not a response body. */
+export const REASON_BYTES_MAX = 1024;

@@ -1,0 +1,32 @@
+/** The tables of options, and what is made from them. */
+export {
+  answerGate,
+  COOLDOWN,
+  COOLDOWN_REASON,
+  GATE_OPTIONS,
+  GATE_PATTERN,
+  GATE_SCHEMA,
+  type GateOptions,
+  type GateSettings,
+  type IntervalOptions,
+  parseGate,
+} from "./gate-options.ts";
+export {
+  type DurationRule,
+  POLICY,
+  POLICY_OPTIONS,
+  type PolicyChoice,
+  type PolicyNumber,
+  type PolicyOptions,
+  type QueuePolicy,
+} from "./policy-options.ts";
+export {
+  answerQueue,
+  letterQueueConfig,
+  parseQueue,
+  QUEUE_OPTIONS,
+  QUEUE_SCHEMA,
+  type QueueOptions,
+  type QueueSettings,
+} from "./queue-options.ts";
+export type { QueueRetryOptions, RetryOptions } from "./retry-options.ts";
