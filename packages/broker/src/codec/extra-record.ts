@@ -3,7 +3,7 @@ import type { ExtraRecord, HistoryEntry } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { HISTORY_EVENTS } from "./codes.ts";
-import { allOf, type Flags } from "./fact-fields.ts";
+import { allOf, type Flags } from "./fact-types.ts";
 import {
   type ReadBody,
   readBackoff,
@@ -14,8 +14,7 @@ import {
   writeDedupe,
   writeSpec,
 } from "./job-spec.ts";
-import { readResult, writeResult } from "./result.ts";
-import { readWaited, writeWaited } from "./waited.ts";
+import { readResult, readWaited, writeResult, writeWaited } from "./life-facts.ts";
 
 const HAS: Flags<ExtraRecord> = {
   deadline: 1 << 0,

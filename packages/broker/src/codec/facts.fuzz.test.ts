@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { FACT_KINDS } from "./fact-types.ts";
-import { decodeFact, encodeFact } from "./facts.ts";
+import { decodeFact, encodeFact, FACT_KINDS } from "./facts.ts";
 import { ALL_SAMPLES, readSampleBody, writeSampleBody } from "./sample-facts.ts";
 
 /** Inputs of each kind; the soak sets more. */

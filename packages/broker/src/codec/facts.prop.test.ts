@@ -4,7 +4,7 @@ import type { ExtraRecord, Fact, JobRecord, JobSpec } from "@sluice/engine";
 import fc from "fast-check";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import type { Told } from "./fact-fields.ts";
+import type { Told } from "./fact-types.ts";
 import { decodeFact, encodeFact } from "./facts.ts";
 import { readSampleBody, SAMPLES, writeSampleBody } from "./sample-facts.ts";
 

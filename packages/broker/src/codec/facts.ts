@@ -6,17 +6,31 @@
  * What is read equals what was written, with one exception: an optional field that was undefined is
  * absent, and so is one inside of settings.
  */
+import assert from "node:assert/strict";
 import type { Fact } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import type { Plain } from "./fact-fields.ts";
-import { FACT_KINDS, FACT_TYPES } from "./fact-types.ts";
+import { JOB_TYPES, LEASED_IN_PROCESS, type Plain, type RareKind } from "./fact-types.ts";
 import { readJob, writeJob } from "./job-record.ts";
 import type { ReadBody, WriteBody } from "./job-spec.ts";
 import * as life from "./life-facts.ts";
-import { decodeRare, encodeRare } from "./rare-facts.ts";
+import { RARE_FACTS } from "./rare-facts.ts";
 
 export type { ReadBody, WriteBody } from "./job-spec.ts";
+
+/** The kinds by their number; undefined where there is none. */
+export const FACT_KINDS: readonly (Fact["fact"] | undefined)[] = kindsByType();
+
+function kindsByType(): (Fact["fact"] | undefined)[] {
+  const kinds: (Fact["fact"] | undefined)[] = [];
+  kinds[LEASED_IN_PROCESS] = "leased";
+  const rare = Object.entries(RARE_FACTS).map(([kind, { type }]) => [kind, type] as const);
+  for (const [kind, type] of [...Object.entries(JOB_TYPES), ...rare]) {
+    assert.ok(kinds[type] === undefined, `two facts have the number ${type}`);
+    kinds[type] = kind as Fact["fact"];
+  }
+  return kinds;
+}
 
 /** Begins a fact in `writer`. After a throw, `writer.at = writer.start` takes back its part. */
 export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody): void {
@@ -24,7 +38,7 @@ export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody)
   // The frequent ones come first: the kinds are compared one after the other.
   switch (fact.fact) {
     case "job":
-      return encodeJob(writer, FACT_TYPES.job, fact, writeBody);
+      return encodeJob(writer, JOB_TYPES.job, fact, writeBody);
     case "leased":
       return life.writeLeased(writer, fact);
     case "ended":
@@ -50,7 +64,7 @@ export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody)
     case "progress":
       return life.writeProgress(writer, fact);
     case "moved":
-      return encodeJob(writer, FACT_TYPES.moved, fact, writeBody);
+      return encodeJob(writer, JOB_TYPES.moved, fact, writeBody);
     default:
       return encodeRare(writer, fact);
   }
@@ -91,8 +105,16 @@ export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
     case "moved":
       return { at, fact: "moved", job: readJob(reader, at, readBody) };
     default:
-      return decodeRare(reader, at, kind);
+      return { at, fact: kind, ...RARE_FACTS[kind].read(reader, at) } as Fact;
   }
+}
+
+/** Types are not checked when the program runs: a fact must not get lost in silence. */
+function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
+  const codec = RARE_FACTS[fact.fact];
+  assert.ok(codec !== undefined, `no codec for ${JSON.stringify(fact)}`);
+  writer.head(codec.type, fact.at);
+  codec.write(writer, fact as never);
 }
 
 function encodeJob(

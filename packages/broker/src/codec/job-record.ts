@@ -7,7 +7,7 @@ import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { ENDINGS, STATES } from "./codes.ts";
 import { readExtra, writeExtra } from "./extra-record.ts";
-import { allOf, type Flags } from "./fact-fields.ts";
+import { allOf, type Flags } from "./fact-types.ts";
 import type { ReadBody, WriteBody } from "./job-spec.ts";
 
 /** The state's code is in the low bits. */

@@ -3,7 +3,7 @@ import type { FairnessKey, JobSpec, RetryPolicy } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { DEDUPE_MODES } from "./codes.ts";
-import { allOf, type Flags } from "./fact-fields.ts";
+import { allOf, type Flags } from "./fact-types.ts";
 
 export type WriteBody = (writer: ByteWriter, body: unknown) => void;
 export type ReadBody = (reader: ByteReader) => unknown;

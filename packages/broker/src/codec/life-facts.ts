@@ -1,16 +1,21 @@
 /** What happens to a job after it was added. Each fact names it by its id, first. */
+import assert from "node:assert/strict";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { ENDINGS, RETRY_EVENTS } from "./codes.ts";
-import { allOf, type Flags, type Plain, type Told } from "./fact-fields.ts";
-import { FACT_TYPES, LEASED_IN_PROCESS } from "./fact-types.ts";
+import {
+  allOf,
+  type Flags,
+  JOB_TYPES,
+  LEASED_IN_PROCESS,
+  type Plain,
+  type Told,
+} from "./fact-types.ts";
 import { type ReadBody, readSpec, type WriteBody, writeSpec } from "./job-spec.ts";
-import { readResult, writeResult } from "./result.ts";
-import { readWaited, writeWaited } from "./waited.ts";
 
 /** Its one optional field has a type of its own: a fact that every job has needs no flags. */
 export function writeLeased(writer: ByteWriter, fact: Told<"leased">): void {
-  writer.head(fact.inProcess === true ? LEASED_IN_PROCESS : FACT_TYPES.leased, fact.at);
+  writer.head(fact.inProcess === true ? LEASED_IN_PROCESS : JOB_TYPES.leased, fact.at);
   writer.number(fact.id);
   writer.number(fact.lease);
   writer.time(fact.until, fact.at);
@@ -42,7 +47,7 @@ const ENDED: Flags<Told<"ended">, "blame"> = {
 const ENDED_KNOWN = allOf(ENDED) | ENDING;
 
 export function writeEnded(writer: ByteWriter, fact: Told<"ended">): void {
-  writer.head(FACT_TYPES.ended, fact.at);
+  writer.head(JOB_TYPES.ended, fact.at);
   const { error, result, blame, waited, stack } = fact;
   let flags = ENDINGS.code(fact.ending);
   if (error !== undefined) flags |= ENDED.error;
@@ -79,7 +84,7 @@ const RETRIED: Flags<Told<"retried">, "blame"> = { error: 1 << 2, blame: 1 << 3,
 const RETRIED_KNOWN = allOf(RETRIED) | EVENT;
 
 export function writeRetried(writer: ByteWriter, fact: Told<"retried">): void {
-  writer.head(FACT_TYPES.retried, fact.at);
+  writer.head(JOB_TYPES.retried, fact.at);
   const { error, blame, stack } = fact;
   let flags = RETRY_EVENTS.code(fact.event);
   if (error !== undefined) flags |= RETRIED.error;
@@ -114,7 +119,7 @@ export function readRetried(reader: ByteReader, at: number): Told<"retried"> {
 const DUE: Flags<Told<"due">> = { until: 1 };
 
 export function writeDue(writer: ByteWriter, fact: Told<"due">): void {
-  writer.head(FACT_TYPES.due, fact.at);
+  writer.head(JOB_TYPES.due, fact.at);
   writer.varint(fact.until === undefined ? 0 : DUE.until);
   writer.number(fact.id);
   if (fact.until !== undefined) writer.time(fact.until, fact.at);
@@ -131,7 +136,7 @@ const DEAD: Flags<Told<"dead">, "blame"> = { error: 1, blame: 2, stack: 4, attem
 const DEAD_KNOWN = allOf(DEAD);
 
 export function writeDead(writer: ByteWriter, fact: Told<"dead">): void {
-  writer.head(FACT_TYPES.dead, fact.at);
+  writer.head(JOB_TYPES.dead, fact.at);
   const { error, blame, stack, attempts } = fact;
   let flags = error === undefined ? 0 : DEAD.error;
   if (blame.length !== 0) flags |= DEAD.blame;
@@ -164,7 +169,7 @@ export function writeReplaced(
   fact: Told<"replaced">,
   writeBody: WriteBody,
 ): void {
-  writer.head(FACT_TYPES.replaced, fact.at);
+  writer.head(JOB_TYPES.replaced, fact.at);
   writer.varint(fact.until === undefined ? 0 : REPLACED.until);
   writer.number(fact.id);
   writer.number(fact.sizeBytes);
@@ -187,7 +192,7 @@ export function writeFollowUp(
   fact: Plain<"follow-up">,
   writeBody: WriteBody,
 ): void {
-  writer.head(FACT_TYPES["follow-up"], fact.at);
+  writer.head(JOB_TYPES["follow-up"], fact.at);
   writer.number(fact.id);
   writeSpec(writer, fact.spec, writeBody);
 }
@@ -201,7 +206,7 @@ export function readFollowUp(
 }
 
 export function writeExtended(writer: ByteWriter, fact: Plain<"extended">): void {
-  writer.head(FACT_TYPES.extended, fact.at);
+  writer.head(JOB_TYPES.extended, fact.at);
   writer.number(fact.id);
   writer.time(fact.until, fact.at);
 }
@@ -212,7 +217,7 @@ export function readExtended(reader: ByteReader, at: number): Plain<"extended"> 
 
 /** How far a job has come: anything that JSON can carry. */
 export function writeProgress(writer: ByteWriter, fact: Plain<"progress">): void {
-  writer.head(FACT_TYPES.progress, fact.at);
+  writer.head(JOB_TYPES.progress, fact.at);
   writer.number(fact.id);
   writer.json(fact.progress);
 }
@@ -226,7 +231,7 @@ type IdOnlyKind = "returned" | "redriven" | "revived";
 type IdOnly = Plain<"returned"> | Plain<"redriven"> | Plain<"revived">;
 
 export function writeIdOnly(writer: ByteWriter, fact: IdOnly): void {
-  writer.head(FACT_TYPES[fact.fact], fact.at);
+  writer.head(JOB_TYPES[fact.fact], fact.at);
   writer.number(fact.id);
 }
 
@@ -235,11 +240,35 @@ export function readIdOnly(reader: ByteReader, at: number, kind: IdOnlyKind): Id
 }
 
 export function writePromoted(writer: ByteWriter, fact: Plain<"promoted">): void {
-  writer.head(FACT_TYPES.promoted, fact.at);
+  writer.head(JOB_TYPES.promoted, fact.at);
   writer.number(fact.id);
   writer.number(fact.tier);
 }
 
 export function readPromoted(reader: ByteReader, at: number): Plain<"promoted"> {
   return { at, fact: "promoted", id: reader.number(), tier: reader.number() };
+}
+
+/** What a worker answered: the engine carries anything, the broker gives it bytes. */
+export function writeResult(writer: ByteWriter, result: unknown): void {
+  assert.ok(result instanceof Uint8Array, "a result must be bytes");
+  writer.blob(result);
+}
+
+/** A copy: a result is kept for long, and a view would keep the whole chunk of the log with it. */
+export function readResult(reader: ByteReader): Uint8Array {
+  return reader.blob().slice();
+}
+
+/** What `WAIT_TOO_LONG` said of a job: the gate, how long it would have been, what was allowed. */
+type Waited = NonNullable<Told<"ended">["waited"]>;
+
+export function writeWaited(writer: ByteWriter, waited: Waited): void {
+  writer.text(waited.gate);
+  writer.number(waited.waitMs);
+  writer.number(waited.maxWaitMs);
+}
+
+export function readWaited(reader: ByteReader): Waited {
+  return { gate: reader.name(), waitMs: reader.number(), maxWaitMs: reader.number() };
 }

@@ -1,168 +1,100 @@
-/** The facts that are not of one job: of queues, gates, groups and stores. */
-import assert from "node:assert/strict";
-import type { Fact } from "@sluice/engine";
+/** The facts that are not of one job: groups, stores, operations and the broker; all of them. */
 import { LEASE_SECRET_BYTES } from "../limits.ts";
-import type { ByteReader } from "./byte-reader.ts";
-import type { ByteWriter } from "./byte-writer.ts";
-import type { Plain } from "./fact-fields.ts";
-import { FACT_TYPES } from "./fact-types.ts";
-import * as gate from "./gate-facts.ts";
-import * as group from "./group-facts.ts";
-import { readLending, writeLending } from "./lending-facts.ts";
-import { readAnswered, writeAnswered } from "./operation-facts.ts";
-import * as queue from "./queue-facts.ts";
-import { readStored, writeStored } from "./store-facts.ts";
+import { ENDINGS } from "./codes.ts";
+import { type FactCodecs, named, type Plain, type RareKind } from "./fact-types.ts";
+import { GATE_FACTS } from "./gate-facts.ts";
+import { QUEUE_FACTS } from "./queue-facts.ts";
 
-/** A new kind of fact that is in none of the lists does not compile. */
-type RareKind =
-  | ("queue" | "queue-deleted" | "purged" | "purge-ended")
-  | ("weight" | "position" | "key-held" | "counters")
-  | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
-  | ("group" | "group-ended" | "group-held" | "group-released")
-  | ("stored" | "answered" | "ids" | "wall" | "lease-secret")
-  | ("life" | "borrower" | "lent" | "lots" | "lot-expired");
+const ENDED = 1;
+const HELD = 2;
 
-export function encodeRare(writer: ByteWriter, fact: Extract<Fact, { fact: RareKind }>): void {
-  switch (fact.fact) {
-    case "queue":
-      return queue.writeQueue(writer, fact);
-    case "queue-deleted":
-    case "purge-ended":
-    case "group-ended":
-    case "group-held":
-    case "group-released":
-      return writeNamed(writer, fact);
-    case "purged":
-      return queue.writePurged(writer, fact);
-    case "weight":
-      return queue.writeWeight(writer, fact);
-    case "position":
-      return queue.writePosition(writer, fact);
-    case "key-held":
-      return queue.writeKeyHeld(writer, fact);
-    case "counters":
-      return queue.writeCounters(writer, fact);
-    case "gate":
-      return gate.writeGate(writer, fact);
-    case "cooled":
-      return gate.writeCooled(writer, fact);
-    case "cleared":
-      return gate.writeCleared(writer, fact);
-    case "reported":
-      return gate.writeReported(writer, fact);
-    case "gate-state":
-      return gate.writeGateState(writer, fact);
-    case "group":
-      return group.writeGroup(writer, fact);
-    case "stored":
-      return writeStored(writer, fact);
-    case "answered":
-      return writeAnswered(writer, fact);
-    case "ids":
-      return writeIds(writer, fact);
-    case "wall":
-      return writeWall(writer, fact);
-    case "lease-secret":
-      return writeLeaseSecret(writer, fact);
-    case "life":
-    case "borrower":
-    case "lent":
-    case "lots":
-    case "lot-expired":
-      return writeLending(writer, fact);
-    default:
-      return missing(fact);
-  }
-}
+/** Instead of an ending, for a member that has none yet. */
+const OPEN = 0;
 
-export function decodeRare(reader: ByteReader, at: number, kind: RareKind): Fact {
-  switch (kind) {
-    case "queue":
-      return queue.readQueue(reader, at);
-    case "queue-deleted":
-    case "purge-ended":
-    case "group-ended":
-    case "group-held":
-    case "group-released":
-      return { at, fact: kind, name: reader.name() };
-    case "purged":
-      return queue.readPurged(reader, at);
-    case "weight":
-      return queue.readWeight(reader, at);
-    case "position":
-      return queue.readPosition(reader, at);
-    case "key-held":
-      return queue.readKeyHeld(reader, at);
-    case "counters":
-      return queue.readCounters(reader, at);
-    case "gate":
-      return gate.readGate(reader, at);
-    case "cooled":
-      return gate.readCooled(reader, at);
-    case "cleared":
-      return gate.readCleared(reader, at);
-    case "reported":
-      return gate.readReported(reader, at);
-    case "gate-state":
-      return gate.readGateState(reader, at);
-    case "group":
-      return group.readGroup(reader, at);
-    case "stored":
-      return readStored(reader, at);
-    case "answered":
-      return readAnswered(reader, at);
-    case "ids":
-      return { at, fact: "ids", last: reader.number(), seq: reader.number() };
-    case "wall":
-      return { at, fact: "wall", aheadMs: reader.number() };
-    case "lease-secret":
-      return readLeaseSecret(reader, at);
-    case "life":
-    case "borrower":
-    case "lent":
-    case "lots":
-    case "lot-expired":
-      return readLending(reader, at, kind);
-    default:
-      return missing(kind);
-  }
-}
-
-/** Types are not checked when the program runs: a fact must not get lost in silence. */
-function missing(fact: never): never {
-  assert.fail(`no codec for ${JSON.stringify(fact)}`);
-}
-
-type NamedKind =
-  | ("queue-deleted" | "purge-ended")
-  | ("group-ended" | "group-held" | "group-released");
-
-function writeNamed(writer: ByteWriter, fact: Plain<NamedKind>): void {
-  writer.head(FACT_TYPES[fact.fact], fact.at);
-  writer.text(fact.name);
-}
-
-function writeIds(writer: ByteWriter, fact: Plain<"ids">): void {
-  writer.head(FACT_TYPES.ids, fact.at);
-  writer.number(fact.last);
-  writer.number(fact.seq);
-}
-
-function writeWall(writer: ByteWriter, fact: Plain<"wall">): void {
-  writer.head(FACT_TYPES.wall, fact.at);
-  writer.number(fact.aheadMs);
-}
-
-function writeLeaseSecret(writer: ByteWriter, fact: Plain<"lease-secret">): void {
-  writer.head(FACT_TYPES["lease-secret"], fact.at);
-  writer.blob(fact.secret);
-}
-
-function readLeaseSecret(reader: ByteReader, at: number): Plain<"lease-secret"> {
-  // A copy: what is read is a view of a batch.
-  const secret = new Uint8Array(reader.blob());
-  if (secret.length !== LEASE_SECRET_BYTES) {
-    throw reader.damaged(`a secret of leases of ${secret.length} bytes`);
-  }
-  return { at, fact: "lease-secret", secret };
-}
+/** A kind of fact that has no row does not compile. */
+export const RARE_FACTS: FactCodecs<RareKind> = {
+  ...QUEUE_FACTS,
+  ...GATE_FACTS,
+  group: {
+    type: 27,
+    write(writer, { ended, held, name, members }) {
+      writer.u8((ended ? ENDED : 0) | (held ? HELD : 0));
+      writer.text(name);
+      writer.varint(members.length);
+      for (const [id, ending] of members) {
+        writer.number(id);
+        writer.u8(ending === undefined ? OPEN : ENDINGS.code(ending));
+      }
+    },
+    read(reader) {
+      const flags = reader.flags(ENDED | HELD);
+      const name = reader.name();
+      const members: Plain<"group">["members"][number][] = [];
+      const count = reader.varint();
+      for (let i = 0; i < count; i++) {
+        const id = reader.number();
+        const code = reader.u8();
+        members.push([id, code === OPEN ? undefined : ENDINGS.word(code, reader)]);
+      }
+      return { name, members, ended: (flags & ENDED) !== 0, held: (flags & HELD) !== 0 };
+    },
+  },
+  "group-ended": named(28),
+  "group-held": named(32),
+  "group-released": named(33),
+  /** A value is anything that JSON can carry; undefined deletes its key. */
+  stored: {
+    type: 29,
+    write(writer, { store, key, value }) {
+      writer.u8(value === undefined ? 0 : 1);
+      writer.text(store);
+      writer.text(key);
+      if (value !== undefined) writer.json(value);
+    },
+    read(reader) {
+      const hasValue = reader.isTrue();
+      const store = reader.name();
+      const key = reader.text();
+      return { store, key, value: hasValue ? reader.json() : undefined };
+    },
+  },
+  /** What an operation was answered, as JSON: answers are few, and errors are among them. */
+  answered: {
+    type: 34,
+    write(writer, { operation, call, since, answers }) {
+      writer.text(operation);
+      writer.text(call);
+      writer.number(since);
+      writer.json(answers);
+    },
+    read: (reader) => ({
+      operation: reader.text(),
+      call: reader.text(),
+      since: reader.number(),
+      answers: reader.json() as Plain<"answered">["answers"],
+    }),
+  },
+  ids: {
+    type: 30,
+    write(writer, { last, seq }) {
+      writer.number(last);
+      writer.number(seq);
+    },
+    read: (reader) => ({ last: reader.number(), seq: reader.number() }),
+  },
+  wall: {
+    type: 35,
+    write: (writer, { aheadMs }) => writer.number(aheadMs),
+    read: (reader) => ({ aheadMs: reader.number() }),
+  },
+  "lease-secret": {
+    type: 46,
+    write: (writer, { secret }) => writer.blob(secret),
+    read(reader) {
+      // A copy: what is read is a view of a batch.
+      const secret = new Uint8Array(reader.blob());
+      if (secret.length === LEASE_SECRET_BYTES) return { secret };
+      throw reader.damaged(`a secret of leases of ${secret.length} bytes`);
+    },
+  },
+};

@@ -2,7 +2,7 @@
 import type { Fact, JobRecord, JobSpec, QueueConfig } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import type { Told } from "./fact-fields.ts";
+import type { Told } from "./fact-types.ts";
 
 /** Bodies of tests are bytes, or undefined. */
 export function writeSampleBody(writer: ByteWriter, body: unknown): void {
