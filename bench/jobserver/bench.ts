@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Bench, Figure, Scale } from "../figure.ts";
-import { HttpConnection } from "../http-connection.ts";
+import { KeepAliveClient } from "../keep-alive-client.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
@@ -91,9 +91,9 @@ async function load(address: string, seconds: number): Promise<Run> {
   const answerMs: number[] = [];
   const lateMs: number[] = [];
   let refused = 0;
-  const connections: HttpConnection[] = [];
+  const connections: KeepAliveClient[] = [];
   for (let i = 0; i < CONNECTIONS; i++) {
-    const connection = await HttpConnection.open(address, ({ status, ms }) => {
+    const connection = await KeepAliveClient.open(address, ({ status, ms }) => {
       answerMs.push(ms);
       if (status !== 201) refused += 1;
     });
@@ -119,7 +119,7 @@ async function load(address: string, seconds: number): Promise<Run> {
   return { seconds: tookSeconds, answerMs, lateMs, refused, waits: await waitsOf(address) };
 }
 
-function submit(connection: HttpConnection, submitter: number, dueAt: number): void {
+function submit(connection: KeepAliveClient, submitter: number, dueAt: number): void {
   const group = submitter < PREFERRED ? "preferred" : "other";
   const args = { group, dueAt: performance.timeOrigin + dueAt };
   const job = { type: "stamp", worker_id: `worker-${submitter}`, arguments: args };

@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Conditions, Figure, Group, Scale } from "../figure.ts";
-import { HttpConnection } from "../http-connection.ts";
+import { KeepAliveClient } from "../keep-alive-client.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded, spreadConditions, spreadOf } from "../spread.ts";
@@ -99,9 +99,9 @@ async function addFor(server: Server, batch: number, seconds: number): Promise<n
   const body = bodyOf(batch);
   let confirmed = 0;
   let isOver = false;
-  const connections: HttpConnection[] = [];
+  const connections: KeepAliveClient[] = [];
   for (let i = 0; i < CONNECTIONS; i++) {
-    const connection: HttpConnection = await HttpConnection.open(server.address, ({ status }) => {
+    const connection: KeepAliveClient = await KeepAliveClient.open(server.address, ({ status }) => {
       if (status === 200 || status === 201) confirmed += batch;
       if (!isOver) connection.post(PATH, body);
     });
@@ -173,9 +173,9 @@ interface Overload {
 
 async function overload(server: Server, seconds: number): Promise<Overload> {
   const counts = { taken: 0, other: 0, withoutRetryAfter: 0 };
-  const connections: HttpConnection[] = [];
+  const connections: KeepAliveClient[] = [];
   for (let i = 0; i < CONNECTIONS; i++) {
-    const connection = await HttpConnection.open(server.address, ({ status, head }) => {
+    const connection = await KeepAliveClient.open(server.address, ({ status, head }) => {
       if (status === 200) counts.taken += OVERLOAD_BATCH;
       else if (status !== 429) counts.other += 1;
       else if (!/retry-after: \d/i.test(head)) counts.withoutRetryAfter += 1;
@@ -238,7 +238,7 @@ async function normal(server: Server): Promise<number> {
   const times: number[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const body = bodyOf(1);
-  const connection: HttpConnection = await HttpConnection.open(server.address, ({ ms }) => {
+  const connection: KeepAliveClient = await KeepAliveClient.open(server.address, ({ ms }) => {
     times.push(ms);
     if (times.length === NORMAL_ADDS) resolve();
     else connection.post(PATH, body);

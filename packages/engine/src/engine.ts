@@ -29,7 +29,7 @@ import { add } from "./verbs/add.ts";
 import { countRun, dispatch, dispatchTo, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
 import { expireLease, extendLease, giveBack, nack, retryLetter } from "./verbs/fail.ts";
-import { GateCalls } from "./verbs/gate-calls.ts";
+import { GateVerbs } from "./verbs/gate-verbs.ts";
 import {
   deleteLetters,
   deleteQueue,
@@ -48,7 +48,7 @@ const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
  * Every call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
-export class Engine extends GateCalls {
+export class Engine extends GateVerbs {
   readonly #core: Core;
   /** The gates whose home this is, for other partitions. */
   readonly lender: Lender;

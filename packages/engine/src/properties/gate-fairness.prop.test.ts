@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive } from "./drive.ts";
-import { Lead, Shares } from "./shares.ts";
+import { LaneShares, Lead } from "./shares.ts";
 
 /** S in tenths, exact for weights 1, 2 and 5; the least is found without a walk over all. */
 class TenthShares {
@@ -76,7 +76,7 @@ for (const { name, config } of limits) {
         const drive = new Drive();
         drive.open("q");
         drive.engine.setGate("g", config(n), drive.now);
-        const shares = new Shares();
+        const shares = new LaneShares();
         each.forEach((weight, i) => {
           drive.addMany("q", `${i}`, 40 * weight, { weight, gates: ["g"] });
           shares.watch(`${i}`, weight);
@@ -179,8 +179,8 @@ test("behind a gate a path is fair level by level", () => {
         const rules = Object.fromEntries(tenants.map((_, t) => [`t${t}`, 1 + (t % 3)]));
         drive.open("q", { weights: rules });
         drive.engine.setGate("g", { rate: 100, burst }, drive.now);
-        const top = new Shares();
-        const below = tenants.map(() => new Shares());
+        const top = new LaneShares();
+        const below = tenants.map(() => new LaneShares());
         tenants.forEach((users, t) => {
           top.watch(`t${t}`, 1 + (t % 3));
           users.forEach((weight, u) => {

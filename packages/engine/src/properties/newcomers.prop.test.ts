@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive, type Mark } from "./drive.ts";
-import { Lead, Shares } from "./shares.ts";
+import { LaneShares, Lead } from "./shares.ts";
 
 const LANES = 1000;
 
@@ -127,7 +127,7 @@ test("leaving and coming back gains nothing: a sparse lane leads by two turns at
 test("ten thousand fresh keys under one path take no more than the path's share", () => {
   const drive = new Drive();
   drive.open("q");
-  const shares = new Shares();
+  const shares = new LaneShares();
   for (const lane of ["flood", "a", "b"]) shares.watch(lane, 1);
   drive.addMany("q", "a", 4000);
   drive.addMany("q", "b", 4000);
@@ -170,7 +170,7 @@ for (const where of ["in the ring", "behind a gate"]) {
     }
     for (let i = 0; i < 3000; i++) drive.add("q", "one", { fairnessKey: ["one", "x"], gates });
     drive.addMany("q", "plain", 3000, { gates });
-    const shares = new Shares();
+    const shares = new LaneShares();
     for (const lane of ["wide", "one", "plain"]) shares.watch(lane, 1);
     drive.run(8900, ({ mark }) => {
       shares.serve(mark.lane);

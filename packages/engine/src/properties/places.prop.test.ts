@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive, type Taken } from "./drive.ts";
-import { Lead, Shares } from "./shares.ts";
+import { LaneShares, Lead } from "./shares.ts";
 
 const returns = ["nack", "cooldown", "expiry", "give back"] as const;
 
@@ -126,8 +126,8 @@ test("on a path a job's weight sets the last level, the policy sets those above"
           if (policy[t]) rules[`t${t}`] = policy[t];
         });
         drive.open("q", { weights: rules });
-        const top = new Shares();
-        const below = tenants.map(() => new Shares());
+        const top = new LaneShares();
+        const below = tenants.map(() => new LaneShares());
         tenants.forEach((users, t) => {
           top.watch(`${t}`, rules[`t${t}`] ?? 1);
           users.forEach((weight, u) => {
@@ -160,7 +160,7 @@ test("when jobs of one lane disagree on the weight the latest wins", () => {
         for (const weight of earlier) drive.addMany("q", "lane", 600, { weight });
         if (byHand) drive.engine.setLaneWeight("q", "lane", latest, drive.now);
         else drive.add("q", "lane", { weight: latest });
-        const shares = new Shares();
+        const shares = new LaneShares();
         shares.watch("plain", 1);
         shares.watch("lane", latest);
         drive.run(500, ({ mark }) => {

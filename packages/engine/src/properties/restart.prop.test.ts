@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive, rebuilt } from "./drive.ts";
-import { Shares } from "./shares.ts";
+import { LaneShares } from "./shares.ts";
 
 const lanes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 2, maxLength: 6 });
 
@@ -15,7 +15,7 @@ for (const where of ["in the ring", "behind a gate"]) {
           first.open("q");
           first.engine.setGate("g", { rate: 100, burst: 1 }, first.now);
           const gates = where === "behind a gate" ? ["g"] : [];
-          const shares = new Shares();
+          const shares = new LaneShares();
           weights.forEach((weight, i) => {
             const fairnessKey = hasPaths ? ["tenant", `${i}`] : `${i}`;
             first.addMany("q", `${i}`, 300, { weight, fairnessKey, gates });
@@ -46,7 +46,7 @@ test("a restart after every few jobs lets no lane gain more than two turns", () 
       (weights, runs) => {
         let drive = new Drive();
         drive.open("q");
-        const shares = new Shares();
+        const shares = new LaneShares();
         weights.forEach((weight, i) => {
           drive.addMany("q", `${i}`, 150, { weight });
           shares.watch(`${i}`, weight);

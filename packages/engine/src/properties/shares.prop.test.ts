@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive } from "./drive.ts";
-import { Lead, Shares } from "./shares.ts";
+import { LaneShares, Lead } from "./shares.ts";
 
 const weight = fc.oneof(
   fc.constantFrom(1, 2, 5, 100),
@@ -28,11 +28,11 @@ const costlyLane: fc.Arbitrary<LanePlan> = fc.record({
 function backlogged(
   plans: readonly LanePlan[],
   count: number,
-  check: (shares: Shares) => void,
+  check: (shares: LaneShares) => void,
 ): void {
   const drive = new Drive();
   drive.open("q");
-  const shares = new Shares();
+  const shares = new LaneShares();
   const added = plans.map(() => 0);
   const refill = (i: number): void => {
     const plan = plans[i]!;

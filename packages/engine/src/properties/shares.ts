@@ -2,7 +2,7 @@
 
 const ROUNDING = 1e-9;
 
-export class Shares {
+export class LaneShares {
   readonly s = new Map<string, number>();
   readonly #weights = new Map<string, number>();
   readonly #costs = new Map<string, number>();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Drive } from "./drive.ts";
-import { Shares } from "./shares.ts";
+import { LaneShares } from "./shares.ts";
 
 const arrivals = fc.array(
   fc.record({
@@ -131,7 +131,7 @@ for (const where of ["without a gate", "with an open gate"]) {
           drive.open("q", { tiers: weights.length, tierOrder: weights });
           drive.engine.setGate("g", { concurrency: 1_000_000 }, drive.now);
           const gates = where === "with an open gate" ? ["g"] : [];
-          const shares = new Shares();
+          const shares = new LaneShares();
           weights.forEach((weight, tier) => {
             shares.watch(`${tier}`, weight);
             for (let lane = 0; lane < lanes; lane++) {

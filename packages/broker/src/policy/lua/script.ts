@@ -4,7 +4,7 @@ import { Breaker } from "../breaker.ts";
 import { SCRIPT_WAIT_MS } from "../limits.ts";
 import type { Answer } from "./batch.ts";
 import type { Hook } from "./messages.ts";
-import { Share } from "./time-shares.ts";
+import { TimeShare } from "./time-shares.ts";
 
 /** The next job often fails in the same way: one event a second is enough. */
 const TELL_EVERY_MS = 1000;
@@ -21,7 +21,7 @@ export class Script {
   readonly source: string;
   readonly breaker: Breaker;
   /** What it has used of the threads. */
-  readonly share = new Share();
+  readonly share = new TimeShare();
   readonly #now: () => number;
   readonly #onTrouble: (trouble: Trouble, text: string) => void;
   readonly #times = new DurationHistogram();

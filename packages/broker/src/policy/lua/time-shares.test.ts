@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Share, TimeShares } from "./time-shares.ts";
+import { TimeShare, TimeShares } from "./time-shares.ts";
 
 class Runner {
   readonly name: string;
-  readonly share = new Share();
+  readonly share = new TimeShare();
 
   constructor(name: string, ms?: number) {
     this.name = name;

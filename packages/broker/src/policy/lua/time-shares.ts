@@ -11,7 +11,7 @@
 import { HARD_LIMIT_MS } from "../limits.ts";
 
 /** What one script has used. */
-export class Share {
+export class TimeShare {
   /** Until when its turns so far have lasted, in virtual time. */
   at = 0;
   estimateMs = HARD_LIMIT_MS;
@@ -38,13 +38,13 @@ interface Place<T> {
 }
 
 export class TimeShares<T> {
-  readonly #shareOf: (of: T) => Share;
+  readonly #shareOf: (of: T) => TimeShare;
   /** Those that wait, by the end of their turn. */
   readonly #proven: Place<T>[] = [];
   readonly #unproven: Place<T>[] = [];
   #now = 0;
 
-  constructor(shareOf: (of: T) => Share) {
+  constructor(shareOf: (of: T) => TimeShare) {
     this.#shareOf = shareOf;
   }
 

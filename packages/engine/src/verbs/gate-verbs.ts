@@ -7,7 +7,7 @@ import { report } from "./fail.ts";
 import { setGate } from "./manage.ts";
 
 /** What can be done with gates. */
-export class GateCalls extends Queries {
+export class GateVerbs extends Queries {
   readonly #core: Core;
 
   constructor(core: Core) {

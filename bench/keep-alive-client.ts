@@ -13,7 +13,7 @@ export interface Answered {
 
 const END_OF_HEAD = "\r\n\r\n";
 
-export class HttpConnection {
+export class KeepAliveClient {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #onAnswer: (answer: Answered) => void;
@@ -34,11 +34,11 @@ export class HttpConnection {
   static async open(
     address: string,
     onAnswer: (answer: Answered) => void,
-  ): Promise<HttpConnection> {
+  ): Promise<KeepAliveClient> {
     const { hostname, port, host } = new URL(address);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     await once(socket, "connect");
-    return new HttpConnection(socket, host, onAnswer);
+    return new KeepAliveClient(socket, host, onAnswer);
   }
 
   // Requests without an answer.
