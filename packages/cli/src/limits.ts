@@ -1,4 +1,4 @@
-/** Every bound of a server's start and end, each with its reason. */
+/** Every bound of the command line, each with its reason. */
 
 /** NATS servers that start at the same time must be up, and agree on leaders: some ten seconds. */
 export const NATS_MS_MAX = 30_000;
@@ -14,3 +14,15 @@ export const NODE_NAME_CHARS_MAX = 100;
 
 /** A cluster's name begins the names of its streams, which may have 255. */
 export const CLUSTER_NAME_CHARS_MAX = 100;
+
+/** How long one poll of `consume` waits: less than proxies allow. */
+export const CONSUME_WAIT_MS = 10_000;
+
+/** The end of what a failed program wrote to standard error: kept as the job's error. */
+export const PROGRAM_ERROR_CHARS_MAX = 1000;
+
+/** Facts that a copy of a log has on their way: enough that neither end waits for the other. */
+export const COPY_BYTES_MAX = 8 * 1024 * 1024;
+
+/** How often `cluster drain` asks how far the node is. */
+export const DRAIN_LOOK_MS = 200;

@@ -104,3 +104,9 @@ export const FETCH_WAIT_MS = 2 * REPLAY_WAIT_MS;
 
 /** How often the end of a log that is followed is looked at: more comes all the time. */
 export const FOLLOW_MS = 50;
+
+/** What a NATS server says of itself: some hundred bytes, and a list of its cluster. */
+export const INFO_CHARS_MAX = 65_536;
+
+/** Copies of a stream, JetStream's own bound. */
+export const REPLICAS_MAX = 5;

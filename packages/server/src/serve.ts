@@ -10,7 +10,7 @@ import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
 import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
-import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
+import { RESUME_MS_MAX, ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
@@ -38,7 +38,6 @@ import { countApart } from "./shell/listener.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
-import { RESUME_MS_MAX } from "./stream/limits.ts";
 import { type StreamOptions, serveStream } from "./stream/serve-stream.ts";
 
 export interface ServeOptions extends ShellOptions {

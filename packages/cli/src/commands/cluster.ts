@@ -1,12 +1,12 @@
 import { SluiceError } from "@sluice/protocol";
 import type { ClusterStatus } from "@sluice/server";
 import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { DRAIN_LOOK_MS } from "../limits.ts";
 import { howOf, stateOf } from "../serve/cluster-page.ts";
 import { count, counted, duration, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 
 const VERBS = ["show", "drain"];
-const LOOK_MS = 200;
 const MOVES_SHOWN = 10;
 
 export const clusterCommand: Command = {
@@ -95,7 +95,7 @@ async function drain(call: Call, node: string): Promise<number> {
       throw new SluiceError("CONFLICT", message, { field: "node", value: node });
     }
     if (call.stop.aborted) return EXIT.wrong;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
   }
   out(call.isJson ? JSON.stringify({ drained: node }) : `${node} is drained: it can be stopped`);
   return EXIT.well;

@@ -11,10 +11,9 @@ import {
   wholeOf,
   wordsOf,
 } from "../command.ts";
+import { CONSUME_WAIT_MS, PROGRAM_ERROR_CHARS_MAX } from "../limits.ts";
 import { printable } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
-
-const WAIT_MS = 10_000;
 
 export const consumeCommand: Command = {
   name: "consume",
@@ -56,7 +55,7 @@ async function loop(
   queue: string,
   state: { left: number; failed: number },
 ): Promise<void> {
-  const waitMs = call.values.drain === true ? 0 : WAIT_MS;
+  const waitMs = call.values.drain === true ? 0 : CONSUME_WAIT_MS;
   while (!call.stop.aborted && state.left > 0) {
     state.left -= 1;
     const [job] = await take(call, broker, queue, waitMs);
@@ -115,8 +114,6 @@ function confirm(
   return false;
 }
 
-const SAID_MAX = 1000;
-
 /** What went wrong, or nothing. */
 function runProgram({ after, env, stop }: Call, job: LeasedJob): Promise<string | undefined> {
   const [program, ...args] = after as [string, ...string[]];
@@ -134,7 +131,7 @@ function runProgram({ after, env, stop }: Call, job: LeasedJob): Promise<string 
     });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-SAID_MAX);
+      said = (said + text).slice(-PROGRAM_ERROR_CHARS_MAX);
     });
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => {

@@ -3,6 +3,7 @@ import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@slu
 import { SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
 import { type Call, EXIT, Misuse, textOf, wholeOf } from "../command.ts";
+import { COPY_BYTES_MAX } from "../limits.ts";
 import {
   NATS_FILES,
   type NatsAddress,
@@ -11,9 +12,6 @@ import {
   parseNatsAddress,
   withoutLogin,
 } from "../nats-address.ts";
-
-/** Facts that are on their way at once: enough that neither end waits for the other. */
-const ON_THE_WAY_BYTES = 8 * 1024 * 1024;
 
 interface Opened {
   readonly log: Log;
@@ -73,7 +71,7 @@ async function copyBatches(
     copied.batches++;
     copied.factsBytes += facts.length;
     onProgress(copied.factsBytes, totalBytes);
-    if (waitingBytes < ON_THE_WAY_BYTES) continue;
+    if (waitingBytes < COPY_BYTES_MAX) continue;
     await Promise.all(waiting);
     waiting = [];
     waitingBytes = 0;

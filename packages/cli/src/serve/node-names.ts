@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { SluiceError } from "@sluice/protocol";
 import type { RunningServer } from "@sluice/server";
-import { CLUSTER_NAME_CHARS_MAX, NODE_NAME_CHARS_MAX } from "./limits.ts";
+import { CLUSTER_NAME_CHARS_MAX, NODE_NAME_CHARS_MAX } from "../limits.ts";
 import { PORT } from "./server.ts";
 import type { ServeSettings } from "./settings.ts";
 

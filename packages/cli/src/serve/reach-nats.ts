@@ -2,8 +2,8 @@ import { keepTrying } from "@sluice/cluster/node";
 import { NatsRegistry } from "@sluice/cluster/registry";
 import { connectNats, lastingFault } from "@sluice/log/nats";
 import { SluiceError, SystemClock } from "@sluice/protocol";
+import { NATS_MS_MAX } from "../limits.ts";
 import { type NatsAddress, natsAccess, parseNatsAddress, withoutLogin } from "../nats-address.ts";
-import { NATS_MS_MAX } from "./limits.ts";
 import type { ServeSettings } from "./settings.ts";
 
 export type Nats = Awaited<ReturnType<typeof connectNats>>;

@@ -1,9 +1,7 @@
 import { connect } from "node:net";
-import { NATS_CONNECT_MS } from "../limits.ts";
+import { INFO_CHARS_MAX, NATS_CONNECT_MS } from "../limits.ts";
 
 const PORT = 4222;
-/** What a server says of itself is some hundred bytes, and a list of its cluster. */
-const INFO_CHARS_MAX = 65_536;
 
 /**
  * Whether a server asks for a certificate. The client says only that the server is silent when it

@@ -1,5 +1,6 @@
+export { REPLICAS_MAX } from "../limits.ts";
 export { connectNats, type NatsAccess } from "./connect.ts";
 export { findStream, readDurability } from "./durability.ts";
 export { lastingFault } from "./lasting.ts";
 export { NatsLog } from "./nats-log.ts";
-export { type NatsLogOptions, REPLICAS_MAX } from "./options.ts";
+export type { NatsLogOptions } from "./options.ts";

@@ -7,6 +7,7 @@ import {
   NATS_DEADLINE_MS,
   READ_CACHE_BYTES,
   READ_CACHE_BYTES_MAX,
+  REPLICAS_MAX,
   SEGMENT_BYTES,
   SEGMENT_BYTES_MAX,
   SEGMENT_BYTES_MIN,
@@ -37,8 +38,6 @@ export type NatsSettings = Required<NatsLogOptions>;
 
 /** Copies by which one server can be lost. */
 const REPLICAS_IN_CLUSTER = 3;
-/** JetStream's own bound. */
-export const REPLICAS_MAX = 5;
 
 export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   const { connection, stream, create = true } = options;

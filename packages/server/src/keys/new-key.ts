@@ -1,5 +1,10 @@
 import { isPattern, SluiceError } from "@sluice/protocol";
-import { GRANT_GATES_MAX, GRANTS_MAX, KEY_NAME_CHARS_MAX } from "../limits.ts";
+import {
+  GRANT_GATES_MAX,
+  GRANTS_MAX,
+  KEY_NAME_CHARS_MAX,
+  KEY_REQUESTS_PER_SECOND_MAX,
+} from "../limits.ts";
 import { ACTIONS, type Action, type Grant } from "./grant.ts";
 
 /** What a new key is asked to be. */
@@ -11,9 +16,6 @@ export interface NewKey {
 }
 
 const KNOWN = ["name", "grants", "expiresAt", "requestsPerSecond"];
-
-/** Beyond this a limit is none. */
-const REQUESTS_PER_SECOND_MAX = 1_000_000;
 
 export function parseNewKey(input: unknown, now: number): NewKey {
   if (!isObject(input)) throw invalid("key", "an object", input);
@@ -78,8 +80,8 @@ function parseExpiry(expiresAt: unknown, now: number): number {
 }
 
 function parseRate(rate: unknown): number {
-  if (typeof rate === "number" && rate > 0 && rate <= REQUESTS_PER_SECOND_MAX) return rate;
-  throw invalid("requestsPerSecond", `a number up to ${REQUESTS_PER_SECOND_MAX}`, rate);
+  if (typeof rate === "number" && rate > 0 && rate <= KEY_REQUESTS_PER_SECOND_MAX) return rate;
+  throw invalid("requestsPerSecond", `a number up to ${KEY_REQUESTS_PER_SECOND_MAX}`, rate);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ClusterDoor } from "../cluster-door.ts";
 import { Permit } from "../keys/permit.ts";
+import { CLUSTER_WAIT_MS_MAX } from "../limits.ts";
 import { goneSignal } from "./context.ts";
 import {
   answers,
@@ -16,9 +17,6 @@ import {
   TEXT,
   TIME,
 } from "./shapes.ts";
-
-/** Proxies give up after a minute. */
-const WAIT_MS_MAX = 30_000;
 
 const NODE: Schema = object(
   {
@@ -70,7 +68,11 @@ const STATUS: Schema = object(
 
 const QUERY: Schema = object({
   after: { type: "string", maxLength: 300, description: "The version that you have." },
-  waitMs: { ...COUNT, maximum: WAIT_MS_MAX, description: "How long to wait for another one." },
+  waitMs: {
+    ...COUNT,
+    maximum: CLUSTER_WAIT_MS_MAX,
+    description: "How long to wait for another one.",
+  },
 });
 
 /** The cluster that the server is a node of; there are none without one. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
-import { HEARTBEAT_MS } from "../limits.ts";
+import { EVENTS_HEARTBEAT_MS } from "../limits.ts";
 import { start } from "../testing/start.ts";
 
 const payload = new TextEncoder().encode("1");
@@ -61,7 +61,7 @@ test("an idle stream says that it is alive", async (t) => {
     text += chunk;
   });
   while (!text.includes(": open")) await once(socket, "data");
-  t.mock.timers.tick(HEARTBEAT_MS);
+  t.mock.timers.tick(EVENTS_HEARTBEAT_MS);
   while (!text.includes(": alive")) await once(socket, "data");
   socket.destroy();
 });

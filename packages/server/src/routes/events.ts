@@ -12,7 +12,7 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import { EVENTS_STALL_MS, HEARTBEAT_MS } from "../limits.ts";
+import { EVENTS_HEARTBEAT_MS, EVENTS_STALL_MS } from "../limits.ts";
 import { fromBytes } from "../payload.ts";
 import { checkFilter } from "../stream/check-filter.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
@@ -48,7 +48,7 @@ export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request, reply) => {
       if (open >= context.limits.eventStreamsMax) {
         const message = `there are ${open} readers of events already`;
-        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: HEARTBEAT_MS });
+        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
       }
       const events = context.broker(request).events(filterOf(request.query));
       const signal = AbortSignal.any([goneSignal(reply), context.closing]);
@@ -78,7 +78,7 @@ async function stream(
     "x-accel-buffering": "no",
   });
   response.write("retry: 2000\n: open\n\n");
-  const beat = setInterval(() => response.write(": alive\n\n"), HEARTBEAT_MS);
+  const beat = setInterval(() => response.write(": alive\n\n"), EVENTS_HEARTBEAT_MS);
   const leave = (): void => void events.return?.();
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();

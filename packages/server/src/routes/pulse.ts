@@ -7,7 +7,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { allowsAny } from "../keys/grant.ts";
 import type { Principal } from "../keys/principal.ts";
-import { HEARTBEAT_MS, PULSE_QUEUES_MAX, PULSE_QUIET_MS } from "../limits.ts";
+import { EVENTS_HEARTBEAT_MS, PULSE_QUEUES_MAX, PULSE_QUIET_MS } from "../limits.ts";
 import type { Pulse } from "../pulse/pulse.ts";
 import { ERROR } from "./shapes.ts";
 
@@ -41,7 +41,7 @@ export function pulseRoutes(app: FastifyInstance, options: PulseOptions): void {
     handler: async ({ principal }, reply) => {
       if (readers >= options.readersMax) {
         const message = `there are ${readers} readers of the pulse already`;
-        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: HEARTBEAT_MS });
+        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
       }
       principal.charge();
       readers++;

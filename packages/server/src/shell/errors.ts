@@ -1,13 +1,11 @@
 /** The one place where what went wrong becomes an answer. */
 import { SluiceError, toSluiceError } from "@sluice/protocol";
 import type { FastifyError, FastifyReply } from "fastify";
+import { SHOWN_CHARS_MAX } from "../limits.ts";
 
 export interface ErrorBody {
   error: ReturnType<SluiceError["toJSON"]>;
 }
-
-/** Of a wrong value, or name, that is told back. */
-const SHOWN_CHARS_MAX = 64;
 
 /** What the web server itself refuses, in the words of the catalogue. */
 const FRAMEWORK: Readonly<Record<string, "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA" | "INVALID">> = {

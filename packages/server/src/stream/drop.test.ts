@@ -6,9 +6,9 @@ import { connectBroker } from "@sluice/client/remote";
 import { turningClock, turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import type { Broker, LeasedJob } from "@sluice/protocol";
+import { CLIENT_BOUNDS } from "../limits.ts";
 import { Cutter } from "../testing/cutter.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
-import { CLIENT_BOUNDS } from "./limits.ts";
 
 interface Scene {
   readonly broker: LocalBroker;

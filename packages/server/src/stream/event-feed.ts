@@ -1,6 +1,6 @@
 import type { Broker, BrokerEvent, EventFilter } from "@sluice/protocol";
 import { type Channel, KIND, writeEvents } from "@sluice/protocol/wire";
-import { BUFFERED_BYTES_MAX, EVENTS_AT_ONCE } from "./limits.ts";
+import { BUFFERED_BYTES_MAX, EVENTS_AT_ONCE } from "../limits.ts";
 
 /** The connection that the events go out by. */
 export interface EventOutlet {

@@ -6,8 +6,8 @@ import { connectBroker } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import { FrameWriter, KIND, writeHello } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { FRAGMENTS_MAX, GREETING_MESSAGES_MAX, MESSAGES_BURST } from "../limits.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
-import { FRAGMENTS_MAX, GREETING_MESSAGES_MAX, MESSAGES_BURST } from "./limits.ts";
 
 async function open(t: TestContext): Promise<Served> {
   const broker = await openBroker({ log: new MemoryLog() });

@@ -1,5 +1,5 @@
 import type { Ack, Broker, ErrorCode, LeasedJob, Outcome } from "@sluice/protocol";
-import { HELD_FIRST_LOOK, RETURNED_AT_ONCE } from "./limits.ts";
+import { HELD_FIRST_LOOK, RETURNED_AT_ONCE } from "../limits.ts";
 
 /** After these the lease is nobody's business any more. */
 const LOSING: ReadonlySet<ErrorCode> = new Set([

@@ -40,12 +40,12 @@ import {
   writeLeasedJob,
   writeOutcomes,
 } from "@sluice/protocol/wire";
+import type { SessionBounds } from "../limits.ts";
 import { withoutPath } from "../shell/errors.ts";
 import { checkFilter } from "./check-filter.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { type EventOutlet, tellEvents } from "./event-feed.ts";
 import type { HeldLeases } from "./held-leases.ts";
-import type { SessionBounds } from "./limits.ts";
 import { Subscription } from "./subscription.ts";
 
 /** The session that the requests belong to. */

@@ -5,17 +5,17 @@ import type { Duplex } from "node:stream";
 import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
 import { FRAME_BYTES_MAX } from "@sluice/protocol/wire";
 import { type WebSocket, WebSocketServer } from "ws";
-import { endWith } from "../shell/broken.ts";
 import {
-  CONNECTIONS_MAX,
-  CONNECTIONS_PER_ADDRESS_MAX,
   FRAGMENTS_MAX,
   HANDSHAKE_MS,
-  HEARTBEAT_MS,
   PARTITION_STREAMS_PER_ADDRESS_MAX,
   RESUME_MS,
   SILENCES_MAX,
-} from "./limits.ts";
+  STREAM_HEARTBEAT_MS,
+  STREAMS_MAX,
+  STREAMS_PER_ADDRESS_MAX,
+} from "../limits.ts";
+import { endWith } from "../shell/broken.ts";
 import type { ServerSocket } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 import { WsSocket } from "./ws-socket.ts";
@@ -95,7 +95,7 @@ class StreamConnections {
 
   constructor(options: StreamOptions) {
     this.#options = options;
-    const { heartbeatMs = HEARTBEAT_MS } = options;
+    const { heartbeatMs = STREAM_HEARTBEAT_MS } = options;
     this.#silenceMs = heartbeatMs * SILENCES_MAX;
     this.#webSockets = new WebSocketServer({
       noServer: true,
@@ -140,7 +140,7 @@ class StreamConnections {
   }
 
   #refusal(request: IncomingMessage): Refusal | undefined {
-    const { connectionsMax = CONNECTIONS_MAX, refuse = refuseOtherOrigin } = this.#options;
+    const { connectionsMax = STREAMS_MAX, refuse = refuseOtherOrigin } = this.#options;
     if (this.#isClosed) return { status: 503, message: "the server is closing" };
     if (this.connections >= connectionsMax) {
       return { status: 503, message: `all ${connectionsMax} connections are in use` };
@@ -159,7 +159,7 @@ class StreamConnections {
 
   /** How many streams of its kind each address has, and how many it may have. */
   #countsOf(partition: number | undefined): [Map<string, number>, number] {
-    const { connectionsPerAddressMax = CONNECTIONS_PER_ADDRESS_MAX } = this.#options;
+    const { connectionsPerAddressMax = STREAMS_PER_ADDRESS_MAX } = this.#options;
     const { partitionStreamsPerAddressMax = PARTITION_STREAMS_PER_ADDRESS_MAX } = this.#options;
     return partition === undefined
       ? [this.#perAddress, connectionsPerAddressMax]

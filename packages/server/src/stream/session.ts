@@ -16,8 +16,8 @@ import { randomBytes } from "node:crypto";
 import type { Broker, Clock, LeasedJob, SluiceError, Timer } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
 import { Channel, FrameReader, KIND, type Socket, writeError } from "@sluice/protocol/wire";
+import { BUFFERED_BYTES_MAX, CLIENT_BOUNDS, KEPT_BYTES_MAX, NODE_BOUNDS } from "../limits.ts";
 import { HeldLeases } from "./held-leases.ts";
-import { BUFFERED_BYTES_MAX, CLIENT_BOUNDS, KEPT_BYTES_MAX, NODE_BOUNDS } from "./limits.ts";
 import { type RequestSession, Requests } from "./requests.ts";
 import type { Subscription } from "./subscription.ts";
 

@@ -6,8 +6,8 @@ import { turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { FrameReader, FrameWriter, KIND, writeConsume, writeHello } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { BUFFERED_BYTES_MAX, WINDOW_BYTES } from "../limits.ts";
 import { serve } from "../testing/stream-server.ts";
-import { BUFFERED_BYTES_MAX, WINDOW_BYTES } from "./limits.ts";
 
 const PAYLOAD_BYTES = 20_000;
 const JOBS = 5000;

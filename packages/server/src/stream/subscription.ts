@@ -15,7 +15,7 @@ import {
   WINDOW_BYTES,
   WINDOW_JOBS_FIRST,
   WINDOW_JOBS_MAX,
-} from "./limits.ts";
+} from "../limits.ts";
 
 export interface SubscriptionParts {
   readonly broker: Broker;

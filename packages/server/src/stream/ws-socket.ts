@@ -1,15 +1,13 @@
 import type { WebSocket } from "ws";
-import { RequestBucket } from "../request-bucket.ts";
 import {
   GREETING_MESSAGES_MAX,
   MESSAGES_BURST,
   MESSAGES_PER_SECOND_MAX,
   PING_MESSAGES,
-} from "./limits.ts";
+  STREAM_CLOSE_MS,
+} from "../limits.ts";
+import { RequestBucket } from "../request-bucket.ts";
 import type { ServerSocket } from "./session.ts";
-
-/** How long the other end may take to agree to the end before it is cut off. */
-const CLOSE_MS = 1000;
 
 /** A connection of `ws` as the stream sees it. */
 export class WsSocket implements ServerSocket {
@@ -69,7 +67,7 @@ export class WsSocket implements ServerSocket {
     if (this.#isClosed) return;
     this.#ws.close(code, reason);
     this.#closed(reason);
-    setTimeout(() => this.#ws.terminate(), CLOSE_MS).unref();
+    setTimeout(() => this.#ws.terminate(), STREAM_CLOSE_MS).unref();
   }
 
   pause(): void {
