@@ -1,70 +1,76 @@
 import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import type { ClusterDoor } from "../cluster-door.ts";
+import type {
+  ClusterDoor,
+  ClusterNodeInfo,
+  ClusterStatus,
+  MoveInfo,
+  PartitionInfo,
+} from "../cluster-door.ts";
 import { Permit } from "../keys/permit.ts";
 import { CLUSTER_WAIT_MS_MAX } from "../limits.ts";
 import { goneSignal } from "./context.ts";
 import {
+  about,
   answers,
   COUNT,
   ERROR,
   FLAG,
   list,
   MS,
+  maybe,
   NAME,
   object,
   type Schema,
+  shape,
   TEXT,
   TIME,
 } from "./shapes.ts";
 
-const NODE: Schema = object(
-  {
-    id: NAME,
-    address: TEXT,
-    version: TEXT,
-    startedAt: TIME,
-    isAlive: FLAG,
-    isDraining: FLAG,
-    silentMs: MS,
-    owned: COUNT,
-  },
-  ["id", "address", "isAlive", "isDraining", "owned"],
-);
+const NODE: Schema = shape<ClusterNodeInfo>({
+  id: NAME,
+  address: TEXT,
+  version: TEXT,
+  startedAt: TIME,
+  isAlive: FLAG,
+  isDraining: FLAG,
+  silentMs: MS,
+  owned: COUNT,
+});
 
-const PARTITION: Schema = object(
-  {
-    partition: COUNT,
-    owner: { type: "string", description: "Absent while no node owns it." },
-    address: TEXT,
-    epoch: { ...COUNT, description: "Grows with every owner." },
-    state: TEXT,
-    next: { type: "string", description: "To whom it is about to go." },
-    lagMs: { ...MS, description: "How long the oldest write has waited for the log." },
-    jobs: COUNT,
-    openMs: { ...MS, description: "How long its owner took to open it." },
-  },
-  ["partition", "epoch", "state"],
-);
+const PARTITION: Schema = shape<PartitionInfo>({
+  partition: COUNT,
+  owner: maybe(about("Absent while no node owns it.", TEXT)),
+  address: maybe(TEXT),
+  epoch: about("Grows with every owner.", COUNT),
+  state: TEXT,
+  next: maybe(about("The node that takes it over.", TEXT)),
+  lagMs: about("How long the oldest write has waited for the log.", MS),
+  jobs: COUNT,
+  openMs: about("How long its owner took to open it.", MS),
+});
 
-const MOVE: Schema = object(
-  { partition: COUNT, from: TEXT, to: TEXT, epoch: COUNT, isHandedOver: FLAG, at: TIME },
-  ["partition", "from", "to", "isHandedOver", "at"],
-);
+const MOVE: Schema = shape<MoveInfo>({
+  partition: COUNT,
+  from: TEXT,
+  to: TEXT,
+  epoch: COUNT,
+  isHandedOver: FLAG,
+  at: TIME,
+});
 
-const STATUS: Schema = object(
-  {
-    name: TEXT,
-    self: NAME,
-    version: { type: "string", description: "Another one for every change." },
-    partitionCount: COUNT,
-    nodes: list(NODE),
-    partitions: list(PARTITION),
-    placements: list(object({ queue: NAME, partitions: list(COUNT) }, ["queue", "partitions"])),
-    moves: list(MOVE),
-  },
-  ["self", "version", "partitionCount", "nodes", "partitions", "placements", "moves"],
-);
+const STATUS: Schema = shape<ClusterStatus>({
+  name: TEXT,
+  self: NAME,
+  version: about("Another one for every change.", TEXT),
+  partitionCount: COUNT,
+  nodes: list(NODE),
+  partitions: list(PARTITION),
+  placements: list(
+    shape<ClusterStatus["placements"][number]>({ queue: NAME, partitions: list(COUNT) }),
+  ),
+  moves: list(MOVE),
+});
 
 const QUERY: Schema = object({
   after: { type: "string", maxLength: 300, description: "The version that you have." },

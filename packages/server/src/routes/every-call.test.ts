@@ -1,6 +1,7 @@
 /**
  * Every call of the table is made twice: by itself, and over HTTP as its row describes. Two brokers
- * in the same state must then answer the same, and be in the same state.
+ * in the same state must then answer the same, and be in the same state. The answer over HTTP must
+ * also be one that the server's own description tells of.
  */
 
 import assert from "node:assert/strict";
@@ -17,6 +18,7 @@ import {
   type TableCalls,
 } from "@sluice/protocol";
 import { serve } from "../serve.ts";
+import { Api } from "../testing/api.ts";
 import { type Answer, call } from "../testing/start.ts";
 
 const payload = Buffer.from('{"n":1}');
@@ -207,6 +209,9 @@ for (const name of CALL_NAMES) {
     const headers = row.repeat === "once" ? { "idempotency-key": "op-1" } : {};
     const over = await call(server.address, line, { body, headers });
     checkAnswer(row, over, answer);
+    const api = new Api((await call(server.address, "GET /openapi.json")).body);
+    api.check(line, over);
+    assert.deepEqual([...api.exercised], [name]);
     const after = await stateOf(served);
     assert.deepEqual(after, await stateOf(embedded));
     if (row.repeat === "read") return assert.deepEqual(after, before);

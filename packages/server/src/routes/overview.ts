@@ -1,3 +1,11 @@
+import type {
+  Overview,
+  OverviewItem,
+  QueueHistory,
+  Standing,
+  StandingGate,
+  StandingReason,
+} from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { QueueHistories } from "../history/queue-histories.ts";
 import { SERIES } from "../history/queue-series.ts";
@@ -5,84 +13,85 @@ import { OVERVIEW_PAGE_MAX } from "../limits.ts";
 import { OVERVIEW_SORTS, type OverviewQuery, readOverview } from "../overview/overview.ts";
 import type { RouteContext } from "./context.ts";
 import {
+  about,
   answers,
   COUNT,
+  choice,
+  FLAG,
   limit,
   list,
   MISSING,
   MS,
+  maybe,
   NAME,
   NUMBER,
   object,
   QUEUE_PARAMS,
   type Schema,
+  shape,
   TEXT,
   TIME,
 } from "./shapes.ts";
 
 const POINTS: Schema = list({ type: ["number", "null"] });
 
-const STANDING_REASONS = [
-  ...["paused", "delayed", "dead-letters", "no-workers"],
-  ...["capacity", "gated", "failing", "busy"],
+const STANDING_REASONS: readonly StandingReason[] = [
+  ...(["paused", "delayed", "dead-letters", "no-workers"] as const),
+  ...(["capacity", "gated", "failing", "busy"] as const),
 ];
 
-const STANDING: Schema = {
-  ...object(
-    {
-      reason: {
-        type: "string",
-        enum: STANDING_REASONS,
-      },
-      until: { ...TIME, description: "When the next delayed job is due." },
-      limit: { ...COUNT, description: "Of `capacity`: how many may run." },
-      gates: list(
-        object({ gate: TEXT, part: TEXT, until: TIME, note: TEXT, lanes: COUNT }, ["gate"]),
+const STANDING: Schema = about(
+  "Why it does not move, when it has something to do.",
+  shape<Standing>({
+    reason: choice(STANDING_REASONS),
+    until: maybe(about("When the next delayed job is due.", TIME)),
+    limit: maybe(about("Of `capacity`: how many may run.", COUNT)),
+    gates: maybe(
+      list(
+        shape<StandingGate>({
+          gate: TEXT,
+          part: maybe(TEXT),
+          until: maybe(TIME),
+          note: maybe(TEXT),
+          lanes: COUNT,
+        }),
       ),
-      gatesTotal: { ...COUNT, description: "Absent: only that of the oldest job is known." },
-    },
-    ["reason"],
-  ),
-  description: "Why it stands still, when it does.",
-};
+    ),
+    gatesTotal: maybe(about("Absent: only that of the oldest job is known.", COUNT)),
+  }),
+);
 
-const ITEM: Schema = object(
-  {
-    name: NAME,
-    stats: { type: "object" },
+const ITEM: Schema = shape<OverviewItem>({
+  name: NAME,
+  stats: { type: "object" },
+  inRate: NUMBER,
+  outRate: NUMBER,
+  failureRate: NUMBER,
+  deadLetters: COUNT,
+  dlq: maybe(NAME),
+  isDeadLetters: maybe(about("It is the dead letter queue of another.", FLAG)),
+  oldestAt: maybe(TIME),
+  standing: maybe(STANDING),
+  sparks: maybe(object({ waiting: POINTS, in: POINTS, out: POINTS, failures: POINTS })),
+});
+
+const OVERVIEW: Schema = shape<Overview>({
+  at: TIME,
+  tick: { type: "integer", description: "Send it back: lines come when there is a new one." },
+  total: COUNT,
+  totals: shape<Overview["totals"]>({
+    queues: COUNT,
+    waiting: COUNT,
+    running: COUNT,
     inRate: NUMBER,
     outRate: NUMBER,
-    failureRate: NUMBER,
-    deadLetters: COUNT,
-    dlq: NAME,
-    isDeadLetters: { type: "boolean", description: "It is the dead letter queue of another." },
-    oldestAt: TIME,
-    standing: STANDING,
-    sparks: object({ waiting: POINTS, in: POINTS, out: POINTS, failures: POINTS }),
-  },
-  ["name", "stats"],
-);
+  }),
+  items: list(ITEM),
+  cursor: maybe(TEXT),
+  missing: maybe(MISSING),
+});
 
-const OVERVIEW: Schema = object(
-  {
-    at: TIME,
-    tick: { type: "integer", description: "Send it back: lines come when there is a new one." },
-    total: COUNT,
-    totals: object({
-      queues: COUNT,
-      waiting: COUNT,
-      running: COUNT,
-      inRate: NUMBER,
-      outRate: NUMBER,
-    }),
-    items: list(ITEM),
-    cursor: TEXT,
-    missing: MISSING,
-  },
-  ["at", "tick", "total", "items"],
-);
-
-const HISTORY: Schema = object({
+const HISTORY: Schema = shape<QueueHistory>({
   everyMs: MS,
   times: list(TIME),
   series: object(Object.fromEntries(SERIES.map((name) => [name, POINTS]))),

@@ -5,7 +5,7 @@
 import type { Session } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { cookieName } from "../shell/session-cookie.ts";
-import { answers, DONE, FLAG, list, object, TEXT } from "./shapes.ts";
+import { about, answers, DONE, FLAG, list, object, shape, TEXT } from "./shapes.ts";
 
 export interface SessionOptions {
   readonly hasKeys: boolean;
@@ -14,18 +14,15 @@ export interface SessionOptions {
   readonly isTls: boolean;
 }
 
-const SESSION = object(
-  {
-    hasKeys: { ...FLAG, description: "Whether callers are asked for a key." },
-    hasBroker: { ...FLAG, description: "False: an app's own server." },
-    grants: list(object({ action: TEXT, on: TEXT })),
-  },
-  ["hasKeys", "hasBroker", "grants"],
-);
+const SESSION = shape<Session>({
+  hasKeys: about("Whether callers are asked for a key.", FLAG),
+  hasBroker: about("False: an app's own server.", FLAG),
+  grants: list(object({ action: TEXT, on: TEXT })),
+});
 
 export function sessionRoutes(app: FastifyInstance, options: SessionOptions): void {
   const { hasKeys, hasBroker, isTls } = options;
-  const about = (operationId: string, summary: string) => ({
+  const named = (operationId: string, summary: string) => ({
     operationId,
     summary,
     tags: ["session"],
@@ -33,7 +30,7 @@ export function sessionRoutes(app: FastifyInstance, options: SessionOptions): vo
   app.route({
     method: "GET",
     url: "/v1/session",
-    schema: { ...about("getSession", "What the caller may do"), response: answers(SESSION) },
+    schema: { ...named("getSession", "What the caller may do"), response: answers(SESSION) },
     handler: async ({ principal }): Promise<Session> => {
       principal.charge();
       return { hasKeys, hasBroker, grants: principal.grants() };
@@ -43,7 +40,7 @@ export function sessionRoutes(app: FastifyInstance, options: SessionOptions): vo
     method: "POST",
     url: "/v1/session",
     schema: {
-      ...about("login", "Log a browser in: the key of this request is kept in a cookie"),
+      ...named("login", "Log a browser in: the key of this request is kept in a cookie"),
       response: DONE,
     },
     handler: async (request, reply) => {
@@ -58,7 +55,7 @@ export function sessionRoutes(app: FastifyInstance, options: SessionOptions): vo
     // No key is asked for, so no body is taken.
     bodyLimit: 1,
     config: { isPublic: true },
-    schema: { ...about("logout", "Log a browser out"), response: DONE },
+    schema: { ...named("logout", "Log a browser out"), response: DONE },
     handler: async (request, reply) => {
       setCookie(request, reply, "; Max-Age=0", isTls);
       return reply.code(204).send();

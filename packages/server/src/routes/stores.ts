@@ -96,7 +96,11 @@ function entryRoutes(
   app.route<OnEntry>({
     method: "GET",
     url,
-    schema: { ...about("get", "Reads"), response: answers(ENTRY) },
+    schema: {
+      ...(isNamed ? described("storeGet") : about("get", "Reads")),
+      params,
+      response: answers(ENTRY),
+    },
     handler: async (request) => {
       const { store = CONFIG_STORE, key } = request.params;
       const [value] = await context.broker(request).storeGet(store, [key]);
