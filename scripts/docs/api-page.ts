@@ -70,9 +70,10 @@ function callText(name: string, row: CallRow, shapes: ShapeTexts): string {
   return lines.join("\n");
 }
 
-/** A batch by the shape of its items, another value in words. */
+/** A batch by the shape of its items, another value in words; and what it means. */
 function kindText({ schema, words }: Kind, shapes: ShapeTexts): string {
-  return schema.type === "array" ? `\`${shapes.of(schema)}\`` : words;
+  const value = schema.type === "array" ? `\`${shapes.of(schema)}\`` : words;
+  return schema.description === undefined ? value : `${value}. ${schema.description}`;
 }
 
 function rightText(may: Right, about: Subject): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { CALL_NAMES } from "@sluice/protocol";
 import type { AppPage } from "./app-page.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { Api } from "./testing/api.ts";
@@ -74,14 +75,9 @@ const RICH = {
 async function askQueues(ask: Ask): Promise<void> {
   await ask("PUT /v1/queues/q", { retry: { attempts: 1, min: 0 }, weights: { vip: 3 } }, 200);
   await ask("PUT /v1/queues/q", { lease: "long" }, 400);
-  await ask("GET /v1/queues/q", undefined, 200);
-  await ask("GET /v1/queues", undefined, 200);
-  await ask("GET /v1/queues?limit=1&cursor=a", undefined, 200);
   await ask("GET /v1/queues?limit=1001", undefined, 400);
   await ask("GET /v1/overview?search=q&sort=attention&limit=10&tick=-1", undefined, 200);
   await ask("GET /v1/queues/q/history", undefined, 200);
-  await ask("GET /v1/queues/q/lanes?search=acme&sort=waiting&limit=10", undefined, 200);
-  await ask("PUT /v1/queues/q/lanes/acme", { weight: 5 }, 204);
   await ask("POST /v1/queues/q/pause", undefined, 204);
   await ask("POST /v1/queues/q/resume", undefined, 204);
   await ask("POST /v1/queues/none/pause", undefined, 404);
@@ -94,22 +90,15 @@ async function askJobs(ask: Ask): Promise<void> {
   const many = await ask("POST /v1/queues/q/jobs", { jobs }, 200);
   await ask("POST /v1/queues/q/jobs", { jobs, payload: 1 }, 400);
   await ask("POST /v1/queues/none/jobs", { payload: 1 }, 404);
-  await ask("GET /v1/queues/q/jobs?state=waiting&limit=10", undefined, 200);
   await ask(`GET /v1/queues/q/jobs?lane=${encodeURIComponent('["acme","u"]')}`, undefined, 200);
   await ask("GET /v1/queues/q/jobs?search=acme&worker=none", undefined, 200);
   await ask("GET /v1/queues/q/jobs?limit=0", undefined, 400);
-  await ask("GET /v1/queues/q/lanes", undefined, 200);
   await ask(`GET /v1/jobs/${id}`, undefined, 200);
-  await ask(`GET /v1/jobs/${id}/why`, undefined, 200);
-  await ask(`GET /v1/jobs/${id}/history`, undefined, 200);
-  await ask("GET /v1/groups/q/grp", undefined, 200);
-  await ask("POST /v1/groups/q/grp/release", undefined, 204);
   assert.equal((await ask("GET /v1/groups/q/grp/end?waitMs=1", undefined, 200)).ended, false);
   assert.deepEqual(await ask(`GET /v1/jobs/${id}/end?waitMs=1`, undefined, 200), {
     ended: false,
     id,
   });
-  assert.deepEqual(await ask(`GET /v1/jobs/${id}/queue`, undefined, 200), { queue: "q" });
   await ask("GET /v1/jobs/zzz/queue", undefined, 404);
   const held = { payload: 1, group: "held", dedupe: { key: "h", mode: "pending" } };
   await ask("POST /v1/queues/q/jobs?holdGroups=true", held, 201);
@@ -125,26 +114,17 @@ async function askJobs(ask: Ask): Promise<void> {
 async function askWork(ask: Ask): Promise<void> {
   const leased = await ask("POST /v1/queues/q/lease", { max: 5, worker: "w" }, 200);
   assert.equal(leased.jobs.length, 2);
-  await ask("GET /v1/queues/q/workers", undefined, 200);
-  const [first, second] = leased.jobs;
-  await ask("POST /v1/extend", { items: [{ lease: first.lease, leaseMs: 90_000 }] }, 200);
+  const [first, again] = leased.jobs;
   await ask("POST /v1/progress", { items: [{ lease: first.lease, progress: { done: 1 } }] }, 200);
   await ask("GET /v1/queues/q/jobs?state=running", undefined, 200);
   await ask("POST /v1/ack", { items: [{ lease: first.lease, result: "fine" }] }, 200);
   const end = await ask(`GET /v1/jobs/${first.id}/end`, undefined, 200);
   assert.deepEqual([end.ended, end.state, end.result], [true, "finished", "fine"]);
-  await ask("GET /v1/stats?queues=q,none&oldest=true", undefined, 200);
-  await ask("POST /v1/give-back", { items: [{ lease: second.lease }] }, 200);
-  const [again] = (await ask("POST /v1/queues/q/lease", {}, 200)).jobs;
   const nack = { lease: again.lease, error: "boom", unrecoverable: true };
   await ask("POST /v1/nack", { items: [nack, { lease: "bad" }] }, 200);
   await ask("GET /v1/queues/q.dlq/jobs", undefined, 200);
   await ask("POST /v1/queues/q.dlq/redrive", { ids: ["a1", "b2"] }, 200);
-  await ask("POST /v1/queues/q.dlq/redrive", { count: 5 }, 200);
   await ask("POST /v1/queues/q/redrive", undefined, 409);
-  await ask(`POST /v1/jobs/${first.id}/retry`, undefined, 204);
-  await ask("POST /v1/queues/q/purge", undefined, 204);
-  await ask("DELETE /v1/queues/q?deadLetters=delete", undefined, 200);
 }
 
 async function askGates(ask: Ask): Promise<void> {
@@ -154,13 +134,8 @@ async function askGates(ask: Ask): Promise<void> {
   await ask("PUT /v1/gates/g", { rate: -1 }, 400);
   await ask("GET /v1/gates/g", undefined, 200);
   await ask("GET /v1/gates", undefined, 200);
-  await ask("GET /v1/gates?search=g&limit=1", undefined, 200);
   await ask("POST /v1/gates/g/cooldown", { duration: 1000, reason: "429" }, 204);
   await ask("GET /v1/gates/g", undefined, 200);
-  await ask("DELETE /v1/gates/g/cooldown", undefined, 204);
-  await ask("POST /v1/gates/g/report", { ok: false }, 204);
-  assert.ok((await ask("GET /v1/gates/g", undefined, 200)).cooldown);
-  await ask("DELETE /v1/gates/g", undefined, 204);
 }
 
 async function askStores(ask: Ask): Promise<void> {
@@ -247,6 +222,10 @@ test("every operation is exercised, and answers as it is described", async (t) =
   for (const path of ["/v1/events", "/v1/pulse"]) {
     api.check(`GET ${path}`, await readStream(server.address, path, key));
   }
-  const missed = api.operationIds.filter((operation) => !api.exercised.has(operation));
+  // The calls are held against it where each of them is made: every-call.test.ts.
+  const calls: readonly string[] = CALL_NAMES;
+  const missed = api.operationIds.filter(
+    (operation) => !api.exercised.has(operation) && !calls.includes(operation),
+  );
   assert.deepEqual(missed, []);
 });

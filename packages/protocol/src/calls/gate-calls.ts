@@ -3,7 +3,7 @@ import type { GateInfo } from "../gate.ts";
 import { COOLDOWN, COOLDOWN_REASON, type GateOptions } from "../options/gate-options.ts";
 import * as shapes from "../shapes/index.ts";
 import { arg, call, optional } from "./call.ts";
-import { FLAG, GATE, KEY, NAME, oneOf, PAGE, text } from "./kinds.ts";
+import { FLAG, GATE, KEY, NAME, oneOf, PAGE, text, told } from "./kinds.ts";
 import type { GatesOptions, GatesPage, OperationOptions } from "./options.ts";
 
 export const GATE_CALLS = {
@@ -39,10 +39,10 @@ export const GATE_CALLS = {
     args: [],
     options: {
       ...PAGE,
-      search: text(256),
-      queue: NAME,
-      configured: FLAG,
-      sort: oneOf(["key", "waiting"]),
+      search: told(text(256), "Part of the key, in upper or lower case."),
+      queue: told(NAME, "Only gates at which lanes of this queue wait."),
+      configured: told(FLAG, "Only keys and patterns that have limits of their own."),
+      sort: told(oneOf(["key", "waiting"]), "`waiting`: the longest lines first; default by key."),
     },
     may: "key",
     repeat: "read",

@@ -16,7 +16,7 @@ import type { Page } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
 import type { Why } from "../why.ts";
 import { call } from "./call.ts";
-import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE } from "./kinds.ts";
+import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE, told } from "./kinds.ts";
 import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
 
 const DONE: Schema = { type: "boolean", const: true };
@@ -27,7 +27,9 @@ export const JOB_CALLS = {
     says: "Adds jobs to a queue.",
     about: "queue",
     args: [QUEUE, batch("jobs", shapes.NEW_JOB)],
-    options: { holdGroups: FLAG },
+    options: {
+      holdGroups: told(FLAG, "More members of these groups follow: they end after their release."),
+    },
     may: "produce",
     repeat: "once",
     isHot: true,
@@ -191,7 +193,11 @@ export const JOB_CALLS = {
     says: "Lists the jobs of a queue, by page.",
     about: "queue",
     args: [QUEUE],
-    options: { ...PAGE, state: oneOf(JOB_STATES), lane: FAIRNESS_KEY },
+    options: {
+      ...PAGE,
+      state: told(oneOf(JOB_STATES), "Only jobs in this state."),
+      lane: told(FAIRNESS_KEY, "Only jobs with this fairness key; a path is a list of texts."),
+    },
     may: "consume",
     repeat: "read",
     ids: "items",

@@ -16,6 +16,11 @@ const BATCH_MAX = 10_000;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
+/** The same kind, with a sentence about what it means here. */
+export function told<T>(of: Kind<T>, sentence: string): Kind<T> {
+  return { ...of, schema: { ...of.schema, description: sentence } };
+}
+
 /** A text of up to so many characters. */
 export function text(max: number, min = 0): Kind<string> {
   const schema = { type: "string", ...(min === 0 ? {} : { minLength: min }), maxLength: max };
@@ -58,8 +63,11 @@ export function batch(name: string, items: Schema): Argument<never> {
   return arg(name, kind("an array", { ...textsOf(), items }, Array.isArray));
 }
 
-const CURSOR: Kind<string> = kind("the cursor of the last page", shapes.CURSOR, isText);
+const CURSOR: Kind<string> = kind("a text", shapes.CURSOR, isText);
 
-export const PAGE = { limit: integer(1, PAGE_MAX), cursor: CURSOR } as const;
+export const PAGE = {
+  limit: told(integer(1, PAGE_MAX), "Items of the page at most."),
+  cursor: CURSOR,
+} as const;
 
 export { FLAG, NAME, oneOf };

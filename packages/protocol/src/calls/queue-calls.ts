@@ -13,6 +13,7 @@ import {
   QUEUE_OPTIONS,
   TEXTS,
   text,
+  told,
 } from "./kinds.ts";
 import type {
   DeleteQueueOptions,
@@ -37,7 +38,12 @@ export const QUEUE_CALLS = {
     says: "Deletes a queue with all its jobs. Its dead letters in other queues are kept or deleted.",
     about: "queue",
     args: [QUEUE],
-    options: { deadLetters: oneOf(["keep", "delete"]) },
+    options: {
+      deadLetters: told(
+        oneOf(["keep", "delete"]),
+        "Its dead letters in other queues; default keep.",
+      ),
+    },
     may: "admin",
     repeat: "once",
     answer: shapes.DELETED,
@@ -56,7 +62,10 @@ export const QUEUE_CALLS = {
     says: "Lists queues by name, by page.",
     about: "broker",
     args: [],
-    options: { ...PAGE, partial: FLAG },
+    options: {
+      ...PAGE,
+      partial: told(FLAG, "In a cluster: answers without the partitions that are away."),
+    },
     may: "key",
     repeat: "read",
     answer: shapes.page(shapes.QUEUE),
@@ -74,7 +83,10 @@ export const QUEUE_CALLS = {
     says: "Returns dead letters to the queues they came from, oldest first or by id.",
     about: "queue",
     args: [QUEUE],
-    options: { count: COUNT, ids: TEXTS },
+    options: {
+      count: told(COUNT, "At most so many; default all."),
+      ids: told(TEXTS, "Only these, and no count; ids of other jobs are skipped."),
+    },
     may: "admin",
     repeat: "once",
     answer: shapes.COUNT,
@@ -86,8 +98,11 @@ export const QUEUE_CALLS = {
     args: [QUEUE],
     options: {
       ...PAGE,
-      search: text(1024),
-      sort: oneOf(["waiting", "running", "received", "weight"]),
+      search: told(text(1024), "Part of the key; a path is its levels joined with slashes."),
+      sort: told(
+        oneOf(["waiting", "running", "received", "weight"]),
+        "The largest first; absent: in no order, which is cheaper.",
+      ),
     },
     may: "any",
     repeat: "read",

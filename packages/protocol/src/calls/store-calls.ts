@@ -1,7 +1,7 @@
 import type { Page } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
 import { call } from "./call.ts";
-import { batch, PAGE, STORE, text } from "./kinds.ts";
+import { batch, PAGE, STORE, text, told } from "./kinds.ts";
 import type { OperationOptions, ScanOptions, StoreEntry } from "./options.ts";
 
 /** Small keyed stores on the same log, for what applications and policies must remember. */
@@ -28,7 +28,7 @@ export const STORE_CALLS = {
     says: "Lists the entries of a store by key, by page.",
     about: "store",
     args: [STORE],
-    options: { ...PAGE, prefix: text(1024) },
+    options: { ...PAGE, prefix: told(text(1024), "How the keys begin.") },
     may: "any",
     repeat: "read",
     answer: shapes.page(shapes.ENTRY),

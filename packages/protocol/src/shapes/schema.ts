@@ -76,7 +76,11 @@ export function shape<T>(fields: Fields<T>): Schema {
   );
 }
 
-export const CURSOR: Schema = { type: "string", maxLength: 2048, description: "Of the last page." };
+export const CURSOR: Schema = {
+  type: "string",
+  maxLength: 2048,
+  description: "The `cursor` of the last page.",
+};
 
 /** A page of a list. */
 export function page(items: Schema): Schema {

@@ -17,7 +17,7 @@ const EVERYTHING = "*";
 export function guardedCall(name: CallName, row: CallRow): GuardedCall {
   const make = callOf(name, row);
   if (row.about === "job" && row.jobs !== "id") {
-    return async (access, [items, options]) =>
+    return (access, [items, options]) =>
       forOwnJobs(access, row, items as readonly unknown[], (allowed) =>
         make(access, [allowed, options]),
       );

@@ -14,7 +14,7 @@ import { answers, DONE, NAME, object, results, TEXT } from "./shapes.ts";
 const ID: Schema = { type: "string", maxLength: 64 };
 
 /** Texts of a list in a query. */
-const TEXTS: Schema = { type: "string", maxLength: 8192, description: "With commas between them." };
+const TEXTS: Schema = { type: "string", maxLength: 8192 };
 
 const OPERATION: Schema = {
   type: "object",
@@ -68,7 +68,11 @@ export function querySchema(row: CallRow, fields: readonly Argument[], pageMax?:
     if (name === "limit" && pageMax !== undefined) {
       return [name, { ...kind.schema, maximum: pageMax }];
     }
-    return [name, kind.schema.type === "array" ? TEXTS : kind.schema];
+    if (kind.schema.type !== "array") return [name, kind.schema];
+    return [
+      name,
+      { ...TEXTS, description: `${kind.schema.description} With commas between them.` },
+    ];
   });
   return object(Object.fromEntries(properties), requiredOf(fields));
 }
