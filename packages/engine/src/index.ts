@@ -10,7 +10,16 @@ export type { GatePlace } from "./queries/gate-list.ts";
 export type { LanePlace, LaneShare, LaneSort, LaneSurvey } from "./queries/lane-survey.ts";
 export type { OldestJob, OldestSurvey } from "./queries/oldest-survey.ts";
 export { endStateOf } from "./queries/view.ts";
-export type { Why } from "./queries/why-types.ts";
+export type {
+  Dead,
+  Why,
+  WhyDead,
+  WhyDelayed,
+  WhyEnded,
+  WhyGated,
+  WhyRunning,
+  WhyWaiting,
+} from "./queries/why-types.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
 export type { Answered } from "./remembered-answers.ts";
 export type {

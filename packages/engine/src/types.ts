@@ -254,6 +254,7 @@ export interface QueueStats {
   waiting: number;
   delayed: number;
   running: number;
+  /** Ended jobs that can still be asked for. */
   kept: number;
   bytes: number;
   lanes: number;
@@ -266,6 +267,7 @@ export interface QueueStats {
   expired: number;
   cancelled: number;
   dead: number;
+  /** Dead letters that came back to the queue. */
   redriven: number;
   dropped: number;
   rejected: number;
@@ -285,7 +287,9 @@ export interface LaneStats {
 
 /** How often a gate let a job pass, and kept the first in its line, since it was made. */
 export interface GateDecisions {
+  /** Jobs that passed. */
   passed: number;
+  /** How often the first in line was looked at and had to wait, by the part that was shut. */
   kept: Partial<Record<GatePart, number>>;
 }
 

@@ -1,7 +1,15 @@
+import type { DedupeMode, EndState, FairnessKey, JobState, RetryPolicy } from "@sluice/engine";
 import type { ErrorJson } from "./errors.ts";
 
-/** A fairness key: one level as a string (never split), several levels as an array. */
-export type FairnessKey = string | readonly string[];
+export type {
+  DedupeMode,
+  EndState,
+  FairnessKey,
+  GatePart,
+  HistoryEntry,
+  JobState,
+  RetryPolicy,
+} from "@sluice/engine";
 
 /**
  *   waiting     ready to run, or held back by a gate
@@ -18,9 +26,7 @@ export type FairnessKey = string | readonly string[];
 export const JOB_STATES = [
   ...(["waiting", "delayed", "blocked", "running"] as const),
   ...(["finished", "failed", "cancelled", "expired", "dead"] as const),
-] as const;
-
-export type JobState = (typeof JOB_STATES)[number];
+] as const satisfies readonly JobState[];
 
 /** Whether a job in this state is over. A dead letter can still be read, retried or cancelled. */
 export function hasEnded(state: JobState): state is Exclude<EndState, "dead"> {
@@ -28,28 +34,6 @@ export function hasEnded(state: JobState): state is Exclude<EndState, "dead"> {
 }
 
 const ENDED: ReadonlySet<JobState> = new Set(["finished", "failed", "cancelled", "expired"]);
-
-/** How a job ended, once it has. A dead job ends for its queue and lies in another. */
-export type EndState = Extract<JobState, "finished" | "failed" | "cancelled" | "expired" | "dead">;
-
-export interface RetryPolicy {
-  /** Deliveries in all, the first one included. */
-  attempts: number;
-  /** Delay before the second delivery. */
-  minMs: number;
-  maxMs: number;
-  factor: number;
-  /** Fraction of the delay that is drawn at random. */
-  jitter: number;
-}
-
-/** The policy of a queue: a job may change all of it but the bound on its deliveries. */
-export interface QueueRetryPolicy extends RetryPolicy {
-  /** Hand-outs in all, also those that cost no attempt; not for dead letters. Default 250. */
-  deliveries: number;
-}
-
-export type DedupeMode = "pending" | "window" | "debounce" | "replace" | "keepLast";
 
 /** What a job may carry beside its payload. */
 export interface JobOptions {
@@ -197,25 +181,6 @@ export interface JobEnd {
   result?: Uint8Array;
   /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
-}
-
-export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
-
-export interface HistoryEntry {
-  at: number;
-  event:
-    | "added"
-    | "due"
-    | "dispatched"
-    | "failed"
-    | "expired"
-    | "returned"
-    | "retried"
-    | "promoted"
-    | "dead"
-    | "redriven"
-    | "ended";
-  detail?: string;
 }
 
 export interface GroupInfo {

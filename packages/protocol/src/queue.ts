@@ -1,31 +1,7 @@
-import type { FairnessKey } from "./job.ts";
+import type { LaneStats as EngineLaneStats, QueueStats } from "@sluice/engine";
 import type { QueueSettings } from "./options/queue-options.ts";
 
-export interface QueueStats {
-  name: string;
-  waiting: number;
-  delayed: number;
-  running: number;
-  /** Ended jobs that can still be asked for. */
-  kept: number;
-  bytes: number;
-  lanes: number;
-  perTier: readonly { name: string; waiting: number; running: number }[];
-  added: number;
-  dispatched: number;
-  finished: number;
-  failed: number;
-  retried: number;
-  expired: number;
-  cancelled: number;
-  dead: number;
-  /** Dead jobs that came back to the queue. */
-  redriven: number;
-  dropped: number;
-  rejected: number;
-  freeWorkers: number;
-  paused: boolean;
-}
+export type { QueueStats } from "@sluice/engine";
 
 export interface QueueInfo {
   name: string;
@@ -33,14 +9,7 @@ export interface QueueInfo {
   stats: QueueStats;
 }
 
-export interface LaneStats {
-  key: FairnessKey;
-  tier: number;
-  weight: number;
-  waiting: number;
-  running: number;
-  /** Cost dispatched since the lane was last created. */
-  received: number;
+export interface LaneStats extends EngineLaneStats {
   /** The part of its tier that its weight is due among the lanes that wait now, 0 to 1. */
   shareOwed: number;
   /** The part that it has received of all that the lanes of its tier have, 0 to 1. */

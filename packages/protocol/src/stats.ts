@@ -1,11 +1,6 @@
-import type { GatePart } from "./job.ts";
+import type { GateDecisions as EngineGateDecisions, TimeCounts } from "@sluice/engine";
 
-/** How long things took, in buckets by powers of two. */
-export interface TimeCounts {
-  /** How many took up to `2^i` ms and longer than the bucket before; the last has no end. */
-  counts: readonly number[];
-  sumMs: number;
-}
+export type { TimeCounts } from "@sluice/engine";
 
 /** How a broker is doing. Times and counts are those since it was opened. */
 export interface BrokerStats {
@@ -31,12 +26,8 @@ export interface BrokerStats {
 }
 
 /** What a gate decided since it was last at rest, or the broker was opened. */
-export interface GateDecisions {
+export interface GateDecisions extends EngineGateDecisions {
   key: string;
-  /** Jobs that passed. */
-  passed: number;
-  /** How often the first in line was looked at and had to wait, by the part that was shut. */
-  kept: Partial<Record<GatePart, number>>;
 }
 
 export interface QueueTimes {

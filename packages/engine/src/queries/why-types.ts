@@ -1,7 +1,13 @@
 import type { EndState, GatePart } from "../types.ts";
 
-/** Why a job is not running, as data. Jobs are named by their numbers. */
-export type Why = WhyWaiting | WhyGated | WhyDead | WhyDelayed | WhyRunning | WhyEnded;
+/** Why a job is not running, as data. The engine names jobs by numbers, others by texts. */
+export type Why<Id extends string | number = number> =
+  | WhyWaiting
+  | WhyGated<Id>
+  | WhyDead
+  | WhyDelayed
+  | WhyRunning
+  | WhyEnded;
 
 /** A dead letter: how often it failed, where, why it died, and the last error. */
 export interface Dead {
@@ -26,7 +32,7 @@ export interface WhyWaiting {
   running: number;
 }
 
-export interface WhyGated extends Omit<WhyWaiting, "reason"> {
+export interface WhyGated<Id extends string | number = number> extends Omit<WhyWaiting, "reason"> {
   reason: "gated";
   gate: string;
   /** What keeps it; `line`: the gate is open, and another job is to go first. */
@@ -39,11 +45,11 @@ export interface WhyGated extends Omit<WhyWaiting, "reason"> {
   shutBy?: string;
   cooldownReason?: string;
   /** The first in line, when that is another job. */
-  first?: { id: number; tier: number };
-  /** Jobs that hold all places of the gate, and one of them if it runs in this engine. */
-  holders?: { count: number; id?: number; worker?: string };
+  first?: { id: Id; tier: number };
+  /** Jobs that hold all places of the gate, and one of them if it runs in the same engine. */
+  holders?: { count: number; id?: Id; worker?: string };
   /** The job for which the gate keeps its next permit, and the gate that it waits for itself. */
-  keptFor?: { id: number; gate?: string; part?: GatePart; until?: number };
+  keptFor?: { id: Id; gate?: string; part?: GatePart; until?: number };
 }
 
 export interface WhyDead {
