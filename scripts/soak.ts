@@ -29,10 +29,11 @@ const program = (file: string, option: string, ...rest: string[]): Row["command"
   return (size) => ({ args: [`${SIM}/${file}`, option, String(size), ...rest] });
 };
 
-const from = ["--start", String(start)];
+const faults = (...rest: string[]): Row["command"] =>
+  program("broker-faults/main.ts", "--count", "--start", String(start), ...rest);
 const ROWS: readonly Row[] = [
-  { name: "hours", size: 20_000, command: program("main.ts", "--count", ...from) },
-  { name: "weeks", size: 100, command: program("main.ts", "--count", "--days", "7", ...from) },
+  { name: "hours", size: 20_000, command: faults("--hours", "1") },
+  { name: "weeks", size: 100, command: faults("--hours", "168") },
   {
     name: "worlds",
     size: 500_000,
@@ -41,11 +42,7 @@ const ROWS: readonly Row[] = [
       env: { WORLDS_COUNT: String(size), WORLDS_BUDGET_MS: String(DAY_MS) },
     }),
   },
-  {
-    name: "broker",
-    size: 20_000,
-    command: program("broker-faults/main.ts", "--count", ...from),
-  },
+  { name: "broker", size: 20_000, command: faults() },
   {
     name: "cluster",
     size: 5_000,

@@ -10,7 +10,7 @@ import { type Broker, type LeasedJob, type NewJob, toSluiceError } from "@sluice
 import type { Queue, Sluice } from "sluice";
 import { call } from "./call.ts";
 import type { TestCluster } from "./cluster.ts";
-import { ClusterHistory, type Delivery } from "./history.ts";
+import { ClusterHistory, type Delivery } from "./cluster-history.ts";
 
 // Two queues for each gate, which are in different partitions of six, and both have more jobs than
 // the gate lets through.
@@ -27,7 +27,7 @@ const GATE_OF: Readonly<Record<string, string | undefined>> = {
 const HELD_QUEUES: readonly string[] = ["video", "backup"];
 const GATES = {
   two: { concurrency: 2 },
-  paced: { rate: { perSecond: 18, burst: 5 } },
+  paced: { rate: 18, burst: 5 },
 } as const;
 const QUEUE = {
   lease: 8_000,
@@ -88,10 +88,7 @@ export class ClusterLoad {
   async #prepare(): Promise<void> {
     const { two, paced } = GATES;
     await this.#broker.setGate("two", two);
-    await this.#broker.setGate("paced", {
-      rate: paced.rate.perSecond,
-      burst: paced.rate.burst,
-    });
+    await this.#broker.setGate("paced", paced);
     this.history.rule("two", two);
     this.history.rule("paced", paced);
     for (const queue of Object.keys(GATE_OF)) await this.#broker.setQueue(queue, QUEUE);
@@ -165,7 +162,7 @@ export class ClusterLoad {
 
   async #finish(delivery: Delivery): Promise<void> {
     const { id, lease } = delivery;
-    this.history.worked(delivery);
+    this.history.worked(delivery, performance.now());
     try {
       const [outcome] = await this.#broker.ack([{ lease }]);
       if (outcome?.error === undefined) this.history.finished(id);

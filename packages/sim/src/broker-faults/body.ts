@@ -2,7 +2,7 @@
 // and whether they are whole.
 
 import type { NewJob } from "@sluice/protocol";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
 
 type Body = Pick<NewJob, "payload"> & { headers: Record<string, string> };
 

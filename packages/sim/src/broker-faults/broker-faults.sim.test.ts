@@ -5,9 +5,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reportFailure, Summary } from "./report.ts";
+import { reportBrokerWorld, Summary } from "./report.ts";
 import { savedSeeds } from "./seeds.ts";
-import { runWorld } from "./world.ts";
+import { runBrokerWorld } from "./world.ts";
 
 const START = Number(process.env.BROKER_START ?? 1);
 const COUNT = Number(process.env.BROKER_COUNT ?? 100);
@@ -15,8 +15,8 @@ const BUDGET_MS = Number(process.env.BROKER_BUDGET_MS ?? 20_000);
 
 test("every saved world of broker faults holds", async () => {
   for (const seed of savedSeeds()) {
-    const end = await runWorld({ seed });
-    if (end.failure !== undefined) assert.fail(reportFailure(end));
+    const end = await runBrokerWorld({ seed });
+    if (end.failure !== undefined) assert.fail(reportBrokerWorld(end));
   }
 });
 
@@ -24,8 +24,8 @@ test("the broker keeps its promises through crashes, broken disks and wrong cloc
   const startedMs = performance.now();
   const summary = new Summary();
   for (let seed = START; seed < START + COUNT; seed++) {
-    const end = await runWorld({ seed });
-    if (end.failure !== undefined) assert.fail(reportFailure(end));
+    const end = await runBrokerWorld({ seed });
+    if (end.failure !== undefined) assert.fail(reportBrokerWorld(end));
     summary.add(end);
     if (performance.now() - startedMs > BUDGET_MS) break;
   }
@@ -35,7 +35,7 @@ test("the broker keeps its promises through crashes, broken disks and wrong cloc
 
 test("the same seed gives the same history", async () => {
   for (const seed of [1, 2, 3, 60, 217]) {
-    const { hash } = await runWorld({ seed });
-    assert.equal((await runWorld({ seed })).hash, hash, `seed ${seed}`);
+    const { hash } = await runBrokerWorld({ seed });
+    assert.equal((await runBrokerWorld({ seed })).hash, hash, `seed ${seed}`);
   }
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BrokerEvent, GateInfo } from "@sluice/protocol";
-import { Broken } from "../model/broken.ts";
+import { Broken } from "../demand.ts";
 import type { PortCall } from "./record.ts";
 import { LEASE_MS, type Look, Story } from "./story.ts";
 

@@ -3,7 +3,7 @@
 // throws `Broken`.
 
 import type { Added } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import { DedupeBook } from "./dedupe-book.ts";
 import { GateLimits } from "./gate-limits.ts";
 import { GroupBook } from "./group-book.ts";
@@ -106,7 +106,7 @@ export class Checker {
       this.totals.deliveries++;
       this.#certainAt = Math.max(this.#certainAt, grantedAt);
       const job = this.jobs.find(delivered);
-      this.#gates.granted(job, delivered.queue, grantedAt);
+      this.#gates.granted(job, delivered, grantedAt);
       this.jobs.delivered(job, delivered, grantedAt, to.startsWith(OWN_WORKER));
       this.#strands.granted(job, delivered, grantedAt, to);
       this.#queues.granted(delivered.queue);

@@ -1,7 +1,7 @@
 // Dedupe: while a job certainly has a key, an add with it answers that job.
 
 import type { Added } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import type { JobBook } from "./job-book.ts";
 import { causeOf, type KnownJob, type OpenCall } from "./known-job.ts";
 import type { ItemAnswer } from "./record.ts";

@@ -3,17 +3,13 @@
 // a look.
 
 import type { GateInfo, GateSettings } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { type Dispatch, excesses, tokensLeft, usedAfter } from "@sluice/protocol/conformance";
+import { demand } from "../demand.ts";
 import type { JobBook } from "./job-book.ts";
 import { isHeld, type KnownJob, type OpenCall } from "./known-job.ts";
-import type { ItemAnswer } from "./record.ts";
+import type { Delivered, ItemAnswer } from "./record.ts";
 
 const TOKEN_ERROR = 1e-3;
-
-interface Grant {
-  readonly at: number;
-  readonly cost: number;
-}
 
 interface Gate {
   config: GateSettings | undefined;
@@ -25,7 +21,7 @@ interface Gate {
   changedBy: number;
   // Its era began at this time: what was granted then may have gone by other limits.
   since: number;
-  grants: Grant[];
+  grants: Dispatch[];
   // Nobody passes between; empty when it was cleared, or may have been.
   coolFrom: number;
   coolUntil: number;
@@ -91,27 +87,28 @@ export class GateLimits {
   }
 
   // Jobs of a dead letter queue pass no gates.
-  granted(job: KnownJob, queue: string, at: number): void {
+  granted(job: KnownJob, { queue, tier }: Delivered, at: number): void {
     if (queue !== job.home) return;
     for (const key of job.note.gates ?? []) {
       const gate = this.#gate(key);
-      const cost = job.note.cost ?? 1;
       demand(at <= gate.coolFrom || at >= gate.coolUntil, "gates: cooldown", () => {
         return `job ${job.id} passes ${key} at ${at}, which cools until ${gate.coolUntil}`;
       });
       if (at <= gate.since) continue;
+      // A later grant may have been delivered before.
       const index = gate.grants.findLastIndex((grant) => grant.at <= at) + 1;
-      gate.grants.splice(index, 0, { at, cost });
-      if (gate.isCertain && gate.config !== undefined) this.#judge(key, gate, job, index);
+      gate.grants.splice(index, 0, { at, cost: job.note.cost ?? 1, tier, endedAt: at });
+      if (gate.isCertain && gate.config !== undefined) this.#judge(key, gate, job, at);
     }
   }
 
-  // A later grant may have been delivered before: all intervals that hold this one are looked at.
-  #judge(key: string, gate: Gate, job: KnownJob, from: number): void {
-    const { at } = gate.grants[from]!;
-    const who = (): string => `job ${job.id} passes ${key} at ${at}, limits ${show(gate.config)}`;
-    for (let i = from; i < gate.grants.length; i++) judgeGrant(gate.config!, gate.grants, i, who);
-    const { concurrency } = gate.config!;
+  #judge(key: string, { config = {}, grants }: Gate, job: KnownJob, at: number): void {
+    const { concurrency, interval, ...others } = config;
+    // When jobs end is not known for certain: who holds the gate is asked below.
+    const known = interval?.from === "start" ? { ...others, interval } : others;
+    const [excess] = excesses(known, grants);
+    const who = (): string => `job ${job.id} passes ${key} at ${at}, limits ${show(config)}`;
+    demand(excess === undefined, `gates: ${excess?.part}`, () => `${who()}: ${excess?.text}`);
     if (concurrency === undefined) return;
     demand(this.#held(key, job, at) < concurrency, "gates: concurrency", who);
   }
@@ -152,13 +149,13 @@ export class GateLimits {
       return `${key} has the limits ${show(info?.config)}, they were ${show(config)}`;
     });
     if (config?.rate !== undefined) {
-      const level = levelOf(gate.grants, config.rate, config.burst ?? Math.max(1, config.rate), at);
+      const level = tokensLeft(config, gate.grants, at);
       demand((info?.tokens ?? 0) <= level + TOKEN_ERROR, "gates: rate", () => {
         return `${key} has ${info?.tokens} tokens after a restart, and at most ${level} are left`;
       });
     }
     for (const [i, { per }] of (config?.windows ?? []).entries()) {
-      const least = usedOf(gate.grants, at - per);
+      const least = usedAfter(gate.grants, at - per);
       demand((info?.windows[i]?.used ?? 0) >= least, "gates: window", () => {
         return `${key} knows ${info?.windows[i]?.used} in ${per} ms, and ${least} have passed`;
       });
@@ -189,46 +186,6 @@ const AS_NEW: Omit<Gate, "grants"> = {
   coolUntil: 0,
   clearedBy: -1,
 };
-
-// One grant among those of its era.
-function judgeGrant(
-  { rate, burst = Math.max(1, rate ?? 0), interval, windows = [] }: GateSettings,
-  grants: readonly Grant[],
-  index: number,
-  who: () => string,
-): void {
-  const { at, cost } = grants[index]!;
-  const before = grants.slice(0, index);
-  if (rate !== undefined) {
-    const level = levelOf(before, rate, burst, at);
-    demand(Math.min(cost, burst) <= level + TOKEN_ERROR, "gates: rate", who);
-  }
-  for (const { limit, per } of windows) {
-    const used = usedOf(before, at - per);
-    demand(used + Math.min(cost, limit) <= limit, "gates: window", who);
-  }
-  if (interval?.from !== "start") return;
-  const last = before.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  demand(at - last >= interval.every, "gates: interval", who);
-}
-
-// The most that the bucket can hold, whatever interval is looked at.
-function levelOf(grants: readonly Grant[], rate: number, burst: number, at: number): number {
-  let level = burst;
-  let taken = 0;
-  for (let i = grants.length - 1; i >= 0; i--) {
-    const grant = grants[i]!;
-    taken += Math.min(grant.cost, burst);
-    level = Math.min(level, burst + ((at - grant.at) * rate) / 1_000 - taken);
-  }
-  return level;
-}
-
-function usedOf(grants: readonly Grant[], after: number): number {
-  let used = 0;
-  for (const { at, cost } of grants) if (at > after) used += cost;
-  return used;
-}
 
 // Whether all that was set is there; what was not is at its default.
 function covers(whole: unknown, part: unknown): boolean {

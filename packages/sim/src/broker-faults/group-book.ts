@@ -1,7 +1,7 @@
 // Groups: every member ends, then the group, once.
 
 import { type GroupInfo, groupName } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import type { JobBook } from "./job-book.ts";
 import { causeOf, type KnownJob, type OpenCall } from "./known-job.ts";
 

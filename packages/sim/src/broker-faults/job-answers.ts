@@ -1,7 +1,7 @@
 // What an answer says for certain of the jobs that a call was about.
 
 import type { Added, Nack } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import {
   isHeld,
   type KnownJob,

@@ -1,6 +1,6 @@
 // What is known of every job, and what must never be seen of one: see `known-job.ts`.
 
-import { Broken, demand } from "../model/broken.ts";
+import { Broken, demand } from "../demand.ts";
 import { applyAnswer } from "./job-answers.ts";
 import { judgeDelivery, leaseOf } from "./job-delivery.ts";
 import { judgeGone, judgeSeen } from "./job-look.ts";

@@ -1,6 +1,6 @@
 // What a delivery must not be: early, too late, a second one, or one too many.
 
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import {
   earliestOf,
   isHeld,

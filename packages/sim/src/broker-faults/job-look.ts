@@ -2,7 +2,7 @@
 // at all where there was one.
 
 import { hasEnded } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import { causeOf, isHeld, isOpen, type KnownJob, type KnownJobs, redriven } from "./known-job.ts";
 import type { SeenJob } from "./record.ts";
 

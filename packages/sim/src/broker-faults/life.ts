@@ -10,15 +10,23 @@
 import { setImmediate } from "node:timers/promises";
 import type { LocalBroker } from "@sluice/broker";
 import { FileLog, type Processes } from "@sluice/log";
-import { SluiceError } from "@sluice/protocol";
-import { type Call, type CallName, DIR, type Fault, type SimDisk } from "../log-faults/sim-disk.ts";
-import { Broken, demand } from "../model/broken.ts";
-import type { Random } from "../worlds/random.ts";
+import { allQueues, SluiceError } from "@sluice/protocol";
+import { Broken, demand } from "../demand.ts";
+import { Follower } from "../facts/follower.ts";
+import { judgeRest } from "../facts/wakes.ts";
+import {
+  DIR,
+  type DiskCall,
+  type DiskCallName,
+  type Fault,
+  type SimDisk,
+} from "../log-faults/sim-disk.ts";
+import type { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
 import { observe, timeOf } from "./observe.ts";
-import type { Plan } from "./plan.ts";
+import type { FaultPlan } from "./plan.ts";
 import type { HistoryRecord, Seen } from "./record.ts";
 import { Recorder } from "./recorder.ts";
-import { SimClock } from "./sim-clock.ts";
 
 export type BrokerModule = Pick<typeof import("@sluice/broker"), "openBroker">;
 export type HowItEnds = "power" | "kill" | "close" | "error";
@@ -26,7 +34,7 @@ export type HowItEnds = "power" | "kill" | "close" | "error";
 export interface LifeParts {
   readonly module: BrokerModule;
   readonly random: Random;
-  readonly plan: Plan;
+  readonly plan: FaultPlan;
   readonly disk: SimDisk;
   readonly pid: number;
   readonly startAt: number;
@@ -36,7 +44,7 @@ export interface LifeParts {
   readonly write: (record: HistoryRecord) => void;
 }
 
-const ERRORS: readonly { calls: readonly CallName[]; code: string }[] = [
+const ERRORS: readonly { calls: readonly DiskCallName[]; code: string }[] = [
   { calls: ["sync"], code: "EIO" },
   { calls: ["write"], code: "EIO" },
   { calls: ["write", "create"], code: "ENOSPC" },
@@ -45,9 +53,12 @@ const ERRORS: readonly { calls: readonly CallName[]; code: string }[] = [
 ];
 // Turns of the event loop in which everything that needs no time must have come through.
 const TURNS_MAX = 500;
+// Timers of one moment.
+const TIMERS_MAX = 10_000;
 
 export class Life {
   readonly clock: SimClock;
+  readonly #follower = new Follower();
   readonly #of: LifeParts;
   #recorder: Recorder | undefined;
   #broker: LocalBroker | undefined;
@@ -62,7 +73,7 @@ export class Life {
   #failure: SluiceError | undefined;
   #hasToldFailure = false;
   #isFailing = false;
-  #strange: Broken | undefined;
+  #strange: unknown;
 
   constructor(parts: LifeParts) {
     this.#of = parts;
@@ -92,7 +103,7 @@ export class Life {
     const { calls: names, code } = random.pick(ERRORS);
     let left = calls;
     let hasFailed = false;
-    disk.onCall = (call: Call): Fault => {
+    disk.onCall = (call: DiskCall): Fault => {
       if (how === "close" || this.#isOver) return undefined;
       const isMeant = how !== "error" || names.includes(call.name);
       if (hasFailed) return code === "ENOSPC" && isMeant ? { error: code } : undefined;
@@ -159,8 +170,12 @@ export class Life {
       readCacheBytes: 4096,
       onTorn: () => {},
     });
+    const followed = this.#follower.listen(log, (error) => {
+      // What a process still does after its end is seen by nobody.
+      if (!this.#isOver) this.#strange ??= error;
+    });
     const broker = await module.openBroker({
-      log,
+      log: followed,
       clock: this.clock,
       segmentBytes,
       payloadMemoryBytes: random.pick([1, 1_500_000]),
@@ -225,11 +240,25 @@ export class Life {
     if (this.#strange !== undefined) throw this.#strange;
   }
 
-  async pass(ms: number): Promise<void> {
+  // After each timer the disk has so many turns, before time goes on.
+  async pass(ms: number, turns = 1): Promise<void> {
     for (let left = ms; left > 0 && !this.isOver; ) {
       left = this.clock.step(left);
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+    }
+  }
+
+  // Nothing more happens without time passing: no job may wait for nothing then.
+  async judgeRest(): Promise<void> {
+    for (let timers = 0; this.clock.isDue && !this.isOver; timers++) {
+      demand(timers < TIMERS_MAX, "hang", () => `timers never end at ${this.clock.now()}`);
+      this.clock.step(0);
       await setImmediate();
     }
+    // A step of the wall clock is noticed with the next call, and jobs fall due by it.
+    if (!this.isOver) await allQueues(this.#broker!);
+    await this.quiet();
+    if (!this.isOver) await judgeRest(this.#follower, this.#broker!, this.now());
   }
 
   // The disk as the next life finds it. After a failure it is asked whether it keeps its word.

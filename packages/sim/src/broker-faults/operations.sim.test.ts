@@ -7,9 +7,9 @@ import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
 import type { Added, Broker, Outcome } from "@sluice/protocol";
 import { DIR, SimDisk } from "../log-faults/sim-disk.ts";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
 import { bodyOf, readBody } from "./body.ts";
-import { SimClock } from "./sim-clock.ts";
 
 const SEEDS = 15;
 const LIVES = 4;

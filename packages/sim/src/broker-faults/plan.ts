@@ -2,11 +2,11 @@
 // All durations are multiples of one step, so that a real process can live through them too.
 
 import type { DedupeMode, GateSettings, QueueOptions } from "@sluice/protocol";
-import type { Random } from "../worlds/random.ts";
+import type { Random } from "../random.ts";
 import { HUGE_FROM } from "./body.ts";
 import type { JobNote } from "./record.ts";
 
-export interface Plan {
+export interface FaultPlan {
   readonly stepMs: number;
   readonly queues: readonly string[];
   readonly gates: readonly string[];
@@ -14,24 +14,28 @@ export interface Plan {
   readonly stores: readonly string[];
   // Payloads of tens of kilobytes, so that chunks are filled and paged out.
   readonly hasHuge: boolean;
+  // It lasts an hour, and its queues and gates have rarer options too.
+  readonly isHour: boolean;
 }
 
 const DEDUPE_KEYS = 8;
 const MODES: readonly DedupeMode[] = ["pending", "window", "debounce", "replace", "keepLast"];
 
-export function makePlan(random: Random, stepMs: number): Plan {
+export function makeFaultPlan(random: Random, stepMs: number, isHour = false): FaultPlan {
   return {
+    isHour,
     stepMs,
     queues: ["mail", "web", "bulk"].slice(0, random.between(1, 3)),
     gates: ["rate", "conc", "window", "spaced", "mixed"],
     lanes: ["", "a", "b", "c"],
     stores: ["one", "two"],
-    hasHuge: random.chance(0.2),
+    hasHuge: random.chance(isHour ? 0.05 : 0.2),
   };
 }
 
-export function queueOptions(random: Random, { stepMs }: Plan): QueueOptions {
+export function queueOptions(random: Random, { stepMs, isHour }: FaultPlan): QueueOptions {
   return {
+    ...(isHour ? rareOptions(random, stepMs) : {}),
     tiers: 3,
     lease: 20 * stepMs,
     capacity: { jobs: random.pick([20, 100, 1000]), delayed: random.pick([20, 1000]) },
@@ -44,7 +48,28 @@ export function queueOptions(random: Random, { stepMs }: Plan): QueueOptions {
   };
 }
 
-export function gateConfig(random: Random, gate: string, { stepMs }: Plan): GateSettings {
+function rareOptions(random: Random, stepMs: number): QueueOptions {
+  const order = random.pick(["strict", "strict", "weighted", "promote"]);
+  return {
+    tierOrder: order === "weighted" ? [1, 2, 3].map(() => random.between(1, 5)) : "strict",
+    promoteAfter: order === "promote" ? random.between(1, 60) * stepMs : null,
+    weight: random.between(1, 3),
+    fairness: random.chance(0.85),
+  };
+}
+
+export function gateLimits(random: Random, gate: string, plan: FaultPlan): GateSettings {
+  const config = plainGate(random, gate, plan);
+  if (!plan.isHour) return config;
+  const { stepMs } = plan;
+  const ladder = random.chance(0.3) ? { ladder: [stepMs / 2, 2 * stepMs, 10 * stepMs] } : {};
+  if (config.interval === undefined) return { ...config, ...ladder };
+  const from = random.pick(["start", "end"] as const);
+  const factors = random.chance(0.4) ? { factors: [0.1, 0.5, 1], floor: 30 } : {};
+  return { interval: { every: config.interval.every, from, ...factors }, ...ladder };
+}
+
+function plainGate(random: Random, gate: string, { stepMs }: FaultPlan): GateSettings {
   const rate = { rate: random.pick([0.5, 1, 3]) * (1_000 / stepMs), burst: random.between(2, 5) };
   const windows = [{ limit: random.between(3, 8), per: random.between(2, 30) * stepMs }];
   switch (gate) {
@@ -63,11 +88,11 @@ export function gateConfig(random: Random, gate: string, { stepMs }: Plan): Gate
 
 export class JobMaker {
   readonly #random: Random;
-  readonly #plan: Plan;
+  readonly #plan: FaultPlan;
   #numbers: number;
   #groups: number;
 
-  constructor(random: Random, plan: Plan, firstNumber: number) {
+  constructor(random: Random, plan: FaultPlan, firstNumber: number) {
     this.#random = random;
     this.#plan = plan;
     this.#numbers = firstNumber;

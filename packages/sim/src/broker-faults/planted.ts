@@ -1,13 +1,15 @@
-// Bugs to plant into a copy of the broker: the worlds must find each of them, or they are blind.
+// Bugs to plant into a copy of the broker, or of the engine below it: the worlds must find each of
+// them, or they are blind.
 
-import type { PlantedBrokerBug } from "./plant.ts";
+import type { SeededBug } from "../plant.ts";
+import { PLANTED_IN_ENGINE } from "../worlds/planted-engine.ts";
 
-export interface Planted extends PlantedBrokerBug {
-  // Where the search begins: a seed that has found the bug before, so that a run is short.
-  readonly seed: number;
+export interface BrokerBug extends SeededBug {
+  // It shows in a world that lasts so long.
+  readonly hours?: number;
 }
 
-export const PLANTED: Readonly<Record<string, Planted>> = {
+export const PLANTED: Readonly<Record<string, BrokerBug>> = {
   "calls are answered before they are durable": {
     file: "journal.ts",
     within: "  durable(): Promise<void> {",
@@ -86,5 +88,33 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     find: "this.feed.tell(",
     put: "void (",
     seed: 3,
+  },
+  // In the engine below it: what the follower of its facts sees, and what a restart shows.
+  "a restart refills the bucket": {
+    in: "@sluice/engine",
+    file: "gates/gate-state.ts",
+    within: "load(save: GateSave",
+    find: "this.bucket?.load(save.bucket, now)",
+    put: "void 0",
+    hours: 1,
+    seed: 4,
+  },
+  "a release does not look at its gate": {
+    in: "@sluice/engine",
+    ...PLANTED_IN_ENGINE["a release does not look at its gate"]!,
+    hours: 1,
+    seed: 1,
+  },
+  "some lanes are not charged": {
+    in: "@sluice/engine",
+    ...PLANTED_IN_ENGINE["some lanes are not charged"]!,
+    hours: 1,
+    seed: 1,
+  },
+  "a retried job goes to the front": {
+    in: "@sluice/engine",
+    ...PLANTED_IN_ENGINE["a retried job goes to the front"]!,
+    hours: 1,
+    seed: 2,
   },
 };

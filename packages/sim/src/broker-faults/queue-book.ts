@@ -1,11 +1,11 @@
 // Counters: what a queue says of itself is what a list of its jobs and the history say.
 
 import { type Added, hasEnded, type JobState } from "@sluice/protocol";
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import type { KnownJob, OpenCall } from "./known-job.ts";
 import type { ItemAnswer, Seen } from "./record.ts";
 
-interface Counts {
+interface QueueCounts {
   added: number;
   finished: number;
   dispatched: number;
@@ -15,7 +15,7 @@ interface Counts {
 }
 
 export class QueueBook {
-  readonly #counts = new Map<string, Counts>();
+  readonly #counts = new Map<string, QueueCounts>();
   // Deleted, or perhaps: nothing is known until the name is used anew.
   readonly #unknown = new Set<string>();
 
@@ -83,7 +83,7 @@ export class QueueBook {
     });
   }
 
-  #of(queue: string): Counts {
+  #of(queue: string): QueueCounts {
     let counts = this.#counts.get(queue);
     if (counts === undefined) {
       counts = { added: 0, finished: 0, dispatched: 0, mayBeAdded: 0, mayBeFinished: 0 };

@@ -1,17 +1,18 @@
 // What a run prints: what broke, how to see it again, and the sums over many worlds.
 
-import type { Counts } from "../run/threads.ts";
-import type { WorldEnd } from "./world.ts";
+import type { Counts } from "../threads.ts";
+import type { BrokerWorldEnd } from "./world.ts";
 
 const LINE_CHARS = 300;
 const LINES = 12;
 
-export function reportFailure({ seed, failure, last }: WorldEnd): string {
+export function reportBrokerWorld({ seed, hours, failure, last }: BrokerWorldEnd): string {
+  const length = hours === 0 ? "" : ` --hours ${hours}`;
   return [
-    `broker faults, seed ${seed}, broke a promise:`,
+    `broker faults, seed ${seed}${length}, broke a promise:`,
     `  ${failure}`,
     ...last.slice(-LINES).map((line) => `    ${line.slice(0, LINE_CHARS)}`),
-    `run it again with: node packages/sim/src/broker-faults/main.ts --seed ${seed}`,
+    `run it again with: npm run faults -- --seed ${seed}${length}`,
   ].join("\n");
 }
 
@@ -27,9 +28,10 @@ export class Summary {
     return this.counts.broken ?? 0;
   }
 
-  add({ failure, totals, idle }: WorldEnd): void {
+  add({ failure, totals, idle, simulatedMs }: BrokerWorldEnd): void {
     const { counts } = this;
-    const sums = { seeds: 1, broken: failure === undefined ? 0 : 1, idleMs: idle.sumMs };
+    const broken = failure === undefined ? 0 : 1;
+    const sums = { seeds: 1, broken, idleMs: idle.sumMs, simulatedMs };
     for (const [name, count] of Object.entries({ ...sums, ...totals })) {
       counts[name] = (counts[name] ?? 0) + count;
     }
@@ -38,8 +40,10 @@ export class Summary {
 
   toString(): string {
     const { seeds, restarts, adds, deliveries, acks, idleMs, longestIdleMs } = this.counts;
+    const hours = ((this.counts.simulatedMs ?? 0) / 3_600_000).toFixed(1);
     return (
-      `${seeds} seeds, ${restarts} restarts, ${adds} confirmed adds, ${deliveries} deliveries, ` +
+      `${seeds} seeds, ${hours} simulated hours, ${restarts} restarts, ` +
+      `${adds} confirmed adds, ${deliveries} deliveries, ` +
       `${acks} acks; places idled for ${idleMs} ms, at most ${longestIdleMs} ms at a time; ` +
       `${this.broken} broken`
     );

@@ -1,4 +1,4 @@
-import { readSeeds } from "../saved/seeds.ts";
+import { readSeeds } from "../saved-seeds.ts";
 
 export function savedSeeds(): number[] {
   return readSeeds("broker.txt");

@@ -1,7 +1,7 @@
 // Stores: an answered write is there after every restart, one without an answer as a whole or not
 // at all, and none without those before it.
 
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import type { OpenCall } from "./known-job.ts";
 import type { ItemAnswer, Seen } from "./record.ts";
 

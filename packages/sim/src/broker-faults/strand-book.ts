@@ -1,7 +1,7 @@
 // The order inside a strand: jobs that nobody has failed, delayed or given back go out in the order
 // in which they came.
 
-import { demand } from "../model/broken.ts";
+import { demand } from "../demand.ts";
 import type { KnownJob } from "./known-job.ts";
 import type { Delivered } from "./record.ts";
 
@@ -19,7 +19,9 @@ export class StrandBook {
 
   granted(job: KnownJob, { id, queue, tier }: Delivered, at: number, to: string): void {
     if (!isPlain(job) || queue !== job.home) return;
-    const { fairnessKey = "", gates = [] } = job.note;
+    const { fairnessKey = "", gates = [], priority = tier } = job.note;
+    // It was promoted, or there was no room in its own tier.
+    if (tier !== priority) return;
     const name = JSON.stringify([queue, tier, fairnessKey, [...gates].sort()]);
     const strand = this.#strands.get(name) ?? { at, before: "", last: "", lastTo: new Map() };
     this.#strands.set(name, strand);

@@ -2,8 +2,8 @@
 // random.
 
 import type { Consumer, Nack } from "@sluice/protocol";
-import type { Random } from "../worlds/random.ts";
-import { gateConfig, type JobMaker, type Plan, queueOptions } from "./plan.ts";
+import type { Random } from "../random.ts";
+import { type FaultPlan, gateLimits, type JobMaker, queueOptions } from "./plan.ts";
 import { type Delivered, OWN_WORKER, type PortCall } from "./record.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -19,7 +19,7 @@ const IDS_MAX = 200;
 
 export interface WorkloadParts {
   readonly random: Random;
-  readonly plan: Plan;
+  readonly plan: FaultPlan;
   readonly jobs: JobMaker;
   readonly memory: Memory;
   readonly recorder: Recorder;
@@ -45,7 +45,7 @@ export class Workload {
       await this.#call({ call: "setQueue", queue, options: queueOptions(random, plan) });
     }
     for (const gate of plan.gates) {
-      await this.#call({ call: "setGate", gate, config: gateConfig(random, gate, plan) });
+      await this.#call({ call: "setGate", gate, config: gateLimits(random, gate, plan) });
     }
   }
 
@@ -105,7 +105,7 @@ export class Workload {
   async crowd(): Promise<void> {
     const { random, plan, jobs, wall } = this.#of;
     for (const gate of plan.gates) {
-      const config = gate === "conc" ? { concurrency: 2 } : gateConfig(random, gate, plan);
+      const config = gate === "conc" ? { concurrency: 2 } : gateLimits(random, gate, plan);
       await this.#call({ call: "setGate", gate, config });
     }
     for (const queue of plan.queues) {
@@ -123,6 +123,11 @@ export class Workload {
     const first = this.#of.memory.held.shift();
     if (first !== undefined) void this.#call({ call: "ack", leases: [first.lease] });
     for (const consumer of this.#consumers) consumer.addCredits(1);
+  }
+
+  // A job whose worker does not answer: somebody else may, some time later.
+  leave(job: Delivered): void {
+    this.#take([job]);
   }
 
   #take(jobs: readonly Delivered[]): void {
@@ -263,7 +268,7 @@ export class Workload {
       delete: 1,
     });
     if (act === "gate") {
-      void this.#call({ call: "setGate", gate, config: gateConfig(random, gate, plan) });
+      void this.#call({ call: "setGate", gate, config: gateLimits(random, gate, plan) });
     } else if (act === "cool") {
       const ms = random.between(1, 10) * plan.stepMs;
       void this.#call({ call: "cooldown", gate, ms });

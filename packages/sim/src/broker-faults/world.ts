@@ -1,30 +1,36 @@
 // One seed: several lives of a broker on one disk, each ended in its own way, and a last one in
-// which everything is healthy and all that is left is done.
+// which everything is healthy and all that is left is done. A world lasts minutes, or an hour with
+// workers that do their jobs by the clock.
 
 import { setImmediate } from "node:timers/promises";
 import * as module from "@sluice/broker";
 import { allQueues, type QueueInfo } from "@sluice/protocol";
+import { Broken, demand } from "../demand.ts";
 import { SimDisk } from "../log-faults/sim-disk.ts";
-import { Broken, demand } from "../model/broken.ts";
 import type { IdleTotals } from "../model/idle-books.ts";
-import { Trace } from "../run/trace.ts";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
+import { Trace } from "../trace.ts";
 import { Checker, type Totals } from "./checker.ts";
 import { Guard } from "./guard.ts";
 import { type BrokerModule, type HowItEnds, Life } from "./life.ts";
-import { JobMaker, makePlan, type Plan, queueOptions } from "./plan.ts";
-import type { HistoryRecord } from "./record.ts";
+import { type FaultPlan, JobMaker, makeFaultPlan, queueOptions } from "./plan.ts";
+import type { Delivered, HistoryRecord } from "./record.ts";
 import { slowWork } from "./slow-work.ts";
+import { Workers } from "./workers.ts";
 import { type Memory, Workload } from "./workload.ts";
 
-export interface WorldOptions {
+export interface BrokerWorldOptions {
   readonly seed: number;
+  // How long it lasts; absent: as long as its steps take, which is minutes.
+  readonly hours?: number | undefined;
   readonly module?: BrokerModule;
   readonly print?: ((line: string) => void) | undefined;
 }
 
-export interface WorldEnd {
+export interface BrokerWorldEnd {
   readonly seed: number;
+  readonly hours: number;
+  readonly simulatedMs: number;
   readonly hash: string;
   readonly totals: Totals;
   readonly idle: IdleTotals;
@@ -38,12 +44,18 @@ const HOUR_MS = 3_600_000;
 const STEPS_MAX = 90;
 // What of the disk's calls a life may see before it ends.
 const CALLS_MAX = 400;
+const HOUR_CALLS_MAX = 4_000;
+// A segment is so much larger in an hour: cleaning would take most of the time of a run.
+const HOUR_UNIT_BYTES = 8 * 1024;
+const PAUSES_MS = [0, 100, 3 * STEP_MS, 30 * STEP_MS, 120 * STEP_MS];
+// In an hour a disk is fast beside a lease: what is leased is delivered before it runs out.
+const HOUR_TURNS = 8;
 const DRAIN_ROUNDS = 120;
 // A group waits so long for members whose add has died with its caller.
 const GROUP_HELD_MS = 60_000;
 
-export async function runWorld(options: WorldOptions): Promise<WorldEnd> {
-  const world = new World(options);
+export async function runBrokerWorld(options: BrokerWorldOptions): Promise<BrokerWorldEnd> {
+  const world = new BrokerWorld(options);
   const guard = new Guard();
   let failure: string | undefined;
   try {
@@ -55,41 +67,50 @@ export async function runWorld(options: WorldOptions): Promise<WorldEnd> {
   await setImmediate();
   const ended = guard.end();
   failure ??= ended;
-  const { trace, checker } = world;
+  const { trace, checker, idle, passedMs: simulatedMs } = world;
+  const { seed, hours = 0 } = options;
   const { hash } = trace;
   const { totals } = checker;
-  return { seed: options.seed, hash, totals, idle: world.idle, failure, last: trace.last() };
+  return { seed, hours, simulatedMs, hash, totals, idle, failure, last: trace.last() };
 }
 
-class World {
+class BrokerWorld {
   readonly checker = new Checker();
   idle: IdleTotals = { longestMs: 0, sumMs: 0 };
+  // By the clock that never steps.
+  passedMs = 0;
   readonly trace: Trace;
   readonly #module: BrokerModule;
   readonly #random: Random;
-  readonly #plan: Plan;
+  readonly #plan: FaultPlan;
   readonly #jobs: JobMaker;
   readonly #memory: Memory = { held: [], ids: [] };
   readonly #segmentBytes: number;
+  // 0: as long as its steps take.
+  readonly #lengthMs: number;
   #disk: SimDisk;
   #pid = 1;
   #clockAt = START_AT;
   #calls = 0;
   #failure: unknown;
 
-  constructor({ seed, module: planted = module, print }: WorldOptions) {
+  constructor(options: BrokerWorldOptions) {
+    const { seed, module: planted = module, print, hours = 0 } = options;
+    const isHour = hours > 0;
     this.trace = new Trace(print);
+    this.#lengthMs = hours * HOUR_MS;
     this.#module = planted;
     this.#random = new Random(seed);
-    this.#plan = makePlan(this.#random, STEP_MS);
+    this.#plan = makeFaultPlan(this.#random, STEP_MS, isHour);
     this.#jobs = new JobMaker(this.#random, this.#plan, 1);
-    this.#segmentBytes = this.#random.pick([4, 16, 64]) * 1024;
+    this.#segmentBytes = this.#random.pick([4, 16, 64]) * (isHour ? HOUR_UNIT_BYTES : 1024);
     this.#disk = new SimDisk(this.#random);
   }
 
   async play(): Promise<void> {
     const lives = this.#random.between(2, 5);
-    for (let left = lives; left > 0; left--) await this.#live(left === lives);
+    for (let left = lives; left > 0; left--) await this.#live(left === lives, left);
+    while (this.passedMs < this.#lengthMs) await this.#live(false, 1);
     await this.#drain();
   }
 
@@ -132,13 +153,45 @@ class World {
     });
   }
 
-  async #live(isFirst: boolean): Promise<void> {
+  async #live(isFirst: boolean, left: number): Promise<void> {
     const random = this.#random;
     const how = random.weighted<HowItEnds>({ power: 4, kill: 2, close: 2, error: 3 });
     const life = this.#life();
-    life.meetFate(how, random.below(isFirst ? CALLS_MAX : CALLS_MAX / random.pick([1, 2, 10])));
-    if (await life.open()) await this.#work(life, isFirst || random.chance(0.3));
+    const callsMax = this.#lengthMs === 0 ? CALLS_MAX : HOUR_CALLS_MAX;
+    life.meetFate(how, random.below(isFirst ? callsMax : callsMax / random.pick([1, 2, 10])));
+    const since = life.clock.now();
+    if (await life.open()) {
+      const opens = isFirst || random.chance(0.3);
+      if (this.#lengthMs === 0) await this.#work(life, opens);
+      else await this.#workFor(life, opens, (this.#lengthMs - this.passedMs) / left);
+    }
+    this.passedMs += life.clock.now() - since;
     await this.#end(life, how);
+  }
+
+  // So much of an hour: calls in bursts and with long pauses between, while workers work.
+  async #workFor(life: Life, opens: boolean, ms: number): Promise<void> {
+    const random = this.#random;
+    const { clock, recorder } = life;
+    const workload = this.#workload(life);
+    const until = clock.now() + ms;
+    if (opens) await life.within(workload.open(), "the first calls");
+    if (life.isOver) return;
+    const leave = (job: Delivered): void => workload.leave(job);
+    const workers = new Workers({ random, plan: this.#plan, recorder, clock, leave });
+    for (const queue of this.#plan.queues) {
+      for (let left = random.between(1, 3); left > 0; left--) void workers.hire(queue);
+    }
+    while (clock.now() < until && !life.isOver) {
+      for (let calls = random.pick([1, 1, 3, 10]); calls > 0; calls--) workload.step();
+      await life.pause();
+      await life.quiet();
+      await life.pass(random.pick(PAUSES_MS), HOUR_TURNS);
+      if (random.chance(0.03)) life.stepWall(random.between(-3600, 3600) * STEP_MS);
+      if (random.chance(0.1)) void workers.hire(random.pick(this.#plan.queues));
+      if (!life.isOver) await life.judgeRest();
+      this.#check();
+    }
   }
 
   async #work(life: Life, opens: boolean): Promise<void> {
@@ -200,6 +253,7 @@ class World {
       }
       await life.pass(2 * STEP_MS);
       workload.drain();
+      await life.judgeRest();
       this.#check();
       if ((await queuesOf(life, isBusy)).length === 0) break;
     }

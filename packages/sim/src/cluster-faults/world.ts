@@ -9,10 +9,11 @@ import {
   MemoryDirectory,
 } from "@sluice/cluster";
 import type { Broker, Consumer, LeasedJob, NewJob, QueueInfo, SluiceError } from "@sluice/protocol";
-import { SimClock } from "../broker-faults/sim-clock.ts";
-import { History } from "../stream-faults/history.ts";
+import { type FaultWorld, Passing, settle } from "../fault-world.ts";
+import { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
+import { ClientHistory } from "../stream-faults/client-history.ts";
 import { SimNet } from "../stream-faults/sim-net.ts";
-import { Random } from "../worlds/random.ts";
 import { Hosts } from "./hosts.ts";
 
 const START = 1_700_000_000_000;
@@ -43,17 +44,18 @@ export interface ClusterWorldOptions {
   readonly code?: ClusterCode;
 }
 
-export async function runClusterWorld(options: ClusterWorldOptions): Promise<History> {
-  const world = new World(options);
+export async function runClusterWorld(options: ClusterWorldOptions): Promise<ClientHistory> {
+  const world = new ClusterWorld(options);
   await world.open();
   await world.run();
   return world.history;
 }
 
-class World {
-  readonly history: History;
+class ClusterWorld implements FaultWorld {
+  readonly history: ClientHistory;
   readonly #random: Random;
   readonly #clock = new SimClock(START);
+  readonly time = new Passing(this.#clock, TURNS);
   readonly #directory = new MemoryDirectory(PARTITIONS);
   readonly #code: ClusterCode;
   readonly #served: AnyPartitions;
@@ -69,7 +71,7 @@ class World {
   constructor({ seed, code }: ClusterWorldOptions) {
     this.#random = new Random(seed);
     this.#code = code ?? { ClusterRouter: AnyRouter, LocalPartitions: AnyPartitions };
-    this.history = new History(seed);
+    this.history = new ClientHistory(seed);
     this.#served = this.#partitions(undefined);
     this.#hosts = new Hosts(this.#clock, this.#served, PARTITIONS);
     this.#nets = Array.from(
@@ -99,11 +101,11 @@ class World {
     }
     const [first] = this.#routers;
     for (const [queue, options] of Object.entries(QUEUES)) {
-      await this.#during(first!.setQueue(queue, { ...QUEUE, ...options }));
+      await this.time.during(first!.setQueue(queue, { ...QUEUE, ...options }));
     }
     for (const [i, router] of this.#routers.entries()) {
       for (const queue of Object.keys(QUEUES)) {
-        await this.#during(this.#consume(router, queue, `${queue}-${i}`));
+        await this.time.during(this.#consume(router, queue, `${queue}-${i}`));
       }
     }
   }
@@ -112,30 +114,38 @@ class World {
     for (let step = 0; step < STEPS; step++) {
       for (const router of this.#routers) this.#add(router);
       if (this.#random.chance(0.5)) this.#poll(this.#random.pick(this.#routers));
-      await this.#pass(this.#random.between(0, 80));
+      await this.time.pass(this.#random.between(0, 80));
       await this.#disturb();
-      await this.#pass(this.#random.between(1, STEP_MS));
+      await this.time.pass(this.#random.between(1, STEP_MS));
     }
+    await settle(this, STEP_MS, QUIET_STEPS_MAX);
+  }
+
+  async heal(): Promise<void> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       if (!this.#hosts.isUp(partition)) await this.#hosts.open(partition);
     }
-    for (let step = 0; step < QUIET_STEPS_MAX && !this.#isSettled; step++) {
-      await this.#pass(STEP_MS);
-    }
-    await this.#judge();
-    for (const router of this.#routers) await this.#during(router.close());
-    await this.#hosts.close();
+  }
+
+  async isSettled(): Promise<boolean> {
+    return this.#isSettled;
   }
 
   get #isSettled(): boolean {
     return this.history.isSettled && this.#waitingGroups === 0;
   }
 
-  async #judge(): Promise<void> {
+  async close(): Promise<void> {
+    for (const router of this.#routers) await this.time.during(router.close());
+    await this.#hosts.close();
+  }
+
+  async judge(): Promise<void> {
     if (this.#waitingGroups > 0) this.history.fail(`${this.#waitingGroups} groups never ended`);
     const [first] = this.#routers;
     const stats: QueueInfo[] = [];
-    for (const queue of Object.keys(QUEUES)) stats.push(await this.#during(first!.queue(queue)));
+    for (const queue of Object.keys(QUEUES))
+      stats.push(await this.time.during(first!.queue(queue)));
     const sum = (field: "added" | "waiting" | "running" | "delayed"): number =>
       stats.reduce((total, info) => total + info.stats[field], 0);
     this.history.judge({
@@ -275,28 +285,4 @@ class World {
       (error) => this.history.fail(`an ack was refused: ${error}`),
     );
   }
-
-  async #pass(ms: number): Promise<void> {
-    let left = ms;
-    await turns();
-    while (left > 0) {
-      left = this.#clock.step(left);
-      await turns();
-    }
-  }
-
-  // Lets time pass until a call is answered.
-  async #during<T>(call: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = (): void => {
-      isDone = true;
-    };
-    call.then(done, done);
-    for (let i = 0; i < QUIET_STEPS_MAX && !isDone; i++) await this.#pass(10);
-    return call;
-  }
-}
-
-async function turns(): Promise<void> {
-  for (let i = 0; i < TURNS; i++) await new Promise(setImmediate);
 }

@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { Checker } from "../broker-faults/checker.ts";
 import type { HistoryRecord } from "../broker-faults/record.ts";
 import type { Memory } from "../broker-faults/workload.ts";
-import { Broken } from "../model/broken.ts";
-import { Random } from "../worlds/random.ts";
+import { Broken } from "../demand.ts";
+import { Random } from "../random.ts";
 import { drain } from "./drain.ts";
 import type { Start } from "./start.ts";
 

@@ -6,10 +6,10 @@ import { FileLog } from "@sluice/log";
 import { allQueues, type Broker, type QueueInfo, SystemClock } from "@sluice/protocol";
 import type { Checker } from "../broker-faults/checker.ts";
 import { observe } from "../broker-faults/observe.ts";
-import { JobMaker, makePlan } from "../broker-faults/plan.ts";
+import { JobMaker, makeFaultPlan } from "../broker-faults/plan.ts";
 import { Recorder } from "../broker-faults/recorder.ts";
 import { type Memory, Workload } from "../broker-faults/workload.ts";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
 import { SEGMENT_BYTES, STEP_MS } from "./start.ts";
 
 const ROUNDS_MAX = 200;
@@ -22,7 +22,7 @@ export async function drain(
   planSeed: number,
 ): Promise<void> {
   const random = new Random(planSeed);
-  const plan = makePlan(random, STEP_MS);
+  const plan = makeFaultPlan(random, STEP_MS);
   const clock = new SystemClock();
   const clockAt = clock.now();
   const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES, onTorn: () => {} });

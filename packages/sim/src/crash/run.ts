@@ -1,6 +1,6 @@
 // So many cycles, and one line about them.
 
-import { Broken } from "../model/broken.ts";
+import { Broken } from "../demand.ts";
 import { Cycles } from "./cycles.ts";
 
 export interface CyclesEnd {

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import type { Processes } from "@sluice/log";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
 import type { LogModule } from "./life.ts";
 import { DIR, fileIn, SimDisk } from "./sim-disk.ts";
 

@@ -3,31 +3,32 @@
 
 import assert from "node:assert/strict";
 import type { FileLog } from "@sluice/log";
-import { Random } from "../worlds/random.ts";
-import { type LogModule, Story } from "./life.ts";
-import { type Call, type CallName, type Fault, SimDisk } from "./sim-disk.ts";
+import { Random } from "../random.ts";
+import { type LogModule, LogStory } from "./life.ts";
+import { type DiskCall, type DiskCallName, type Fault, SimDisk } from "./sim-disk.ts";
 
 const STEPS = 45;
 
 // By name, which calls fail and how. A short write is no error: the rest is written again.
-const FAULTS: Record<string, { calls: readonly CallName[]; fault: Fault; isLasting: boolean }> = {
-  "EIO of a sync": { calls: ["sync"], fault: { error: "EIO" }, isLasting: false },
-  "EIO of a write": { calls: ["write"], fault: { error: "EIO" }, isLasting: false },
-  "EIO of a directory sync": { calls: ["syncDir"], fault: { error: "EIO" }, isLasting: false },
-  "EIO of an unlink": { calls: ["unlink"], fault: { error: "EIO" }, isLasting: false },
-  "a full disk": {
-    calls: ["write", "create", "link"],
-    fault: { error: "ENOSPC" },
-    isLasting: true,
-  },
-  "a short write": { calls: ["write"], fault: { bytes: 7 }, isLasting: false },
-  "a write of nothing": { calls: ["write"], fault: { bytes: 0 }, isLasting: false },
-};
+const FAULTS: Record<string, { calls: readonly DiskCallName[]; fault: Fault; isLasting: boolean }> =
+  {
+    "EIO of a sync": { calls: ["sync"], fault: { error: "EIO" }, isLasting: false },
+    "EIO of a write": { calls: ["write"], fault: { error: "EIO" }, isLasting: false },
+    "EIO of a directory sync": { calls: ["syncDir"], fault: { error: "EIO" }, isLasting: false },
+    "EIO of an unlink": { calls: ["unlink"], fault: { error: "EIO" }, isLasting: false },
+    "a full disk": {
+      calls: ["write", "create", "link"],
+      fault: { error: "ENOSPC" },
+      isLasting: true,
+    },
+    "a short write": { calls: ["write"], fault: { bytes: 7 }, isLasting: false },
+    "a write of nothing": { calls: ["write"], fault: { bytes: 0 }, isLasting: false },
+  };
 
 export async function failOnce(module: LogModule, seed: number): Promise<void> {
   const random = new Random(seed);
   const name = random.pick(Object.keys(FAULTS));
-  const story = new Story(module, random, "fsync");
+  const story = new LogStory(module, random, "fsync");
   const disk = new SimDisk(random);
   try {
     // The first life makes a log that is worth opening.
@@ -44,7 +45,7 @@ export async function failOnce(module: LogModule, seed: number): Promise<void> {
 }
 
 async function liveUntilError(
-  story: Story,
+  story: LogStory,
   disk: SimDisk,
   random: Random,
   name: string,
@@ -82,7 +83,7 @@ async function liveUntilError(
 }
 
 // After an error the log may read, close its files and empty its lock, and nothing else.
-function isChange({ name, path }: Call): boolean {
+function isChange({ name, path }: DiskCall): boolean {
   const isRead = name === "read" || name === "list" || name === "open" || name === "size";
   return !isRead && !path.includes("/lock.");
 }

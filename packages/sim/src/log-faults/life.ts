@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { Durability, FileLog, Position, Processes } from "@sluice/log";
-import type { Random } from "../worlds/random.ts";
+import type { Random } from "../random.ts";
 import { DIR, type SimDisk } from "./sim-disk.ts";
 
 export type LogModule = typeof import("@sluice/log");
@@ -18,7 +18,7 @@ interface Known {
   position: Position;
 }
 
-export class Story {
+export class LogStory {
   readonly #module: LogModule;
   readonly #random: Random;
   // All that may be in the log, in order; positions are -1 while they are not known.

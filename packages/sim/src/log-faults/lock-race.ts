@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Processes } from "@sluice/log";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
 import type { LogModule } from "./life.ts";
 import { DIR, SimDisk } from "./sim-disk.ts";
 

@@ -2,17 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plant } from "../plant.ts";
 import { damageOnce, makeHealthy } from "./damage.ts";
 import { failOnce } from "./io-errors.ts";
 import type { LogModule } from "./life.ts";
 import { raceForLock } from "./lock-race.ts";
-import { plantLog } from "./plant.ts";
-import { PLANTED, type Planted } from "./planted.ts";
+import { type LogBug, PLANTED } from "./planted.ts";
 import { losePower } from "./power-loss.ts";
 
 const SEEDS_MAX = 200;
 
-const HUNTS: Record<Planted["shownBy"], (module: LogModule, seed: number) => Promise<unknown>> = {
+const HUNTS: Record<LogBug["shownBy"], (module: LogModule, seed: number) => Promise<unknown>> = {
   powerLoss: losePower,
   ioErrors: failOnce,
   // Another seed for the harm: else it is drawn by the same luck as what is harmed.
@@ -22,7 +22,7 @@ const HUNTS: Record<Planted["shownBy"], (module: LogModule, seed: number) => Pro
 
 for (const [name, bug] of Object.entries(PLANTED)) {
   test(`the faults show that ${name}`, async (t) => {
-    const module = await plantLog(bug);
+    const module = await plant<LogModule>("@sluice/log", bug);
     for (let seed = 1; seed <= SEEDS_MAX; seed++) {
       try {
         await HUNTS[bug.shownBy](module, seed);

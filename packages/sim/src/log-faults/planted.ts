@@ -1,12 +1,12 @@
 // Bugs for the harness to find, each with the kind of fault that shows it.
 
-import type { PlantedLogBug } from "./plant.ts";
+import type { PlantedBug } from "../plant.ts";
 
-export interface Planted extends PlantedLogBug {
+export interface LogBug extends PlantedBug {
   readonly shownBy: "powerLoss" | "ioErrors" | "damage" | "lockRace";
 }
 
-export const PLANTED: Record<string, Planted> = {
+export const PLANTED: Record<string, LogBug> = {
   "a frame is not synced": {
     shownBy: "powerLoss",
     file: "writer.ts",
@@ -52,7 +52,7 @@ export const PLANTED: Record<string, Planted> = {
   "the writing goes on after a failed sync": {
     shownBy: "ioErrors",
     file: "writer.ts",
-    within: "#fail(error",
+    within: "  #fail(error: SluiceError",
     find: "this.#error ??= error;",
     put: "",
   },

@@ -1,7 +1,7 @@
 // Lives that end with a power loss, one after the other on the same disk.
 
-import { Random } from "../worlds/random.ts";
-import { type LogModule, Story } from "./life.ts";
+import { Random } from "../random.ts";
+import { type LogModule, LogStory } from "./life.ts";
 import { SimDisk } from "./sim-disk.ts";
 
 const LIVES = 5;
@@ -11,7 +11,7 @@ const CALLS_MAX = 220;
 // Answers how many images were opened. Throws what the log did wrong, with the seed.
 export async function losePower(module: LogModule, seed: number): Promise<number> {
   const random = new Random(seed);
-  const story = new Story(module, random, seed % 5 === 0 ? "os" : "fsync");
+  const story = new LogStory(module, random, seed % 5 === 0 ? "os" : "fsync");
   let disk = new SimDisk(random);
   try {
     for (let life = 0; life < LIVES; life++) {
@@ -26,7 +26,7 @@ export async function losePower(module: LogModule, seed: number): Promise<number
   }
 }
 
-async function liveUntilCrash(story: Story, disk: SimDisk, random: Random): Promise<SimDisk> {
+async function liveUntilCrash(story: LogStory, disk: SimDisk, random: Random): Promise<SimDisk> {
   const lastCall = disk.calls + random.below(CALLS_MAX);
   let after: SimDisk | undefined;
   const crashed = new Promise<void>((resolve) => {

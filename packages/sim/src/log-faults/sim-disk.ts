@@ -6,11 +6,11 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Disk, DiskFile, OpenMode } from "@sluice/log/disk";
-import type { Random } from "../worlds/random.ts";
+import type { Random } from "../random.ts";
 
 const SECTOR_BYTES = 512;
 
-export type CallName =
+export type DiskCallName =
   | "list"
   | "open"
   | "create"
@@ -24,8 +24,8 @@ export type CallName =
   | "truncate"
   | "size";
 
-export interface Call {
-  readonly name: CallName;
+export interface DiskCall {
+  readonly name: DiskCallName;
   readonly path: string;
   // How many calls came before, of any kind.
   readonly count: number;
@@ -77,7 +77,7 @@ class Content {
 }
 
 export class SimDisk implements Disk {
-  onCall: (call: Call) => Fault = () => undefined;
+  onCall: (call: DiskCall) => Fault = () => undefined;
   calls = 0;
   // How many of the calls take very long.
   stalls = 0;
@@ -279,7 +279,7 @@ export class SimDisk implements Disk {
   }
 
   // Takes a while, so that calls overtake each other; then acts at one moment.
-  async #call<T>(name: CallName, path: string, act: (limit: number) => T): Promise<T> {
+  async #call<T>(name: DiskCallName, path: string, act: (limit: number) => T): Promise<T> {
     const fault = this.onCall({ name, path, count: this.calls++ });
     const most = this.stalls > 0 && this.#random.chance(this.stalls) ? 1000 : 3;
     for (let pause = this.#random.below(most); pause >= 0; pause--) await undefined;

@@ -1,7 +1,7 @@
 // Adding a job: refusals, dedupe, capacity, admission; then the new job.
 
 import type { AddResult, JobSpec } from "@sluice/engine";
-import { Broken, demand, equal } from "./broken.ts";
+import { Broken, demand, equal } from "../demand.ts";
 import { isDuplicate } from "./dedupe.ts";
 import { gateSet, type ModelJob, pathOf } from "./job.ts";
 import type { Model } from "./model.ts";

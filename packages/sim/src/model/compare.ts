@@ -1,7 +1,7 @@
 // After every call: does the engine say of everything what the model says?
 
 import type { GateStats, JobView, QueueStats } from "@sluice/engine";
-import { Broken, demand, equal } from "./broken.ts";
+import { Broken, demand, equal } from "../demand.ts";
 import type { ModelGate } from "./gate.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";

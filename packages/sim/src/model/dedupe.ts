@@ -1,7 +1,7 @@
 // What a key that is held makes of an add.
 
 import type { AddResult, JobSpec } from "@sluice/engine";
-import { Broken, equal } from "./broken.ts";
+import { Broken, equal } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";

@@ -1,7 +1,7 @@
 // The latest payload of `keepLast`: what runs when the job that it waited for has ended.
 
+import { Broken } from "../demand.ts";
 import { enlist, holdKey, newJob } from "./add.ts";
-import { Broken } from "./broken.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 

@@ -1,7 +1,7 @@
 // What operators do: queues, workers, gates, purges, retries by hand and redrives.
 
 import type { GateConfig } from "@sluice/engine";
-import { equal } from "./broken.ts";
+import { equal } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";

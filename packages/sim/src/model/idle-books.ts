@@ -5,7 +5,7 @@
 
 import type { GateConfig } from "@sluice/engine";
 import type { GateSettings } from "@sluice/protocol";
-import { demand } from "./broken.ts";
+import { demand } from "../demand.ts";
 
 const IDLE_MS = 1_000;
 const RULE = "i: places do not idle";

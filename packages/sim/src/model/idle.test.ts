@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
 import { letterQueueConfig } from "@sluice/protocol";
-import { World } from "../worlds/world.ts";
-import { Broken } from "./broken.ts";
+import { Broken } from "../demand.ts";
+import { EngineWorld } from "../worlds/world.ts";
 
 /** A world with a place that is free and a job that waits for it; the engine never hands it out. */
-function stuck(): World {
+function stuck(): EngineWorld {
   const engine = new Engine({ letterQueue: letterQueueConfig });
-  const world = new World(engine, { isExact: false, isOneGate: false });
+  const world = new EngineWorld(engine, { isExact: false, isOneGate: false });
   world.apply({ at: 0, op: "setQueue", queue: "q", options: { tiers: 1 } });
   world.apply({ at: 0, op: "setGate", gate: "g", config: { concurrency: 1 } });
   const spec = { body: 1, gates: ["g"], priority: 0 };
@@ -18,7 +18,7 @@ function stuck(): World {
 }
 
 /** The place idles for this long, and is in use for a moment after it. */
-function idle(world: World, from: number, ms: number): void {
+function idle(world: EngineWorld, from: number, ms: number): void {
   world.model.idle.look(world.model, from + 1e6);
   world.model.idle.pass(from, from + ms);
   world.model.idle.served({ ...[...world.model.jobs.values()][0]!, gates: ["g"] });

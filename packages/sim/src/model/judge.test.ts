@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lease } from "@sluice/engine";
+import type { Broken } from "../demand.ts";
 import { enlist, newJob } from "./add.ts";
-import type { Broken } from "./broken.ts";
 import { judge } from "./judge.ts";
 import { type Eyes, Model } from "./model.ts";
 import { policyOf } from "./policy.ts";

@@ -4,7 +4,7 @@
 // against the state that the ones before it left.
 
 import type { Lease } from "@sluice/engine";
-import { Broken, demand, equal } from "./broken.ts";
+import { Broken, demand, equal } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import type { ModelQueue } from "./queue.ts";

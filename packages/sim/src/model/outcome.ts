@@ -1,6 +1,6 @@
 // What a call to the engine came to: an answer, or the code of a refusal.
 
-import { Broken, show } from "./broken.ts";
+import { Broken, show } from "../demand.ts";
 
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T }

@@ -4,7 +4,7 @@
 // Asked after every call: a call that makes a job dispatchable and leaves `nextWake` in the future
 // has lost a wake-up.
 
-import { Broken, demand } from "./broken.ts";
+import { Broken, demand } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import type { ModelQueue } from "./queue.ts";
@@ -57,17 +57,17 @@ function announced(nextWake: number, at: number | undefined, what: string, job: 
 
 // Heads that have to do with one another because they wait at the same gates, over any number of
 // steps. With one gate each, only the most urgent tier stands first in line.
-interface Group {
+interface HeadGroup {
   readonly gates: Set<string>;
   heads: ModelJob[];
 }
 
-function connected(model: Model, heads: readonly ModelJob[]): Group[] {
-  let groups: Group[] = [];
+function connected(model: Model, heads: readonly ModelJob[]): HeadGroup[] {
+  let groups: HeadGroup[] = [];
   for (const head of heads) {
     const limits = model.limits(head);
-    const merged: Group = { gates: new Set(limits), heads: [head] };
-    const apart: Group[] = [];
+    const merged: HeadGroup = { gates: new Set(limits), heads: [head] };
+    const apart: HeadGroup[] = [];
     for (const group of groups) {
       if (!limits.some((gate) => group.gates.has(gate))) {
         apart.push(group);
@@ -82,7 +82,7 @@ function connected(model: Model, heads: readonly ModelJob[]): Group[] {
 }
 
 // Whoever stands first in line passes at the latest when every one of them would.
-function judgeGroup(model: Model, group: Group, nextWake: number): void {
+function judgeGroup(model: Model, group: HeadGroup, nextWake: number): void {
   const firsts = group.gates.size === 1 ? mostUrgent(group.heads) : group.heads;
   const lacks = firsts.map((head) => model.lack(head));
   if (lacks.some((lack) => lack.release)) return;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Random } from "../worlds/random.ts";
+import { Random } from "../random.ts";
 import { type Member, Ring } from "./ring.ts";
 
 interface Lane extends Member {

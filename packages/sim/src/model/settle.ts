@@ -1,7 +1,7 @@
 // What becomes of a lease: ack, nack, give back, extend, expiry; and cancel.
 
 import type { NackOptions } from "@sluice/engine";
-import { demand, equal } from "./broken.ts";
+import { demand, equal } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";

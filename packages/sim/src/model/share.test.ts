@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Broken } from "./broken.ts";
+import { Broken } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import { Share } from "./share.ts";
 

@@ -13,7 +13,7 @@
 // those who join it later arrive at its tail, whatever they have been behind. Their waiting for the
 // gate begins no sooner than with that, so everybody starts anew as long as the line is not whole.
 
-import { demand } from "./broken.ts";
+import { demand } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 
 interface Line {
@@ -27,13 +27,13 @@ interface Line {
   startedAt: number;
 }
 
-interface Group {
+interface ShareGroup {
   served: number;
   readonly lines: Map<string, Line>;
 }
 
 export class Share {
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, ShareGroup>();
   #hasLine = false;
 
   entered(job: ModelJob): void {
@@ -90,7 +90,7 @@ export class Share {
     line.waiting -= 1;
   }
 
-  #start(group: Group, line: Line): void {
+  #start(group: ShareGroup, line: Line): void {
     line.startedAt = group.served;
     line.atStart.clear();
     for (const [lane, other] of group.lines) line.atStart.set(lane, other.served);
@@ -112,7 +112,7 @@ export class Share {
     );
   }
 
-  #group(job: ModelJob): Group {
+  #group(job: ModelJob): ShareGroup {
     const key = `${job.queue}|${job.tier}`;
     let group = this.#groups.get(key);
     if (group === undefined) {

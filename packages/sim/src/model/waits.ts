@@ -1,7 +1,7 @@
 // maxWait: a job whose gates open too late fails at once: at its add, when it is due after a delay,
 // or when a gate changes.
 
-import { demand } from "./broken.ts";
+import { demand } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 

@@ -2,9 +2,10 @@
 
 import { openBroker } from "@sluice/broker";
 import type { GateSettings } from "@sluice/protocol";
-import { SimClock } from "../broker-faults/sim-clock.ts";
-import { Random } from "../worlds/random.ts";
-import { excesses } from "./limits.ts";
+import { excesses } from "@sluice/protocol/conformance";
+import { Passing } from "../fault-world.ts";
+import { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
 import { Net } from "./net.ts";
 import { Partition } from "./partition.ts";
 
@@ -23,6 +24,7 @@ export interface FullRate {
 export async function fullRate(config: GateSettings, lengthMs: number): Promise<FullRate> {
   const clock = new SimClock(START);
   const random = new Random(1);
+  const time = new Passing(clock, 1, 1);
   const net = new Net(clock, random, { delayMs: [1, 3], loss: 0 });
   net.isCalm = true;
   const partitions = NAMES.map((name) => {
@@ -40,15 +42,15 @@ export async function fullRate(config: GateSettings, lengthMs: number): Promise<
   });
   const jobs = Math.ceil(((config.rate ?? 0) * lengthMs) / 1000 + (config.burst ?? 0));
   for (const partition of partitions) {
-    await during(clock, partition.open());
-    await during(clock, partition.setGates({ g: config }));
+    await time.during(partition.open());
+    await time.during(partition.setGates({ g: config }));
     for (let added = 0; added < jobs; added += BATCH) {
       const kinds = Array.from({ length: BATCH }, () => ({ gates: ["g"], cost: 1, tier: 0 }));
-      await during(clock, partition.add(kinds));
+      await time.during(partition.add(kinds));
     }
   }
   const begin = clock.now() + WARM_MS;
-  await pass(clock, WARM_MS + lengthMs);
+  await time.pass(WARM_MS + lengthMs);
   const perPartition = partitions.map(({ dispatches }) => {
     return (dispatches.get("g") ?? []).filter(({ at }) => at >= begin).length;
   });
@@ -56,23 +58,5 @@ export async function fullRate(config: GateSettings, lengthMs: number): Promise<
   const sum = perPartition.reduce((a, b) => a + b, 0);
   for (const partition of partitions) await partition.crash(false);
   const share = sum / (((config.rate ?? 0) * lengthMs) / 1000);
-  return { share, perPartition, failures: excesses(config, all, 0) };
-}
-
-async function pass(clock: SimClock, ms: number): Promise<void> {
-  for (let left = ms; left > 0; ) {
-    left = clock.step(left);
-    await new Promise(setImmediate);
-  }
-}
-
-async function during(clock: SimClock, call: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  void call.then(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await new Promise(setImmediate);
-    clock.step(1);
-  }
+  return { share, perPartition, failures: excesses(config, all).map(({ text }) => text) };
 }

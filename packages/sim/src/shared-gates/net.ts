@@ -2,8 +2,8 @@
 
 import type { LendAnswer, LendRequest } from "@sluice/broker";
 import { SluiceError } from "@sluice/protocol";
-import type { SimClock } from "../broker-faults/sim-clock.ts";
-import type { Random } from "../worlds/random.ts";
+import type { Random } from "../random.ts";
+import type { SimClock } from "../sim-clock.ts";
 import type { PartitionClock } from "./partition-clock.ts";
 
 // One end: a process, while it lives.

@@ -2,7 +2,7 @@
 // for its users while the process is frozen.
 
 import type { Clock, Timer } from "@sluice/protocol";
-import type { SimClock } from "../broker-faults/sim-clock.ts";
+import type { SimClock } from "../sim-clock.ts";
 
 export class PartitionClock implements Clock {
   readonly #world: SimClock;

@@ -1,17 +1,14 @@
 // One partition: a broker that dies and comes back, and its workers, who do not.
 
-import type { LendAnswer, LendRequest, LocalBroker, openBroker } from "@sluice/broker";
+import type { LendAnswer, LendRequest, LocalBroker } from "@sluice/broker";
 import type { Consumer, GateSettings, LeasedJob, NewJob } from "@sluice/protocol";
-import type { SimClock } from "../broker-faults/sim-clock.ts";
-import type { Random } from "../worlds/random.ts";
-import type { Dispatch } from "./limits.ts";
+import type { Dispatch } from "@sluice/protocol/conformance";
+import type { BrokerModule } from "../broker-faults/life.ts";
+import type { Random } from "../random.ts";
+import type { SimClock } from "../sim-clock.ts";
 import type { Net, Station } from "./net.ts";
 import { PartitionClock } from "./partition-clock.ts";
 import { SlowLog } from "./slow-log.ts";
-
-export interface BrokerModule {
-  readonly openBroker: typeof openBroker;
-}
 
 const QUEUE = {
   tiers: 3,

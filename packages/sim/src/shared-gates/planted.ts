@@ -1,10 +1,10 @@
 // Bugs that the worlds of shared gates must show.
 
-import type { PlantedGateBug } from "./plant.ts";
+import type { SeededBug } from "../plant.ts";
 
-export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
+export const PLANTED: Readonly<Record<string, SeededBug>> = {
   "a lot that expired is refunded": {
-    in: "engine",
+    in: "@sluice/engine",
     seed: 12,
     file: "gates/gate-state.ts",
     within: "  expire(lot: Lot",
@@ -12,7 +12,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "this.#repay(lot.cost - lot.usedCost, 0, now);",
   },
   "a lot is good for a time that begins when it arrives": {
-    in: "broker",
     seed: 10,
     file: "lending/home-link.ts",
     within: "  #grant(call",
@@ -20,7 +19,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "until: clock.now() + forMs",
   },
   "what a lost call said is not said again": {
-    in: "broker",
     seed: 43,
     file: "lending/home-link.ts",
     within: "  #failed(call",
@@ -28,7 +26,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "for (const gate of call.gates) this.#entries.delete(gate);",
   },
   "a bucket fills up to its size though tokens are out": {
-    in: "engine",
+    in: "@sluice/engine",
     seed: 2,
     file: "gates/token-bucket.ts",
     within: "  #owe(lent",
@@ -36,7 +34,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "this.burst = this.size;",
   },
   "windows do not count what is lent": {
-    in: "engine",
+    in: "@sluice/engine",
     seed: 3,
     file: "gates/gate-state.ts",
     within: "  lend(lot: Lot",
@@ -44,7 +42,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "this.windows.lent += 0;",
   },
   "what is not durable is told": {
-    in: "broker",
     seed: 278,
     file: "lending/home-link.ts",
     within: "  async #make",
@@ -52,7 +49,7 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "",
   },
   "two permits of an interval are out at a time": {
-    in: "engine",
+    in: "@sluice/engine",
     seed: 11,
     file: "gates/gate-state.ts",
     within: "  #fitsBesideLots(",
@@ -60,7 +57,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "",
   },
   "a home takes in what is older than what it has heard": {
-    in: "broker",
     seed: 16,
     file: "lending/lend-answers.ts",
     within: "  #hear(request",
@@ -68,7 +64,6 @@ export const PLANTED: Readonly<Record<string, PlantedGateBug>> = {
     put: "seq < 0",
   },
   "a lot is told of before it is durable": {
-    in: "broker",
     seed: 60,
     file: "lending/lend-answers.ts",
     within: "  async lend(",

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fullRate } from "./full-rate.ts";
-import { runWorld } from "./world.ts";
+import { runSharedGates } from "./world.ts";
 
 const START = Number(process.env.SHARED_START ?? 1);
 const COUNT = Number(process.env.SHARED_COUNT ?? 100);
@@ -26,7 +26,7 @@ test("no limit is exceeded by all partitions together, and no job is stuck", asy
   let jobs = 0;
   let calls = 0;
   for (const seed of seeds) {
-    const end = await runWorld({ seed });
+    const end = await runSharedGates({ seed });
     assert.deepEqual(end.failures, [], `seed ${seed}`);
     worlds++;
     jobs += end.dispatched;

@@ -2,7 +2,7 @@
 
 import { type Batch, type Log, MemoryLog, type Position, type Span } from "@sluice/log";
 import type { SluiceError } from "@sluice/protocol";
-import type { SimClock } from "../broker-faults/sim-clock.ts";
+import type { SimClock } from "../sim-clock.ts";
 
 export class SlowLog implements Log {
   readonly #inner: MemoryLog;

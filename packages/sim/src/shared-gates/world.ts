@@ -3,40 +3,48 @@
 
 import { openBroker } from "@sluice/broker";
 import type { GateSettings } from "@sluice/protocol";
-import { SimClock } from "../broker-faults/sim-clock.ts";
-import { Random } from "../worlds/random.ts";
-import { type Dispatch, excesses } from "./limits.ts";
+import { type Dispatch, excesses } from "@sluice/protocol/conformance";
+import type { BrokerModule } from "../broker-faults/life.ts";
+import { type FaultWorld, Passing, settle } from "../fault-world.ts";
+import { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
 import { Net } from "./net.ts";
-import { type BrokerModule, type JobKind, Partition } from "./partition.ts";
+import { type JobKind, Partition } from "./partition.ts";
 
 const START = 1_700_000_000_000;
 const PARTITIONS = ["0", "1", "2"];
 const STEPS = 24;
 const STEP_MS = 500;
 const TURNS = 3;
-const QUIET_MS_MAX = 240_000;
+const CALL_STEP_MS = 5;
+const QUIET_STEP_MS = 1_000;
+const QUIET_STEPS_MAX = 240;
 // A cooldown reaches everybody, or what they have borrowed has run out.
 const COOLDOWN_HEARD_MS = 1250;
 
-export interface WorldOptions {
+export interface SharedGatesOptions {
   readonly seed: number;
   readonly module?: BrokerModule;
 }
 
-export interface WorldEnd {
+export interface SharedGatesEnd {
   readonly failures: readonly string[];
   readonly dispatched: number;
   readonly calls: number;
 }
 
-export async function runWorld({ seed, module }: WorldOptions): Promise<WorldEnd> {
-  const world = new World(seed, module ?? { openBroker });
+export async function runSharedGates({
+  seed,
+  module,
+}: SharedGatesOptions): Promise<SharedGatesEnd> {
+  const world = new SharedGatesWorld(seed, module ?? { openBroker });
   return world.run();
 }
 
-class World {
+class SharedGatesWorld implements FaultWorld {
   readonly #random: Random;
   readonly #clock = new SimClock(START);
+  readonly time = new Passing(this.#clock, TURNS, CALL_STEP_MS);
   readonly #net: Net;
   readonly #partitions: Partition[];
   readonly #gates: Readonly<Record<string, GateSettings>>;
@@ -70,23 +78,20 @@ class World {
     });
   }
 
-  async run(): Promise<WorldEnd> {
+  async run(): Promise<SharedGatesEnd> {
     for (const partition of this.#partitions) {
-      await this.#during(partition.open());
-      await this.#during(partition.setGates(this.#gates));
+      await this.time.during(partition.open());
+      await this.time.during(partition.setGates(this.#gates));
     }
     const hasFaults = this.#random.chance(0.7);
     for (let step = 0; step < STEPS; step++) {
       for (const partition of this.#partitions) this.#add(partition);
-      await this.#pass(this.#random.between(1, STEP_MS));
+      await this.time.pass(this.#random.between(1, STEP_MS));
       if (hasFaults) await this.#fault();
       if (this.#random.chance(0.04)) this.#cool();
     }
-    await this.#heal();
-    await this.#drain();
-    this.#judge();
+    await settle(this, QUIET_STEP_MS, QUIET_STEPS_MAX);
     const dispatched = this.#partitions.reduce((sum, { finished }) => sum + finished, 0);
-    for (const partition of this.#partitions) await partition.crash(false);
     return { failures: this.#failures, dispatched, calls: this.#net.calls };
   }
 
@@ -97,7 +102,7 @@ class World {
       return { gates, cost: this.#random.pick([1, 1, 1, 2, 3]), tier: this.#random.below(3) };
     });
     // What is lost with the process is not known to be there.
-    if (kinds.length > 0) void this.#during(partition.add(kinds)).catch(() => {});
+    if (kinds.length > 0) void this.time.during(partition.add(kinds)).catch(() => {});
   }
 
   async #fault(): Promise<void> {
@@ -144,19 +149,34 @@ class World {
     );
   }
 
-  async #heal(): Promise<void> {
+  async heal(): Promise<void> {
     this.#net.cuts.clear();
     this.#net.isCalm = true;
     for (const { clock } of this.#partitions) if (clock.isFrozen) clock.thaw();
-    while (this.#pending.size > 0) await this.#pass(100);
+    while (this.#pending.size > 0) await this.time.pass(100);
   }
 
-  async #drain(): Promise<void> {
-    for (let ms = 0; ms < QUIET_MS_MAX; ms += 1000) {
-      const left = await this.#left();
-      if (left === 0) return;
-      await this.#pass(1000);
+  async isSettled(): Promise<boolean> {
+    let left = 0;
+    for (const { broker } of this.#partitions) {
+      const { stats } = await broker!.queue("q");
+      left += stats.waiting + stats.delayed + stats.running;
     }
+    return left === 0;
+  }
+
+  async judge(): Promise<void> {
+    if (!(await this.isSettled())) await this.#tellStuck();
+    for (const [gate, config] of Object.entries(this.#gates)) {
+      const all = this.#partitions.flatMap(({ dispatches }) => dispatches.get(gate) ?? []);
+      for (const { part, text } of excesses(config, all, this.#slackMs)) {
+        this.#failures.push(`${gate} ${JSON.stringify(config)}: ${part}: ${text}`);
+      }
+      this.#judgeCooldowns(gate, all);
+    }
+  }
+
+  async #tellStuck(): Promise<void> {
     const why: unknown[] = [];
     for (const { broker, options } of this.#partitions) {
       const { items } = await broker!.jobs("q", { state: "waiting", limit: 1 });
@@ -165,23 +185,8 @@ class World {
     this.#failures.push(`jobs are stuck: ${JSON.stringify(why)}`);
   }
 
-  async #left(): Promise<number> {
-    let left = 0;
-    for (const { broker } of this.#partitions) {
-      const { stats } = await broker!.queue("q");
-      left += stats.waiting + stats.delayed + stats.running;
-    }
-    return left;
-  }
-
-  #judge(): void {
-    for (const [gate, config] of Object.entries(this.#gates)) {
-      const all = this.#partitions.flatMap(({ dispatches }) => dispatches.get(gate) ?? []);
-      for (const each of excesses(config, all, this.#slackMs)) {
-        this.#failures.push(`${gate} ${JSON.stringify(config)}: ${each}`);
-      }
-      this.#judgeCooldowns(gate, all);
-    }
+  async close(): Promise<void> {
+    for (const partition of this.#partitions) await partition.crash(false);
   }
 
   #judgeCooldowns(gate: string, all: readonly Dispatch[]): void {
@@ -191,30 +196,6 @@ class World {
       if (early !== undefined) this.#failures.push(`${gate} is cooled down at ${early.at}`);
     }
   }
-
-  async #pass(ms: number): Promise<void> {
-    let left = ms;
-    await turns();
-    while (left > 0) {
-      left = this.#clock.step(left);
-      await turns();
-    }
-  }
-
-  // Lets time pass until a call is answered.
-  async #during<T>(call: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = (): void => {
-      isDone = true;
-    };
-    call.then(done, done);
-    for (let i = 0; i < 2000 && !isDone; i++) await this.#pass(5);
-    return call;
-  }
-}
-
-async function turns(): Promise<void> {
-  for (let i = 0; i < TURNS; i++) await new Promise(setImmediate);
 }
 
 // Limits under which the jobs of a world take seconds, and wait.

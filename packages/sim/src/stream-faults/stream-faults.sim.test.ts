@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runWorld } from "./world.ts";
+import { runStreamWorld } from "./world.ts";
 
 const START = Number(process.env.STREAM_START ?? 1);
 const COUNT = Number(process.env.STREAM_COUNT ?? 100);
@@ -24,7 +24,7 @@ for (const [crashes, away, faults] of [
     let unavailable = 0;
     let timeouts = 0;
     for (let seed = START; seed < START + COUNT; seed++) {
-      const history = await runWorld({ seed, crashes, away });
+      const history = await runStreamWorld({ seed, crashes, away });
       assert.deepEqual(history.failures, [], `seed ${seed}`);
       worlds++;
       jobs += history.jobs;

@@ -7,9 +7,10 @@ import { connectBroker as connect } from "@sluice/client/remote";
 import { MemoryLog } from "@sluice/log";
 import type { Broker, Consumer, LeasedJob, NewJob, SluiceError } from "@sluice/protocol";
 import { Sessions as ServerSessions } from "@sluice/server/stream";
-import { SimClock } from "../broker-faults/sim-clock.ts";
-import { Random } from "../worlds/random.ts";
-import { History } from "./history.ts";
+import { type FaultWorld, Passing, settle } from "../fault-world.ts";
+import { Random } from "../random.ts";
+import { SimClock } from "../sim-clock.ts";
+import { ClientHistory } from "./client-history.ts";
 import { SimNet } from "./sim-net.ts";
 
 const START = 1_700_000_000_000;
@@ -37,7 +38,7 @@ export interface Ends {
   readonly Sessions: typeof ServerSessions;
 }
 
-export interface WorldOptions {
+export interface StreamWorldOptions {
   readonly seed: number;
   readonly crashes?: boolean;
   // The server is away for longer than adds wait.
@@ -45,18 +46,19 @@ export interface WorldOptions {
   readonly ends?: Partial<Ends>;
 }
 
-export async function runWorld(options: WorldOptions): Promise<History> {
-  const world = new World(options);
+export async function runStreamWorld(options: StreamWorldOptions): Promise<ClientHistory> {
+  const world = new StreamWorld(options);
   await world.open();
   await world.run();
   return world.history;
 }
 
-class World {
-  readonly history: History;
-  readonly #options: WorldOptions;
+class StreamWorld implements FaultWorld {
+  readonly history: ClientHistory;
+  readonly #options: StreamWorldOptions;
   readonly #random: Random;
   readonly #clock = new SimClock(START);
+  readonly time = new Passing(this.#clock, TURNS);
   readonly #net: SimNet;
   readonly #ends: Ends;
   readonly #clients: Broker[] = [];
@@ -65,11 +67,11 @@ class World {
   #sessions: ServerSessions<undefined> | undefined;
   #payloads = 0;
 
-  constructor(options: WorldOptions) {
+  constructor(options: StreamWorldOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
     this.#ends = { connectBroker: connect, Sessions: ServerSessions, ...options.ends };
-    this.history = new History(options.seed);
+    this.history = new ClientHistory(options.seed);
     this.#net = new SimNet(this.#clock, this.#random, (socket) =>
       this.#sessions!.accept(socket, undefined),
     );
@@ -79,7 +81,7 @@ class World {
     await this.#start();
     await this.#broker!.setQueue("q", QUEUE);
     for (let i = 0; i < PRODUCERS + CONSUMERS; i++) {
-      const client = this.#during(
+      const client = this.time.during(
         this.#ends.connectBroker("http://sim", {
           dial: this.#net.dial,
           clock: this.#clock,
@@ -91,7 +93,7 @@ class World {
       this.#clients.push(await client);
     }
     for (const [i, client] of this.#clients.slice(PRODUCERS).entries()) {
-      await this.#during(this.#consume(client, `w${i}`));
+      await this.time.during(this.#consume(client, `w${i}`));
     }
   }
 
@@ -99,25 +101,27 @@ class World {
     for (let step = 0; step < STEPS; step++) {
       for (const client of this.#clients.slice(0, PRODUCERS)) this.#add(client);
       // So that what is cut off is somewhere between the first byte and the answer.
-      await this.#pass(this.#random.between(0, 80));
+      await this.time.pass(this.#random.between(0, 80));
       if (this.#random.chance(0.35)) this.#net.cutSome(0.5);
       const isAway = this.#options.away === true;
       if (this.#random.chance(isAway ? 0.2 : 0.05)) this.#leave(isAway);
       else if (this.#random.chance(isAway ? 0.12 : 0.3)) this.#net.isDown = false;
       if (this.#options.crashes === true && this.#random.chance(0.06)) await this.#crash();
-      await this.#pass(this.#random.between(1, STEP_MS));
+      await this.time.pass(this.#random.between(1, STEP_MS));
     }
+    await settle(this, STEP_MS, QUIET_STEPS_MAX);
+  }
+
+  heal(): void {
     this.#net.isDown = false;
-    for (let step = 0; step < QUIET_STEPS_MAX && !(await this.#isQuiet()); step++) {
-      await this.#pass(STEP_MS);
-    }
-    const { stats } = await this.#broker!.queue("q");
-    this.history.judge(stats);
-    await this.#end();
+  }
+
+  async judge(): Promise<void> {
+    this.history.judge((await this.#broker!.queue("q")).stats);
   }
 
   // An add that timed out may have left a job that nobody has heard of yet.
-  async #isQuiet(): Promise<boolean> {
+  async isSettled(): Promise<boolean> {
     if (!this.history.isSettled) return false;
     if (this.#options.away !== true) return true;
     const { waiting, running, delayed } = (await this.#broker!.queue("q")).stats;
@@ -129,8 +133,8 @@ class World {
     if (isAway) this.#net.cutSome(1);
   }
 
-  async #end(): Promise<void> {
-    for (const client of this.#clients) await this.#during(client.close());
+  async close(): Promise<void> {
+    for (const client of this.#clients) await this.time.during(client.close());
     this.#sessions!.close();
     await this.#broker!.close();
   }
@@ -158,7 +162,7 @@ class World {
     await this.#log.close();
     this.#net.cutSome(1);
     this.#sessions!.close();
-    await turns();
+    await this.time.turns();
     this.#log = new MemoryLog({ after: this.#log });
     await this.#start();
   }
@@ -228,28 +232,4 @@ class World {
       );
     });
   }
-
-  async #pass(ms: number): Promise<void> {
-    let left = ms;
-    await turns();
-    while (left > 0) {
-      left = this.#clock.step(left);
-      await turns();
-    }
-  }
-
-  // Lets time pass until a call is answered.
-  async #during<T>(call: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = (): void => {
-      isDone = true;
-    };
-    call.then(done, done);
-    for (let i = 0; i < QUIET_STEPS_MAX && !isDone; i++) await this.#pass(10);
-    return call;
-  }
-}
-
-async function turns(): Promise<void> {
-  for (let i = 0; i < TURNS; i++) await new Promise(setImmediate);
 }

@@ -1,7 +1,7 @@
 // Which parts a gate of a world has. Its numbers change at run time, its parts rarely do.
 
 import type { GateConfig } from "@sluice/engine";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 export interface GateShape {
   readonly hasRate: boolean;

@@ -3,13 +3,13 @@
 import type { JobSpec, NackOptions } from "@sluice/engine";
 import type { ModelJob } from "../model/job.ts";
 import type { QueueOptions } from "../model/policy.ts";
+import type { Random } from "../random.ts";
 import { BAD_NAMES } from "./bad.ts";
 import type { Call, Op } from "./call.ts";
 import { gateConfig } from "./gate-shape.ts";
 import type { Plan, QueuePlan } from "./plan.ts";
-import type { Random } from "./random.ts";
 import { makeSpec } from "./spec.ts";
-import type { World } from "./world.ts";
+import type { EngineWorld } from "./world.ts";
 
 // More live jobs than this make a world slow and not richer.
 const LIVE_MAX = 40;
@@ -31,10 +31,10 @@ const STEPS = {
 export class Generator {
   readonly #random: Random;
   readonly #plan: Plan;
-  readonly #world: World;
+  readonly #world: EngineWorld;
   #tag = 0;
 
-  constructor(random: Random, plan: Plan, world: World) {
+  constructor(random: Random, plan: Plan, world: EngineWorld) {
     this.#random = random;
     this.#plan = plan;
     this.#world = world;

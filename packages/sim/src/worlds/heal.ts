@@ -1,14 +1,14 @@
 // The end of a world: everything in the way is taken out of it, and everything must drain.
 
-import { demand, equal } from "../model/broken.ts";
-import type { World } from "./world.ts";
+import { demand, equal } from "../demand.ts";
+import type { EngineWorld } from "./world.ts";
 
 const SLOTS = 10_000;
 const ROUNDS_MAX = 400;
 // Longer than any window, retention or delay of any world.
 const FOREVER_MS = 1e11;
 
-export function healAndDrain(world: World): void {
+export function healAndDrain(world: EngineWorld): void {
   heal(world);
   for (let round = 0; hasLiveJobs(world); round++) {
     demand(round < ROUNDS_MAX, "drain: everything ends", () => leftOver(world));
@@ -17,7 +17,7 @@ export function healAndDrain(world: World): void {
   forgetAll(world);
 }
 
-function heal(world: World): void {
+function heal(world: EngineWorld): void {
   const at = world.now;
   const { model } = world;
   model.share = undefined;
@@ -29,7 +29,7 @@ function heal(world: World): void {
 }
 
 // One round: hand out everything that waits, end everything that is leased, wait for the delayed.
-function drainOnce(world: World): void {
+function drainOnce(world: EngineWorld): void {
   const { model } = world;
   for (const queue of [...model.queues.keys()]) {
     world.apply({ at: world.now, op: "want", queue, worker: "healer", slots: SLOTS });
@@ -47,7 +47,7 @@ function drainOnce(world: World): void {
 }
 
 // Long after, nothing is remembered, no key is held and nothing is due any more.
-function forgetAll(world: World): void {
+function forgetAll(world: EngineWorld): void {
   world.apply({ at: world.now + FOREVER_MS, op: "dispatch" });
   equal("drain: nothing is left", "number of jobs", world.model.jobs.size, 0);
   equal("drain: nothing is due", "nextWake", world.nextWake(), Infinity);
@@ -61,14 +61,14 @@ function forgetAll(world: World): void {
   }
 }
 
-function hasLiveJobs(world: World): boolean {
+function hasLiveJobs(world: EngineWorld): boolean {
   for (const { waiting, delayed, leased } of world.model.queues.values()) {
     if (waiting.size + delayed.size + leased.size > 0) return true;
   }
   return false;
 }
 
-function leftOver(world: World): string {
+function leftOver(world: EngineWorld): string {
   const live = [...world.model.jobs.values()].filter((job) => job.state !== "ended");
   return live.map((job) => `job ${job.id} is ${job.state} in ${job.queue}`).join(", ");
 }

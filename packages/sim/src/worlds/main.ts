@@ -5,11 +5,11 @@
 // `--quiet` only what broke and the sums. After so many failures (one by default) a thread stops.
 
 import { parseArgs } from "node:util";
-import { type Counts, inThreads } from "../run/threads.ts";
+import { type Counts, inThreads } from "../threads.ts";
 import { describe } from "./call.ts";
 import { KINDS, type Kind } from "./plan.ts";
-import { reportFailure } from "./report.ts";
-import { runWorld, type WorldEnd } from "./run.ts";
+import { reportEngineWorld } from "./report.ts";
+import { type EngineWorldEnd, runEngineWorld } from "./run.ts";
 
 const { values } = parseArgs({
   options: {
@@ -33,9 +33,9 @@ const counts = await inThreads(import.meta.url, { first, count }, async (seeds) 
     ? (call: Parameters<typeof describe>[0]) => console.log(describe(call))
     : undefined;
   for (const seed of seeds) {
-    const end = runWorld(seed, kind, undefined, onCall);
+    const end = runEngineWorld(seed, kind, undefined, onCall);
     addUp(sums, end);
-    if (end.failure !== undefined) console.log(reportFailure(end));
+    if (end.failure !== undefined) console.log(reportEngineWorld(end));
     if (sums.broken! >= Number(values.failures)) break;
   }
   return sums;
@@ -53,7 +53,7 @@ if (counts !== undefined) {
   if (broken! > 0) process.exitCode = 1;
 }
 
-function addUp(sums: Counts, { calls, leases, failure, idle, notes }: WorldEnd): void {
+function addUp(sums: Counts, { calls, leases, failure, idle, notes }: EngineWorldEnd): void {
   sums.worlds! += 1;
   sums.calls! += calls.length;
   sums.leases! += leases;

@@ -2,9 +2,9 @@
 
 import type { DedupeMode, FairnessKey, GateConfig } from "@sluice/engine";
 import type { QueueOptions } from "../model/policy.ts";
+import type { Random } from "../random.ts";
 import type { Op } from "./call.ts";
 import { type GateShape, gateConfig, gateShape } from "./gate-shape.ts";
-import type { Random } from "./random.ts";
 
 export const KINDS = [
   "ring",

@@ -2,10 +2,13 @@
 
 import { describe } from "./call.ts";
 import { type MakeEngine, makeRealEngine } from "./port.ts";
-import type { WorldEnd } from "./run.ts";
+import type { EngineWorldEnd } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
-export function reportFailure(end: WorldEnd, makeEngine: MakeEngine = makeRealEngine): string {
+export function reportEngineWorld(
+  end: EngineWorldEnd,
+  makeEngine: MakeEngine = makeRealEngine,
+): string {
   const { seed, kind, failure } = end;
   const { calls, failure: last } = shrink(end, makeEngine);
   return [

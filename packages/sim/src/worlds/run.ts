@@ -1,14 +1,14 @@
 // Runs one world from its seed, or a recorded list of calls, and says what broke, if anything.
 
-import { Broken } from "../model/broken.ts";
+import { Broken } from "../demand.ts";
 import type { IdleTotals } from "../model/idle-books.ts";
+import { Random } from "../random.ts";
 import type { Call } from "./call.ts";
 import { Generator } from "./generate.ts";
 import { healAndDrain } from "./heal.ts";
 import { KINDS, type Kind, makePlan, type Plan } from "./plan.ts";
 import { type MakeEngine, makeRealEngine } from "./port.ts";
-import { Random } from "./random.ts";
-import { World } from "./world.ts";
+import { EngineWorld } from "./world.ts";
 
 const CALLS_PER_WORLD = 250;
 
@@ -19,7 +19,7 @@ export interface Failure {
   readonly callNumber: number;
 }
 
-export interface WorldEnd {
+export interface EngineWorldEnd {
   readonly seed: number;
   readonly kind: Kind;
   readonly plan: Plan;
@@ -30,17 +30,17 @@ export interface WorldEnd {
   readonly failure: Failure | undefined;
 }
 
-export function runWorld(
+export function runEngineWorld(
   seed: number,
   kind?: Kind,
   makeEngine: MakeEngine = makeRealEngine,
   onCall: (call: Call) => void = () => {},
-): WorldEnd {
+): EngineWorldEnd {
   // The kind is drawn apart, so that a world is the same whether its kind was drawn or named.
   const chosen = kind ?? new Random(seed).pick(KINDS);
   const random = new Random(seed);
   const plan = makePlan(random, chosen);
-  const world = new World(makeEngine({ seed }), plan);
+  const world = new EngineWorld(makeEngine({ seed }), plan);
   const generator = new Generator(random, plan, world);
   const calls: Call[] = [];
   const failure = caught(calls, () => {
@@ -71,14 +71,14 @@ export function runWorld(
 const DRAIN: Call = { at: 0, op: "tick" };
 
 export function replay(
-  end: Pick<WorldEnd, "seed" | "plan">,
+  end: Pick<EngineWorldEnd, "seed" | "plan">,
   calls: readonly Call[],
   makeEngine: MakeEngine = makeRealEngine,
   onCall: (call: Call) => void = () => {},
 ): Failure | undefined {
   const made: Call[] = [];
   return caught(made, () => {
-    const world = new World(makeEngine({ seed: end.seed }), end.plan);
+    const world = new EngineWorld(makeEngine({ seed: end.seed }), end.plan);
     for (const call of calls) {
       made.push(call);
       onCall(call);

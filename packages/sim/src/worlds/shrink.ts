@@ -2,7 +2,7 @@
 
 import type { Call } from "./call.ts";
 import { type MakeEngine, makeRealEngine } from "./port.ts";
-import { type Failure, replay, type WorldEnd } from "./run.ts";
+import { type EngineWorldEnd, type Failure, replay } from "./run.ts";
 
 const TRIES_MAX = 4_000;
 
@@ -11,7 +11,7 @@ export interface Shrunk {
   readonly failure: Failure;
 }
 
-export function shrink(end: WorldEnd, makeEngine: MakeEngine = makeRealEngine): Shrunk {
+export function shrink(end: EngineWorldEnd, makeEngine: MakeEngine = makeRealEngine): Shrunk {
   const rule = end.failure!.rule;
   let best: Shrunk = { calls: end.calls.slice(0, end.failure!.callNumber), failure: end.failure! };
   let tries = 0;

@@ -1,8 +1,8 @@
 // What one job of a world says.
 
 import type { DedupeMode, JobSpec } from "@sluice/engine";
+import type { Random } from "../random.ts";
 import type { Plan, QueuePlan } from "./plan.ts";
-import type { Random } from "./random.ts";
 
 const WEIGHTS = [1, 2, 3, 5, 10];
 const DELAYS_MS = [1, 5, 20, 100, 700, 5_000];

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { KINDS, type Kind } from "./plan.ts";
-import { reportFailure } from "./report.ts";
-import { runWorld, type WorldEnd } from "./run.ts";
+import { reportEngineWorld } from "./report.ts";
+import { type EngineWorldEnd, runEngineWorld } from "./run.ts";
 
 const COUNT = Number(process.env.WORLDS_COUNT ?? 10_000);
 const BUDGET_MS = Number(process.env.WORLDS_BUDGET_MS ?? 100_000);
@@ -29,12 +29,12 @@ function savedSeeds(): { seed: number; kind: Kind }[] {
     });
 }
 
-function hold(end: WorldEnd): void {
-  if (end.failure !== undefined) assert.fail(reportFailure(end));
+function hold(end: EngineWorldEnd): void {
+  if (end.failure !== undefined) assert.fail(reportEngineWorld(end));
 }
 
 test("every saved world holds", () => {
-  for (const { seed, kind } of savedSeeds()) hold(runWorld(seed, kind));
+  for (const { seed, kind } of savedSeeds()) hold(runEngineWorld(seed, kind));
 });
 
 test("engine and model agree after every call of fresh random worlds", (t) => {
@@ -43,7 +43,7 @@ test("engine and model agree after every call of fresh random worlds", (t) => {
   let leases = 0;
   let ran = 0;
   while (ran < COUNT && performance.now() - startedAt < BUDGET_MS) {
-    const end = runWorld(FIRST_SEED + ran);
+    const end = runEngineWorld(FIRST_SEED + ran);
     hold(end);
     ran += 1;
     calls += end.calls.length;

@@ -8,11 +8,11 @@ import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
 import { SystemClock } from "@sluice/protocol";
 import { observe, timeOf } from "../../broker-faults/observe.ts";
-import { JobMaker, makePlan } from "../../broker-faults/plan.ts";
+import { JobMaker, makeFaultPlan } from "../../broker-faults/plan.ts";
 import type { HistoryRecord } from "../../broker-faults/record.ts";
 import { Recorder } from "../../broker-faults/recorder.ts";
 import { Workload } from "../../broker-faults/workload.ts";
-import { Random } from "../../worlds/random.ts";
+import { Random } from "../../random.ts";
 import { SEGMENT_BYTES, STEP_MS, type Start } from "../start.ts";
 
 // The most that may be open at once: beyond it producers wait.
@@ -24,7 +24,7 @@ const WALL_ERROR_MS = 12;
 
 const start: Start = JSON.parse(readFileSync(process.argv[2]!, "utf8"));
 const random = new Random(start.seed);
-const plan = makePlan(new Random(start.planSeed), STEP_MS);
+const plan = makeFaultPlan(new Random(start.planSeed), STEP_MS);
 const file = openSync(start.history, "a");
 const write = (record: HistoryRecord): void => {
   writeSync(file, `${JSON.stringify(record)}\n`);

@@ -1,0 +1,142 @@
+// What the clients of a cluster were told, and whether it fits together: nothing that was confirmed
+// is lost, nothing that is finished is delivered again, no job is with two workers while the lease
+// of the first lives, no two jobs have one name or one id, and no gate lets through more than it
+// may.
+
+import type { GateSettings } from "@sluice/protocol";
+import { type Dispatch, excesses } from "@sluice/protocol/conformance";
+
+export interface Delivery {
+  readonly id: string;
+  readonly lease: string;
+  // What the job says of itself: it is another one for every job.
+  readonly name: string;
+  readonly gate: string | undefined;
+  readonly at: number;
+  // Its lease lives until then at least, by the same clock as `at`.
+  readonly until: number;
+}
+
+interface GateBook {
+  readonly config: GateSettings;
+  running: number;
+  most: number;
+  readonly dispatches: Map<string, Dispatch>;
+}
+
+// Jobs that went out apart may arrive together, when the way between was held up: a rate is judged
+// over some seconds, and with a second more than they are.
+const RATE_WINDOW_MS = 5_000;
+const RATE_SLACK_MS = 1_000;
+
+export class ClusterHistory {
+  readonly failures: string[] = [];
+  readonly #idOf = new Map<string, string>();
+  readonly #nameOf = new Map<string, string>();
+  readonly #confirmed = new Set<string>();
+  readonly #finished = new Set<string>();
+  // Those too that were seen finished, while the answer to whoever finished them was under way.
+  readonly #over = new Set<string>();
+  readonly #leases = new Set<string>();
+  // Jobs that somebody works on.
+  readonly #held = new Map<string, Delivery>();
+  readonly #gates = new Map<string, GateBook>();
+  deliveries = 0;
+  refused = 0;
+
+  rule(gate: string, config: GateSettings): void {
+    this.#gates.set(gate, { config, running: 0, most: 0, dispatches: new Map() });
+  }
+
+  get confirmed(): number {
+    return this.#confirmed.size;
+  }
+
+  get finishedCount(): number {
+    return this.#over.size;
+  }
+
+  mostAt(gate: string): number {
+    return this.#gates.get(gate)?.most ?? 0;
+  }
+
+  added(name: string, id: string): void {
+    this.#note(name, id);
+    this.#confirmed.add(id);
+  }
+
+  delivered(delivery: Delivery): void {
+    const { id, lease, name, gate, at } = delivery;
+    this.deliveries++;
+    const held = this.#held.get(id);
+    if (held !== undefined && at < held.until) {
+      const leftMs = Math.round(held.until - at);
+      this.fail(`${name} (${id}) is with two workers, the first has it for ${leftMs} ms more`);
+    }
+    this.#held.set(id, delivery);
+    if (this.#leases.has(lease)) this.fail(`lease ${lease} was delivered twice`);
+    this.#leases.add(lease);
+    if (this.#over.has(id)) this.fail(`${name} (${id}) was delivered after it was finished`);
+    this.#note(name, id);
+    const book = gate === undefined ? undefined : this.#gates.get(gate);
+    if (book === undefined) return;
+    const endedAt = Number.POSITIVE_INFINITY;
+    book.dispatches.set(lease, { at, cost: 1, tier: 0, endedAt });
+    book.most = Math.max(book.most, ++book.running);
+  }
+
+  // The worker is done, before anybody is told so.
+  worked({ id, lease, gate }: Delivery, at: number): void {
+    if (this.#held.get(id)?.lease === lease) this.#held.delete(id);
+    const book = gate === undefined ? undefined : this.#gates.get(gate);
+    if (book === undefined) return;
+    book.running--;
+    const dispatch = book.dispatches.get(lease);
+    if (dispatch !== undefined) dispatch.endedAt = at;
+  }
+
+  // The broker has confirmed the end.
+  finished(id: string): void {
+    if (this.#finished.has(id)) this.fail(`${id} was finished twice`);
+    this.#finished.add(id);
+    this.#over.add(id);
+  }
+
+  // It has come to its end, though nobody was told so.
+  over(id: string): void {
+    this.#over.add(id);
+  }
+
+  // Confirmed, and not known to be finished.
+  get open(): string[] {
+    return [...this.#confirmed].filter((id) => !this.#over.has(id));
+  }
+
+  judge(): void {
+    for (const [gate, { config, dispatches }] of this.#gates) {
+      for (const { part, text } of excesses(asTheyArrive(config), [...dispatches.values()])) {
+        this.fail(`${gate}: ${part}: ${text}`);
+      }
+    }
+    for (const id of this.open) this.fail(`${this.#nameOf.get(id)} (${id}) was lost`);
+  }
+
+  fail(what: string): void {
+    this.failures.push(what);
+  }
+
+  #note(name: string, id: string): void {
+    const known = this.#idOf.get(name);
+    if (known !== undefined && known !== id) this.fail(`${name} is both ${known} and ${id}`);
+    this.#idOf.set(name, id);
+    const other = this.#nameOf.get(id);
+    if (other !== undefined && other !== name) this.fail(`${id} is both ${other} and ${name}`);
+    this.#nameOf.set(id, name);
+  }
+}
+
+function asTheyArrive({ concurrency, rate, burst = 0 }: GateSettings): GateSettings {
+  if (rate === undefined) return { concurrency };
+  const limit = burst + (rate * (RATE_WINDOW_MS + RATE_SLACK_MS)) / 1_000;
+  return { concurrency, windows: [{ limit, per: RATE_WINDOW_MS }] };
+}

@@ -1,1 +1,0 @@
-export { type RunEnd, type RunOptions, runSeed } from "./run/run.ts";
