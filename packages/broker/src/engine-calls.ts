@@ -3,7 +3,7 @@ import { type OperationOptions, type Outcome, SluiceError } from "@sluice/protoc
 import type { Journal } from "./journal.ts";
 import { ITEMS_PER_TURN } from "./limits.ts";
 import { type Note, OperationAnswers } from "./operations.ts";
-import { checkBatch, errorJson, okOf, toPortError } from "./refuse.ts";
+import { checkBatch, errorJson, toPortError } from "./refuse.ts";
 
 /** A call of the port that is made item by item, and once for each operation id. */
 export interface BatchCall {
@@ -146,5 +146,21 @@ export class EngineCalls {
     }
     await this.#journal.durable();
     return outcomes;
+  }
+}
+
+const DONE: Outcome<true> = Object.freeze({ ok: true });
+
+/** Most answers say no more than that it is done: they are one and the same. */
+function okOf<T>(ok: T): Outcome<T> {
+  return ok === true ? (DONE as Outcome<T>) : { ok };
+}
+
+/** The answer for one item of a batch: what `call` answers, or why it was refused. */
+export function outcomeOf<T>(call: () => T): Outcome<T> {
+  try {
+    return okOf(call());
+  } catch (error) {
+    return { error: errorJson(error) };
   }
 }

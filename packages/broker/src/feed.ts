@@ -2,17 +2,17 @@ import { type Engine, endStateOf, type Fact } from "@sluice/engine";
 import {
   type BrokerEvent,
   type EventFilter,
+  EventQueue,
   type GroupInfo,
   type JobEnd,
   queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
 import { idOf } from "./job-ids.ts";
-import { EVENTS_WAITING_MAX } from "./limits.ts";
 
 /** Facts as events, for those who listen. With no listener nothing is made. */
 export class EventFeed {
-  readonly #readers = new Set<EventReader>();
+  readonly #readers = new Map<EventQueue, EventFilter>();
   /** What happened before there could be readers. */
   readonly #first: BrokerEvent[] = [];
 
@@ -21,7 +21,7 @@ export class EventFeed {
   }
 
   tell(event: BrokerEvent): void {
-    for (const reader of this.#readers) reader.push(event);
+    for (const [reader, filter] of this.#readers) if (passes(filter, event)) reader.push(event);
   }
 
   /** Tells those who begin to listen. */
@@ -30,76 +30,15 @@ export class EventFeed {
   }
 
   read(filter: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    const reader: EventReader = new EventReader(filter, () => this.#readers.delete(reader));
-    this.#readers.add(reader);
-    for (const event of this.#first) reader.push(event);
+    const reader: EventQueue = new EventQueue(() => this.#readers.delete(reader));
+    this.#readers.set(reader, filter);
+    for (const event of this.#first) if (passes(filter, event)) reader.push(event);
     return reader;
   }
 
   close(): void {
-    for (const reader of this.#readers) reader.end();
+    for (const reader of this.#readers.keys()) reader.end();
     this.#readers.clear();
-  }
-}
-
-/** One listener: what it has not read yet waits here, up to a limit. */
-class EventReader implements AsyncIterableIterator<BrokerEvent> {
-  readonly #filter: EventFilter;
-  readonly #left: () => void;
-  readonly #waiting: BrokerEvent[] = [];
-  /** Calls of `next` that wait for an event, in their order. */
-  readonly #asking: PromiseWithResolvers<IteratorResult<BrokerEvent>>[] = [];
-  #error: SluiceError | undefined;
-  #isOver = false;
-
-  constructor(filter: EventFilter, left: () => void) {
-    this.#filter = filter;
-    this.#left = left;
-  }
-
-  push(event: BrokerEvent): void {
-    if (!passes(this.#filter, event)) return;
-    const next = this.#asking.shift();
-    if (next !== undefined) next.resolve({ done: false, value: event });
-    else if (this.#waiting.push(event) > EVENTS_WAITING_MAX) this.#cutOff();
-  }
-
-  #cutOff(): void {
-    const message = `more than ${EVENTS_WAITING_MAX} events were not read`;
-    this.#error = new SluiceError("RATE_LIMITED", message);
-    this.#waiting.length = 0;
-    this.end();
-  }
-
-  /** What waits can still be read. */
-  end(): void {
-    this.#isOver = true;
-    this.#left();
-    for (const next of this.#asking.splice(0)) next.resolve({ done: true, value: undefined });
-  }
-
-  next(): Promise<IteratorResult<BrokerEvent>> {
-    const event = this.#waiting.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#error !== undefined) {
-      const error = this.#error;
-      this.#error = undefined;
-      return Promise.reject(error);
-    }
-    if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
-    const next = Promise.withResolvers<IteratorResult<BrokerEvent>>();
-    this.#asking.push(next);
-    return next.promise;
-  }
-
-  return(): Promise<IteratorResult<BrokerEvent>> {
-    this.#waiting.length = 0;
-    this.end();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  [Symbol.asyncIterator](): AsyncIterableIterator<BrokerEvent> {
-    return this;
   }
 }
 

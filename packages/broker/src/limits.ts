@@ -82,9 +82,6 @@ export const OPERATION_ID_BYTES_MAX = 255;
 /** A refused value that is remembered with the answer of its operation. */
 export const REFUSED_VALUE_CHARS_MAX = 256;
 
-/** Events that wait for one reader; beyond it the reader is cut off. */
-export const EVENTS_WAITING_MAX = 10_000;
-
 /** The longest time a poll for jobs may wait: proxies give up after a minute. */
 export const LEASE_WAIT_MS_MAX = 60_000;
 

@@ -1,5 +1,5 @@
 import { Refusal } from "@sluice/engine";
-import { type ErrorJson, type Outcome, SluiceError, toSluiceError } from "@sluice/protocol";
+import { type ErrorJson, SluiceError, toSluiceError } from "@sluice/protocol";
 import { idOf } from "./job-ids.ts";
 import { BATCH_MAX } from "./limits.ts";
 
@@ -18,22 +18,6 @@ export function toPortError(error: unknown): SluiceError {
 
 export function errorJson(error: unknown): ErrorJson {
   return toPortError(error).toJSON();
-}
-
-const DONE: Outcome<true> = Object.freeze({ ok: true });
-
-/** Most answers say no more than that it is done: they are one and the same. */
-export function okOf<T>(ok: T): Outcome<T> {
-  return ok === true ? (DONE as Outcome<T>) : { ok };
-}
-
-/** The answer for one item of a batch: what `call` answers, or why it was refused. */
-export function outcomeOf<T>(call: () => T): Outcome<T> {
-  try {
-    return okOf(call());
-  } catch (error) {
-    return { error: errorJson(error) };
-  }
 }
 
 /** The refusal of one field: names the field, what was wanted and what came. */

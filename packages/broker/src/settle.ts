@@ -1,7 +1,7 @@
 import type { NackOptions } from "@sluice/engine";
 import type { Ack, Extend, Nack, OperationOptions, Outcome, Progress } from "@sluice/protocol";
 import { allowedNack } from "./cooling.ts";
-import type { EngineCalls } from "./engine-calls.ts";
+import { type EngineCalls, outcomeOf } from "./engine-calls.ts";
 import type { EventFeed } from "./feed.ts";
 import { idOf, parseId } from "./job-ids.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
@@ -15,7 +15,7 @@ import type { FailureScripts } from "./policy/failure-scripts.ts";
 import type { Answer } from "./policy/lua/batch.ts";
 import { applyAnswer } from "./policy/proposal.ts";
 import type { ProgressReports } from "./progress.ts";
-import { checkBatch, invalid, outcomeOf, plainJson, tooLarge } from "./refuse.ts";
+import { checkBatch, invalid, plainJson, tooLarge } from "./refuse.ts";
 
 interface SettleParts {
   readonly calls: EngineCalls;

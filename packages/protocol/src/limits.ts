@@ -72,3 +72,6 @@ export const LADDER_RUNGS_MAX = 32;
 
 /** The reason of a cooldown is kept, saved and shown: a line of text, not a response body. */
 export const REASON_BYTES_MAX = 1024;
+
+/** Events that wait for one reader; beyond it the reader is cut off. */
+export const EVENTS_WAITING_MAX = 10_000;

@@ -27,6 +27,3 @@ export const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
 
 /** What the options of one job may add to its payload. */
 export const JOB_BYTES_SLACK = 64 * 1024;
-
-/** Events that wait to be read; beyond it the reader is cut off. */
-export const EVENTS_WAITING_MAX = 10_000;
