@@ -2,27 +2,25 @@ import { type AddResult, DurationHistogram, type JobSpec, Refusal } from "@sluic
 import {
   type Added,
   type AddOptions,
+  aborted,
   groupsOf,
   type NewJob,
   type Outcome,
   SluiceError,
 } from "@sluice/protocol";
-import { pieceEnds, slicesOf } from "./add-slices.ts";
 import type { Body } from "./codec/body.ts";
-import { aborted } from "./ends.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { HeldGroups } from "./held-groups.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { BUSY_RETRY_MS, OPERATION_BYTES_MAX, WAITING_ADDS_MAX } from "./limits.ts";
-import { specOf } from "./new-job.ts";
+import { pieceEnds, slicesOf, specOf } from "./new-jobs.ts";
 import type { Note } from "./operations.ts";
 import type { Answer, Question } from "./policy/lua/batch.ts";
 import type { Policies } from "./policy/policies.ts";
-import { Turns } from "./policy/turns.ts";
 import type { Pump } from "./pump.ts";
 import { checkBatch, errorJson, toPortError } from "./refuse.ts";
-import type { WaitingAdds } from "./waiting-adds.ts";
+import { Turns, type WaitingAdds } from "./waiting-adds.ts";
 
 /** Jobs that are added in one turn, unless their policy makes them too many. */
 interface Slice {
@@ -179,7 +177,8 @@ export class AddCalls {
       }
     }
     const slice: Slice = { queue, specs, places, first, outcomes, options, note };
-    const script = this.#of.calls.call(() => policies.asks(queue, "enqueue"));
+    const { policy } = this.#of.calls.call((engine) => engine.queueConfig(queue));
+    const script = policy === undefined ? undefined : policies.asks(queue, "enqueue");
     if (script === undefined && !this.#turns.isTaken(queue)) {
       const rest = this.#addFilled(slice, []);
       // Later adds to the queue wait for the rest of this one.
@@ -197,9 +196,9 @@ export class AddCalls {
   #addFilled(slice: Slice, answers: readonly Answer[]): Promise<void> | undefined {
     const { queue, specs, options } = slice;
     if (options.signal?.aborted === true) throw aborted(options.signal);
-    const policy = this.#of.calls.call(() => this.#of.policies.of(queue));
+    const config = this.#of.calls.call((engine) => engine.queueConfig(queue));
+    const policy = config.policy === undefined ? undefined : this.#of.policies.of(queue);
     if (policy !== undefined) {
-      const config = this.#of.calls.engine.queueConfig(queue);
       for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
     }
     const ends = pieceEnds(specs);

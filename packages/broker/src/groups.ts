@@ -1,7 +1,7 @@
 import type { CallOptions, GroupInfo } from "@sluice/protocol";
-import type { Ends } from "./ends.ts";
 import type { EngineCalls } from "./engine-calls.ts";
-import { groupInfo } from "./feed.ts";
+import type { Ends } from "./events.ts";
+import { groupInfo } from "./events.ts";
 import type { HeldGroups } from "./held-groups.ts";
 import { checkBatch } from "./refuse.ts";
 

@@ -1,13 +1,13 @@
-import type {
-  Clock,
-  ConsumeOptions,
-  Consumer,
-  Deliver,
-  LeasedJob,
-  LeaseOptions,
+import {
+  aborted,
+  type Clock,
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  type LeasedJob,
+  type LeaseOptions,
 } from "@sluice/protocol";
 import type { Consumers, LocalConsumer } from "./consumers.ts";
-import { aborted } from "./ends.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { SharedGates } from "./lending/shared-gates.ts";
 import { CREDITS_MAX, HOMES_ASKED_MAX, LEASE_WAIT_MS_MAX, LEND_POLL_MS } from "./limits.ts";

@@ -12,8 +12,8 @@ import {
   whyText,
 } from "@sluice/protocol";
 import { type Chunks, readBody } from "./chunks.ts";
-import type { Ends } from "./ends.ts";
 import type { EngineCalls } from "./engine-calls.ts";
+import type { Ends } from "./events.ts";
 import { idOf, parseId } from "./job-ids.ts";
 import { PAGE_MAX } from "./limits.ts";
 import type { ProgressReports } from "./progress.ts";

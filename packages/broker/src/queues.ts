@@ -15,8 +15,8 @@ import {
   type WorkerInfo,
 } from "@sluice/protocol";
 import type { Consumers } from "./consumers.ts";
-import type { Ends } from "./ends.ts";
 import type { EngineCalls } from "./engine-calls.ts";
+import type { Ends } from "./events.ts";
 import { parseId } from "./job-ids.ts";
 import { PAGE_MAX, REDRIVE_SLICE } from "./limits.ts";
 import type { Policies } from "./policy/policies.ts";

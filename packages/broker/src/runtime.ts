@@ -5,9 +5,8 @@ import { type Clock, letterQueueConfig, SluiceError, type Timer } from "@sluice/
 import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
-import { Ends } from "./ends.ts";
 import { EngineCalls } from "./engine-calls.ts";
-import { EventFeed, eventOf } from "./feed.ts";
+import { Ends, EventFeed, eventOf } from "./events.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal, type Told } from "./journal.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
@@ -267,8 +266,13 @@ export class Runtime {
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     else if (fact.fact === "stored") this.policies.stored(fact.store);
-    else if (fact.fact === "queue") this.failureScripts.watch(fact.name, fact.config);
+    else if (fact.fact === "queue") this.#hearQueue(fact);
     if (this.feed.isHeard) this.#tellEvent(fact);
+  }
+
+  #hearQueue({ name, config }: Extract<Fact, { fact: "queue" }>): void {
+    if (config.policy === undefined) this.policies.forget(name);
+    this.failureScripts.watch(name, config);
   }
 
   #tellEvent(fact: Fact): void {

@@ -2,7 +2,7 @@ import type { NackOptions } from "@sluice/engine";
 import type { Ack, Extend, Nack, OperationOptions, Outcome, Progress } from "@sluice/protocol";
 import { allowedNack } from "./cooling.ts";
 import { type EngineCalls, outcomeOf } from "./engine-calls.ts";
-import type { EventFeed } from "./feed.ts";
+import type { EventFeed } from "./events.ts";
 import { idOf, parseId } from "./job-ids.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
 import {

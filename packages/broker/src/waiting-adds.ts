@@ -1,7 +1,6 @@
 import type { AddResult, Engine, JobSpec } from "@sluice/engine";
 import { Refusal } from "@sluice/engine";
-import type { Clock, SluiceError, Timer } from "@sluice/protocol";
-import { aborted } from "./ends.ts";
+import { aborted, type Clock, type SluiceError, type Timer } from "@sluice/protocol";
 import type { HeldGroups } from "./held-groups.ts";
 import { WAITING_ADDS_MAX } from "./limits.ts";
 import { toPortError } from "./refuse.ts";
@@ -141,4 +140,36 @@ export class WaitingAdds {
 /** Jobs with the same key and the same priority are one lane. */
 function laneOf({ fairnessKey, priority }: JobSpec): string {
   return JSON.stringify([fairnessKey, priority]);
+}
+
+/**
+ * Keeps the order of what happens to a queue when some of it has to wait for a script: what
+ * comes later acts later.
+ */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Somebody waits: whoever comes now must wait behind them. */
+  isTaken(queue: string): boolean {
+    return this.#last.has(queue);
+  }
+
+  /** Acts when `ready` has resolved and all earlier calls have acted, to the end. */
+  async take<T>(queue: string, ready: Promise<T>, act: (value: T) => unknown): Promise<void> {
+    const before = this.#last.get(queue);
+    const turn = (async () => {
+      const value = await ready;
+      await before;
+      const acting = act(value);
+      if (acting instanceof Promise) await acting;
+    })();
+    // What one of them throws is its own.
+    const over = turn.catch(() => {});
+    this.#last.set(queue, over);
+    try {
+      await turn;
+    } finally {
+      if (this.#last.get(queue) === over) this.#last.delete(queue);
+    }
+  }
 }

@@ -41,8 +41,8 @@ export {
   toSluiceError,
 } from "./errors.ts";
 export * from "./event.ts";
-export { type Fields, fields, knownFields } from "./fields.ts";
 export { EventQueue } from "./event-queue.ts";
+export { type Fields, fields, knownFields } from "./fields.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";

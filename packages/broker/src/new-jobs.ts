@@ -1,7 +1,7 @@
-import type { JobSpec } from "@sluice/engine";
+import { ADD_STEPS_MAX, addSteps, type JobSpec } from "@sluice/engine";
 import { groupName, type NewJob } from "@sluice/protocol";
 import { plainHeaders } from "./codec/body.ts";
-import { HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
+import { ADD_SLICE_BYTES, HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
 import { invalid, tooLarge } from "./refuse.ts";
 
 /** What the engine is told of a new job: it judges all but the payload and the headers. */
@@ -59,4 +59,46 @@ function checkHeaders(headers: unknown): number {
     throw invalid("job.headers", `at most ${HEADERS_BYTES_MAX} bytes in all`, bytes);
   }
   return bytes;
+}
+
+/**
+ * Cuts a batch into parts that the engine takes in within 5 ms, each in a turn of its own, so that
+ * a large batch delays neither other calls nor the log.
+ */
+export function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
+  const slices: (readonly NewJob[])[] = [];
+  let from = 0;
+  let bytes = 0;
+  let steps = 0;
+  for (let i = 0; i < jobs.length; i++) {
+    const jobBytes = jobs[i]?.payload?.length ?? 0;
+    const jobSteps = addSteps(jobs[i]);
+    bytes += jobBytes;
+    steps += jobSteps;
+    if (i === from || (steps <= ADD_STEPS_MAX && bytes <= ADD_SLICE_BYTES)) continue;
+    slices.push(jobs.slice(from, i));
+    from = i;
+    bytes = jobBytes;
+    steps = jobSteps;
+  }
+  slices.push(from === 0 ? jobs : jobs.slice(from));
+  return slices;
+}
+
+/**
+ * Where to cut a slice again once its policy has given its jobs gates and keys: the ends of the
+ * pieces.
+ */
+export function pieceEnds(specs: readonly JobSpec[]): number[] {
+  const ends: number[] = [];
+  let steps = 0;
+  for (let i = 0; i < specs.length; i++) {
+    const jobSteps = addSteps(specs[i]);
+    steps += jobSteps;
+    if (steps <= ADD_STEPS_MAX || steps === jobSteps) continue;
+    ends.push(i);
+    steps = jobSteps;
+  }
+  ends.push(specs.length);
+  return ends;
 }

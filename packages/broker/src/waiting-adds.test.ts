@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Turns } from "./turns.ts";
+import { Turns } from "./waiting-adds.ts";
 
 test("whoever comes later acts later, whatever is ready first", async () => {
   const turns = new Turns();
