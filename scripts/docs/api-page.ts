@@ -46,7 +46,7 @@ export function apiPage(): string {
     const texts = Object.entries(calls).map(([name, row]) => callText(name, row, shapes));
     return `## ${title}\n\n${texts.join("\n")}`;
   });
-  return `${HEAD}\n${parts.join("\n")}\n## Answers\n\n${shapes.named()}`;
+  return `${HEAD}\n${parts.join("\n")}\n## Shapes\n\nAs JSON carries them, over HTTP and on the stream.\n\n${shapes.named()}`;
 }
 
 function callText(name: string, row: CallRow, shapes: ShapeTexts): string {
@@ -70,9 +70,10 @@ function callText(name: string, row: CallRow, shapes: ShapeTexts): string {
   return lines.join("\n");
 }
 
-/** A batch by the shape of its items, another value in words; and what it means. */
+/** A batch or options by their shape, another value in words; and what it means. */
 function kindText({ schema, words }: Kind, shapes: ShapeTexts): string {
-  const value = schema.type === "array" ? `\`${shapes.of(schema)}\`` : words;
+  const hasShape = schema.type === "array" || shapes.isNamed(schema);
+  const value = hasShape ? `\`${shapes.of(schema)}\`` : words;
   return schema.description === undefined ? value : `${value}. ${schema.description}`;
 }
 

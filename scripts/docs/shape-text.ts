@@ -1,15 +1,19 @@
 // Shapes as a reader of TypeScript knows them. Those that have names are written out once.
 
-import type { Schema } from "@sluice/protocol";
+import { GATE_SCHEMA, POLICY, QUEUE_SCHEMA, type Schema } from "@sluice/protocol";
 import * as shapes from "@sluice/protocol/shapes";
 
 const WORDS: Readonly<Record<string, string>> = { integer: "number", null: "null" };
 
-const NAMES = new Map<unknown, string>(
-  Object.entries(shapes)
+const NAMES = new Map<unknown, string>([
+  [QUEUE_SCHEMA, "QueueOptions"],
+  [GATE_SCHEMA, "GateOptions"],
+  [POLICY.schema, "QueuePolicy"],
+  [shapes.JOB_STATE, "JobState"],
+  ...Object.entries(shapes)
     .filter(([, value]) => typeof value === "object" && "properties" in value)
-    .map(([name, value]) => [value, typeName(name)]),
-);
+    .map(([name, value]): [unknown, string] => [value, typeName(name)]),
+]);
 
 /** `HISTORY_ENTRY` as `HistoryEntry`. */
 function typeName(name: string): string {
@@ -18,6 +22,10 @@ function typeName(name: string): string {
 
 export class ShapeTexts {
   readonly #seen = new Set<Schema>();
+
+  isNamed(schema: Schema): boolean {
+    return NAMES.has(schema);
+  }
 
   /** A shape on one line; one with a name by it. */
   of(schema: Schema): string {
@@ -61,9 +69,11 @@ export class ShapeTexts {
 
   #section(schema: Schema): string {
     const { properties, required } = schema;
+    const head = `### ${NAMES.get(schema)}\n\n\`\`\`ts\n`;
+    if (properties === undefined) return `${head}${this.#plain(schema)}\n\`\`\`\n`;
     const fields = this.#fields(properties as Record<string, Schema>, required);
     const lines = fields.map(({ text, says }) => `  ${text};${says === "" ? "" : ` // ${says}`}`);
-    return `### ${NAMES.get(schema)}\n\n\`\`\`ts\n{\n${lines.join("\n")}\n}\n\`\`\`\n`;
+    return `${head}{\n${lines.join("\n")}\n}\n\`\`\`\n`;
   }
 }
 

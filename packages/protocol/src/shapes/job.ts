@@ -37,6 +37,8 @@ const GROUP: Schema = {
   description: "A group of this queue, or `queue/name` of another queue.",
 };
 
+export const JOB_STATE: Schema = choice(JOB_STATES);
+
 const HEADERS: Schema = { type: "object", additionalProperties: TEXT };
 
 /** Bytes as HTTP carries them: as JSON where they are JSON. */
@@ -123,7 +125,7 @@ const DEAD: Schema = about(
 export const JOB: Schema = shape<JobJson>({
   id: TEXT,
   queue: NAME,
-  state: choice(JOB_STATES),
+  state: JOB_STATE,
   tier: COUNT,
   fairnessKey: FAIRNESS_KEY,
   weight: NUMBER,
@@ -156,7 +158,7 @@ export const JOB: Schema = shape<JobJson>({
 export const WHY: Schema = about(
   "In words and data: what keeps the job, and until when.",
   shape<Why>({
-    state: choice(JOB_STATES),
+    state: JOB_STATE,
     text: TEXT,
     asOf: TIME,
     reason: maybe(TEXT),
@@ -197,7 +199,7 @@ export const END: Schema = shape<Partial<Omit<JobEnd, "id" | "result">> & EndJso
   ended: about("False: it had not ended in time. Ask again.", FLAG),
   id: TEXT,
   queue: maybe(TEXT),
-  state: maybe(choice(JOB_STATES)),
+  state: maybe(JOB_STATE),
   at: maybe(TIME),
   error: maybe(TEXT),
   ...RESULT,
@@ -214,7 +216,5 @@ interface EndJson {
 export const GROUP_INFO: Schema = shape<GroupInfo>({
   id: TEXT,
   ended: FLAG,
-  members: list(
-    shape<GroupInfo["members"][number]>({ id: TEXT, state: maybe(choice(JOB_STATES)) }),
-  ),
+  members: list(shape<GroupInfo["members"][number]>({ id: TEXT, state: maybe(JOB_STATE) })),
 });

@@ -1,4 +1,4 @@
-import { JOB_STATES, type JobState, type JobsOptions, parseLaneKey } from "@sluice/protocol";
+import { type JobState, type JobsOptions, parseLaneKey } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { JOBS_PAGE_MAX } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
@@ -6,7 +6,7 @@ import { described } from "./call-description.ts";
 import type { RouteContext } from "./context.ts";
 import { jobJson, listedJson } from "./job-json.ts";
 import { searchJobs } from "./search-jobs.ts";
-import { answers, COUNT, CURSOR, choice, JOB, limit, list, object, TEXT } from "./shapes.ts";
+import { answers, COUNT, CURSOR, JOB, JOB_STATE, limit, list, object, TEXT } from "./shapes.ts";
 
 interface BrowseQuery {
   state?: JobState;
@@ -29,7 +29,7 @@ export function jobRoutes(app: FastifyInstance, context: RouteContext): void {
     schema: {
       ...described("jobs"),
       querystring: object({
-        state: choice(JOB_STATES),
+        state: JOB_STATE,
         lane: { type: "string", description: "A fairness key; a path as a JSON list of texts." },
         search: {
           type: "string",
