@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { homeOfQueue } from "@sluice/cluster/router";
 import { NatsServers } from "@sluice/log/testing";
-import type { ClusterStatus } from "@sluice/server";
+import type { ClusterStatus } from "@sluice/protocol";
 
 const MAIN = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url));
 const NATS_SERVERS = 3;

@@ -1,8 +1,4 @@
 export { PartitionPort } from "./partition-port/partition-port.ts";
-export {
-  LocalPartitions,
-  type LocalPartitionsOptions,
-  moved,
-} from "./partitions/local-partitions.ts";
-export { type PairedSocket, socketPair } from "./partitions/socket-pair.ts";
+export { RemotePartitions, type RemotePartitionsOptions } from "./partitions/remote-partitions.ts";
+export { ServedPartitions, type ServedPartitionsOptions } from "./partitions/served-partitions.ts";
 export * from "./router/index.ts";

@@ -22,6 +22,7 @@ export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
 export { CALL_NAMES, CALL_TABLES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 export type * from "./clock.ts";
+export type * from "./cluster.ts";
 export { counted } from "./count.ts";
 export {
   type Duration,

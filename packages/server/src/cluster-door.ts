@@ -1,5 +1,5 @@
 /** A node of a cluster, as its server sees it: what it needs of whoever runs the partitions. */
-import type { Broker } from "@sluice/protocol";
+import type { Broker, ClusterStatus } from "@sluice/protocol";
 import type { OwnPart } from "./health.ts";
 import type { KeyPeers } from "./keys/key-ring.ts";
 import type { ServerSocket } from "./stream/session.ts";
@@ -23,53 +23,4 @@ export interface ClusterDoor {
   onChange(listener: () => void): () => void;
   /** Asks a node to give its partitions to the others. */
   drain(node: string): Promise<void>;
-}
-
-export interface ClusterStatus {
-  readonly name: string;
-  /** The node that answers. */
-  readonly self: string;
-  /** Another one for every change; of this node alone. */
-  readonly version: string;
-  readonly partitionCount: number;
-  readonly nodes: readonly ClusterNodeInfo[];
-  readonly partitions: readonly PartitionInfo[];
-  /** Queues that are elsewhere than at home, or spread. */
-  readonly placements: readonly { queue: string; partitions: readonly number[] }[];
-  /** The latest last, as far as this node has seen them. */
-  readonly moves: readonly MoveInfo[];
-}
-
-export interface ClusterNodeInfo {
-  readonly id: string;
-  readonly address: string;
-  readonly version: string;
-  readonly startedAt: number;
-  readonly isAlive: boolean;
-  readonly isDraining: boolean;
-  readonly silentMs: number;
-  readonly owned: number;
-}
-
-export interface PartitionInfo {
-  readonly partition: number;
-  /** Absent while nobody has it. */
-  readonly owner?: string | undefined;
-  readonly address?: string | undefined;
-  readonly epoch: number;
-  readonly state: string;
-  /** To whom it is about to go. */
-  readonly next?: string | undefined;
-  readonly lagMs: number;
-  readonly jobs: number;
-  readonly openMs: number;
-}
-
-export interface MoveInfo {
-  readonly partition: number;
-  readonly from: string;
-  readonly to: string;
-  readonly epoch: number;
-  readonly isHandedOver: boolean;
-  readonly at: number;
 }

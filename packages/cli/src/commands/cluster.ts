@@ -1,5 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
-import type { ClusterStatus } from "@sluice/server";
+import { type ClusterStatus, SluiceError } from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
 import { DRAIN_LOOK_MS } from "../limits.ts";
 import { howOf, stateOf } from "../serve/cluster-page.ts";

@@ -115,7 +115,7 @@ async function openStream(
   const access = natsAccess(address, files);
   // Only who copies to or from NATS loads it.
   const { connectNats, NatsLog } = await import("@sluice/log/nats");
-  const { checkCopyTarget } = await import("../serve/partitions.ts");
+  const { checkCopyTarget } = await import("@sluice/cluster/nats");
   const connection = await connectNats(address.servers, access);
   try {
     // Before it is opened, which would shut out the node that has it.

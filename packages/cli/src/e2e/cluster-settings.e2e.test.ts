@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { NatsServers } from "@sluice/log/testing";
-import type { ClusterStatus } from "@sluice/server";
+import type { ClusterStatus } from "@sluice/protocol";
 import { Certificates } from "@sluice/server/testing";
 import { Sluice } from "sluice";
 import { addAll, job, take, textOf } from "../testing/jobs.ts";
@@ -125,7 +125,7 @@ async function helloOf(words: readonly string[]): Promise<{ durability: string }
 test("what cannot be is refused before anything is made", async () => {
   for (const [words, line] of [
     [["--replicas", "0"], /^replicas must be a whole number from 1 to 5, got 0\n$/],
-    [["--durability", "memory"], /^durability is for a server alone: [^\n]*\n$/],
+    [["--durability", "memory"], /^durability is for a single server: [^\n]*\n$/],
     [["--advertise", "ftp://a:1"], /^advertise must be an address [^\n]*, got ftp:\/\/a:1\n$/],
   ] as const) {
     const { code, err } = await runSluice(["serve", ...cluster, "--port", "0", ...words]);

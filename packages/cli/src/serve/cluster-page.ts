@@ -1,5 +1,6 @@
 /** The cluster on the dashboard. */
-import type { AppPage, ClusterDoor, ClusterStatus } from "@sluice/server";
+import type { ClusterStatus } from "@sluice/protocol";
+import type { AppPage, ClusterDoor } from "@sluice/server";
 import { duration, time } from "../show.ts";
 
 export function clusterPage(node: Pick<ClusterDoor, "status" | "drain">): AppPage {

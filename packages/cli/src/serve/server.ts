@@ -29,7 +29,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export const PORT = 7070;
+const PORT = 7070;
 const DIR = "./data";
 
 export async function startServer(settings: ServeSettings): Promise<Served> {
@@ -51,7 +51,12 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   broker.catch(() => {});
   let running: RunningServer;
   try {
-    running = await listen(settings, { broker, recovery: () => progress, warnings });
+    running = await serve({
+      ...serverOptions(settings),
+      broker,
+      recovery: () => progress,
+      warnings,
+    });
   } catch (error) {
     await broker.then((opened) => opened.close()).catch(() => log.close());
     throw error;
@@ -101,14 +106,9 @@ async function openLog(
   throw new SluiceError("INVALID", message, { field: "durability", value: durability });
 }
 
-export type Listening = Pick<
-  ServeOptions,
-  "broker" | "recovery" | "cluster" | "pages" | "hosts" | "warnings"
->;
-
-export function listen(settings: ServeSettings, listening: Listening): Promise<RunningServer> {
+export function serverOptions(settings: ServeSettings): Omit<ServeOptions, "broker"> {
   const rootKey = settings["root-key"];
-  return serve({
+  return {
     host: settings.host,
     port: settings.port ?? PORT,
     tls: tlsOf(settings),
@@ -116,14 +116,13 @@ export function listen(settings: ServeSettings, listening: Listening): Promise<R
     keys: rootKey === undefined ? settings.keys === true : { rootKey },
     resumeMs: settings["resume-ms"],
     hosts: settings["allow-host"],
-    ...listening,
     origins: settings["allow-origin"],
     log: (settings["log-level"] ?? "info") as LogLevel,
     limits: {
       addsPerSecond: settings["adds-per-second"],
       requestsPerSecond: settings["requests-per-second"],
     },
-  });
+  };
 }
 
 export function tlsOf(settings: ServeSettings): TlsOptions | undefined {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { NatsServers } from "@sluice/log/testing";
-import type { ClusterStatus } from "@sluice/server";
+import type { ClusterStatus } from "@sluice/protocol";
 import { Sluice } from "sluice";
 import { firstLine, start } from "./spawn-serve.ts";
 import { TcpProxy } from "./tcp-proxy.ts";

@@ -220,6 +220,16 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
     return this.#closing;
   }
 
+  /** Ends at once: unanswered calls fail with `error`, so that they can be made elsewhere. */
+  end(error: SluiceError): void {
+    this.#end ??= error;
+    this.#link.close();
+    for (const events of this.#events.values()) events.end(events.isHeard ? interrupted() : error);
+    for (const consumer of this.#consumers.values()) consumer.end(error);
+    // Calls follow a turn later: events that were asked for before them must tell of them.
+    this.#options.defer(() => this.#over(error));
+  }
+
   protected override call<T>(
     name: WireName,
     args: readonly unknown[],

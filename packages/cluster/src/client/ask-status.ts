@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
-import { SluiceError } from "@sluice/protocol";
-import type { ClusterStatus } from "@sluice/server";
+import { type ClusterStatus, SluiceError } from "@sluice/protocol";
 import type { ClientTls } from "./dial-ws.ts";
 
 export interface StatusQuestion {

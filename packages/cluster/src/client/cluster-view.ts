@@ -4,13 +4,12 @@
  * that it was not told of.
  */
 import { setTimeout } from "node:timers/promises";
-import { SluiceError, toSluiceError } from "@sluice/protocol";
-import type { ClusterStatus } from "@sluice/server";
+import { type ClusterStatus, SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
+import { STATUS_MS, STATUS_PAUSE_MS, STATUS_WAIT_MS } from "../limits.ts";
 import { askStatus } from "./ask-status.ts";
 import type { ClientTls } from "./dial-ws.ts";
-import { ANSWER_MS, PAUSE_MS, WAIT_MS } from "./limits.ts";
 
 export interface ClusterViewOptions {
   readonly urls: readonly string[];
@@ -41,7 +40,7 @@ export class ClusterView implements Directory {
     let refusal = new SluiceError("INVALID", "connect.url must name one node at least");
     for (const [at, url] of options.urls.entries()) {
       try {
-        const signal = AbortSignal.timeout(ANSWER_MS);
+        const signal = AbortSignal.timeout(STATUS_MS);
         const view = new ClusterView(options, await askStatus({ ...options, url, signal }), at);
         void view.#follow();
         return view;
@@ -85,7 +84,7 @@ export class ClusterView implements Directory {
 
   /** Asks now; what cannot be asked is asked again anyway. */
   async refresh(): Promise<void> {
-    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(ANSWER_MS)]);
+    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(STATUS_MS)]);
     const url = this.#urls[this.#at]!;
     try {
       this.#set(await askStatus({ ...this.#options, url, signal }));
@@ -108,17 +107,17 @@ export class ClusterView implements Directory {
         this.#at = (this.#at + 1) % this.#urls.length;
         // After a round without an answer there is no hurry.
         if (++failures < this.#urls.length) continue;
-        await setTimeout(PAUSE_MS, undefined, { signal: this.#over.signal }).catch(() => {});
+        await setTimeout(STATUS_PAUSE_MS, undefined, { signal: this.#over.signal }).catch(() => {});
       }
     }
   }
 
   async #next(): Promise<void> {
-    const late = AbortSignal.timeout(WAIT_MS + ANSWER_MS);
+    const late = AbortSignal.timeout(STATUS_WAIT_MS + STATUS_MS);
     const signal = AbortSignal.any([this.#over.signal, late]);
     const url = this.#urls[this.#at]!;
     const after = this.#status.version;
-    this.#set(await askStatus({ ...this.#options, url, signal, after, waitMs: WAIT_MS }));
+    this.#set(await askStatus({ ...this.#options, url, signal, after, waitMs: STATUS_WAIT_MS }));
   }
 
   #set(status: ClusterStatus): void {

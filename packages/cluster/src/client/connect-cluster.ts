@@ -19,9 +19,9 @@ import {
   SystemClock,
 } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import { OwnerDial } from "../node/owner-dial.ts";
-import { PATIENCE_MS } from "../partitions/limits.ts";
-import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { PATIENCE_MS } from "../limits.ts";
+import { OwnerDial } from "../partitions/owner-dial.ts";
+import { RemotePartitions } from "../partitions/remote-partitions.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { type ClientTls, dialWs } from "./dial-ws.ts";
@@ -51,8 +51,8 @@ export async function connectCluster(
     dial,
     clock: new SystemClock(),
   });
-  const partitions = new LocalPartitions({
-    elsewhere: owners.dial,
+  const partitions = new RemotePartitions({
+    dial: owners.dial,
     apiKey,
     callTimeoutMs,
     onLink: (partition, event) => {
@@ -91,7 +91,7 @@ async function dialAny(
 interface ClientParts {
   readonly view: ClusterView;
   readonly owners: OwnerDial;
-  readonly partitions: LocalPartitions;
+  readonly partitions: RemotePartitions;
   readonly anyNode: Broker;
 }
 

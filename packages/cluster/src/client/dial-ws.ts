@@ -1,8 +1,8 @@
 import { closeText, type Dial, unreachable } from "@sluice/client/remote";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { FAREWELL_MS_MAX, HANDSHAKE_MS_MAX } from "../limits.ts";
 import { connectProblem } from "./connect-problem.ts";
-import { FAREWELL_MS_MAX, HANDSHAKE_MS_MAX } from "./limits.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */
 export interface ClientTls {

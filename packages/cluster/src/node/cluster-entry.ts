@@ -1,9 +1,9 @@
 /** The entry `cluster`: what was decided when the cluster was made, and holds ever since. */
 import { randomBytes } from "node:crypto";
 import { SluiceError } from "@sluice/protocol";
+import { PARTITIONS, PARTITIONS_MAX } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
-import { PARTITIONS, PARTITIONS_MAX } from "./limits.ts";
-import { isConflict } from "./within.ts";
+import { isConflict } from "../within.ts";
 
 export interface ClusterEntry {
   readonly name: string;

@@ -5,31 +5,39 @@
 import { randomUUID } from "node:crypto";
 import type { OpenOptions } from "@sluice/broker";
 import type { Log } from "@sluice/log";
-import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
+import {
+  type Broker,
+  type Clock,
+  type ClusterStatus,
+  SluiceError,
+  SystemClock,
+} from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import type { ClusterDoor, ClusterStatus, OwnPart } from "@sluice/server";
-import { LocalPartitions } from "../partitions/local-partitions.ts";
-import type { Registry, WatchedEntry } from "../registry/registry.ts";
-import { ClusterRouter } from "../router/cluster-router.ts";
-import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
-import { Copies } from "./copies.ts";
-import { Figures } from "./figures.ts";
-import { type FollowedLog, Houses, type HousesOptions } from "./houses.ts";
-import { KeyBook } from "./key-book.ts";
+import type { ClusterDoor, OwnPart } from "@sluice/server";
 import {
   PAYLOAD_MEMORY_BYTES,
   READ_CACHE_BYTES,
   READ_CACHE_BYTES_EACH,
+  RESUME_MS,
   START_MS_MAX,
-} from "./limits.ts";
+} from "../limits.ts";
+import { moved } from "../partitions/make-call.ts";
+import { OwnerDial } from "../partitions/owner-dial.ts";
+import { ServedPartitions } from "../partitions/served-partitions.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
+import { ClusterRouter } from "../router/cluster-router.ts";
+import { keepTrying } from "../within.ts";
+import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
+import { ClusterKeys } from "./cluster-keys.ts";
+import { Figures } from "./figures.ts";
+import { HomeCopies } from "./home-copies.ts";
 import type { Member } from "./members.ts";
-import { moved, OwnerDial } from "./owner-dial.ts";
+import { type FollowedLog, OpenPartitions, type OpenPartitionsOptions } from "./open-partitions.ts";
 import { Ownership } from "./ownership.ts";
 import { Peers } from "./peers.ts";
 import { askToDrain } from "./presence.ts";
 import { RegistryDirectory } from "./registry-directory.ts";
 import { statusOf } from "./status.ts";
-import { keepTrying } from "./within.ts";
 
 export interface ClusterNodeOptions {
   readonly registry: Registry;
@@ -70,16 +78,14 @@ interface Parts {
   readonly cluster: ClusterEntry;
   readonly ownership: Ownership;
   readonly directory: RegistryDirectory;
-  readonly houses: Houses;
+  readonly open: OpenPartitions;
   readonly router: ClusterRouter;
   readonly owners: OwnerDial;
-  readonly partitions: LocalPartitions;
+  readonly partitions: ServedPartitions;
   readonly figures: Figures;
   readonly peers: Peers;
-  readonly copies: Copies;
+  readonly copies: HomeCopies;
 }
-
-const RESUME_MS = 2_000;
 
 export class ClusterNode implements ClusterDoor {
   readonly #options: ClusterNodeOptions;
@@ -89,7 +95,7 @@ export class ClusterNode implements ClusterDoor {
   readonly #listeners = new Set<() => void>();
   /** What went wrong with partitions that are not served since. */
   readonly #troubles = new Map<number, string>();
-  readonly keys: KeyBook;
+  readonly keys: ClusterKeys;
   #parts: Parts | undefined;
   #version = 0;
 
@@ -97,7 +103,7 @@ export class ClusterNode implements ClusterDoor {
     this.#options = options;
     this.#clock = options.clock ?? new SystemClock();
     this.#secret.promise.catch(() => {});
-    this.keys = new KeyBook({
+    this.keys = new ClusterKeys({
       registry: options.registry,
       clock: this.#clock,
       node: options.node,
@@ -119,7 +125,7 @@ export class ClusterNode implements ClusterDoor {
       const parts = this.#assemble(cluster, address);
       this.#parts = parts;
       parts.ownership.onChange(() => {
-        parts.houses.look();
+        parts.open.look();
         this.#changed();
       });
       parts.directory.onChange(() => this.#changed());
@@ -142,7 +148,7 @@ export class ClusterNode implements ClusterDoor {
 
   accept: ClusterDoor["accept"] = (partition, socket, admit) => {
     if (this.#parts === undefined) socket.close(1001, "the node is joining its cluster");
-    else this.#parts.houses.accept(partition, socket, admit);
+    else this.#parts.open.accept(partition, socket, admit);
   };
 
   status(): ClusterStatus {
@@ -155,12 +161,12 @@ export class ClusterNode implements ClusterDoor {
   }
 
   own(): OwnPart {
-    const { ownership, houses, cluster } = this.#started();
+    const { ownership, open, cluster } = this.#started();
     if (!ownership.isHearing) return { trouble: "the node does not hear its cluster", brokers: [] };
     const brokers: Broker[] = [];
     for (let partition = 0; partition < cluster.partitions; partition++) {
-      const state = ownership.tenure(partition)?.state;
-      const broker = houses.brokerOf(partition);
+      const state = ownership.life(partition)?.state;
+      const broker = open.brokerOf(partition);
       if (state === "resting") {
         return { trouble: `the log of partition ${partition} does not answer`, brokers };
       }
@@ -195,12 +201,12 @@ export class ClusterNode implements ClusterDoor {
   /** As if the process had died: nothing is said to the others, who find out by themselves. */
   async stop(): Promise<void> {
     if (this.#parts === undefined) return;
-    const { ownership, owners, figures, houses, router, peers, copies } = this.#parts;
+    const { ownership, owners, figures, open, router, peers, copies } = this.#parts;
     ownership.stop();
     copies.stop();
     figures.stop();
     peers.stop();
-    await houses.stop();
+    await open.stop();
     await router.close();
     owners.close();
   }
@@ -216,14 +222,13 @@ export class ClusterNode implements ClusterDoor {
       addressOf: (partition) => ownership.ownerOf(partition)?.address,
       onChange: (listener) => this.onChange(listener),
     });
-    const partitions: LocalPartitions = new LocalPartitions({
-      isNode: true,
+    const partitions: ServedPartitions = new ServedPartitions({
       apiKey: cluster.secret,
       resumeMs,
       elsewhere: (partition) => this.#dialOwner(partition),
       onGone: (partition, error) => ownership.fail(partition, error),
     });
-    const houses: Houses = new Houses({
+    const open: OpenPartitions = new OpenPartitions({
       clock,
       ...this.#logs(count),
       broker: this.#brokerOptions(count),
@@ -235,7 +240,7 @@ export class ClusterNode implements ClusterDoor {
       onFailed: (partition, error) => ownership.fail(partition, error),
       onServed: (partition) => this.#served(partition),
     });
-    const figures = new Figures(clock, count, (partition) => houses.brokerOf(partition));
+    const figures = new Figures(clock, count, (partition) => open.brokerOf(partition));
     const ownership: Ownership = new Ownership({
       registry,
       clock,
@@ -244,7 +249,7 @@ export class ClusterNode implements ClusterDoor {
       address,
       version: this.#options.version,
       partitions: count,
-      host: houses,
+      host: open,
       leaseMs: this.#options.leaseMs,
       figures: (partition) => figures.of(partition),
       keysRead: () => this.keys.read,
@@ -262,18 +267,18 @@ export class ClusterNode implements ClusterDoor {
       living: () => this.#livingNodes(),
       dial,
     });
-    const copies = new Copies({
+    const copies = new HomeCopies({
       clock,
       count,
       portOf: (partition) => partitions.port(partition),
-      brokerOf: (partition) => houses.brokerOf(partition),
+      brokerOf: (partition) => open.brokerOf(partition),
     });
     const router = new ClusterRouter({ directory, partitions });
-    const own = { ownership, directory, houses, owners, partitions, figures, peers, copies };
+    const own = { ownership, directory, open, owners, partitions, figures, peers, copies };
     return { cluster, router, ...own };
   }
 
-  #logs(partitions: number): Pick<HousesOptions, "openLog" | "followLog"> {
+  #logs(partitions: number): Pick<OpenPartitionsOptions, "openLog" | "followLog"> {
     const { openLog, followLog } = this.#options;
     const share = Math.ceil(READ_CACHE_BYTES / partitions);
     const ours = { readCacheBytes: Math.min(READ_CACHE_BYTES_EACH, share) };
@@ -290,10 +295,10 @@ export class ClusterNode implements ClusterDoor {
 
   /** One that is about to be served here is waited for; the others are dialled. */
   async #dialOwner(partition: number): Promise<Socket> {
-    const { ownership, houses, owners, partitions } = this.#started();
+    const { ownership, open, owners } = this.#started();
     if (ownership.ownerOf(partition)?.isSelf !== true) return owners.dial(partition);
-    await houses.served(partition);
-    if (partitions.hosted(partition) !== undefined) return partitions.dial(partition);
+    // Once it is served, calls go to its broker directly.
+    await open.served(partition);
     throw moved(partition, "it is being opened");
   }
 

@@ -1,9 +1,8 @@
 /** The store that policies read is in every partition, as its home has it. */
 import type { Broker, StoreEntry } from "@sluice/protocol";
+import { PAGE_MAX } from "../limits.ts";
 
 export const CONFIG_STORE = "config";
-
-const BATCH = 1000;
 
 /** What is in the store, each value as text. */
 export async function readConfig(broker: Broker): Promise<Map<string, string>> {
@@ -11,7 +10,7 @@ export async function readConfig(broker: Broker): Promise<Map<string, string>> {
   let cursor: string | undefined;
   do {
     const from = cursor === undefined ? {} : { cursor };
-    const page = await broker.storeScan(CONFIG_STORE, { limit: BATCH, ...from });
+    const page = await broker.storeScan(CONFIG_STORE, { limit: PAGE_MAX, ...from });
     for (const { key, value } of page.items) found.set(key, JSON.stringify(value));
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -29,8 +28,8 @@ export async function alignConfig(
     if (there.get(key) !== text) changes.push({ key, value: JSON.parse(text) });
   }
   for (const key of there.keys()) if (!wanted.has(key)) changes.push({ key, value: undefined });
-  for (let i = 0; i < changes.length; i += BATCH) {
-    await to.storeWrite(CONFIG_STORE, changes.slice(i, i + BATCH));
+  for (let i = 0; i < changes.length; i += PAGE_MAX) {
+    await to.storeWrite(CONFIG_STORE, changes.slice(i, i + PAGE_MAX));
   }
   return changes.length;
 }

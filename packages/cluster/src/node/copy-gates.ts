@@ -1,8 +1,7 @@
 /** The limits of gates are in every partition, as the home of each gate has them. */
 import { isDeepStrictEqual } from "node:util";
 import type { Broker, GateSettings } from "@sluice/protocol";
-
-const BATCH = 1000;
+import { PAGE_MAX } from "../limits.ts";
 
 /** The limits that a partition has for keys and patterns that are at home in `home`. */
 export async function readGates(
@@ -13,7 +12,7 @@ export async function readGates(
   let cursor: string | undefined;
   do {
     const from = cursor === undefined ? {} : { cursor };
-    const page = await broker.gates({ configured: true, limit: BATCH, ...from });
+    const page = await broker.gates({ configured: true, limit: PAGE_MAX, ...from });
     for (const { key, config, pattern } of page.items) {
       if (config !== undefined && pattern === undefined && isOfHome(key)) found.set(key, config);
     }

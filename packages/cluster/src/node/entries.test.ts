@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CALLERS, PARTITIONS_MAX } from "../limits.ts";
 import { checkValue } from "../registry/registry.ts";
 import { encodeNodeEntry, type NodeEntry, parseNodeEntry } from "./entries.ts";
-import { CALLERS, PARTITIONS_MAX } from "./limits.ts";
 
 const LONG_NAME = "n".repeat(100);
 
@@ -16,7 +16,7 @@ function entryOf(count: number, state: string): NodeEntry {
     beat: 2 ** 40,
     keysRead: Number.MAX_SAFE_INTEGER,
     unreached: Array.from({ length: CALLERS }, () => LONG_NAME),
-    tenures: Array.from({ length: count }, (_, partition) => ({
+    lives: Array.from({ length: count }, (_, partition) => ({
       ...{ partition, state, lagMs: 86_400_000, jobs: 1_000_000_000, openMs: 86_400_000 },
     })),
   };
@@ -34,9 +34,9 @@ test("a node that owns all there can be says so within what the registry takes",
 });
 
 test("what cannot be read counts as not there", () => {
-  const entry = { address: "http://a", incarnation: "a1", tenures: [{ partition: 1 }, 7, null] };
+  const entry = { address: "http://a", incarnation: "a1", lives: [{ partition: 1 }, 7, null] };
   const parsed = parseNodeEntry(JSON.stringify(entry));
-  assert.deepEqual([parsed?.tenures, parsed?.unreached], [[], []]);
+  assert.deepEqual([parsed?.lives, parsed?.unreached], [[], []]);
   for (const text of [undefined, "", "{", "7", "null", "{}", '{"address":"http://a"}']) {
     assert.equal(parseNodeEntry(text), undefined, text);
   }

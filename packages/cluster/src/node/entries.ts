@@ -14,11 +14,11 @@ export interface NodeEntry {
   readonly keysRead: number;
   /** Nodes that this one has called at in vain. */
   readonly unreached: readonly string[];
-  readonly tenures: readonly TenureFigures[];
+  readonly lives: readonly PartitionFigures[];
 }
 
 /** What an owner tells of one of its partitions. */
-export interface TenureFigures {
+export interface PartitionFigures {
   readonly partition: number;
   readonly state: string;
   /** How long the oldest write has been waiting for its log. */
@@ -67,14 +67,14 @@ type FigureRow = readonly [
 const SERVING = "serving";
 
 export function encodeNodeEntry(entry: NodeEntry): string {
-  const tenures = entry.tenures.map(({ partition, lagMs, jobs, openMs, state }) => {
+  const lives = entry.lives.map(({ partition, lagMs, jobs, openMs, state }) => {
     const row = [partition, lagMs, jobs, openMs];
     return state === SERVING ? row : [...row, state];
   });
-  return JSON.stringify({ ...entry, tenures });
+  return JSON.stringify({ ...entry, lives });
 }
 
-function figuresOf(row: unknown): TenureFigures[] {
+function figuresOf(row: unknown): PartitionFigures[] {
   if (!Array.isArray(row)) return [];
   const [partition, lagMs, jobs, openMs, state = SERVING] = row as unknown as FigureRow;
   return [{ partition, lagMs, jobs, openMs, state }];
@@ -84,10 +84,10 @@ export function parseNodeEntry(text: string | undefined): NodeEntry | undefined 
   const entry = parse<NodeEntry>(text);
   const isWhole = typeof entry?.address === "string" && typeof entry.incarnation === "string";
   if (!isWhole) return undefined;
-  const { tenures, unreached } = entry;
+  const { lives, unreached } = entry;
   return {
     ...entry,
-    tenures: Array.isArray(tenures) ? tenures.flatMap(figuresOf) : [],
+    lives: Array.isArray(lives) ? lives.flatMap(figuresOf) : [],
     unreached: Array.isArray(unreached) ? unreached : [],
   };
 }

@@ -1,7 +1,7 @@
 /** How the partitions of this node are doing, looked at now and then. */
 import type { LocalBroker } from "@sluice/broker";
 import { allQueues, type Clock, type Timer } from "@sluice/protocol";
-import { FIGURES_MS } from "./limits.ts";
+import { FIGURES_MS } from "../limits.ts";
 
 export interface Figure {
   readonly lagMs: number;

@@ -1,3 +1,2 @@
 export { ClusterNode, type ClusterNodeOptions, type LogShare } from "./cluster-node.ts";
 export { Ownership, type OwnershipOptions } from "./ownership.ts";
-export { keepTrying } from "./within.ts";

@@ -15,7 +15,7 @@ const ENTRY: NodeEntry = {
   beat: 1,
   keysRead: 0,
   unreached: [],
-  tenures: [],
+  lives: [],
 };
 
 test("a beat of a node that is as it was is no news; all that others act on is", () => {
@@ -30,7 +30,7 @@ test("a beat of a node that is as it was is no news; all that others act on is",
   assert.ok(hear("a", own), "our own");
   assert.ok(hear("b"), "a new one");
   assert.ok(!hear("b"), "the same");
-  assert.ok(!hear("b", { tenures: [] }), "the same figures");
+  assert.ok(!hear("b", { lives: [] }), "the same figures");
   for (const change of [
     { incarnation: "b2" },
     { isDraining: true },

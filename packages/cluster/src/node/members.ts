@@ -6,8 +6,9 @@
  * with all others: while it does, what is silent is dead; when it does not, we are deaf, and when
  * it does again, everybody gets a fresh lease.
  */
+
+import { CALLERS, DEAF_SHARE } from "../limits.ts";
 import type { NodeEntry, NodeName } from "./entries.ts";
-import { CALLERS, DEAF_SHARE } from "./limits.ts";
 
 interface Heard {
   entry: NodeEntry;

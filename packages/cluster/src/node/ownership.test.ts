@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { CLOSE_MS_MAX, REGISTRY_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { CLOSE_MS_MAX, REGISTRY_MS_MAX } from "./limits.ts";
 import { Ownership } from "./ownership.ts";
 
 /** A registry that nobody can change any more. */
@@ -39,7 +39,7 @@ test("a node ends though neither its log nor the registry answers any more", asy
     },
   });
   await ownership.start();
-  while (ownership.tenure(0)?.state !== "opening") await clock.advance(100);
+  while (ownership.life(0)?.state !== "opening") await clock.advance(100);
   registry.isLost = true;
   let isClosed = false;
   void ownership.close().then(() => {

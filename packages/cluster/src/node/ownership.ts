@@ -4,17 +4,6 @@
  * to whom it belongs now, and when to stop for want of a proof that what it has is still its own.
  */
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
-import type { Registry, WatchedEntry } from "../registry/registry.ts";
-import {
-  isSame,
-  NODE_PREFIX,
-  type NodeName,
-  OWNER_PREFIX,
-  type OwnerEntry,
-  parseNodeEntry,
-  type TenureFigures,
-} from "./entries.ts";
-import { Hearing } from "./hearing.ts";
 import {
   BEATS_PER_LEASE,
   CLAIMS_MAX,
@@ -25,12 +14,23 @@ import {
   MOVES_MAX,
   PROOF_SHARE,
   START_MS_MAX,
-} from "./limits.ts";
+} from "../limits.ts";
+import type { Registry, WatchedEntry } from "../registry/registry.ts";
+import { keepTrying, within } from "../within.ts";
+import {
+  isSame,
+  NODE_PREFIX,
+  type NodeName,
+  OWNER_PREFIX,
+  type OwnerEntry,
+  type PartitionFigures,
+  parseNodeEntry,
+} from "./entries.ts";
 import { type Member, Members } from "./members.ts";
+import { type PartitionHost, PartitionLife } from "./partition-life.ts";
 import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
-import { type PartitionHost, Tenure } from "./tenure.ts";
-import { keepTrying, within } from "./within.ts";
+import { RegistryWatchdog } from "./registry-watchdog.ts";
 
 export interface OwnershipOptions {
   readonly registry: Registry;
@@ -83,12 +83,12 @@ export class Ownership {
   readonly #members: Members;
   readonly #placement: Placement;
   readonly #presence: Presence;
-  readonly #tenures: readonly Tenure[];
+  readonly #lives: readonly PartitionLife[];
   readonly #listeners = new Set<() => void>();
   readonly #waits = new Set<() => void>();
   readonly #moves: Move[] = [];
   /** One watch for all: what is heard before our own beat was said before it. */
-  readonly #hearing: Hearing;
+  readonly #watchdog: RegistryWatchdog;
   #beat: Timer | undefined;
   #isLooking = false;
   #mustLook = false;
@@ -112,11 +112,11 @@ export class Ownership {
     const own = { registry, clock, name, address, version, onError };
     this.#presence = new Presence({ ...own, keysRead, unreached, onSuperseded });
     const onEntry = (entry: WatchedEntry): void => this.#hear(entry);
-    this.#hearing = new Hearing({ registry, clock, leaseMs: this.#leaseMs, onEntry });
-    this.#tenures = Array.from(
+    this.#watchdog = new RegistryWatchdog({ registry, clock, leaseMs: this.#leaseMs, onEntry });
+    this.#lives = Array.from(
       { length: options.partitions },
       (_, partition) =>
-        new Tenure({
+        new PartitionLife({
           partition,
           name,
           address,
@@ -131,7 +131,7 @@ export class Ownership {
 
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
-    await this.#hearing.start();
+    await this.#watchdog.start();
     await keepTrying(this.#options.clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();
     this.#look();
@@ -151,14 +151,14 @@ export class Ownership {
   }
 
   ownerOf(partition: number): Owner | undefined {
-    const entry = this.#tenures[partition]?.entry;
+    const entry = this.#lives[partition]?.entry;
     if (entry === undefined || entry.node === "") return undefined;
     const { node, address, epoch } = entry;
     return { node, address, epoch, isSelf: isSame(entry, this.#name) };
   }
 
-  tenure(partition: number): Tenure | undefined {
-    return this.#tenures[partition];
+  life(partition: number): PartitionLife | undefined {
+    return this.#lives[partition];
   }
 
   nodes(): Member[] {
@@ -181,12 +181,12 @@ export class Ownership {
 
   /** Whether there is nothing left here that others would miss. */
   get isEmpty(): boolean {
-    return this.#tenures.every((tenure) => !tenure.isOurs && !isActive(tenure));
+    return this.#lives.every((life) => !life.isOurs && !isActive(life));
   }
 
   /** The log of a partition has failed. */
   fail(partition: number, error: SluiceError): void {
-    this.#tenures[partition]?.fail(error);
+    this.#lives[partition]?.fail(error);
   }
 
   /** Writes the own entry now, for something in it has changed. */
@@ -212,12 +212,12 @@ export class Ownership {
     if (this.#hasHeirs()) await within(clock, timeoutMs, this.drain()).catch(() => {});
     this.#isOver = true;
     this.#beat?.cancel();
-    for (const tenure of this.#tenures) tenure.stopWarming();
+    for (const life of this.#lives) life.stopWarming();
     // What is still being opened by then is as good as free: its owner is about to be gone.
-    const idle = this.#until(() => this.#tenures.every(({ isBusy }) => !isBusy));
+    const idle = this.#until(() => this.#lives.every(({ isBusy }) => !isBusy));
     await within(clock, CLOSE_MS_MAX, idle).catch(() => {});
-    const left = this.#tenures.filter(({ isOurs, isBusy }) => isOurs && !isBusy);
-    for (const tenure of left) tenure.handOver(undefined, "");
+    const left = this.#lives.filter(({ isOurs, isBusy }) => isOurs && !isBusy);
+    for (const life of left) life.handOver(undefined, "");
     await this.#until(() => left.every(({ isBusy }) => !isBusy));
     await this.#presence.leave();
     this.stop();
@@ -228,7 +228,7 @@ export class Ownership {
     this.#isOver = true;
     this.#beat?.cancel();
     this.#presence.stop();
-    this.#hearing.stop();
+    this.#watchdog.stop();
     for (const wait of [...this.#waits]) wait();
     this.#tell();
   }
@@ -244,10 +244,10 @@ export class Ownership {
       // In a large cluster these come by the hundred; the next tick looks at what time has changed.
       if (!this.#members.hear(id, parseNodeEntry(value), revision, this.#now())) return;
     } else if (key.startsWith(OWNER_PREFIX)) {
-      const tenure = this.#tenures[Number(key.slice(OWNER_PREFIX.length))];
-      const before = tenure?.entry;
-      tenure?.hear(value, revision);
-      if (tenure !== undefined) this.#noteMove(tenure.partition, before, tenure.entry);
+      const life = this.#lives[Number(key.slice(OWNER_PREFIX.length))];
+      const before = life?.entry;
+      life?.hear(value, revision);
+      if (life !== undefined) this.#noteMove(life.partition, before, life.entry);
     } else return this.#options.onEntry?.(heard);
     this.#look();
   }
@@ -271,14 +271,14 @@ export class Ownership {
       if (this.#isOver) return;
       this.#beat = clock.at(clock.now() + everyMs, tick);
       if (ticks++ % 2 === 0) void this.#presence.renew(this.#figures());
-      this.#hearing.look(this.#presence.revision, this.#members.revisionOf(this.#name.node));
+      this.#watchdog.look(this.#presence.revision, this.#members.revisionOf(this.#name.node));
       this.#look();
     };
     this.#beat = clock.at(clock.now() + everyMs, tick);
   }
 
-  #figures(): TenureFigures[] {
-    const active = this.#tenures.filter(isActive);
+  #figures(): PartitionFigures[] {
+    const active = this.#lives.filter(isActive);
     return active.map(({ partition, state, openMs }) => {
       const { lagMs, jobs } = this.#options.figures?.(partition) ?? { lagMs: 0, jobs: 0 };
       return { partition, state, lagMs, jobs, openMs };
@@ -307,7 +307,7 @@ export class Ownership {
 
   /** All that others may want to hear of, in one text. */
   #shape(): string {
-    const tenures = this.#tenures.map(({ state, isBusy, entry }) => [
+    const lives = this.#lives.map(({ state, isBusy, entry }) => [
       state,
       isBusy,
       entry?.node,
@@ -319,81 +319,86 @@ export class Ownership {
       isDraining,
       keysRead,
     ]);
-    return JSON.stringify([tenures, nodes, this.#isOver]);
+    return JSON.stringify([lives, nodes, this.#isOver]);
   }
 
   #lookOnce(): void {
     const now = this.#now();
     const isHearing = this.#members.isHearing(now);
     const placement = this.#placement.of(this.#members.placeable(now));
-    for (const tenure of this.#tenures) this.#keep(tenure, now, isHearing);
+    for (const life of this.#lives) this.#keep(life, now, isHearing);
     if (!this.#isOver) {
-      for (const tenure of this.#tenures) this.#decide(tenure, placement, now, isHearing);
+      for (const life of this.#lives) this.#decide(life, placement, now, isHearing);
       if (isHearing) this.#forgetDead(now);
     }
   }
 
   /** Whether what is served may still be served. */
-  #keep(tenure: Tenure, now: number, isHearing: boolean): void {
-    const isServing = tenure.state === "serving";
-    if (!isServing && tenure.state !== "resting") return;
+  #keep(life: PartitionLife, now: number, isHearing: boolean): void {
+    const isServing = life.state === "serving";
+    if (!isServing && life.state !== "resting") return;
     const { renewedAt } = this.#presence;
-    const provenMs = now - Math.max(renewedAt, tenure.provenAt);
-    if (provenMs > this.#leaseMs / 3) tenure.prove();
+    const provenMs = now - Math.max(renewedAt, life.provenAt);
+    if (provenMs > this.#leaseMs / 3) life.prove();
     const isProven = provenMs <= this.#leaseMs * PROOF_SHARE;
-    if (isServing && !isProven) tenure.rest();
-    const isLogProof = tenure.provenAt > renewedAt;
+    if (isServing && !isProven) life.rest();
+    const isLogProof = life.provenAt > renewedAt;
     // A renewal proves it only when all that was said before it was heard.
-    if (!isServing && isProven && (isLogProof || isHearing) && tenure.isOurs) tenure.resume();
+    if (!isServing && isProven && (isLogProof || isHearing) && life.isOurs) life.resume();
   }
 
-  #decide(tenure: Tenure, placement: readonly string[], now: number, isHearing: boolean): void {
-    if (tenure.isBusy) return;
-    const isTarget = placement[tenure.partition] === this.#name.node && isHearing;
-    switch (tenure.state) {
+  #decide(
+    life: PartitionLife,
+    placement: readonly string[],
+    now: number,
+    isHearing: boolean,
+  ): void {
+    if (life.isBusy) return;
+    const isTarget = placement[life.partition] === this.#name.node && isHearing;
+    switch (life.state) {
       case "serving":
-        if (tenure.isBroken || !tenure.isOurs) return tenure.lose();
-        if (isHearing) this.#moveOn(tenure, placement[tenure.partition], now);
+        if (life.isBroken || !life.isOurs) return life.lose();
+        if (isHearing) this.#moveOn(life, placement[life.partition], now);
         return;
       case "resting":
-        if (tenure.isBroken || !tenure.isOurs) tenure.lose();
+        if (life.isBroken || !life.isOurs) life.lose();
         return;
       case "warming":
-        if (tenure.isOurs) return tenure.claim();
-        if (!this.#isPromisedToUs(tenure, now)) tenure.cool();
+        if (life.isOurs) return life.claim();
+        if (!this.#isPromisedToUs(life, now)) life.cool();
         return;
       case "away":
-        if (now < tenure.retryAt || this.#presence.isStopped) return;
-        if (tenure.isOurs) tenure.claim();
-        else if (isTarget && !this.#hasLiveOwner(tenure, now)) this.#claim(tenure);
-        else if (isHearing && this.#isPromisedToUs(tenure, now)) tenure.warm();
+        if (now < life.retryAt || this.#presence.isStopped) return;
+        if (life.isOurs) life.claim();
+        else if (isTarget && !this.#hasLiveOwner(life, now)) this.#claim(life);
+        else if (isHearing && this.#isPromisedToUs(life, now)) life.warm();
     }
   }
 
   /** A few at once: the others when these are done. */
-  #claim(tenure: Tenure): void {
-    const claimed = this.#tenures.filter(({ state, isBusy }) => state === "away" && isBusy);
-    if (claimed.length < CLAIMS_MAX) tenure.claim();
+  #claim(life: PartitionLife): void {
+    const claimed = this.#lives.filter(({ state, isBusy }) => state === "away" && isBusy);
+    if (claimed.length < CLAIMS_MAX) life.claim();
   }
 
-  #hasLiveOwner({ entry }: Tenure, now: number): boolean {
+  #hasLiveOwner({ entry }: PartitionLife, now: number): boolean {
     return entry !== undefined && entry.node !== "" && this.#members.isAlive(entry, now);
   }
 
-  #isPromisedToUs(tenure: Tenure, now: number): boolean {
-    return isSame(tenure.entry?.next, this.#name) && this.#hasLiveOwner(tenure, now);
+  #isPromisedToUs(life: PartitionLife, now: number): boolean {
+    return isSame(life.entry?.next, this.#name) && this.#hasLiveOwner(life, now);
   }
 
   /** Hands over what belongs to another node now: that one reads ahead, then it gets it. */
-  #moveOn(tenure: Tenure, target: string | undefined, now: number): void {
+  #moveOn(life: PartitionLife, target: string | undefined, now: number): void {
     const next = target === undefined ? undefined : this.#members.nameOf(target);
     if (next === undefined || next.node === this.#name.node) {
-      if (tenure.isPromised) tenure.promise(undefined);
-    } else if (!isSame(tenure.entry?.next, next)) {
-      const promised = this.#tenures.filter(({ isPromised }) => isPromised).length;
-      if (tenure.isPromised || promised < MOVES_MAX) tenure.promise(next);
-    } else if (tenure.isNextDue(now) && !this.#tenures.some(({ state }) => state === "leaving")) {
-      tenure.handOver(next, this.#members.addressOf(next.node) ?? "");
+      if (life.isPromised) life.promise(undefined);
+    } else if (!isSame(life.entry?.next, next)) {
+      const promised = this.#lives.filter(({ isPromised }) => isPromised).length;
+      if (life.isPromised || promised < MOVES_MAX) life.promise(next);
+    } else if (life.isNextDue(now) && !this.#lives.some(({ state }) => state === "leaving")) {
+      life.handOver(next, this.#members.addressOf(next.node) ?? "");
     }
   }
 
@@ -424,6 +429,6 @@ export class Ownership {
   }
 }
 
-function isActive({ state }: Tenure): boolean {
+function isActive({ state }: PartitionLife): boolean {
   return state !== "away" && state !== "warming";
 }

@@ -6,8 +6,8 @@
  */
 import type { Clock, Timer } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import { CALLERS, PROBE_MS, PROBE_MS_MAX, PROBES_FAILED, PROBES_WELL } from "./limits.ts";
-import { dialWithin } from "./within.ts";
+import { CALLERS, PROBE_MS, PROBE_MS_MAX, PROBES_FAILED, PROBES_WELL } from "../limits.ts";
+import { dialWithin } from "../within.ts";
 
 export interface PeersOptions {
   readonly clock: Clock;

@@ -1,19 +1,16 @@
 /** The entry by which the others know that this node lives, written again at every beat. */
 import { type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
+import { DRAIN_ASK_MS, ENTRY_TRIES_MAX, LEASE_MS, REGISTRY_MS_MAX } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
+import { isConflict, within } from "../within.ts";
 import {
   encodeNodeEntry,
   NODE_PREFIX,
   type NodeEntry,
   type NodeName,
+  type PartitionFigures,
   parseNodeEntry,
-  type TenureFigures,
 } from "./entries.ts";
-import { LEASE_MS, REGISTRY_MS_MAX } from "./limits.ts";
-import { isConflict, within } from "./within.ts";
-
-/** Others write our entry too, but rarely. */
-const TRIES = 3;
 
 export interface PresenceOptions {
   readonly registry: Registry;
@@ -59,9 +56,9 @@ export class Presence {
   }
 
   /** Renews the entry; one renewal at a time, and whether it went through shows in `renewedAt`. */
-  renew(tenures: readonly TenureFigures[]): Promise<void> {
+  renew(lives: readonly PartitionFigures[]): Promise<void> {
     if (this.#isOver) return Promise.resolve();
-    this.#renewing ??= this.#renew(tenures)
+    this.#renewing ??= this.#renew(lives)
       .catch((error) => this.#failed(error))
       .finally(() => {
         this.#renewing = undefined;
@@ -69,9 +66,9 @@ export class Presence {
     return this.#renewing;
   }
 
-  async drain(tenures: readonly TenureFigures[]): Promise<void> {
+  async drain(lives: readonly PartitionFigures[]): Promise<void> {
     this.#isDraining = true;
-    await this.renew(tenures);
+    await this.renew(lives);
   }
 
   /** The others need not wait for the lease to run out. */
@@ -97,12 +94,12 @@ export class Presence {
     return NODE_PREFIX + this.#options.name.node;
   }
 
-  async #renew(tenures: readonly TenureFigures[]): Promise<void> {
+  async #renew(lives: readonly PartitionFigures[]): Promise<void> {
     const { clock } = this.#options;
-    for (let tries = 0; tries < TRIES && !this.#isOver; tries++) {
+    for (let tries = 0; tries < ENTRY_TRIES_MAX && !this.#isOver; tries++) {
       const sentAt = clock.now();
       try {
-        this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write(tenures));
+        this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write(lives));
         this.#isWritten = true;
         this.error = undefined;
         this.renewedAt = sentAt;
@@ -122,7 +119,7 @@ export class Presence {
     if (wasWell && !this.#isOver) this.#options.onError(this.error);
   }
 
-  async #write(tenures: readonly TenureFigures[]): Promise<number> {
+  async #write(lives: readonly PartitionFigures[]): Promise<number> {
     const { registry, name, address, version, keysRead, unreached } = this.#options;
     const entry: NodeEntry = {
       address,
@@ -133,7 +130,7 @@ export class Presence {
       beat: ++this.#beat,
       keysRead: keysRead(),
       unreached: unreached(),
-      tenures,
+      lives,
     };
     const text = encodeNodeEntry(entry);
     if (this.#revision === undefined) return registry.create(this.#key, text);
@@ -175,14 +172,11 @@ export async function askToDrain(registry: Registry, clock: Clock, node: string)
     if (isDraining && askedAt !== undefined && beat > askedAt) return;
     if (isDraining) askedAt ??= beat;
     else if (await askedOnce(registry, key, entry, found.revision)) askedAt = beat;
-    await new Promise<void>((resolve) => clock.at(clock.now() + ASK_MS, resolve));
+    await new Promise<void>((resolve) => clock.at(clock.now() + DRAIN_ASK_MS, resolve));
   } while (clock.now() < endAt);
   if (askedAt !== undefined) return;
   throw new SluiceError("TIMEOUT", `the node ${node} could not be told to drain: try again`);
 }
-
-/** How often it is looked whether a node has heard: it writes twice a second. */
-const ASK_MS = 50;
 
 async function askedOnce(
   registry: Registry,

@@ -2,7 +2,7 @@
 import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
-import { isConflict } from "./within.ts";
+import { isConflict } from "../within.ts";
 
 const QUEUE_PREFIX = "queue.";
 

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock } from "@sluice/client/testing";
-import { LocalPartitions } from "../partitions/local-partitions.ts";
-import { Houses } from "./houses.ts";
+import { ServedPartitions } from "../partitions/served-partitions.ts";
+import { OpenPartitions } from "./open-partitions.ts";
 
 test("whoever waits for a partition hears at once that it goes elsewhere", async () => {
   const clock = turningClock(5);
   const expected = new Set([0, 1]);
-  const houses = new Houses({
+  const opened = new OpenPartitions({
     clock,
     openLog: () => Promise.reject(new Error("nothing is opened here")),
     broker: {},
-    partitions: new LocalPartitions({ clock }),
+    partitions: new ServedPartitions({ clock }),
     count: 2,
     resumeMs: 0,
     isExpected: (partition) => expected.has(partition),
@@ -20,13 +20,13 @@ test("whoever waits for a partition hears at once that it goes elsewhere", async
     onServed: () => {},
   });
   const told: number[] = [];
-  for (const partition of [0, 1]) void houses.served(partition).then(() => told.push(partition));
-  houses.look();
+  for (const partition of [0, 1]) void opened.served(partition).then(() => told.push(partition));
+  opened.look();
   await clock.advance(0);
   assert.deepEqual(told, []);
   expected.delete(1);
-  houses.look();
+  opened.look();
   await clock.advance(0);
   assert.deepEqual(told, [1]);
-  await houses.stop();
+  await opened.stop();
 });

@@ -1,6 +1,6 @@
 /** The cluster as one node knows it, for people and for clients that look for an owner. */
-import type { ClusterStatus, PartitionInfo } from "@sluice/server";
-import type { TenureFigures } from "./entries.ts";
+import type { ClusterStatus, PartitionInfo } from "@sluice/protocol";
+import type { PartitionFigures } from "./entries.ts";
 import type { Ownership } from "./ownership.ts";
 
 export function statusOf(
@@ -10,9 +10,9 @@ export function statusOf(
 ): ClusterStatus {
   const { name, self, version, partitions } = cluster;
   const nodes = ownership.nodes();
-  const figures = new Map<string, TenureFigures>();
-  for (const { id, tenures } of nodes) {
-    for (const one of tenures) figures.set(`${id} ${one.partition}`, one);
+  const figures = new Map<string, PartitionFigures>();
+  for (const { id, lives } of nodes) {
+    for (const one of lives) figures.set(`${id} ${one.partition}`, one);
   }
   const infos = Array.from({ length: partitions }, (_, partition) =>
     partitionOf(ownership, partition, figures),
@@ -41,13 +41,13 @@ export function statusOf(
 function partitionOf(
   ownership: Ownership,
   partition: number,
-  figures: ReadonlyMap<string, TenureFigures>,
+  figures: ReadonlyMap<string, PartitionFigures>,
 ): PartitionInfo {
   const owner = ownership.ownerOf(partition);
-  const entry = ownership.tenure(partition)?.entry;
+  const entry = ownership.life(partition)?.entry;
   const told = figures.get(`${owner?.node} ${partition}`);
   // Of our own we know more than we have told.
-  const state = owner?.isSelf === true ? ownership.tenure(partition)?.state : told?.state;
+  const state = owner?.isSelf === true ? ownership.life(partition)?.state : told?.state;
   return {
     partition,
     owner: owner?.node,

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
-import type { Broker } from "@sluice/protocol";
+import { type Broker, SluiceError } from "@sluice/protocol";
 import { PartitionPort } from "./partition-port.ts";
 
 const payload = new TextEncoder().encode("x");
@@ -64,16 +65,34 @@ test("a refusal tells the job by the name that everybody knows", async () => {
   await broker.close();
 });
 
-test("the last words of a broker that has ended are told to its owner alone", async () => {
+test("the last error of a broker that has ended goes to its owner alone", async () => {
   const broker = await openBroker({ log: new MemoryLog() });
   const heard: string[] = [];
-  const port = new PartitionPort(7, broker, ({ code }) => heard.push(code));
+  const port = new PartitionPort(7, broker, ({ code }) => {
+    heard.push(code);
+    void port.leave(new SluiceError("MOVED", "partition 7 is not here"));
+  });
   await broker.close();
-  let isAnswered = false;
-  const answered = (): void => {
-    isAnswered = true;
-  };
-  port.queues().then(answered, answered);
-  await new Promise(setImmediate);
-  assert.deepEqual([heard, isAnswered], [["CLOSED"], false]);
+  await assert.rejects(port.queues(), { code: "MOVED" });
+  assert.deepEqual(heard, ["CLOSED"]);
+});
+
+test("a port that is left fails its calls, and its leases stay", async () => {
+  const { broker, port } = await open();
+  const [added] = await port.add("q", [{ payload }]);
+  const held: string[] = [];
+  const consumer = await port.consume("q", { worker: "w", credits: 9 }, (jobs) => {
+    held.push(...jobs.map(({ lease }) => lease));
+  });
+  await setImmediate();
+  const ended = assert.rejects(port.ended(added!.ok!.id), { code: "MOVED" });
+  const polled = assert.rejects(port.lease("q", { max: 1, waitMs: 9_000 }), { code: "MOVED" });
+  await port.leave(new SluiceError("MOVED", "partition 7 is not here"));
+  await Promise.all([ended, polled, consumer.over]);
+  await assert.rejects(port.queues(), { code: "MOVED" });
+  await broker.add("q", [{ payload }]);
+  const { stats } = await broker.queue("q");
+  assert.deepEqual([held.length, stats.running, stats.waiting], [1, 1, 1]);
+  assert.deepEqual(await broker.ack([{ lease: held[0]!.slice(2) }]), [{ ok: true }]);
+  await broker.close();
 });

@@ -4,7 +4,8 @@
  *
  * To its users a partition that moves is a connection that broke: they repeat unanswered calls at
  * the next owner, which knows what was done. So the last errors of a broker that was closed, or has
- * lost its log, are no answers. They go to the owner of the partition, which cuts the connections.
+ * lost its log, are no answers. They go to the owner of the partition, and unanswered calls fail
+ * with the error with which the port is left.
  */
 import type { LendAnswer, LendRequest } from "@sluice/broker";
 import {
@@ -52,17 +53,26 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
   readonly #broker: Broker;
   readonly #rename: Rename;
   readonly #onGone: (error: SluiceError) => void;
+  /** How each unanswered call fails. */
+  readonly #unanswered = new Set<(error: SluiceError) => void>();
+  readonly #consumers = new Set<Consumer>();
+  readonly #events = new Set<RenamedEvents>();
+  /** Ends the calls that wait for something to happen. */
+  readonly #waits = new AbortController();
+  /** Why every call is refused. */
+  #left: SluiceError | undefined = undefined;
 
   static {
     defineCalls(PartitionPort, (name, row) => {
+      if (row.waits) return (self, args) => self.#wait(name, row, args);
       if (row.jobs === "id") return (self, args) => self.#ofJob(name, row, args);
       if (row.jobs !== undefined) return (self, args) => self.#ofBatch(name, row, args);
       if (row.ids === undefined) return (self, args) => self.#make(name, args);
-      return async (self, args) => self.#rename.answer(row.ids, await self.#make(name, args));
+      return (self, args) => self.#plain(name, row, args);
     });
   }
 
-  /** `onGone` gets the last error of a broker that has ended; its callers get no answer. */
+  /** `onGone` gets the last error of a broker that has ended. */
   constructor(partition: number, broker: Broker, onGone: (error: SluiceError) => void) {
     super();
     this.partition = partition;
@@ -71,8 +81,24 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     this.#onGone = onGone;
   }
 
+  /** Fails all unanswered calls, and ends consumers and events. Leases stay. */
+  async leave(error: SluiceError): Promise<void> {
+    if (this.#left !== undefined) return;
+    this.#left = error;
+    for (const fail of this.#unanswered) fail(error);
+    this.#unanswered.clear();
+    this.#waits.abort(error);
+    for (const events of this.#events) void events.return();
+    await Promise.allSettled([...this.#consumers].map((consumer) => consumer.stop()));
+  }
+
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    return new RenamedEvents(this.#broker.events(filter), (event) => this.#rename.event(event));
+    this.#check();
+    const rename = (event: BrokerEvent): BrokerEvent => this.#rename.event(event);
+    const onOver = (over: RenamedEvents): void => void this.#events.delete(over);
+    const events = new RenamedEvents(this.#broker.events(filter), rename, onOver);
+    this.#events.add(events);
+    return events;
   }
 
   close(): Promise<void> {
@@ -84,6 +110,7 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     jobs: readonly NewJob[],
     options?: AddOptions,
   ): Promise<Outcome<Added>[]> {
+    this.#check();
     const outcomes = await this.#answered(this.#broker.add(queue, jobs, options));
     return outcomes.map((outcome) =>
       outcome.ok === undefined ? outcome : { ok: this.#rename.withId(outcome.ok) },
@@ -91,26 +118,31 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    return this.#rename.leased(await this.#answered(this.#broker.lease(queue, options)));
+    this.#check();
+    const call = this.#broker.lease(queue, this.#waiting(options));
+    return this.#rename.leased(await this.#answered(call, (jobs) => this.#giveBack(jobs)));
   }
 
   async consume(queue: string, options: ConsumeOptions, deliver: Deliver): Promise<Consumer> {
-    const renamed: Deliver = (jobs) => deliver(this.#rename.leased(jobs));
-    const consumer = await this.#answered(this.#broker.consume(queue, options, renamed));
-    return {
-      addCredits: (count) => consumer.addCredits(count),
-      stop: () => consumer.stop(),
-      // A consumer whose broker has ended is not over: it joins again elsewhere.
-      over: consumer.over.then(() => this.#unlessGone()),
-    };
+    this.#check();
+    const call = this.#broker.consume(queue, options, (jobs) => {
+      if (this.#left === undefined) deliver(this.#rename.leased(jobs));
+      else this.#giveBack(jobs);
+    });
+    const consumer = await this.#answered(call, (late) => void late.stop().catch(() => {}));
+    this.#consumers.add(consumer);
+    const over = consumer.over.then(() => this.#ended(consumer));
+    return { addCredits: (count) => consumer.addCredits(count), stop: () => consumer.stop(), over };
   }
 
-  async #unlessGone(): Promise<void> {
-    try {
-      await this.#answered(this.#broker.queuesOf([]));
-    } catch {
-      await new Promise<never>(() => {});
-    }
+  /** Whether it ended because its broker did, which its owner must know before its caller. */
+  async #ended(consumer: Consumer): Promise<void> {
+    this.#consumers.delete(consumer);
+    if (this.#left === undefined) await this.queuesOf([]).catch(() => {});
+  }
+
+  #giveBack(jobs: readonly LeasedJob[]): void {
+    this.#broker.giveBack(jobs.map(({ lease }) => lease)).catch(() => {});
   }
 
   async why(id: string, options?: CallOptions): Promise<Why> {
@@ -118,13 +150,13 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
   }
 
   async stats(options?: StatsOptions): Promise<BrokerStats> {
-    return this.#rename.stats(await this.#answered(this.#broker.stats(options)));
+    return this.#rename.stats((await this.#make("stats", [options])) as BrokerStats);
   }
 
   redrive(queue: string, options: RedriveOptions = {}): Promise<number> {
     const { ids } = options;
     const own = Array.isArray(ids) ? { ids: ids.map((id) => this.#inner(id)) } : {};
-    return this.#answered(this.#broker.redrive(queue, { ...options, ...own }));
+    return this.#make("redrive", [queue, { ...options, ...own }]) as Promise<number>;
   }
 
   /** Another partition asks for permits of gates that are at home here. */
@@ -132,23 +164,57 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     return this.#make("lend", [request]) as Promise<LendAnswer>;
   }
 
-  #make(name: string, args: readonly unknown[]): Promise<unknown> {
+  async #make(name: string, args: readonly unknown[]): Promise<unknown> {
+    this.#check();
     return this.#answered((this.#broker as unknown as Calls)[name]!(...args));
   }
 
-  async #answered<T>(call: Promise<T>): Promise<T> {
-    let last: unknown;
-    try {
-      const answer = await call;
-      // An item of a batch may have been refused for the same reason.
-      last = Array.isArray(answer) ? answer.find(isLast)?.error : undefined;
-      if (last === undefined) return answer;
-    } catch (error) {
-      if (!GONE.has(toSluiceError(error).code)) throw error;
-      last = error;
-    }
-    this.#onGone(toSluiceError(last));
-    return new Promise<never>(() => {});
+  #check(): void {
+    if (this.#left !== undefined) throw this.#left;
+  }
+
+  #wait(name: CallName, row: CallRow, args: readonly unknown[]): Promise<unknown> {
+    const at = row.args.length;
+    const own = [...args.slice(0, at), this.#waiting(args[at] as CallOptions)];
+    return row.jobs === "id" ? this.#ofJob(name, row, own) : this.#plain(name, row, own);
+  }
+
+  async #plain(name: CallName, { ids }: CallRow, args: readonly unknown[]): Promise<unknown> {
+    return this.#rename.answer(ids, await this.#make(name, args));
+  }
+
+  #waiting<O extends CallOptions>(options: O): O {
+    const signals = [options?.signal ?? [], this.#waits.signal].flat();
+    return { ...options, signal: AbortSignal.any(signals) };
+  }
+
+  /** The answer, unless the port is left before; `undo` gets an answer that comes too late. */
+  #answered<T>(call: Promise<T>, undo?: (answer: T) => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#unanswered.add(reject);
+    const isLate = (): boolean => !this.#unanswered.delete(reject);
+    const fail = (cause: unknown): void => {
+      const error = toSluiceError(cause);
+      reject(GONE.has(error.code) ? this.#gone(error) : error);
+    };
+    call.then(
+      (answer) => {
+        if (isLate()) return undo?.(answer);
+        // An item of a batch may have been refused because the broker has ended.
+        const last = Array.isArray(answer) ? answer.find(isLast) : undefined;
+        return last === undefined ? resolve(answer) : fail(SluiceError.fromJSON(last.error));
+      },
+      (error) => {
+        if (!isLate()) fail(error);
+      },
+    );
+    return promise;
+  }
+
+  /** The owner leaves this port when it hears that the broker has ended. */
+  #gone(error: SluiceError): SluiceError {
+    this.#onGone(error);
+    return this.#left ?? error;
   }
 
   #inner(name: unknown): string {

@@ -7,8 +7,9 @@ import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, type LeasedJob, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import { RESUME_MS } from "./limits.ts";
-import { LocalPartitions } from "./local-partitions.ts";
+import { RESUME_MS } from "../limits.ts";
+import { socketPair } from "../testing/socket-pair.ts";
+import { ServedPartitions } from "./served-partitions.ts";
 
 const payload = new TextEncoder().encode("x");
 const QUEUE = { lease: 60_000, retry: { attempts: 3, min: 0, max: 0 } } as const;
@@ -18,7 +19,7 @@ interface Scene {
   readonly broker: LocalBroker;
   /** The router of a node, which passes on what its clients ask for. */
   readonly router: Broker;
-  readonly partitions: LocalPartitions;
+  readonly partitions: ServedPartitions;
   /** The node is gone without a word. */
   die(): void;
 }
@@ -27,15 +28,16 @@ async function scene(t: TestContext): Promise<Scene> {
   const clock = turningClock(20);
   const broker = await openBroker({ log: new MemoryLog(), clock });
   await broker.setQueue("q", QUEUE);
-  const partitions = new LocalPartitions({ isNode: true, clock });
+  const partitions = new ServedPartitions({ clock });
   partitions.serve(0, broker);
   const sockets: Socket[] = [];
   let isDead = false;
   const dial = async (): Promise<Socket> => {
     if (isDead) throw new SluiceError("DISCONNECTED", "it is dead");
-    const socket = await partitions.dial(0);
-    sockets.push(socket);
-    return socket;
+    const [near, far] = socketPair();
+    partitions.accept(0, far, (_key, port) => ({ broker: port, isNode: true }));
+    sockets.push(near);
+    return near;
   };
   const router = reachBroker({ name: "partition 0", clock, dial });
   t.after(async () => {

@@ -3,17 +3,17 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
-import { PATIENCE_MS } from "./limits.ts";
-import { LocalPartitions } from "./local-partitions.ts";
+import { PATIENCE_MS } from "../limits.ts";
+import { makeCall } from "./make-call.ts";
+import { ServedPartitions } from "./served-partitions.ts";
 
 test("calls to a partition that nobody serves are refused after a while", async () => {
   const clock = turningClock(20);
-  const partitions = new LocalPartitions({ clock });
+  const partitions = new ServedPartitions({ clock });
   const port = partitions.port(0);
   const adding = port.add("mail", [{ payload: new Uint8Array(1) }]).catch((error) => error);
   let isOver = false;
-  void port
-    .ended("0-a1")
+  void makeCall(partitions, 0, (one) => one.ended("0-a1"))
     .catch(() => {})
     .finally(() => {
       isOver = true;
@@ -25,7 +25,7 @@ test("calls to a partition that nobody serves are refused after a while", async 
   assert.equal(isOver, false);
   partitions.serve(0, await openBroker({ log: new MemoryLog(), clock }));
   await clock.advance(1_000);
-  assert.deepEqual(await port.queues(), { items: [] });
+  assert.deepEqual(await partitions.port(0).queues(), { items: [] });
   await clock.advance(10);
   assert.equal(isOver, true);
   await partitions.close();

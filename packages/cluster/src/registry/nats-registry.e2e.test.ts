@@ -6,7 +6,7 @@ import { connectNats } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
 import { SystemClock } from "@sluice/protocol";
 import { Ownership } from "../node/ownership.ts";
-import { keepTrying } from "../node/within.ts";
+import { keepTrying } from "../within.ts";
 import { testRegistry } from "./conformance.ts";
 import { NatsRegistry } from "./nats-registry.ts";
 

@@ -11,6 +11,12 @@ import {
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import {
+  REGISTRY_ANSWER_MS,
+  REGISTRY_BUSY_MS,
+  REGISTRY_BUSY_PAUSE_MS,
+  REPLICAS_IN_CLUSTER,
+} from "../limits.ts";
 import { DELETED, MESSAGE_ID, NatsWatch, OPERATION } from "./nats-watch.ts";
 import {
   checkKey,
@@ -27,18 +33,11 @@ export interface NatsRegistryOptions {
   readonly connection: NatsConnection;
   /** The key-value bucket's name; it is made when it does not exist. */
   readonly bucket: string;
-  /** Copies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
+  /** HomeCopies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
   readonly replicas?: number;
   /** How long one call waits for its answer; 2 s. */
   readonly answerMs?: number;
 }
-
-const ANSWER_MS = 2000;
-const REPLICAS_IN_CLUSTER = 3;
-/** How long a change is tried again because others change other keys. */
-const BUSY_MS = 5000;
-/** Between two tries, times a number below 1: those who met must not meet again. */
-const BUSY_PAUSE_MS = 20;
 
 /**
  * A registry in a key-value bucket of NATS JetStream. A change names the last sequence of the whole
@@ -63,7 +62,7 @@ export class NatsRegistry implements Registry {
   }
 
   static async open(options: NatsRegistryOptions): Promise<NatsRegistry> {
-    const { connection, bucket, answerMs = ANSWER_MS } = options;
+    const { connection, bucket, answerMs = REGISTRY_ANSWER_MS } = options;
     const inCluster = connection.info?.cluster !== undefined;
     const { replicas = inCluster ? REPLICAS_IN_CLUSTER : 1 } = options;
     if (!/^[\w-]+$/.test(bucket)) {
@@ -158,7 +157,7 @@ export class NatsRegistry implements Registry {
     revision: number | undefined,
     value: string | undefined,
   ): Promise<number> {
-    const endAt = performance.now() + BUSY_MS;
+    const endAt = performance.now() + REGISTRY_BUSY_MS;
     const head = headers();
     if (value === undefined) head.set(OPERATION, "DEL");
     for (;;) {
@@ -171,7 +170,7 @@ export class NatsRegistry implements Registry {
       } catch (error) {
         if (!isWrongSequence(error) || performance.now() > endAt) throw error;
       }
-      await setTimeout(Math.random() * BUSY_PAUSE_MS);
+      await setTimeout(Math.random() * REGISTRY_BUSY_PAUSE_MS);
     }
   }
 

@@ -19,6 +19,14 @@ import {
 } from "@nats-io/jetstream";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import {
+  WATCH_AGAIN_MS,
+  WATCH_CALM_MS,
+  WATCH_DOUBT_MS_MAX,
+  WATCH_OPEN_MS,
+  WATCH_PROBE_MS,
+  WATCH_READS_MAX,
+} from "../limits.ts";
 import type { WatchedEntry } from "./registry.ts";
 
 export interface NatsWatchOptions {
@@ -33,19 +41,6 @@ export const DELETED: readonly string[] = ["DEL", "PURGE"];
 export const MESSAGE_ID = "Nats-Msg-Id";
 /** The one key that is nobody's entry: what is written there is to come back to its writer. */
 const PROBE_KEY = "probe";
-/** A consumer that has not told of the probe by then is given up: the next may be another's. */
-const PROBE_MS = 1000;
-/** How long consumers are tried before whoever wants to watch is told. */
-const OPEN_MS = 6000;
-/** Keys of a list that are read at the same time. */
-const READS_MAX = 64;
-/** Before something is tried again: gaps come together, and servers that are away come back. */
-const AGAIN_MS = 50;
-/** The same for gaps that come again and again; nodes that all look into each keep servers busy. */
-const DOUBT_MS_MAX = 3200;
-/** So long without a gap, and the next one is looked into at once. */
-const CALM_MS = 10_000;
-
 export class NatsWatch {
   readonly #options: NatsWatchOptions;
   readonly #stream: string;
@@ -63,7 +58,7 @@ export class NatsWatch {
   #mustList = false;
   #isDoubting = false;
   #doubtedAt = Number.NEGATIVE_INFINITY;
-  #doubtMs = AGAIN_MS;
+  #doubtMs = WATCH_AGAIN_MS;
   #isOver = false;
   #end = (): void => {};
 
@@ -76,7 +71,7 @@ export class NatsWatch {
   /** Resolves when all that is there was told. */
   async open(): Promise<void> {
     try {
-      await this.#connect(performance.now() + OPEN_MS);
+      await this.#connect(performance.now() + WATCH_OPEN_MS);
       await this.#list();
     } catch (error) {
       this.stop();
@@ -94,7 +89,7 @@ export class NatsWatch {
       if (performance.now() >= endAt) {
         throw new SluiceError("DISCONNECTED", "no server tells what the registry's leader has");
       }
-      await setTimeout(AGAIN_MS);
+      await setTimeout(WATCH_AGAIN_MS);
     }
   }
 
@@ -119,7 +114,7 @@ export class NatsWatch {
     head.set(MESSAGE_ID, id);
     const { seq } = await client.publish(this.#before + PROBE_KEY, id, { headers: head });
     const late = new AbortController();
-    const never = setTimeout(PROBE_MS, 0, { signal: late.signal }).catch(() => 0);
+    const never = setTimeout(WATCH_PROBE_MS, 0, { signal: late.signal }).catch(() => 0);
     const isSound = (await Promise.race([heard, never])) === seq;
     late.abort();
     if (!isSound || this.#isOver) return this.#isOver;
@@ -151,8 +146,8 @@ export class NatsWatch {
   async #doubt(): Promise<void> {
     if (this.#isDoubting) return;
     this.#isDoubting = true;
-    const isCalm = performance.now() - this.#doubtedAt > CALM_MS;
-    this.#doubtMs = isCalm ? AGAIN_MS : Math.min(2 * this.#doubtMs, DOUBT_MS_MAX);
+    const isCalm = performance.now() - this.#doubtedAt > WATCH_CALM_MS;
+    this.#doubtMs = isCalm ? WATCH_AGAIN_MS : Math.min(2 * this.#doubtMs, WATCH_DOUBT_MS_MAX);
     await setTimeout(this.#doubtMs, undefined, { ref: false });
     this.#doubtedAt = performance.now();
     this.#isDoubting = false;
@@ -174,10 +169,10 @@ export class NatsWatch {
     this.#isCatchingUp = true;
     while (this.#mustList && !this.#isOver) {
       // Nobody waits for it: a process that has nothing else to do may end.
-      await setTimeout(AGAIN_MS, undefined, { ref: false });
+      await setTimeout(WATCH_AGAIN_MS, undefined, { ref: false });
       this.#mustList = false;
       try {
-        await this.#connect(performance.now() + OPEN_MS);
+        await this.#connect(performance.now() + WATCH_OPEN_MS);
         await this.#list();
       } catch {
         this.#mustList = true;
@@ -190,8 +185,8 @@ export class NatsWatch {
     const { streams } = this.#options.manager;
     const { state } = await streams.info(this.#stream, { subjects_filter: ">" });
     const subjects = Object.keys(state.subjects ?? {});
-    for (let first = 0; first < subjects.length && !this.#isOver; first += READS_MAX) {
-      const some = subjects.slice(first, first + READS_MAX);
+    for (let first = 0; first < subjects.length && !this.#isOver; first += WATCH_READS_MAX) {
+      const some = subjects.slice(first, first + WATCH_READS_MAX);
       const read = some.map(async (subject) => {
         const found = await streams.getMessage(this.#stream, { last_by_subj: subject });
         if (found !== null) this.#tell(subject, found.header, found.string(), found.seq);

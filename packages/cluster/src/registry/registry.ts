@@ -1,4 +1,5 @@
 import { SluiceError } from "@sluice/protocol";
+import { KEY_LENGTH_MAX, VALUE_BYTES_MAX } from "../limits.ts";
 
 export interface Entry {
   readonly value: string;
@@ -42,10 +43,6 @@ export interface Registry {
   watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
   close(): Promise<void>;
 }
-
-/** Entries are addresses and leases; a value beyond this is something else. */
-const VALUE_BYTES_MAX = 64 * 1024;
-const KEY_LENGTH_MAX = 512;
 
 export function checkKey(key: string): void {
   const isKey = typeof key === "string" && /^[\w=-]+(\.[\w=-]+)*$/.test(key);

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/protocol";
-import { GROUP_HELD_MS } from "./limits.ts";
+import { GROUP_HELD_MS } from "../limits.ts";
 import { RecentNames } from "./recent-names.ts";
 
 /** Groups that callers of this router hold: it must not release them for reasons of its own. */

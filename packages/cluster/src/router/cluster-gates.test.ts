@@ -4,9 +4,9 @@ import { turningClock, turns } from "@sluice/client/testing";
 import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
+import { LOOK_MS, QUESTION_MS } from "../limits.ts";
 import { job, stage } from "../testing/stage.ts";
 import { ClusterRouter } from "./cluster-router.ts";
-import { ANSWER_MS, LOOK_MS } from "./limits.ts";
 
 const HOME = homeOfGate("smtp", 4);
 const OTHER = (HOME + 1) % 4;
@@ -24,7 +24,7 @@ test("limits that are new and cannot be told to all are refused, and nobody has 
   const refusal = assert.rejects(setting, ({ code }: SluiceError) =>
     ["DISCONNECTED", "TIMEOUT"].includes(code),
   );
-  await clock.advance(3 * ANSWER_MS);
+  await clock.advance(3 * QUESTION_MS);
   await refusal;
   for (let partition = 0; partition < 4; partition++) {
     if (partition === OTHER) continue;
@@ -32,7 +32,7 @@ test("limits that are new and cannot be told to all are refused, and nobody has 
     assert.equal(config, undefined, `partition ${partition}`);
   }
   cluster.away.clear();
-  await clock.advance(ANSWER_MS);
+  await clock.advance(QUESTION_MS);
   const { config, missing } = await router.setGate("smtp", { concurrency: 1 });
   assert.deepEqual([config?.concurrency, missing], [1, undefined]);
   await cluster.end("close");
@@ -44,7 +44,7 @@ test("limits that change are in force though one partition cannot be told", asyn
   cluster.away.add(OTHER);
   await cluster.drop(OTHER, "close");
   const setting = router.setGate("smtp", { concurrency: 2 }).catch((error) => error.code);
-  await clock.advance(3 * ANSWER_MS);
+  await clock.advance(3 * QUESTION_MS);
   assert.ok(["DISCONNECTED", "TIMEOUT"].includes((await setting) as string));
   const looking = router.gate("smtp");
   await clock.advance(LOOK_MS);

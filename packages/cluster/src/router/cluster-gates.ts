@@ -21,8 +21,8 @@ import type {
 } from "@sluice/protocol";
 import { whyText } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
+import { PAGE_MAX } from "../limits.ts";
 import { pageOfGates } from "./gate-pages.ts";
-import { PAGE_MAX } from "./limits.ts";
 import { mergeGates } from "./merge-gates.ts";
 import { missingOf, type PartitionCalls } from "./partition-calls.ts";
 

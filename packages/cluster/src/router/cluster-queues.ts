@@ -15,15 +15,13 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import { homeOfQueue } from "../hash.ts";
+import { PAGE } from "../limits.ts";
 import { mergeQueues } from "./merge-queues.ts";
 import { pageByValue, pageInTurn } from "./pages.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { plainCall } from "./plain-calls.ts";
 import { isNotFound, type QueueCopies } from "./queue-copies.ts";
 import { invalid } from "./refuse.ts";
-
-/** Queues of a page when the caller does not say, as the broker has it. */
-const QUEUES_PAGE = 100;
 
 const NOT_FOUND = ["QUEUE_NOT_FOUND"] as const;
 
@@ -159,7 +157,7 @@ export class ClusterQueues {
    * all is among the first `limit` of every partition that has it, so nothing is missing.
    */
   async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
-    const { partial = false, limit = QUEUES_PAGE, ...rest } = options;
+    const { partial = false, limit = PAGE, ...rest } = options;
     const page = { ...rest, limit };
     const { all } = this.#calls;
     const answers = partial

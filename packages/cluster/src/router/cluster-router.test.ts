@@ -172,10 +172,10 @@ test("nobody brings a queue back that is being deleted", async () => {
   cluster.away.add(away!);
   await cluster.drop(away!, "close");
   const deleting = router.deleteQueue("q");
-  const add = router.add("q", [job("x", { fairnessKey: keysOf(0, 2, 1)[0]! })]);
-  const refusal = assert.rejects(add, { code: "QUEUE_NOT_FOUND" });
   const broker = await cluster.broker(first!);
   await broker.deleteQueue("q");
+  const add = router.add("q", [job("x", { fairnessKey: keysOf(0, 2, 1)[0]! })]);
+  const refusal = assert.rejects(add, { code: "QUEUE_NOT_FOUND" });
   await clock.advance(300);
   cluster.away.clear();
   await clock.advance(1000);

@@ -45,12 +45,12 @@ import {
   type Why,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
+import { CREDITS_MAX, PARTITIONS_FIRST_MS } from "../limits.ts";
 import { CallerGroups } from "./caller-groups.ts";
 import { ClusterGates } from "./cluster-gates.ts";
 import { ClusterQueues } from "./cluster-queues.ts";
 import { ConfigStore } from "./config-store.ts";
 import { groupEnded, groupOf } from "./groups.ts";
-import { CREDITS_MAX, PARTITIONS_FIRST_MS } from "./limits.ts";
 import { mergeStats } from "./merge-queues.ts";
 import { MergedEvents } from "./merged-events.ts";
 import { OperationIds } from "./operation-ids.ts";

@@ -5,8 +5,8 @@ import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError, type StoreEntry } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfStore } from "../hash.ts";
+import { REPEATS_MAX } from "../limits.ts";
 import { ClusterRouter } from "./cluster-router.ts";
-import { TRIES_MAX } from "./limits.ts";
 
 const HOME = homeOfStore("config", 2);
 
@@ -46,7 +46,7 @@ test("a copy that is refused at once again and again is given up, and time goes 
   const refusal = assert.rejects(writing, { code: "DISCONNECTED" });
   await clock.advance(1_000);
   await refusal;
-  assert.equal(calls, TRIES_MAX);
+  assert.equal(calls, REPEATS_MAX);
   assert.deepEqual(await router.storeGet("config", ["plan"]), [1], "its home has it all the same");
 });
 

@@ -8,7 +8,7 @@ const CONFIG = "config";
 
 export class ConfigStore {
   readonly #calls: PartitionCalls;
-  /** Copies are made one after the other, so that the last write is the last copy. */
+  /** HomeCopies are made one after the other, so that the last write is the last copy. */
   #copying: Promise<unknown> = Promise.resolve();
 
   constructor(calls: PartitionCalls) {

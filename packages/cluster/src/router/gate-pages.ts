@@ -1,6 +1,6 @@
 /** A page of the gates of all partitions, in the order in which one broker lists its own. */
 import type { GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
-import { PAGE_MAX } from "./limits.ts";
+import { PAGE, PAGE_MAX } from "../limits.ts";
 import { checkInteger, invalid } from "./refuse.ts";
 
 interface Place {
@@ -9,7 +9,7 @@ interface Place {
 }
 
 export function pageOfGates(gates: readonly GateInfo[], options: GatesOptions): GatesPage {
-  const { limit = 100, sort = "key", cursor } = options;
+  const { limit = PAGE, sort = "key", cursor } = options;
   checkInteger("limit", limit, 1, PAGE_MAX);
   const after = parsePlace(cursor);
   const placed = gates.map((info) => ({

@@ -5,8 +5,8 @@
  */
 import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
+import { EVENTS_WAITING_MAX } from "../limits.ts";
 import { groupOf } from "./groups.ts";
-import { EVENTS_WAITING_MAX } from "./limits.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { RecentNames } from "./recent-names.ts";
 
@@ -14,7 +14,9 @@ type Next = IteratorResult<BrokerEvent, undefined>;
 
 export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
   readonly #calls: PartitionCalls;
-  readonly #sources: AsyncIterableIterator<BrokerEvent>[];
+  readonly #filter: EventFilter;
+  /** By partition. */
+  readonly #sources = new Map<number, AsyncIterableIterator<BrokerEvent>>();
   readonly #onOver: (events: MergedEvents) => void;
   readonly #ended = new RecentNames<true>();
   readonly #waiting: BrokerEvent[] = [];
@@ -26,8 +28,8 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
   constructor(calls: PartitionCalls, filter: EventFilter, onOver: (events: MergedEvents) => void) {
     this.#calls = calls;
     this.#onOver = onOver;
-    this.#sources = calls.all.map((partition) => calls.port(partition).events(filter));
-    for (const [i, source] of this.#sources.entries()) void this.#read(calls.all[i]!, source);
+    this.#filter = filter;
+    for (const partition of calls.all) void this.#read(partition, this.#open(partition));
   }
 
   [Symbol.asyncIterator](): this {
@@ -54,9 +56,15 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#error = error;
-    for (const source of this.#sources) void source.return?.().catch(() => {});
+    for (const source of this.#sources.values()) void source.return?.().catch(() => {});
     for (const asking of this.#asking.splice(0)) asking.resolve(this.#last());
     this.#onOver(this);
+  }
+
+  #open(partition: number): AsyncIterableIterator<BrokerEvent> {
+    const source = this.#calls.port(partition).events(this.#filter);
+    this.#sources.set(partition, source);
+    return source;
   }
 
   async #read(partition: number, source: AsyncIterableIterator<BrokerEvent>): Promise<void> {
@@ -70,6 +78,9 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
       }
     } catch (error) {
       const known = toSluiceError(error);
+      // It was never connected to where the partition was, so nothing was missed.
+      const isUnheard = known.code === "MOVED" && !this.#calls.isClosed && !this.#isOver;
+      if (isUnheard) return this.#read(partition, this.#open(partition));
       this.end(known.code === "CLOSED" ? undefined : known);
     }
   }

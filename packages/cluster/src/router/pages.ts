@@ -4,17 +4,15 @@
  * to its end: which page of it, and how many items of that page were told already.
  */
 import type { Page, PageOptions } from "@sluice/protocol";
-import { PAGE_MAX } from "./limits.ts";
+import { PAGE, PAGE_MAX } from "../limits.ts";
 import { checkInteger, invalid } from "./refuse.ts";
-
-const LIMIT = 100;
 
 type Read<T> = (partition: number, options: PageOptions) => Promise<Page<T>>;
 
 /** One partition after the other. */
 export async function pageInTurn<T>(
   placement: readonly number[],
-  { limit = LIMIT, cursor }: PageOptions,
+  { limit = PAGE, cursor }: PageOptions,
   read: Read<T>,
 ): Promise<Page<T>> {
   checkInteger("limit", limit, 1, PAGE_MAX);
@@ -51,7 +49,7 @@ interface Place {
 /** Side by side, the item first for which `value` is largest. */
 export async function pageByValue<T>(
   placement: readonly number[],
-  { limit = LIMIT, cursor }: PageOptions,
+  { limit = PAGE, cursor }: PageOptions,
   value: (item: T) => number,
   read: Read<T>,
 ): Promise<Page<T>> {

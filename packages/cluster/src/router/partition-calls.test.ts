@@ -4,8 +4,8 @@ import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
+import { LOOK_MS, QUESTION_MS } from "../limits.ts";
 import { job, stage } from "../testing/stage.ts";
-import { ANSWER_MS, LOOK_MS } from "./limits.ts";
 import { PartitionCalls } from "./partition-calls.ts";
 
 function queueIn(partition: number): string {
@@ -66,7 +66,7 @@ test("a look at which nobody answers waits for the first, and is refused without
   assert.deepEqual(await looking, { seen: [2], missing: [0, 1], ms: LOOK_MS + 1_000 });
   held.set(2, Promise.withResolvers());
   const refusal = assert.rejects(look(), { code: "TIMEOUT" });
-  await clock.advance(ANSWER_MS);
+  await clock.advance(QUESTION_MS);
   await refusal;
 });
 
@@ -108,10 +108,10 @@ test("stats, gates and partial lists name the partitions that are missing, soon"
     queues.items.map(({ name }) => name),
     ["q"],
   );
-  await clock.advance(2 * ANSWER_MS);
+  await clock.advance(2 * QUESTION_MS);
   assert.match(await strict, /DISCONNECTED|TIMEOUT/);
   cluster.away.clear();
-  await clock.advance(ANSWER_MS);
+  await clock.advance(QUESTION_MS);
   await router.stats();
   await clock.advance(1);
   assert.equal("missing" in (await router.stats()), false);

@@ -7,7 +7,8 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
-import { AGAIN_MS, ANSWER_MS, LOOK_MS, PATIENCE_MS, TRIES_MAX } from "./limits.ts";
+import { LOOK_MS, QUESTION_MS, REPEAT_MS, REPEATS_MAX, WITHOUT_ONE_MS } from "../limits.ts";
+import { closed, makeCall } from "../partitions/make-call.ts";
 import { PendingTells } from "./pending-tells.ts";
 
 export type Answered<T> = { partition: number } & (
@@ -64,7 +65,7 @@ export class PartitionCalls {
   }
 
   check(): void {
-    if (this.#isClosed) throw new SluiceError("CLOSED", "the connection to the cluster is closed");
+    if (this.#isClosed) throw closed();
   }
 
   isThere(partition: number): boolean {
@@ -77,9 +78,9 @@ export class PartitionCalls {
     return this.#partitions.port(partition);
   }
 
-  /** Makes a call, however long it takes. */
-  async make<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
-    return call(this.port(partition));
+  /** Makes a call, however long it takes, and again when the partition moves. */
+  make<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
+    return makeCall(this, partition, call);
   }
 
   async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
@@ -91,8 +92,8 @@ export class PartitionCalls {
   async ask<T>(partition: number, call: (port: Broker) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     const { clock } = this;
-    const timer = clock.at(clock.now() + ANSWER_MS, () => {
-      const message = `partition ${partition} has not answered within ${ANSWER_MS} ms`;
+    const timer = clock.at(clock.now() + QUESTION_MS, () => {
+      const message = `partition ${partition} has not answered within ${QUESTION_MS} ms`;
       late.reject(new SluiceError("TIMEOUT", message, { partition }));
     });
     timer.unref?.();
@@ -114,9 +115,9 @@ export class PartitionCalls {
         return await call();
       } catch (error) {
         const isCutOff = CUT_OFF.includes(toSluiceError(error).code);
-        if (!isCutOff || tries >= TRIES_MAX || this.#isClosed) throw error;
+        if (!isCutOff || tries >= REPEATS_MAX || this.#isClosed) throw error;
       }
-      await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
+      await new Promise<void>((resolve) => clock.at(clock.now() + REPEAT_MS, resolve));
     }
   }
 
@@ -241,7 +242,7 @@ export class PartitionCalls {
   async briefly(work: Promise<unknown>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { clock } = this;
-    const timer = clock.at(clock.now() + PATIENCE_MS, resolve);
+    const timer = clock.at(clock.now() + WITHOUT_ONE_MS, resolve);
     timer.unref?.();
     const done = work.then(
       () => {},

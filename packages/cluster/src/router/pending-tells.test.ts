@@ -4,8 +4,8 @@ import { turningClock } from "@sluice/client/testing";
 import { type Broker, type GateSettings, SluiceError, type StoreEntry } from "@sluice/protocol";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfStore } from "../hash.ts";
+import { PENDING_TELL_MS } from "../limits.ts";
 import { ClusterRouter } from "./cluster-router.ts";
-import { PENDING_TELL_MS } from "./limits.ts";
 
 /** Partitions that are served all the time, some of which cannot be reached from here. */
 function scene() {

@@ -4,7 +4,7 @@
  * that was served all the time, by a node that this process could not reach.
  */
 import type { Clock } from "@sluice/protocol";
-import { NAMES_MAX, PENDING_TELL_MS } from "./limits.ts";
+import { NAMES_MAX, PENDING_TELL_MS } from "../limits.ts";
 
 type Tell = () => Promise<void>;
 

@@ -5,13 +5,11 @@ import {
   type SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
+import { CREDITS_MAX, LEASE_WAIT_MS_MAX, WITHOUT_ONE_MS } from "../limits.ts";
 import { partitionOf } from "../partition-port/names.ts";
-import { CREDITS_MAX, PATIENCE_MS } from "./limits.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { isNotFound } from "./queue-copies.ts";
 import { aborted, checkInteger, isAborted } from "./refuse.ts";
-
-const LEASE_WAIT_MS_MAX = 60_000;
 
 interface Taken {
   readonly partition: number;
@@ -92,7 +90,7 @@ export class Poll {
     const { clock } = this.#calls;
     const asked = options.max;
     const late = Promise.withResolvers<undefined>();
-    const timer = clock.at(clock.now() + PATIENCE_MS, () => late.resolve(undefined));
+    const timer = clock.at(clock.now() + WITHOUT_ONE_MS, () => late.resolve(undefined));
     timer.unref?.();
     try {
       const call = this.#calls.make(partition, (port) => port.lease(queue, options));

@@ -1,4 +1,4 @@
-import { NAMES_MAX } from "./limits.ts";
+import { NAMES_MAX } from "../limits.ts";
 
 /** What was said of the latest names, and no more of them than there is room for. */
 export class RecentNames<T> {

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/protocol";
-import { BATCH_MAX } from "./limits.ts";
+import { BATCH_MAX } from "../limits.ts";
 
 /** The refusal of one field: names the field, what was wanted and what came. */
 export function invalid(field: string, wanted: string, value: unknown): SluiceError {

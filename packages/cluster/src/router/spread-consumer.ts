@@ -16,6 +16,7 @@
  * credits. As long as jobs come from everywhere nothing is lent, and nothing goes back.
  */
 import type {
+  Broker,
   ConsumeOptions,
   Consumer,
   Deliver,
@@ -24,7 +25,7 @@ import type {
   Timer,
 } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
-import { QUIET_MS, REJOIN_MS, SURPLUS_MS } from "./limits.ts";
+import { QUIET_MS, REJOIN_MS, SURPLUS_MS } from "../limits.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { isNotFound, type QueueCopies } from "./queue-copies.ts";
 
@@ -38,10 +39,13 @@ export interface SpreadConsumerParts {
   readonly quietMs?: number | undefined;
 }
 
-interface Seat {
+/** One partition as the consumer has it. */
+interface PartitionMember {
   readonly partition: number;
   /** Undefined while it joins. */
   consumer: Consumer | undefined;
+  /** Where it has joined. */
+  port: Broker | undefined;
   /** Credits that it was given and has not used. */
   credits: number;
   /** When it was last given credits, or has sent something. */
@@ -61,7 +65,7 @@ export class SpreadConsumer implements Consumer {
   readonly over: Promise<void>;
   readonly #parts: SpreadConsumerParts;
   readonly #quietMs: number;
-  readonly #seats = new Map<number, Seat>();
+  readonly #members = new Map<number, PartitionMember>();
   readonly #end: () => void;
   readonly #leaveDirectory: () => void;
   #surplus: Surplus[] = [];
@@ -114,24 +118,24 @@ export class SpreadConsumer implements Consumer {
         () => all,
       ),
     ]);
-    const seats = [...this.#seats.values()];
-    const refused = seats.filter(({ isOut }) => isOut);
-    if (refused.length === seats.length) throw this.#refusal(refused);
+    const members = [...this.#members.values()];
+    const refused = members.filter(({ isOut }) => isOut);
+    if (refused.length === members.length) throw this.#refusal(refused);
   }
 
   async #joinedBy(join: Promise<void>, partition: number): Promise<void> {
     await join;
-    const { error } = this.#seats.get(partition)!;
+    const { error } = this.#members.get(partition)!;
     if (error !== undefined) throw error;
   }
 
   async #joinSole(partition: number, credits: number): Promise<void> {
     await this.#join(partition, credits);
-    const seat = this.#seats.get(partition)!;
-    if (seat.error !== undefined) throw seat.error;
+    const member = this.#members.get(partition)!;
+    if (member.error !== undefined) throw member.error;
   }
 
-  #refusal(refused: readonly Seat[]): SluiceError {
+  #refusal(refused: readonly PartitionMember[]): SluiceError {
     const errors = refused.map(({ error }) => error!);
     return errors.find((error) => !isNotFound(error)) ?? errors[0]!;
   }
@@ -150,8 +154,8 @@ export class SpreadConsumer implements Consumer {
 
   async #stop(): Promise<void> {
     this.#giveBack(this.#surplus.splice(0));
-    const seats = [...this.#seats.values()];
-    const stops = await Promise.allSettled(seats.map(({ consumer }) => consumer?.stop()));
+    const members = [...this.#members.values()];
+    const stops = await Promise.allSettled(members.map(({ consumer }) => consumer?.stop()));
     // Over it is in any case: what a partition that is away still sends goes back.
     this.#finish();
     const refused = stops.find(({ status }) => status === "rejected");
@@ -169,29 +173,37 @@ export class SpreadConsumer implements Consumer {
   // Partitions come and go
 
   async #join(partition: number, credits = 0): Promise<void> {
-    const { calls, copies, queue, options } = this.#parts;
-    const since = calls.clock.now();
-    const seat: Seat = {
+    const since = this.#parts.calls.clock.now();
+    const member: PartitionMember = {
       partition,
       consumer: undefined,
+      port: undefined,
       credits,
       since,
       isQuiet: false,
       isOut: false,
       error: undefined,
     };
-    this.#seats.set(partition, seat);
+    this.#members.set(partition, member);
+    await this.#take(member);
+  }
+
+  /** Joins with the credits that the partition was given and has not used. */
+  async #take(member: PartitionMember): Promise<void> {
+    const { calls, copies, queue, options } = this.#parts;
     try {
-      const consumer = await copies.made(queue, partition, (port) =>
-        port.consume(queue, { ...options, credits }, (jobs) => this.#receive(seat, jobs)),
-      );
-      seat.consumer = consumer;
+      const consumer = await copies.made(queue, member.partition, (port) => {
+        member.port = port;
+        const own = { ...options, credits: member.credits };
+        return port.consume(queue, own, (jobs) => this.#receive(member, jobs));
+      });
+      member.consumer = consumer;
       if (this.#isOver || this.#stopping !== undefined) return await consumer.stop();
-      void consumer.over.then(() => this.#out(seat));
+      void consumer.over.then(() => this.#ended(member));
     } catch (error) {
-      seat.error = toSluiceError(error);
-      seat.isOut = true;
-      seat.since = calls.clock.now();
+      member.error = toSluiceError(error);
+      member.isOut = true;
+      member.since = calls.clock.now();
     }
   }
 
@@ -206,25 +218,35 @@ export class SpreadConsumer implements Consumer {
     if (this.#isOver || this.#stopping !== undefined) return;
     const { calls, queue } = this.#parts;
     for (const partition of calls.directory.placementOf(queue)) {
-      if (!this.#seats.has(partition)) void this.#joinAgain(partition);
+      if (!this.#members.has(partition)) void this.#joinAgain(partition);
     }
   }
 
-  #out(seat: Seat): void {
-    seat.isOut = true;
-    seat.credits = 0;
-    seat.since = this.#parts.calls.clock.now();
+  /** It was ended there, or the partition has moved: then it joins at the next owner. */
+  async #ended(member: PartitionMember): Promise<void> {
+    const { calls } = this.#parts;
+    const isLeft = this.#isOver || this.#stopping !== undefined || calls.isClosed;
+    if (isLeft || calls.port(member.partition) === member.port) return this.#out(member);
+    member.consumer = undefined;
+    await this.#take(member);
+    this.#look();
+  }
+
+  #out(member: PartitionMember): void {
+    member.isOut = true;
+    member.credits = 0;
+    member.since = this.#parts.calls.clock.now();
     if (this.#stopping === undefined) this.#look();
   }
 
   // Jobs come
 
-  #receive(seat: Seat, jobs: LeasedJob[]): void {
-    const { partition } = seat;
+  #receive(member: PartitionMember, jobs: LeasedJob[]): void {
+    const { partition } = member;
     const { clock } = this.#parts.calls;
-    seat.credits -= jobs.length;
-    seat.since = clock.now();
-    seat.isQuiet = false;
+    member.credits -= jobs.length;
+    member.since = clock.now();
+    member.isQuiet = false;
     if (this.#isOver || this.#stopping !== undefined) {
       return this.#giveBack(jobs.map((job) => ({ partition, job, until: 0 })));
     }
@@ -240,8 +262,8 @@ export class SpreadConsumer implements Consumer {
   #share(): void {
     if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
     this.#handOutSurplus();
-    const seats = this.#joined();
-    if (seats.length > 0) this.#grant(seats);
+    const members = this.#joined();
+    if (members.length > 0) this.#grant(members);
     this.#setTimer();
   }
 
@@ -252,29 +274,29 @@ export class SpreadConsumer implements Consumer {
     this.#parts.deliver(some.map(({ job }) => job));
   }
 
-  #joined(): Seat[] {
-    return [...this.#seats.values()].filter(
+  #joined(): PartitionMember[] {
+    return [...this.#members.values()].filter(
       ({ isOut, consumer }) => !isOut && consumer !== undefined,
     );
   }
 
   /** Credits that no partition has which might use them: to the others, in equal parts. */
-  #grant(seats: readonly Seat[]): void {
+  #grant(members: readonly PartitionMember[]): void {
     const now = this.#parts.calls.clock.now();
-    const lively = seats.filter(({ isQuiet }) => !isQuiet);
+    const lively = members.filter(({ isQuiet }) => !isQuiet);
     const asked = lively.reduce((sum, { credits }) => sum + credits, 0);
     let free = this.#credits - asked;
     if (free <= 0 || lively.length === 0) return;
     const turn = this.#turn++ % lively.length;
     const order = [...lively.slice(turn), ...lively.slice(0, turn)];
-    for (const [i, seat] of order.entries()) {
+    for (const [i, member] of order.entries()) {
       const part = Math.ceil(free / (order.length - i));
       if (part <= 0) break;
       free -= part;
-      seat.credits += part;
-      seat.since = now;
-      seat.isQuiet = false;
-      seat.consumer!.addCredits(part);
+      member.credits += part;
+      member.since = now;
+      member.isQuiet = false;
+      member.consumer!.addCredits(part);
     }
   }
 
@@ -284,30 +306,30 @@ export class SpreadConsumer implements Consumer {
     this.#timer?.cancel();
     this.#timer = undefined;
     const times = this.#surplus.map(({ until }) => until);
-    const seats = this.#joined();
+    const members = this.#joined();
     const now = clock.now();
-    if (this.#credits > 0 && seats.some(({ credits }) => credits === 0)) {
-      for (const { credits, since, isQuiet } of seats) {
+    if (this.#credits > 0 && members.some(({ credits }) => credits === 0)) {
+      for (const { credits, since, isQuiet } of members) {
         if (credits > 0 && !isQuiet) times.push(since + this.#quietMs);
       }
     }
-    for (const { isOut, since } of this.#seats.values()) if (isOut) times.push(since + REJOIN_MS);
+    for (const { isOut, since } of this.#members.values()) if (isOut) times.push(since + REJOIN_MS);
     if (times.length === 0) return;
     const next = times.reduce((least, time) => Math.min(least, time));
     this.#timer = clock.at(Math.max(next, now), () => this.#look());
   }
 
-  /** Looks at the state of all seats, and at what has waited for long. */
+  /** Looks at the state of all members, and at what has waited for long. */
   #look(): void {
     if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
-    if ([...this.#seats.values()].every(({ isOut }) => isOut)) return this.#finish();
+    if ([...this.#members.values()].every(({ isOut }) => isOut)) return this.#finish();
     const now = this.#parts.calls.clock.now();
     const late = this.#surplus.filter(({ until }) => until <= now);
     this.#surplus = this.#surplus.filter(({ until }) => until > now);
     this.#giveBack(late);
-    for (const seat of this.#seats.values()) {
-      const { credits, since, isOut, partition } = seat;
-      seat.isQuiet = credits > 0 && now - since >= this.#quietMs;
+    for (const member of this.#members.values()) {
+      const { credits, since, isOut, partition } = member;
+      member.isQuiet = credits > 0 && now - since >= this.#quietMs;
       if (isOut && now - since >= REJOIN_MS) void this.#joinAgain(partition);
     }
     this.#share();

@@ -1,7 +1,8 @@
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import type { Clock } from "@sluice/protocol";
-import { LocalPartitions, moved } from "../partitions/local-partitions.ts";
+import { moved } from "../partitions/make-call.ts";
+import { ServedPartitions } from "../partitions/served-partitions.ts";
 import { ClusterRouter, type Directory } from "../router/index.ts";
 
 export interface MemoryClusterOptions {
@@ -12,28 +13,32 @@ export interface MemoryClusterOptions {
 
 /** A cluster in one process, on logs that end with it. A partition is opened when it is needed. */
 export class MemoryCluster {
-  readonly partitions: LocalPartitions;
+  readonly partitions: ServedPartitions;
   readonly router: ClusterRouter;
   /** Nobody opens these. */
   readonly away = new Set<number>();
   readonly #options: MemoryClusterOptions;
   readonly #logs: Map<number, MemoryLog>;
   readonly #brokers = new Map<number, Promise<LocalBroker>>();
+  #isEnding = false;
 
   /** On fresh logs, or on those of a cluster that has ended. */
   constructor(options: MemoryClusterOptions, after?: MemoryCluster) {
     const { clock, directory, quietMs } = options;
     this.#options = options;
     this.#logs = after === undefined ? new Map() : new Map(after.#logs);
-    this.partitions = new LocalPartitions({
+    this.partitions = new ServedPartitions({
       clock,
       elsewhere: async (partition) => {
-        if (this.away.has(partition)) throw moved(partition);
-        await this.broker(partition);
-        return this.partitions.dial(partition);
+        if (!this.#isEnding && !this.away.has(partition)) await this.broker(partition);
+        throw moved(partition);
       },
     });
-    this.router = new ClusterRouter({ directory, partitions: this.partitions, clock, quietMs });
+    const partitions = {
+      port: (partition: number) => this.partitions.port(partition),
+      close: () => this.#close(),
+    };
+    this.router = new ClusterRouter({ directory, partitions, clock, quietMs });
   }
 
   /** The broker of a partition, which is served from now on. */
@@ -65,8 +70,16 @@ export class MemoryCluster {
     this.#brokers.delete(partition);
   }
 
+  /** A broker that closes gives back what its consumers hold; the router leaves leases alone. */
+  async #close(): Promise<void> {
+    this.#isEnding = true;
+    for (const broker of this.#brokers.values()) await (await broker).close();
+    await this.partitions.close();
+  }
+
   /** All processes end, the router's too. */
   async end(how: "crash" | "close"): Promise<void> {
+    this.#isEnding = true;
     if (how === "close") await this.router.close();
     for (const partition of [...this.#brokers.keys()]) await this.drop(partition, how);
     if (how === "crash") await this.router.close();

@@ -4,7 +4,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
 import { Ownership } from "../node/ownership.ts";
-import type { PartitionHost } from "../node/tenure.ts";
+import type { PartitionHost } from "../node/partition-life.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 
 export interface SimOptions {

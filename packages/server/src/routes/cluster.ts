@@ -1,12 +1,12 @@
-import { SluiceError } from "@sluice/protocol";
+import {
+  type ClusterNodeInfo,
+  type ClusterStatus,
+  type MoveInfo,
+  type PartitionInfo,
+  SluiceError,
+} from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import type {
-  ClusterDoor,
-  ClusterNodeInfo,
-  ClusterStatus,
-  MoveInfo,
-  PartitionInfo,
-} from "../cluster-door.ts";
+import type { ClusterDoor } from "../cluster-door.ts";
 import { Permit } from "../keys/permit.ts";
 import { CLUSTER_WAIT_MS_MAX } from "../limits.ts";
 import { goneSignal } from "./context.ts";

@@ -2,7 +2,7 @@
 // moves: its broker is closed, or ends without a word, and is opened again on the same log.
 
 import { type LocalBroker, openBroker } from "@sluice/broker";
-import type { LocalPartitions } from "@sluice/cluster";
+import type { ServedPartitions } from "@sluice/cluster";
 import { MemoryLog } from "@sluice/log";
 import type { Clock } from "@sluice/protocol";
 
@@ -13,10 +13,10 @@ interface Host {
 
 export class Hosts {
   readonly #clock: Clock;
-  readonly #served: LocalPartitions;
+  readonly #served: ServedPartitions;
   readonly #hosts: Host[];
 
-  constructor(clock: Clock, served: LocalPartitions, partitions: number) {
+  constructor(clock: Clock, served: ServedPartitions, partitions: number) {
     this.#clock = clock;
     this.#served = served;
     this.#hosts = Array.from({ length: partitions }, () => ({

@@ -23,7 +23,7 @@ const PLANTED: Readonly<Record<string, SeededBug>> = {
   },
   "jobs beyond the credits are handed out": {
     file: "spread-consumer.ts",
-    within: "#receive(seat: Seat",
+    within: "#receive(member: PartitionMember",
     find: "jobs.length <= this.#credits ? jobs : jobs.slice(0, this.#credits)",
     put: "jobs",
     seed: 1,

@@ -4,9 +4,10 @@
 // once. In the end all is left alone until the jobs are finished, and the history is judged.
 
 import {
-  LocalPartitions as AnyPartitions,
   ClusterRouter as AnyRouter,
   MemoryDirectory,
+  RemotePartitions,
+  ServedPartitions,
 } from "@sluice/cluster";
 import type { Broker, Consumer, LeasedJob, NewJob, QueueInfo, SluiceError } from "@sluice/protocol";
 import { type FaultWorld, Passing, settle } from "../fault-world.ts";
@@ -36,7 +37,8 @@ const QUEUE = {
 // What a planted bug replaces.
 export interface ClusterCode {
   readonly ClusterRouter: typeof AnyRouter;
-  readonly LocalPartitions: typeof AnyPartitions;
+  readonly RemotePartitions: typeof RemotePartitions;
+  readonly ServedPartitions: typeof ServedPartitions;
 }
 
 export interface ClusterWorldOptions {
@@ -58,7 +60,7 @@ class ClusterWorld implements FaultWorld {
   readonly time = new Passing(this.#clock, TURNS);
   readonly #directory = new MemoryDirectory(PARTITIONS);
   readonly #code: ClusterCode;
-  readonly #served: AnyPartitions;
+  readonly #served: ServedPartitions;
   readonly #hosts: Hosts;
   readonly #nets: SimNet[];
   readonly #routers: Broker[] = [];
@@ -70,9 +72,9 @@ class ClusterWorld implements FaultWorld {
 
   constructor({ seed, code }: ClusterWorldOptions) {
     this.#random = new Random(seed);
-    this.#code = code ?? { ClusterRouter: AnyRouter, LocalPartitions: AnyPartitions };
+    this.#code = code ?? { ClusterRouter: AnyRouter, RemotePartitions, ServedPartitions };
     this.history = new ClientHistory(seed);
-    this.#served = this.#partitions(undefined);
+    this.#served = new this.#code.ServedPartitions(this.#streams());
     this.#hosts = new Hosts(this.#clock, this.#served, PARTITIONS);
     this.#nets = Array.from(
       { length: PARTITIONS },
@@ -81,19 +83,22 @@ class ClusterWorld implements FaultWorld {
     );
   }
 
-  #partitions(elsewhere: ((partition: number) => ReturnType<SimNet["dial"]>) | undefined) {
-    return new this.#code.LocalPartitions({
-      elsewhere,
+  #streams() {
+    return {
       clock: this.#clock,
       defer: setImmediate,
       random: () => this.#random.between(0, 2 ** 30) / 2 ** 30,
-    });
+    };
+  }
+
+  #remote(): RemotePartitions {
+    const dial = (partition: number) => this.#nets[partition]!.dial();
+    return new this.#code.RemotePartitions({ ...this.#streams(), dial });
   }
 
   async open(): Promise<void> {
     for (let partition = 0; partition < PARTITIONS; partition++) await this.#hosts.open(partition);
-    const far = (partition: number) => this.#nets[partition]!.dial();
-    for (const partitions of [this.#served, this.#partitions(far), this.#partitions(far)]) {
+    for (const partitions of [this.#served, this.#remote(), this.#remote()]) {
       const parts = { directory: this.#directory, partitions, clock: this.#clock };
       const router = new this.#code.ClusterRouter(parts);
       this.#routers.push(router);

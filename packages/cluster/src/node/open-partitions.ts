@@ -4,10 +4,10 @@ import type { Log } from "@sluice/log";
 import { type Clock, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { Admit } from "@sluice/server";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
-import type { LocalPartitions } from "../partitions/local-partitions.ts";
-import { SOON_MS } from "./limits.ts";
-import { moved } from "./owner-dial.ts";
-import type { PartitionHost } from "./tenure.ts";
+import { HANDSHAKE_MS, HEARTBEAT_MS, SOON_MS } from "../limits.ts";
+import { moved } from "../partitions/make-call.ts";
+import type { ServedPartitions } from "../partitions/served-partitions.ts";
+import type { PartitionHost } from "./partition-life.ts";
 
 /** A log that is read while somebody else still writes to it. */
 export interface FollowedLog extends Log {
@@ -17,14 +17,14 @@ export interface FollowedLog extends Log {
   takeOver(): Promise<void>;
 }
 
-export interface HousesOptions {
+export interface OpenPartitionsOptions {
   readonly clock: Clock;
   /** Fences whoever had the log before. */
   readonly openLog: (partition: number, hasLog: boolean) => Promise<Log>;
   /** Absent: nothing can be read ahead. */
   readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes">;
-  readonly partitions: LocalPartitions;
+  readonly partitions: ServedPartitions;
   /** How many there are in the cluster. */
   readonly count: number;
   readonly resumeMs: number;
@@ -37,42 +37,43 @@ export interface HousesOptions {
   readonly onServed: (partition: number) => void;
 }
 
-interface House {
+interface OpenPartition {
   readonly log: Log;
   readonly broker: LocalBroker;
-  /** Absent while nobody is served. */
-  sessions: Sessions<Admit> | undefined;
 }
 
 /** A broker that reads along, until its log is taken over. */
-interface Guest {
+interface WarmPartition {
   readonly log: FollowedLog;
   readonly opening: Promise<LocalBroker>;
 }
 
-interface Visit {
+interface StreamRequest {
   readonly partition: number;
 }
 
-const HEARTBEAT_MS = 2_000;
-const HANDSHAKE_MS = 5_000;
 const RESTING = "its log does not answer, so nothing could be confirmed";
 const NO_FACTS = new Uint8Array(0);
 
-export class Houses implements PartitionHost {
-  readonly #options: HousesOptions;
-  readonly #houses = new Map<number, House>();
-  readonly #guests = new Map<number, Guest>();
+export class OpenPartitions implements PartitionHost {
+  readonly #options: OpenPartitionsOptions;
+  readonly #open = new Map<number, OpenPartition>();
+  readonly #warm = new Map<number, WarmPartition>();
   /** Logs that are about to be read ahead; what is not here any more is not wanted. */
   readonly #awaited = new Map<number, object>();
   #isOver = false;
-  readonly #opened = new Map<number, PromiseWithResolvers<void>>();
-  readonly #refusing: Sessions<Visit>;
+  readonly #awaiting = new Map<number, PromiseWithResolvers<void>>();
+  readonly #refusing: Sessions<StreamRequest>;
 
-  constructor(options: HousesOptions) {
+  constructor(options: OpenPartitionsOptions) {
     this.#options = options;
     this.#refusing = new Sessions({
-      ...this.#sessionOptions("sluice"),
+      server: "sluice",
+      resumeMs: options.resumeMs,
+      heartbeatMs: HEARTBEAT_MS,
+      handshakeMs: HANDSHAKE_MS,
+      clock: new SystemClock(),
+      defer: setImmediate,
       open: async (_, { partition }) => {
         throw moved(partition, this.#whyNot(partition));
       },
@@ -81,22 +82,22 @@ export class Houses implements PartitionHost {
 
   /** Takes a stream; one that comes a little too early waits. */
   accept(partition: number, socket: ServerSocket, admit: Admit): void {
-    const sessions = this.#houses.get(partition)?.sessions;
-    if (sessions !== undefined) sessions.accept(socket, admit);
+    const { partitions } = this.#options;
+    if (partitions.isServed(partition)) partitions.accept(partition, socket, admit);
     else if (this.#options.isExpected(partition)) void this.#acceptSoon(partition, socket, admit);
     else this.#refusing.accept(socket, { partition });
   }
 
   brokerOf(partition: number): LocalBroker | undefined {
-    return this.#houses.get(partition)?.broker;
+    return this.#open.get(partition)?.broker;
   }
 
   /** Resolves when the partition is served here, or will not be in a moment. */
   async served(partition: number): Promise<void> {
-    if (this.#houses.get(partition)?.sessions !== undefined) return;
-    const { clock } = this.#options;
-    const opened = this.#opened.get(partition) ?? Promise.withResolvers<void>();
-    this.#opened.set(partition, opened);
+    const { clock, partitions } = this.#options;
+    if (partitions.isServed(partition)) return;
+    const opened = this.#awaiting.get(partition) ?? Promise.withResolvers<void>();
+    this.#awaiting.set(partition, opened);
     const late = Promise.withResolvers<void>();
     const timer = clock.at(clock.now() + SOON_MS, late.resolve);
     await Promise.race([opened.promise, late.promise]);
@@ -105,14 +106,14 @@ export class Houses implements PartitionHost {
 
   /** Owners may have changed: nobody waits here for what is to be found elsewhere. */
   look(): void {
-    for (const partition of [...this.#opened.keys()]) {
+    for (const partition of [...this.#awaiting.keys()]) {
       if (!this.#options.isExpected(partition)) this.#tellWaiting(partition);
     }
   }
 
   #tellWaiting(partition: number): void {
-    this.#opened.get(partition)?.resolve();
-    this.#opened.delete(partition);
+    this.#awaiting.get(partition)?.resolve();
+    this.#awaiting.delete(partition);
   }
 
   async warm(partition: number): Promise<void> {
@@ -128,28 +129,28 @@ export class Houses implements PartitionHost {
     }
     const opening = this.#openBroker(partition, log);
     opening.catch(() => {});
-    this.#guests.set(partition, { log, opening });
+    this.#warm.set(partition, { log, opening });
     await Promise.race([log.caughtUp, opening]);
   }
 
   cool(partition: number): void {
-    const guest = this.#takeGuest(partition);
-    if (guest !== undefined) void leave(guest);
+    const warm = this.#takeWarm(partition);
+    if (warm !== undefined) void leave(warm);
   }
 
-  #takeGuest(partition: number): Guest | undefined {
-    const guest = this.#guests.get(partition);
-    this.#guests.delete(partition);
+  #takeWarm(partition: number): WarmPartition | undefined {
+    const warm = this.#warm.get(partition);
+    this.#warm.delete(partition);
     this.#awaited.delete(partition);
-    return guest;
+    return warm;
   }
 
   async open(partition: number, hasLog = false): Promise<void> {
-    if (!(await this.#openGuest(partition))) {
+    if (!(await this.#openWarm(partition))) {
       const log = await this.#options.openLog(partition, hasLog);
       try {
         const broker = await this.#openBroker(partition, log);
-        this.#houses.set(partition, { log, broker, sessions: undefined });
+        this.#open.set(partition, { log, broker });
       } catch (error) {
         await log.close().catch(() => {});
         throw error;
@@ -163,17 +164,17 @@ export class Houses implements PartitionHost {
   }
 
   /** What was read ahead is used, if it is good for anything. */
-  async #openGuest(partition: number): Promise<boolean> {
-    const guest = this.#takeGuest(partition);
-    if (guest === undefined) return false;
+  async #openWarm(partition: number): Promise<boolean> {
+    const warm = this.#takeWarm(partition);
+    if (warm === undefined) return false;
     try {
-      await guest.log.takeOver();
-      const broker = await guest.opening;
-      this.#houses.set(partition, { log: guest.log, broker, sessions: undefined });
+      await warm.log.takeOver();
+      const broker = await warm.opening;
+      this.#open.set(partition, { log: warm.log, broker });
       return true;
     } catch {
       // Its owner has trimmed the log meanwhile, or it was cut off: all from the beginning.
-      await leave(guest);
+      await leave(warm);
       return false;
     }
   }
@@ -182,40 +183,29 @@ export class Houses implements PartitionHost {
     const { clock, broker, onFailed, partitions, count } = this.#options;
     const homes = partitions.homes(partition, count);
     const onFailure = (error: SluiceError): void => {
-      if (this.#houses.get(partition)?.log === log) onFailed(partition, error);
+      if (this.#open.get(partition)?.log === log) onFailed(partition, error);
     };
     return openBroker({ ...broker, log, clock, onFailure, homes });
   }
 
   rest(partition: number): void {
-    const house = this.#houses.get(partition);
-    house?.sessions?.close();
-    if (house !== undefined) house.sessions = undefined;
     this.#options.partitions.withdraw(partition);
   }
 
   resume(partition: number): void {
-    const house = this.#houses.get(partition);
-    if (house === undefined) return;
+    const one = this.#open.get(partition);
+    if (one === undefined) return;
     const { partitions, onServed } = this.#options;
-    partitions.serve(partition, house.broker);
-    house.sessions = new Sessions<Admit>({
-      ...this.#sessionOptions(`partition ${partition}`),
-      open: async (apiKey, admit) => {
-        const port = partitions.hosted(partition);
-        if (port === undefined) throw moved(partition, "it has just left");
-        return admit(apiKey, port);
-      },
-    });
+    partitions.serve(partition, one.broker);
     this.#tellWaiting(partition);
     onServed(partition);
   }
 
   async close(partition: number): Promise<void> {
-    const house = this.#houses.get(partition);
+    const one = this.#open.get(partition);
     this.rest(partition);
-    this.#houses.delete(partition);
-    await house?.broker.close();
+    this.#open.delete(partition);
+    await one?.broker.close();
   }
 
   /** Nobody is served any more; what the logs still take is written. */
@@ -223,15 +213,15 @@ export class Houses implements PartitionHost {
     this.#isOver = true;
     this.#refusing.close();
     this.#awaited.clear();
-    for (const partition of [...this.#guests.keys()]) this.cool(partition);
-    const open = [...this.#houses.keys()];
+    for (const partition of [...this.#warm.keys()]) this.cool(partition);
+    const open = [...this.#open.keys()];
     await Promise.all(open.map((partition) => this.close(partition).catch(() => {})));
   }
 
   async prove(partition: number): Promise<void> {
-    const house = this.#houses.get(partition);
-    if (house === undefined) throw moved(partition, "it is not open here");
-    await house.log.append(NO_FACTS);
+    const one = this.#open.get(partition);
+    if (one === undefined) throw moved(partition, "it is not open here");
+    await one.log.append(NO_FACTS);
   }
 
   async #acceptSoon(partition: number, socket: ServerSocket, admit: Admit): Promise<void> {
@@ -243,30 +233,19 @@ export class Houses implements PartitionHost {
     };
     await this.served(partition);
     if (isGone) return;
-    const sessions = this.#houses.get(partition)?.sessions;
-    if (sessions !== undefined) sessions.accept(socket, admit);
+    const { partitions } = this.#options;
+    if (partitions.isServed(partition)) partitions.accept(partition, socket, admit);
     else this.#refusing.accept(socket, { partition });
     for (const message of early) socket.onmessage(message);
   }
 
   #whyNot(partition: number): string {
-    if (this.#houses.has(partition)) return RESTING;
+    if (this.#open.has(partition)) return RESTING;
     return this.#options.troubleOf(partition) ?? "it is not served here";
-  }
-
-  #sessionOptions(server: string) {
-    return {
-      server,
-      resumeMs: this.#options.resumeMs,
-      heartbeatMs: HEARTBEAT_MS,
-      handshakeMs: HANDSHAKE_MS,
-      clock: new SystemClock(),
-      defer: setImmediate,
-    };
   }
 }
 
-async function leave({ log, opening }: Guest): Promise<void> {
+async function leave({ log, opening }: WarmPartition): Promise<void> {
   await log.close().catch(() => {});
   await opening.then((broker) => broker.close()).catch(() => {});
 }

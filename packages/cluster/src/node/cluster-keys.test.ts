@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock } from "@sluice/client/testing";
 import type { SluiceError } from "@sluice/protocol";
+import { KEYS_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { KeyBook } from "./key-book.ts";
-import { KEYS_MS_MAX } from "./limits.ts";
+import { ClusterKeys } from "./cluster-keys.ts";
 
 function book(read: Record<string, number>) {
   const clock = turningClock(2);
   const listeners = new Set<() => void>();
   const errors: SluiceError[] = [];
-  const keys = new KeyBook({
+  const keys = new ClusterKeys({
     registry: new MemoryRegistry(),
     clock,
     node: "a",

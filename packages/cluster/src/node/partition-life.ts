@@ -14,14 +14,6 @@
  * Safety does not rest on it: opening fences.
  */
 import { type Clock, type SluiceError, toSluiceError } from "@sluice/protocol";
-import type { Registry } from "../registry/registry.ts";
-import {
-  isSame,
-  type NodeName,
-  OWNER_PREFIX,
-  type OwnerEntry,
-  parseOwnerEntry,
-} from "./entries.ts";
 import {
   CLOSE_MS_MAX,
   REGISTRY_MS_MAX,
@@ -29,8 +21,16 @@ import {
   RETRY_MS_MIN,
   UNREADABLE_RETRY_MS_MAX,
   WARM_MS_MAX,
-} from "./limits.ts";
-import { isConflict, within } from "./within.ts";
+} from "../limits.ts";
+import type { Registry } from "../registry/registry.ts";
+import { isConflict, within } from "../within.ts";
+import {
+  isSame,
+  type NodeName,
+  OWNER_PREFIX,
+  type OwnerEntry,
+  parseOwnerEntry,
+} from "./entries.ts";
 
 /** What opens, serves and closes partitions. */
 export interface PartitionHost {
@@ -49,9 +49,9 @@ export interface PartitionHost {
   prove(partition: number): Promise<void>;
 }
 
-export type TenureState = "away" | "warming" | "opening" | "serving" | "resting" | "leaving";
+export type PartitionState = "away" | "warming" | "opening" | "serving" | "resting" | "leaving";
 
-export interface TenureOptions {
+export interface PartitionLifeOptions {
   readonly partition: number;
   readonly name: NodeName;
   readonly address: string;
@@ -63,10 +63,10 @@ export interface TenureOptions {
   readonly onError: (partition: number, error: SluiceError) => void;
 }
 
-export class Tenure {
+export class PartitionLife {
   readonly partition: number;
-  readonly #options: TenureOptions;
-  #state: TenureState = "away";
+  readonly #options: PartitionLifeOptions;
+  #state: PartitionState = "away";
   #entry: OwnerEntry | undefined;
   #revision = 0;
   /** A step is under way: the next one is decided when it is over. */
@@ -85,12 +85,12 @@ export class Tenure {
   #openedEpoch = 0;
   openMs = 0;
 
-  constructor(options: TenureOptions) {
+  constructor(options: PartitionLifeOptions) {
     this.#options = options;
     this.partition = options.partition;
   }
 
-  get state(): TenureState {
+  get state(): PartitionState {
     return this.#state;
   }
 
@@ -291,7 +291,7 @@ export class Tenure {
     clock.at(this.#retryAt, onChange).unref?.();
   }
 
-  #set(state: TenureState): void {
+  #set(state: PartitionState): void {
     this.#state = state;
   }
 

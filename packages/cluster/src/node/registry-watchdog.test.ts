@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { LEASE_MS } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
-import { Hearing } from "./hearing.ts";
-import { LEASE_MS } from "./limits.ts";
+import { RegistryWatchdog } from "./registry-watchdog.ts";
 
 const TICK_MS = 250;
 
 /** Counts the watches that are open and those that were ever asked for. */
-class Watched extends MemoryRegistry {
+class WatchedRegistry extends MemoryRegistry {
   asked = 0;
   open = 0;
   isAway = false;
@@ -23,9 +23,9 @@ class Watched extends MemoryRegistry {
 }
 
 async function stage() {
-  const registry = new Watched();
+  const registry = new WatchedRegistry();
   const clock = turningClock(1);
-  const hearing = new Hearing({ registry, clock, leaseMs: LEASE_MS, onEntry: () => {} });
+  const hearing = new RegistryWatchdog({ registry, clock, leaseMs: LEASE_MS, onEntry: () => {} });
   await hearing.start();
   let written = 1;
   /** A beat at every second tick goes through, and comes back or not. */

@@ -10,12 +10,12 @@
  */
 import type { Broker, Clock } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
+import { COPY_AGAIN_MS, COPY_MS_MAX } from "../limits.ts";
+import { within } from "../within.ts";
 import { alignConfig, CONFIG_STORE, readConfig } from "./copy-config.ts";
 import { alignGates, readGates } from "./copy-gates.ts";
-import { COPY_AGAIN_MS, COPY_MS_MAX } from "./limits.ts";
-import { within } from "./within.ts";
 
-export interface CopiesOptions {
+export interface HomeCopiesOptions {
   readonly clock: Clock;
   /** How many there are in the cluster. */
   readonly count: number;
@@ -25,8 +25,8 @@ export interface CopiesOptions {
   readonly brokerOf: (partition: number) => Broker | undefined;
 }
 
-export class Copies {
-  readonly #options: CopiesOptions;
+export class HomeCopies {
+  readonly #options: HomeCopiesOptions;
   readonly #storeHome: number;
   /** By home: the partitions that are open here and still to be compared with it. */
   readonly #due = new Map<number, Set<number>>();
@@ -35,7 +35,7 @@ export class Copies {
   readonly #running = new Set<number>();
   #isStopped = false;
 
-  constructor(options: CopiesOptions) {
+  constructor(options: HomeCopiesOptions) {
     this.#options = options;
     this.#storeHome = homeOfStore(CONFIG_STORE, options.count);
     for (let home = 0; home < options.count; home++) this.#due.set(home, new Set());

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import type { OwnerEntry } from "./entries.ts";
-import { RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "./limits.ts";
-import { type PartitionHost, Tenure } from "./tenure.ts";
+import { type PartitionHost, PartitionLife } from "./partition-life.ts";
 
 const OWN = { node: "a", incarnation: "a1" };
 const OTHER = { node: "b", incarnation: "b1" };
@@ -38,10 +38,10 @@ class Host implements PartitionHost {
   async prove(): Promise<void> {}
 }
 
-function tenureOn(host: Host, registry = new MemoryRegistry()) {
+function lifeOn(host: Host, registry = new MemoryRegistry()) {
   const clock = turningClock(2);
   const errors: SluiceError[] = [];
-  const tenure = new Tenure({
+  const life = new PartitionLife({
     partition: 0,
     name: OWN,
     address: "http://a",
@@ -53,61 +53,61 @@ function tenureOn(host: Host, registry = new MemoryRegistry()) {
   });
   let revision = 0;
   const hear = (entry: Partial<OwnerEntry>): void =>
-    tenure.hear(JSON.stringify({ ...OTHER, address: "", epoch: 1, ...entry }), ++revision);
-  return { tenure, clock, errors, hear };
+    life.hear(JSON.stringify({ ...OTHER, address: "", epoch: 1, ...entry }), ++revision);
+  return { life, clock, errors, hear };
 }
 
 test("what was read ahead for a handover that is called off is let go", async () => {
   const host = new Host();
-  const { tenure, hear } = tenureOn(host);
+  const { life, hear } = lifeOn(host);
   hear({ next: OWN });
-  tenure.warm();
+  life.warm();
   hear({});
   host.warmed.resolve();
   await turns(2);
-  assert.equal(tenure.state, "away");
+  assert.equal(life.state, "away");
   assert.deepEqual(host.calls, ["warm", "cool"]);
 });
 
 test("what was read ahead is kept for a partition that was handed over meanwhile", async () => {
   const host = new Host();
-  const { tenure, hear } = tenureOn(host);
+  const { life, hear } = lifeOn(host);
   hear({ next: OWN });
-  tenure.warm();
+  life.warm();
   hear({ ...OWN, epoch: 2, isHandedOver: true });
   host.warmed.resolve();
   await turns(2);
-  assert.equal(tenure.state, "away");
-  assert.ok(tenure.isOurs);
+  assert.equal(life.state, "away");
+  assert.ok(life.isOurs);
   assert.deepEqual(host.calls, ["warm"]);
 });
 
 test("a node that ends does not wait for what it reads ahead", async () => {
   const host = new Host();
-  const { tenure, hear, errors } = tenureOn(host);
+  const { life, hear, errors } = lifeOn(host);
   hear({ next: OWN });
-  tenure.warm();
+  life.warm();
   await turns(2);
-  assert.ok(tenure.isBusy);
-  tenure.stopWarming();
+  assert.ok(life.isBusy);
+  life.stopWarming();
   await turns(2);
-  assert.ok(!tenure.isBusy);
+  assert.ok(!life.isBusy);
   assert.deepEqual(host.calls, ["warm", "cool"]);
   assert.deepEqual(errors, []);
 });
 
 test("a log that fails is told once, by whomever it is noticed", async () => {
   const host = new Host();
-  const { tenure, errors } = tenureOn(host);
-  for (let life = 1; life <= 2; life++) {
-    tenure.claim();
+  const { life, errors } = lifeOn(host);
+  for (let opening = 1; opening <= 2; opening++) {
+    life.claim();
     await turns(2);
-    assert.equal(tenure.state, "serving");
+    assert.equal(life.state, "serving");
     const error = new SluiceError("LOG_FAILED", "another owner has taken over");
-    tenure.fail(error);
-    tenure.fail(error);
-    assert.equal(errors.length, life);
-    tenure.lose();
+    life.fail(error);
+    life.fail(error);
+    assert.equal(errors.length, opening);
+    life.lose();
     await turns(2);
   }
 });
@@ -119,36 +119,36 @@ test("a log that cannot be read is tried more and more seldom", async () => {
     ["LOG_FAILED", 2_000, RETRY_MS_MAX],
   ] as const) {
     const host = new Host();
-    const { tenure, clock } = tenureOn(host);
+    const { life, clock } = lifeOn(host);
     host.trouble = new SluiceError(code, "a test");
     const endAt = clock.now() + 60 * 60_000;
     while (clock.now() < endAt) {
-      tenure.claim();
+      life.claim();
       await turns(2);
-      await clock.advance(Math.max(1, tenure.retryAt - clock.now()));
+      await clock.advance(Math.max(1, life.retryAt - clock.now()));
     }
     const tries = host.calls.filter((call) => call === "open").length;
     assert.ok(tries > 5 && tries <= triesMax, `${code}: ${tries} tries in an hour`);
     host.trouble = undefined;
-    assert.ok(tenure.retryAt - clock.now() <= pauseMs);
-    tenure.claim();
+    assert.ok(life.retryAt - clock.now() <= pauseMs);
+    life.claim();
     await turns(2);
-    assert.equal(tenure.state, "serving");
+    assert.equal(life.state, "serving");
   }
 });
 
 test("a claim goes through when the registry counts otherwise than it was told", async () => {
   const registry = new MemoryRegistry();
   const host = new Host();
-  const { tenure } = tenureOn(host, registry);
+  const { life } = lifeOn(host, registry);
   const text = JSON.stringify({ ...OTHER, address: "", epoch: 1, hasLog: true });
   await registry.create("owner.0", text);
-  tenure.hear(text, 46);
-  tenure.claim();
+  life.hear(text, 46);
+  life.claim();
   await turns(10);
-  assert.deepEqual([tenure.state, host.calls], ["away", []]);
-  tenure.claim();
+  assert.deepEqual([life.state, host.calls], ["away", []]);
+  life.claim();
   await turns(10);
-  assert.equal(tenure.state, "serving");
-  assert.deepEqual([tenure.isOurs, tenure.entry?.epoch], [true, 2]);
+  assert.equal(life.state, "serving");
+  assert.deepEqual([life.isOurs, life.entry?.epoch], [true, 2]);
 });

@@ -5,28 +5,28 @@
  * watch, which begins with all that is there; the old one ends when the new one stands.
  */
 import type { Clock } from "@sluice/protocol";
+import { DEAF_SHARE, START_MS_MAX, WATCH_MS_MAX } from "../limits.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
-import { DEAF_SHARE, START_MS_MAX, WATCH_MS_MAX } from "./limits.ts";
-import { keepTrying } from "./within.ts";
+import { keepTrying } from "../within.ts";
 
-export interface HearingOptions {
+export interface RegistryWatchdogOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly onEntry: (entry: WatchedEntry) => void;
 }
 
-export class Hearing {
-  readonly #options: HearingOptions;
+export class RegistryWatchdog {
+  readonly #options: RegistryWatchdogOptions;
   #unwatch: (() => void) | undefined;
   /** A revision that was written and has not come back, and since when. */
   #awaited: { readonly revision: number; readonly since: number } | undefined;
   /** New watches since the last word of our own came back. */
-  #inVain = 0;
+  #failedWatches = 0;
   #isOpening = false;
   #isOver = false;
 
-  constructor(options: HearingOptions) {
+  constructor(options: RegistryWatchdogOptions) {
     this.#options = options;
   }
 
@@ -39,7 +39,7 @@ export class Hearing {
     const now = this.#options.clock.now();
     const isHeard = heard >= (this.#awaited?.revision ?? written);
     if (isHeard) {
-      this.#inVain = 0;
+      this.#failedWatches = 0;
       this.#awaited = undefined;
     }
     if (heard < written) this.#awaited ??= { revision: written, since: now };
@@ -47,13 +47,13 @@ export class Hearing {
     if (now - this.#awaited.since < this.#patienceMs()) return;
     // A new one has its time too; one that could not be opened is tried again.
     this.#awaited = undefined;
-    const opened = this.#open().then(() => this.#inVain++);
+    const opened = this.#open().then(() => this.#failedWatches++);
     opened.catch(() => {});
   }
 
   /** Longer each time: where all is slow, watches that tell everything anew make it slower. */
   #patienceMs(): number {
-    const ms = this.#options.leaseMs * DEAF_SHARE * 2 ** this.#inVain;
+    const ms = this.#options.leaseMs * DEAF_SHARE * 2 ** this.#failedWatches;
     return Math.min(ms, WATCH_MS_MAX);
   }
 

@@ -3,10 +3,11 @@
  * one that is not the owner any more is closed as soon as that is known: a frozen node would not
  * close it by itself.
  */
-import { type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
+import { type Clock, toSluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import { DIAL_MS_MAX } from "./limits.ts";
-import { dialWithin } from "./within.ts";
+import { DIAL_MS_MAX } from "../limits.ts";
+import { dialWithin } from "../within.ts";
+import { moved } from "./make-call.ts";
 
 export interface OwnerDialOptions {
   /** Where the owner of a partition is reached; undefined while there is none. */
@@ -61,10 +62,6 @@ export class OwnerDial {
       setImmediate(() => socket.close(1000, "the partition has moved"));
     }
   }
-}
-
-export function moved(partition: number, why: string): SluiceError {
-  return new SluiceError("MOVED", `partition ${partition}: ${why}`, { partition });
 }
 
 function partitionUrl(address: string, partition: number): string {

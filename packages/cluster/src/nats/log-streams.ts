@@ -1,6 +1,7 @@
-import { NatsRegistry, type Registry } from "@sluice/cluster/registry";
 import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
+import { NatsRegistry } from "../registry/nats-registry.ts";
+import type { Registry } from "../registry/registry.ts";
 import type { Nats } from "./reach-nats.ts";
 
 /** The registry's entry of the cluster. */

@@ -6,14 +6,14 @@
  */
 import { type Clock, SluiceError } from "@sluice/protocol";
 import type { KeyPeers } from "@sluice/server";
+import { KEYS_MS_MAX, KEYS_RETRY_MS } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
-import { KEYS_MS_MAX } from "./limits.ts";
-import { isConflict, within } from "./within.ts";
+import { isConflict, within } from "../within.ts";
 
 const KEYS = "keys";
 const FIRST = "first-key";
 
-export interface KeyBookOptions {
+export interface ClusterKeysOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly node: string;
@@ -27,14 +27,14 @@ export interface KeyBookOptions {
   readonly onError: (error: SluiceError) => void;
 }
 
-export class KeyBook implements KeyPeers {
-  readonly #options: KeyBookOptions;
+export class ClusterKeys implements KeyPeers {
+  readonly #options: ClusterKeysOptions;
   #reload: (() => Promise<void>) | undefined;
   #heard = 0;
   #read = 0;
   #isReading = false;
 
-  constructor(options: KeyBookOptions) {
+  constructor(options: ClusterKeysOptions) {
     this.#options = options;
   }
 
@@ -99,7 +99,7 @@ export class KeyBook implements KeyPeers {
         // The partition of the keys is away for the moment.
         await new Promise<void>((resolve) => {
           const { clock } = this.#options;
-          clock.at(clock.now() + RETRY_MS, resolve).unref?.();
+          clock.at(clock.now() + KEYS_RETRY_MS, resolve).unref?.();
         });
         continue;
       }
@@ -134,5 +134,3 @@ export class KeyBook implements KeyPeers {
     });
   }
 }
-
-const RETRY_MS = 200;

@@ -1,5 +1,6 @@
 import { type Clock, type ErrorCode, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
+import { TRY_AGAIN_MS } from "./limits.ts";
 
 /** Rejects with TIMEOUT when the answer takes too long; what comes later is nobody's. */
 export async function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> {
@@ -44,10 +45,8 @@ export async function keepTrying<T>(clock: Clock, ms: number, act: () => Promise
       const isPassing = error instanceof SluiceError && PASSING.includes(error.code);
       if (!isPassing || clock.now() >= endAt) throw error;
     }
-    await new Promise<void>((resolve) => clock.at(clock.now() + AGAIN_MS, resolve));
+    await new Promise<void>((resolve) => clock.at(clock.now() + TRY_AGAIN_MS, resolve));
   }
 }
 
 const PASSING: readonly ErrorCode[] = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
-
-const AGAIN_MS = 200;

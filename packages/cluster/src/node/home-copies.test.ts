@@ -5,8 +5,8 @@ import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
-import { Copies } from "./copies.ts";
-import { COPY_AGAIN_MS } from "./limits.ts";
+import { COPY_AGAIN_MS } from "../limits.ts";
+import { HomeCopies } from "./home-copies.ts";
 
 const COUNT = 3;
 const STORE_HOME = homeOfStore("config", COUNT);
@@ -21,7 +21,7 @@ async function scene() {
   const open = (): Promise<Broker> => openBroker({ log: new MemoryLog(), clock });
   const brokers = await Promise.all(Array.from({ length: COUNT }, open));
   const away = new Set<number>();
-  const copies = new Copies({
+  const copies = new HomeCopies({
     clock,
     count: COUNT,
     portOf: (partition) => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { SystemClock } from "@sluice/protocol";
-import { LocalPartitions } from "../partitions/local-partitions.ts";
+import { ServedPartitions } from "../partitions/served-partitions.ts";
 import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
-import { Houses } from "./houses.ts";
+import { OpenPartitions } from "./open-partitions.ts";
 
 /** Counts the logs that are open; those that are followed open when the test says so. */
-function houses(t: TestContext) {
+function openPartitions(t: TestContext) {
   const store = new FencedStore();
   const open = new Set<FencedLog>();
   const follows: PromiseWithResolvers<FencedLog>[] = [];
@@ -19,7 +19,7 @@ function houses(t: TestContext) {
     };
     return log;
   };
-  const made = new Houses({
+  const made = new OpenPartitions({
     clock: new SystemClock(),
     openLog: async () => watched(store.open()),
     followLog: () => {
@@ -28,7 +28,7 @@ function houses(t: TestContext) {
       return follow.promise;
     },
     broker: {},
-    partitions: new LocalPartitions(),
+    partitions: new ServedPartitions(),
     count: 1,
     resumeMs: 0,
     isExpected: () => false,
@@ -38,11 +38,11 @@ function houses(t: TestContext) {
   });
   t.after(() => made.stop());
   const followed = (): void => follows.shift()!.resolve(watched(store.follow()));
-  return { houses: made, open, followed };
+  return { partitions: made, open, followed };
 }
 
 test("a log that can be read ahead only when nobody wants it any more is closed", async (t) => {
-  const { houses: made, open, followed } = houses(t);
+  const { partitions: made, open, followed } = openPartitions(t);
   const warming = assert.rejects(made.warm(0), { code: "MOVED" });
   made.cool(0);
   followed();
@@ -51,7 +51,7 @@ test("a log that can be read ahead only when nobody wants it any more is closed"
 });
 
 test("so is one that comes after its partition was opened without it", async (t) => {
-  const { houses: made, open, followed } = houses(t);
+  const { partitions: made, open, followed } = openPartitions(t);
   const warming = assert.rejects(made.warm(0), { code: "MOVED" });
   await made.open(0);
   followed();
@@ -62,7 +62,7 @@ test("so is one that comes after its partition was opened without it", async (t)
 });
 
 test("what was read ahead is served, and nothing is left when the node ends", async (t) => {
-  const { houses: made, open, followed } = houses(t);
+  const { partitions: made, open, followed } = openPartitions(t);
   const warming = made.warm(0);
   followed();
   await warming;

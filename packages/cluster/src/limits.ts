@@ -1,0 +1,251 @@
+/** Every bound of a cluster, each with its reason. */
+
+// A router
+
+/** Items of one call, the broker's own bound. */
+export const BATCH_MAX = 10_000;
+
+/** Jobs that one consumer may have on their way at once, the broker's own bound. */
+export const CREDITS_MAX = 100_000;
+
+/** Answers of one page, and how many when the caller does not say: as the broker has it. */
+export const PAGE_MAX = 1000;
+export const PAGE = 100;
+
+/** How long a poll may wait, the broker's own bound. */
+export const LEASE_WAIT_MS_MAX = 60_000;
+
+/** How long a question to a partition may take: a partition that moves is back well before. */
+export const QUESTION_MS = 10_000;
+
+/** How long a look at all partitions takes at most once one has answered: people wait for it. */
+export const LOOK_MS = 1_500;
+
+/**
+ * How often a call is made that was cut off, and how far apart: one that met a partition as it
+ * moved waits for it the second time, and one that nobody serves refuses each of them at once.
+ */
+export const REPEATS_MAX = 3;
+export const REPEAT_MS = 100;
+
+/** How long the others wait for one partition where they can do without it. */
+export const WITHOUT_ONE_MS = 500;
+
+/** Credits that a partition has not used for so long are lent to the others. */
+export const QUIET_MS = 10;
+
+/** A delivery for which no credit is left waits this long for the next one, then it goes back. */
+export const SURPLUS_MS = 100;
+
+/** After how long a partition that has refused a consumer, or ended it, is asked again. */
+export const REJOIN_MS = 1000;
+
+/** How often a change is sent to a partition that has missed it. */
+export const PENDING_TELL_MS = 5_000;
+
+/** Names of operations, of groups and of pending tells that are remembered here. */
+export const NAMES_MAX = 10_000;
+
+/** As long as a broker holds a group for members that do not come. */
+export const GROUP_HELD_MS = 60_000;
+
+/** Events that wait for one reader; beyond it the reader is cut off. */
+export const EVENTS_WAITING_MAX = 10_000;
+
+/**
+ * A call that is over its time is ended by the partitions first, whose errors say whether it was
+ * sent; the router ends it this much later.
+ */
+export const PARTITIONS_FIRST_MS = 50;
+
+// Streams to partitions
+
+/** A connection between nodes that dropped may come back in this time and keep its leases. */
+export const RESUME_MS = 2000;
+
+/** Something is heard this often; an owner that is silent for twice as long is taken to be gone. */
+export const HEARTBEAT_MS = 2000;
+
+/** From the connection to the greeting. */
+export const HANDSHAKE_MS = 5000;
+
+/**
+ * How long a call waits for a partition that nobody serves: twice what a takeover takes. Beyond it
+ * the cluster is not about to mend itself, and whoever calls should know.
+ */
+export const PATIENCE_MS = 10_000;
+
+/** A partition that moves is back within a tenth of a second: the first tries come soon. */
+export const BACKOFF_MS_MIN = 8;
+
+/** A machine that takes longer to answer a connection is as good as gone. */
+export const DIAL_MS_MAX = 2_000;
+
+// A node
+
+/** A node that was not heard of for so long is dead: a takeover must be done within 5 s. */
+export const LEASE_MS = 3_000;
+
+/** Beats in one lease: one may be late, and one lost, before anybody is given up. */
+export const BEATS_PER_LEASE = 6;
+
+/** A node that could not hear itself for this part of a lease judges nobody. */
+export const DEAF_SHARE = 1 / 2;
+
+/** At the most between two watches that are opened because nothing is heard. */
+export const WATCH_MS_MAX = 30_000;
+
+/** An owner without a proof for this part of a lease serves no more. */
+export const PROOF_SHARE = 2 / 3;
+
+/** Changes of the registry that are made at once make each other try again: no more than these. */
+export const CLAIMS_MAX = 8;
+
+/** Partitions that one node gets ready to hand over at once; they leave one after the other. */
+export const MOVES_MAX = 2;
+
+/** A successor that has not read ahead by then gets the partition as it is. */
+export const WARM_MS_MAX = 20_000;
+
+/** How long a graceful end may take before the successor's fence ends it. */
+export const CLOSE_MS_MAX = 5_000;
+
+/** Until the next try to open a partition whose log failed. */
+export const RETRY_MS_MIN = 100;
+export const RETRY_MS_MAX = 2_000;
+
+/**
+ * The same for a log that is damaged or of a newer version: it stays so until somebody mends it,
+ * and every try leaves a fence of 32 messages in its stream. After twelve tries, 9,000 a day.
+ */
+export const UNREADABLE_RETRY_MS_MAX = 5 * 60_000;
+
+/** A call of the registry that takes longer has failed. */
+export const REGISTRY_MS_MAX = 2_000;
+
+/** A dead node is shown for so long, then it is forgotten. */
+export const FORGET_MS = 10 * 60_000;
+
+/** Moves that are remembered, for people. */
+export const MOVES_KEPT = 50;
+
+/** Partitions of a new cluster: two, three, four and six nodes get even shares of it. */
+export const PARTITIONS = 12;
+
+/** Each has a stream of its own and is claimed by a change of the registry, in turn with others. */
+export const PARTITIONS_MAX = 240;
+
+/** How long a stream waits for a partition that is about to be served here, or elsewhere. */
+export const SOON_MS = 3_000;
+
+/** How soon keys are read again while their partition is away. */
+export const KEYS_RETRY_MS = 200;
+
+/** How long a key's maker waits for nodes that do not say that they have read it. */
+export const KEYS_MS_MAX = 3_000;
+
+/** Other nodes write a node's entry too, but rarely. */
+export const ENTRY_TRIES_MAX = 3;
+
+/** How often a drain is looked for in the entry of its node, which writes twice a second. */
+export const DRAIN_ASK_MS = 50;
+
+/** Between two tries of a call while a leader is elected. */
+export const TRY_AGAIN_MS = 200;
+
+/** How often figures of partitions are taken. */
+export const FIGURES_MS = 1_000;
+
+/** Payloads in memory, of all partitions that a node owns; as much as a server alone has. */
+export const PAYLOAD_MEMORY_BYTES = 256 * 1024 * 1024;
+
+/** What logs keep for reading, of all partitions: 8 MiB each, a log's own default, up to eight. */
+export const READ_CACHE_BYTES = 64 * 1024 * 1024;
+export const READ_CACHE_BYTES_EACH = 8 * 1024 * 1024;
+
+/** How long a node that starts waits for the registry: NATS may start at the same time. */
+export const START_MS_MAX = 30_000;
+
+/** How often the other nodes are called at, and how long one may take to answer. */
+export const PROBE_MS = 1_000;
+export const PROBE_MS_MAX = 1_000;
+
+/** A call may fail by chance; one that is back must stay for a while, for moves are not free. */
+export const PROBES_FAILED = 3;
+export const PROBES_WELL = 5;
+
+/** Nodes that each calls at: most of those that call at one must agree that it is away. */
+export const CALLERS = 3;
+
+/** How long a home may take to say what is to be copied, and how soon it is asked again. */
+export const COPY_MS_MAX = 10_000;
+export const COPY_AGAIN_MS = 500;
+
+// A client
+
+/** How long a node is asked to wait for news: a node that is frozen is left after it. */
+export const STATUS_WAIT_MS = 2_000;
+
+/** How long an answer may take beyond that. */
+export const STATUS_MS = 1_500;
+
+/** Between two rounds in which no node answered. */
+export const STATUS_PAUSE_MS = 250;
+
+/** A server that takes the connection and says nothing for so long is frozen. */
+export const HANDSHAKE_MS_MAX = 10_000;
+
+/** How long a connection that we close waits for the server's close frame. */
+export const FAREWELL_MS_MAX = 500;
+
+// The registry
+/** How long a call of NATS may take. */
+export const REGISTRY_ANSWER_MS = 2000;
+
+/** HomeCopies of the registry where there are several servers: one may fail. */
+export const REPLICAS_IN_CLUSTER = 3;
+
+/** How long a change is tried again because others change other keys. */
+export const REGISTRY_BUSY_MS = 5000;
+
+/** Between two tries, times a number below 1: those who met must not meet again. */
+export const REGISTRY_BUSY_PAUSE_MS = 20;
+
+/** A consumer that has not told of the probe by then is given up: the next may be another's. */
+export const WATCH_PROBE_MS = 1000;
+
+/** How long consumers are tried before whoever wants to watch is told. */
+export const WATCH_OPEN_MS = 6000;
+
+/** Keys of a list that are read at the same time. */
+export const WATCH_READS_MAX = 64;
+
+/** Before something is tried again: gaps come together, and servers that are away come back. */
+export const WATCH_AGAIN_MS = 50;
+
+/** The same for gaps that come again and again; nodes that all look into each keep servers busy. */
+export const WATCH_DOUBT_MS_MAX = 3200;
+
+/** So long without a gap, and the next one is looked into at once. */
+export const WATCH_CALM_MS = 10_000;
+
+/** Entries are addresses and leases; a value beyond this is something else. */
+export const VALUE_BYTES_MAX = 64 * 1024;
+export const KEY_LENGTH_MAX = 512;
+
+// A node on NATS
+
+/** NATS servers that start at the same time must be up, and agree on leaders: some ten seconds. */
+export const NATS_MS_MAX = 30_000;
+
+/** A partition whose log gets no answer of NATS for so long is closed, and opened again. */
+export const LOG_DEADLINE_MS = 10_000;
+
+/** How long the others may take to take over what a node that ends has. */
+export const LEAVE_MS = 15_000;
+
+/** A node's name is a key of the registry, and is in every line about it. */
+export const NODE_NAME_CHARS_MAX = 100;
+
+/** A cluster's name begins the names of its streams, which may have 255. */
+export const CLUSTER_NAME_CHARS_MAX = 100;
