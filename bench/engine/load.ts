@@ -1,7 +1,7 @@
 // The load that most figures share: batches of jobs for many lanes are added, taken and finished,
 // beside a backlog that stands. Only the engine's calls are timed: making the jobs is not its work.
 
-import { Engine, type Fact, type JobSpec } from "@sluice/engine";
+import { Engine, type Fact, type JobSpec, type Lease } from "@sluice/engine";
 import { letterQueueConfig, parseQueue, type QueueOptions } from "@sluice/protocol";
 
 export const QUEUE = "jobs";
@@ -112,7 +112,7 @@ export class EngineLoad {
     const from = performance.now();
     engine.addAll(QUEUE, specs, now);
     this.#drain();
-    const leases = engine.lease(QUEUE, BATCH_JOBS, now);
+    const leases = take(engine, now);
     this.#drain();
     for (const { id, lease } of leases) {
       engine.ack(id, lease, now);
@@ -142,6 +142,14 @@ export function fill(engine: Engine, jobs: EngineJobs, count: number, now: numbe
   const before = engine.queueStats(QUEUE).added;
   for (let added = 0; added < count; added += BATCH_JOBS) engine.addAll(QUEUE, jobs.next(), now);
   expectCount("jobs added", engine.queueStats(QUEUE).added - before, count);
+}
+
+// A worker comes for one batch.
+export function take(engine: Engine, now: number): Lease[] {
+  engine.want(QUEUE, "bench", BATCH_JOBS, now);
+  const leases = engine.dispatch(now, BATCH_JOBS);
+  engine.want(QUEUE, "bench", 0, now);
+  return leases;
 }
 
 export function backlogOf(lanes: number): number {

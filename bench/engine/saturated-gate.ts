@@ -14,6 +14,7 @@ import {
   grouped,
   makeEngine,
   QUEUE,
+  take,
 } from "./load.ts";
 
 const LANES = 10_000;
@@ -82,7 +83,7 @@ class SaturatedLoad {
     // They come while there is no permit left: the next are those of the next millisecond.
     engine.addAll(QUEUE, specs, this.#now);
     const now = ++this.#now;
-    const leases = engine.lease(QUEUE, BATCH_JOBS, now);
+    const leases = take(engine, now);
     for (const { id, lease } of leases) engine.ack(id, lease, now);
     const ms = performance.now() - from;
     expectCount("permits of a millisecond", leases.length, BATCH_JOBS);

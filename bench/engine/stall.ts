@@ -15,6 +15,7 @@ import {
   grouped,
   makeEngine,
   QUEUE,
+  take,
 } from "./load.ts";
 
 const JOBS = 10_000_000;
@@ -94,7 +95,7 @@ function addBatch(engine: Engine, source: EngineJobs, calls: Calls): void {
 
 function takeBatch(engine: Engine, calls: Calls): void {
   const from = performance.now();
-  const leases = engine.lease(QUEUE, BATCH_JOBS, 0);
+  const leases = take(engine, 0);
   calls.note("lease", from);
   for (const { id, lease } of leases) {
     const began = performance.now();

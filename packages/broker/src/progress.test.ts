@@ -14,7 +14,8 @@ function opened(): { reports: ProgressReports; clock: ManualClock; engine: Engin
   const engine = new Engine({ letterQueue: letterQueueConfig, facts: told });
   engine.setQueue("q", letterQueueConfig("q"), clock.now());
   engine.addAll("q", [{}, {}], clock.now());
-  engine.lease("q", 2, clock.now());
+  engine.want("q", "w", 2, clock.now());
+  engine.dispatch(clock.now());
   told.length = 0;
   return { reports: new ProgressReports(engine, clock, () => {}), clock, engine, told };
 }

@@ -3,7 +3,6 @@ import { invalid, Refusal } from "./errors.ts";
 import { checkpoint } from "./facts/checkpoint.ts";
 import type { Fact } from "./facts/facts.ts";
 import { apply } from "./facts/replay.ts";
-import { snapshot } from "./facts/snapshot.ts";
 import * as jobFields from "./jobs/job-fields.ts";
 import { unhold } from "./jobs/moves.ts";
 import { setWallAhead } from "./jobs/wall.ts";
@@ -14,7 +13,7 @@ import { key as checkKey, integer, name } from "./parse/fields.ts";
 import { checkFairnessKey } from "./parse/parse-job.ts";
 import { checkNack } from "./parse/parse-nack.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
-import { endInProcess, workerOf } from "./queues/workers.ts";
+import { endInProcess } from "./queues/workers.ts";
 import type { Answered } from "./remembered-answers.ts";
 import type {
   AddResult,
@@ -26,7 +25,7 @@ import type {
   WantOptions,
 } from "./types.ts";
 import { add } from "./verbs/add.ts";
-import { countRun, dispatch, dispatchTo, want } from "./verbs/dispatch.ts";
+import { countRun, dispatch, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
 import { expireLease, extendLease, giveBack, nack, retryLetter } from "./verbs/fail.ts";
 import { GateVerbs } from "./verbs/gate-verbs.ts";
@@ -98,14 +97,6 @@ export class Engine extends GateVerbs {
     const ended = deleteLetters(this.#core, queue, at);
     this.#core.lines.settle(at);
     return ended;
-  }
-
-  pause(queue: string, now: number): void {
-    this.setQueue(queue, { ...this.queueConfig(queue), paused: true }, now);
-  }
-
-  resume(queue: string, now: number): void {
-    this.setQueue(queue, { ...this.queueConfig(queue), paused: false }, now);
   }
 
   /** Removes what waits or is delayed now; leases are left alone. */
@@ -218,21 +209,6 @@ export class Engine extends GateVerbs {
     integer("max", max, 0, SLOTS_MAX);
     tick(this.#core, at);
     const leases = dispatch(this.#core, at, max);
-    this.#core.lines.settle(at);
-    return leases;
-  }
-
-  /** Takes jobs of one queue, for a caller that comes for them. */
-  lease(queue: string, max: number, now: number): Lease[] {
-    const at = this.#core.clock(now);
-    const target = this.#core.queue(queue);
-    integer("max", max, 0, SLOTS_MAX);
-    tick(this.#core, at);
-    if (max === 0) return [];
-    want(this.#core, target, "", max);
-    this.#core.lines.settle(at);
-    const leases = dispatchTo(this.#core, target, workerOf(this.#core, target, "", false), at);
-    want(this.#core, target, "", 0);
     this.#core.lines.settle(at);
     return leases;
   }
@@ -462,11 +438,6 @@ export class Engine extends GateVerbs {
   /** Everything but the jobs, as facts, in steps between which the engine may go on. */
   checkpoint(): Generator<Fact[]> {
     return checkpoint(this.#core);
-  }
-
-  /** The state as facts, each made when it is taken: no other call may come in between. */
-  snapshot(): Generator<Fact> {
-    return snapshot(this.#core);
   }
 
   /** Refuses a lease that is over, as any call about it would. */

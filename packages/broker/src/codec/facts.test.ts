@@ -139,15 +139,14 @@ test("an engine that hears decoded facts stands where one stands that hears them
   const options = { tiers: ["high", "low"], retry: { attempts: 2 }, dlq: "dead" };
   engine.setQueue("q", parseQueue("q", options).config, 1000.5);
   engine.setGate("g:*", { rate: 1000, ladder: [10, 20] }, 1000.5);
-  engine.want("q", "worker", 3, 1000.5);
   for (let i = 0; i < 10; i++) {
     const dedupe = { key: `\ud800 ${i}`, mode: "keepLast" as const };
     const fairnessKey = ["é", `tenant-${i % 3}`];
     engine.add("q", { fairnessKey, gates: [`g:${i % 2}`], delayMs: i / 3, dedupe, body }, 1001.25);
   }
   for (let now = 1002; now < 1100; now += 7.3) {
-    engine.tick(now);
-    for (const { id, lease } of engine.lease("q", 2, now)) {
+    engine.want("q", "worker", 2, now);
+    for (const { id, lease } of engine.dispatch(now)) {
       if (id % 2 === 0) engine.ack(id, lease, now, body);
       else engine.nack(id, lease, now, { error: "no", delayMs: 1.5 });
     }
@@ -157,7 +156,8 @@ test("an engine that hears decoded facts stands where one stands that hears them
   const snapshots = [told, decode(encode(...told))].map((facts) => {
     const heard = new Engine({ letterQueue: letterQueueConfig });
     for (const fact of facts) heard.apply(fact);
-    return [...heard.snapshot()].map(asStored);
+    const jobs = Array.from({ length: 10 }, (_, i) => heard.record(i + 1));
+    return [jobs, ...[...heard.checkpoint()].flat().map(asStored)];
   });
   assert.deepEqual(snapshots[1], snapshots[0]);
 });

@@ -36,7 +36,8 @@ function scene() {
   engine.setQueue("q", parseQueue("q", { lease: LEASE_MS, retry: RETRY }).config, 0);
   scripts.watch("q", { ...engine.queueConfig("q"), policy: { lua: "" } });
   const { id } = engine.add("q", {}, 0);
-  const { lease } = engine.lease("q", 1, 0)[0]!;
+  engine.want("q", "w", 1, 0);
+  const { lease } = engine.dispatch(0)[0]!;
   const tick = (now: number): void => {
     clock.now = now;
     engine.tick(now);

@@ -36,7 +36,7 @@ function* inSteps(facts: Iterable<Fact>): Generator<Fact[]> {
 }
 
 /** The configuration: without it nothing else means anything. */
-export function* openings(core: Core): Generator<Fact> {
+function* openings(core: Core): Generator<Fact> {
   const at = core.now;
   yield { at, fact: "ids", last: core.lastId, seq: core.lastSeq };
   if (core.wall.aheadMs !== 0) yield { at, fact: "wall", aheadMs: core.wall.aheadMs };
@@ -55,7 +55,7 @@ export function* openings(core: Core): Generator<Fact> {
 }
 
 /** Gates as new are told too: whoever missed the success of a job has a ladder to step down. */
-export function* gateStates(core: Core): Generator<Fact> {
+function* gateStates(core: Core): Generator<Fact> {
   for (const gate of core.gates.all()) {
     const at = core.now;
     yield { at, fact: "gate-state", key: gate.key, save: gate.save(at) };
@@ -63,7 +63,7 @@ export function* gateStates(core: Core): Generator<Fact> {
 }
 
 /** A member whose queue is being deleted has ended, although its row is there still. */
-export function* groupFacts(core: Core): Generator<Fact> {
+function* groupFacts(core: Core): Generator<Fact> {
   for (const { group, ended } of core.groups.all()) {
     const members = [...group.members].map(
       ([id, ending]): readonly [number, Ending | undefined] => {
@@ -78,7 +78,7 @@ export function* groupFacts(core: Core): Generator<Fact> {
 }
 
 /** The leads that lanes and levels have in their rings: whoever leads must not win by a restart. */
-export function* positions(core: Core): Generator<Fact> {
+function* positions(core: Core): Generator<Fact> {
   for (let node = 1; node < core.rings.nodes.end; node++) {
     const kind = core.lanes.get(node, KIND);
     if ((kind !== LANE && kind !== LEVEL) || core.lanes.get(node, KEY) === 0) continue;
@@ -100,7 +100,7 @@ export function* positions(core: Core): Generator<Fact> {
 }
 
 /** Windows that outlive their jobs. */
-export function* heldKeys(core: Core): Generator<Fact> {
+function* heldKeys(core: Core): Generator<Fact> {
   const at = core.now;
   const queues = [...core.byName.values()];
   const names = new Map(queues.map((queue) => [queue.serial, queue.name]));
@@ -112,20 +112,20 @@ export function* heldKeys(core: Core): Generator<Fact> {
   }
 }
 
-export function* storeFacts(core: Core): Generator<Fact> {
+function* storeFacts(core: Core): Generator<Fact> {
   for (const { store, key, value } of core.stores.entries()) {
     yield { at: core.now, fact: "stored", store, key, value };
   }
 }
 
-export function* answers(core: Core): Generator<Fact> {
+function* answers(core: Core): Generator<Fact> {
   for (const { name, call, since, answers } of core.operations.all(core.now)) {
     const told = { operation: name, call, since, answers: [...answers.values()] };
     yield { at: core.now, fact: "answered", ...told };
   }
 }
 
-export function* counters(core: Core): Generator<Fact> {
+function* counters(core: Core): Generator<Fact> {
   for (const queue of core.byName.values()) {
     const told = { ...queue.counters };
     yield { at: core.now, fact: "counters", queue: queue.name, counters: told, isDlq: queue.isDlq };

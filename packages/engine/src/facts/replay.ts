@@ -323,10 +323,10 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
   const tier = core.queue(fact.queue).tiers[fact.tier]!;
   let node = core.lanes.findNode(tier, fact.path);
   if (node === 0) {
+    // A level that is not there yet is a lane at first: it keeps the position when it is raised.
     node = core.lanes.laneOf(tier, fact.path.length === 1 ? fact.path[0]! : fact.path);
     if (core.lanes.get(node, REFS) === 0) core.rings.linkIdle(node);
-  }
-  if ((core.lanes.get(node, KIND) === LEVEL) !== fact.isLevel) return;
+  } else if ((core.lanes.get(node, KIND) === LEVEL) !== fact.isLevel) return;
   core.rings.restore(node, fact.rounds, fact.rem);
 }
 

@@ -8,7 +8,6 @@ test("gates are listed by key, patterns among them, and each once", () => {
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
   const { keys, total, next } = engine.listGates({ limit: 10 }, 0);
-  assert.deepEqual(keys, engine.gateKeys());
   assert.deepEqual([keys, total, next], [["a", "b", "p:*", "p:1"], 4, undefined]);
 });
 
@@ -44,7 +43,8 @@ test("every gate is on one page, whatever the order and the length of a page", (
       assert.equal(page.total, 41);
     } while (after !== undefined);
     assert.equal(seen.length, 41, sort);
-    assert.deepEqual([...new Set(seen)].sort(), engine.gateKeys(), sort);
+    const all = ["g:*", ...Array.from({ length: 40 }, (_, i) => `g:${i}`)];
+    assert.deepEqual(seen.toSorted(), all.sort(), sort);
     if (sort === "key") continue;
     const lines = seen.map((key) => (key === "g:*" ? 0 : engine.gateStats(key, 0).waitingLanes));
     assert.ok(

@@ -210,17 +210,10 @@ export class Queries {
     return line.filter(({ lanes: count }) => count > 0);
   }
 
-  /** The keys of all gates that are configured, used by a job or still remember something. */
-  gateKeys(): string[] {
-    const keys = new Set<string>();
-    for (const { pattern } of this.#core.gates.patterns.values()) keys.add(pattern);
-    for (const gate of this.#core.gates.all()) {
-      if (gate.users > 0 || !gate.pristine(this.#core.now)) keys.add(gate.key);
-    }
-    return [...keys].sort();
-  }
-
-  /** A page of the same gates, in an order and with what is looked for. */
+  /**
+   * A page of the gates that are configured, used by a job or still remember something, in an order
+   * and with what is looked for.
+   */
   listGates(options: GateListOptions, now: number): GateList {
     integer("limit", options.limit, 1, PAGE_MAX);
     return listGates(this.#core, options, this.#core.clock(now));

@@ -1,7 +1,8 @@
 /** An engine whose queues get the rest of their configuration here, so that tests say little. */
 import type { EngineOptions } from "../core.ts";
 import { Engine } from "../engine.ts";
-import type { QueueConfig, TierConfig } from "../types.ts";
+import type { Fact } from "../facts/facts.ts";
+import type { Lease, QueueConfig, TierConfig } from "../types.ts";
 
 type Part<T> = { [N in keyof T]?: T[N] | null | undefined };
 
@@ -63,5 +64,41 @@ export class TestEngine extends Engine {
   /** Keeps what the change does not mention. */
   override setQueue(queue: string, change: QueueChange, now: number): void {
     super.setQueue(queue, queueConfig(queue, change, this.findQueueConfig(queue)), now);
+  }
+
+  /** Takes jobs of one queue, as a worker that comes for them once. */
+  lease(queue: string, max: number, now: number): Lease[] {
+    if (max === 0) {
+      this.tick(now);
+      return [];
+    }
+    this.want(queue, "once", max, now);
+    const leases = this.dispatch(now, max);
+    this.leaveWorker(queue, "once", now);
+    return leases;
+  }
+
+  pause(queue: string, now: number): void {
+    super.setQueue(queue, { ...this.queueConfig(queue), paused: true }, now);
+  }
+
+  resume(queue: string, now: number): void {
+    super.setQueue(queue, { ...this.queueConfig(queue), paused: false }, now);
+  }
+
+  gateKeys(): string[] {
+    return this.listGates({ limit: 1000 }, 0).keys.sort();
+  }
+
+  /** The whole state as facts, as a broker tells it that moves the jobs and forgets the rest. */
+  *snapshot(): Generator<Fact> {
+    const rest = [...this.checkpoint()].flat();
+    yield* rest;
+    const { at, last } = rest[0] as Extract<Fact, { fact: "ids" }>;
+    for (let id = 1; id <= last; id++) {
+      const job = this.record(id);
+      if (job !== undefined) yield { at, fact: "moved", job };
+    }
+    yield* rest;
   }
 }

@@ -119,17 +119,6 @@ test("a caller that comes for jobs gets them, as many as it asks for and there a
   assert.equal(engine.queueStats("q").freeWorkers, 0, "what it did not get is not owed to it");
 });
 
-test("what a caller comes for is its own, not a waiting worker's", () => {
-  const engine = open();
-  engine.want("q", "w", 1, 0);
-  engine.add("q", {}, 0);
-  const [lease] = engine.lease("q", 1, 0);
-  assert.equal(lease?.worker, "");
-  assert.equal(engine.queueStats("q").freeWorkers, 1, "the worker still waits");
-  engine.add("q", {}, 0);
-  assert.equal(workersOf(engine.dispatch(0)), "w");
-});
-
 test("a caller that comes for jobs of a paused queue gets none", () => {
   const engine = open({ paused: true });
   fill(engine, 1);

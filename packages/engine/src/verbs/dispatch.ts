@@ -38,24 +38,6 @@ export function dispatch(core: Core, now: number, max: number): Lease[] {
   return leases;
 }
 
-/** Gives jobs of one queue to one worker that has come for them. */
-export function dispatchTo(
-  core: Core,
-  queue: QueueState,
-  worker: WorkerState,
-  now: number,
-): Lease[] {
-  const leases: Lease[] = [];
-  const stopAt = core.rings.steps + TRIES_PER_CALL;
-  while (worker.slots > 0 && core.rings.steps < stopAt && queue.canWork()) {
-    const tier = nextTier(core, queue);
-    if (tier === 0) break;
-    const lease = serve(core, queue, tier, now, worker);
-    if (lease !== undefined) leases.push(lease);
-  }
-  return leases;
-}
-
 /** Whether a lane is ready. Unlike `peek` this leaves the rings as they are. */
 function hasReady(core: Core, queue: QueueState): boolean {
   if (queue.tierRing !== 0) return core.rings.sizeOf(queue.tierRing) > 0;
@@ -76,13 +58,7 @@ function nextTier(core: Core, queue: QueueState): number {
 }
 
 /** Tries the lane whose turn it is: its oldest ready job goes out, or its strand goes to a line. */
-function serve(
-  core: Core,
-  queue: QueueState,
-  tier: number,
-  now: number,
-  worker?: WorkerState,
-): Lease | undefined {
+function serve(core: Core, queue: QueueState, tier: number, now: number): Lease | undefined {
   const { jobs, lines, rings } = core;
   const lane = rings.leaf(core.lanes.get(tier, CHILD));
   const nodes = rings.nodes.i;
@@ -100,7 +76,7 @@ function serve(
   rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]! += cost;
   unlink(core, row);
   lines.dispatched(strand, now);
-  const lease = grant(core, queue, row, now, worker ?? queue.free[0]!);
+  const lease = grant(core, queue, row, now, queue.free[0]!);
   if (!lines.isSettled) lines.settle(now);
   return lease;
 }

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "@sluice/engine";
-import { letterQueueConfig } from "@sluice/protocol";
 import { Broken } from "../demand.ts";
+import { makeRealEngine } from "../worlds/port.ts";
 import { EngineWorld } from "../worlds/world.ts";
 
 /** A world with a place that is free and a job that waits for it; the engine never hands it out. */
 function stuck(): EngineWorld {
-  const engine = new Engine({ letterQueue: letterQueueConfig });
-  const world = new EngineWorld(engine, { isExact: false, isOneGate: false });
+  const world = new EngineWorld(makeRealEngine({ seed: 0 }), { isExact: false, isOneGate: false });
   world.apply({ at: 0, op: "setQueue", queue: "q", options: { tiers: 1 } });
   world.apply({ at: 0, op: "setGate", gate: "g", config: { concurrency: 1 } });
   const spec = { body: 1, gates: ["g"], priority: 0 };

@@ -33,8 +33,9 @@ function wait(model: Model, id: number, spec: Parameters<typeof newJob>[2], age?
 function handOut(model: Model, id: number): void {
   const { tier, body, lease, attempt } = model.jobs.get(id)!;
   const expiresAt = model.now + 30_000;
-  const answer = { id, queue: "q", worker: "", lease: lease + 1, attempt, tier, body, expiresAt };
-  judge(model, answer as Lease, model.queues.get("q")!);
+  const answer = { id, queue: "q", worker: "w", lease: lease + 1, attempt, tier, body, expiresAt };
+  model.queues.get("q")!.workers.set("w", 1);
+  judge(model, answer as Lease);
 }
 
 test("jobs that are promoted in one moment keep their order", () => {

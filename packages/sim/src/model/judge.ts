@@ -10,21 +10,19 @@ import type { Model } from "./model.ts";
 import type { ModelQueue } from "./queue.ts";
 import { adoptTooLongSoFar } from "./waits.ts";
 
-// A pull (`lease`) brings its own slots; a dispatch uses those of the queue's workers.
-export function judge(model: Model, lease: Lease, pulled?: ModelQueue): void {
+export function judge(model: Model, lease: Lease): void {
   const job = model.jobs.get(lease.id);
   if (job === undefined) throw new Broken("a: the job is known", `job ${lease.id} is not`);
   const queue = model.queueOf(job);
   adoptTooLongSoFar(model);
   judgeLease(model, lease, job, queue);
-  if (pulled === undefined) useSlot(queue, lease.worker);
-  else judgePull(lease, pulled);
+  useSlot(queue, lease.worker);
   judgeGates(model, job);
   judgeStrand(queue, job);
   const heads = model.heads(queue);
   judgeLane(model, heads, job);
   judgeTiers(model, queue, heads, job);
-  judgeLines(model, job, pulled);
+  judgeLines(model, job);
   if (queue.order !== undefined) judgeOrder(queue, job);
   model.lease(job, lease.worker, lease.expiresAt);
 }
@@ -43,15 +41,9 @@ function judgeLease(model: Model, lease: Lease, job: ModelJob, queue: ModelQueue
   equal(rule, `expiry of job ${job.id}`, lease.expiresAt, expiresAt);
 }
 
-function judgePull(lease: Lease, pulled: ModelQueue): void {
-  const rule = "a: a pull serves its own queue and uses nobody's slot";
-  equal(rule, "queue", lease.queue, pulled.name);
-  equal(rule, "worker", lease.worker, "");
-}
-
 function useSlot(queue: ModelQueue, worker: string): void {
   const slots = queue.workers.get(worker) ?? 0;
-  demand(slots > 0, "a: a free worker", () => `${queue.name}: ${worker || "(pull)"} has no slot`);
+  demand(slots > 0, "a: a free worker", () => `${queue.name}: ${worker} has no slot`);
   if (slots === 1) queue.workers.delete(worker);
   else queue.workers.set(worker, slots - 1);
 }
@@ -137,11 +129,11 @@ function judgeTiers(
 // Behind a gate: no lower tier takes while a more urgent job lacks only tokens or time there. One
 // that names several gates claims its permits for the time at which all of them can be open, and
 // what would be back by then may be used meanwhile.
-function judgeLines(model: Model, job: ModelJob, pulled: ModelQueue | undefined): void {
+function judgeLines(model: Model, job: ModelJob): void {
   const limits = model.limits(job);
   if (limits.length === 0) return;
   for (const queue of model.queues.values()) {
-    if (!queue.isFree && queue !== pulled && queue.name !== job.queue) continue;
+    if (!queue.isFree && queue.name !== job.queue) continue;
     // Tiers that share by weight take turns, at a gate that was open for both as well.
     if (queue.name === job.queue && queue.config.tierOrder !== "strict") continue;
     for (const oldest of model.heads(queue)) {

@@ -47,10 +47,10 @@ const BAD: Readonly<Record<string, Bad>> = {
     engine.add(NO_SUCH_QUEUE, { priority: 0 }, now),
   ),
   "pause of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
-    engine.pause(NO_SUCH_QUEUE, now),
+    engine.setPaused(NO_SUCH_QUEUE, true, now),
   ),
   "resume of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
-    engine.resume(NO_SUCH_QUEUE, now),
+    engine.setPaused(NO_SUCH_QUEUE, false, now),
   ),
   "purge of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
     engine.purge(NO_SUCH_QUEUE, now),
@@ -62,9 +62,6 @@ const BAD: Readonly<Record<string, Bad>> = {
     engine.want(NO_SUCH_QUEUE, "w0", 1, now),
   ),
   "stats of no queue": refused("QUEUE_NOT_FOUND", (engine) => engine.queueStats(NO_SUCH_QUEUE)),
-  "lease of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
-    engine.lease(NO_SUCH_QUEUE, 1, now),
-  ),
   "redrive of no queue": refused("QUEUE_NOT_FOUND", (engine, _, now) =>
     engine.redrive(NO_SUCH_QUEUE, {}, now),
   ),

@@ -6,7 +6,7 @@ import { hunt, plant } from "../plant.ts";
 import type { Kind } from "./plan.ts";
 import { PLANTED, planted } from "./planted.ts";
 import { PLANTED_IN_ENGINE } from "./planted-engine.ts";
-import type { MakeEngine } from "./port.ts";
+import { type MakeEngine, portOf } from "./port.ts";
 import { runEngineWorld } from "./run.ts";
 
 const WORLDS_MAX = 300;
@@ -34,7 +34,7 @@ for (const [name, bug] of Object.entries(PLANTED_IN_ENGINE)) {
     t.diagnostic(
       await find(
         bug.seed,
-        (options) => new Engine({ ...options, letterQueue: letterQueueConfig }),
+        (options) => portOf(new Engine({ ...options, letterQueue: letterQueueConfig })),
         bug.kind,
       ),
     );

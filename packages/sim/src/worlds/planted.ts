@@ -84,14 +84,10 @@ export const PLANTED: Readonly<Record<string, Layer>> = {
   "pause is forgotten by the dispatch": (engine) => {
     const paused = new Set<string>();
     return {
-      pause: (name, now) => {
-        engine.pause(name, now);
-        engine.resume(name, now);
-        paused.add(name);
-      },
-      resume: (name, now) => {
-        engine.resume(name, now);
-        paused.delete(name);
+      setPaused: (name, isPaused, now) => {
+        engine.setPaused(name, false, now);
+        if (isPaused) paused.add(name);
+        else paused.delete(name);
       },
       queueStats: (name) => ({ ...engine.queueStats(name), paused: paused.has(name) }),
     };

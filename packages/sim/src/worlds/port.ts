@@ -21,8 +21,8 @@ import type { GroupView } from "../model/compare.ts";
 export interface EnginePort {
   setQueue(name: string, config: QueueConfig, now: number): void;
   deleteQueue(name: string, now: number): void;
-  pause(name: string, now: number): void;
-  resume(name: string, now: number): void;
+  // Changes a queue that is there.
+  setPaused(name: string, isPaused: boolean, now: number): void;
   purge(name: string, now: number): void;
   queueNames(): string[];
   queueConfig(name: string): QueueConfig;
@@ -39,7 +39,6 @@ export interface EnginePort {
   want(queue: string, worker: string, slots: number, now: number): void;
   leaveWorker(queue: string, worker: string, now: number): void;
   dispatch(now: number, max?: number): Lease[];
-  lease(queue: string, max: number, now: number): Lease[];
   ack(id: number, lease: number, now: number, result?: unknown): void;
   nack(id: number, lease: number, now: number, options?: NackOptions): void;
   giveBack(id: number, lease: number, now: number): void;
@@ -61,4 +60,12 @@ export interface EnginePort {
 export type MakeEngine = (options: { seed: number }) => EnginePort;
 
 export const makeRealEngine: MakeEngine = (options) =>
-  new Engine({ ...options, letterQueue: letterQueueConfig });
+  portOf(new Engine({ ...options, letterQueue: letterQueueConfig }));
+
+// An engine, with what the worlds make of its calls.
+export function portOf(engine: Engine): EnginePort {
+  return Object.assign(engine, {
+    setPaused: (name: string, paused: boolean, now: number): void =>
+      engine.setQueue(name, { ...engine.queueConfig(name), paused }, now),
+  });
+}

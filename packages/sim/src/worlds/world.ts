@@ -25,6 +25,9 @@ const SPREAD_TICKS_MAX = 5;
 // A loop that goes on beyond this many rounds without time moving never ends.
 const ROUNDS_MAX = 2_000;
 
+// The worker of `lease`.
+const ONCE = "once";
+
 export interface EngineWorldOptions {
   readonly isExact: boolean;
   readonly isOneGate: boolean;
@@ -138,14 +141,14 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
       model,
       queue,
       true,
-      outcomeOf(() => engine.pause(queue, at)),
+      outcomeOf(() => engine.setPaused(queue, true, at)),
     ),
   resume: ({ engine, model }, { queue, at }) =>
     govern.setPaused(
       model,
       queue,
       false,
-      outcomeOf(() => engine.resume(queue, at)),
+      outcomeOf(() => engine.setPaused(queue, false, at)),
     ),
   purge: (world, { queue, at }) => {
     const outcome = outcomeOf(() => world.engine.purge(queue, at));
@@ -362,15 +365,11 @@ function dispatch(world: EngineWorld, at: number, max: number | undefined): void
   world.leases += leases.length;
 }
 
-function pull(world: EngineWorld, { queue: name, max, at }: CallOf<"lease">): void {
-  const { engine, model } = world;
-  const queue = model.queues.get(name);
-  const outcome = outcomeOf(() => engine.lease(name, max, at));
-  if (isRefused(outcome, queue === undefined ? ["QUEUE_NOT_FOUND"] : []) || !outcome.ok) return;
-  world.tick();
-  demand(outcome.value.length <= max, "answer", () => `${outcome.value.length} leases of ${max}`);
-  for (const lease of outcome.value) judge(model, lease, queue);
-  world.leases += outcome.value.length;
+// A worker that comes for jobs once.
+function pull(world: EngineWorld, { queue, max, at }: CallOf<"lease">): void {
+  HANDLERS.want(world, { at, op: "want", queue, worker: ONCE, slots: max });
+  dispatch(world, at, undefined);
+  HANDLERS.leaveWorker(world, { at, op: "leaveWorker", queue, worker: ONCE });
 }
 
 function withJob(

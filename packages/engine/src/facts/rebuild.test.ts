@@ -278,20 +278,6 @@ test("jobs of a strand keep its order, jobs of several strands their ages", () =
   );
 });
 
-test("nothing is looked at before its fact is asked for", () => {
-  const engine = open();
-  for (let i = 0; i < 3; i++) engine.add("q", { body: i }, 0);
-  const facts = engine.snapshot();
-  let fact = facts.next().value as Fact;
-  while (fact.fact !== "job") fact = facts.next().value as Fact;
-  // Against the rule that nothing may change meanwhile, to see that the others come one by one.
-  engine.cancel(3, 0);
-  assert.equal(
-    [...facts].filter((each) => each.fact === "job" && each.job.state === "waiting").length,
-    1,
-  );
-});
-
 test("a purge under way goes on in what is rebuilt", () => {
   const engine = open();
   for (let i = 0; i < 40; i++) engine.add("q", { delayMs: i % 2 }, 0);
