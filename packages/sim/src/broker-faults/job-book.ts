@@ -6,11 +6,13 @@ import { judgeDelivery, leaseOf } from "./job-delivery.ts";
 import { judgeGone, judgeSeen } from "./job-look.ts";
 import {
   causeOf,
+  isOpen,
   type KnownJob,
   type KnownJobs,
   makeJob,
   mayBeOver,
   type OpenCall,
+  redriven,
 } from "./known-job.ts";
 import type { Delivered, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
 
@@ -224,6 +226,8 @@ export class JobBook implements KnownJobs {
 
   delivered(job: KnownJob, delivered: Delivered, at: number, inProcess: boolean): void {
     judgeDelivery(this, job, delivered, at);
+    // A letter that was redriven may be delivered before the answers and events tell of its death.
+    if (isOpen(job, "redrive")) redriven(job, at);
     job.lease = leaseOf(delivered, at, this.#lastCall, inProcess);
     job.attemptMin = delivered.attempt;
     job.attemptMax = delivered.attempt;

@@ -164,7 +164,18 @@ export function causeOf(job: KnownJob, at: number): string | undefined {
 export function mayBeDead(job: KnownJob, at: number): boolean {
   const { lease, attemptMax, restarts } = job;
   const runsOut = lease !== undefined && !lease.isOver && !isHeld(job, at) ? 1 : 0;
-  return attemptMax + runsOut + restarts >= (job.note.attempts ?? 1);
+  if (attemptMax + runsOut + restarts >= (job.note.attempts ?? 1)) return true;
+  return lease !== undefined && mayBeGivenUp(job, lease.token);
+}
+
+// A call that fails the job for good has no answer yet.
+function mayBeGivenUp({ open }: KnownJob, token: string): boolean {
+  for (const { call } of open.values()) {
+    if (call.call !== "nack") continue;
+    if (call.items.some(({ lease, unrecoverable }) => unrecoverable && lease === token))
+      return true;
+  }
+  return false;
 }
 
 // Dead letters run again. A lease may have run out with the last attempt, and nobody was told that
