@@ -20,7 +20,7 @@ export type Options = NonNullable<ParseArgsConfig["options"]>;
 export interface Call {
   /** The words after the command's name. */
   readonly words: readonly string[];
-  /** What stands after `--`. */
+  /** The words after `--`. */
   readonly after: readonly string[];
   readonly values: Readonly<
     Record<string, string | boolean | readonly (string | boolean)[] | undefined>
@@ -29,7 +29,7 @@ export interface Call {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly input: AsyncIterable<string | Uint8Array>;
   readonly output: Output;
-  /** Aborted when somebody presses Ctrl-C, or the process is told to end. */
+  /** Aborted by Ctrl-C, or when the process gets a signal to end. */
   readonly stop: AbortSignal;
 }
 

@@ -11,7 +11,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     stop.abort();
   });
 }
-// Whoever reads our output may have seen enough, as `head` has.
+// The reader of our output may close it early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? EXIT.well : EXIT.unexpected);
 });

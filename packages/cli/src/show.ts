@@ -44,7 +44,7 @@ export function duration(ms: number): string {
   return `${value < 10 && unit !== "ms" ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
-/** In the zone of whoever looks. */
+/** In the time zone of the reader. */
 export function time(ms: number): string {
   const date = new Date(ms);
   const two = (value: number): string => String(value).padStart(2, "0");

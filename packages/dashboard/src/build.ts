@@ -14,7 +14,7 @@ export async function buildIfChanged(sources: string, built: string): Promise<vo
   await build(sources, fresh);
   await writeFile(join(fresh, MARK), wanted);
   await rm(built, { recursive: true, force: true });
-  // Somebody else may have built the same a moment ago: then theirs is as good.
+  // Another process may have built the same a moment ago: its result is as good.
   await rename(fresh, built).catch(() => rm(fresh, { recursive: true, force: true }));
 }
 

@@ -1,7 +1,7 @@
 /**
  * The built page, in memory and compressed: a few files that never change while a server runs.
  *
- * What is published carries them. In a checkout they are built when somebody first asks, and again
+ * What is published carries them. In a checkout they are built at the first request, and again
  * when the sources are no longer those that they were built from; nothing built is committed.
  */
 import { createHash } from "node:crypto";

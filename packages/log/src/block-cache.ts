@@ -5,7 +5,7 @@ import { blockChecksums, FACTS, frameBytes, headBytes, readHead, viewOf } from "
 import { BLOCK_BYTES, READ_HEADS_MAX, REGION_BYTES } from "./limits.ts";
 import type { Position } from "./log.ts";
 
-/** Where a frame stands: in the segment that begins at `base`. */
+/** Where a frame is: in the segment that begins at `base`. */
 export interface FramePlace {
   readonly base: Position;
   /** Where the segment ends. */
@@ -45,7 +45,7 @@ export class BlockCache {
   readonly #bytesMax: number;
   #young = new Generation();
   #old = new Generation();
-  /** Reads in flight, by address: whoever wants the same waits for the same. */
+  /** Reads in flight, by address: callers that want the same share one read. */
   readonly #loading = new Map<Position, Promise<unknown>>();
 
   constructor(useFile: UseFile, bytesMax: number) {

@@ -12,7 +12,7 @@ export interface CheckOptions extends Pick<InspectOptions, "onProgress"> {
   readonly processes?: Processes;
 }
 
-/** Reads a whole log that nobody has open, changes nothing in it, and tells all that is wrong. */
+/** Reads a whole log that is not open, changes nothing, and reports every problem. */
 export async function checkLog(dir: string, options: CheckOptions = {}): Promise<LogReport> {
   const { disk = realDisk, processes = realProcesses, onProgress } = options;
   const path = resolve(dir);

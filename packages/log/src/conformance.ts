@@ -81,7 +81,7 @@ const LIVES: Record<string, Act> = {
     });
   },
 
-  "goes on behind what it had, over many lives": async (harness) => {
+  "continues after its last entry, over many openings": async (harness) => {
     const positions: Position[] = [];
     for (let life = 0; life < 5; life++) {
       await withLog(harness, async (log, replayed) => {

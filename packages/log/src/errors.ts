@@ -15,7 +15,7 @@ export function describeFlaw(flaw: Flaw): string {
   return FLAW_TEXTS[flaw];
 }
 
-/** The log as it is on disk cannot be trusted: nothing was changed, somebody has to look. */
+/** The log as it is on disk cannot be trusted: nothing was changed, an operator must look. */
 export function damaged(file: string, offset: number, what: string): SluiceError {
   return new SluiceError(
     "LOG_DAMAGED",

@@ -27,7 +27,7 @@ import type { Position } from "./log.ts";
 export const VERSION = 1;
 
 export const FRAME_MAGIC = Buffer.from("SLf");
-/** Where the magic stands in the head. */
+/** Where the magic is in the head. */
 export const MAGIC_OFFSET = 4;
 const MAGIC_WORD = 0x66_4c_53;
 const HEAD_BYTES_MIN = 32;

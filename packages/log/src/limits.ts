@@ -49,7 +49,7 @@ export const OPEN_SEGMENTS_MAX = 64;
 export const TORN_FILES_MAX = 8;
 export const TORN_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Each try means that somebody else was faster: beyond this the directory behaves oddly. */
+/** Each try means that another process was faster: beyond this the directory behaves oddly. */
 export const LOCK_TRIES_MAX = 100;
 
 /** A lock names a process in a line; anything longer is not a lock of ours. */
@@ -99,7 +99,7 @@ export const REPLAY_MESSAGES = 64;
 /** How long a server waits for these, and keeps the consumer of a reader that is gone. */
 export const REPLAY_WAIT_MS = 5000;
 
-/** How long nobody may say anything of them: two heartbeats missed, and a moment. */
+/** How long a consumer may be silent: two missed heartbeats, and a moment. */
 export const FETCH_WAIT_MS = 2 * REPLAY_WAIT_MS;
 
 /** How often the end of a log that is followed is looked at: more comes all the time. */

@@ -19,7 +19,7 @@ const DRAFT_NAME = /^lock\.[0-9a-f-]+\.new$/;
  * To take a free or stale lock n, a process makes lock n + 1, complete with its text, under a name
  * that must not exist yet: of several, one succeeds. Then it looks again and steps back when there
  * is a higher one, and then it removes the lower ones. The highest lock is never removed, only
- * emptied, so the highest number never falls; whoever looked before somebody else was faster finds
+ * emptied, so the highest number never falls; a process that looked before another was faster finds
  * either the number taken or a higher one. Nothing here is synced: a power loss ends all owners.
  *
  * An owner that was taken for dead (it runs in another container and has the same pid as a process
@@ -97,7 +97,7 @@ async function publish(disk: Disk, dir: string, draft: string, number: number): 
   try {
     await disk.link(draft, lockPath(dir, number));
   } catch (error) {
-    // The number is taken; or the draft was swept away by somebody who has a higher one.
+    // The number is taken; or the draft was removed by a process with a higher one.
     if (codeOf(error) === "EEXIST" || codeOf(error) === "ENOENT") return false;
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { SluiceError } from "@sluice/protocol";
 
 /**
- * Where a batch of facts stands in the log. A safe integer that only grows, over restarts and trims
+ * The place of a batch of facts in the log. A safe integer that only grows, over restarts and trims
  * too; for the file log it is the address of the batch's frame in all bytes ever written.
  */
 export type Position = number;
@@ -32,9 +32,9 @@ export interface Batch {
 
 /** A part of the log that is forgotten as a whole: `trim(end)` forgets it and all before it. */
 export interface Span {
-  /** No batch of the span stands before this position. */
+  /** No batch of the span is before this position. */
   readonly first: Position;
-  /** Every batch of the span stands before this position. */
+  /** Every batch of the span is before this position. */
   readonly end: Position;
   readonly sizeBytes: number;
 }
@@ -44,7 +44,7 @@ export interface Span {
  *
  * A life: `open` (the driver's own), `replay` to its end, then any number of `append`, `read` and
  * `trim` side by side, then `close`. A failed write is final: the append that met it and all others
- * that wait or come later reject with LOG_FAILED, and the broker has to open the log anew.
+ * that wait or come later reject with LOG_FAILED, and the broker must open the log again.
  */
 export interface Log {
   /**
@@ -71,7 +71,7 @@ export interface Log {
   close(): Promise<void>;
   /**
    * What the log's own clock said when its replay came to its end, for a log that has one: the same
-   * for all owners, so that time goes on from one to the next whatever their own clocks say.
+   * for all owners, so that time continues from one to the next whatever their own clocks say.
    */
   readonly replayedAt?: number | undefined;
   /** What the opening has cut off the end of the log, for a log that can be torn. */

@@ -33,7 +33,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process: it runs, and we may not signal it.
+    // Another user's process: it runs, and we may not signal it.
     return codeOf(error) === "EPERM";
   }
 }

@@ -18,7 +18,7 @@ const FLAGS: Record<OpenMode, number> = {
   create: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
 };
 
-/** The log holds what users sent: nobody else on the machine may read it. */
+/** The log holds what users sent: no other user of the machine may read it. */
 const FILE_MODE = 0o600;
 const DIR_MODE = 0o700;
 

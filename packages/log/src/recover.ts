@@ -34,7 +34,7 @@ export interface Segment {
 
 /** Where the next frame goes. */
 export interface Tail {
-  /** Base of the segment that goes on; undefined when the next frame begins a new one. */
+  /** Base of the segment that is continued; undefined when the next frame begins a new one. */
   readonly base: Position | undefined;
   readonly end: Position;
   /** Checksum of the last frame. */

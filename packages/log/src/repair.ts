@@ -33,7 +33,7 @@ interface Note {
  * Makes a damaged log one that opens, out of the batches that are intact.
  *
  *   1. they are written to a new log in `damaged-<n>/intact`, synced and closed;
- *   2. a note is left in the directory, from now on nobody opens the log;
+ *   2. a note is left in the directory, from now on the log cannot be opened;
  *   3. the originals are moved to `damaged-<n>`, the new segments into the directory;
  *   4. the note is moved to `damaged-<n>/report.json`.
  *
@@ -81,7 +81,7 @@ function isOfLog(name: string): boolean {
   return baseOf(name) !== undefined || isSealNote(name);
 }
 
-/** Moves what is not moved yet. */
+/** Moves the rest. */
 async function moveFiles(disk: Disk, dir: string, note: Note): Promise<RepairReport> {
   const aside = join(dir, note.aside);
   const intact = join(aside, "intact");

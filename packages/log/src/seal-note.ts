@@ -13,7 +13,7 @@ export interface Sealed {
 const NAME = /^(\d{16})-(\d{16})\.end$/;
 
 /**
- * The seal is the last frame of a log, so whoever cuts the log takes it along. Its place is noted
+ * The seal is the last frame of a log, so cutting the log removes it. Its place is noted
  * once more, where no cut of a segment can take it: in the name of an empty file. A name has no
  * bytes that could be torn or flipped, and is there as a whole or not at all.
  *

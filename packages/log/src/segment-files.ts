@@ -42,7 +42,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Closes the file when nobody reads from it any more. */
+  /** Closes the file when its last reader is done. */
   drop(base: Position): void {
     const entry = this.#entries.get(base);
     if (entry === undefined) return;
@@ -74,7 +74,7 @@ export class SegmentFiles {
   }
 }
 
-/** Nothing was written through it: an error of its closing concerns nobody. */
+/** Nothing was written through it: an error of its closing does not matter. */
 async function closeQuietly({ file }: Entry): Promise<void> {
   await file.then((opened) => opened.close()).catch(() => {});
 }

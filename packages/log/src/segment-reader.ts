@@ -22,7 +22,7 @@ const NOTHING = new Uint8Array(0);
 /**
  * Reads the frames of one segment in order and stops at the first that does not belong there.
  *
- * `take` answers the next frame as long as it stands in the window in memory, without waiting, for
+ * `take` answers the next frame as long as it is in the window in memory, without waiting, for
  * most frames are small. When it answers undefined, `fill` moves the window on; when that answers
  * false, it was the last frame, or `flaw` says why there is none at `offset`.
  */
@@ -97,7 +97,7 @@ export class SegmentReader {
     return this.flaw === undefined;
   }
 
-  /** Goes on behind a flaw: at an offset where a frame was found. */
+  /** Continues after a flaw, at an offset where a frame was found. */
   resumeAt(offset: number): void {
     this.offset = offset;
     this.flaw = undefined;

@@ -3,7 +3,7 @@ import { getPosition, putPosition, VERSION, viewOf } from "./frame.ts";
 import type { Position } from "./log.ts";
 
 /**
- * A segment is a file named by its first address: the frame at position p stands at the offset
+ * A segment is a file named by its first address: the frame at position p is at the offset
  * p - base, and the next segment begins at the address where this one ends.
  *
  *      0  checksum   crc32 of bytes 4 to 32

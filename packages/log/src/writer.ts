@@ -112,7 +112,7 @@ export class Writer {
     return this.#confirmed;
   }
 
-  /** Throws when the log has failed: nobody changes the disk any more. */
+  /** Throws when the log has failed: the disk is not changed any more. */
   check(): void {
     if (this.#error !== undefined) throw this.#error;
   }

@@ -10,7 +10,7 @@ export interface AppPage {
   /** Part of the page's address: letters, digits, dots and dashes. */
   name: string;
   title: string;
-  /** Asked for each time that somebody looks. */
+  /** Called each time that the page is read. */
   view(): AppView | Promise<AppView>;
   /** Does one of the view's actions; answers a sentence that says what was done. */
   act?(action: string, values: Record<string, string>): Promise<string>;

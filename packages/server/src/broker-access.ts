@@ -113,7 +113,7 @@ export class BrokerAccess {
     return this.keys();
   }
 
-  /** Made when nobody could get in otherwise. */
+  /** Made when there is no other key. */
   async firstKey(): Promise<CreatedKey | undefined> {
     await this.#opened;
     const ring = this.#ring;

@@ -1,6 +1,6 @@
 /**
  * Every bound on what comes over the network, each with its reason. Those that an operator may
- * change are the fields of `Limits`; the others are here because nobody should have to.
+ * change are the fields of `Limits`; the others need no change.
  */
 
 export interface Limits {
@@ -18,13 +18,13 @@ export interface Limits {
   requestTimeoutMs: number;
   /** How long a connection may stay open with nothing to do. */
   idleTimeoutMs: number;
-  /** Requests on one connection: then it is closed, so that none is kept for ever. */
+  /** Requests on one connection: then it is closed, so that none stays open without end. */
   requestsPerConnectionMax: number;
   /** Requests of one key; absent: as many as it likes, unless the key itself says otherwise. */
   requestsPerSecond: number | undefined;
   /** Jobs that may be added in all; absent: as many as the log takes. */
   addsPerSecond: number | undefined;
-  /** Readers of events: each is told of everything that happens. */
+  /** Readers of events: each gets everything that happens. */
   eventStreamsMax: number;
   /** Wrong keys from one address in a minute: guessing is hopeless, this keeps the log short. */
   keyFailuresPerMinute: number;
@@ -195,8 +195,8 @@ export const OVERVIEW_PAGE_MAX = 100;
 export const SPARK_POINTS = 36;
 
 /**
- * Gates that a queue which stands still names, and how long all gates may be looked through for
- * one page; of further queues only the gate of the oldest job is told.
+ * Gates named for a queue that does not move, and how long all gates may be looked through for
+ * one page; of further queues only the gate of the oldest job is named.
  */
 export const STANDING_GATES_MAX = 3;
 export const GATED_LOOK_MS_MAX = 50;
@@ -208,11 +208,11 @@ export const PULSE_QUIET_MS = 5_000;
 /** Names of changed queues that a pulse carries: a page shows no more. */
 export const PULSE_QUEUES_MAX = 200;
 
-/** Jobs that one search looks at, and how long it takes at most: then its cursor goes on. */
+/** Jobs that one search looks at, and how long it takes at most: its cursor continues it. */
 export const SEARCH_JOBS_MAX = 5_000;
 export const SEARCH_MS_MAX = 150;
 
-/** How soon a node asks again for keys that nobody serves yet: a takeover takes seconds. */
+/** How soon a node asks again for keys that no node serves yet: a takeover takes seconds. */
 export const REACH_AGAIN_MS = 250;
 
 /** A wait for a change of the cluster: half of what proxies allow. */
@@ -311,7 +311,7 @@ export const NODE_BOUNDS: SessionBounds = {
   consumersMax: 100_000,
 };
 
-/** Leases that are told at once that their worker is gone. */
+/** Leases of a lost worker that are returned in one call. */
 export const RETURNED_AT_ONCE = 1000;
 
 /** Leases noted for a session before those that ran out are looked for. */

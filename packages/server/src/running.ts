@@ -43,7 +43,7 @@ function refusalOf(error: NodeJS.ErrnoException, host: string, port: number): Er
     EADDRINUSE: `port ${port} of ${host} is in use: choose another, or 0 for any that is free`,
     EACCES: `port ${port} of ${host} is not for this user`,
     EADDRNOTAVAIL: `${host} is no address of this machine`,
-    ENOTFOUND: `${host} is a name that nobody knows`,
+    ENOTFOUND: `the host name ${host} cannot be resolved`,
   };
   const message = messages[error.code ?? ""];
   if (message === undefined) return error;

@@ -32,7 +32,7 @@ export interface AppParts {
 export interface ServeAppOptions extends ShellOptions {
   title: string;
   description?: string | undefined;
-  /** Those who show one of these may do everything; absent: nobody is asked. */
+  /** Callers with one of these keys have full access; absent: no key is needed. */
   keys?: readonly string[] | undefined;
   /** Absent: ready as soon as it listens. */
   health?: (() => Readiness | Promise<Readiness>) | undefined;

@@ -57,7 +57,7 @@ export interface ServeOptions extends ShellOptions {
   routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
 }
 
-/** What the stream, and whoever else upgrades a connection, needs of the server. */
+/** What the stream, and other upgrades of a connection, need of the server. */
 export interface StreamDoor {
   readonly server: Server;
   /** Whether an upgrade is to be refused: a stranger's page may have asked for it. */

@@ -10,8 +10,8 @@ const PASSING: readonly string[] = [
 ];
 
 /**
- * Does it again for as long as nobody is there to answer. In a cluster that is a partition which is
- * still being read, however long that takes: whoever gave up would only have it start anew. A
+ * Retries for as long as there is no answer. In a cluster that is a partition which is
+ * still being read, however long that takes: giving up would only start it again. A
  * broker that is closed meanwhile says so, and ends it.
  */
 export async function untilReached<T>(act: () => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ test("the overview says which queues stand still, and why, in words", () =>
       .getByText(/moving/)
       .waitFor();
     const first = await page.locator("tbody th a").first().textContent();
-    assert.equal(first, "reports", "what needs somebody comes first");
+    assert.equal(first, "reports", "what needs attention comes first");
     await row("mail")
       .getByRole("img", { name: "rate out of mail" })
       .locator("path[d^=M]")

@@ -126,7 +126,7 @@ function payloadOf(call: Call, text: string): unknown {
     return JSON.parse(text);
   } catch {
     const start = JSON.stringify(text.slice(0, 40));
-    throw new Misuse(`a payload is JSON, got ${start}; say --text if it is meant as it stands`);
+    throw new Misuse(`a payload is JSON, got ${start}; use --text to send it as text`);
   }
 }
 

@@ -189,12 +189,12 @@ test("every command tells how it is used", async () => {
   }
 });
 
-test("a server that stands alone is no cluster, and that is said", async (t) => {
+test("the refusal says that the server is not a node of a cluster", async (t) => {
   const { sluice } = await place(t);
   for (const line of ["cluster", "cluster drain a"]) {
     const refused = await sluice(line).catch((error) => error);
     assert.equal(refused.code, "NOT_FOUND");
-    assert.match(refused.message, /stands alone/);
+    assert.match(refused.message, /not a node of a cluster/);
   }
 });
 

@@ -15,7 +15,7 @@ export const gateCommand: Command = {
 sluice gate show KEY
 sluice gate set KEY name=value ...  rate=50 burst=100 concurrency=4 interval.every=2s
                                     windows='[{"limit":100,"per":"1h"}]'; KEY may be a pattern, api:*
-sluice gate delete KEY              what waited for it goes on
+sluice gate delete KEY              removes its limits; waiting jobs can run
 sluice gate cooldown KEY TIME [REASON]
 sluice gate clear KEY               ends its cooldown
 

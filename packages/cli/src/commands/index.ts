@@ -1,4 +1,4 @@
-/** The commands, in the order in which they are told. */
+/** The commands, in the order of the help text. */
 import type { Command } from "../command.ts";
 import { addCommand } from "./add.ts";
 import { appCommands } from "./apps.ts";

@@ -16,7 +16,7 @@ export const jobCommand: Command = {
   verbs: VERBS,
   usage: `sluice job show ID       all that is known of it
 sluice job history ID    its life, step by step
-sluice job cancel ID     a handler that runs is told
+sluice job cancel ID     aborts its handler if it runs
 sluice job retry ID      runs it again while it is kept, or a delayed one at once;
                          returns a dead letter to the queue it came from
 

@@ -25,7 +25,7 @@ interface Copied {
 
 /**
  * Batches are copied as they are. Facts name each other by ids of jobs, queues and operations;
- * where they stand in a log is learnt anew at each replay, so that other positions mean nothing to
+ * their places in a log are learnt again at each replay, so that other positions mean nothing to
  * them.
  */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {

@@ -96,7 +96,7 @@ async function operate(
   if (does === undefined) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
   const [queue] = wordsOf(rest, "QUEUE");
   if (verb === "purge") demandYes(call, verb);
-  // Pausing what is not there would make it.
+  // Pausing a queue that does not exist would create it.
   await broker.queue(queue);
   await does(queue);
   call.output.out(call.isJson ? JSON.stringify({ queue, done: verb }) : `${queue}: ${verb} done`);

@@ -53,7 +53,7 @@ function greet(
   key: string | undefined,
   env: Call["env"],
 ): string {
-  // Whoever was started by npm finds the command by npx.
+  // A process started by npm finds the command by npx.
   const sluice = env.npm_command === undefined ? "sluice" : "npx sluice";
   const shown = key === undefined ? "" : `\n\nThe first API key, shown this once: ${key}`;
   const settings = settingsFor(address, key, env);

@@ -22,7 +22,7 @@ function drainAction({ self }: ClusterStatus) {
   return {
     name: "drain",
     title: "Drain a node",
-    confirm: "Its partitions go to the other nodes. It gets none until it is started anew.",
+    confirm: "Its partitions go to the other nodes. It gets none until it is started again.",
     fields: [{ name: "node", label: "Node", value: self }],
   };
 }

@@ -76,7 +76,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   };
 }
 
-/** What is not set takes the broker's default. */
+/** Options that are not set take the broker's default. */
 export function brokerOptions(
   settings: ServeSettings,
 ): Pick<OpenOptions, "payloadMemoryBytes" | "cooldownMaxMs" | "queuesMax"> {

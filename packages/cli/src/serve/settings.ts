@@ -1,5 +1,5 @@
 /**
- * What the server is told. The same names in a file, in the environment and on the command line;
+ * The settings of the server. The same names in a file, in the environment and on the command line;
  * what is said closer to the command wins.
  */
 import { readFileSync } from "node:fs";

@@ -35,10 +35,10 @@ export class ClusterHistory {
   readonly #nameOf = new Map<string, string>();
   readonly #confirmed = new Set<string>();
   readonly #finished = new Set<string>();
-  // Those too that were seen finished, while the answer to whoever finished them was under way.
+  // Those too that were seen finished, before the answer to their ack arrived.
   readonly #over = new Set<string>();
   readonly #leases = new Set<string>();
-  // Jobs that somebody works on.
+  // Jobs that a worker holds.
   readonly #held = new Map<string, Delivery>();
   readonly #gates = new Map<string, GateBook>();
   deliveries = 0;
@@ -85,7 +85,7 @@ export class ClusterHistory {
     book.most = Math.max(book.most, ++book.running);
   }
 
-  // The worker is done, before anybody is told so.
+  // The worker is done, before its ack is sent.
   worked({ id, lease, gate }: Delivery, at: number): void {
     if (this.#held.get(id)?.lease === lease) this.#held.delete(id);
     const book = gate === undefined ? undefined : this.#gates.get(gate);
@@ -102,7 +102,7 @@ export class ClusterHistory {
     this.#over.add(id);
   }
 
-  // It has come to its end, though nobody was told so.
+  // It has ended, but its ack was not answered.
   over(id: string): void {
     this.#over.add(id);
   }

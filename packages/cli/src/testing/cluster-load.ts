@@ -168,7 +168,7 @@ export class ClusterLoad {
       if (outcome?.error === undefined) this.history.finished(id);
       // Else its lease has run out, and it comes again; or an earlier word has come through.
     } catch {
-      // Nobody knows whether it was heard: the history is asked in the end.
+      // It may have arrived or not: the history decides in the end.
     }
   }
 

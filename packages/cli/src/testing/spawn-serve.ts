@@ -35,7 +35,7 @@ export async function runSluice(
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = start(words, env);
-  // A server that should not have started must not keep the test for ever.
+  // A server that should not have started must not block the test.
   const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_MS);
   let [out, err] = ["", ""];
   child.stdout!.on("data", (text) => (out += text));

@@ -1,4 +1,4 @@
-// Stands between a program and a server, and can be cut.
+// A proxy between a program and a server that can be cut.
 
 import { once } from "node:events";
 import {
@@ -40,7 +40,7 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Nothing comes through any more, and nobody is told. */
+  /** Nothing passes any more, and neither end is notified. */
   silence(): void {
     this.#state = "silent";
     for (const socket of this.#sockets) socket.pause();

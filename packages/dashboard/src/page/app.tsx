@@ -120,7 +120,7 @@ function Inside({ session, onUnauthorized }: InsideProps): JSX.Element {
   );
 }
 
-/** A link would not do: what stands after the # says where one is. */
+/** A link would not do: the part after the # is the current view. */
 function skip(): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
@@ -142,7 +142,7 @@ function useRoute(): Route {
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${titleOf(route)} · Sluice`;
-    // The link that led here is gone with its view: whoever uses the keyboard goes on from here.
+    // The link that led here is gone with its view: keyboard users continue from here.
     if (!isFirst.current && document.activeElement === document.body) skip();
     isFirst.current = false;
   }, [route]);

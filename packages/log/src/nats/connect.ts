@@ -46,7 +46,7 @@ export async function connectNats(
   const options = connectionOptions(servers, access);
   try {
     const connection = await connect(options);
-    // Watched from its first moment, also by whoever opens no log.
+    // Watched from its first moment, also if no log is opened on it.
     NatsLink.of(connection);
     return connection;
   } catch (error) {

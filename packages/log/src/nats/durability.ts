@@ -25,7 +25,7 @@ export interface DurabilityOptions {
 }
 
 /**
- * What is kept through what, for whoever starts a server: by the streams that exist, because the
+ * What survives which failure, for the operator: by the streams that exist, because the
  * copies that are asked for count for new ones alone.
  */
 export async function readDurability(
@@ -50,7 +50,7 @@ async function readCopies(connection: NatsConnection, names: readonly string[]):
   );
 }
 
-/** Undefined: there is none of this name. Rejects with DISCONNECTED when nobody can tell. */
+/** Undefined: there is none of this name. Rejects with DISCONNECTED when no server answers. */
 export async function findStream(
   connection: NatsConnection,
   name: string,

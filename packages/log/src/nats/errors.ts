@@ -20,7 +20,7 @@ export function isPassingAnswer({ code, err_code }: { code: number; err_code: nu
   return code === 503 || code === 408 || err_code === DUPLICATE_IN_PROCESS;
 }
 
-/** Why nothing came, in the words of whoever has to mend it. */
+/** Why there was no answer, in words for the operator. */
 export function reasonOf(error: unknown): string {
   if (error instanceof errors.TimeoutError) return NO_ANSWER;
   if (error instanceof errors.RequestError && error.isNoResponders()) return NO_LEADER;

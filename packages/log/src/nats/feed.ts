@@ -23,9 +23,9 @@ export interface StoredMessage {
 /**
  * The messages of a stream in order, by a consumer that lives in the memory of one replica: one
  * that is behind delivers the rest when it has it. While one fetch is gone through the next is on
- * its way, and no more than that: a slow reader holds no more in memory than a fast one. Whatever
- * breaks, a new consumer goes on where the old one was, until the deadline. Single gets would take
- * a round trip each, and gets in batches are unknown to servers before 2.11.
+ * its way, and no more than that: a slow reader holds no more in memory than a fast one. If a
+ * consumer breaks, a new one continues where it was, until the deadline. Single gets would take a
+ * round trip each, and gets in batches are unknown to servers before 2.11.
  */
 export class Feed {
   readonly #settings: NatsSettings;
@@ -48,7 +48,7 @@ export class Feed {
   }
 
   async next(): Promise<StoredMessage> {
-    // Whoever asks may have taken its time with the last one.
+    // The caller may have taken its time with the last one.
     this.#movedAt = performance.now();
     for (;;) {
       const message = await this.#tryNext();
@@ -84,7 +84,7 @@ export class Feed {
 
   /**
    * The client does not end a fetch whose server is gone when the connection was made again: it
-   * asks for the consumer for ever, and has put its own timer away.
+   * asks for the consumer without end, and has stopped its own timer.
    */
   async #inTime<T>(promise: Promise<T>): Promise<T> {
     const { promise: lost, reject } = Promise.withResolvers<never>();

@@ -15,14 +15,14 @@ export interface Fenced {
 }
 
 /**
- * Shuts out whoever wrote to the stream before. A message of theirs is stored only behind the
+ * Shuts out the former writer of the stream. A message of theirs is stored only behind the
  * sequence that it names, so one fence message refuses the oldest that they have on the way. A
  * later one may name just that fence as its predecessor and stand behind it: never confirmed,
  * because the one before it is not. A fence of as many messages as they may have on the way leaves
  * no such place. It must stand as a whole: if anything has come between, the next one is set behind
  * it.
  *
- * A busy owner is always faster than whoever asks for its last sequence. So what comes between is
+ * A busy owner is always faster than a request for its last sequence. So what comes between is
  * answered by a break, which names no sequence and is stored wherever it arrives: from there on the
  * owner can have nothing confirmed, and gives up.
  */
@@ -41,7 +41,7 @@ export async function setFence(
       throw logFailed(settings.stream, "opening", "others write to it all the time", fenced);
     }
     await stream.publish(encodeMessage({ ...NO_PLACE, kind: BREAK }, nameOf(owner)));
-    // Two that open at once must not go on in step, and the former owner needs a moment.
+    // Two that open at once must not continue in step, and the former owner needs a moment.
     const pauseMs = NATS_RETRY_MS * (1 + Math.random() * Math.min(tries, 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

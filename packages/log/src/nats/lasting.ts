@@ -2,7 +2,7 @@ import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { type ErrorCode, SluiceError } from "@sluice/protocol";
 
-/** Answers of JetStream that are the same until somebody changes a setting. */
+/** Answers of JetStream that stay the same until a setting is changed. */
 const LASTING_CODES: ReadonlySet<number> = new Set([
   JetStreamApiCodes.JetStreamNotEnabledForAccount,
   // JetStream is not enabled.
@@ -23,7 +23,7 @@ const NOT_ENABLED = "JetStreamNotEnabled";
 const TLS_CODE = /^ERR_(TLS|SSL|OSSL)_|CERT|^UNABLE_TO_|^INVALID_CA|^HOSTNAME_MISMATCH/;
 
 /**
- * What will be the same however long one waits, in the words of whoever has to mend it: a login, a
+ * What will be the same however long one waits, in words for the operator: a login, a
  * permission, a certificate, servers without JetStream. Undefined for all that may pass.
  */
 export function lastingFault(error: unknown, place = "NATS"): SluiceError | undefined {

@@ -3,8 +3,8 @@ import type { NatsConnection } from "@nats-io/transport-node";
 type Listener = () => void;
 
 /**
- * Whether a connection stands, told to all logs that use it. One for each connection. It also ends
- * a connection whose server stands still, where the client alone would not.
+ * Whether a connection is up, for all logs that use it. One for each connection. It also ends
+ * a connection whose server is stuck, where the client alone would not.
  */
 export class NatsLink {
   static readonly #links = new WeakMap<NatsConnection, NatsLink>();
@@ -56,7 +56,7 @@ export class NatsLink {
 
 /**
  * The client gives a silent server up, but flushes to it first: on a line that is full, to a server
- * that neither reads nor ends, for ever. Its type does not tell of its socket.
+ * that neither reads nor ends, without end. Its type does not tell of its socket.
  */
 function cut(connection: NatsConnection): void {
   const { protocol } = connection as { protocol?: Protocol };

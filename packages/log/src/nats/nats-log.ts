@@ -32,11 +32,11 @@ const NO_BODY = new Uint8Array(0);
 
 /**
  * A log in a stream of NATS JetStream. Each batch is a message, or several when it is large; its
- * position is the sequence of the first. Whoever opens the stream fences whoever had it before,
+ * position is the sequence of the first. Opening the stream fences its former owner,
  * whose next append is refused by the server: see `fence.ts`, and `pipeline.ts` for the writing.
  *
  * A log can also be followed: it is replayed while its owner still writes to it, and the replay
- * waits at the end until `takeOver` fences that owner. Whoever takes over has little left to read.
+ * waits at the end until `takeOver` fences that owner. A takeover then has little left to read.
  */
 export class NatsLog implements Log {
   readonly #settings: NatsSettings;
@@ -50,7 +50,7 @@ export class NatsLog implements Log {
   readonly #stage = new LogStage();
   readonly #spans: Spans;
   readonly #cache: MessageCache;
-  /** Messages that are being read, by sequence: whoever wants the same waits for the same. */
+  /** Messages that are being read, by sequence: callers that want the same share one read. */
   readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
   #isReplayed = false;
@@ -101,8 +101,8 @@ export class NatsLog implements Log {
   }
 
   /**
-   * Fences whoever writes to it: from now on it is ours, and the replay comes to its end. Rejects
-   * with LOG_FAILED when the owner has trimmed what was followed: then it has to be opened anew.
+   * Fences its writer: from now on it is ours, and the replay comes to its end. Rejects
+   * with LOG_FAILED when the owner has trimmed what was followed: then it must be opened again.
    */
   async takeOver(): Promise<void> {
     const fence = await setFence(this.#settings, this.#stream, randomUUID());

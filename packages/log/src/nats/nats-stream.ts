@@ -53,7 +53,7 @@ export class NatsStream {
     });
   }
 
-  /** One attempt: whoever asks the leader wants to know how it stands now. */
+  /** One attempt: a caller that asks the leader wants the current state. */
   async readFromLeader(sequence: Position): Promise<Uint8Array | undefined> {
     try {
       const found = await this.manager.streams.getMessage(this.name, { seq: sequence });

@@ -53,7 +53,7 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   checkWhole("replicas", replicas, 1, REPLICAS_MAX);
   checkWhole("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
   checkWhole("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
-  // Beyond the window nobody could tell an append that was made twice.
+  // Beyond the window the server cannot detect an append that was made twice.
   checkWhole("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
   checkWhole("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
   return {

@@ -43,11 +43,11 @@ interface Answer {
  *              a message counts as stored when all before it are
  *   resting    something was not answered, or the server had no leader: after a moment all that is
  *              not stored is sent again, in order, under the same ids
- *   asking     the oldest message was refused because another one stands in its place: if that one
- *              is ours, it was stored by an attempt whose answer was lost; else somebody has
+ *   asking     the oldest message was refused because another one is in its place: if that one
+ *              is ours, it was stored by an attempt whose answer was lost; else another owner has
  *              fenced us
- *   failed     nothing was stored until the deadline, or somebody has fenced us; nothing is sent
- *              any more
+ *   failed     nothing was stored until the deadline, or another owner has fenced us; nothing is
+ *              sent any more
  *
  * Each round of sending has a number, so that a refusal of an earlier round is not taken for one of
  * this: there a message is refused for the gap that a lost one before it has left.
@@ -202,7 +202,7 @@ export class Pipeline {
     else this.#fail(error.description);
   }
 
-  /** The oldest ones are stored: their callers are told, and others take their place. */
+  /** The oldest ones are stored: their callers are answered, and others take their place. */
   #advance(): void {
     const count = this.#queue.findIndex(({ isStored }) => !isStored);
     const stored = this.#queue.splice(0, count === -1 ? this.#queue.length : count);
@@ -225,7 +225,7 @@ export class Pipeline {
     for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 
-  /** Who stands in the place of the oldest message? */
+  /** Which message is in the place of the oldest? */
   async #ask(oldest: Outgoing): Promise<void> {
     this.#state = "asking";
     let found: Uint8Array | undefined;

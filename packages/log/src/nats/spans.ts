@@ -25,7 +25,7 @@ export class Spans {
     return this.#sizeBytes;
   }
 
-  /** A batch stands from a position to before `end`. */
+  /** A batch occupies the positions up to before `end`. */
   add(position: Position, end: Position, sizeBytes: number): void {
     const last = this.#spans.at(-1);
     if (last === undefined || last.sizeBytes + sizeBytes > this.#spanBytes) {

@@ -28,7 +28,7 @@ export class Tail {
     this.#decided.resolve();
   }
 
-  /** Whoever follows it does not want to any more. */
+  /** The follower has stopped. */
   giveUp(): void {
     this.#end ??= 0;
     this.#decided.resolve();

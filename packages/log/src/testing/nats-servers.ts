@@ -94,12 +94,12 @@ export class NatsServers {
     await ended;
   }
 
-  /** The process stands still but its connections stay open. Resolves when it does. */
+  /** Stops the process, with its connections left open. Resolves when it has stopped. */
   async pause(index: number): Promise<void> {
     const child = this.#children[index];
     if (child === undefined) return;
     child.kill("SIGSTOP");
-    await until("the server stands still", async () => hasStopped(child.pid!));
+    await until("the server has stopped", async () => hasStopped(child.pid!));
   }
 
   resume(index: number): void {
@@ -203,7 +203,7 @@ export class NatsServers {
   }
 }
 
-/** A process that is told to stop goes on until its next turn on a processor. */
+/** A process gets the signal to stop at its next turn on a processor. */
 function hasStopped(pid: number): boolean {
   const tasks = `/proc/${pid}/task`;
   return readdirSync(tasks).every((task) => {

@@ -31,7 +31,7 @@ export class QueueHistories {
   }
 
   /**
-   * Takes down one moment. What is not among `queues` is forgotten. Partitions that begin or cease
+   * Takes down one moment. Queues that are not given are forgotten. Partitions that begin or cease
    * to be missing change all counts at once: between two such moments there is no rate.
    */
   record(

@@ -63,7 +63,7 @@ export function setsGate(grants: readonly Grant[], pattern: string): boolean {
   );
 }
 
-/** Whether whoever has `grants` has `wanted` too, and may give it to others. */
+/** Whether `grants` include `wanted`, so that their holder may give it to others. */
 export function covers(grants: readonly Grant[], wanted: Grant): boolean {
   const { gates } = wanted;
   const isHeld = grants.some(

@@ -86,7 +86,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
           this.broker.add(queue, allowed, own),
         ),
       );
-    // The broker refuses what is not a list.
+    // The broker refuses values that are no lists.
     if (!Array.isArray(jobs)) return add(jobs);
     const nameable = this.permit.nameable(queue);
     const refusals = jobs.map((job): Outcome<Added> | undefined => {
@@ -112,7 +112,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   ): Promise<Outcome<true | number>[]> {
     return forOwnJobs(this, CALLS.nack, items, (allowed) => {
       const mayCool = this.permit.coolable();
-      // The broker refuses what is not a list.
+      // The broker refuses values that are no lists.
       const isLimited = mayCool !== undefined && Array.isArray(allowed);
       const limited = isLimited ? allowed.map((item) => ({ ...item, mayCool })) : allowed;
       return this.permit.underOwnId(options, (own) => this.broker.nack(limited, own));

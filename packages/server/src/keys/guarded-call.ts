@@ -9,7 +9,7 @@ import { whileAllowed } from "./while-allowed.ts";
 
 export type GuardedCall = (access: Access, args: readonly unknown[]) => Promise<unknown>;
 
-/** Whoever may add jobs to a queue, or take them, may ask how they are getting on. */
+/** A key that may add jobs to a queue, or take them, may ask about them. */
 export const EITHER: readonly Action[] = ["produce", "consume"];
 
 const EVERYTHING = "*";

@@ -29,7 +29,7 @@ export async function forOwnJobs<I, T>(
   const action = may as Action;
   const { field, name } = NAMINGS[jobs as keyof typeof NAMINGS];
   permit.enterValid();
-  // The broker refuses what is not a list.
+  // The broker refuses values that are no lists.
   if (permit.canAll(action) || !Array.isArray(items)) return call(items);
   const ids = items.map((item) => (field === "id" ? (name(item) as string) : jobOf(name(item))));
   const queues = await broker.queuesOf(ids);

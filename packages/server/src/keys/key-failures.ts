@@ -3,7 +3,7 @@ import { FAILING_ADDRESSES_MAX } from "../limits.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Wrong keys by address: whoever shows too many is sent away for the rest of the minute. */
+/** Wrong keys by address: an address with too many is refused for the rest of the minute. */
 export class KeyFailures {
   readonly #perMinute: number;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class KeyFailures {
 
   /**
    * Counts one; refuses with RATE_LIMITED what comes beyond the limit. A right key is never asked
-   * here, so that nobody can lock out those who share an address.
+   * here, so that wrong keys do not lock out others at the same address.
    */
   count(address: string): void {
     const known = this.#byAddress.get(address);

@@ -96,7 +96,7 @@ export class KeyRing {
     this.#watchers.allChanged();
   }
 
-  /** Whether nobody could get in. */
+  /** Whether there is no valid key. */
   get isEmpty(): boolean {
     return this.#records.size === 0 && this.#root === undefined;
   }
@@ -144,7 +144,7 @@ export class KeyRing {
     return bucket;
   }
 
-  /** Makes a key; nobody can give away more than they have, nor for longer. */
+  /** Makes a key. It gets no more permissions than its maker has, and no longer. */
   async create(input: unknown, by: Principal): Promise<CreatedKey> {
     const now = this.#now();
     const asked = parseNewKey(input, now);

@@ -12,7 +12,7 @@ export function limitedPolicy(permit: Permit, queue: string, options: QueueOptio
   if (typeof policy !== "object" || policy === null) return options;
   const names = permit.nameable(queue);
   if (names !== undefined) {
-    // Nobody knows beforehand which gates a program names.
+    // It cannot be known beforehand which gates a program names.
     if (policy.lua !== undefined) throw forbiddenGate("set a program that may name every", "*");
     for (const template of listOf(policy.gates)) {
       const pattern = patternOf(template);
@@ -33,7 +33,7 @@ function patternOf(template: string): string {
   return place === -1 ? template : `${template.slice(0, place)}*`;
 }
 
-/** The broker refuses what is not a list of texts. */
+/** The broker refuses values that are no lists of texts. */
 function listOf(texts: unknown): string[] {
   return Array.isArray(texts) ? texts.map(String) : [];
 }

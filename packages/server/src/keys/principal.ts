@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/protocol";
 import type { RequestBucket } from "../request-bucket.ts";
 import { EVERYTHING, type Grant } from "./grant.ts";
 
-/** Somebody who calls, and what they may do at this moment. */
+/** The holder of a key, and what it may do at this moment. */
 export interface Principal {
   /** The key's id, for logs. */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface Principal {
   watch?(look: () => void): () => void;
 }
 
-/** Whoever calls a server that asks for no keys. */
+/** Every caller of a server without keys. */
 export const ANYONE: Principal = { id: "anyone", grants: () => EVERYTHING, charge: () => {} };
 
 export function unauthorized(message: string): SluiceError {

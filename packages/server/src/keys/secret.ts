@@ -1,5 +1,5 @@
 /**
- * The text of a key: `sk_`, twelve digits that name it, and 256 bits that nobody can guess. Only a
+ * The text of a key: `sk_`, twelve digits that name it, and 256 bits that cannot be guessed. Only a
  * salted hash of the latter is kept. They are random, so one round of SHA-256 is enough: there is
  * no dictionary to try.
  */
@@ -39,10 +39,10 @@ export function parseSecret(text: string): { id: string; secret: string } | unde
 }
 
 /** What an unknown key is compared with, so that it takes as long as a known one. */
-const NOBODY = seal(randomBytes(SECRET_BYTES).toString("base64url"));
+const NO_KEY = seal(randomBytes(SECRET_BYTES).toString("base64url"));
 
 export function opens(sealed: Sealed | undefined, secret: string): boolean {
-  const { salt, hash } = sealed ?? NOBODY;
+  const { salt, hash } = sealed ?? NO_KEY;
   const isSame = timingSafeEqual(digest(salt, secret), Buffer.from(hash, "base64url"));
   return isSame && sealed !== undefined;
 }

@@ -10,8 +10,8 @@ interface Value {
 }
 
 /**
- * A metric that is read when somebody asks, from figures that are counted elsewhere: nothing is
- * counted twice, and what nobody asks for costs nothing.
+ * A metric that is read on request, from figures that are counted elsewhere: nothing is
+ * counted twice, and without requests it costs nothing.
  */
 class ReadMetric {
   readonly #name: string;

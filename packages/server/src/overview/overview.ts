@@ -1,4 +1,4 @@
-/** All queues at a glance, a page at a time, those that need somebody first. */
+/** All queues at a glance, a page at a time, those that need attention first. */
 import {
   allQueues,
   type Broker,

@@ -1,4 +1,4 @@
-/** Why a queue with something to do does not move: the reasons are told where `Standing` is. */
+/** Why a queue with something to do does not move: the reasons are described at `Standing`. */
 import type {
   Broker,
   GateInfo,
@@ -61,7 +61,7 @@ export async function explain(broker: Broker, asked: Asked): Promise<Standing | 
   if (reason === "delayed" && times?.nextDueAt !== undefined) standing.until = times.nextDueAt;
   if (reason !== "gated") return standing;
   const gated = await gatesOf(broker, asked);
-  // A gate that nobody can name is no explanation: it may have opened a moment ago.
+  // Without the name of a gate it is no explanation: it may have opened a moment ago.
   if (gated === undefined) {
     return motion.failureRate > 0 && motion.outRate === 0 ? { reason: "failing" } : undefined;
   }

@@ -5,8 +5,8 @@ type Look = () => Promise<readonly { name: string; stats: QueueStats }[]>;
 export type Heard = (changed: readonly string[]) => void;
 
 /**
- * Tells what has changed, once a second at most and only while somebody listens. It compares
- * figures instead of hearing of every job, so that it costs the same however much goes on.
+ * Tells what has changed, once a second at most and only while there is a listener. It compares
+ * figures instead of hearing of every job, so that its cost does not depend on the load.
  */
 export class Pulse {
   readonly #look: Look;
@@ -31,7 +31,7 @@ export class Pulse {
   }
 
   async beat(): Promise<void> {
-    // While there is no broker nothing changes, and the pulse goes on.
+    // While there is no broker nothing changes, and the pulse continues.
     const queues = await this.#look().catch(() => []);
     const next = new Map(queues.map(({ name, stats }) => [name, figuresOf(stats)]));
     const changed = [...next].filter(([name, figures]) => this.#known.get(name) !== figures);

@@ -89,7 +89,7 @@ export function clusterRoutes(
 ): void {
   const door = (): ClusterDoor => {
     if (cluster !== undefined) return cluster;
-    throw new SluiceError("NOT_FOUND", "this server stands alone: it is no node of a cluster");
+    throw new SluiceError("NOT_FOUND", "this server is not a node of a cluster");
   };
   app.route<{ Querystring: { after?: string; waitMs?: number } }>({
     method: "GET",
@@ -97,7 +97,7 @@ export function clusterRoutes(
     schema: {
       operationId: "getCluster",
       summary: "Nodes, partitions, their owners, and moves",
-      description: "404 where a server stands alone. Placements are those of queues that you see.",
+      description: "404 without a cluster. Placements are those of queues that you see.",
       tags: ["cluster"],
       querystring: QUERY,
       response: answers(STATUS),
@@ -138,7 +138,7 @@ export function clusterRoutes(
   });
 }
 
-/** Resolves with the next change, or when nobody waits for it any more. */
+/** Resolves with the next change, or when the caller has left. */
 function changed(cluster: ClusterDoor, until: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = (): void => {

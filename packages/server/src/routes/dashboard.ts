@@ -1,5 +1,5 @@
 /**
- * The dashboard's files. They are the same for everybody and say nothing, so nobody is asked for a
+ * The dashboard's files. They are the same for all and hold no data, so they need no
  * key; what the page shows it asks the API for. It runs only scripts of its own, loads nothing
  * from elsewhere and cannot be framed.
  */

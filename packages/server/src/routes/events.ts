@@ -1,5 +1,5 @@
 /**
- * Server-sent events: what happens, as it happens. Nothing is kept for whoever comes back, so
+ * Server-sent events: what happens, as it happens. Nothing is kept for a reader that returns, so
  * `Last-Event-ID` means nothing here. A reader that does not keep up is cut off.
  */
 import { once } from "node:events";

@@ -45,7 +45,7 @@ const OK: Schema = { type: "boolean", const: true };
 const ACKS = new BodyShape({ items: "items", raw: ["result"] });
 const ITEMS = new BodyShape({ items: "items" });
 
-/** A call about jobs that are held: how its items are read, and what is told of each. */
+/** A call about jobs that are held: how its items are read, and what is answered for each. */
 interface HeldCall<I> {
   readonly name: CallName;
   readonly item: Schema;

@@ -19,7 +19,7 @@ const CLOSE = Buffer.from("}");
 
 interface Shown {
   encoding?: Encoding | undefined;
-  /** A payload or a result that is longer is told by its first bytes, so many of them. */
+  /** Of a longer payload or result only so many bytes are shown. */
   bytesMax?: number | undefined;
   startBytes?: number | undefined;
 }

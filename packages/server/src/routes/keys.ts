@@ -51,7 +51,7 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
     schema: {
       operationId: "createKey",
       summary: "Make a key: it is shown this once",
-      description: "Nobody can give away more than they have, nor for longer.",
+      description: "A key gets no more permissions than its maker has, and no longer.",
       tags: ["keys"],
       body: object(FIELDS, ["grants"]),
       response: {

@@ -60,7 +60,7 @@ export function leaseRoutes(app: FastifyInstance, context: RouteContext): void {
   });
 }
 
-/** Whoever polls when the server closes is answered that there is nothing. */
+/** A poll that is open when the server closes is answered with no jobs. */
 function endPoll(error: unknown, signal: AbortSignal): LeasedJob[] {
   if (signal.aborted && error instanceof SluiceError && error.code === "ABORTED") return [];
   throw error;

@@ -12,7 +12,7 @@ const decoder = new TextDecoder();
 
 /**
  * Jobs in which a text is found. One call looks at a bounded number of them: when it has found too
- * few and there is a cursor, the search goes on from there.
+ * few and there is a cursor, the search continues from there.
  */
 export async function searchJobs(
   broker: Broker,

@@ -66,7 +66,7 @@ function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListen
   const client = ca === undefined ? {} : { ca: ca as string, requestCert: true };
   const secured = { ...options, cert, key, ...client, rejectUnauthorized: true };
   const server = newTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
-  // Somebody without a certificate, or who speaks plain HTTP: nothing can be answered.
+  // A client without a certificate, or with plain HTTP: no answer is possible.
   server.on("tlsClientError", (_, socket) => socket.destroy());
   return server;
 }

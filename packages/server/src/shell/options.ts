@@ -5,7 +5,7 @@ import type { TlsOptions } from "./listener.ts";
 import type { LogLevel, LogOptions } from "./log.ts";
 import { isLoopback } from "./origin.ts";
 
-/** What every HTTP server here is told, the broker's and an app's alike. */
+/** Options of every HTTP server here, the broker's and an app's alike. */
 export interface ShellOptions {
   /** Default 127.0.0.1: only this machine can reach it. */
   host?: string | undefined;
@@ -49,7 +49,7 @@ export function parseLimits(given: Partial<Limits> = {}): Limits {
   return limits;
 }
 
-/** An address that others can reach is served with keys, or by somebody who has said so. */
+/** An address that others can reach is served with keys, or with `insecure`. */
 export function checkAddress(options: ShellOptions, hasKeys: boolean): void {
   const { host = "127.0.0.1", port = 0, insecure = false } = options;
   if (typeof host !== "string" || host === "") throw invalid("host", "an address", host);

@@ -11,7 +11,7 @@
  *                all bodies together are too large             429 RATE_LIMITED
  *   validation   against the route's schema                    400 INVALID
  *   handler      whatever the port refuses                     its own code
- *   anything     that nobody expected                          500 INTERNAL, told in the log
+ *   anything     unexpected                                    500 INTERNAL, and a log entry
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SluiceError } from "@sluice/protocol";
@@ -38,7 +38,7 @@ declare module "fastify" {
     response: ServerResponse;
   }
   interface FastifyContextConfig {
-    /** Nobody is asked for a key. */
+    /** No key is needed. */
     isPublic?: boolean;
     /** Refused early when the server takes no more adds. */
     isAdd?: boolean;
@@ -60,7 +60,7 @@ export interface Shell {
   readonly app: FastifyInstance;
   readonly log: Logger;
   readonly limits: Limits;
-  /** Aborted when the server begins to close: whoever waits for something is sent home. */
+  /** Aborted when the server begins to close: calls that wait are answered. */
   readonly closing: AbortSignal;
   /** Whose key this is; wrong ones are counted by the address that they come from. */
   verify(key: string | undefined, address: string): Principal;
@@ -190,7 +190,7 @@ function verifier(gatekeeper: Gatekeeper, failures: KeyFailures): Shell["verify"
     try {
       return gatekeeper.verify(key);
     } catch (error) {
-      // Whoever shows none guesses nothing: so does a browser that has not logged in.
+      // A request without a key is no guess: a browser that has not logged in sends none.
       const isWrong = error instanceof SluiceError && error.code === "UNAUTHORIZED";
       if (isWrong && key !== undefined) failures.count(address);
       throw error;

@@ -1,7 +1,7 @@
 import type { Ack, Broker, ErrorCode, LeasedJob, Outcome } from "@sluice/protocol";
 import { HELD_FIRST_LOOK, RETURNED_AT_ONCE } from "../limits.ts";
 
-/** After these the lease is nobody's business any more. */
+/** After these answers the lease is over. */
 const LOSING: ReadonlySet<ErrorCode> = new Set([
   "LEASE_LOST",
   "ALREADY_FINISHED",
@@ -44,7 +44,7 @@ export class HeldLeases {
     }
   }
 
-  /** The worker has left: nobody has started what it gives back, and no attempt is lost. */
+  /** The worker has left: the jobs were not started, and no attempt is lost. */
   giveBack(broker: Broker): Promise<void> {
     return this.#inBatches((leases) => broker.giveBack(leases));
   }
@@ -64,7 +64,7 @@ export class HeldLeases {
     }
   }
 
-  /** A worker that forgets its jobs must not make this grow for ever. */
+  /** A worker that forgets its jobs must not make this grow without end. */
   #forgetExpired({ expiresAt, leaseMs }: LeasedJob): void {
     const now = expiresAt - leaseMs;
     for (const [lease, until] of this.#until) if (until < now) this.#until.delete(lease);

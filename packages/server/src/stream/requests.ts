@@ -68,7 +68,7 @@ export class Requests {
   #count = 0;
   /** Those of them that may wait for as long as they like. */
   #patient = 0;
-  #nobody: (() => void) | undefined = undefined;
+  #onIdle: (() => void) | undefined = undefined;
   #isGivenUp = false;
 
   constructor(session: RequestSession, bounds: SessionBounds) {
@@ -99,10 +99,10 @@ export class Requests {
 
   /** Resolves when nothing is left to be answered. */
   async answered(): Promise<void> {
-    if (this.#count > 0) await new Promise<void>((resolve) => (this.#nobody = resolve));
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  /** Nobody waits any more: what could go on for ever ends now. */
+  /** The caller has left: requests that could wait without end are ended. */
   giveUp(): void {
     this.#isGivenUp = true;
     for (const controller of this.#waiting.values()) controller.abort();
@@ -115,7 +115,7 @@ export class Requests {
       this.#refuse(operation, withoutPath(toSluiceError(error)));
     }
     this.#bytes -= bytes;
-    if (--this.#count === 0) this.#nobody?.();
+    if (--this.#count === 0) this.#onIdle?.();
     this.#session.look();
   }
 
@@ -206,7 +206,7 @@ export class Requests {
     return this.#frame(KIND.outcomes, (writer) => writeOutcomes(writer, outcomes));
   }
 
-  /** Leases of a poll belong to whoever asked, connected or not, until they run out. */
+  /** Leases of a poll belong to the caller, connected or not, until they run out. */
   #lease(reader: FrameReader): Promise<Write> {
     const { queue, options } = readLease(reader);
     return this.#patiently(reader.operation, async (signal) => {
@@ -289,7 +289,7 @@ export class Requests {
     });
   }
 
-  /** What waits for something to happen, and takes nobody's turn meanwhile. */
+  /** What waits for something to happen, and takes no other request's turn. */
   async #patiently(
     operation: number,
     call: (signal: AbortSignal) => Promise<Write>,
@@ -333,7 +333,7 @@ export class Requests {
   }
 }
 
-/** A call that may wait long, and ends at once when nobody waits for it. */
+/** A call that may wait long, and ends at once when its caller leaves. */
 function orGivenUp<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => reject(new SluiceError("ABORTED", "the caller has left"));

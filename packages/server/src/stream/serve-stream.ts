@@ -65,7 +65,7 @@ export function serveStream(
   const stream = new StreamConnections(options);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (stream.upgrade(request, socket, head)) return;
-    // Another path may be somebody else's; when there is nobody else it is refused.
+    // Another path may have another listener; without one it is refused.
     if (httpServer.listenerCount("upgrade") > 1) return;
     refuseUpgrade(socket, { status: 404, message: "there is no stream at this path" });
   };

@@ -9,7 +9,7 @@
  *           not come back, and they went back as if they had run out
  *
  * Another node of a cluster has a session too, which carries the leases of all its clients. They
- * are workers that may go on elsewhere when that node ends, so whatever becomes of the session
+ * are workers that may continue elsewhere when that node ends, so whatever becomes of the session
  * their leases stay; for a worker that it loses the node itself gives back or abandons.
  */
 import { randomBytes } from "node:crypto";
@@ -53,7 +53,7 @@ export class Session implements RequestSession {
   readonly #requests: Requests;
   #socket: ServerSocket | undefined = undefined;
   #isPaused = false;
-  /** The client broke the rules: nobody knows any more what it has received. */
+  /** The client broke the rules: it is unknown what it has received. */
   #isBroken = false;
   #timer: Timer | undefined = undefined;
   #state: "attached" | "away" | "over" = "away";
@@ -88,7 +88,7 @@ export class Session implements RequestSession {
   /** Takes a connection, whose other end has so many messages of this session. */
   attach(socket: ServerSocket, received: number): void {
     // A client that comes back before its old connection is known to be dead.
-    if (this.#socket !== undefined) this.#lose("the session goes on elsewhere");
+    if (this.#socket !== undefined) this.#lose("the session continues on another connection");
     this.channel.attach(socket, received);
     this.#timer?.cancel();
     this.#socket = socket;
@@ -134,7 +134,7 @@ export class Session implements RequestSession {
     else this.#requests.take(reader);
   }
 
-  /** The client broke the rules, or may not be here: it is told why and cut off. */
+  /** The client broke the rules, or may not be here: it gets the reason and is cut off. */
   refuse(error: SluiceError, code: number): void {
     const socket = this.#socket;
     if (socket === undefined) return;

@@ -12,7 +12,7 @@ import {
 } from "@sluice/protocol/wire";
 import { type ServerSocket, Session } from "./session.ts";
 
-/** Somebody who has shown their key. */
+/** A client whose key was accepted. */
 export interface Admitted {
   /** The port as they may use it. */
   readonly broker: Broker;

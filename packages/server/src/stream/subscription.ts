@@ -5,8 +5,8 @@
  * socket has room for, so that a client that grants a hundred thousand and reads slowly fills
  * neither its socket's buffer nor this process. What it has received makes room for the next.
  *
- * While the connection is away the broker knows nothing of the consumer: no job goes to somebody
- * who may never come back. It joins again when the session goes on, with the credits it still has.
+ * While the connection is away the broker knows nothing of the consumer: no job goes to a worker
+ * that may never return. It joins again when the session continues, with the credits it still has.
  */
 import type { Broker, ConsumeOptions, Consumer, LeasedJob } from "@sluice/protocol";
 import {

@@ -33,7 +33,7 @@ export class WsSocket implements ServerSocket {
     ws.on("ping", () => void this.#count(PING_MESSAGES));
     ws.on("pong", () => void this.#count(PING_MESSAGES));
     ws.on("close", (code, reason) => this.#closed(`${code} ${reason.toString()}`));
-    // What is wrong with a connection ends it, and that is told by its close.
+    // What is wrong with a connection ends it, and its close reports it.
     ws.on("error", () => {});
   }
 
@@ -47,7 +47,7 @@ export class WsSocket implements ServerSocket {
     const isFine =
       this.#messages === undefined ? this.#greetings >= 0 : this.#messages.take(messages) === 0;
     if (isFine) return true;
-    // One that was told so and goes on is not listened to until the end.
+    // A client that keeps sending after that is ignored until the end.
     if (this.#isClosed) this.#ws.terminate();
     else this.close(1008, "too many messages");
     return false;

@@ -1,6 +1,6 @@
 // A worker in a process of its own: node main.ts URL QUEUE
 //
-// Says which job it was given, and holds it until somebody ends the process.
+// Says which job it was given, and holds it until the process is killed.
 
 import { Sluice } from "sluice";
 

@@ -3,8 +3,8 @@
  *
  *   connecting   nothing has come yet
  *   live         a pulse has come within the last seconds
- *   stale        no pulse for too long: what is shown may be wrong; it goes on trying
- *   resting      nobody looks at the page: the line is closed, as a browser has few of them
+ *   stale        no pulse for too long: what is shown may be out of date; it keeps trying
+ *   resting      the page is hidden: the connection is closed, as a browser has few of them
  */
 
 export type PulseState = "connecting" | "live" | "stale" | "resting";
@@ -32,7 +32,7 @@ type Heard = (pulse: PulseEvent) => void;
 
 /** Pulses come every five seconds at least, so two have been missed. */
 export const STALE_MS = 11_000;
-/** An EventSource gives up after some answers; so it is made anew after this long. */
+/** An EventSource gives up after some answers; so it is opened again after this long. */
 const REOPEN_MS = 2_000;
 /** Less than this may be the way of a pulse, and is no difference to a reader. */
 const SKEW_MS = 2_000;
@@ -61,7 +61,7 @@ export class PulseConnection {
     return this.#state;
   }
 
-  /** The server's time, by which ages and ends are told: a phone's clock may be minutes off. */
+  /** The server's time, for ages and deadlines: a phone's clock may be minutes off. */
   serverNow(): number {
     return this.#wall() + (Math.abs(this.#aheadMs) > SKEW_MS ? this.#aheadMs : 0);
   }
@@ -123,7 +123,7 @@ export class PulseConnection {
     this.#become("resting");
   }
 
-  /** Somebody looks again. */
+  /** The page is visible again. */
   wake(): void {
     if (this.#state !== "resting") return;
     this.#lastAt = this.#now();

@@ -114,7 +114,7 @@ function useWork({ run, onDone, onClose, fields = [] }: DialogProps) {
       onDone?.();
     }
   };
-  /** What was asked of the server goes on there. */
+  /** The server continues what it was asked to do. */
   const leave = (): void => {
     if (work.state === "busy" && !isOver.current)
       say("Stopped. It may have been done all the same.");

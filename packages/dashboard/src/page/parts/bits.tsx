@@ -25,7 +25,7 @@ export interface SearchProps {
 
 const TYPING_MS = 250;
 
-/** Searches when somebody has stopped typing. */
+/** Searches when the user has stopped typing. */
 export function Search({ label, value, onSearch }: SearchProps): JSX.Element {
   const [text, setText] = useState(value);
   useEffect(() => {

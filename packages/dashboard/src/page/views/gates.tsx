@@ -164,7 +164,7 @@ function Level({ label, value, max, text }: LevelProps): JSX.Element {
 
 /** Who waits: whose lanes stand in its line. */
 function Line({ gate }: { gate: GateInfo }): JSX.Element {
-  if (gate.line.length === 0) return <p class="muted line">nobody waits</p>;
+  if (gate.line.length === 0) return <p class="muted line">no lane waits</p>;
   return (
     <p class="line">
       {count(gate.waitingLanes)} {gate.waitingLanes === 1 ? "lane waits" : "lanes wait"}:{" "}

@@ -15,7 +15,7 @@ import { visible } from "../words/visible.ts";
 /** Of what is longer, only the beginning is asked for. */
 const BODY_BYTES_MAX = 32 * 1024;
 
-/** What is longer stands below, as a whole. */
+/** Longer values are shown below in full. */
 const FACT_CHARS = 60;
 
 export function JobView({ id }: { id: string }): JSX.Element {
@@ -92,7 +92,7 @@ function JobActions({ job, onDone }: { job: JobJson; onDone(): void }): JSX.Elem
         label="Cancel"
         isDangerous
         isDisabled={isOver}
-        text="It is cancelled for good; a worker that has it is told to stop."
+        text="It is cancelled for good; the worker that has it is asked to stop."
         verb="Cancel it"
         run={async () => {
           const { cancelled } = await call<{ cancelled: boolean }>("DELETE", at(["jobs", id]));

@@ -12,7 +12,7 @@ import { link } from "../words/route.ts";
 import { isTrouble, standingText } from "../words/standing.ts";
 
 const SORTS = [
-  ["attention", "what needs somebody"],
+  ["attention", "needs attention"],
   ["name", "name"],
   ["waiting", "waiting"],
   ["in", "rate in"],

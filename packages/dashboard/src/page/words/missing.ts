@@ -1,4 +1,4 @@
-/** What is not on a page, for partitions of a cluster did not answer. */
+/** What a page lacks because partitions of a cluster did not answer. */
 export function missingText(missing: readonly number[] | undefined): string | undefined {
   if (missing === undefined || missing.length === 0) return undefined;
   const one = missing.length === 1;

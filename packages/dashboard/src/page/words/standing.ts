@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, string>> = {
 /** What is near is over before it is read. */
 const SOON_MS = 1_000;
 
-/** How a queue is, in words: why it stands still when it does. */
+/** The state of a queue in words, and why it does not move. */
 export function standingText(item: OverviewItem, now: number): string {
   const { standing, stats, outRate, failureRate } = item;
   const { waiting, running } = stats;

@@ -55,7 +55,7 @@ function PauseAction({ info, onDone }: Props): JSX.Element {
   const verb = config.paused ? "Resume" : "Pause";
   const text = config.paused
     ? `Jobs of ${name} go out again.`
-    : `No job of ${name} goes out any more; what runs goes on, and jobs can be added.`;
+    : `Jobs of ${name} no longer start. Running jobs continue, and jobs can be added.`;
   return (
     <Action
       title={`${verb} ${name}`}

@@ -96,7 +96,7 @@ function StateChoice({ state, counts, onChoose }: StateChoiceProps): JSX.Element
 /** A search looks at a part of a long queue at a time. */
 function Looked({ page }: { page: JobsJson | undefined }): JSX.Element | null {
   if (page?.looked === undefined) return null;
-  const rest = page.cursor === undefined ? "that is all" : "Next goes on";
+  const rest = page.cursor === undefined ? "that is all" : "Next continues";
   return (
     <p class="muted">
       {count(page.items.length)} found among {count(page.looked)} jobs looked at; {rest}.

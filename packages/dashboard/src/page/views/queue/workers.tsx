@@ -31,7 +31,9 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
         </span>
       </div>
       <Refused error={error} />
-      {found.length === 0 && data !== undefined && <Empty>Nobody works for this queue.</Empty>}
+      {found.length === 0 && data !== undefined && (
+        <Empty>No worker is connected to this queue.</Empty>
+      )}
       {found.slice(0, SHOWN).map((worker) => (
         <Worker key={worker.name} queue={queue} worker={worker} />
       ))}
