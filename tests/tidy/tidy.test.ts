@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { test } from "node:test";
 import { findDeadCode } from "./dead-code.ts";
 import { arrows } from "./rules/arrows.ts";
+import { classNames } from "./rules/class-names.ts";
 import { columns } from "./rules/columns.ts";
 import { cycles } from "./rules/cycles.ts";
 import { dependencies } from "./rules/dependencies.ts";
@@ -22,6 +23,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ["imports between packages follow the arrows", arrows],
   ["no file imports itself through others", cycles],
   ["engine and protocol stand on nothing", purity],
+  ["no two exported classes have one name", classNames],
   ["files and functions keep to their size", size],
   ["no test is left out without a reason", skippedTests],
   ["no notes to oneself and no machine's paths", words],
