@@ -24,7 +24,8 @@ export async function runQuick(root: string, testFiles: readonly string[]): Prom
   const results: SuiteResult[] = [];
   for (const name of CHECKS) {
     const files = testFiles.filter((file) => file.startsWith(TIDY_FOLDER));
-    results.push(await runSuite({ root, suite: suiteNamed(name), files }));
+    const suite = { ...suiteNamed(name), budgetMs: QUICK_MS };
+    results.push(await runSuite({ root, suite, files }));
     printSuite(results.at(-1)!);
   }
   const plan = planQuick(changed, testFiles, distancesTo(root, changed));
