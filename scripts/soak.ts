@@ -72,6 +72,14 @@ const ROWS: readonly Row[] = [
     command: tests("DAMAGED_FILES", `${SIM}/log-faults/damage.crash.test.ts`),
   },
   {
+    name: "conformance",
+    size: 1,
+    command: () => ({
+      args: ["--test", ...globSync("packages/*/src/**/conformance{.test.ts,/*.test.ts}")],
+      env: { CONFORMANCE: "all" },
+    }),
+  },
+  {
     name: "fuzzing",
     size: 2_000_000,
     command: tests("FUZZ_INPUTS", ...globSync("{packages,apps}/*/src/**/*.fuzz.test.ts")),

@@ -65,7 +65,7 @@ export const SUITES: readonly Suite[] = [
     source: { kind: "files", ending: ".test.ts", folder: TIDY_FOLDER },
   },
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
-  // the suite of the port runs eleven times. Servers are real processes.
+  // the suite of the port runs nine times. Servers are real processes.
   { name: "unit", budgetMs: 265_000, source: files(".test.ts") },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: 45_000, source: files(".prop.test.ts") },

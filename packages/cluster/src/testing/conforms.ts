@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock, turns } from "@sluice/client/testing";
 import type { Broker, QueueOptions } from "@sluice/protocol";
-import { brokerConformance, type HowItEnds, type Opened } from "@sluice/protocol/conformance";
+import {
+  brokerConformance,
+  type HowItEnds,
+  type Opened,
+  type Register,
+} from "@sluice/protocol/conformance";
 import { MemoryDirectory } from "../directory.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
@@ -14,6 +19,8 @@ export interface ClusterCase {
   readonly partitions: number;
   /** Every queue that is made is spread over so many of them. Default 1. */
   readonly spread?: number;
+  /** The subjects that such a cluster cannot break; see `brokerConformance`. */
+  readonly skipped?: RegExp;
   /** The subjects of the suite that are run. Default: all. */
   readonly subjects?: RegExp;
   /**
@@ -25,8 +32,8 @@ export interface ClusterCase {
 
 /** Runs the suite of the port against a router over partitions on memory logs. */
 export function conforms(name: string, { partitions, spread = 1, ...which }: ClusterCase): void {
-  const { exceptions, subjects } = which;
-  brokerConformance(name, opener(partitions, spread), (sentence, run) => {
+  const { exceptions, subjects, skipped } = which;
+  const register: Register = (sentence, run) => {
     if (subjects?.test(sentence.slice(name.length + 2)) === false) return undefined;
     const about = Object.keys(exceptions).find((end) => sentence.endsWith(end));
     if (about === undefined) return test(sentence, { timeout: CASE_MS_MAX }, run);
@@ -34,7 +41,9 @@ export function conforms(name: string, { partitions, spread = 1, ...which }: Clu
     return test(title, { timeout: CASE_MS_MAX }, async (t) => {
       await assert.rejects(run(t), { name: "Unmet" });
     });
-  });
+  };
+  const open = opener(partitions, spread);
+  brokerConformance(name, open, register, skipped === undefined ? {} : { skipped });
 }
 
 function opener(partitions: number, spread: number): () => Promise<Opened> {
