@@ -2,8 +2,6 @@
 // conditions, and what each of them does that Sluice does not. Written by the bench alone.
 
 import { type Conditions, type Figure, reachesTarget } from "../figure.ts";
-import { noiseText } from "./noise.ts";
-import { plotOf } from "./plot.ts";
 import type { Words } from "./system.ts";
 import { SLUICE } from "./systems.ts";
 
@@ -25,39 +23,26 @@ export interface PageInput {
   readonly about: string;
 }
 
-export interface Page {
-  readonly section: string;
-  // By their names below docs/benchmarks.
-  readonly plots: ReadonlyMap<string, string>;
-}
-
 interface Row {
   readonly name: string;
   readonly ratios: readonly Figure[];
   readonly absolutes: readonly Figure[];
 }
 
-export function pageOf({ figures, systems, about }: PageInput): Page {
+export function pageOf({ figures, systems, about }: PageInput): string {
   const rows = rowsOf(figures);
-  const plots = new Map(
-    rows.flatMap((row): [string, string][] => {
-      const plot = plotOfRow(row);
-      return plot === undefined ? [] : [[plotName(row), plot]];
-    }),
-  );
   const parts = [
     "## Against the peers",
     about,
     HOW_COMPARED,
-    ...noiseText(figures),
     standing(rows),
-    ...rows.map((row) => rowText(row, plots)),
+    ...rows.map(rowText),
     "### Versions",
     versions(figures),
     "### What each offers",
     offers(systems),
   ];
-  return { section: parts.join("\n\n"), plots };
+  return parts.join("\n\n");
 }
 
 // The page with the section in its place; the other sections stay as they are.
@@ -86,23 +71,16 @@ function standing(rows: readonly Row[]): string {
   const all = rows.flatMap(({ ratios }) => ratios);
   const count = (standing: string): number =>
     all.filter(({ conditions }) => conditions.standing === standing).length;
-  const behind = all.filter(({ conditions }) => conditions.behind !== undefined);
+  const behind = all.filter(({ conditions }) => conditions.isBehind === true);
   const short = rows
     .flatMap(({ ratios, absolutes }) => [...ratios, ...absolutes])
     .filter(isShort)
-    .filter(({ conditions }) => conditions.behind === undefined);
+    .filter(({ conditions }) => conditions.isBehind !== true);
   return [
     `Of ${all.length} comparisons Sluice is ahead in every run of ${count("ahead")}, behind in every`,
     `run of ${count("behind")}, and in ${count("within")} the runs do not agree or are level.`,
-    ...(behind.length === 0
-      ? []
-      : ["\nBehind by the medians, with the reason and what would close it:\n"]),
-    ...reasonsOf(behind).flatMap((reason) => [
-      `- ${headline(reason)}:`,
-      ...behind
-        .filter(({ conditions }) => conditions.behind === reason)
-        .map((figure) => `  - ${figure.metric}: ${compared(figure)}${agreement(figure)}`),
-    ]),
+    ...(behind.length === 0 ? [] : ["\nBehind by the medians:\n"]),
+    ...behind.map((figure) => `- ${figure.metric}: ${compared(figure)}${agreement(figure)}`),
     ...(short.length === 0 ? [] : ["\nShort of what Sluice means to be:\n"]),
     ...short.map(
       (figure) => `- ${figure.metric}: ${compared(figure)} (meant: ${wanted(figure.target)})`,
@@ -118,10 +96,6 @@ function agreement({ conditions }: Figure): string {
   return conditions.standing === "behind" ? "" : `, within the spread (${spreadText(conditions)})`;
 }
 
-function reasonsOf(behind: readonly Figure[]): string[] {
-  return [...new Set(behind.map(({ conditions }) => String(conditions.behind)))];
-}
-
 function wanted(target: Figure["target"]): string {
   if (target === undefined) return "";
   return "atLeast" in target ? `≥ ${number(target.atLeast)}` : `≤ ${number(target.atMost)}`;
@@ -133,12 +107,11 @@ function compared({ value, unit, conditions }: Figure): string {
   return `${sign}${number(value)} ${unit}`;
 }
 
-function rowText(row: Row, plots: ReadonlyMap<string, string>): string {
-  const plot = plots.has(plotName(row)) ? [`![${row.name}](benchmarks/${plotName(row)})`] : [];
+function rowText(row: Row): string {
   const ours = row.absolutes.find(({ conditions }) => conditions.system === SLUICE);
   const { work } = ours?.conditions ?? {};
   const told = work === undefined ? [] : [`${headline(String(work))}.`];
-  return [`### ${headline(row.name)}`, ...told, ...plot, tableOfRow(row)].join("\n\n");
+  return [`### ${headline(row.name)}`, ...told, tableOfRow(row)].join("\n\n");
 }
 
 function tableOfRow({ ratios, absolutes }: Row): string {
@@ -173,26 +146,6 @@ function offers(systems: readonly Words[]): string {
     .map((one) => `| ${one.name} | ${one.doesBeyond} | ${one.fairness} | ${one.limits} |`);
   const head = "| | does what Sluice does not | fairness between tenants | a shared limit |";
   return [head, "|---|---|---|---|", ...lines].join("\n");
-}
-
-function plotOfRow({ name, absolutes }: Row): string | undefined {
-  const measured = absolutes.filter(({ value }) => !Number.isNaN(value));
-  if (measured.length < 2) return undefined;
-  const lines = measured.map(({ value, conditions }) => ({
-    name: String(conditions.system),
-    median: value,
-    min: Number(conditions.min),
-    max: Number(conditions.max),
-    isOurs: conditions.system === SLUICE,
-  }));
-  const { unit, conditions } = measured[0]!;
-  const better = conditions.better === "more" || conditions.better === "less";
-  const wish = better ? (conditions.better as "more" | "less") : "neither";
-  return plotOf({ title: headline(name), unit, better: wish, lines });
-}
-
-function plotName({ name }: Row): string {
-  return `${name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}.svg`;
 }
 
 function headline(name: string): string {

@@ -31,7 +31,7 @@ test("where nothing at all is a figure too, the difference is told", () => {
   const [some] = figuresOf(metric, [outcome("Sluice", 5), outcome("B", 0)]);
   assert.deepEqual([some?.value, some?.unit], [-5, "jobs"]);
   assert.equal(some?.conditions.standing, "behind");
-  assert.equal(typeof some?.conditions.behind, "string");
+  assert.equal(some?.conditions.isBehind, true);
   const [none] = figuresOf(metric, [outcome("Sluice", 0), outcome("B", 0)]);
   assert.deepEqual([none?.value, none?.conditions.standing], [0, "within"]);
 });
@@ -56,11 +56,11 @@ test("where less is better, half of the time is twice as good", () => {
   assert.equal(ratio?.value, 2);
 });
 
-test("a row that is behind carries a reason", () => {
+test("a row says whether it is behind", () => {
   const [ratio] = figuresOf(SPEED, [outcome("Sluice", 1), outcome("B", 2)]);
-  assert.equal(typeof ratio?.conditions.behind, "string");
+  assert.equal(ratio?.conditions.isBehind, true);
   const [ahead] = figuresOf(SPEED, [outcome("Sluice", 3), outcome("B", 2)]);
-  assert.equal(ahead?.conditions.behind, undefined);
+  assert.equal(ahead?.conditions.isBehind, false);
 });
 
 test("who could not be measured has no ratio and a figure that says why", () => {

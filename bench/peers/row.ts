@@ -2,7 +2,6 @@
 
 import type { Conditions, Figure, Target } from "../figure.ts";
 import { rounded, type Spread, spreadConditions, spreadOf } from "../spread.ts";
-import { reasonOf } from "./reasons.ts";
 import { SLUICE } from "./systems.ts";
 import type { Outcome } from "./turns.ts";
 
@@ -59,7 +58,7 @@ function comparisonOf(metric: Metric, ours: Outcome, peer: Outcome): Figure {
     peer: String(peer.conditions.durability ?? ""),
     compare: metric.compare ?? "ratio",
     standing: standingOf(rounds, level),
-    ...(value < level ? { behind: reasonOf(metric.row, peer.name) } : {}),
+    isBehind: value < level,
     runs: ours.samples.length,
     ...spreadConditions(rounds),
   };

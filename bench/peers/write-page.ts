@@ -1,16 +1,14 @@
-// Puts the page and its plots into docs.
+// Puts the page into docs.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import type { Finish } from "../figure.ts";
 import { pageOf, withSection } from "./page.ts";
 import { IN_PROCESS, SYSTEMS } from "./systems.ts";
 
-const DOCS = join(import.meta.dirname, "../../docs");
-const PAGE = join(DOCS, "benchmarks.md");
-const PLOTS = join(DOCS, "benchmarks");
+const PAGE = join(import.meta.dirname, "../../docs/benchmarks.md");
 const GIB = 2 ** 30;
 
 const SCALES = {
@@ -32,12 +30,7 @@ export function writePage({ figures, scale, isWhole }: Finish): void {
     return;
   }
   const systems = [...SYSTEMS, ...IN_PROCESS];
-  const { section, plots } = pageOf({ figures, systems, about: about(scale.name, figures) });
-  mkdirSync(PLOTS, { recursive: true });
-  for (const old of readdirSync(PLOTS)) {
-    if (old.endsWith(".svg") && !plots.has(old)) rmSync(join(PLOTS, old));
-  }
-  for (const [name, plot] of plots) writeFileSync(join(PLOTS, name), plot);
+  const section = pageOf({ figures, systems, about: about(scale.name, figures) });
   const before = existsSync(PAGE) ? readFileSync(PAGE, "utf8") : undefined;
   writeFileSync(PAGE, withSection(before, section));
 }
