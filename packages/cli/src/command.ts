@@ -60,6 +60,12 @@ export const EXIT = {
   unexpected: 70,
 } as const;
 
+/** Prints what a command has to say: as JSON where that is asked for, else as text. */
+export function tell({ isJson, output }: Call, json: unknown, text: () => string): number {
+  output.out(isJson ? JSON.stringify(json) : text());
+  return EXIT.well;
+}
+
 export function textOf(call: Call, name: string): string | undefined {
   const value = call.values[name];
   return typeof value === "string" ? value : undefined;

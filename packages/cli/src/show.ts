@@ -1,22 +1,19 @@
 /** How figures, times and tables look on a terminal. */
 import { oneLine } from "./visible.ts";
 
-export interface Column {
-  readonly title: string;
-  /** Figures stand to the right. */
-  readonly isRight?: boolean;
-}
-
-export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const widths = columns.map(({ title }, i) =>
+/** Rows under their titles. A column whose title begins with `>` is aligned to the right. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isRight = columns.map((title) => title.startsWith(">"));
+  const titles = columns.map((title) => title.replace(/^>/, ""));
+  const widths = titles.map((title, i) =>
     Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)),
   );
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, i) => (columns[i]?.isRight ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .map((cell, i) => (isRight[i] ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
       .join("  ")
       .trimEnd();
-  return [line(columns.map(({ title }) => title)), ...rows.map(line)].join("\n");
+  return [line(titles), ...rows.map(line)].join("\n");
 }
 
 export function count(value: number): string {

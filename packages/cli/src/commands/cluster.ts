@@ -1,5 +1,5 @@
 import { type ClusterStatus, SluiceError } from "@sluice/protocol";
-import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Call, type Command, EXIT, Misuse, tell, wordsOf } from "../command.ts";
 import { DRAIN_LOOK_MS } from "../limits.ts";
 import { howOf, stateOf } from "../serve/cluster-page.ts";
 import { count, counted, duration, table, time } from "../show.ts";
@@ -23,8 +23,7 @@ ${TARGET_USAGE}`,
     if (verb !== "show") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
     wordsOf(rest);
     const status = await statusOf(call);
-    call.output.out(call.isJson ? JSON.stringify(status) : draw(status));
-    return EXIT.well;
+    return tell(call, status, () => draw(status));
   },
 };
 
@@ -33,8 +32,6 @@ function statusOf(call: Call): Promise<ClusterStatus> {
 }
 
 function draw({ nodes, partitions, moves }: ClusterStatus): string {
-  const right = (title: string) => ({ title, isRight: true });
-  const left = (title: string) => ({ title });
   const nodeRows = nodes.map((node) => [
     node.id,
     node.address,
@@ -55,32 +52,18 @@ function draw({ nodes, partitions, moves }: ClusterStatus): string {
     .slice(-MOVES_SHOWN)
     .map((move) => [time(move.at), String(move.partition), move.from, move.to, howOf(move)]);
   const shown = [
-    table(
-      [left("node"), left("address"), left("state"), right("owns"), left("version"), left("since")],
-      nodeRows,
-    ),
-    table(
-      [
-        right("partition"),
-        left("owner"),
-        left("state"),
-        right("lag"),
-        right("jobs"),
-        right("opened in"),
-      ],
-      partitionRows,
-    ),
+    table(["node", "address", "state", ">owns", "version", "since"], nodeRows),
+    table([">partition", "owner", "state", ">lag", ">jobs", ">opened in"], partitionRows),
   ];
   if (moveRows.length > 0) {
-    const columns = [left("moved"), right("partition"), left("from"), left("to"), left("how")];
-    shown.push(table(columns, moveRows));
+    shown.push(table(["moved", ">partition", "from", "to", "how"], moveRows));
   }
   return shown.join("\n\n");
 }
 
 async function drain(call: Call, node: string): Promise<number> {
   await http(call, `POST /v1/cluster/nodes/${encodeURIComponent(node)}/drain`);
-  const { progress, out } = call.output;
+  const { progress } = call.output;
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const { nodes } = await statusOf(call);
     const owned = nodes.find(({ id }) => id === node)?.owned ?? 0;
@@ -96,6 +79,5 @@ async function drain(call: Call, node: string): Promise<number> {
     if (call.stop.aborted) return EXIT.wrong;
     await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
   }
-  out(call.isJson ? JSON.stringify({ drained: node }) : `${node} is drained: it can be stopped`);
-  return EXIT.well;
+  return tell(call, { drained: node }, () => `${node} is drained: it can be stopped`);
 }

@@ -1,6 +1,6 @@
 import type { Broker, GateInfo } from "@sluice/protocol";
 import type { Duration, GateOptions, Sluice } from "sluice";
-import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Call, type Command, Misuse, tell, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
 import { count, duration, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -60,26 +60,17 @@ async function cool(call: Call, sluice: Sluice, rest: readonly string[]): Promis
   return show(call, [await sluice.gate(name).info()]);
 }
 
-function done({ isJson, output }: Call, text: string): number {
-  output.out(isJson ? JSON.stringify({ ok: true }) : text);
-  return EXIT.well;
+function done(call: Call, text: string): number {
+  return tell(call, { ok: true }, () => text);
 }
 
-function show({ isJson, output }: Call, gates: readonly GateInfo[]): number {
-  if (isJson) output.out(JSON.stringify(gates));
-  else if (gates.length === 0) output.out("no gates yet: sluice gate set smtp rate=50 burst=100");
-  else {
-    const columns = [
-      { title: "gate" },
-      { title: "limits" },
-      { title: "tokens", isRight: true },
-      { title: "in flight", isRight: true },
-      { title: "lanes wait", isRight: true },
-      { title: "cooldown" },
-    ];
-    output.out(table(columns, gates.map(rowOf)));
-  }
-  return EXIT.well;
+const COLUMNS = ["gate", "limits", ">tokens", ">in flight", ">lanes wait", "cooldown"];
+
+function show(call: Call, gates: readonly GateInfo[]): number {
+  return tell(call, gates, () => {
+    if (gates.length === 0) return "no gates yet: sluice gate set smtp rate=50 burst=100";
+    return table(COLUMNS, gates.map(rowOf));
+  });
 }
 
 function rowOf(gate: GateInfo): string[] {

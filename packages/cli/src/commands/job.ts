@@ -1,7 +1,7 @@
 import type { Broker, JobInfo, Outcome } from "@sluice/protocol";
 import { SluiceError } from "@sluice/protocol";
 import { carried } from "../carried.ts";
-import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Call, type Command, EXIT, Misuse, tell, wordsOf } from "../command.ts";
 import { duration, facts, key, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
@@ -36,8 +36,7 @@ ${TARGET_USAGE}`,
     const [id] = wordsOf(call.words, "ID");
     return connected(call, async ({ broker }) => {
       const why = await broker.why(id);
-      call.output.out(call.isJson ? JSON.stringify(why) : why.text);
-      return EXIT.well;
+      return tell(call, why, () => why.text);
     });
   },
 };
@@ -52,11 +51,13 @@ async function act(call: Call, broker: Broker): Promise<number> {
       return history(call, broker, id);
     case "cancel": {
       const isCancelled = only(await broker.cancel([id]));
-      return tell(call, { id, cancelled: isCancelled }, isCancelled ? "cancelled" : "it had ended");
+      return tell(call, { id, cancelled: isCancelled }, () =>
+        isCancelled ? "cancelled" : "it had ended",
+      );
     }
     case "retry":
       only(await broker.retry([id]));
-      return tell(call, { id, retried: true }, "it runs again");
+      return tell(call, { id, retried: true }, () => "it runs again");
     default:
       return show(call, await broker.job(id));
   }
@@ -67,25 +68,14 @@ function only<T>([outcome]: readonly Outcome<T>[]): T {
   return outcome!.ok as T;
 }
 
-function tell({ isJson, output }: Call, json: object, text: string): number {
-  output.out(isJson ? JSON.stringify(json) : text);
-  return EXIT.well;
-}
-
-async function history({ isJson, output }: Call, broker: Broker, id: string): Promise<number> {
+async function history(call: Call, broker: Broker, id: string): Promise<number> {
   const steps = await broker.history(id);
-  if (isJson) {
-    output.out(JSON.stringify(steps));
-    return EXIT.well;
-  }
   const rows = steps.map(({ at, event, detail }, i) => {
     const before = steps[i - 1];
     const after = before === undefined ? "" : `+ ${duration(at - before.at)}`;
     return [time(at), after, event, printable(detail ?? "")];
   });
-  const columns = ["at", "after", "what", ""].map((title) => ({ title }));
-  output.out(table(columns, rows));
-  return EXIT.well;
+  return tell(call, steps, () => table(["at", "after", "what", ""], rows));
 }
 
 function show({ isJson, output }: Call, info: JobInfo): number {

@@ -1,4 +1,4 @@
-import { type Call, type Command, EXIT, Misuse, textOf, textsOf, wordsOf } from "../command.ts";
+import { type Call, type Command, Misuse, tell, textOf, textsOf, wordsOf } from "../command.ts";
 import { printable, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 
@@ -46,26 +46,20 @@ ${TARGET_USAGE}`,
     if (verb !== "revoke") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
     const [id] = wordsOf(rest, "ID");
     await http(call, `DELETE /v1/keys/${encodeURIComponent(id)}`);
-    call.output.out(call.isJson ? JSON.stringify({ revoked: id }) : `${id} is revoked`);
-    return EXIT.well;
+    return tell(call, { revoked: id }, () => `${id} is revoked`);
   },
 };
 
 async function list(call: Call): Promise<number> {
   const { items: keys } = await http<{ items: readonly KeyInfo[] }>(call, "GET /v1/keys");
-  if (call.isJson) call.output.out(JSON.stringify(keys));
-  else {
-    const columns = ["key", "name", "may", "made", "expires"].map((title) => ({ title }));
-    const rows = keys.map(({ id, name, grants, createdAt, expiresAt }) => [
-      id,
-      printable(name ?? ""),
-      grants.map(shown).join(" "),
-      time(createdAt),
-      expiresAt === undefined ? "never" : time(expiresAt),
-    ]);
-    call.output.out(table(columns, rows));
-  }
-  return EXIT.well;
+  const rows = keys.map(({ id, name, grants, createdAt, expiresAt }) => [
+    id,
+    printable(name ?? ""),
+    grants.map(shown).join(" "),
+    time(createdAt),
+    expiresAt === undefined ? "never" : time(expiresAt),
+  ]);
+  return tell(call, keys, () => table(["key", "name", "may", "made", "expires"], rows));
 }
 
 async function set(call: Call, id: string): Promise<number> {
@@ -74,8 +68,7 @@ async function set(call: Call, id: string): Promise<number> {
   const body = { grants: grantsOf(call), ...(name === undefined ? {} : { name }) };
   const key = await http<KeyInfo>(call, `PUT /v1/keys/${encodeURIComponent(id)}`, body);
   const may = key.grants.map(shown).join(" ");
-  call.output.out(call.isJson ? JSON.stringify(key) : `${key.id} may now: ${may}`);
-  return EXIT.well;
+  return tell(call, key, () => `${key.id} may now: ${may}`);
 }
 
 function grantsOf(call: Call): Grant[] {
@@ -95,9 +88,8 @@ async function create(call: Call): Promise<number> {
     ...(name === undefined ? {} : { name }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   });
-  call.output.out(call.isJson ? JSON.stringify(created) : created.key);
   if (!call.isJson) call.output.progress.write(`key ${created.id}: it is not shown again\n`);
-  return EXIT.well;
+  return tell(call, created, () => created.key);
 }
 
 /** `ACTION:QUEUE`, and behind a slash the gates: `produce:mail/smtp:*,bank`. */

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
-import { type Call, EXIT, Misuse, textOf, wholeOf } from "../command.ts";
+import { type Call, Misuse, tell, textOf, wholeOf } from "../command.ts";
 import { COPY_BYTES_MAX } from "../limits.ts";
 import {
   NATS_FILES,
@@ -41,8 +41,7 @@ export async function copyLog(call: Call, from: string, to: string): Promise<num
       const copied = await withBar(call.output, "copying", (onProgress) =>
         copyBatches(source.log, target.log, call.stop, onProgress),
       );
-      call.output.out(call.isJson ? JSON.stringify(copied) : describe(from, to, copied));
-      return EXIT.well;
+      return tell(call, copied, () => describe(from, to, copied));
     } finally {
       await target.close();
     }

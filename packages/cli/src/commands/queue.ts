@@ -6,7 +6,16 @@ import {
   type QueueOptions,
 } from "@sluice/protocol";
 import { carried } from "../carried.ts";
-import { type Call, type Command, EXIT, Misuse, textOf, wholeOf, wordsOf } from "../command.ts";
+import {
+  type Call,
+  type Command,
+  EXIT,
+  Misuse,
+  tell,
+  textOf,
+  wholeOf,
+  wordsOf,
+} from "../command.ts";
 import { settingsOf } from "../settings.ts";
 import { count, counted, duration, facts, key, percent, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -99,8 +108,7 @@ async function operate(
   // Pausing a queue that does not exist would create it.
   await broker.queue(queue);
   await does(queue);
-  call.output.out(call.isJson ? JSON.stringify({ queue, done: verb }) : `${queue}: ${verb} done`);
-  return EXIT.well;
+  return tell(call, { queue, done: verb }, () => `${queue}: ${verb} done`);
 }
 
 function demandYes(call: Call, verb: string): void {
@@ -116,36 +124,29 @@ async function remove(call: Call, broker: Broker, queue: string): Promise<number
   }
   demandYes(call, "delete");
   const { lettersKept, lettersDeleted } = await broker.deleteQueue(queue, { deadLetters });
-  if (call.isJson) {
-    call.output.out(JSON.stringify({ queue, done: "delete", lettersKept, lettersDeleted }));
-    return EXIT.well;
-  }
   const kept = `dead letters kept: ${count(lettersKept)}, deleted: ${count(lettersDeleted)}`;
-  call.output.out(`${queue}: delete done (${kept})`);
-  return EXIT.well;
+  const done = { queue, done: "delete", lettersKept, lettersDeleted };
+  return tell(call, done, () => `${queue}: delete done (${kept})`);
 }
 
-async function list({ isJson, output }: Call, broker: Broker): Promise<number> {
+async function list(call: Call, broker: Broker): Promise<number> {
   const [queues, { missing = [] }] = await Promise.all([
     allQueues(broker, { partial: true }),
     broker.stats(),
   ]);
   if (missing.length > 0) {
     const names = missing.join(", ");
-    output.progress.write(`no answer from partition ${names}: what it holds is not shown\n`);
+    call.output.progress.write(`no answer from partition ${names}: what it holds is not shown\n`);
   }
-  if (isJson) output.out(JSON.stringify(queues));
-  else if (queues.length === 0) output.out('no queues yet: sluice add QUEUE \'{"hello":"world"}\'');
-  else output.out(table(COLUMNS, queues.map(rowOf)));
-  return EXIT.well;
+  return tell(call, queues, () => {
+    if (queues.length === 0) return 'no queues yet: sluice add QUEUE \'{"hello":"world"}\'';
+    return table(COLUMNS, queues.map(rowOf));
+  });
 }
 
 const COLUMNS = [
-  { title: "queue" },
-  ...["waiting", "delayed", "running", "finished", "failed", "dead", "lanes", "free workers"].map(
-    (title) => ({ title, isRight: true }),
-  ),
-  { title: "" },
+  ...["queue", ">waiting", ">delayed", ">running", ">finished", ">failed", ">dead", ">lanes"],
+  ...[">free workers", ""],
 ];
 
 function rowOf({ name, stats }: QueueInfo): string[] {
@@ -205,15 +206,7 @@ async function lanes(call: Call, broker: Broker, queue: string): Promise<number>
     sort: "waiting",
     ...(search === undefined ? {} : { search }),
   });
-  if (call.isJson) {
-    call.output.out(JSON.stringify(items));
-    return EXIT.well;
-  }
-  const right = (title: string) => ({ title, isRight: true });
-  const columns = [
-    { title: "lane" },
-    ...["tier", "weight", "waiting", "running", "received", "owed", "got"].map(right),
-  ];
+  const figures = [">tier", ">weight", ">waiting", ">running", ">received", ">owed", ">got"];
   const rows = items.map((lane) => [
     key(lane.key),
     String(lane.tier),
@@ -224,27 +217,17 @@ async function lanes(call: Call, broker: Broker, queue: string): Promise<number>
     percent(lane.shareOwed),
     percent(lane.shareReceived),
   ]);
-  call.output.out(table(columns, rows));
-  return EXIT.well;
+  return tell(call, items, () => table(["lane", ...figures], rows));
 }
 
-async function workers({ isJson, output }: Call, broker: Broker, queue: string): Promise<number> {
+async function workers(call: Call, broker: Broker, queue: string): Promise<number> {
   const found = await broker.workers(queue);
-  if (isJson) output.out(JSON.stringify(found));
-  else {
-    const columns = [
-      { title: "worker" },
-      { title: "free", isRight: true },
-      { title: "holds", isRight: true },
-    ];
-    output.out(
-      table(
-        columns,
-        found.map(({ name, free, running }) => [printable(name), count(free), count(running)]),
-      ),
-    );
-  }
-  return EXIT.well;
+  const rows = found.map(({ name, free, running }) => [
+    printable(name),
+    count(free),
+    count(running),
+  ]);
+  return tell(call, found, () => table(["worker", ">free", ">holds"], rows));
 }
 
 async function jobs(call: Call, broker: Broker, queue: string): Promise<number> {
@@ -259,9 +242,7 @@ async function jobs(call: Call, broker: Broker, queue: string): Promise<number> 
     for (const job of items) call.output.out(JSON.stringify(carried(job)));
     return EXIT.well;
   }
-  const columns = ["job", "state", "lane", "attempt", "added", "payload"].map((title) => ({
-    title,
-  }));
+  const columns = ["job", "state", "lane", "attempt", "added", "payload"];
   const rows = items.map((job) => [
     job.id,
     job.state,

@@ -1,4 +1,4 @@
-import { type Command, EXIT, wordsOf } from "../command.ts";
+import { type Command, tell, wordsOf } from "../command.ts";
 import { VERSION } from "../serve/version.ts";
 
 export const versionCommand: Command = {
@@ -6,9 +6,8 @@ export const versionCommand: Command = {
   summary: "the version of this program",
   usage: "sluice version           also sluice --version\n",
   options: {},
-  run: async ({ words, isJson, output }) => {
-    wordsOf(words);
-    output.out(isJson ? JSON.stringify({ version: VERSION }) : VERSION);
-    return EXIT.well;
+  run: async (call) => {
+    wordsOf(call.words);
+    return tell(call, { version: VERSION }, () => VERSION);
   },
 };

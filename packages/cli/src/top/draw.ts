@@ -3,7 +3,6 @@ import { count, duration, key, percent, printable, table, time } from "../show.t
 import type { QueueLine, TopView } from "./view.ts";
 
 const BAR = 20;
-const right = (title: string) => ({ title, isRight: true });
 
 export function drawTop(view: TopView, width: number): string {
   const parts = [`sluice top  ${time(view.at)}`, queues(view.queues), ...view.queues.map(lanes)];
@@ -18,11 +17,7 @@ export function drawTop(view: TopView, width: number): string {
 
 function queues(lines: readonly QueueLine[]): string {
   if (lines.length === 0) return "no queues yet";
-  const columns = [
-    { title: "queue" },
-    ...["waiting", "delayed", "running", "in/s", "out/s", "dead", "free workers"].map(right),
-    { title: "" },
-  ];
+  const figures = [">waiting", ">delayed", ">running", ">in/s", ">out/s", ">dead", ">free workers"];
   const rate = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(1));
   const rows = lines.map((line) => [
     line.name,
@@ -35,7 +30,7 @@ function queues(lines: readonly QueueLine[]): string {
     count(line.freeWorkers),
     standing(line),
   ]);
-  return table(columns, rows);
+  return table(["queue", ...figures, ""], rows);
 }
 
 /** Why a queue with waiting jobs may not move. */
@@ -48,13 +43,7 @@ function standing({ paused, waiting, running, freeWorkers }: QueueLine): string 
 
 function lanes({ name, lanes: found }: QueueLine): string {
   if (found.length === 0) return "";
-  const columns = [
-    { title: `lanes of ${name}` },
-    ...["waiting", "running", "weight"].map(right),
-    right("owed"),
-    right("got"),
-    { title: "" },
-  ];
+  const columns = [`lanes of ${name}`, ">waiting", ">running", ">weight", ">owed", ">got", ""];
   const rows = found.map((lane) => [
     key(lane.key),
     count(lane.waiting),
@@ -68,12 +57,7 @@ function lanes({ name, lanes: found }: QueueLine): string {
 }
 
 function gates({ gates: found, at }: TopView): string {
-  const columns = [
-    { title: "gate" },
-    { title: "limits" },
-    ...["tokens", "in flight", "lanes wait"].map(right),
-    { title: "opens" },
-  ];
+  const columns = ["gate", "limits", ">tokens", ">in flight", ">lanes wait", "opens"];
   const rows = found.map((gate) => [
     gate.key,
     limitsOf(gate),
