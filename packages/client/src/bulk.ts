@@ -3,16 +3,15 @@ import {
   type Added,
   type ErrorJson,
   groupsOf,
+  invalid,
   type NewJob,
   type OperationOptions,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
-import { asTyped } from "./as-typed.ts";
 import type { Connection } from "./connection.ts";
-import { invalid } from "./invalid.ts";
 import { BATCH_MAX } from "./limits.ts";
-import type { BulkItem } from "./parse-job.ts";
+import type { BulkItem } from "./outgoing-job.ts";
 import { prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Sending } from "./trace.ts";
@@ -142,7 +141,7 @@ function sendBatch(
 }
 
 function refusal(error: ErrorJson, options: unknown): SluiceError {
-  return asTyped(SluiceError.fromJSON(error), { root: "job", options });
+  return SluiceError.fromJSON(error);
 }
 
 /** An operation id names one call, so each further call of the same operation gets its own. */

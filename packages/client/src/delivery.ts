@@ -12,13 +12,13 @@ import {
   type Duration,
   type ErrorJson,
   type FairnessKey,
+  knownFields,
   LEASE,
   type LeasedJob,
   parseDuration,
   SluiceError,
 } from "@sluice/protocol";
 import { type Failure, failureOf } from "./failure.ts";
-import { fieldsOf } from "./fields.ts";
 import { checkJson } from "./json.ts";
 import { encodeResult } from "./payload.ts";
 import type { StandardSchema } from "./schema.ts";
@@ -149,7 +149,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   }
 
   async nack(error?: unknown, options: { delay?: Duration } = {}): Promise<void> {
-    const { delay } = fieldsOf<{ delay?: Duration }>("nack", options, ["delay"]);
+    const { delay } = knownFields<{ delay?: Duration }>("nack", options, ["delay"]);
     const nack = failureOf(error);
     if (delay !== undefined) nack.delayMs = parseDuration("nack.delay", delay);
     await this.#end((answered) => this.#leases.nack(this, nack, answered));

@@ -5,7 +5,7 @@
  * A listener that throws or rejects is reported as an `error` event and stops nobody else. An
  * `error` that nobody listens to is printed, for silence would hide a worker that has stopped.
  */
-import { invalid } from "./invalid.ts";
+import { invalid } from "@sluice/protocol";
 
 export type Listener<E> = (event: E) => unknown;
 

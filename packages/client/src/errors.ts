@@ -2,14 +2,14 @@
 import {
   type Duration,
   type EndState,
+  invalid,
   type JobEnd,
+  knownFields,
   parseDuration,
   SluiceError,
   TIME,
   type Time,
 } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
-import { invalid } from "./invalid.ts";
 import { DURATION_MS_MAX, ERROR_TEXT_MAX } from "./limits.ts";
 
 export interface RetryAfterOptions {
@@ -38,7 +38,7 @@ export class RetryAfter extends Error {
   readonly reason: string | undefined;
 
   constructor(duration: Duration, options: RetryAfterOptions = {}) {
-    const { gate, reason } = fieldsOf<RetryAfterOptions>("RetryAfter", options, FIELDS);
+    const { gate, reason } = knownFields<RetryAfterOptions>("RetryAfter", options, FIELDS);
     const delayMs = delayOf(duration);
     if (gate !== undefined && !(typeof gate === "string" && NAME.test(gate))) {
       throw invalid("RetryAfter.gate", A_NAME, gate);
@@ -59,7 +59,7 @@ export class RetryAfter extends Error {
    */
   static fromHeader(value: string | null | undefined, options: HeaderOptions = {}): RetryAfter {
     const fields = [...FIELDS, "now", "fallback"];
-    const known = fieldsOf<HeaderOptions>("RetryAfter.fromHeader", options, fields);
+    const known = knownFields<HeaderOptions>("RetryAfter.fromHeader", options, fields);
     const { now = Date.now(), fallback = "30s", ...rest } = known;
     const from = TIME.parse("RetryAfter.fromHeader.now", now);
     const ms = waitOf(value?.trim() ?? "", from);

@@ -4,9 +4,14 @@
  * and a job that falls due at noon runs at noon and not at the end of the day.
  */
 import type { Clock, Timer } from "@sluice/protocol";
-import { type Duration, parseDuration, TIME, type Time } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
-import { invalid } from "./invalid.ts";
+import {
+  type Duration,
+  invalid,
+  knownFields,
+  parseDuration,
+  TIME,
+  type Time,
+} from "@sluice/protocol";
 
 /** Something whose work is let run before time goes on: a Sluice. */
 export interface Drained {
@@ -28,7 +33,7 @@ export class FakeClock implements Clock {
   readonly #drained = new Set<Drained>();
 
   constructor(options: { now?: Time } = {}) {
-    const { now = START } = fieldsOf<{ now?: Time }>("clock", options, ["now"]);
+    const { now = START } = knownFields<{ now?: Time }>("clock", options, ["now"]);
     this.#now = TIME.parse("clock.now", now);
   }
 

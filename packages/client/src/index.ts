@@ -2,6 +2,7 @@ export {
   type Duration,
   type GateOptions,
   type IntervalOptions,
+  type JobOptions,
   parseDuration,
   type RetryOptions,
   type Time,
@@ -24,8 +25,8 @@ export type { Gate } from "./gate.ts";
 export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";
 export { LinkFeed, type LinkNews } from "./link-feed.ts";
+export type { BulkItem } from "./outgoing-job.ts";
 export type { CallOptions, OperationOptions } from "./parse-call.ts";
-export type { BulkItem, JobOptions } from "./parse-job.ts";
 export type { CloseOptions, ConsumeOptions, Elastic, WorkOptions } from "./parse-work.ts";
 export type { Policy } from "./policy.ts";
 export type { Queue } from "./queue.ts";

@@ -5,8 +5,7 @@
  * One exception is kept because optional fields are everywhere: a property that is `undefined` is
  * left out, as JSON does.
  */
-import { type ErrorCode, SluiceError } from "@sluice/protocol";
-import { show } from "./invalid.ts";
+import { type ErrorCode, SluiceError, shown as show } from "@sluice/protocol";
 import { JSON_DEPTH_MAX } from "./limits.ts";
 
 const encoder = new TextEncoder();

@@ -1,8 +1,6 @@
 /** How long a caller waits for an answer: the last options of every call. */
 import type { OperationOptions as PortOptions } from "@sluice/protocol";
-import { type Duration, parseDuration } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
-import { invalid } from "./invalid.ts";
+import { type Duration, invalid, knownFields, parseDuration } from "@sluice/protocol";
 
 export interface CallOptions {
   /**
@@ -43,16 +41,17 @@ export function parseCallWith<O extends object>(
   options: O,
   known: readonly string[],
 ): { rest: Omit<O, keyof OperationOptions>; call: PortOptions } {
-  const { signal, timeout, operationId, ...rest } = fieldsOf<O & OperationOptions>(field, options, [
-    ...known,
-    ...CALL,
-  ]);
+  const { signal, timeout, operationId, ...rest } = knownFields<O & OperationOptions>(
+    field,
+    options,
+    [...known, ...CALL],
+  );
   const call = parsed(field, { signal, timeout, operationId }, OPERATION);
   return { rest: rest as Omit<O, keyof OperationOptions>, call };
 }
 
 function parsed(field: string, options: unknown, known: readonly string[]): PortOptions {
-  const { signal, timeout, operationId } = fieldsOf<OperationOptions>(field, options, known);
+  const { signal, timeout, operationId } = knownFields<OperationOptions>(field, options, known);
   if (signal !== undefined && !isSignal(signal)) {
     throw invalid(`${field}.signal`, "an AbortSignal", signal);
   }

@@ -1,7 +1,5 @@
 /** What a worker, a consumption and their closing are told. */
-import { type Duration, LEASE, parseDuration } from "@sluice/protocol";
-import { fieldsOf } from "./fields.ts";
-import { invalid } from "./invalid.ts";
+import { type Duration, invalid, knownFields, LEASE, parseDuration } from "@sluice/protocol";
 import { CONCURRENCY_MAX } from "./limits.ts";
 
 /** As many handlers as the load asks for; the rule is told in `slots.ts`. */
@@ -64,7 +62,7 @@ export function parseWork(value: unknown): Work {
     prefetch = 0,
     lease,
     name,
-  } = fieldsOf<WorkOptions>("work", value, fields);
+  } = knownFields<WorkOptions>("work", value, fields);
   return {
     elastic: parseConcurrency(concurrency),
     prefetch: integer("work.prefetch", prefetch, 0),
@@ -79,7 +77,7 @@ export function parseConsume(value: unknown): Omit<Work, "elastic"> {
     prefetch = PREFETCH_DEFAULT,
     lease,
     name,
-  } = fieldsOf<ConsumeOptions>("consume", value, fields);
+  } = knownFields<ConsumeOptions>("consume", value, fields);
   return {
     prefetch: integer("consume.prefetch", prefetch, 1),
     leaseMs: lease === undefined ? undefined : LEASE.parse("consume.lease", lease),
@@ -89,7 +87,7 @@ export function parseConsume(value: unknown): Omit<Work, "elastic"> {
 
 /** Undefined when nothing is said. */
 export function parseClose(value: unknown): number | undefined {
-  const { timeoutMs } = fieldsOf<CloseOptions>("close", value, ["timeoutMs"]);
+  const { timeoutMs } = knownFields<CloseOptions>("close", value, ["timeoutMs"]);
   return timeoutMs === undefined ? undefined : parseDuration("close.timeoutMs", timeoutMs);
 }
 
@@ -100,7 +98,7 @@ function parseConcurrency(value: unknown): ElasticRule {
     return { min: count, max: count, scaleUpAt: 1, scaleDownAt: 0, load: undefined };
   }
   const fields = ["min", "max", "scaleUpAt", "scaleDownAt", "load"];
-  const elastic = fieldsOf<Elastic>(field, value, fields);
+  const elastic = knownFields<Elastic>(field, value, fields);
   const { scaleUpAt = 0.6, scaleDownAt = 0.4, load } = elastic;
   const min = integer(`${field}.min`, elastic.min, 1);
   const max = integer(`${field}.max`, elastic.max, 1);

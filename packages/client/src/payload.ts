@@ -1,5 +1,5 @@
 /** Payloads between what users see and the bytes that the port carries. */
-import { invalid } from "./invalid.ts";
+import { invalid } from "@sluice/protocol";
 import { decodeJson, decodeLeniently, encodeJson } from "./json.ts";
 import type { Codec, LocalOptions } from "./queue-options.ts";
 import { type StandardSchema, validate } from "./schema.ts";

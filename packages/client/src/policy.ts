@@ -5,12 +5,13 @@
  */
 import {
   invalid,
+  JOB_FIELDS,
+  type JobOptions,
   knownFields,
   POLICY_OPTIONS,
   type PolicyOptions,
   SluiceError,
 } from "@sluice/protocol";
-import { JOB_FIELDS, type JobOptions } from "./parse-job.ts";
 
 /** The options that a policy may set; headers are what it reads. */
 type PolicyField = Exclude<keyof JobOptions, "headers">;

@@ -1,5 +1,6 @@
 /** What an add says, made ready for the port: checked by the schema, filled in by the policy. */
-import { type JobOptions, OutgoingJob, readOptions } from "./parse-job.ts";
+import { type JobOptions, readJob } from "@sluice/protocol";
+import { OutgoingJob } from "./outgoing-job.ts";
 import { encodePayload } from "./payload.ts";
 import { applyPolicy } from "./policy.ts";
 import type { LocalOptions } from "./queue-options.ts";
@@ -24,7 +25,7 @@ function build(
 ): OutgoingJob {
   const job = new OutgoingJob();
   job.payload = encodePayload(codec, payload);
-  if (policy !== undefined) readOptions(job, applyPolicy(policy, payload, options ?? {}));
-  else if (options !== undefined) readOptions(job, options);
+  if (policy !== undefined) readJob(job, applyPolicy(policy, payload, options ?? {}));
+  else if (options !== undefined) readJob(job, options);
   return job;
 }

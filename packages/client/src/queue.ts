@@ -3,6 +3,8 @@ import {
   type Added,
   type FairnessKey,
   groupName,
+  invalid,
+  type JobOptions,
   type JobState,
   type LaneStats,
   type NewJob,
@@ -13,16 +15,15 @@ import {
   SluiceError,
   type WorkerInfo,
 } from "@sluice/protocol";
-import { asTyped, typedAs } from "./as-typed.ts";
 import { addAll } from "./bulk.ts";
 import type { Connection } from "./connection.ts";
 import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
 import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { Group } from "./group.ts";
-import { invalid } from "./invalid.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
+import type { BulkItem } from "./outgoing-job.ts";
 import { walkPages } from "./pages.ts";
 import {
   type CallOptions,
@@ -32,7 +33,6 @@ import {
   parseCallWith,
   parseOperation,
 } from "./parse-call.ts";
-import type { BulkItem, JobOptions } from "./parse-job.ts";
 import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
 import { prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
@@ -239,7 +239,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     call: PortOptions,
   ): Promise<Job<Output, Result>> {
     const adding = this.#connection.addsTo(this.name).alone(job, call);
-    return this.#handle(await typedAs(adding, { root: "job", options }));
+    return this.#handle(await adding);
   }
 
   #gather(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
@@ -247,7 +247,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
       this.#connection.addsTo(this.name).add(job, {
         done: (added) => resolve(this.#handle(added)),
         refused: (error) => {
-          reject(asTyped(SluiceError.fromJSON(error), { root: "job", options }));
+          reject(SluiceError.fromJSON(error));
         },
       });
     });

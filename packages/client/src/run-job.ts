@@ -1,10 +1,9 @@
 /** Runs one job through its handler; answers how it is to be ended. Never throws or rejects. */
 
-import { type Duration, parseDuration } from "@sluice/protocol";
+import { type Duration, knownFields, parseDuration } from "@sluice/protocol";
 import type { Delivery, WorkContext } from "./delivery.ts";
 import { textOf } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import { fieldsOf } from "./fields.ts";
 import { type EncodedResult, encodeResult, openPayload } from "./payload.ts";
 import type { LocalOptions, RetryRule } from "./queue-options.ts";
 import type { Tracing } from "./trace.ts";
@@ -124,6 +123,6 @@ function ruled(rule: RetryRule<unknown>, error: unknown, job: Delivery): Failure
   const decision = rule(error, job);
   if (decision === undefined) return {};
   if (decision === "dlq") return { unrecoverable: true };
-  const { delay } = fieldsOf<{ delay: Duration }>("queue.retry's answer", decision, ["delay"]);
+  const { delay } = knownFields<{ delay: Duration }>("queue.retry's answer", decision, ["delay"]);
   return { delayMs: parseDuration("queue.retry's answer.delay", delay) };
 }

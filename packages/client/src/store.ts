@@ -1,5 +1,5 @@
 import type { Broker, StoreEntry } from "@sluice/protocol";
-import { invalid } from "./invalid.ts";
+import { invalid } from "@sluice/protocol";
 import { checkJson } from "./json.ts";
 import { PAGE_ITEMS } from "./limits.ts";
 import { walkPages } from "./pages.ts";

@@ -145,14 +145,14 @@ function schemaOf(rows: Fields): Schema {
 }
 
 /** Options are objects whose fields are all known: a misspelt one would have no effect. */
-export function knownFields(
+export function knownFields<T extends object = Readonly<Values>>(
   field: string,
   value: unknown,
   known: readonly string[],
-): Readonly<Values> {
+): T {
   if (!isObject(value)) throw invalid(field, `an object with ${known.join(", ")}`, value);
   for (const [name, part] of Object.entries(value)) {
     if (!known.includes(name)) throw unknownField(`${field}.${name}`, known, part);
   }
-  return value;
+  return value as T;
 }

@@ -48,7 +48,7 @@ export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export * from "./job.ts";
-export { invalid, isObject, type Kind, NAME, type Schema, unknownField } from "./kinds.ts";
+export { invalid, isObject, type Kind, NAME, type Schema, shown, unknownField } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";

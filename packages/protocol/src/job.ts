@@ -1,4 +1,4 @@
-import type { DedupeMode, EndState, FairnessKey, JobState, RetryPolicy } from "@sluice/engine";
+import type { DedupeMode, EndState, FairnessKey, JobSpec, JobState } from "@sluice/engine";
 import type { ErrorJson } from "./errors.ts";
 
 export type {
@@ -35,37 +35,16 @@ export function hasEnded(state: JobState): state is Exclude<EndState, "dead"> {
 
 const ENDED: ReadonlySet<JobState> = new Set(["finished", "failed", "cancelled", "expired"]);
 
-/** What a job may carry beside its payload. */
-export interface JobOptions {
-  fairnessKey?: FairnessKey | undefined;
-  /** Share of the job's lane among the lanes of its tier. */
-  weight?: number | undefined;
-  /** Tier index, or its name; absent: the last tier. */
-  priority?: number | string | undefined;
-  gates?: readonly string[] | undefined;
-  cost?: number | undefined;
-  delayMs?: number | undefined;
-  /** Wall time in milliseconds. */
-  runAt?: number | undefined;
-  ttlMs?: number | undefined;
-  /** Wall time in milliseconds. */
-  deadline?: number | undefined;
-  maxWaitMs?: number | undefined;
+/** The options of a job as they travel: the engine's own form, and what the broker carries. */
+export interface JobFields extends Omit<JobSpec, "body" | "sizeBytes" | "policyGates" | "dedupe"> {
   /** The mode is `pending` when none is given. */
-  dedupe?:
-    | { key: string; mode?: DedupeMode | undefined; windowMs?: number | undefined }
-    | undefined;
-  /**
-   * The name of a group of this queue, or the full name of another queue's: `orders/batch-7`.
-   */
-  group?: string | undefined;
+  dedupe?: (Omit<Dedupe, "mode"> & { mode?: DedupeMode | undefined }) | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
-  attempts?: number | undefined;
-  backoff?: Partial<RetryPolicy> | undefined;
-  leaseMs?: number | undefined;
 }
 
-export interface NewJob extends JobOptions {
+type Dedupe = NonNullable<JobSpec["dedupe"]>;
+
+export interface NewJob extends JobFields {
   payload: Uint8Array;
 }
 

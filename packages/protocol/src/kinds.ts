@@ -49,7 +49,7 @@ export function unknownField(field: string, known: readonly string[], value: unk
   return new SluiceError("INVALID", message, { field, value: plain(value) });
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 64 ? `${value.slice(0, 61)}...` : value);
   }

@@ -7,16 +7,20 @@
 export const NAME_BYTES_MAX = 255;
 
 /** Fairness and dedupe keys: room for a URL or a path, and a lane stays near 300 bytes. */
-const KEY_BYTES_MAX = 1024;
+export const KEY_BYTES_MAX = 1024;
 
 /** Levels of a path: region, tenant, user, task. Each level is one more ring to step through. */
-const PATH_LEVELS_MAX = 4;
+export const PATH_LEVELS_MAX = 4;
+
+/** Gates of one job: each is looked at on every dispatch of it, and a claim holds all of them. */
+export const JOB_GATES_MAX = 16;
 
 /** Tiers of one queue: strict tiers are looked through one by one for every free worker. */
 export const TIERS_MAX = 16;
 
-/** Weights are whole numbers, so that shares are counted in integers without drift. */
+/** Weights and costs are whole numbers, so that shares are counted in integers without drift. */
 export const WEIGHT_MAX = 1_000_000;
+export const COST_MAX = 1_000_000;
 
 /** Deliveries of one job: with the longest backoff a thousand attempts last for days. */
 export const ATTEMPTS_MAX = 1000;

@@ -17,6 +17,19 @@ export function isName(text: unknown): text is string {
   return typeof text === "string" && text.length > 0 && isNamePart(text, text.length);
 }
 
+/** What the name of a group may be, for messages and for schemas. */
+export const A_GROUP = `${A_NAME}, or two of them with a slash between them`;
+export const GROUP_PATTERN = NAME_PATTERN.replace(/^\^(.*)\$$/, "^($1/)?$1$$");
+
+/** A name, or the name of a queue, a slash and a name. */
+export function isGroup(text: unknown): text is string {
+  if (typeof text !== "string") return false;
+  const slash = text.indexOf("/");
+  return slash === -1
+    ? isName(text)
+    : isName(text.slice(0, slash)) && isName(text.slice(slash + 1));
+}
+
 /** Whether the first `length` characters may stand in a name. */
 export function isNamePart(text: string, length: number): boolean {
   if (length > NAME_BYTES_MAX) return false;

@@ -63,13 +63,13 @@ const RICH = {
   priority: 1,
   gates: ["g"],
   cost: 1,
-  ttlMs: 60_000,
+  ttl: "1m",
   dedupe: { key: "k", mode: "pending" },
   group: "grp",
   headers: { tenant: "acme" },
   attempts: 1,
-  backoff: { minMs: 5 },
-  leaseMs: 60_000,
+  backoff: { min: 5 },
+  lease: 60_000,
 };
 
 async function askQueues(ask: Ask): Promise<void> {

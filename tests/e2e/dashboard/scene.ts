@@ -15,7 +15,7 @@ export async function fillServer(server: DashboardServer): Promise<Scene> {
   await server.call("PUT /v1/queues/invoices", { paused: true });
   await server.call("POST /v1/queues/invoices/jobs", { payload: { invoice: 1 } });
   await server.call("PUT /v1/queues/nightly", {});
-  await server.call("POST /v1/queues/nightly/jobs", { payload: { sweep: 1 }, delayMs: 3_600_000 });
+  await server.call("POST /v1/queues/nightly/jobs", { payload: { sweep: 1 }, delay: "1h" });
   await gated(server);
   return { failedId: await fail(server) };
 }

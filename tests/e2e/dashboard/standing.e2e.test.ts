@@ -55,7 +55,7 @@ test("an operator has paused it", async () => {
 });
 
 test("nothing is due yet", async () => {
-  await queue("later", [{ payload: 1, delayMs: HOUR_MS }]);
+  await queue("later", [{ payload: 1, delay: HOUR_MS }]);
   await says("later", new RegExp(`^nothing is due until ${AT}$`));
 });
 

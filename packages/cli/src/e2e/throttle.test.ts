@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JobOptions } from "@sluice/protocol";
+import type { JobFields } from "@sluice/protocol";
 import { call } from "../testing/call.ts";
 import { addAll, job } from "../testing/jobs.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
@@ -17,7 +17,7 @@ const LUA = `
   end`;
 
 /** How a job of each queue comes by its throttle key. */
-const WAYS: Readonly<Record<string, (speed: Speed) => JobOptions>> = {
+const WAYS: Readonly<Record<string, (speed: Speed) => JobFields>> = {
   lua: (speed) => ({ headers: { speed } }),
   template: (speed) => ({ headers: { speed } }),
   producer: (speed) => ({ gates: [`producer:${speed}`], headers: { speed } }),

@@ -1,6 +1,6 @@
-import type { Broker, JobOptions, LeasedJob, NewJob } from "@sluice/protocol";
+import type { Broker, JobFields, LeasedJob, NewJob } from "@sluice/protocol";
 
-export function job(text: string, options: JobOptions = {}): NewJob {
+export function job(text: string, options: JobFields = {}): NewJob {
   return { payload: new TextEncoder().encode(text), ...options };
 }
 

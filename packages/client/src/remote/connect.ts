@@ -1,5 +1,11 @@
-import { type Clock, type Duration, parseDuration, SystemClock } from "@sluice/protocol";
-import { invalid, unknownField } from "../invalid.ts";
+import {
+  type Clock,
+  type Duration,
+  invalid,
+  parseDuration,
+  SystemClock,
+  unknownField,
+} from "@sluice/protocol";
 import { type Dial, dialWebSocket } from "./dial.ts";
 import { CALL_TIMEOUT_MS } from "./limits.ts";
 import type { LinkEvent, LinkOptions } from "./link.ts";

@@ -11,6 +11,7 @@ import {
   type Deliver,
   type EventFilter,
   type Extend,
+  invalid,
   type LeasedJob,
   type LeaseOptions,
   type Nack,
@@ -37,7 +38,6 @@ import {
   writeNacks,
   writeTokens,
 } from "@sluice/protocol/wire";
-import { invalid } from "../invalid.ts";
 import { addInParts } from "./add-jobs.ts";
 import { LEAVE_MS } from "./limits.ts";
 import { type LinkOptions, type LinkOwner, StreamLink } from "./link.ts";

@@ -1,4 +1,4 @@
-import { invalid } from "../invalid.ts";
+import { invalid } from "@sluice/protocol";
 
 const PATH = "/v1/stream";
 

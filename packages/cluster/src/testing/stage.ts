@@ -1,6 +1,6 @@
 import type { FakeClock } from "@sluice/client";
 import { turningClock } from "@sluice/client/testing";
-import type { JobOptions, LeasedJob, NewJob } from "@sluice/protocol";
+import type { JobFields, LeasedJob, NewJob } from "@sluice/protocol";
 import { hashOf } from "../hash.ts";
 import { type ClusterRouter, MemoryDirectory } from "../router/index.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
@@ -22,7 +22,7 @@ export function stage(): Stage {
   return { cluster, router: cluster.router, directory, clock };
 }
 
-export function job(text: string, options: JobOptions = {}): NewJob {
+export function job(text: string, options: JobFields = {}): NewJob {
   return { payload: new TextEncoder().encode(text), ...options };
 }
 

@@ -66,13 +66,9 @@ function object(next: () => number, depth: number): Record<string, unknown> {
 }
 
 const ENTRANCES: Record<string, (engine: TestEngine, input: never) => unknown> = {
-  setQueue: (engine, input) => engine.setQueue("fuzzed", input, 0),
-  setGate: (engine, input) => engine.setGate("fuzzed", input, 0),
   add: (engine, input) => engine.add("q", input, 0),
   addAll: (engine, input) => engine.addAll("q", input, 0),
   nack: (engine, input) => engine.nack(1, 1, 0, input),
-  "setQueue by name": (engine, input) => engine.setQueue(input, {}, 0),
-  "cooldown by ms": (engine, input) => engine.cooldown("g", input, "fuzz", 0),
   "ack by id": (engine, input) => engine.ack(input, 1, 0),
   "extend by ms": (engine, input) => engine.extend(1, 1, input, 0),
   "want by slots": (engine, input) => engine.want("q", "w", input, 0),

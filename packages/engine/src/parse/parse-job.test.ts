@@ -43,16 +43,16 @@ test("each number of a job holds at its limit, below it and above it", () => {
     ["job.weight", 1, limits.WEIGHT_MAX, (weight) => ({ weight })],
     ["job.cost", 1, limits.COST_MAX, (cost) => ({ cost })],
     ["job.attempts", 1, limits.ATTEMPTS_MAX, (attempts) => ({ attempts })],
-    ["job.leaseMs", 1, limits.LEASE_MS_MAX, (leaseMs) => ({ leaseMs })],
-    ["job.delayMs", 0, duration, (delayMs) => ({ delayMs })],
+    ["job.lease", 1, limits.LEASE_MS_MAX, (leaseMs) => ({ leaseMs })],
+    ["job.delay", 0, duration, (delayMs) => ({ delayMs })],
     ["job.runAt", 0, time, (runAt) => ({ runAt })],
-    ["job.ttlMs", 0, duration, (ttlMs) => ({ ttlMs })],
-    ["job.maxWaitMs", 0, duration, (maxWaitMs) => ({ maxWaitMs })],
+    ["job.ttl", 0, duration, (ttlMs) => ({ ttlMs })],
+    ["job.maxWait", 0, duration, (maxWaitMs) => ({ maxWaitMs })],
     ["job.deadline", 0, time, (deadline) => ({ deadline })],
     ["job.sizeBytes", 0, 32 * 1024 * 1024, (sizeBytes) => ({ sizeBytes })],
     ["job.backoff.attempts", 1, limits.ATTEMPTS_MAX, (n) => ({ backoff: { attempts: n } })],
     [
-      "job.dedupe.windowMs",
+      "job.dedupe.window",
       1,
       duration,
       (windowMs) => ({ dedupe: { key: "k", mode: "window", windowMs } }),
@@ -65,7 +65,7 @@ test("each number of a job holds at its limit, below it and above it", () => {
     }
   }
   for (const field of ["weight", "cost", "attempts", "leaseMs", "sizeBytes"]) {
-    assert.equal(refused({ [field]: 1.5 }), `job.${field}`);
+    assert.equal(refused({ [field]: 1.5 }), `job.${field.replace("Ms", "")}`);
   }
 });
 
@@ -126,9 +126,9 @@ test("dedupe has a key, a mode and what the mode needs", () => {
   for (const mode of ["never", undefined, 1]) {
     assert.equal(dedupe({ key: "k", mode }), "job.dedupe.mode");
   }
-  assert.equal(dedupe({ key: "k", mode: "window" }), "job.dedupe.windowMs");
-  assert.equal(dedupe({ key: "k", mode: "pending", windowMs: 5 }), "job.dedupe.windowMs");
-  assert.equal(dedupe({ key: "k", mode: "debounce" }), "job.delayMs");
+  assert.equal(dedupe({ key: "k", mode: "window" }), "job.dedupe.window");
+  assert.equal(dedupe({ key: "k", mode: "pending", windowMs: 5 }), "job.dedupe.window");
+  assert.equal(dedupe({ key: "k", mode: "debounce" }), "job.delay");
   assert.equal(dedupe({ key: "k", mode: "debounce" }, { delayMs: 5 }), "");
   for (const bad of ["k", null, []]) assert.equal(dedupe(bad), "job.dedupe");
 });
@@ -146,7 +146,7 @@ test("a group is a name, alone or behind the name of a queue", () => {
 test("a backoff is checked together with the queue's", () => {
   assert.equal(refused({ backoff: { minMs: 5, factor: 3, jitter: 1 } }), "");
   assert.equal(refused({ backoff: { minMs: queue.retry.maxMs } }), "");
-  assert.equal(refused({ backoff: { minMs: queue.retry.maxMs + 1 } }), "job.backoff.minMs");
+  assert.equal(refused({ backoff: { minMs: queue.retry.maxMs + 1 } }), "job.backoff.min");
   assert.equal(refused({ backoff: { delay: 5 } }), "job.backoff.delay");
   assert.equal(refused({ backoff: 5 }), "job.backoff");
 });

@@ -38,7 +38,7 @@ export function checkJob(spec: JobSpec, queue: QueueConfig): number {
   }
   if (spec.attempts !== undefined) checkInteger("job.attempts", spec.attempts, 1, ATTEMPTS_MAX);
   if (spec.backoff !== undefined) parseRetry("job.backoff", spec.backoff, queue.retry);
-  if (spec.leaseMs !== undefined) checkInteger("job.leaseMs", spec.leaseMs, 1, LEASE_MS_MAX);
+  if (spec.leaseMs !== undefined) checkInteger("job.lease", spec.leaseMs, 1, LEASE_MS_MAX);
   if (spec.sizeBytes !== undefined) {
     checkInteger("job.sizeBytes", spec.sizeBytes, 0, JOB_BYTES_MAX);
   }
@@ -88,20 +88,20 @@ function checkGates(gates: unknown): void {
 
 function checkTimes(spec: JobSpec): void {
   if (spec.delayMs !== undefined) {
-    checkNumber("job.delayMs", spec.delayMs, DURATION_MS_MAX);
+    checkNumber("job.delay", spec.delayMs, DURATION_MS_MAX);
     if (spec.runAt !== undefined) {
-      throw invalid("job.runAt", "absent when job.delayMs is given", spec.runAt);
+      throw invalid("job.runAt", "absent when job.delay is given", spec.runAt);
     }
   }
   if (spec.runAt !== undefined) checkNumber("job.runAt", spec.runAt, TIME_MS_MAX);
   if (spec.ttlMs !== undefined) {
-    checkNumber("job.ttlMs", spec.ttlMs, DURATION_MS_MAX);
+    checkNumber("job.ttl", spec.ttlMs, DURATION_MS_MAX);
     if (spec.deadline !== undefined) {
-      throw invalid("job.deadline", "absent when job.ttlMs is given", spec.deadline);
+      throw invalid("job.deadline", "absent when job.ttl is given", spec.deadline);
     }
   }
   if (spec.deadline !== undefined) checkNumber("job.deadline", spec.deadline, TIME_MS_MAX);
-  if (spec.maxWaitMs !== undefined) checkNumber("job.maxWaitMs", spec.maxWaitMs, DURATION_MS_MAX);
+  if (spec.maxWaitMs !== undefined) checkNumber("job.maxWait", spec.maxWaitMs, DURATION_MS_MAX);
 }
 
 function checkDedupe(spec: JobSpec): void {
@@ -112,12 +112,12 @@ function checkDedupe(spec: JobSpec): void {
   if (!MODES.includes(mode as DedupeMode)) {
     throw invalid("job.dedupe.mode", `one of ${MODES.join(", ")}`, mode);
   }
-  if (mode === "window") checkInteger("job.dedupe.windowMs", windowMs, 1, DURATION_MS_MAX);
+  if (mode === "window") checkInteger("job.dedupe.window", windowMs, 1, DURATION_MS_MAX);
   else if (windowMs !== undefined) {
-    throw invalid("job.dedupe.windowMs", 'absent unless the mode is "window"', windowMs);
+    throw invalid("job.dedupe.window", 'absent unless the mode is "window"', windowMs);
   }
   if (mode === "debounce" && spec.delayMs === undefined) {
-    throw invalid("job.delayMs", 'given when job.dedupe.mode is "debounce"', spec.delayMs);
+    throw invalid("job.delay", 'given when job.dedupe.mode is "debounce"', spec.delayMs);
   }
 }
 

@@ -20,7 +20,7 @@ function retryOf(fields: Fields, absent: RetryPolicy): RetryPolicy {
     jitter: fields.number("jitter", absent.jitter, 0, 1),
   };
   if (retry.minMs > retry.maxMs) {
-    throw invalid(fields.field("minMs"), `at most maxMs (${retry.maxMs})`, retry.minMs);
+    throw invalid(fields.field("min"), `at most max (${retry.maxMs})`, retry.minMs);
   }
   return retry;
 }

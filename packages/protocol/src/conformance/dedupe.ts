@@ -1,4 +1,4 @@
-import type { Added, DedupeMode, JobOptions } from "../job.ts";
+import type { Added, DedupeMode, JobFields } from "../job.ts";
 import { cases } from "./case.ts";
 import { accepted, check, equal, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
@@ -7,7 +7,7 @@ async function add(
   scene: Scene,
   payload: string,
   mode: DedupeMode,
-  options: JobOptions = {},
+  options: JobFields = {},
   queue = "q",
 ): Promise<Added> {
   const windowMs = mode === "window" ? { windowMs: scene.steps(4) } : {};

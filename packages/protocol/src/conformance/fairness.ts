@@ -1,4 +1,4 @@
-import type { JobOptions, LeasedJob } from "../job.ts";
+import type { JobFields, LeasedJob } from "../job.ts";
 import { cases } from "./case.ts";
 import { check, equal, matches, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
@@ -11,7 +11,7 @@ async function takeEach(scene: Scene, count: number): Promise<LeasedJob[]> {
 }
 
 /** Adds `count` jobs that are called after the first of `name`. */
-async function backlog(scene: Scene, name: string, count: number, options: JobOptions) {
+async function backlog(scene: Scene, name: string, count: number, options: JobFields) {
   await scene.addAll(
     Array.from({ length: count }, () => name),
     options,

@@ -1,11 +1,11 @@
-import type { JobOptions } from "../job.ts";
+import type { JobFields } from "../job.ts";
 import { type ConformanceCase, cases } from "./case.ts";
 import { accepted, bytes, equal, names, refused, rejects } from "./check.ts";
 
 const MIB = 1024 * 1024;
 
 /** An option that can never be, and the field that the refusal must name. */
-const BAD: readonly (readonly [string, JobOptions, string])[] = [
+const BAD: readonly (readonly [string, JobFields, string])[] = [
   ["an empty path as its key", { fairnessKey: [] }, "fairnessKey"],
   ["a path of 5 levels", { fairnessKey: ["a", "b", "c", "d", "e"] }, "fairnessKey"],
   ["a key of 1,025 bytes", { fairnessKey: "k".repeat(1025) }, "fairnessKey"],
@@ -18,19 +18,19 @@ const BAD: readonly (readonly [string, JobOptions, string])[] = [
   ["a gate with a space in its name", { gates: ["a b"] }, "gates"],
   ["a gate of 256 bytes", { gates: ["g".repeat(256)] }, "gates"],
   ["a cost of 0", { cost: 0 }, "cost"],
-  ["a delay below 0", { delayMs: -1 }, "delayMs"],
-  ["a delay that is no number", { delayMs: Number.NaN }, "delayMs"],
+  ["a delay below 0", { delayMs: -1 }, "delay"],
+  ["a delay that is no number", { delayMs: Number.NaN }, "delay"],
   ["a delay and a time to run at", { delayMs: 1, runAt: 1 }, "runAt"],
   ["a time to live and a deadline", { ttlMs: 1, deadline: 1 }, "deadline"],
-  ["a maxWait below 0", { maxWaitMs: -1 }, "maxWaitMs"],
+  ["a maxWait below 0", { maxWaitMs: -1 }, "maxWait"],
   ["an empty dedupe key", { dedupe: { key: "", mode: "pending" } }, "dedupe"],
   ["a dedupe key of 1,025 bytes", { dedupe: { key: "k".repeat(1025), mode: "replace" } }, "dedupe"],
   ["a window without its length", { dedupe: { key: "k", mode: "window" } }, "dedupe"],
-  ["a debounce without a delay", { dedupe: { key: "k", mode: "debounce" } }, "delayMs"],
+  ["a debounce without a delay", { dedupe: { key: "k", mode: "debounce" } }, "delay"],
   ["a group with a space in its name", { group: "a b" }, "group"],
   ["0 attempts", { attempts: 0 }, "attempts"],
   ["a jitter above 1", { backoff: { jitter: 2 } }, "backoff"],
-  ["a lease of 0 ms", { leaseMs: 0 }, "leaseMs"],
+  ["a lease of 0 ms", { leaseMs: 0 }, "lease"],
   ["65 headers", { headers: headersOf(65) }, "headers"],
   ["headers of more than 8 KiB in all", { headers: { a: "x".repeat(8192) } }, "headers"],
   ["a header that is no text", { headers: { a: 1 } as never }, "headers"],
@@ -52,7 +52,7 @@ const refusals = cases(
 );
 
 /** Options at their very limit. */
-const GOOD: readonly (readonly [string, JobOptions])[] = [
+const GOOD: readonly (readonly [string, JobFields])[] = [
   ["a key of 1,024 bytes", { fairnessKey: "k".repeat(1024) }],
   ["a path of 4 levels", { fairnessKey: ["a", "b", "c", "d"] }],
   ["16 gates", { gates: Array.from({ length: 16 }, (_, i) => `g${i}`) }],

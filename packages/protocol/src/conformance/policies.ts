@@ -1,4 +1,4 @@
-import type { JobInfo, JobOptions } from "../job.ts";
+import type { JobFields, JobInfo } from "../job.ts";
 import type { PolicyOptions } from "../options/policy-options.ts";
 import { type ConformanceCase, cases, durableCases } from "./case.ts";
 import { equal, matches, names, rejects } from "./check.ts";
@@ -8,7 +8,7 @@ import { PROMPT, type Scene } from "./scene.ts";
 async function told(
   scene: Scene,
   policy: PolicyOptions | undefined,
-  options: JobOptions = {},
+  options: JobFields = {},
 ): Promise<JobInfo> {
   if (policy !== undefined) await scene.queue({ policy });
   return scene.broker.job(await scene.add("x", options));

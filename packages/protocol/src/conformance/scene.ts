@@ -1,5 +1,5 @@
 import type { EventFilter } from "../event.ts";
-import type { Added, JobOptions, LeasedJob, Nack, Outcome } from "../job.ts";
+import type { Added, JobFields, LeasedJob, Nack, Outcome } from "../job.ts";
 import type { QueueOptions } from "../options/queue-options.ts";
 import type { RetryOptions } from "../options/retry-options.ts";
 import type { Broker, ConsumeOptions, LeaseOptions } from "../port.ts";
@@ -121,18 +121,18 @@ export class Scene implements Patience {
   }
 
   /** Adds one job that must go through; answers its id. */
-  async add(payload: string, options: JobOptions = {}, queue = "q"): Promise<string> {
+  async add(payload: string, options: JobFields = {}, queue = "q"): Promise<string> {
     return accepted(await this.tryAdd(payload, options, queue), `the add of "${payload}"`).id;
   }
 
-  async tryAdd(payload: string, options: JobOptions = {}, queue = "q"): Promise<Outcome<Added>> {
+  async tryAdd(payload: string, options: JobFields = {}, queue = "q"): Promise<Outcome<Added>> {
     const outcomes = await this.broker.add(queue, [{ payload: bytes(payload), ...options }]);
     equal(outcomes.length, 1, "the number of answers to an add of one job");
     return outcomes[0]!;
   }
 
   /** Adds jobs in one call; all must go through. */
-  async addAll(payloads: readonly string[], options: JobOptions = {}, queue = "q") {
+  async addAll(payloads: readonly string[], options: JobFields = {}, queue = "q") {
     const jobs = payloads.map((payload) => ({ payload: bytes(payload), ...options }));
     const outcomes = await this.broker.add(queue, jobs);
     return payloads.map((payload, i) => accepted(outcomes[i], `the add of "${payload}"`).id);
@@ -167,7 +167,7 @@ export class Scene implements Patience {
   }
 
   /** Adds a job and has it fail for good: it is in the dead letter queue, or failed. */
-  async bury(payload: string, options: JobOptions = {}, queue = "q"): Promise<string> {
+  async bury(payload: string, options: JobFields = {}, queue = "q"): Promise<string> {
     const id = await this.add(payload, { ...options, attempts: 1 }, queue);
     await this.nack(await this.takeOne(queue), { error: "boom" });
     return id;

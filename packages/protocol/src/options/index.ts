@@ -11,6 +11,8 @@ export {
   type IntervalOptions,
   parseGate,
 } from "./gate-options.ts";
+export { EXTEND, NACK } from "./held-options.ts";
+export { JOB_FIELDS, JOB_OPTIONS, type JobOptions, readJob } from "./job-options.ts";
 export {
   type DurationRule,
   POLICY,

@@ -52,3 +52,5 @@ const BACKOFF_OPTIONS = {
 } as const satisfies Fields;
 
 export interface RetryOptions extends GivenFields<typeof BACKOFF_OPTIONS> {}
+
+export const BACKOFF = fields(BACKOFF_OPTIONS);

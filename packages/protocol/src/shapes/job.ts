@@ -5,11 +5,10 @@ import {
   type HistoryEntry,
   JOB_STATES,
   type JobEnd,
-  type JobOptions,
   type LeasedJob,
-  type RetryPolicy,
 } from "../job.ts";
 import type { Schema } from "../kinds.ts";
+import { JOB_SCHEMA } from "../options/job-options.ts";
 import type { Why } from "../why.ts";
 import {
   ANYTHING,
@@ -29,13 +28,6 @@ import {
   TEXT,
   TIME,
 } from "./schema.ts";
-
-/** A group: of this queue by its name, of another in full. */
-const GROUP: Schema = {
-  type: "string",
-  pattern: "^([A-Za-z0-9._:-]{1,255}/)?[A-Za-z0-9._:-]{1,255}$",
-  description: "A group of this queue, or `queue/name` of another queue.",
-};
 
 export const JOB_STATE: Schema = choice(JOB_STATES);
 
@@ -57,42 +49,13 @@ const PAYLOAD: Fields<PayloadJson> = {
 export const RESULT: Fields<ResultJson> = { result: maybe(ANYTHING), resultBase64: maybe(BASE64) };
 
 /** A new job: its payload and its options. */
-export const NEW_JOB: Schema = shape<JobOptions & PayloadJson>({
-  ...PAYLOAD,
-  fairnessKey: maybe(FAIRNESS_KEY),
-  weight: maybe(COUNT),
-  priority: maybe({ description: "The tier, by number or name.", type: ["integer", "string"] }),
-  gates: maybe(list(TEXT)),
-  cost: maybe(COUNT),
-  delayMs: maybe(MS),
-  runAt: maybe(TIME),
-  ttlMs: maybe(MS),
-  deadline: maybe(TIME),
-  maxWaitMs: maybe(MS),
-  dedupe: maybe(
-    shape<NonNullable<JobOptions["dedupe"]>>({
-      key: TEXT,
-      mode: maybe({
-        ...choice(["pending", "window", "debounce", "replace", "keepLast"]),
-        default: "pending",
-      }),
-      windowMs: maybe(MS),
-    }),
-  ),
-  group: maybe(GROUP),
-  headers: maybe(HEADERS),
-  attempts: maybe(COUNT),
-  backoff: maybe(
-    shape<Partial<RetryPolicy>>({
-      attempts: maybe(COUNT),
-      minMs: maybe(MS),
-      maxMs: maybe(MS),
-      factor: maybe(NUMBER),
-      jitter: maybe(NUMBER),
-    }),
-  ),
-  leaseMs: maybe(MS),
-});
+export const NEW_JOB: Schema = {
+  ...shape<PayloadJson>(PAYLOAD),
+  properties: {
+    ...(shape<PayloadJson>(PAYLOAD).properties as object),
+    ...(JOB_SCHEMA.properties as object),
+  },
+};
 
 export const ADDED: Schema = shape<Partial<Added>>({
   id: maybe(TEXT),

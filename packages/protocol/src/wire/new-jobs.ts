@@ -2,7 +2,7 @@
  * Jobs on their way to the broker. What most jobs carry has a place of its own; the rest of a job's
  * options, and whatever does not fit its place, travels as JSON, for the broker to judge.
  */
-import type { JobOptions, NewJob } from "../job.ts";
+import type { JobFields, NewJob } from "../job.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
 import type { JsonBound } from "./json-bound.ts";
 import { ITEMS_MAX, JSON_BYTES_MAX } from "./limits.ts";
@@ -93,7 +93,7 @@ function readNewJob(reader: FrameReader): NewJob {
   if ((flags & WEIGHT) !== 0) job.weight = reader.f64();
   if ((flags & (REST | NO_PAYLOAD)) === 0) return job;
   // A spread copies own fields and calls no setter, whatever they are called.
-  const rest: JobOptions = (flags & REST) === 0 ? {} : reader.object(ADD);
+  const rest: JobFields = (flags & REST) === 0 ? {} : reader.object(ADD);
   if ((flags & NO_PAYLOAD) === 0) return { ...rest, ...job };
   const { payload: _, ...options } = job;
   return { ...rest, ...options, payload: undefined as unknown as Uint8Array };

@@ -31,11 +31,14 @@ const overHttp: Connect = async (_, { call }, key) => {
     return answer.body;
   };
   return {
-    add: async (queue, job) =>
-      (await ask(`POST /v1/queues/${queue}/jobs`, { payload: 1, ...job })).id,
+    add: async (queue, { delayMs: delay, ...job }) =>
+      (await ask(`POST /v1/queues/${queue}/jobs`, { payload: 1, delay, ...job })).id,
     lease: async (queue) => (await ask(`POST /v1/queues/${queue}/lease`, {})).jobs[0].lease,
     ack: (lease) => ask("POST /v1/ack", { items: [{ lease }] }),
-    nack: (failure) => ask("POST /v1/nack", { items: [failure] }),
+    nack: ({ delayMs: delay, cooldown, ...failure }) => {
+      const cool = cooldown && { cooldown: { gate: cooldown.gate, duration: cooldown.ms } };
+      return ask("POST /v1/nack", { items: [{ ...failure, delay, ...cool }] });
+    },
     cooldown: (gate, ms) => ask(`POST /v1/gates/${gate}/cooldown`, { duration: ms }),
     group: (group) => ask(`GET /v1/groups/${group}`),
     release: (group) => ask(`POST /v1/groups/${group}/release`),

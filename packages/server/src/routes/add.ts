@@ -1,4 +1,12 @@
-import { type Added, type NewJob, type Outcome, SluiceError } from "@sluice/protocol";
+import {
+  type Added,
+  type JobFields,
+  type JobOptions,
+  type NewJob,
+  type Outcome,
+  readJob,
+  SluiceError,
+} from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { forReadable } from "../batch.ts";
 import { BodyShape } from "../body/parse-body.ts";
@@ -10,7 +18,7 @@ import { goneSignal, operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import { ADDED, ERROR, list, NEW_JOB, object, results, type Schema } from "./shapes.ts";
 
-type JobBody = Carried & Omit<NewJob, "payload">;
+type JobBody = Carried & JobOptions;
 type Body = JobBody & { jobs?: readonly JobBody[] };
 
 interface OnQueue {
@@ -94,7 +102,9 @@ async function add(
 function jobOf(body: unknown, traceparent: string | undefined): NewJob {
   const fields = fieldsOf<JobBody>("job", body, FIELDS);
   for (const field of ["headers", "dedupe", "backoff"] as const) checkSize(field, fields[field]);
-  const { payload: _, payloadBase64: __, ...options } = fields;
+  const { payload: _, payloadBase64: __, ...said } = fields;
+  const options: JobFields = {};
+  readJob(options, said);
   const payload = toBytes("payload", fields);
   if (payload === undefined) {
     const message = "payload must be given, or payloadBase64";

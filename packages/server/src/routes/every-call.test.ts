@@ -102,6 +102,18 @@ const ARGS: { readonly [N in CallName]: (scene: Scene) => Args<N> } = {
 };
 
 /** The request that a row describes. */
+/** Hot calls carry milliseconds; over HTTP their durations have the names of the library. */
+function heldItems(name: CallName, [items]: readonly unknown[]): object {
+  const at = { nack: ["delayMs", "delay"], extend: ["leaseMs", "duration"] }[name as "nack"];
+  if (at === undefined) return {};
+  return {
+    items: (items as readonly Record<string, unknown>[]).map(({ [at[0]!]: ms, ...item }) => ({
+      ...item,
+      [at[1]!]: ms,
+    })),
+  };
+}
+
 function requestOf(name: CallName, given: readonly unknown[]): { line: string; body?: unknown } {
   const { http, about, args } = rowOf(name);
   const fields = new Map(args.map((argument, i) => [argument.name, given[i]]));
@@ -128,7 +140,7 @@ function requestOf(name: CallName, given: readonly unknown[]): { line: string; b
   const leases = fields.get("leases") as string[] | undefined;
   const items = leases === undefined ? {} : { items: leases.map((lease) => ({ lease })) };
   fields.delete("leases");
-  const body = { ...Object.fromEntries(fields), ...items, ...options };
+  const body = { ...Object.fromEntries(fields), ...items, ...options, ...heldItems(name, given) };
   return { line: `${method} ${path}`, body: JSON.parse(JSON.stringify(body, inBase64)) };
 }
 

@@ -3,7 +3,9 @@ import {
   type Ack,
   type Broker,
   type CallName,
+  EXTEND,
   type Extend,
+  NACK,
   type Nack,
   type OperationOptions,
   type Outcome,
@@ -28,10 +30,8 @@ import {
   ACK,
   about,
   answers,
-  EXTEND,
   list,
   MS,
-  NACK,
   object,
   PROGRESS,
   results,
@@ -61,8 +61,6 @@ interface HeldCall<I> {
   readonly body: BodyShape;
 }
 
-const same = <I>(item: I): I => item;
-
 export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   const large = { bodyLimit: BODY_BYTES_HARD_MAX, body: ITEMS };
   const small = { bodyLimit: LEASES_BODY_BYTES_MAX, body: ITEMS };
@@ -76,8 +74,8 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   });
   heldRoute<Nack>(app, context, {
     name: "nack",
-    item: NACK,
-    read: same,
+    item: NACK.schema,
+    read: (fields) => NACK.parse("nack", fields),
     make: (broker, items, options) => broker.nack(items, options),
     field: ["cooldownMs", about("The cooldown that was asked for was cut to this.", MS)],
     ...large,
@@ -91,8 +89,8 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   });
   heldRoute<Extend>(app, context, {
     name: "extend",
-    item: EXTEND,
-    read: same,
+    item: EXTEND.schema,
+    read: (fields) => EXTEND.parse("extend", fields),
     make: (broker, items) => broker.extend(items),
     field: ["expiresAt", TIME],
     ...small,

@@ -12,18 +12,34 @@ const BAD_JOBS: readonly object[] = [
   { weight: "2" },
   { gates: "x" },
   { gates: ["a gate"] },
-  { delayMs: -1 },
   { fairnessKey: 5 },
-  { dedupe: "k" },
-  { dedupe: { key: "k", mode: "never" } },
   { headers: { a: 1 } },
   { headers: "none" },
   { headers: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`h${i}`, ""])) },
   { priority: 99 },
   { attempts: 0.5 },
-  { backoff: { minMs: "1s" } },
-  { leaseMs: null },
 ];
+
+/** What the route itself refuses: the port has no such form. */
+const BAD_FORMS: readonly [job: object, field: string][] = [
+  [{ delay: -1 }, "job.delay"],
+  [{ delayMs: 5 }, "job.delayMs"],
+  [{ dedupe: "k" }, "job.dedupe"],
+  [{ dedupe: { key: "k", mode: "never" } }, "job.dedupe.mode"],
+  [{ backoff: { min: "soon" } }, "job.backoff.min"],
+  [{ lease: null }, "job.lease"],
+];
+
+test("a job with a bad duration is refused alone, by the name of the option", async (t) => {
+  const { broker, call } = await start(t);
+  await broker.setQueue("q", {});
+  for (const [bad, field] of BAD_FORMS) {
+    const jobs = [{ payload: 1 }, { payload: 1, ...bad }];
+    const { body } = await call("POST /v1/queues/q/jobs", { body: { jobs } });
+    assert.ok(body.results[0].id);
+    assert.equal(body.results[1].error.details.field, field);
+  }
+});
 
 test("one bad job of a batch is refused alone, in the same words as over the stream", async (t) => {
   const { broker, call, server } = await start(t);
@@ -68,9 +84,9 @@ test("a dedupe key without a mode is pending, over HTTP and the stream", async (
 
 const ROUTES: readonly [route: string, more: object, bad: readonly unknown[]][] = [
   ["ack", {}, [null, {}, { lease: 5 }, { foo: 1 }, { result: 1, resultBase64: "MQ==" }]],
-  ["nack", {}, [7, {}, { delayMs: -1 }, { error: 5 }, { blame: "x" }, { cooldown: {} }]],
+  ["nack", {}, [7, {}, { delay: -1 }, { error: 5 }, { blame: "x" }, { cooldown: {} }]],
   ["give-back", {}, ["a1.1", {}, { lease: null }, { error: "x" }]],
-  ["extend", { leaseMs: 1000 }, [null, {}, { leaseMs: 0 }, { leaseMs: "1s" }, { foo: 1 }]],
+  ["extend", { duration: "1s" }, [null, {}, { duration: 0 }, { duration: "x" }, { foo: 1 }]],
   ["progress", { progress: 1 }, [null, {}, { progress: undefined }, { foo: 1 }]],
 ];
 

@@ -20,9 +20,9 @@ function random(seed: number): Random {
 }
 
 const FIELDS = [
-  ..."payload payloadBase64 jobs fairnessKey weight priority gates cost delayMs runAt".split(" "),
-  ..."ttlMs deadline maxWaitMs dedupe key mode windowMs group headers attempts backoff".split(" "),
-  ..."leaseMs items lease result resultBase64 error cooldown gate ms reason blame max".split(" "),
+  ..."payload payloadBase64 jobs fairnessKey weight priority gates cost delay runAt".split(" "),
+  ..."ttl deadline maxWait dedupe key mode window group headers attempts backoff".split(" "),
+  ..."duration items lease result resultBase64 error cooldown gate ms reason blame max".split(" "),
   ..."worker encoding progress value grants action on name expiresAt count tiers rate".split(" "),
   ..."capacity retry dlq paused windows limit per interval ladder __proto__ constructor".split(" "),
 ];

@@ -15,7 +15,7 @@ import type {
   GateInfo,
   GateSettings,
   GroupInfo,
-  JobOptions,
+  JobFields,
   JobState,
   Nack,
   QueueOptions,
@@ -27,7 +27,7 @@ import type {
 export const OWN_WORKER = "own";
 
 // A job to add. Its payload and its headers follow from its number, which no other job has.
-export interface JobNote extends Omit<JobOptions, "headers"> {
+export interface JobNote extends Omit<JobFields, "headers"> {
   readonly number: number;
 }
 

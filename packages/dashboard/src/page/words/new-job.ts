@@ -9,7 +9,7 @@ export function newJob(form: NewJobForm): Record<string, unknown> {
   if (tier !== "") job.priority = /^\d+$/.test(tier) ? Number(tier) : tier;
   const names = gates.split(",").map((name) => name.trim());
   if (gates.trim() !== "") job.gates = names.filter((name) => name !== "");
-  if (delay !== "") job.delayMs = milliseconds(delay);
+  if (delay !== "") job.delay = milliseconds(delay);
   return job;
 }
 

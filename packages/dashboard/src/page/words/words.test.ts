@@ -159,7 +159,7 @@ test("a test job is what its form says, or is refused in words", () => {
     fairnessKey: ["a", "b"],
     priority: 1,
     gates: ["x", "y"],
-    delayMs: 1_500,
+    delay: 1_500,
   });
   assert.deepEqual(newJob({ payload: "1", tier: "urgent" }), { payload: 1, priority: "urgent" });
   assert.throws(() => newJob({ payload: "{" }), /payload is not JSON/);

@@ -48,8 +48,8 @@ test("a job's refusals do too, one by one and in bulk", async () => {
     [{ weight: 0 }, ["job.weight", 0]],
     [{ delay: "1s", runAt: 5 }, ["job.runAt", 5]],
     [{ dedupe: { key: "k", mode: "window", window: 0 } }, ["job.dedupe.window", 0]],
-    [{ dedupe: { key: "k", mode: "window" } }, ["job.dedupe.window", "undefined"]],
-    [{ backoff: { min: "2h" } }, ["job.backoff.min", "2h"]],
+    [{ dedupe: { key: "k", mode: "window" } }, ["job.dedupe.window", undefined]],
+    [{ backoff: { min: "2h" } }, ["job.backoff.min", 7_200_000]],
     [{ gates: ["no name"] }, ["job.gates[0]", "no name"]],
   ];
   for (const [options, given] of cases) {

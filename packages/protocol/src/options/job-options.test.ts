@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SluiceError } from "@sluice/protocol";
-import { type JobOptions, OutgoingJob, readOptions } from "./parse-job.ts";
+import { refused as refusedBy } from "../testing/refused.ts";
+import { JOB_FIELDS, type JobOptions, readJob } from "./job-options.ts";
 
 function read(options: object): Record<string, unknown> {
-  const job = new OutgoingJob();
-  readOptions(job, options);
-  const { payload: _, ...rest } = job;
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const job = {};
+  readJob(job, options);
+  return job;
 }
 
-/** The field that a refusal names. */
-function refused(options: object): unknown {
-  try {
-    read(options);
-  } catch (error) {
-    assert.ok(error instanceof SluiceError && error.code === "INVALID", String(error));
-    assert.ok(error.message.startsWith(String(error.details.field)), error.message);
-    return error.details.field;
-  }
-  return undefined;
-}
+const refused = (options: object): string => refusedBy(() => read(options));
 
 test("every option reaches the port under its own name and unit", () => {
   const options: Required<Omit<JobOptions, "runAt" | "deadline">> = {
