@@ -209,7 +209,8 @@ export class Runtime {
   }
 
   afterDispatch(): void {
-    this.failureScripts.look();
+    const overdue = this.engine.takeOverdue();
+    if (overdue.length > 0) this.failureScripts.leasesOver(overdue);
     this.sharing?.look();
   }
 

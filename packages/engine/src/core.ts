@@ -1,6 +1,6 @@
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, GoneBodies } from "./facts/facts.ts";
-import type { GateLine } from "./gates/gate-line.ts";
+import type { GateLine, GateSet } from "./gates/gate-line.ts";
 import { GateTable } from "./gates/gate-table.ts";
 import { Lines } from "./gates/line.ts";
 import { LineTree } from "./gates/line-tree.ts";
@@ -280,6 +280,13 @@ export class Core implements LineWorld, StrandOwner {
 
   failWait(row: number, id: number, gate: GateLine): void {
     if (this.ids.find(id) === row) this.endWait(row, gate);
+  }
+
+  /** A new strand uses the set. */
+  strandOf(lane: number, set: GateSet): number {
+    const strand = this.lanes.strandOf(lane, set.id);
+    if (this.lanes.isNew) this.gates.use(set);
+    return strand;
   }
 
   strandGone(strand: number): void {

@@ -45,4 +45,4 @@ export type {
   RetryPolicy,
   TierConfig,
 } from "./types.ts";
-export { addSteps } from "./verbs/add-steps.ts";
+export { addSteps } from "./verbs/add.ts";

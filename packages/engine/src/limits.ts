@@ -32,7 +32,7 @@ export const COST_MAX = 1_000_000;
 export const BATCH_JOBS_MAX = 10_000;
 
 /**
- * Work of one call that adds jobs, in steps (add-steps.ts), for at most 5 ms a call. Measured for
+ * Work of one call that adds jobs, in steps (`addSteps`), for at most 5 ms a call. Measured for
  * 1,000 steps: plain jobs 0.3 ms, jobs with a key of their own 2.4 ms, 142 paths of four new levels
  * 1.2 ms, 24 jobs with such a path and 16 new gates that have limits 2.8 ms. A fixed number of jobs
  * does not do: 250 of the last kind take 20 ms. Callers cut larger batches here.

@@ -41,7 +41,7 @@ function scene() {
   const tick = (now: number): void => {
     clock.now = now;
     engine.tick(now);
-    scripts.look();
+    scripts.leasesOver(engine.takeOverdue());
   };
   const answer = async (answer: Answer): Promise<void> => {
     said.resolve([answer]);

@@ -71,9 +71,9 @@ export class FailureScripts {
     this.#of.calls.engine.askOverdue(queue, hasScript ? FAILURE_SCRIPT_MS : 0);
   }
 
-  /** Asks about the leases that have run out and are held on. */
-  look(): void {
-    for (const overdue of this.#of.calls.engine.takeOverdue()) this.#leaseOver(overdue);
+  /** Asks about leases that have run out and are held on. */
+  leasesOver(all: readonly Overdue[]): void {
+    for (const overdue of all) this.#leaseOver(overdue);
   }
 
   #leaseOver({ id, lease, queue, until }: Overdue): void {

@@ -47,7 +47,7 @@ test("a server that is killed goes on where it was: leases, levels, delays, orde
   assert.deepEqual(codesOf(old), ["ALREADY_FINISHED"], "nothing finished comes back");
   assert.deepEqual(await again.lease("gated", { max: GATED }), [], "the day's budget is used up");
   const rest = await take(again, "flow", FLOW / 2);
-  assert.deepEqual([...begun, ...rest].map(textOf), texts, "the order of a flow");
+  assert.deepEqual([...begun, ...rest].map(textOf), texts, "the order of a strand");
   assert.equal((await again.job(late!)).at, dueAt, "a delay does not begin anew");
   assert.deepEqual((await take(again, "later", 1)).map(textOf), ["100"], "and ends in time");
 });

@@ -229,7 +229,7 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
     record.path.length === 1 ? record.path[0]! : record.path,
   );
   if (record.weight !== 0) lanes.setWeight(lane, record.weight);
-  const strand = core.lines.claims.strandOfSet(lane, core.gates.setOf(record.gates, now));
+  const strand = core.strandOf(lane, core.gates.setOf(record.gates, now));
   lanes.use(strand);
   const row = jobs.alloc();
   jobs.setNum(row, ID, record.id);

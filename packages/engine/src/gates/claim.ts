@@ -91,7 +91,7 @@ export class Claims {
 
   #attach(strand: number, gate: GateLine): void {
     const lanes = this.#w.lanes;
-    const seat = this.strandOfSet(lanes.get(strand, IN_LANE), this.#w.gates.soloOf(gate));
+    const seat = this.#w.strandOf(lanes.get(strand, IN_LANE), this.#w.gates.soloOf(gate));
     lanes.use(seat);
     lanes.set(strand, STRAND_STATE, WAITS_TURN);
     lanes.set(strand, SEAT, seat);
@@ -107,13 +107,6 @@ export class Claims {
     lanes.set(strand, ATTACHED_NEXT, 0);
     this.#lines.join(seat, gate);
     if (lanes.get(seat, ATTACHED) === strand) this.#lines.look(gate);
-  }
-
-  /** The strand of a lane for a set; a new one uses the set. */
-  strandOfSet(lane: number, set: GateSet): number {
-    const strand = this.#w.lanes.strandOf(lane, set.id);
-    if (this.#w.lanes.isNew) this.#w.gates.use(set);
-    return strand;
   }
 
   #detach(strand: number, gate: GateLine): void {

@@ -3,7 +3,7 @@ import type { Lot } from "../lending/ledger.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import type { Lanes } from "../ring/lanes.ts";
 import type { Rings } from "../ring/ring.ts";
-import type { GateLine } from "./gate-line.ts";
+import type { GateLine, GateSet } from "./gate-line.ts";
 import type { GateTable } from "./gate-table.ts";
 import type { LineTree } from "./line-tree.ts";
 
@@ -17,6 +17,8 @@ export interface LineWorld {
   readonly queues: (QueueState | undefined)[];
   /** Facts are being applied: nothing is decided. */
   readonly isReplaying: boolean;
+  /** The strand of a lane for a set of gates, made when it is not there. */
+  strandOf(lane: number, set: GateSet): number;
   /** A lane of this tier is ready: the queue may have something to dispatch. */
   wake(queue: QueueState, tier: number): void;
   /** A borrower gets permits of a gate. */

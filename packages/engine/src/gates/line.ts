@@ -402,7 +402,7 @@ export class Lines implements LineCalls {
     if (state === READY) {
       if (!isEmpty) return lanes.heap.update(lanes.get(strand, IN_LANE), strand);
       lanes.set(strand, STRAND_STATE, RESTING);
-      this.claims.balances.end(strand);
+      if (lanes.get(strand, GATES) !== 0) this.claims.balances.end(strand);
       return lanes.unready(strand);
     }
     if (state === RESTING) {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { addSteps } from "./add.ts";
 
 function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
@@ -221,4 +222,16 @@ test("facts are told in the order of the calls, with the time of the call", () =
   );
   assert.deepEqual(facts[2], { at: 12, fact: "replaced", id: 2, sizeBytes: 0, body: 3, until: 19 });
   assert.deepEqual(facts[5], { at: 13, fact: "replaced", id: 3, sizeBytes: 0, body: 5 });
+});
+
+test("a plain job is one step; gates and further levels of a path are two each", () => {
+  assert.equal(addSteps({}), 1);
+  assert.equal(addSteps({ fairnessKey: "a" }), 1);
+  assert.equal(addSteps({ fairnessKey: ["a"] }), 1);
+  assert.equal(addSteps({ fairnessKey: ["a", "b", "c", "d"] }), 7);
+  assert.equal(addSteps({ gates: Array.from({ length: 16 }, (_, i) => `g${i}`) }), 33);
+});
+
+test("an item that is not a job is a plain one: adding it refuses it", () => {
+  for (const item of [undefined, { gates: 5, fairnessKey: [] }]) assert.equal(addSteps(item), 1);
 });

@@ -77,7 +77,7 @@ function strandFor(
   const lane = lanes.laneOf(queue.tiers[tier]!, key);
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
   // After the lane: looking that up may forget another lane, and the set of gates only it used.
-  const strand = core.lines.claims.strandOfSet(lane, core.gates.setOf(spec.gates, now));
+  const strand = core.strandOf(lane, core.gates.setOf(spec.gates, now));
   lanes.use(strand);
   return strand;
 }

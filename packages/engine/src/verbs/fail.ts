@@ -279,7 +279,7 @@ export function applyDeath(core: Core, row: number, death: Death, now: number): 
   extra.maxWaitMs = Number.POSITIVE_INFINITY;
   const key = target.config.fairness ? core.lanes.keyOf(core.laneOf(row)) : "";
   const lane = core.lanes.laneOf(target.tiers[0]!, key);
-  changeStrand(core, row, core.lines.claims.strandOfSet(lane, core.gates.set(0)));
+  changeStrand(core, row, core.strandOf(lane, core.gates.set(0)));
   enterDead(core, target, row);
   enterStrand(core, row, now);
 }
@@ -335,7 +335,7 @@ export function applyRedrive(core: Core, row: number, now: number): void {
   const lane = lanes.laneOf(queue.tiers[tier]!, key);
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
   const set = core.gates.setOf(spec.gates, now);
-  changeStrand(core, row, core.lines.claims.strandOfSet(lane, set));
+  changeStrand(core, row, core.strandOf(lane, set));
   jobs.setInt(row, ATTEMPTS, jobs.int(row, ATTEMPTS) & ~0xffff);
   jobs.resetDeliveries(row);
   jobs.setInt(row, COST, spec.cost!);

@@ -168,7 +168,7 @@ export function promote(core: Core, row: number, tier: number, now: number): voi
   const lane = lanes.laneOf(queue.tiers[tier]!, lanes.keyOf(old));
   const own = lanes.get(old, OWN);
   if (own !== 0) lanes.setWeight(lane, own);
-  changeStrand(core, row, core.lines.claims.strandOfSet(lane, set));
+  changeStrand(core, row, core.strandOf(lane, set));
   note(core, row, "promoted", now, queue.config.tiers[tier]!.name);
   start(core, row, now);
 }
