@@ -4,7 +4,7 @@
 // may.
 
 import type { GateSettings } from "@sluice/protocol";
-import { type Dispatch, excesses } from "@sluice/protocol/conformance";
+import { type Dispatch, excesses, JobHistory } from "@sluice/protocol/conformance";
 
 export interface Delivery {
   readonly id: string;
@@ -29,19 +29,11 @@ interface GateBook {
 const RATE_WINDOW_MS = 5_000;
 const RATE_SLACK_MS = 1_000;
 
-export class ClusterHistory {
-  readonly failures: string[] = [];
-  readonly #idOf = new Map<string, string>();
-  readonly #nameOf = new Map<string, string>();
+export class ClusterHistory extends JobHistory {
   readonly #confirmed = new Set<string>();
-  readonly #finished = new Set<string>();
-  // Those too that were seen finished, before the answer to their ack arrived.
-  readonly #over = new Set<string>();
-  readonly #leases = new Set<string>();
   // Jobs that a worker holds.
   readonly #held = new Map<string, Delivery>();
   readonly #gates = new Map<string, GateBook>();
-  deliveries = 0;
   refused = 0;
 
   rule(gate: string, config: GateSettings): void {
@@ -53,7 +45,7 @@ export class ClusterHistory {
   }
 
   get finishedCount(): number {
-    return this.#over.size;
+    return this.overCount;
   }
 
   mostAt(gate: string): number {
@@ -61,23 +53,19 @@ export class ClusterHistory {
   }
 
   added(name: string, id: string): void {
-    this.#note(name, id);
+    this.known(name, id);
     this.#confirmed.add(id);
   }
 
   delivered(delivery: Delivery): void {
     const { id, lease, name, gate, at } = delivery;
-    this.deliveries++;
     const held = this.#held.get(id);
     if (held !== undefined && at < held.until) {
       const leftMs = Math.round(held.until - at);
       this.fail(`${name} (${id}) is with two workers, the first has it for ${leftMs} ms more`);
     }
     this.#held.set(id, delivery);
-    if (this.#leases.has(lease)) this.fail(`lease ${lease} was delivered twice`);
-    this.#leases.add(lease);
-    if (this.#over.has(id)) this.fail(`${name} (${id}) was delivered after it was finished`);
-    this.#note(name, id);
+    this.leased(name, id, lease);
     const book = gate === undefined ? undefined : this.#gates.get(gate);
     if (book === undefined) return;
     const endedAt = Number.POSITIVE_INFINITY;
@@ -95,21 +83,9 @@ export class ClusterHistory {
     if (dispatch !== undefined) dispatch.endedAt = at;
   }
 
-  // The broker has confirmed the end.
-  finished(id: string): void {
-    if (this.#finished.has(id)) this.fail(`${id} was finished twice`);
-    this.#finished.add(id);
-    this.#over.add(id);
-  }
-
-  // It has ended, but its ack was not answered.
-  over(id: string): void {
-    this.#over.add(id);
-  }
-
   // Confirmed, and not known to be finished.
   get open(): string[] {
-    return [...this.#confirmed].filter((id) => !this.#over.has(id));
+    return [...this.#confirmed].filter((id) => !this.isOver(id));
   }
 
   judge(): void {
@@ -118,20 +94,7 @@ export class ClusterHistory {
         this.fail(`${gate}: ${part}: ${text}`);
       }
     }
-    for (const id of this.open) this.fail(`${this.#nameOf.get(id)} (${id}) was lost`);
-  }
-
-  fail(what: string): void {
-    this.failures.push(what);
-  }
-
-  #note(name: string, id: string): void {
-    const known = this.#idOf.get(name);
-    if (known !== undefined && known !== id) this.fail(`${name} is both ${known} and ${id}`);
-    this.#idOf.set(name, id);
-    const other = this.#nameOf.get(id);
-    if (other !== undefined && other !== name) this.fail(`${id} is both ${other} and ${name}`);
-    this.#nameOf.set(id, name);
+    for (const id of this.open) this.fail(`${this.nameOf(id)} (${id}) was lost`);
   }
 }
 

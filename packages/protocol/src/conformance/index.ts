@@ -34,6 +34,7 @@ import { explaining } from "./why.ts";
 export type { ConformanceCase, Register } from "./case.ts";
 export { clockConformance } from "./clock.ts";
 export { type Dispatch, type Excess, excesses, tokensLeft, usedAfter } from "./excesses.ts";
+export { JobHistory } from "./job-history.ts";
 export type { HowItEnds, Open, Opened } from "./opened.ts";
 
 /** All that the port promises, a sentence each. */

@@ -283,8 +283,8 @@ class ClusterWorld implements FaultWorld {
     router.ack(jobs.map(({ lease }) => ({ lease }))).then(
       (outcomes) => {
         for (const [i, job] of jobs.entries()) {
-          if (outcomes[i]?.error?.code === "ALREADY_FINISHED") this.history.over(job);
-          else if (outcomes[i]?.ok === true) this.history.finished(job);
+          if (outcomes[i]?.error?.code === "ALREADY_FINISHED") this.history.over(job.id);
+          else if (outcomes[i]?.ok === true) this.history.finished(job.id);
         }
       },
       (error) => this.history.fail(`an ack was refused: ${error}`),

@@ -225,8 +225,8 @@ class StreamWorld implements FaultWorld {
         : client.nack([{ lease, error: "no" }], options);
       end.then(
         ([outcome]) => {
-          if (outcome?.error?.code === "ALREADY_FINISHED") this.history.over(job);
-          else if (isAck && outcome?.ok === true) this.history.finished(job);
+          if (outcome?.error?.code === "ALREADY_FINISHED") this.history.over(job.id);
+          else if (isAck && outcome?.ok === true) this.history.finished(job.id);
         },
         (error) => this.history.fail(`an end was refused: ${error}`),
       );
