@@ -1,5 +1,4 @@
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { admit } from "./admission.ts";
 import {
   brokerReadiness,
   nodeReadiness,
@@ -8,6 +7,7 @@ import {
   type RecoveryProgress,
   recovering,
 } from "./health.ts";
+import { guard } from "./keys/guard.ts";
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
 import type { Limits } from "./limits.ts";
@@ -39,7 +39,6 @@ export class BrokerAccess {
   readonly #recovery: BrokerAccessOptions["recovery"];
   readonly #peers: KeyPeers | undefined;
   readonly #own: BrokerAccessOptions["own"];
-  /** Behind the limit on adds. */
   #broker: Broker | undefined;
   #ring: KeyRing | undefined;
   #failure: SluiceError | undefined;
@@ -64,16 +63,16 @@ export class BrokerAccess {
       const peers = this.#peers;
       const open = (): Promise<KeyRing> => KeyRing.open(broker, { ...options, peers });
       if (this.hasKeys) this.#ring = await untilReached(open);
-      this.#broker = this.limited(broker);
+      this.#broker = broker;
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
       throw error;
     }
   }
 
-  /** Another broker behind the same limit on adds. */
-  limited(broker: Broker): Broker {
-    return this.#adds === undefined ? broker : admit(broker, this.#adds);
+  /** The broker, or one partition of it, as a caller may use it. */
+  guarded(principal: Principal, broker = this.ready()): Broker {
+    return guard(broker, principal, this.#adds);
   }
 
   /** How long no adds are taken; 0: they are. */

@@ -1,3 +1,5 @@
+import { SluiceError } from "@sluice/protocol";
+
 /**
  * A token bucket for requests. It may go into debt, so that a batch is taken as a whole and paid
  * for afterwards: over any time the rate holds.
@@ -33,4 +35,9 @@ export class RequestBucket {
     // A whole token: less would let one through for every call that comes.
     return this.#tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - this.#tokens) / this.#perMs));
   }
+}
+
+export function tooManyAdds(retryAfterMs: number): SluiceError {
+  const message = `the server's limit on added jobs is reached; retry after ${retryAfterMs} ms`;
+  return new SluiceError("RATE_LIMITED", message, { retryAfterMs });
 }

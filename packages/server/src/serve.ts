@@ -6,7 +6,6 @@ import { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { healthRoutes, type RecoveryProgress } from "./health.ts";
 import { keepHistory } from "./history/keep-history.ts";
-import { guard } from "./keys/guard.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
 import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
@@ -142,7 +141,7 @@ function partitionStreams(
       // What a node passes on was counted where it came in.
       if (apiKey !== undefined && opens(secret, apiKey)) return { broker: port, isNode: true };
       const principal = verify(apiKey, request.socket.remoteAddress ?? "");
-      return { broker: guard(access.limited(port), principal), isNode: false };
+      return { broker: access.guarded(principal, port), isNode: false };
     });
 }
 
@@ -155,7 +154,7 @@ function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: b
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
 function streamDoor({ app, refuse, verify, closing }: Shell, access: BrokerAccess): StreamDoor {
   const open: StreamDoor["open"] = async (apiKey, request) =>
-    guard(access.ready(), verify(apiKey, request?.socket.remoteAddress ?? ""));
+    access.guarded(verify(apiKey, request?.socket.remoteAddress ?? ""));
   return { server: app.server, refuse, open, closing };
 }
 
@@ -168,7 +167,7 @@ async function registerRoutes(
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
-    broker: ({ principal }) => guard(access.ready(), principal),
+    broker: ({ principal }) => access.guarded(principal),
     missing: async () => (await access.ready().stats()).missing,
     keys: () => access.keys(),
     limits,

@@ -41,6 +41,7 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
+import { type RequestBucket, tooManyAdds } from "../request-bucket.ts";
 import type { Access } from "./access.ts";
 import { forbidden } from "./grant.ts";
 import { refuseGroup } from "./group-rights.ts";
@@ -55,8 +56,9 @@ import { SeenEvents } from "./seen-events.ts";
 import { seenWhy } from "./seen-why.ts";
 import { whileAllowed } from "./while-allowed.ts";
 
-export function guard(broker: Broker, principal: Principal): Broker {
-  return new Guard(broker, new Permit(principal));
+/** `adds` limits the jobs that all callers add together. */
+export function guard(broker: Broker, principal: Principal, adds?: RequestBucket): Broker {
+  return new Guard(broker, new Permit(principal), adds);
 }
 
 type Own =
@@ -66,11 +68,13 @@ type Own =
 class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access {
   readonly broker: Broker;
   readonly permit: Permit;
+  readonly #adds: RequestBucket | undefined;
 
-  constructor(broker: Broker, permit: Permit) {
+  constructor(broker: Broker, permit: Permit, adds: RequestBucket | undefined) {
     super();
     this.broker = broker;
     this.permit = permit;
+    this.#adds = adds;
   }
 
   async add(
@@ -79,13 +83,15 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.permit.enter("produce", queue);
-    // It may wait for room in the queue.
-    const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> =>
-      whileAllowed(this.permit, "produce", queue, options.signal, (signal) =>
+    const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> => {
+      this.#takeAdds(allowed);
+      // It may wait for room in the queue.
+      return whileAllowed(this.permit, "produce", queue, options.signal, (signal) =>
         this.permit.underOwnId({ ...options, signal }, (own) =>
           this.broker.add(queue, allowed, own),
         ),
       );
+    };
     // The broker refuses values that are no lists.
     if (!Array.isArray(jobs)) return add(jobs);
     const nameable = this.permit.nameable(queue);
@@ -95,6 +101,12 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     });
     if (refusals.every((refusal) => refusal === undefined)) return add(jobs);
     return forAllowed(jobs, refusals, add);
+  }
+
+  /** A batch beyond the limit is refused as a whole. */
+  #takeAdds(jobs: readonly NewJob[]): void {
+    const retryAfterMs = this.#adds?.take(Array.isArray(jobs) ? jobs.length : 1) ?? 0;
+    if (retryAfterMs > 0) throw tooManyAdds(retryAfterMs);
   }
 
   lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {

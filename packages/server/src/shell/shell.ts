@@ -23,6 +23,7 @@ import { readBody } from "../body/read-body.ts";
 import { KeyFailures } from "../keys/key-failures.ts";
 import { ANYONE, type Principal } from "../keys/principal.ts";
 import { BODY_BYTES_SMALL_MAX, type Limits, PARAM_CHARS_MAX } from "../limits.ts";
+import { tooManyAdds } from "../request-bucket.ts";
 import { answerBroken } from "./broken.ts";
 import { sendError, toAnswer } from "./errors.ts";
 import { newServer } from "./listener.ts";
@@ -178,9 +179,7 @@ function enter(
   }
   const { isAdd, isPublic } = request.routeOptions.config;
   const retryAfterMs = isAdd === true ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
-  if (retryAfterMs > 0) {
-    throw new SluiceError("RATE_LIMITED", "more jobs come than are taken", { retryAfterMs });
-  }
+  if (retryAfterMs > 0) throw tooManyAdds(retryAfterMs);
   const isFree = isPublic === true || request.method === "OPTIONS";
   request.principal = isFree ? ANYONE : verify(keyOf(request), request.ip);
 }
