@@ -1,4 +1,4 @@
-/** What the job server is told, by variables whose names and defaults are documented. */
+/** The settings of the job server, by variables whose names and defaults are documented. */
 import {
   addressOf,
   BadVariable,

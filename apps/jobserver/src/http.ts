@@ -1,4 +1,4 @@
-/** The server's HTTP: what it answers, and how an end without a result is told. */
+/** The server's HTTP: what it answers, also when a job ends without a result. */
 import type { FastifyReply } from "fastify";
 import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
@@ -20,7 +20,7 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
   });
   app.get<OfJob>(
     "/job/status/:uid",
-    { schema: about("getJobStatus", "How a job stands") },
+    { schema: about("getJobStatus", "The status of a job") },
     ({ params }, reply) => orGone(reply, () => server.status(params.uid)),
   );
   app.get<OfResult>(

@@ -124,7 +124,7 @@ export class JobServer implements AsyncDisposable {
     return statusOf(this.#sluice.job(uid));
   }
 
-  /** Waits for the end as long as the signal lets it; answers how the job stands then. */
+  /** Waits for the end as long as the signal lets it; answers the job's status then. */
   async result(uid: string, signal: AbortSignal): Promise<JobResult> {
     const job = this.#sluice.job<Submission>(uid);
     if (!signal.aborted) await job.finished({ signal }).catch(() => undefined);

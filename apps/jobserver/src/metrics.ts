@@ -1,4 +1,4 @@
-/** What Prometheus is told, read from the server's books when it asks. */
+/** The metrics for Prometheus, read from the server's counts on request. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { JobServer } from "./job-server.ts";
 

@@ -88,7 +88,7 @@ export class PriorityList {
     void this.refresh();
   }
 
-  /** Never rejects: what went wrong is in the status. One at a time, whoever asks for it. */
+  /** Never rejects: what went wrong is in the status. One at a time, also for several callers. */
   refresh(): Promise<void> {
     this.#fetching = this.#fetching.then(() => this.#refresh());
     return this.#fetching;

@@ -37,7 +37,7 @@ function partOf({ capacity }: TierSize, share: number): { perLane?: number } {
 }
 
 /**
- * The first tier goes first, or the lower ones have a share together that nobody takes. A turn is
+ * The first tier goes first, or the lower ones together have a reserved share. A turn is
  * as many jobs as the weight says, so the smallest weights that come near the share are the best:
  * 3 to 1 alternates every few jobs, 750 to 250 every thousand.
  */

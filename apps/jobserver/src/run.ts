@@ -3,7 +3,7 @@ import { type Handler, Unrecoverable } from "sluice";
 import type { JobHandlers } from "./handlers/handler.ts";
 import type { Submission } from "./submission.ts";
 
-/** The error's name is how a job that ran out of time is told from one that failed. */
+/** The error's name tells a job that ran out of time from one that failed. */
 export const TIMEOUT_NAME = "JobTimeout";
 
 class JobTimeout extends Unrecoverable {
@@ -18,7 +18,7 @@ export function handlerFor(handlers: JobHandlers): Handler<Submission, unknown> 
     if (handler === undefined) throw new Unrecoverable(`no handler for jobs of type ${type}`);
     const limit = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    // A handler that ignores its signal goes on, but its job is over and its place is free.
+    // A handler that ignores its signal continues, but its job is over and its place is free.
     const over = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const timeout = new JobTimeout(`took longer than ${timeoutMs / 1000} s`);

@@ -1,4 +1,4 @@
-/** How a job stands, in the words of this server. */
+/** The status of a job, in the words of this server. */
 import type { HistoryEntry, Job, JobDetails } from "sluice";
 import { TIMEOUT_NAME } from "./run.ts";
 import type { Submission } from "./submission.ts";

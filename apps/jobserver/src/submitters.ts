@@ -41,7 +41,7 @@ export class Submitters {
     );
   }
 
-  /** Whoever is not on the list, and whoever gives no name, waits in the last tier. */
+  /** Submitters without a name, and those not on the list, wait in the last tier. */
   tierOf(workerId: string | undefined): number {
     const last = this.#tiers.length - 1;
     if (workerId === undefined) return last;

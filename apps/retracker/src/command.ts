@@ -47,7 +47,7 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   }
 }
 
-/** Resolves when somebody wants it to end. */
+/** Resolves when it is asked to end. */
 async function serve(
   retracker: Retracker,
   print: (line: string) => void,

@@ -17,7 +17,7 @@ export const HTTP_IDLE_MS = 5_000;
 export const HTTP_SOCKETS_MAX = 10_000;
 export const HTTP_SOCKETS_PER_ADDRESS_MAX = 100;
 
-/** Requests of one connection, after which it is closed: nobody keeps one for ever. */
+/** Requests of one connection, after which it is closed: none stays open without end. */
 export const HTTP_REQUESTS_PER_SOCKET_MAX = 1_000;
 
 /** What may wait to be written to one connection before no more is read from it. */
@@ -46,7 +46,7 @@ export const CONNECTION_IDS_REMEMBERED = 10_000;
 /** Error packets that one address gets in a second; what comes beyond is ignored. */
 export const UDP_ERRORS_PER_SECOND = 50;
 
-/** Addresses whose errors are counted in one second; beyond it nobody gets one. */
+/** Addresses whose errors are counted in one second; beyond it none is sent. */
 export const UDP_ERROR_ADDRESSES_MAX = 10_000;
 
 /** Hashes in memory, and local peers of one hash. */
@@ -95,7 +95,7 @@ export const LIST_MS = 10_000;
 /** A configuration file: it is written by hand. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** Pairs of hash and forwarder that a forwarder has refused for ever. */
+/** Pairs of hash and forwarder that a forwarder has refused for good. */
 export const NEVER_MAX = 100_000;
 
 /** Retries that a forwarder may ask for in a row before the announce counts as failed. */

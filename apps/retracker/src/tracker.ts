@@ -24,7 +24,7 @@ import {
 } from "./wire/announce.ts";
 import { toHex } from "./wire/hex.ts";
 
-/** What an announce is answered with; the peers are chosen by whoever knows the form. */
+/** What an announce is answered with; the peers are chosen where the form is known. */
 export interface Accepted {
   readonly announce: Announce;
   readonly complete: number;
@@ -130,7 +130,7 @@ export class Tracker {
       for (const [hash, peerId] of gone) {
         await upstream.announcer.gone(hash, peerId, swarms.find(hash) === undefined);
       }
-      // One shard at a time, so that nobody waits for all of them.
+      // One shard at a time, so that no request waits for all of them.
       await new Promise(setImmediate);
     }
     for (const entry of [...upstream.registry.all()]) await upstream.registry.age(entry, before);

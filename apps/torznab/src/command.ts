@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { parseSettings, type Settings } from "./settings/settings.ts";
 import { type RunningTorznab, torznab } from "./torznab.ts";
 
-/** Of a file, those inside of others counted as often as they stand for something. */
+/** Of a file, with aliases counted as often as they are used. */
 const ALIASES_MAX = 100;
 
 const HELP = `sluice torznab [options]
@@ -22,7 +22,7 @@ Searches over many Torznab indexers, each within its own limits. Needs no option
 The same settings as variables: TORZNAB_DIR, TORZNAB_LISTEN, TORZNAB_API_KEY, ...
 `;
 
-/** Runs until it is told to end; answers the exit code. */
+/** Runs until it gets a signal to end; answers the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   let running: RunningTorznab;
   try {

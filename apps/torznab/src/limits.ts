@@ -30,7 +30,7 @@ export const PARSE_HEAP_MIB = 384;
 /** Characters of a text kept from an answer; descriptions are not kept at all. */
 export const TEXT_CHARS_MAX = 2_048;
 
-/** Characters of an indexer's error description that are told on. */
+/** Characters of an indexer's error description that are passed on. */
 export const DESCRIPTION_CHARS_MAX = 300;
 
 /** Attributes kept of one item, repeats included. */
@@ -57,7 +57,7 @@ export const PAGE_ITEMS_MAX = 1_000;
 /** Rows of a page of the history. */
 export const HISTORY_PAGE_MAX = 1_000;
 
-/** Searches that run at once: beyond it nobody could be served in time. */
+/** Searches that run at once: beyond it none could be served in time. */
 export const SEARCHES_RUNNING_MAX = 2_000;
 
 /** Indexers that may be configured: each has a gate and a line in every list. */

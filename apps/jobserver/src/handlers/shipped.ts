@@ -19,7 +19,7 @@ async function sleep(args: unknown, { signal }: JobContext): Promise<{ slept_ms:
   return { slept_ms: ms };
 }
 
-/** Whoever submits the address is a stranger: it leads to public addresses only. */
+/** A submitter's address is a stranger's: it may lead to public addresses only. */
 async function httpGet(
   args: unknown,
   { signal }: JobContext,

@@ -127,8 +127,8 @@ export class Spawned {
   }
 
   // Asks until it is so; not all the time, as the asking would keep the server from its work.
-  async until(isSo: (stats: Answer["body"]) => boolean): Promise<void> {
-    while (!isSo(await this.stats())) await setTimeout(ASK_EVERY_MS);
+  async until(holds: (stats: Answer["body"]) => boolean): Promise<void> {
+    while (!holds(await this.stats())) await setTimeout(ASK_EVERY_MS);
   }
 
   // Lets the job that holds the worker end.

@@ -4,9 +4,9 @@ const DEADLINE_MS = 60_000;
 const ASK_EVERY_MS = 100;
 
 /** Programs of others have no event for what we want to know, so they are asked. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
-  while (!(await isSo())) {
+  while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`waited too long for ${what}`);
     await pause(ASK_EVERY_MS);
   }

@@ -75,7 +75,7 @@ export class HttpConnection {
     this.#limits = options.limits ?? LIMITS;
     socket.on("data", (bytes: Buffer) => this.#receive(bytes));
     socket.on("end", () => this.#halfClose());
-    // Whoever breaks the connection off is not told anything.
+    // A client that breaks off gets no answer.
     socket.on("error", ignore);
   }
 
@@ -167,7 +167,7 @@ export class HttpConnection {
     const isTaken = socket.write(responseBytes(response, isKeptAlive), "latin1");
     if (!isKeptAlive) return this.#close(isLast);
     if (isTaken || socket.writableLength < this.#limits.unsentBytesMax) return;
-    // Somebody asks without reading the answers.
+    // The client sends requests without reading the answers.
     this.#state = "ending";
     socket.destroy();
   }

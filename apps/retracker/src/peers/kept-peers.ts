@@ -4,7 +4,7 @@
  * follow some blocks at a time, so that a million peers that only say that they are still there
  * cost little. A block that a power loss has torn is left out and told.
  *
- * Not in a store: stores are small things, and every pass of the log's cleaner writes them anew.
+ * Not in a store: stores are small things, and every pass of the log's cleaner writes them again.
  * Half a million peers in a store took a quarter of the processor's time.
  */
 import { type FileHandle, open } from "node:fs/promises";
@@ -51,7 +51,7 @@ export class KeptPeers {
   static async open(options: KeptPeersOptions): Promise<KeptPeers> {
     const { file, swarms } = options;
     if (file === undefined) return new KeptPeers(options, undefined);
-    // Made when it is not there; nobody else opens it while our log is locked.
+    // Made when it is not there; no other process opens it while our log is locked.
     const handle = await open(file, "a+").then(async (made) => {
       await made.close();
       return open(file, "r+");

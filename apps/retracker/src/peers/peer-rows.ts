@@ -163,7 +163,7 @@ export class PeerRows {
     }
   }
 
-  /** After all blocks are back: rows that nobody uses can be taken again, lowest first. */
+  /** After all blocks are back: unused rows can be taken again, lowest first. */
   collectFree(): void {
     this.#free = [];
     for (let row = this.#end - 1; row >= 0; row--) {

@@ -1,6 +1,6 @@
 /**
  * The local peers by info hash. Hashes lie in 256 maps by their first byte: one map of a million
- * keys stands still for 117 ms when it grows, one of 256 does not.
+ * keys blocks for 117 ms when it grows, one of 256 does not.
  */
 import { HASHES_MAX, PEERS_MAX, PEERS_PER_HASH_MAX } from "../limits.ts";
 import { type Announce, COMPLETED } from "../wire/announce.ts";

@@ -11,7 +11,7 @@ export interface Settings {
   stats_token: string;
   /** Where the dashboard is; empty: nowhere. */
   dashboard_listen: string;
-  /** Asked of those who open it; empty: of nobody, which an address for others refuses. */
+  /** The key to open it; empty: none, which is refused for a public address. */
   dashboard_key: string;
   announce_interval: number;
   tracker_id: string;

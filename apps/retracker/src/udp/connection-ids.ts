@@ -1,7 +1,7 @@
 /**
  * Connection ids without a table. An id is one byte of the second in which it was given, and 7
- * bytes of a keyed hash over that second and the address. Whoever can send it back has received it,
- * so a forged source address gets nothing from us; nobody can make one without the key.
+ * bytes of a keyed hash over that second and the address. Only its receiver can send it back,
+ * so a forged source address gets nothing from us; without the key none can be made.
  *
  * `crypto.hash` takes about 1 µs; `createHmac` takes 14. The key is both before and behind the
  * text, so that the hash of a longer text cannot be had from that of a shorter one. An id that was

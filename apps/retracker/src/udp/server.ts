@@ -128,7 +128,7 @@ export class UdpServer {
     answer: Accepted | Refused,
     isV4: boolean,
   ): void {
-    // Whoever comes here has shown a connection id, so an answer may be longer than its request.
+    // The client has shown a connection id, so an answer may be longer than its request.
     if (isRefused(answer)) {
       return send(socket, errorAnswer(transaction, answer.failure, 1024), from);
     }
@@ -154,7 +154,7 @@ export class UdpServer {
     return trusted !== undefined && isWithin(trusted, address);
   }
 
-  /** Never more bytes than came, and not many a second: nobody gains by a forged address. */
+  /** Never more bytes than came, and not many a second: a forged address gains nothing. */
   #refuse(socket: Socket, packet: Buffer, from: RemoteInfo, text: string, second: number): void {
     if (second !== this.#errorsSecond) {
       this.#errorsSecond = second;
@@ -172,7 +172,7 @@ export class UdpServer {
   }
 }
 
-/** Without a callback nobody hears of an error: who cannot be reached asks again, or not. */
+/** Without a callback errors are ignored: a client that got no answer asks again. */
 function send(socket: Socket, packet: Buffer, to: RemoteInfo): void {
   socket.send(packet, to.port, to.address);
 }

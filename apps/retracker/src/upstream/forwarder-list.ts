@@ -19,7 +19,7 @@ export interface ForwarderSpec {
   readonly concurrency: number | undefined;
   readonly proxy: string | undefined;
   readonly groups: readonly string[];
-  /** Somebody else wrote the list that it is from: it may only lead to public addresses. */
+  /** It is from a remote list: it may only lead to public addresses. */
   readonly isPublicOnly: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface KeptForwarder {
   readonly probeStep: number;
   readonly suspendedUntil: number;
   readonly failedJobs: number;
-  /** Hashes that it has refused for ever, with the times. */
+  /** Hashes that it has refused for good, with the times. */
   readonly refusals: readonly (readonly [hash: string, at: number])[];
 }
 
@@ -79,7 +79,7 @@ export class Forwarder {
     return ++this.#failedJobs >= threshold;
   }
 
-  /** Answers whether it has refused too many hashes for ever. */
+  /** Answers whether it has refused too many hashes for good. */
   refusedForEver(hash: string, now: number): boolean {
     this.#refusals = this.#refusals.filter(
       ([refused, at]) => refused !== hash && now - at < REFUSALS_WITHIN_MS,

@@ -23,7 +23,7 @@ export class Forwarders {
   readonly #kept = new Map<string, KeptForwarder>();
   #groups: readonly string[] = [];
   #all: readonly Forwarder[] = [];
-  /** Rises whenever somebody may be eligible who was not. */
+  /** Rises whenever a forwarder may have become eligible. */
   version = 0;
 
   private constructor(options: ForwardersOptions) {

@@ -79,7 +79,7 @@ function judge({ status, headers, body }: HttpAnswer): Outcome {
   return { kind: "failed", reason: shorten(reason) };
 }
 
-/** 0 when nobody can read it. */
+/** 0 when it cannot be read. */
 function retryAfterMs(text: string | undefined): number {
   const { delayMs } = RetryAfter.fromHeader(text, { fallback: 0 });
   return Math.min(delayMs, RETRY_AFTER_MS_MAX);

@@ -52,7 +52,7 @@ function asYaml(text: string): string {
   return lines.map((line) => (/^(?:https?|udp):/.test(line) ? `- uri: ${line}` : "")).join("\n");
 }
 
-/** Earlier lists win; what comes again is told, unless it is the very same address. */
+/** Earlier lists win; repetitions are reported, unless it is the very same address. */
 export function unite(
   lists: readonly { source: string; specs: readonly ForwarderSpec[] }[],
 ): ForwarderList {

@@ -30,7 +30,7 @@ export class Refusals {
     await this.#store.put(key, now);
   }
 
-  /** Somebody has switched the forwarder on again: it is asked anew. */
+  /** The forwarder was switched on again by hand: it is asked again. */
   async forget(forwarder: string): Promise<void> {
     const gone = [...this.#pairs].filter((key) => key.slice(key.indexOf(":") + 1) === forwarder);
     for (const key of gone) this.#pairs.delete(key);

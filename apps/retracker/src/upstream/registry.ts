@@ -1,6 +1,6 @@
 /**
  * What forwarders know of our hashes and peers, and what they have told about them. Next announce
- * times and told peers are in stores: after a restart nobody is announced twice, and answers are
+ * times and told peers are in stores: after a restart no peer is announced twice, and answers are
  * as full as before.
  */
 import type { Sluice, Store, StoreChange } from "sluice";

@@ -106,7 +106,7 @@ export class AnnounceRunner {
     this.#unmark(run.job, id);
   }
 
-  /** Any answer shows that somebody is there; only silence and errors do not. */
+  /** Any answer shows that the forwarder is up; only silence and errors do not. */
   async #judgeProbe({ forwarder }: Run, outcome: Outcome): Promise<void> {
     const { forwarders, clock } = this.#options;
     if (forwarder.stateAt(clock.now()) !== "disabled") return;

@@ -1,6 +1,6 @@
 /**
  * Announces to forwarders over UDP. There is one connected socket per forwarder while it is in use:
- * the system then drops what others send, and tells when nobody listens there. Its connection id is
+ * the system then drops what others send, and reports a closed port. Its connection id is
  * used for a minute at most.
  */
 import { randomInt } from "node:crypto";
@@ -144,7 +144,7 @@ class UdpChannel {
   #expire(): void {
     this.#onClosed();
     if (this.#exchanges.size > 0) {
-      // Those that are on their way may end; nobody new finds this channel.
+      // Those that are on their way may end; no new call finds this channel.
       this.#timer = setTimeout(() => this.#expire(), CONNECTION_ID_CLIENT_MS).unref();
     } else this.close();
   }

@@ -89,7 +89,7 @@ export class Upstream {
     this.announcer.scheduleAll();
   }
 
-  /** Switches a forwarder on by hand: what it refused for ever is asked anew. */
+  /** Switches a forwarder on by hand: what it refused for good is asked again. */
   async switchOn(forwarder: Forwarder): Promise<void> {
     await this.#refusals.forget(forwarder.name);
     await this.#options.sluice.gate(gateOf(forwarder.name)).clear();

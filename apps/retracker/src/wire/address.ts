@@ -70,7 +70,7 @@ export function showAddress(packed: string): string {
   return groups.join(":");
 }
 
-/** What no stranger may make us call, and what no client is told as its address. */
+/** What no stranger may make us call, and what no client gets as a peer's address. */
 const PRIVATE_TEXTS = [
   "0.0.0.0/8",
   "10.0.0.0/8",

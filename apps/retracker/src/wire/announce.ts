@@ -26,7 +26,7 @@ export interface Announce {
   readonly numwant: number;
 }
 
-/** What is told to a client that is refused. */
+/** The answer to a client that is refused. */
 export interface Refused {
   readonly failure: string;
   /** BEP 31: minutes after which it may try again. */

@@ -75,7 +75,7 @@ const OPTIONS: Readonly<Record<OutgoingReason, (limits: RequestLimits) => Torzna
   aborted: () => ({ kind: "network" }),
 };
 
-/** Only the code is told: a message may hold what was asked for. */
+/** Only the code is shown: a message may hold the request. */
 function codeOf(message: string): string {
   return /^[A-Z0-9_]{1,40}$/.test(message) ? message : "unknown error";
 }

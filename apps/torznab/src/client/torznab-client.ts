@@ -2,12 +2,12 @@
 
 import type { LookupFunction } from "node:net";
 import { DOWNLOAD_BYTES_MAX } from "../limits.ts";
+import { redact } from "../redact.ts";
 import type { XmlAnswer } from "../xml/read-answer.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { Feed } from "../xml/read-feed.ts";
 import type { XmlReader } from "../xml/reader.ts";
 import { XmlRefused } from "../xml/refused.ts";
-import { redact } from "./redact.ts";
 import { type RequestLimits, type Response, request } from "./request.ts";
 import { type Answered, faultOfCode, faultOfStatus, TorznabFault } from "./torznab-fault.ts";
 
@@ -27,7 +27,7 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Less than the usual time, when somebody waits. */
+  /** Less than the usual time, when a user waits. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -145,7 +145,7 @@ function addressOf({ url, apiKey }: Endpoint, params: URLSearchParams): string {
 function clean(error: unknown, { apiKey }: Endpoint): unknown {
   if (!(error instanceof TorznabFault)) return error;
   error.message = redact(error.message, [apiKey]);
-  // The message stands at the head of the stack as well.
+  // The message is also at the head of the stack.
   error.stack = redact(error.stack ?? "", [apiKey]);
   return error;
 }

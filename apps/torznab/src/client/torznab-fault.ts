@@ -3,7 +3,7 @@
  * the additions that are in use:
  *
  *   100–107        its key is refused: it is left alone until the key changes
- *   200–203        our request or its caps are wrong: caps are fetched anew, no penalty
+ *   200–203        our request or its caps are wrong: caps are fetched again, no penalty
  *   300            the item is gone
  *   429 500 501 910, HTTP 429 and 503, or a text that says so    it asks for time
  *   all others, other HTTP errors, network errors                 one step up the ladder

@@ -1,4 +1,4 @@
-/** The JSON API: indexers, searches, and what goes on. */
+/** The JSON API: indexers, searches, and the current activity. */
 import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
 import { HISTORY_PAGE_MAX } from "../limits.ts";
@@ -108,7 +108,7 @@ function indexerVerbs(app: HttpApp, service: TorznabService): void {
 /** The next start would bring back what the file says. */
 function refuseOfSettings({ id, source }: IndexerRecord): void {
   if (source !== "settings") return;
-  const message = `${id} stands in the settings file; change it there`;
+  const message = `${id} is defined in the settings file; change it there`;
   throw new SluiceError("CONFLICT", message, { field: "id", value: id });
 }
 

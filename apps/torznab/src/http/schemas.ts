@@ -1,4 +1,4 @@
-/** What the JSON API takes and answers, for `/openapi.json` and whoever reads it. */
+/** What the JSON API takes and answers, for `/openapi.json` and its readers. */
 import { shapes } from "sluice/http";
 import {
   CATEGORIES_MAX,
@@ -148,7 +148,7 @@ const RELEASE = object(
 const STATUS_OF_SEARCH = {
   id: TEXT,
   done: FLAG,
-  failure: { ...TEXT, description: "Absent when somebody answered." },
+  failure: { ...TEXT, description: "Absent when an indexer answered." },
   query: { type: "object", description: "The search as it was understood." },
   priority: PRIORITY,
   createdAt: TIME,

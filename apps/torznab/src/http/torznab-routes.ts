@@ -91,7 +91,7 @@ async function answer(
   return renderPage(search, query, { title: TITLE, request, now: service.parts.clock.now() });
 }
 
-/** Answers when the search is done, or when nobody waits for it any more. */
+/** Answers when the search is done, or when the caller has left. */
 async function ended(service: TorznabService, search: Search, reply: FastifyReply): Promise<void> {
   const gone = Promise.withResolvers<void>();
   reply.raw.once("close", gone.resolve);

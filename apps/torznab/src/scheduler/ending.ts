@@ -1,4 +1,4 @@
-/** From the end of a task's job to the outcome that its submitter is told. */
+/** From the end of a task's job to the outcome for its submitter. */
 import { JobFailed, SluiceError } from "sluice";
 import { Fault } from "./fault.ts";
 import type { Kept } from "./kept.ts";

@@ -1,6 +1,6 @@
 /**
- * What went wrong with an indexer, and what that means for its limits. A fault is thrown by whoever
- * talks to the indexer; the scheduler reads from it the task's status and the penalty.
+ * What went wrong with an indexer, and what that means for its limits. The code that
+ * talks to the indexer throws it; the scheduler reads from it the task's status and the penalty.
  *
  *   limit    the indexer asked for time: cooldown of what it asked for, and the ladder
  *   ladder   it is in trouble: one step up the ladder

@@ -7,7 +7,7 @@ export interface Kept<Result> extends Answer<Result> {
 
 /**
  * What of an answer is kept with its job: as many of the first results as fit. The submitter of now
- * gets all of them; only whoever comes back after a crash sees the cut, and is told of it.
+ * gets all of them; only a reader after a crash sees the cut, and the answer says so.
  */
 export function keptOf<Result>(answer: Answer<Result>): Kept<Result> {
   let results = answer.results;

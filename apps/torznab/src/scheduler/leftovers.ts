@@ -19,8 +19,8 @@ export async function jobsOf(sluice: Sluice, group: Group): Promise<Map<number, 
 }
 
 /**
- * Cancels the tasks of all submits but these: whoever waited for them is gone, and a request that
- * nobody waits for is not sent.
+ * Cancels the tasks of all submits but these: their callers are gone, and a request without a
+ * caller is not sent.
  */
 export async function cancelOthers<Params>(
   sluice: Sluice,

@@ -45,7 +45,7 @@ export interface SchedulerOptions<Params, Result> {
   readonly workers?: number | undefined;
   /** Asks an indexer, when a submit brings no function of its own. */
   readonly exec?: Exec<Params, Result> | undefined;
-  /** Durable submits of an earlier process, by job id, as they were: they go on. */
+  /** Durable submits of an earlier process, by job id, as they were: they continue. */
   readonly resume?: ReadonlyMap<string, SubmitOptions<Params, Result>> | undefined;
   /** Hears what callbacks throw. Default: printed. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -92,7 +92,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     return scheduler;
   }
 
-  /** Answers at once; everything else is told by the callbacks. */
+  /** Answers at once; everything else is reported by the callbacks. */
   submit(options: SubmitOptions<Params, Result>): string {
     if (this.#isStopped) throw new SluiceError("CLOSED", "the search scheduler is stopped");
     const id = randomUUID();
@@ -122,7 +122,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
 
   /**
    * Queued tasks end as stopped, running ones may end until the timeout and are aborted then.
-   * Durable submits are left where they are and hear nothing: they go on with the next process.
+   * Durable submits are left where they are and get no callback: they continue in the next process.
    */
   async stop({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
     if (this.#isStopped) return;
@@ -225,7 +225,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       (result) => this.#end(task, finishedBy(task, result)),
       (error) => this.#end(task, endedBy(task, error)),
     );
-    // A durable task may outlive the process, so nobody waits for its end.
+    // A durable task may outlive the process, so its end is not awaited.
     if (task.submission.options.durable !== true) this.#keep(ended);
     if (task.givenUp !== undefined) this.#keep(job.cancel().then(() => {}));
   }
@@ -242,7 +242,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
   /** Throws only what ends the job: the outcome waits with the task until the job has ended. */
   async #run(job: WorkJob<Payload<Params>>, { signal }: WorkContext): Promise<unknown> {
     const task = this.#submissions.get(job.payload.submit)?.tasks[job.payload.index];
-    if (task === undefined) throw new Unrecoverable("stopped: nobody waits", { blame: false });
+    if (task === undefined) throw new Unrecoverable("stopped: no caller waits", { blame: false });
     if (task.state === "over" || task.givenUp !== undefined) return undefined;
     task.state = "running";
     const { options, id } = task.submission;

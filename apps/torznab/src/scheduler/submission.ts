@@ -2,7 +2,7 @@
  * One submit and its tasks, one per indexer, until the last callback has settled.
  *
  * A task is `gathered` until its batch leaves, `queued` while its job waits, `running` while a
- * worker has it, and `over` from the moment its outcome is known; the outcome is told once.
+ * worker has it, and `over` from the moment its outcome is known; the outcome is reported once.
  */
 import type { Job } from "sluice";
 import type { Budget, IndexerLimits } from "./limits-of.ts";
@@ -51,7 +51,7 @@ export interface SubmitOptions<Params, Result> {
   readonly budget?: Budget | undefined;
   /** Wall time after which what has not started is given up. */
   readonly deadline?: number | undefined;
-  /** Its tasks outlive this process: whoever opens the next one is asked to go on with them. */
+  /** Its tasks outlive this process: the next one is asked to continue them. */
   readonly durable?: boolean | undefined;
   readonly onComplete?: ((completion: Completion<Result>) => unknown) | undefined;
   readonly onJobDone?: ((jobId: string) => unknown) | undefined;

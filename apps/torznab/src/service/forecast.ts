@@ -74,7 +74,7 @@ async function dryRun(
   const at = nextAt(gate, PRIORITIES.indexOf(priority), now);
   if (at <= now) return { indexer, goes: "now", at: now };
   const reason = reasonOf(gate, at);
-  // How long it is busy nobody knows, so that nobody is skipped for it.
+  // How long it is busy is unknown, so that it is not skipped for that.
   if (gate.inFlight > 0) return { indexer, goes: "later", at, reason };
   const mostMs = Math.min(
     maxWaitOf(priority, maxWaitMs) ?? Infinity,

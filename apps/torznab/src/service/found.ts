@@ -1,5 +1,5 @@
 /** A release as the service keeps and shows it: no secret is in it. */
-import { redactFound } from "../client/redact.ts";
+import { redactFound } from "../redact.ts";
 import type { Release } from "../xml/read-feed.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
 

@@ -1,9 +1,9 @@
 /** Asks one indexer one thing, notes what came of it, and does what the answer calls for. */
 import type { Clock } from "sluice";
 import { pruneQuery, type SearchQuery } from "../client/query.ts";
-import { redact } from "../client/redact.ts";
 import type { Downloaded, TorznabClient } from "../client/torznab-client.ts";
 import { TorznabFault } from "../client/torznab-fault.ts";
+import { redact } from "../redact.ts";
 import { Fault } from "../scheduler/fault.ts";
 import type { Status } from "../scheduler/outcome.ts";
 import type { Caps } from "../xml/read-caps.ts";

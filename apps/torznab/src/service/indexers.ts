@@ -17,7 +17,7 @@ export interface IndexerRecord {
   readonly limits: IndexerLimits;
   /** Where it was described: what the file says is not changed by the API. */
   readonly source: "api" | "settings";
-  /** Its key was refused: left alone until the key changes or somebody resets it. */
+  /** Its key was refused: left alone until the key changes or it is reset by hand. */
   readonly refusedBecause?: string;
   readonly caps?: Caps;
   readonly capsAt?: number;
@@ -60,7 +60,7 @@ export class Indexers {
     if (!enabled) return "the indexer is paused";
     if (refusedBecause !== undefined) return `the indexer refused its key (${refusedBecause})`;
     if (this.#cipher.unseal(`key:${id}`, sealedKey) !== undefined) return undefined;
-    return "its key cannot be read, for the key file has changed; set the key anew";
+    return "its key cannot be read because the key file has changed; set the key again";
   }
 
   endpoint({ id, url, sealedKey }: IndexerRecord): Endpoint {
@@ -93,7 +93,7 @@ export class Indexers {
       const before = this.#records.get(input.id);
       const record = this.#recordOf(input, "settings");
       const isSame = before !== undefined && this.#isSame(before, input);
-      // Whoever was paused by hand stays so, unless the file has its own word on it.
+      // An indexer paused by hand stays paused, unless the file says otherwise.
       const enabled = input.enabled ?? before?.enabled ?? true;
       if (isSame) await this.#put({ ...before, ...record, enabled });
       else await this.#put({ ...record, enabled });

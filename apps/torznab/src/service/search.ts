@@ -39,7 +39,7 @@ export interface SearchFacts {
   readonly durable: boolean;
 }
 
-/** When nobody said how long it takes. */
+/** When no duration is known. */
 export const RETRY_MS = 15_000;
 
 export class Search {
@@ -141,7 +141,7 @@ export class Search {
     });
   }
 
-  /** Undefined when somebody answered, were it with nothing. */
+  /** Undefined when an indexer answered, even without results. */
   failure(): Failure | undefined {
     const reports = this.reports;
     if (reports.some(({ status }) => status === "ok" || status === "empty")) return undefined;

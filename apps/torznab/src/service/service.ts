@@ -3,7 +3,7 @@
  * when they are asked the scheduler decides.
  *
  * A search goes to every indexer that may be asked, has no fresh answer in the cache and can do
- * this kind of search. Whoever asks the same while it runs joins it. Where an indexer's caps are
+ * this kind of search. A request for the same while it runs joins it. Where an indexer's caps are
  * unknown, they are asked for first, as a request like any other.
  */
 import { SluiceError } from "sluice";
@@ -72,7 +72,7 @@ export class TorznabService {
     return service;
   }
 
-  /** Answers at once; the search says when it is done. Whoever keeps it must `release` it. */
+  /** Answers at once; the search says when it is done. A caller that keeps it must `release` it. */
   search(request: SearchRequest): Search {
     const { clock, settings } = this.parts;
     const { query: asked, durable = false } = request;
@@ -86,7 +86,7 @@ export class TorznabService {
     const { maxWaitMs, deadlineMs } = request;
     const key = normalise({ query, priority, indexers, maxWaitMs, deadlineMs });
     const joined = this.#inFlight.get(key);
-    // Whoever was promised that it goes on after a crash cannot do with one that does not.
+    // A caller that asked for a durable search must not join one that is not.
     if (joined !== undefined && (joined.facts.durable || !durable)) {
       joined.watchers++;
       return joined;
@@ -109,7 +109,7 @@ export class TorznabService {
     return search;
   }
 
-  /** The same, and what it needs to go on after a crash is written when it resolves. */
+  /** The same, and what it needs to continue after a crash is written when it resolves. */
   async searchDurably(request: Omit<SearchRequest, "durable">): Promise<Search> {
     const search = this.search({ ...request, durable: true });
     await Promise.all([this.#store.put(search), this.#scheduler.queued()]);
@@ -149,7 +149,7 @@ export class TorznabService {
     });
   }
 
-  /** What stands behind a sealed link of one of our feeds. */
+  /** The target of a sealed link of one of our feeds. */
   async download(id: string, token: string, signal?: AbortSignal): Promise<Downloaded> {
     const record = this.parts.indexers.get(id);
     const link = this.parts.cipher.unseal(`link:${id}`, token);
@@ -253,14 +253,14 @@ export class TorznabService {
 
   #keep(search: Search): void {
     for (const dropped of this.#searches.keep(search)) {
-      // A store that cannot be written says so to whoever waits for it; here nobody does.
+      // A store that cannot be written rejects for callers that wait; here there is none.
       this.#store.drop(dropped).catch(() => {});
     }
   }
 
   #submitOf(search: Search, maxWaitMs?: number): Submit {
     const { query, priority, deadline, createdAt, durable } = search.facts;
-    // Whoever cannot be asked before the deadline is told so at once, instead of at the deadline.
+    // An indexer that cannot be asked before the deadline is reported at once.
     const maxWait = Math.min(maxWaitOf(priority, maxWaitMs) ?? Infinity, deadline - createdAt);
     return {
       indexers: [],
@@ -295,7 +295,7 @@ export class TorznabService {
     return Math.max(0, (opensAtByTier[tier] ?? 0) - this.parts.clock.now());
   }
 
-  /** Somebody else is asking the same of this indexer: what they hear is our answer too. */
+  /** Another search asks the same of this indexer: its answer is ours too. */
   async #follow(search: Search, completion: Completion<unknown>): Promise<void> {
     const { id } = completion.indexer;
     const key = taskKey(id, search.facts.query);

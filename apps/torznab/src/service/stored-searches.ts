@@ -1,4 +1,4 @@
-/** What must be known of a durable search for it to go on in the next process. */
+/** What must be known of a durable search for it to continue in the next process. */
 import type { Sluice, Store } from "sluice";
 import { Search, type SearchFacts } from "./search.ts";
 

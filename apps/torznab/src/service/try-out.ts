@@ -1,5 +1,5 @@
 import { SluiceError } from "sluice";
-import { redact } from "../client/redact.ts";
+import { redact } from "../redact.ts";
 import type { Mode } from "../xml/read-caps.ts";
 import type { TorznabService } from "./service.ts";
 

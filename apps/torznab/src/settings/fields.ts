@@ -1,7 +1,7 @@
 /** Reads what people wrote; each refusal names the field and the value it got. */
 import { type Duration, SluiceError } from "sluice";
-import { redact } from "../client/redact.ts";
 import { WINDOWS_MAX } from "../limits.ts";
+import { redact } from "../redact.ts";
 import type { Window } from "../scheduler/limits-of.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export function invalid(field: string, wanted: string, got: unknown): SluiceErro
   return new SluiceError("INVALID", `${field} must be ${wanted}, got ${value}`, { field, value });
 }
 
-/** The value as it may stand in a log: no key, neither as itself nor inside of something else. */
+/** The value as a log may show it: without keys, also within other values. */
 function shown(field: string, value: unknown): string {
   const name = field.slice(field.lastIndexOf(".") + 1);
   if (SECRET_NAME.test(name)) return hidden(value);

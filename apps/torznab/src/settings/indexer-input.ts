@@ -76,7 +76,7 @@ function limitsOf(field: string, fields: Fields): IndexerLimits {
   };
 }
 
-/** The address as it may be kept: without the key that somebody copied along. */
+/** The address as it may be kept: without a key that was copied along. */
 function address(field: string, value: unknown): { url: string; apiKey: string } {
   const given = text(field, value, URL_MAX);
   const url = URL.canParse(given) ? new URL(given) : undefined;

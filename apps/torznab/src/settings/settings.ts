@@ -1,6 +1,6 @@
 /**
- * What the service is told. Four places, the later over the earlier: defaults, the YAML file, the
- * environment (`TORZNAB_*`), the flags of the command. None is needed to start.
+ * The settings of the service, from four places, the later over the earlier: defaults, a YAML file,
+ * the environment (`TORZNAB_*`), the flags of the command. None is needed to start.
  */
 import { RESPONSE_BYTES_MAX } from "../limits.ts";
 import { bool, durationMs, fieldsOf, invalid, positiveMs, scalar, text, whole } from "./fields.ts";
@@ -46,7 +46,7 @@ const API_KEY_MIN = 32;
 
 type Reader = (field: string, value: unknown) => Partial<Settings>;
 
-/** By name, as it stands in the file; in the environment `cacheTtl` is `TORZNAB_CACHE_TTL`. */
+/** By name, as in the file; in the environment `cacheTtl` is `TORZNAB_CACHE_TTL`. */
 const READERS: Readonly<Record<string, Reader>> = {
   dir: (field, value) => ({ dir: text(field, value, 4_096) }),
   keyFile: (field, value) => ({ keyFile: text(field, value, 4_096) }),

@@ -113,7 +113,7 @@ const say =
 const xml = (body: string | Uint8Array, headers: Record<string, string> = {}): Fault =>
   say({ status: 200, headers: { "content-type": "text/xml", ...headers }, body });
 
-// Writes for ever, or until the other end has enough.
+// Writes without end, or until the other end closes.
 function pour(response: ServerResponse, head: string, piece: string, everyMs: number): void {
   response.writeHead(200, { "content-type": "text/xml" });
   response.write(head);

@@ -73,7 +73,7 @@ function apiLimitsOf(limits: ReadonlyMap<string, string>): Feed["apiLimits"] {
   return { ...(current === undefined ? {} : { current }), ...(max === undefined ? {} : { max }) };
 }
 
-/** Undefined for an item that nobody could name or fetch. */
+/** Undefined for an item without a name or a link. */
 function readItem(item: Element, base: string): Release | undefined {
   const attrs = attributesOf(item);
   const title = textOf(item, "title");

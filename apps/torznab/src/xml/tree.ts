@@ -33,7 +33,7 @@ export function parseTree(text: string): Element {
   checkDocument(text);
   let nodes: readonly Raw[];
   try {
-    // Asked to validate, it refuses what is not well-formed.
+    // With validation it refuses XML that is malformed.
     nodes = PARSER.parse(text, true) as readonly Raw[];
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : "unknown";

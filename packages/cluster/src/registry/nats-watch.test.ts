@@ -78,10 +78,10 @@ class FakeBucket {
 
 type Head = ReturnType<typeof headers>;
 
-async function until(isSo: () => boolean): Promise<void> {
+async function until(holds: () => boolean): Promise<void> {
   const endAt = performance.now() + 5000;
-  while (!isSo() && performance.now() < endAt) await new Promise((resolve) => setTimeout(resolve));
-  assert.ok(isSo());
+  while (!holds() && performance.now() < endAt) await new Promise((resolve) => setTimeout(resolve));
+  assert.ok(holds());
 }
 
 test("what a server tells that counts otherwise than the leader is not told", async () => {

@@ -235,9 +235,9 @@ async function isOpen(port: number): Promise<boolean> {
   }
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const endAt = Date.now() + READY_MS;
-  while (!(await isSo())) {
+  while (!(await holds())) {
     if (Date.now() > endAt) throw new Error(`not within ${READY_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

@@ -109,9 +109,9 @@ export class Scene implements Patience {
   }
 
   /** Waits for what must come without time passing. */
-  async until(isSo: () => boolean, otherwise: string | (() => string)): Promise<void> {
-    for (let i = 0; i < SETTLES_MAX && !isSo(); i++) await this.settle();
-    check(isSo(), typeof otherwise === "string" ? otherwise : otherwise());
+  async until(holds: () => boolean, otherwise: string | (() => string)): Promise<void> {
+    for (let i = 0; i < SETTLES_MAX && !holds(); i++) await this.settle();
+    check(holds(), typeof otherwise === "string" ? otherwise : otherwise());
   }
 
   // The calls that most cases make, on the queue "q" unless they name another

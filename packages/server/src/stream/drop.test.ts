@@ -40,8 +40,8 @@ async function scene(t: TestContext): Promise<Scene> {
 const job = (text: string) => ({ payload: new TextEncoder().encode(text) });
 
 /** Resolves when it is so, however long the event loop takes. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await turns(1);
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await turns(1);
 }
 
 interface Inbox {

@@ -1,4 +1,4 @@
-// The thread that reads documents, so that a large feed holds up nobody.
+// The thread that reads documents, so that a large feed does not block the service.
 import { parentPort } from "node:worker_threads";
 import { readAnswer } from "../read-answer.ts";
 import type { Release } from "../read-feed.ts";

@@ -15,7 +15,7 @@ export interface More {
 
 /**
  * A feed's releases come in small pieces before the rest, each when it is asked for: what has
- * arrived is unpacked in one go on the event loop of the service, which must not stand still.
+ * arrived is unpacked at once on the event loop of the service, which must not block.
  */
 export type Reply =
   | { readonly id: number; readonly releases: Release[] }

@@ -2,7 +2,7 @@
 
 const MARK = "REDACTED";
 
-/** Parameters that carry secrets, whoever wrote them. */
+/** Parameters that carry secrets, from any source. */
 const NAMED =
   /\b((?:\w+_)?(?:api_?key|pass_?key|auth_?key|rss_?key)|\w+_pass|token|secret)=([^&\s"'<>]+)/gi;
 
