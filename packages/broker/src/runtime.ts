@@ -144,8 +144,12 @@ export class Runtime {
     const recovery = new Recovery(this.log, this.engine, this.chunks, this.#told.gone);
     const { lastAt, lastStoredAt, marks } = await recovery.run(this.options.onProgress);
     this.#isRecovering = false;
-    if (lastAt > 0) this.clock.goOnFrom(lastAt, sinceStored(this.log, lastStoredAt));
     const { engine, journal, chunks, log } = this;
+    if (lastAt > 0) {
+      this.clock.goOnFrom(lastAt, sinceStored(this.log, lastStoredAt));
+      // The wall may have stepped: a lease that is over now must not end its job by the old one.
+      this.lookAtWall();
+    }
     engine.endReplay(this.now());
     for (const queue of engine.queueNames())
       this.failureScripts.watch(queue, engine.queueConfig(queue));

@@ -76,3 +76,19 @@ test("what the wall said before a restart holds after it", async () => {
   assert.equal((await take(broker)).length, 1);
   await broker.close();
 });
+
+test("a lease that a crash ends does not expire its job by the wall before the crash", async () => {
+  const clock = new WallClock();
+  clock.wallAheadMs = HOUR_MS;
+  const { broker, log } = await open(clock);
+  const id = await add(broker, job("held", { deadline: clock.wall() + 12_000 }));
+  await broker.consume("q", { worker: "own", credits: 1, inProcess: true }, () => {});
+  await clock.advance(100);
+  assert.equal((await broker.job(id)).state, "running");
+  await log.close();
+  clock.wallAheadMs = 0;
+  await clock.advance(30_000);
+  const next = await open(clock, log);
+  assert.equal((await next.broker.job(id)).state, "delayed");
+  await next.broker.close();
+});

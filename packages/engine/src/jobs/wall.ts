@@ -38,6 +38,14 @@ export function setWallAhead(core: Core, aheadMs: number): void {
   core.chores.push(walk(core, core.jobs, (row) => void retime(core, row), ROWS_PER_STEP));
 }
 
+/** When a job expires, also before the walk has moved its timers; Infinity: never. */
+export function deadlineOf(core: Core, row: number): number {
+  const extra = core.jobs.extra(row);
+  if (extra === undefined) return Number.POSITIVE_INFINITY;
+  const isOnWall = extra.wallDeadline !== Number.POSITIVE_INFINITY;
+  return isOnWall ? extra.wallDeadline - core.wall.aheadMs : extra.deadline;
+}
+
 /** Puts the timers of a job where the wall has them; true: one of them was elsewhere. */
 export function retime(core: Core, row: number): boolean {
   const { jobs } = core;

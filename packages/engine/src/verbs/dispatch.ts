@@ -2,6 +2,7 @@ import type { Core } from "../core.ts";
 import { gateCount } from "../facts/record.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { hold, leaveStrand, unlink, workChanged } from "../jobs/moves.ts";
+import { deadlineOf } from "../jobs/wall.ts";
 import type { QueueState, WorkerState } from "../queues/queue-state.ts";
 import { forgetIdle, namesOf, workerOf } from "../queues/workers.ts";
 import * as nodeFields from "../ring/node-fields.ts";
@@ -88,7 +89,7 @@ function endOver(core: Core, queue: QueueState, row: number, now: number): boole
     endPurged(core, row, now);
     return true;
   }
-  if ((jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) > now) return false;
+  if (deadlineOf(core, row) > now) return false;
   leaveStrand(core, row, now);
   endJob(core, row, "expired", now);
   return true;

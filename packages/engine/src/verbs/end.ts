@@ -7,6 +7,7 @@ import { waitTooLong } from "../gates/max-waits.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import type { Extra } from "../jobs/job-table.ts";
 import { forget, keep, leaveStrand, undelay, unhold, unkeep } from "../jobs/moves.ts";
+import { deadlineOf } from "../jobs/wall.ts";
 import { feedLadder } from "../lending/news.ts";
 import { refuseRevival } from "../queues/capacity.ts";
 import { leaveDead } from "../queues/dead-letters.ts";
@@ -165,7 +166,7 @@ export function isPurged(core: Core, row: number): boolean {
 
 /** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */
 export function endPurged(core: Core, row: number, now: number): void {
-  const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  const deadline = deadlineOf(core, row);
   const { purgeAt } = core.queueOf(row);
   takeOff(core, row, now);
   endJob(core, row, deadline <= purgeAt ? "expired" : "cancelled", now);

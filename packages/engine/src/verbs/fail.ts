@@ -21,6 +21,7 @@ import {
   unhold,
   unkeep,
 } from "../jobs/moves.ts";
+import { deadlineOf } from "../jobs/wall.ts";
 import { feedLadder, tellCooldown } from "../lending/news.ts";
 import { enterDead, isLetter, leaveDead, letterQueueConfig } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
@@ -138,7 +139,7 @@ function retryIn(
 }
 
 function isPastDeadline(core: Core, row: number, now: number): boolean {
-  return (core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY) <= now;
+  return deadlineOf(core, row) <= now;
 }
 
 function isOverDelivered(core: Core, row: number): boolean {

@@ -10,7 +10,7 @@ import {
   setLater,
   undelay,
 } from "../jobs/moves.ts";
-import { retime } from "../jobs/wall.ts";
+import { deadlineOf, retime } from "../jobs/wall.ts";
 import { hasRoom } from "../queues/capacity.ts";
 import { isLetter } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
@@ -143,7 +143,7 @@ function laterDue(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
   if (isPurged(core, row)) return endPurged(core, row, now);
   if (retime(core, row)) return;
-  const deadline = core.jobs.extra(row)?.deadline ?? Number.POSITIVE_INFINITY;
+  const deadline = deadlineOf(core, row);
   if (deadline > now && core.queueOf(row).config.promoteAfterMs === undefined) {
     // Promotion was switched off meanwhile.
     return setLater(core, row, core.queueOf(row));
