@@ -1,5 +1,5 @@
-// What the worlds of clients, partitions and networks share: time that passes for everybody in one
-// of them, and its end.
+// What the worlds of clients, partitions and networks share: how time passes in them, and how they
+// end.
 
 import type { SimClock } from "./sim-clock.ts";
 

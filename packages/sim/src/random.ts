@@ -1,4 +1,4 @@
-// The worlds' own source of chance (sfc32): the same seed gives the same world, for ever.
+// The worlds' own source of chance (sfc32): the same seed always gives the same world.
 
 export class Random {
   #a: number;

@@ -4,7 +4,7 @@
 //   slow     takes seconds, and extends its lease
 //   failing  nacks every other job, in all the ways there are
 //   hanging  answers only after its lease has run out
-//   dying    never answers; somebody may find its leases in a later life
+//   dying    never answers; a later life may use its leases
 
 import type { Consumer, Nack } from "@sluice/protocol";
 import type { Random } from "../random.ts";
@@ -21,7 +21,7 @@ export interface WorkersParts {
   readonly plan: FaultPlan;
   readonly recorder: Recorder;
   readonly clock: SimClock;
-  // Jobs that nobody works on any more.
+  // Called with a job whose worker died.
   readonly leave: (job: Delivered) => void;
 }
 
@@ -55,7 +55,7 @@ export class Workers {
   #take(job: Delivered, to: string): void {
     const { random } = this.#of;
     const worker = this.#workers.get(to);
-    // Whoever polls is done soon.
+    // A poll: its jobs are done soon.
     if (worker === undefined) return this.#in(random.between(1, 200), () => this.#ack(job, worker));
     const { kind, leaseMs } = worker;
     if (kind === "dying") return this.#die(job, worker);
@@ -83,7 +83,7 @@ export class Workers {
     worker?.consumer?.addCredits(1);
   }
 
-  // Half of the time the broker is told that the worker is gone.
+  // Half of the time another worker takes its place, and another job.
   #die(job: Delivered, worker: Worker): void {
     this.#of.leave(job);
     if (this.#of.random.chance(0.5)) this.#free(worker);

@@ -1,6 +1,6 @@
-// Follows a broker by the facts that it hands to its log: another engine that applies them stands
-// where the broker's own must stand. Each fact is judged before it is applied, the shares of lanes
-// as they are served.
+// Follows a broker by the facts that it appends to its log. A second engine applies them and must
+// reach the same state as the broker's own. Each fact is judged before it is applied; leases also
+// count for the shares of their lanes.
 
 import { readFacts } from "@sluice/broker/facts";
 import { Engine, type Fact, type JobRecord } from "@sluice/engine";
@@ -21,7 +21,7 @@ export class Follower implements Followed {
   readonly #shares = new Shares();
   // What a broker reads of its log when it opens has been judged in the life that wrote it.
   #isOpening = true;
-  // What is before the first mark of a log is told again behind it.
+  // A log begins with a mark; the facts before the first mark that is left are repeated after it.
   #hasMark = false;
 
   // The log as the broker gets it. `fail` is called with what is wrong with a fact.
@@ -129,7 +129,7 @@ export class Follower implements Followed {
         if (job.queue === queue && !isDlq(queue)) this.#weigh(job);
       }
     }
-    // What was purged does not go out any more, though the end of each is told later.
+    // Purged jobs are not dispatched any more; the fact that ends each of them follows.
     if (fact.fact === "queue-deleted" || fact.fact === "purged") {
       for (const job of [...this.waiting.values()]) if (job.queue === fact.name) this.#leave(job);
       for (const { id, queue, state } of [...this.timed.values()]) {
