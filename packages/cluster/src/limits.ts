@@ -49,9 +49,6 @@ export const NAMES_MAX = 10_000;
 /** As long as a broker holds a group for members that do not come. */
 export const GROUP_HELD_MS = 60_000;
 
-/** Events that wait for one reader; beyond it the reader is cut off. */
-export const EVENTS_WAITING_MAX = 10_000;
-
 /**
  * A call that is over its time is ended by the partitions first, whose errors say whether it was
  * sent; the router ends it this much later.

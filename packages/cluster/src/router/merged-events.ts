@@ -3,61 +3,40 @@
  * partitions there is none. What all of them tell is passed on once: of a queue by its first
  * partition, of a gate by its home, of a group by the last partition in which it ended.
  */
-import { type BrokerEvent, type EventFilter, SluiceError, toSluiceError } from "@sluice/protocol";
+import {
+  type BrokerEvent,
+  type EventFilter,
+  EventQueue,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
-import { EVENTS_WAITING_MAX } from "../limits.ts";
 import { groupOf } from "./groups.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { RecentNames } from "./recent-names.ts";
 
-type Next = IteratorResult<BrokerEvent, undefined>;
-
-export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
+export class MergedEvents extends EventQueue {
   readonly #calls: PartitionCalls;
   readonly #filter: EventFilter;
   /** By partition. */
   readonly #sources = new Map<number, AsyncIterableIterator<BrokerEvent>>();
   readonly #onOver: (events: MergedEvents) => void;
   readonly #ended = new RecentNames<true>();
-  readonly #waiting: BrokerEvent[] = [];
-  /** Those who ask for the next one, in the order in which they did. */
-  readonly #asking: PromiseWithResolvers<Next>[] = [];
   #isOver = false;
-  #error: SluiceError | undefined = undefined;
 
   constructor(calls: PartitionCalls, filter: EventFilter, onOver: (events: MergedEvents) => void) {
+    super(() => {});
     this.#calls = calls;
     this.#onOver = onOver;
     this.#filter = filter;
     for (const partition of calls.all) void this.#read(partition, this.#open(partition));
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<Next> {
-    const event = this.#waiting.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#isOver) return this.#last();
-    const asking = Promise.withResolvers<Next>();
-    this.#asking.push(asking);
-    return asking.promise;
-  }
-
-  async return(): Promise<Next> {
-    this.#waiting.length = 0;
-    this.end();
-    return { done: true, value: undefined };
-  }
-
-  /** What waits can still be read. */
-  end(error?: SluiceError): void {
+  override end(error?: SluiceError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#error = error;
     for (const source of this.#sources.values()) void source.return?.().catch(() => {});
-    for (const asking of this.#asking.splice(0)) asking.resolve(this.#last());
+    super.end(error);
     this.#onOver(this);
   }
 
@@ -74,7 +53,7 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
         if (this.#isOver) return;
         if (next.done === true) return this.end(this.#calls.isClosed ? undefined : incomplete());
         const event = await this.#judge(partition, next.value);
-        if (event !== undefined) this.#tell(event);
+        if (event !== undefined) this.push(event);
       }
     } catch (error) {
       const known = toSluiceError(error);
@@ -113,24 +92,6 @@ export class MergedEvents implements AsyncIterableIterator<BrokerEvent> {
     if (this.#ended.get(name) !== undefined) return undefined;
     this.#ended.set(name, true);
     return { ...event, members: info.members };
-  }
-
-  #tell(event: BrokerEvent): void {
-    if (this.#isOver) return;
-    const asking = this.#asking.shift();
-    if (asking !== undefined) return asking.resolve({ done: false, value: event });
-    if (this.#waiting.push(event) <= EVENTS_WAITING_MAX) return;
-    this.#waiting.length = 0;
-    const message = `more than ${EVENTS_WAITING_MAX} events were not read`;
-    this.end(new SluiceError("RATE_LIMITED", message));
-  }
-
-  /** The first to ask after the end hears why, the others only that it is over. */
-  async #last(): Promise<Next> {
-    const error = this.#error;
-    this.#error = undefined;
-    if (error !== undefined) throw error;
-    return { done: true, value: undefined };
   }
 }
 
