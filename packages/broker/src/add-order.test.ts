@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turns } from "@sluice/protocol/testing";
 import type { LocalBroker } from "./broker.ts";
 import { APPEND_BYTES_MAX, OPERATION_BYTES_MAX } from "./limits.ts";
-import { turn } from "./testing/manual-clock.ts";
 import { add, job, open, take, text } from "./testing/opened.ts";
 
 const payloads = async (broker: LocalBroker, max: number): Promise<string[]> => {
@@ -10,7 +10,7 @@ const payloads = async (broker: LocalBroker, max: number): Promise<string[]> => 
   for (let jobs = await take(broker, max); jobs.length > 0; jobs = await take(broker, max)) {
     found.push(...jobs.map(({ payload }) => text(payload).slice(0, 1)));
     await broker.ack(jobs);
-    await turn();
+    await turns(5);
   }
   return found;
 };
@@ -19,7 +19,7 @@ test("an add that waits for room is not overtaken by a later one of its lane", a
   const { broker } = await open({ capacity: { jobs: 1 }, onFull: "wait" });
   const first = await add(broker, job("a"));
   const adds = [broker.add("q", [job("b")])];
-  await turn();
+  await turns(5);
   // There is room again, and "b" has not heard of it yet.
   const cancelled = broker.cancel([first]);
   adds.push(broker.add("q", [job("c")]));
@@ -34,7 +34,7 @@ test("a small job waits behind a large one of its lane, and not behind another l
   await add(broker, job("a".repeat(60)));
   const large = broker.add("q", [job("b".repeat(60)), job("c")]);
   const small = broker.add("q", [job("d")]);
-  await turn();
+  await turns(5);
   const other = await broker.add("q", [job("e", { fairnessKey: "other" })]);
   assert.ok(other[0]!.ok !== undefined);
   const order = (await payloads(broker, 1)).filter((payload) => payload !== "e");
@@ -47,7 +47,7 @@ test("a job for later does not wait behind one that waits for room", async () =>
   const { broker } = await open({ capacity: { jobs: 1 }, onFull: "wait" });
   await add(broker, job("a"));
   const waiting = broker.add("q", [job("b")]);
-  await turn();
+  await turns(5);
   const [later] = await broker.add("q", [job("c", { delayMs: 1000 })]);
   assert.ok(later!.ok !== undefined);
   await payloads(broker, 1);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Log, MemoryLog } from "@sluice/log";
 import { type BrokerEvent, type ErrorDetails, type NewJob, SluiceError } from "@sluice/protocol";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
-import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, bytes, job, open } from "./testing/opened.ts";
 
 /** A log whose appends wait until they are let go, or fail. */
@@ -42,7 +42,7 @@ test("nothing is answered or delivered before it is durable", async () => {
   const happened: string[] = [];
   const adding = add(broker, job("x")).then(() => happened.push("added"));
   const taking = broker.lease("q", { max: 1, waitMs: 5000 }).then(() => happened.push("taken"));
-  await turn();
+  await turns(5);
   assert.deepEqual(happened, []);
   log.letGo();
   await Promise.all([adding, taking]);
@@ -55,10 +55,10 @@ test("calls that come while the log syncs share the next sync", async () => {
   const { broker } = await open({}, { log });
   log.hold();
   const first = add(broker, job("first"));
-  await turn();
+  await turns(5);
   const before = log.appends;
   const rest = Array.from({ length: 50 }, (_, i) => add(broker, job(`${i}`)));
-  await turn();
+  await turns(5);
   log.letGo();
   await Promise.all([first, ...rest]);
   assert.equal(log.appends - before, 1);
@@ -74,7 +74,7 @@ test("a log that fails is final: no call is answered any more, and an event says
   log.hold();
   const adding = broker.add("q", [job("lost")]);
   const ending = broker.ended(id);
-  await turn();
+  await turns(5);
   log.fail();
   await assert.rejects(adding, { code: "LOG_FAILED" });
   await assert.rejects(ending, { code: "LOG_FAILED" });
@@ -94,7 +94,7 @@ test("callers do not learn where the log is; the operator does", async () => {
   const events = broker.events({ events: ["failed"] });
   log.hold();
   const calls = [broker.add("q", [job("lost")]), broker.ended(id)];
-  await turn();
+  await turns(5);
   log.fail("writing the log failed in /secret/place: ENOSPC", { path: "/secret", code: "ENOSPC" });
   const told = await Promise.all(
     calls.map((call: Promise<unknown>) => call.then(answered, textOf)),
@@ -124,7 +124,7 @@ test("a consumer of a failed broker is over", async () => {
   const consumer = await broker.consume("q", { worker: "w", credits: 1 }, () => {});
   log.hold();
   void broker.add("q", [job("x")]).catch(() => {});
-  await turn();
+  await turns(5);
   log.fail();
   await consumer.over;
 });
@@ -134,12 +134,12 @@ test("whoever adds faster than the log can follow waits for it", async () => {
   const { broker } = await open({}, { log, unsyncedBytesMax: 1000 });
   log.hold();
   const first = broker.add("q", [job("x".repeat(2000))]);
-  await turn();
+  await turns(5);
   let isAnswered = false;
   const second = broker.add("q", [job("y")]).then(() => {
     isAnswered = true;
   });
-  await turn();
+  await turns(5);
   assert.equal((await broker.queue("q")).stats.waiting, 1, "it is not even taken in");
   log.letGo();
   await Promise.all([first, second]);
@@ -166,7 +166,7 @@ test("a reader of events that falls far behind is cut off, and others are not", 
 });
 
 test("after a restart time goes on from the last fact when the clock is behind it", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock });
   await broker.setQueue("q", { lease: 1000 });
@@ -174,7 +174,7 @@ test("after a restart time goes on from the last fact when the clock is behind i
   await clock.advance(60_000);
   await broker.setGate("g", { rate: 1, burst: 10 });
   await broker.close();
-  const behind = new ManualClock();
+  const behind = turningClock(5);
   const again = await openBroker({ log: new MemoryLog({ after: log }), clock: behind });
   const [leased] = await again.lease("q", { max: 1 });
   assert.ok(leased!.expiresAt > clock.now(), "a lease of a second ends after the last fact");
@@ -253,15 +253,15 @@ test("a lease granted while the log syncs an earlier one waits for its own sync"
   });
   log.hold();
   void broker.add("q", [job("first")]);
-  await turn();
+  await turns(5);
   void broker.add("q", [job("second")]);
-  await turn();
+  await turns(5);
   log.letGo();
   log.hold();
-  await turn();
+  await turns(5);
   assert.deepEqual(delivered, ["first"]);
   log.letGo();
-  await turn();
+  await turns(5);
   assert.deepEqual(delivered, ["first", "second"]);
   await broker.close();
 });
@@ -272,7 +272,7 @@ test("a poll whose job is cancelled on its way is answered with nothing", async 
   const id = await add(broker, job("x"));
   log.hold();
   const polling = broker.lease("q", { max: 1 });
-  await turn();
+  await turns(5);
   const cancelling = broker.cancel([id]);
   log.letGo();
   assert.deepEqual(await polling, []);

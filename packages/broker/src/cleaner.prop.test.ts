@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog, type Position } from "@sluice/log";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import fc from "fast-check";
 import { type LocalBroker, openBroker } from "./broker.ts";
-import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { idOfAdded, job } from "./testing/opened.ts";
 
 const SEGMENT_BYTES = 512 * 1024;
@@ -30,7 +30,7 @@ interface Watched {
 /** The log is opened with spans far too large: the broker itself sees to their size. */
 async function openWatched(segmentBytes = SEGMENT_BYTES): Promise<Watched> {
   const log = new WatchedLog({ segmentBytes: 8 * segmentBytes });
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const broker = await openBroker({ log, clock, segmentBytes });
   let worstBytes = 0;
   log.onAppend = () => {
@@ -124,7 +124,7 @@ test("beside one job nearly as large as a segment the cleaner comes to rest", as
   const segmentBytes = 16 * 1024;
   for (let sizeBytes = 6_000; sizeBytes <= 16_000; sizeBytes += 500) {
     const log = new WatchedLog({ segmentBytes: 8 * segmentBytes });
-    const broker = await openBroker({ log, clock: new ManualClock(), segmentBytes });
+    const broker = await openBroker({ log, clock: turningClock(5), segmentBytes });
     await broker.setQueue("standing", { paused: true });
     await broker.setQueue("churn", { results: { jobs: 0 } });
     await broker.add("standing", [job("x".repeat(sizeBytes))]);
@@ -139,6 +139,6 @@ test("beside one job nearly as large as a segment the cleaner comes to rest", as
 });
 
 /** The cleaner works between turns. */
-async function idle(turns: number): Promise<void> {
-  for (let i = 0; i < turns; i++) await turn();
+async function idle(times: number): Promise<void> {
+  await turns(5 * times);
 }

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { FileLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "./broker.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { idOfAdded, job, take, text } from "./testing/opened.ts";
 
 const SEGMENT_BYTES = 64 * 1024;
@@ -14,7 +14,7 @@ const PAYLOAD = "x".repeat(500);
 /** Opens and closes brokers on one directory, with segments so small that all are cleaned. */
 async function onDisk(run: (reopen: () => Promise<LocalBroker>) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "sluice-"));
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   let broker: LocalBroker | undefined;
   const reopen = async (): Promise<LocalBroker> => {
     await broker?.close();

@@ -7,9 +7,9 @@ import {
   type Opened,
   type Register,
 } from "@sluice/protocol/conformance";
+import { settlingClock } from "@sluice/protocol/testing";
 import { openBroker } from "./index.ts";
 import type { OpenOptions } from "./options.ts";
-import { SuiteClock } from "./testing/suite-clock.ts";
 
 const CASE_MS_MAX = 20_000;
 /** Turns of the event loop after which all that needs no time has come through. */
@@ -24,7 +24,7 @@ function opener(options: Partial<OpenOptions>): () => Promise<Opened> {
   const { segmentBytes } = options;
   const segments = segmentBytes === undefined ? {} : { segmentBytes };
   return async () => {
-    const clock = new SuiteClock(settle);
+    const clock = settlingClock(settle);
     let log = new MemoryLog(segments);
     let broker = await openBroker({ ...options, log, clock });
     return {

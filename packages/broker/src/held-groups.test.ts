@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
 import { GROUP_HELD_MS } from "./limits.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { job, open, take } from "./testing/opened.ts";
 
 test("a group whose holder is gone is released after a minute without another call", async () => {
@@ -24,7 +24,7 @@ test("a group whose holder is gone is released after a minute without another ca
 });
 
 test("a holder that is gone with a crash counts from the restart", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const log = new MemoryLog();
   const first = await openBroker({ log, clock });
   await first.setQueue("q", {});

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { add, job } from "./testing/opened.ts";
 
 /** A log that can stand still. */
@@ -25,7 +25,7 @@ class StuckLog extends MemoryLog {
 }
 
 test("what a gate lets through while the log stands still does not go out at once", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const log = new StuckLog();
   const broker = await openBroker({ log, clock });
   await broker.setQueue("q", {});

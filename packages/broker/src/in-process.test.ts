@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
-import type { LeasedJob } from "@sluice/protocol";
+import type { FakeClock, LeasedJob } from "@sluice/protocol";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "./broker.ts";
-import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, job } from "./testing/opened.ts";
 
 /** A broker whose process can end without a word. */
-async function open(): Promise<{ clock: ManualClock; first: LocalBroker; crash: Crash }> {
-  const clock = new ManualClock();
+async function open(): Promise<{ clock: FakeClock; first: LocalBroker; crash: Crash }> {
+  const clock = turningClock(5);
   let log = new MemoryLog();
   const first = await openBroker({ log, clock });
   await first.setQueue("q", { lease: 60_000, retry: { attempts: 3, min: 1000, jitter: 0 } });
@@ -34,7 +34,7 @@ test("after a crash the jobs of its own workers are back at once, less an attemp
   const id = await add(first, job("a"));
   const held = await hold(first, "own", true);
   const second = await crash();
-  await turn();
+  await turns(5);
   const info = await second.job(id);
   assert.deepEqual([info.state, info.attempt], ["delayed", 1]);
   const [late] = await second.ack([held]);
@@ -50,7 +50,7 @@ test("after a crash a worker elsewhere and a poll keep their leases", async () =
   const remote = await hold(first, "elsewhere", false);
   const [polled] = await first.lease("q", { max: 1 });
   const second = await crash();
-  await turn();
+  await turns(5);
   assert.equal((await second.lease("q", { max: 2 })).length, 0);
   const outcomes = await second.ack([remote, polled!]);
   assert.deepEqual(outcomes, [{ ok: true }, { ok: true }]);
@@ -58,7 +58,7 @@ test("after a crash a worker elsewhere and a poll keep their leases", async () =
 });
 
 test("a cleaned log still tells whose a lease is", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const options = { clock, segmentBytes: 16 * 1024 };
   const log = new MemoryLog();
   const first = await openBroker({ log, ...options });
@@ -78,7 +78,7 @@ test("a cleaned log still tells whose a lease is", async () => {
   assert.ok(log.spans()[0]!.first > begin!.first, "the log was never cleaned");
   await log.close();
   const second = await openBroker({ log: new MemoryLog({ after: log }), ...options });
-  await turn();
+  await turns(5);
   assert.equal((await second.job(id)).attempt, 1);
   await second.close();
 });

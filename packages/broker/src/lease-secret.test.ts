@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import type { FakeClock } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { encodeFact } from "./codec/facts.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { job, take } from "./testing/opened.ts";
 
 const SECRET = Uint8Array.from({ length: 16 }, (_, i) => 200 + i);
 
 /** A log with one job that is leased for a second, closed, and the token of its lease. */
-async function leasedIn(clock: ManualClock) {
+async function leasedIn(clock: FakeClock) {
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock, leaseSecret: SECRET });
   const retry = { min: 0, max: 0, jitter: 0 };
@@ -22,7 +23,7 @@ async function leasedIn(clock: ManualClock) {
 }
 
 test("a log keeps its secret, whatever the next process would have taken", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const { log, token } = await leasedIn(clock);
   const leaseSecret = new Uint8Array(16);
   const broker = await openBroker({ log: new MemoryLog({ after: log }), clock, leaseSecret });
@@ -31,7 +32,7 @@ test("a log keeps its secret, whatever the next process would have taken", async
 });
 
 test("a log without a secret gets one, and leases of before run out", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const { log, token } = await leasedIn(clock);
   const old = await withoutSecret(log, clock.now());
   let broker = await openBroker({ log: old, clock });

@@ -5,9 +5,9 @@ import { setImmediate } from "node:timers/promises";
 import { connectNats, NatsLog } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
 import { brokerConformance, type HowItEnds, type Opened } from "@sluice/protocol/conformance";
+import { settlingClock } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "./index.ts";
 import type { OpenOptions } from "./options.ts";
-import { SuiteClock } from "./testing/suite-clock.ts";
 
 const CASE_MS_MAX = 60_000;
 const TURNS = 6;
@@ -41,7 +41,7 @@ function opener(options: Partial<OpenOptions>): () => Promise<Opened> {
   return async () => {
     const stream = `broker-${++streams}`;
     let broker: LocalBroker | undefined;
-    const clock = new SuiteClock(() => settle(broker));
+    const clock = settlingClock(() => settle(broker));
     const open = async (): Promise<LocalBroker> => {
       const log = await NatsLog.open({ connection, stream, ...segments });
       return openBroker({ ...options, log, clock });

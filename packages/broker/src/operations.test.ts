@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ADD_STEPS_MAX } from "@sluice/engine";
 import { MemoryLog } from "@sluice/log";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
-import { ManualClock, turn } from "./testing/manual-clock.ts";
 import { add, job, open, take } from "./testing/opened.ts";
 
 const SEGMENT_BYTES = 4096;
 const TEN_MINUTES_MS = 600_000;
 
 test("an answer is known after its place in the log was forgotten", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const log = new MemoryLog({ segmentBytes: SEGMENT_BYTES / 4 });
   const options = { clock, segmentBytes: SEGMENT_BYTES };
   const first = await openBroker({ log, ...options });
@@ -23,7 +23,7 @@ test("an answer is known after its place in the log was forgotten", async () => 
     const [taken] = await take(first);
     await first.ack([{ lease: taken!.lease }]);
     // The cleaner works between turns.
-    await turn();
+    await turns(5);
   }
   const [now] = [...log.spans()];
   assert.ok(now!.first > begin!.end, "the log was trimmed");
@@ -80,7 +80,7 @@ test("an add with a name that found no room is answered though nothing else happ
     code = outcome?.error?.code;
   });
   await clock.advance(500);
-  await turn();
+  await turns(5);
   assert.equal(code, "QUEUE_FULL");
   await broker.close();
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "./broker.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { add, job, take } from "./testing/opened.ts";
 
 const MINUTES_MS = 7 * 60_000;
@@ -13,13 +13,12 @@ class Owners {
   storedAt = 500_000_000;
   #log: MemoryLog | undefined;
   #broker: LocalBroker | undefined;
-  clock = new ManualClock();
+  clock = turningClock(5);
 
   /** The next owner, whose clock is so far ahead of that of the last one. */
   async next(aheadMs: number): Promise<LocalBroker> {
     await this.#broker?.close();
-    const clock = new ManualClock();
-    await clock.advance(this.clock.now() - clock.now() + aheadMs);
+    const clock = turningClock(5, { now: this.clock.now() + aheadMs });
     this.clock = clock;
     const after = this.#log;
     const now = (): number => this.storedAt;

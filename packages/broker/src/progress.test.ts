@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine, type Fact } from "@sluice/engine";
-import { letterQueueConfig, SluiceError } from "@sluice/protocol";
+import { type FakeClock, letterQueueConfig, SluiceError } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { PROGRESS_BYTES_MAX } from "./limits.ts";
 import { ProgressReports } from "./progress.ts";
 import { plainJson } from "./refuse.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 
 /** Two jobs that are leased, and the reports that were written. */
-function opened(): { reports: ProgressReports; clock: ManualClock; engine: Engine; told: Fact[] } {
+function opened(): { reports: ProgressReports; clock: FakeClock; engine: Engine; told: Fact[] } {
   const told: Fact[] = [];
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const engine = new Engine({ letterQueue: letterQueueConfig, facts: told });
   engine.setQueue("q", letterQueueConfig("q"), clock.now());
   engine.addAll("q", [{}, {}], clock.now());

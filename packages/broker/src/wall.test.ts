@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import { FakeClock } from "@sluice/protocol";
+import { turns } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
 import { add, job, take, text } from "./testing/opened.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** A clock on the wall that steps when it is told to. */
-class WallClock extends ManualClock {
+class WallClock extends FakeClock {
   wallAheadMs = 0;
+
+  constructor() {
+    super();
+    this.attach({ drain: () => turns(5) });
+  }
 
   wall(): number {
     return this.now() + this.wallAheadMs;

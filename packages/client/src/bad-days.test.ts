@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { type Log, MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
+import { turningClock, turns, unattached } from "@sluice/protocol/testing";
 import { FakeClock, SluiceHandles } from "./index.ts";
 import { CLOSE_TIMEOUT_MS, UNCONFIRMED_MAX } from "./limits.ts";
-import { turningClock, turns, unattached } from "./testing/turning-clock.ts";
 
 /** The target, but for the functions given. */
 function instead<T extends object>(target: T, own: Partial<T>): T {

@@ -1,5 +1,6 @@
 export {
   type Duration,
+  FakeClock,
   type GateOptions,
   type IntervalOptions,
   type JobOptions,
@@ -20,7 +21,6 @@ export {
   type UnrecoverableOptions,
 } from "./errors.ts";
 export type { SluiceEvents, WorkEvents } from "./events.ts";
-export { FakeClock } from "./fake-clock.ts";
 export type { Gate } from "./gate.ts";
 export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";

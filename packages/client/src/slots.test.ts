@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock } from "@sluice/protocol";
 import type { ElasticRule } from "./parse-work.ts";
 import { type Scaled, Slots } from "./slots.ts";
 

@@ -2,6 +2,7 @@
 import {
   allQueues,
   type Broker,
+  FakeClock,
   type GateInfo,
   type QueueInfo,
   SluiceError,
@@ -12,7 +13,6 @@ import { Activity } from "./activity.ts";
 import { Connection, type SluiceParts } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import { SLUICE_EVENTS, type SluiceEvents, type WorkEvents } from "./events.ts";
-import { FakeClock } from "./fake-clock.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";

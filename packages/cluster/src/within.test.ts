@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock, turns } from "@sluice/client/testing";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import type { Socket } from "@sluice/protocol/wire";
 import { dialWithin } from "./within.ts";
 

@@ -43,6 +43,7 @@ export {
 } from "./errors.ts";
 export * from "./event.ts";
 export { EventQueue } from "./event-queue.ts";
+export { FakeClock } from "./fake-clock.ts";
 export { type Fields, fields, knownFields } from "./fields.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";

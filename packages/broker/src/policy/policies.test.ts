@@ -2,17 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine } from "@sluice/engine";
 import { letterQueueConfig } from "@sluice/protocol";
-import { ManualClock } from "../testing/manual-clock.ts";
+import { turningClock } from "@sluice/protocol/testing";
 import { Policies } from "./policies.ts";
 
 const LUA = "function on_enqueue() end";
 
 function make(): Policies {
-  return new Policies(
-    new Engine({ letterQueue: letterQueueConfig }),
-    new ManualClock(),
-    assert.fail,
-  );
+  return new Policies(new Engine({ letterQueue: letterQueueConfig }), turningClock(5), assert.fail);
 }
 
 test("threads are started for scripts alone, and end with the broker", async () => {

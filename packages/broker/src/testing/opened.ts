@@ -1,8 +1,8 @@
 import { MemoryLog } from "@sluice/log";
-import type { Added, LeasedJob, NewJob, Outcome, QueueOptions } from "@sluice/protocol";
+import type { Added, FakeClock, LeasedJob, NewJob, Outcome, QueueOptions } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "../broker.ts";
 import type { OpenOptions } from "../options.ts";
-import { ManualClock } from "./manual-clock.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -16,7 +16,7 @@ export function job(payload: string, options: Omit<NewJob, "payload"> = {}): New
 
 export interface Opened {
   broker: LocalBroker;
-  clock: ManualClock;
+  clock: FakeClock;
 }
 
 /** A broker with the queue "q", on a memory log and a clock that moves when told. */
@@ -24,7 +24,7 @@ export async function open(
   queue: QueueOptions = {},
   options: Partial<OpenOptions> = {},
 ): Promise<Opened> {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const broker = await openBroker({ log: new MemoryLog(), clock, ...options });
   await broker.setQueue("q", queue);
   return { broker, clock };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock } from "@sluice/client/testing";
 import type { SluiceError } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { KEYS_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { ClusterKeys } from "./cluster-keys.ts";

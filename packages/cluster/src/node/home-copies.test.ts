@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
-import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { homeOfGate, homeOfStore } from "../hash.ts";
 import { COPY_AGAIN_MS } from "../limits.ts";
 import { HomeCopies } from "./home-copies.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import type { OwnerEntry } from "./entries.ts";

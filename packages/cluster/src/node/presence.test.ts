@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { Presence } from "./presence.ts";
 

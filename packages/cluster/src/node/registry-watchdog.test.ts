@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock, turns } from "@sluice/client/testing";
 import { SluiceError } from "@sluice/protocol";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { LEASE_MS } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { RegistryWatchdog } from "./registry-watchdog.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock } from "@sluice/client/testing";
+import { turningClock } from "@sluice/protocol/testing";
 import { ServedPartitions } from "../partitions/served-partitions.ts";
 import { OpenPartitions } from "./open-partitions.ts";
 

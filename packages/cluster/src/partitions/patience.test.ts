@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
-import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { PATIENCE_MS } from "../limits.ts";
 import { makeCall } from "./make-call.ts";
 import { ServedPartitions } from "./served-partitions.ts";

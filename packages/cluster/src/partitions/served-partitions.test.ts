@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
-import { turningClock } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
+import { turningClock } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
 import { makeCall } from "./make-call.ts";

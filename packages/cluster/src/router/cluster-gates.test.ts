@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock, turns } from "@sluice/client/testing";
 import { type Broker, type GateSettings, SluiceError } from "@sluice/protocol";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
 import { LOOK_MS, QUESTION_MS } from "../limits.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FakeClock } from "@sluice/client";
-import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError, type StoreEntry } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfStore } from "../hash.ts";
 import { REPEATS_MAX } from "../limits.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turns } from "@sluice/client/testing";
 import type { SluiceError } from "@sluice/protocol";
+import { turns } from "@sluice/protocol/testing";
 import { homeOfQueue } from "../hash.ts";
 import { job, keysOf, stage } from "../testing/stage.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock } from "@sluice/client/testing";
 import { type Broker, SluiceError } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfQueue } from "../hash.ts";
 import { LOOK_MS, QUESTION_MS } from "../limits.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock } from "@sluice/client/testing";
 import { type Broker, type GateSettings, SluiceError, type StoreEntry } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { homeOfGate, homeOfStore } from "../hash.ts";
 import { PENDING_TELL_MS } from "../limits.ts";

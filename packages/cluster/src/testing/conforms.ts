@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turningClock, turns } from "@sluice/client/testing";
 import type { Broker, QueueOptions } from "@sluice/protocol";
 import {
   brokerConformance,
@@ -8,6 +7,7 @@ import {
   type Opened,
   type Register,
 } from "@sluice/protocol/conformance";
+import { turningClock, turns } from "@sluice/protocol/testing";
 import { MemoryDirectory } from "../directory.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 

@@ -1,6 +1,6 @@
 import type { FakeClock } from "@sluice/client";
-import { turningClock } from "@sluice/client/testing";
 import type { JobFields, LeasedJob, NewJob } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { hashOf } from "../hash.ts";
 import { type ClusterRouter, MemoryDirectory } from "../router/index.ts";
 import { MemoryCluster } from "./memory-cluster.ts";

@@ -1,7 +1,6 @@
 import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { connectBroker } from "@sluice/client/remote";
-import { settlingClock, turns } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import {
   brokerConformance,
@@ -9,6 +8,7 @@ import {
   type Opened,
   type Register,
 } from "@sluice/protocol/conformance";
+import { settlingClock, turns } from "@sluice/protocol/testing";
 import { serve } from "../testing/stream-server.ts";
 
 /** Turns of the event loop after which all that needs no time has come through. */

@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { type FakeClock, SluiceHandles } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
-import { turningClock, turns, unattached } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
+import { turningClock, turns, unattached } from "@sluice/protocol/testing";
 import { serve } from "../testing/stream-server.ts";
 
 const TIMEOUT_MS = 1000;

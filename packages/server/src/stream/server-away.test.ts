@@ -6,9 +6,9 @@ import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { LinkFeed, SluiceHandles } from "@sluice/client";
 import { connectBroker, type LinkEvent } from "@sluice/client/remote";
-import { turningClock, turns, unattached } from "@sluice/client/testing";
 import { MemoryLog } from "@sluice/log";
 import type { SluiceError } from "@sluice/protocol";
+import { turningClock, turns, unattached } from "@sluice/protocol/testing";
 import { type Served, serve } from "../testing/stream-server.ts";
 
 const CALL_TIMEOUT_MS = 30_000;

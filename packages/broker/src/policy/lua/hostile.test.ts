@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turningClock } from "@sluice/protocol/testing";
 import type { LocalBroker } from "../../broker.ts";
-import { ManualClock } from "../../testing/manual-clock.ts";
 import { job } from "../../testing/opened.ts";
 import { addOne, nextEvent, openScript } from "../../testing/scripts.ts";
 import { REST_MS, SCRIPT_WAIT_MS } from "../limits.ts";
@@ -75,7 +75,7 @@ test("a script whose thread was ended is not asked again before it has rested", 
 });
 
 test("a job waits for its script for 250 ms by the broker's clock, then goes on", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const pool = new Pool(clock, { version: 0, bytes: () => new Uint8Array(0) });
   const told: unknown[] = [];
   const script = new Script(
@@ -100,7 +100,7 @@ test("a job waits for its script for 250 ms by the broker's clock, then goes on"
 });
 
 test("a failure too waits for its script for 250 ms at most", async () => {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const pool = new Pool(clock, { version: 0, bytes: () => new Uint8Array(0) });
   const now = (): number => clock.now();
   const script = new Script("q", `function on_failure() ${BOMB} end`, now, () => {});

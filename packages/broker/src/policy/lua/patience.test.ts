@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualClock } from "../../testing/manual-clock.ts";
+import { turningClock } from "@sluice/protocol/testing";
 import { Patience } from "./patience.ts";
 
 interface Wait {
@@ -9,7 +9,7 @@ interface Wait {
 }
 
 function patient() {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const late: string[] = [];
   const patience = new Patience<Wait>(clock, 250, (wait) => {
     wait.isOver = true;

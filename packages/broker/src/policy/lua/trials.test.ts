@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { ManualClock } from "../../testing/manual-clock.ts";
+import { turningClock } from "@sluice/protocol/testing";
 import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
 import { Script } from "./script.ts";
 import { Trials } from "./trials.ts";
@@ -10,7 +10,7 @@ const GOOD = "function on_enqueue() end";
 const BOMB = "string.find(('a'):rep(60), ('a-'):rep(60) .. 'b')";
 
 function trialsOn(t: TestContext) {
-  const clock = new ManualClock();
+  const clock = turningClock(5);
   const trials = new Trials(clock, { version: 0, bytes: () => new Uint8Array(0) });
   t.after(() => trials.close());
   const ended: string[] = [];

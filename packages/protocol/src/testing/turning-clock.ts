@@ -1,5 +1,5 @@
 /** Time for tests of what runs by turns of the event loop. */
-import type { Clock } from "@sluice/protocol";
+import type { Clock } from "../clock.ts";
 import { FakeClock } from "../fake-clock.ts";
 
 /** A clock that lets the event loop turn so often before it moves on. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockConformance } from "@sluice/protocol/conformance";
+import { clockConformance } from "./conformance/clock.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const clockAt = (now: number): FakeClock => new FakeClock({ now });

@@ -3,15 +3,10 @@
  * timer and lets everything happen at its own time, so that a year of schedule runs in a moment
  * and a job that falls due at noon runs at noon and not at the end of the day.
  */
-import type { Clock, Timer } from "@sluice/protocol";
-import {
-  type Duration,
-  invalid,
-  knownFields,
-  parseDuration,
-  TIME,
-  type Time,
-} from "@sluice/protocol";
+import type { Clock, Timer } from "./clock.ts";
+import { type Duration, parseDuration, TIME, type Time } from "./duration.ts";
+import { knownFields } from "./fields.ts";
+import { invalid } from "./kinds.ts";
 
 /** Something whose work is let run before time goes on: a Sluice. */
 export interface Drained {
