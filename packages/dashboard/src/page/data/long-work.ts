@@ -1,4 +1,6 @@
 /** Work on many things, a piece at a time, so that one sees how far it is and can stop it. */
+
+import { JOBS_AT_ONCE, REDRIVE_AT_ONCE } from "../limits.ts";
 import { at, call, get } from "./api.ts";
 
 export interface Progress {
@@ -7,9 +9,6 @@ export interface Progress {
 }
 
 export type Tell = (progress: Progress) => void;
-
-const REDRIVE_AT_ONCE = 500;
-const JOBS_AT_ONCE = 8;
 
 /** Puts dead jobs back; `total` is about how many there are. */
 export async function redrive(

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { at, call } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
+import { NARROW_CHARS } from "../limits.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
@@ -159,9 +160,6 @@ function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.El
     </Frame>
   );
 }
-
-/** On a phone a text that is longer has a line of its own. */
-const NARROW_CHARS = 24;
 
 function cellClass(cell: AppValue): string {
   return typeof cell === "string" && cell.length > NARROW_CHARS ? "wide" : numberClass(cell);

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
+import { GATES_PER_PAGE } from "../limits.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Pager, Refused, Search } from "../parts/bits.tsx";
 import { count, countdown, duration, timeOfDay } from "../words/format.ts";
@@ -12,12 +13,10 @@ import { gateLimits } from "../words/gate-limits.ts";
 import { link } from "../words/route.ts";
 import { visible } from "../words/visible.ts";
 
-const PER_PAGE = 50;
-
 export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element {
   const [search, setSearch] = useState(gate ?? "");
   const [before, setBefore] = useState<readonly string[]>([]);
-  const query = { search, sort: "waiting", limit: PER_PAGE, cursor: before.at(-1) };
+  const query = { search, sort: "waiting", limit: GATES_PER_PAGE, cursor: before.at(-1) };
   const { data, error, refresh } = useLive<GatesPage>(at(["gates"], query));
   const find = (text: string): void => {
     setSearch(text);

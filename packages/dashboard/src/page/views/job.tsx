@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { at, call } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { type Concern, ofQueue, useLive } from "../data/live.ts";
+import { BODY_BYTES_MAX, FACT_CHARS } from "../limits.ts";
 import { Action } from "../parts/action.tsx";
 import { Fact, Refused } from "../parts/bits.tsx";
 import { age, bytes, exactTime, fullTime, laneText, timeOfDay } from "../words/format.ts";
@@ -11,12 +12,6 @@ import { cut, plainBody, pretty } from "../words/preview.ts";
 import { link } from "../words/route.ts";
 import { timeline } from "../words/timeline.ts";
 import { visible } from "../words/visible.ts";
-
-/** Of what is longer, only the beginning is asked for. */
-const BODY_BYTES_MAX = 32 * 1024;
-
-/** Longer values are shown below in full. */
-const FACT_CHARS = 60;
 
 export function JobView({ id }: { id: string }): JSX.Element {
   const queue = useRef<string>(undefined);

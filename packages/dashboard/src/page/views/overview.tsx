@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { at } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { always, useLive } from "../data/live.ts";
+import { QUEUES_PER_PAGE } from "../limits.ts";
 import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { age, count, rate } from "../words/format.ts";
@@ -22,7 +23,6 @@ const SORTS = [
 
 type Sort = (typeof SORTS)[number][0];
 
-const PER_PAGE = 50;
 /** The lines change every few seconds, the figures every second. */
 const knownLines = ({ tick }: Overview): string => `&tick=${tick}`;
 
@@ -30,7 +30,7 @@ export function OverviewView(): JSX.Element {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState<Sort>("attention");
   const [before, setBefore] = useState<readonly string[]>([]);
-  const address = at(["overview"], { search, sort, limit: PER_PAGE, cursor: before.at(-1) });
+  const address = at(["overview"], { search, sort, limit: QUEUES_PER_PAGE, cursor: before.at(-1) });
   const { data, error } = useLive<Overview>(address, always, knownLines);
   const find = (text: string): void => {
     setSearch(text);

@@ -1,14 +1,12 @@
 /** Payloads as text. Whatever shows it escapes it: it is never taken for markup. */
 import type { JobJson } from "@sluice/protocol";
+import { LINE_CHARS, PRETTY_CHARS } from "../limits.ts";
 import { visible } from "./visible.ts";
 
 export type Carried = Pick<
   JobJson,
   "payload" | "payloadBase64" | "payloadStart" | "payloadStartBase64"
 >;
-
-const LINE_CHARS = 120;
-const PRETTY_CHARS = 50_000;
 
 /** In one line, cut where a table has no more room. */
 export function previewLine(carried: Carried): string {

@@ -11,15 +11,13 @@ import { at, call } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { eachJob } from "../../data/long-work.ts";
+import { ERROR_CHARS, JOBS_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
 import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
-
-const PER_PAGE = 25;
-const ERROR_CHARS = 160;
 
 export interface JobsProps {
   queue: string;
@@ -35,7 +33,7 @@ export function Jobs({ queue, stats, isDeadLetters }: JobsProps): JSX.Element {
   const [search, setSearch] = useState("");
   const [before, setBefore] = useState<readonly string[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const query = { state, search, limit: PER_PAGE, cursor: before.at(-1) };
+  const query = { state, search, limit: JOBS_PER_PAGE, cursor: before.at(-1) };
   const address = at(["queues", queue, "jobs"], query);
   const { data, error, refresh } = useLive<JobsJson>(address, ofQueue(queue));
   const turn = (cursors: readonly string[]): void => {

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
+import { LANES_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
 import { Choice, Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { count, laneAddress, laneText, percent } from "../../words/format.ts";
@@ -14,8 +15,6 @@ const SORTS = [
   ["weight", "largest weight"],
 ] as const satisfies readonly (readonly [LaneSort, string])[];
 
-const PER_PAGE = 25;
-
 export interface LanesProps {
   queue: string;
   tiers: QueueSettings["tiers"] | undefined;
@@ -26,7 +25,7 @@ export function Lanes({ queue, tiers }: LanesProps): JSX.Element {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState<LaneSort>("waiting");
   const [before, setBefore] = useState<readonly string[]>([]);
-  const query = { search, sort, limit: PER_PAGE, cursor: before.at(-1) };
+  const query = { search, sort, limit: LANES_PER_PAGE, cursor: before.at(-1) };
   const address = at(["queues", queue, "lanes"], query);
   const { data, error, refresh } = useLive<Page<LaneStats>>(address, ofQueue(queue));
   const find = (text: string): void => {

@@ -4,14 +4,13 @@ import { useState } from "preact/hooks";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
+import { HELD_SHOWN, WORKERS_SHOWN } from "../../limits.ts";
 import { Empty, Frame, Refused, Search } from "../../parts/bits.tsx";
 import { count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
 
 /** What a page shows; the search finds the others. */
-const SHOWN = 100;
-const HELD_SHOWN = 50;
 
 export function Workers({ queue }: { queue: string }): JSX.Element {
   const [search, setSearch] = useState("");
@@ -34,12 +33,12 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
       {found.length === 0 && data !== undefined && (
         <Empty>No worker is connected to this queue.</Empty>
       )}
-      {found.slice(0, SHOWN).map((worker) => (
+      {found.slice(0, WORKERS_SHOWN).map((worker) => (
         <Worker key={worker.name} queue={queue} worker={worker} />
       ))}
-      {found.length > SHOWN && (
+      {found.length > WORKERS_SHOWN && (
         <p class="muted">
-          {count(found.length - SHOWN)} more are not shown: search for a part of the name.
+          {count(found.length - WORKERS_SHOWN)} more are not shown: search for a part of the name.
         </p>
       )}
     </>
