@@ -11,8 +11,7 @@ import {
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
 import { BATCH_MAX } from "./limits.ts";
-import type { BulkItem } from "./outgoing-job.ts";
-import { prepare } from "./prepare-job.ts";
+import { type BulkItem, prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Sending } from "./trace.ts";
 

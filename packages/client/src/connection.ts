@@ -10,12 +10,11 @@ import {
   type Timer,
 } from "@sluice/protocol";
 import type { Activity } from "./activity.ts";
-import { Adds } from "./adds.ts";
 import type { Delivery } from "./delivery.ts";
+import { Adds, one } from "./gather.ts";
 import { CLOSE_ANSWER_MS, CLOSE_TIMEOUT_MS } from "./limits.ts";
-import type { LinkFeed } from "./link-feed.ts";
-import { one } from "./one.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
+import type { LinkFeed } from "./remote/link.ts";
 import type { Tracing } from "./trace.ts";
 
 /** What a Sluice is made of. */

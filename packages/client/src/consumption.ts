@@ -3,18 +3,16 @@
  * the next when it is acked, nacked, given back or lost. Heartbeats keep all of them, taken or not.
  */
 import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
+import { Grace, keepAlive, Watch } from "./closing.ts";
 import type { Connection, Holder } from "./connection.ts";
 import type { ConsumedJob, Delivery } from "./delivery.ts";
 import { type Emitter, emit } from "./emitter.ts";
 import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
-import { Grace } from "./grace.ts";
-import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
 import { openPayload } from "./payload.ts";
 import type { LocalOptions } from "./queue-options.ts";
-import { Watch } from "./watch.ts";
 
 type Events = WorkEvents<never, never>;
 

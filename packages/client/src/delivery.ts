@@ -18,9 +18,8 @@ import {
   parseDuration,
   SluiceError,
 } from "@sluice/protocol";
-import { type Failure, failureOf } from "./failure.ts";
-import { checkJson } from "./json.ts";
-import { encodeResult } from "./payload.ts";
+import { type Failure, failureOf } from "./errors.ts";
+import { checkJson, encodeResult } from "./payload.ts";
 import type { StandardSchema } from "./schema.ts";
 import type { WorkJob } from "./work-job.ts";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RetryAfter, Unrecoverable } from "./errors.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, RetryAfter, Unrecoverable } from "./errors.ts";
 import { STACK_TEXT_MAX } from "./limits.ts";
 
 test("a failure tells where its error was thrown, a request to wait does not", () => {

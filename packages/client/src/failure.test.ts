@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
-import { endError, JobFailed, RetryAfter, textOf, Unrecoverable } from "./errors.ts";
-import { failureOf, willRetry } from "./failure.ts";
+import {
+  endError,
+  failureOf,
+  JobFailed,
+  RetryAfter,
+  textOf,
+  Unrecoverable,
+  willRetry,
+} from "./errors.ts";
 import { DURATION_MS_MAX, ERROR_TEXT_MAX, REASON_TEXT_MAX } from "./limits.ts";
 
 test("an error travels as its name, message and stack", () => {

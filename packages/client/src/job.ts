@@ -8,15 +8,14 @@ import {
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
 import { endError, type FailedEnd } from "./errors.ts";
-import { decodeLeniently } from "./json.ts";
-import { one } from "./one.ts";
+import { one } from "./gather.ts";
 import {
   type CallOptions,
   type OperationOptions,
   parseCall,
   parseOperation,
 } from "./parse-call.ts";
-import { decodeResult, showPayload } from "./payload.ts";
+import { decodeLeniently, decodeResult, showPayload } from "./payload.ts";
 import type { Codec } from "./queue-options.ts";
 
 /** A job with its payload and result as values; bytes that are not JSON are shown as they are. */

@@ -21,7 +21,7 @@ import {
   type Timer,
 } from "@sluice/protocol";
 import { type Answered, Delivery, type DeliveryLeases } from "./delivery.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./errors.ts";
 import { Gather, type Waiter } from "./gather.ts";
 import type { StandardSchema } from "./schema.ts";
 

@@ -23,7 +23,6 @@ import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { Group } from "./group.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
-import type { BulkItem } from "./outgoing-job.ts";
 import { walkPages } from "./pages.ts";
 import {
   type CallOptions,
@@ -34,7 +33,7 @@ import {
   parseOperation,
 } from "./parse-call.ts";
 import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
-import { prepare } from "./prepare-job.ts";
+import { type BulkItem, prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Handler } from "./run-job.ts";
 import { Worker } from "./worker.ts";

@@ -2,8 +2,7 @@
 
 import { type Duration, knownFields, parseDuration } from "@sluice/protocol";
 import type { Delivery, WorkContext } from "./delivery.ts";
-import { textOf } from "./errors.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf, textOf } from "./errors.ts";
 import { type EncodedResult, encodeResult, openPayload } from "./payload.ts";
 import type { LocalOptions, RetryRule } from "./queue-options.ts";
 import type { Tracing } from "./trace.ts";

@@ -16,17 +16,17 @@ import { SLUICE_EVENTS, type SluiceEvents, type WorkEvents } from "./events.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
-import { LinkFeed } from "./link-feed.ts";
 import { type CallOptions, parseCall } from "./parse-call.ts";
-import { parseFilter } from "./parse-filter.ts";
 import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
 import { type QueueOptions, splitQueue } from "./queue-options.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
+import { LinkFeed } from "./remote/link.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
 import {
   type EventsNamed,
+  parseFilter,
   type SluiceEvent,
   type SluiceEventFilter,
   ValueEvents,

@@ -1,6 +1,5 @@
 import type { Broker, StoreEntry } from "@sluice/protocol";
 import { invalid } from "@sluice/protocol";
-import { checkJson } from "./json.ts";
 import { PAGE_ITEMS } from "./limits.ts";
 import { walkPages } from "./pages.ts";
 import {
@@ -10,6 +9,7 @@ import {
   parseCallWith,
   parseOperation,
 } from "./parse-call.ts";
+import { checkJson } from "./payload.ts";
 
 export interface StoreItem<Value> {
   key: string;

@@ -1,5 +1,11 @@
-import type { BrokerEvent } from "@sluice/protocol";
-import { decodeLeniently } from "./json.ts";
+import {
+  type BrokerEvent,
+  EVENT_NAMES,
+  type EventFilter,
+  invalid,
+  knownFields,
+} from "@sluice/protocol";
+import { decodeLeniently } from "./payload.ts";
 
 type Ended = Extract<BrokerEvent, { event: "ended" }>;
 
@@ -44,4 +50,26 @@ export class ValueEvents implements AsyncIterableIterator<SluiceEvent> {
 function shown(event: BrokerEvent): SluiceEvent {
   if (event.event !== "ended" || event.result === undefined) return event;
   return { ...event, result: decodeLeniently(event.result) };
+}
+
+/** What is not known would be waited for in vain. */
+export function parseFilter(value: unknown): EventFilter {
+  const { queue, events } = knownFields<EventFilter>("events", value, ["queue", "events"]);
+  if (queue !== undefined && typeof queue !== "string") {
+    throw invalid("events.queue", "the name of a queue", queue);
+  }
+  const filter: EventFilter = queue === undefined ? {} : { queue };
+  if (events !== undefined) filter.events = parseNames(events);
+  return filter;
+}
+
+function parseNames(events: unknown): (typeof EVENT_NAMES)[number][] {
+  if (!Array.isArray(events)) throw invalid("events.events", "an array", events);
+  return events.map((name, i) => parseName(`events.events[${i}]`, name));
+}
+
+function parseName(field: string, value: unknown): (typeof EVENT_NAMES)[number] {
+  const name = EVENT_NAMES.find((known) => known === value);
+  if (name === undefined) throw invalid(field, `one of ${EVENT_NAMES.join(", ")}`, value);
+  return name;
 }

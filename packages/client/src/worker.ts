@@ -13,21 +13,18 @@
  * is confirmed: the next jobs come while the log is being written.
  */
 import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
+import { Grace, keepAlive, Watch } from "./closing.ts";
 import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
-import { textOf } from "./errors.ts";
+import { plainly, textOf, willRetry } from "./errors.ts";
 import { WORK_EVENTS, type WorkEvents } from "./events.ts";
-import { plainly, willRetry } from "./failure.ts";
-import { Grace } from "./grace.ts";
-import { keepAlive } from "./keep-alive.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
 import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import { type Handler, type RunEnd, type RunOptions, runJob } from "./run-job.ts";
 import { Slots } from "./slots.ts";
-import { Watch } from "./watch.ts";
 import type { WorkJob } from "./work-job.ts";
 
 export interface WorkerOptions {

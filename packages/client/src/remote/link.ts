@@ -277,3 +277,17 @@ function welcomeOf(reader: FrameReader): Welcome | undefined {
   if (reader.kind === KIND.error) throw SluiceError.fromJSON(readError(reader));
   return reader.kind === KIND.welcome ? readWelcome(reader) : undefined;
 }
+
+/** What a connection of a cluster is about. */
+export type LinkNews = LinkEvent & { readonly partition?: number };
+
+/** Brings the news of a connection, which is made first, to the Sluice that is made of it. */
+export class LinkFeed {
+  #listener: ((news: LinkNews) => void) | undefined = undefined;
+
+  readonly tell = (news: LinkNews): void => this.#listener?.(news);
+
+  listen(listener: (news: LinkNews) => void): void {
+    this.#listener = listener;
+  }
+}

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
-import { checkJson, decodeJson, decodeLeniently, encodeJson } from "./json.ts";
 import { JSON_DEPTH_MAX } from "./limits.ts";
+import { checkJson, decodeJson, decodeLeniently, encodeJson } from "./payload.ts";
 
 const roundTrip = (value: unknown): unknown =>
   decodeJson("payload", encodeJson("payload", value), "SCHEMA");

@@ -1,11 +1,12 @@
-/**
- * The time that running handlers have to end when their holder closes. Whoever closes again with a
- * shorter time shortens it; saying nothing leaves it as it is.
- */
+/** What a worker and a consumption need to wait and to close. */
 import type { Timer } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
 import { CLOSE_ANSWER_MS, LAST_ANSWER_MS } from "./limits.ts";
 
+/**
+ * The time that running handlers have to end when their holder closes. Closing again with a shorter
+ * time shortens it; without a time it stays as it is.
+ */
 export class Grace {
   readonly #connection: Connection;
   readonly #onOver: () => void;
@@ -47,4 +48,37 @@ export class Grace {
     for (const timer of this.#timers) timer.cancel();
     this.#onOver();
   }
+}
+
+/** Waits for a condition of its owner, who says when to look again. */
+export class Watch {
+  #waiting: { holds: () => boolean; resolve: () => void }[] = [];
+
+  until(holds: () => boolean): Promise<void> {
+    if (holds()) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push({ holds, resolve });
+    });
+  }
+
+  look(): void {
+    if (this.#waiting.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ holds, resolve }) => {
+      const isOver = holds();
+      if (isOver) resolve();
+      return !isOver;
+    });
+  }
+}
+
+/** The longest time that a timer of JavaScript can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps the process running, as an open socket would, until the answer is called: a process that
+ * only waits for jobs must not end.
+ */
+export function keepAlive(): () => void {
+  const timer = setInterval(() => {}, LONGEST_MS);
+  return () => clearInterval(timer);
 }
