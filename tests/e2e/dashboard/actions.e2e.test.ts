@@ -113,7 +113,7 @@ test("chosen jobs are cancelled, and run again", async () => {
     await act(page, "Cancel", "Cancel them");
     await said(page, /2 jobs were cancelled/);
     assert.equal((await stats("q")).cancelled, 2);
-    await page.locator("fieldset").getByText("failed").click();
+    await page.locator("fieldset").getByText("cancelled").click();
     await page.getByText('"b"').waitFor();
     await page
       .getByLabel(/^choose job/)
