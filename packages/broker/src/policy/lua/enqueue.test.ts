@@ -94,7 +94,7 @@ test("a program that cannot be refuses the queue, with the line", async () => {
     const error = { code: "INVALID", message };
     await assert.rejects(broker.setQueue("q", { policy: { lua } }), error, lua);
   }
-  assert.equal((await broker.queue("q")).config.policy, undefined);
+  assert.equal((await broker.queue("q")).config.policy, null);
   const most = `function on_enqueue() end --${"x".repeat(64 * 1024 - 28)}`;
   assert.equal(most.length, 64 * 1024);
   await broker.setQueue("q", { policy: { lua: most } });
