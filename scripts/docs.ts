@@ -5,11 +5,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { apiPage } from "./docs/api-page.ts";
+import { optionsPage } from "./docs/options-page.ts";
 
 const root = dirname(import.meta.dirname);
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "docs/reference/api.md": apiPage,
+  "docs/reference/options.md": optionsPage,
 };
 
 function textAt(path: string): string | undefined {

@@ -52,7 +52,7 @@ async function nodeFiles(): Promise<readonly RanFile[]> {
     return await said<readonly RanFile[]>();
   } finally {
     child.kill();
-    await client.close({ timeoutMs: 0 });
+    await client.close({ timeout: 0 });
   }
 }
 

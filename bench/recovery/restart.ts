@@ -26,7 +26,7 @@ const { waiting, running } = await queue.stats();
 globalThis.gc?.();
 const rssBytes = process.memoryUsage.rss();
 const peakRssBytes = process.resourceUsage().maxRSS * 1024;
-await worker.close({ timeoutMs: 0 });
+await worker.close({ timeout: 0 });
 await sluice.close();
 
 const restart: Restart = { openMs, firstMs, jobs: waiting + running, rssBytes, peakRssBytes };

@@ -114,7 +114,7 @@ async function simulate(searches: number): Promise<Run> {
     await clock.advance(BETWEEN_MS);
   }
   await clock.advance("6h");
-  await scheduler.stop({ timeoutMs: 0 });
+  await scheduler.stop({ timeout: 0 });
   return run;
 }
 

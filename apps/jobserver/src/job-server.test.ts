@@ -46,7 +46,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<B
   const server = await JobServer.open(config, handlers, QUIET);
   t.after(async () => {
     release();
-    await server.close({ timeoutMs: 100 });
+    await server.close({ timeout: 100 });
     rmSync(dir, { recursive: true });
   });
   const add: Bench["add"] = (type, worker_id, more) => server.add({ type, worker_id, ...more });
@@ -251,7 +251,7 @@ test("tiers can be taken away and given back, and no job is lost over it", async
     try {
       await use(server);
     } finally {
-      await server.close({ timeoutMs: 0 });
+      await server.close({ timeout: 0 });
     }
   };
   const names = { PRIORITY_WORKER_IDS: "vip" };
@@ -293,7 +293,7 @@ test("what was queued is there after a restart", async (t) => {
   const before = await JobServer.open(config, handlers, QUIET);
   await before.add({ type: "sleep" });
   const { uid } = await before.add({ type: "note", arguments: 7 });
-  await before.close({ timeoutMs: 0 });
+  await before.close({ timeout: 0 });
   const quick: JobHandlers = { ...handlers, sleep: () => null };
   await using after = await JobServer.open(config, quick, QUIET);
   assert.deepEqual(await end(after, uid), { status: "succeeded", data: 7, error: null });

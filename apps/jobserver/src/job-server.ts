@@ -162,10 +162,10 @@ export class JobServer implements AsyncDisposable {
     return this.#queue.lanes();
   }
 
-  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
+  async close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
     this.#sizing.stop();
     await this.list.stop();
-    await this.#worker.close({ timeoutMs });
+    await this.#worker.close({ timeout });
     await this.#sluice.close();
   }
 

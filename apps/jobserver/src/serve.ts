@@ -20,7 +20,7 @@ export interface JobServerOptions {
 export interface RunningJobServer extends AsyncDisposable {
   readonly server: JobServer;
   readonly address: string;
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeout?: number }): Promise<void>;
 }
 
 export async function createJobServer(options: JobServerOptions): Promise<RunningJobServer> {
@@ -37,9 +37,9 @@ export async function createJobServer(options: JobServerOptions): Promise<Runnin
     await server.close();
     throw error;
   }
-  const close = async ({ timeoutMs = 10_000 } = {}): Promise<void> => {
-    await app.close({ timeoutMs });
-    await server.close({ timeoutMs });
+  const close = async ({ timeout = 10_000 } = {}): Promise<void> => {
+    await app.close({ timeout });
+    await server.close({ timeout });
   };
   return { server, address: app.address, close, [Symbol.asyncDispose]: close };
 }

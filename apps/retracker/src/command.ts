@@ -38,7 +38,7 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
     try {
       await serve(retracker, print, tell, around.signal);
     } finally {
-      await dashboard?.close({ timeoutMs: 1_000 });
+      await dashboard?.close({ timeout: 1_000 });
     }
     return 0;
   } catch (error) {

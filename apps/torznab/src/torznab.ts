@@ -53,7 +53,7 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
       service,
       page: () => page,
       async close() {
-        await server.close({ timeoutMs: 1_000 });
+        await server.close({ timeout: 1_000 });
         await service.close();
       },
     };

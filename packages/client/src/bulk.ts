@@ -1,7 +1,6 @@
 /** Adds many jobs in as few calls as the port allows. */
 import {
   type Added,
-  type ErrorJson,
   groupsOf,
   invalid,
   type NewJob,
@@ -75,7 +74,6 @@ async function release({ port }: Connection, groups: readonly string[]): Promise
 }
 
 interface Batch {
-  readonly items: readonly BulkItem<unknown>[];
   readonly jobs: NewJob[];
   /** Where the answer to each job belongs. */
   readonly places: number[];
@@ -87,7 +85,7 @@ async function makeReady(
   start: number,
   answers: BulkAnswers,
 ): Promise<Batch> {
-  const batch: Batch = { items, jobs: [], places: [] };
+  const batch: Batch = { jobs: [], places: [] };
   const end = Math.min(start + BATCH_MAX, items.length);
   for (let i = start; i < end; i++) {
     try {
@@ -117,7 +115,7 @@ interface Part {
 function sendBatch(
   { connection, queue, options }: BulkCall,
   { index, leftMs, holdGroups }: Part,
-  { items, jobs, places }: Batch,
+  { jobs, places }: Batch,
   answers: BulkAnswers,
 ): Promise<void> {
   const timeoutMs = Number.isFinite(leftMs) ? leftMs : undefined;
@@ -127,7 +125,7 @@ function sendBatch(
       for (let i = 0; i < places.length; i++) {
         const { ok, error } = outcomes[i]!;
         const place = places[i]!;
-        answers[place] = error === undefined ? ok : refusal(error, items[place]);
+        answers[place] = error === undefined ? ok : SluiceError.fromJSON(error);
       }
     },
     (error) => {
@@ -137,10 +135,6 @@ function sendBatch(
   // The next batch is still being made ready; whoever waits for this one hears of it then.
   call.catch(() => {});
   return call;
-}
-
-function refusal(error: ErrorJson, options: unknown): SluiceError {
-  return SluiceError.fromJSON(error);
 }
 
 /** An operation id names one call, so each further call of the same operation gets its own. */

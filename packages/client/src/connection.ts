@@ -3,8 +3,10 @@ import {
   type Broker,
   type CallOptions,
   type Clock,
+  type CloseOptions,
   type DeleteQueueOptions,
   type OperationOptions,
+  parseClose,
   type QueueDeleted,
   SluiceError,
   type Timer,
@@ -13,7 +15,6 @@ import type { Activity } from "./activity.ts";
 import type { Delivery } from "./delivery.ts";
 import { Adds, one } from "./gather.ts";
 import { CLOSE_ANSWER_MS, CLOSE_TIMEOUT_MS } from "./limits.ts";
-import { type CloseOptions, parseClose } from "./parse-work.ts";
 import type { LinkFeed } from "./remote/link.ts";
 import type { Tracing } from "./trace.ts";
 
@@ -146,7 +147,7 @@ export class Connection {
     await this.closeHolders(options);
     if (timeoutMs === undefined) return this.port.close();
     const left = Math.max(deadline - this.clock.now(), CLOSE_ANSWER_MS);
-    await this.port.close({ timeoutMs: left });
+    await this.port.close({ timeout: left });
   }
 
   /** Called again while they close, it may shorten the time that they have. */

@@ -41,7 +41,7 @@ test("no more jobs are held than the prefetch says, until some are ended", async
   await first.value.ack();
   await sluice.drain();
   assert.equal((await mail.stats()).running, 3);
-  await jobs.close({ timeoutMs: 0 });
+  await jobs.close({ timeout: 0 });
   const { running, waiting, finished } = await mail.stats();
   assert.deepEqual([running, waiting, finished], [0, 9, 1]);
 });
@@ -243,8 +243,8 @@ test("a shorter time at a second close is the one that counts", async () => {
   await mail.add(1);
   const jobs = mail.consume();
   await jobs.next();
-  const closed = jobs.close({ timeoutMs: 60_000 });
-  const again = jobs.close({ timeoutMs: 1_000 });
+  const closed = jobs.close({ timeout: 60_000 });
+  const again = jobs.close({ timeout: 1_000 });
   await clock.advance("1s");
   await Promise.all([closed, again]);
   assert.equal((await mail.stats()).waiting, 1);

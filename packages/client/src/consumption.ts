@@ -2,7 +2,15 @@
  * Jobs one by one for a `for await` loop. At most `prefetch` are held at once: each makes room for
  * the next when it is acked, nacked, given back or lost. Heartbeats keep all of them, taken or not.
  */
-import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
+import {
+  type CloseOptions,
+  type Consumer,
+  type ErrorJson,
+  type LeasedJob,
+  parseClose,
+  SluiceError,
+  type Work,
+} from "@sluice/protocol";
 import { Grace, keepAlive, Watch } from "./closing.ts";
 import type { Connection, Holder } from "./connection.ts";
 import type { ConsumedJob, Delivery } from "./delivery.ts";
@@ -10,7 +18,6 @@ import { type Emitter, emit } from "./emitter.ts";
 import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
 import { isLosing, Leases } from "./leases.ts";
-import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
 import { openPayload } from "./payload.ts";
 import type { LocalOptions } from "./queue-options.ts";
 
@@ -21,7 +28,7 @@ export interface ConsumptionOptions {
   readonly queue: string;
   readonly name: string;
   readonly local: LocalOptions;
-  readonly work: Omit<Work, "elastic">;
+  readonly work: Omit<Work, "concurrency">;
   readonly above: Emitter<Events>;
 }
 

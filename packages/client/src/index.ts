@@ -1,3 +1,9 @@
+export type {
+  CloseOptions,
+  ConsumptionOptions as ConsumeOptions,
+  Elastic,
+  WorkOptions,
+} from "@sluice/protocol";
 export {
   type Duration,
   FakeClock,
@@ -25,7 +31,6 @@ export type { Gate } from "./gate.ts";
 export type { Group } from "./group.ts";
 export type { Job, JobDetails } from "./job.ts";
 export type { CallOptions, OperationOptions } from "./parse-call.ts";
-export type { CloseOptions, ConsumeOptions, Elastic, WorkOptions } from "./parse-work.ts";
 export type { Policy } from "./policy.ts";
 export type { BulkItem } from "./prepare-job.ts";
 export type { Queue } from "./queue.ts";

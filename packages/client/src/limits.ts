@@ -6,9 +6,6 @@ export const BATCH_MAX = 10_000;
 /** Ten years: more is a mistake of unit. */
 export const DURATION_MS_MAX = 10 * 366 * 24 * 3_600_000;
 
-/** Handlers side by side in one worker, and jobs held ready: each holds its payload in memory. */
-export const CONCURRENCY_MAX = 100_000;
-
 /** Levels of nested values in a payload: JSON.parse of the other end must not run out of stack. */
 export const JSON_DEPTH_MAX = 500;
 

@@ -1,6 +1,7 @@
 /** A handle on one queue: adds, workers, and what an operator does. */
 import {
   type Added,
+  type ConsumptionOptions,
   type FairnessKey,
   groupName,
   invalid,
@@ -9,11 +10,14 @@ import {
   type LaneStats,
   type NewJob,
   type OperationOptions as PortOptions,
+  parseConsume,
+  parseWork,
   type QueueDeleted,
   type QueueInfo,
   type QueueStats,
   SluiceError,
   type WorkerInfo,
+  type WorkOptions,
 } from "@sluice/protocol";
 import { addAll } from "./bulk.ts";
 import type { Connection } from "./connection.ts";
@@ -32,7 +36,6 @@ import {
   parseCallWith,
   parseOperation,
 } from "./parse-call.ts";
-import { type ConsumeOptions, parseConsume, parseWork, type WorkOptions } from "./parse-work.ts";
 import { type BulkItem, prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Handler } from "./run-job.ts";
@@ -67,8 +70,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     try {
       const { said, call } = splitAdd(options);
       const job = prepare(this.#local, payload, said);
-      if (!(job instanceof Promise)) return this.#send(job, said, call);
-      return job.then((ready) => this.#send(ready, said, call));
+      if (!(job instanceof Promise)) return this.#send(job, call);
+      return job.then((ready) => this.#send(ready, call));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -116,7 +119,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
    * Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. Leaving the
    * loop, by a throw too, fails the job in hand at once and gives the others back.
    */
-  consume(options: ConsumeOptions = {}): Consumption<Output, Result> {
+  consume(options: ConsumptionOptions = {}): Consumption<Output, Result> {
     const work = parseConsume(options);
     return this.#connection.hold(
       () =>
@@ -220,34 +223,22 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return this.#connection.cancelByKey(this.name, key, parseOperation("cancelByKey", options));
   }
 
-  #send(
-    job: NewJob,
-    options: JobOptions | undefined,
-    call: PortOptions | undefined,
-  ): Promise<Job<Output, Result>> {
+  #send(job: NewJob, call: PortOptions | undefined): Promise<Job<Output, Result>> {
     const trace = this.#connection.tracing?.sending(this.name, 1);
     trace?.mark([job]);
-    const adding =
-      call === undefined ? this.#gather(job, options) : this.#alone(job, options, call);
+    const adding = call === undefined ? this.#gather(job) : this.#alone(job, call);
     return trace === undefined ? adding : trace.over(adding);
   }
 
-  async #alone(
-    job: NewJob,
-    options: JobOptions | undefined,
-    call: PortOptions,
-  ): Promise<Job<Output, Result>> {
-    const adding = this.#connection.addsTo(this.name).alone(job, call);
-    return this.#handle(await adding);
+  async #alone(job: NewJob, call: PortOptions): Promise<Job<Output, Result>> {
+    return this.#handle(await this.#connection.addsTo(this.name).alone(job, call));
   }
 
-  #gather(job: NewJob, options: JobOptions | undefined): Promise<Job<Output, Result>> {
+  #gather(job: NewJob): Promise<Job<Output, Result>> {
     return new Promise((resolve, reject) => {
       this.#connection.addsTo(this.name).add(job, {
         done: (added) => resolve(this.#handle(added)),
-        refused: (error) => {
-          reject(SluiceError.fromJSON(error));
-        },
+        refused: (error) => reject(SluiceError.fromJSON(error)),
       });
     });
   }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "@sluice/protocol";
-import type { ElasticRule } from "./parse-work.ts";
+import { type ElasticRule, FakeClock } from "@sluice/protocol";
 import { type Scaled, Slots } from "./slots.ts";
 
 const RULE: ElasticRule = { min: 2, max: 4, scaleUpAt: 0.6, scaleDownAt: 0.4, load: undefined };

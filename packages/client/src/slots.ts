@@ -8,8 +8,7 @@
  *
  * A slot that is taken away is never taken from a running handler: it is not filled again.
  */
-import type { Clock, Timer } from "@sluice/protocol";
-import type { ElasticRule } from "./parse-work.ts";
+import type { Clock, ElasticRule, Timer } from "@sluice/protocol";
 
 const LOOK_EVERY_MS = 1_000;
 

@@ -2,8 +2,10 @@
 import {
   allQueues,
   type Broker,
+  type CloseOptions,
   FakeClock,
   type GateInfo,
+  parseClose,
   type QueueInfo,
   SluiceError,
   SystemClock,
@@ -17,7 +19,6 @@ import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
 import { type CallOptions, parseCall } from "./parse-call.ts";
-import { type CloseOptions, parseClose } from "./parse-work.ts";
 import { Queue } from "./queue.ts";
 import { type QueueOptions, splitQueue } from "./queue-options.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";

@@ -17,7 +17,7 @@ test("closing takes no new job and waits for those that run", async () => {
   const worker = mail.work(() => promise);
   const [first, second] = await Promise.all([mail.add(1), mail.add(2)]);
   await sluice.drain();
-  const closed = worker.close({ timeoutMs: 60_000 });
+  const closed = worker.close({ timeout: 60_000 });
   resolve("done");
   await closed;
   assert.equal(await first.finished(), "done");
@@ -36,7 +36,7 @@ test("after the timeout handlers are aborted, and their jobs go back at once", a
   });
   const job = await mail.add(1);
   await sluice.drain();
-  const closed = worker.close({ timeoutMs: 5_000 });
+  const closed = worker.close({ timeout: 5_000 });
   await clock.advance(4_999);
   assert.deepEqual(reasons, []);
   await clock.advance(1);
@@ -57,7 +57,7 @@ test("jobs that were held ready go back at once", async () => {
   await mail.addBulk(Array.from({ length: 6 }, (_, payload) => ({ payload })));
   await sluice.drain();
   assert.equal((await mail.stats()).running, 6);
-  const closed = worker.close({ timeoutMs: 60_000 });
+  const closed = worker.close({ timeout: 60_000 });
   await sluice.drain();
   assert.equal((await mail.stats()).running, 1);
   resolve("done");
@@ -76,7 +76,7 @@ test("what a handler does after it was aborted changes nothing", async () => {
   const worker = mail.work(() => promise);
   const job = await mail.add(1);
   await sluice.drain();
-  await worker.close({ timeoutMs: 0 });
+  await worker.close({ timeout: 0 });
   reject(new Error("aborted"));
   await sluice.drain();
   assert.deepEqual(heard, []);
@@ -92,7 +92,7 @@ test("closing twice is closing once", async () => {
   await Promise.all([worker.close(), worker.close()]);
   await worker.close();
   assert.equal(closed, 1);
-  await assert.rejects(worker.close({ timeoutMs: -1 }), { code: "INVALID" });
+  await assert.rejects(worker.close({ timeout: -1 }), { code: "INVALID" });
 });
 
 test("a second close may shorten the time of the first, and never lengthens it", async () => {
@@ -106,8 +106,8 @@ test("a second close may shorten the time of the first, and never lengthens it",
   });
   await mail.add(1);
   await sluice.drain();
-  const closes = [worker.close({ timeoutMs: 60_000 }), worker.close({ timeoutMs: 90_000 })];
-  closes.push(worker.close(), worker.close({ timeoutMs: 5_000 }));
+  const closes = [worker.close({ timeout: 60_000 }), worker.close({ timeout: 90_000 })];
+  closes.push(worker.close(), worker.close({ timeout: 5_000 }));
   await clock.advance(4_999);
   assert.equal(signals[0]?.aborted, false);
   await clock.advance(1);
@@ -121,8 +121,8 @@ test("closing a Sluice again may shorten the time of its workers", async () => {
   mail.work(never);
   await mail.add(1);
   await sluice.drain();
-  const closed = sluice.close({ timeoutMs: 60_000 });
-  const again = sluice.close({ timeoutMs: 1_000 });
+  const closed = sluice.close({ timeout: 60_000 });
+  const again = sluice.close({ timeout: 1_000 });
   await clock.advance("1s");
   await Promise.all([closed, again]);
 });

@@ -346,7 +346,7 @@ test("a worker that shrank gives back what it has no slot for", async () => {
   assert.equal(worker.running, 1);
   const { waiting, running } = await mail.stats();
   assert.deepEqual([waiting, running], [1, 1]);
-  await worker.close({ timeoutMs: 0 });
+  await worker.close({ timeout: 0 });
 });
 
 test("a handler must be a function, and options must be known", async () => {

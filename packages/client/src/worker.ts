@@ -12,7 +12,15 @@
  * is what the broker may send besides. They are renewed when a batch of ends has left, not when it
  * is confirmed: the next jobs come while the log is being written.
  */
-import { type Consumer, type ErrorJson, type LeasedJob, SluiceError } from "@sluice/protocol";
+import {
+  type CloseOptions,
+  type Consumer,
+  type ErrorJson,
+  type LeasedJob,
+  parseClose,
+  SluiceError,
+  type Work,
+} from "@sluice/protocol";
 import { Grace, keepAlive, Watch } from "./closing.ts";
 import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
@@ -21,7 +29,6 @@ import { plainly, textOf, willRetry } from "./errors.ts";
 import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
-import { type CloseOptions, parseClose, type Work } from "./parse-work.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import { type Handler, type RunEnd, type RunOptions, runJob } from "./run-job.ts";
 import { Slots } from "./slots.ts";
@@ -77,7 +84,7 @@ export class Worker<Payload, Result>
     });
     this.#slots = new Slots({
       clock: connection.clock,
-      rule: work.elastic,
+      rule: work.concurrency,
       onScaled: (scaled) => {
         this.#emit("scaled", { worker: this.name, ...scaled });
         this.#refill();

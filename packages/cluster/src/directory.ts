@@ -1,5 +1,5 @@
 /** What a router must know of a cluster, and how it reaches it. */
-import type { Broker } from "@sluice/protocol";
+import type { Broker, Duration } from "@sluice/protocol";
 import { homeOfQueue } from "./hash.ts";
 
 /** Which queue is where, as far as this process knows. */
@@ -24,7 +24,7 @@ export interface Partitions {
   /** Calls wait while nobody owns the partition; they are made again when it has moved. */
   port(partition: number): Broker;
   /** Leaves them all, so that what this process holds goes back at once. */
-  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
+  close(options?: { timeout?: Duration | undefined }): Promise<void>;
 }
 
 /** A directory for one process. */

@@ -103,6 +103,7 @@ export function fields<const F extends Fields>(
   return {
     schema: schemaOf(rows),
     words,
+    parts: rows,
     parse: (field, value) => merge(field, value, {}) as ParsedFields<F>,
     merge: (field, value, base) => merge(field, value, base as Values) as ParsedFields<F>,
     answer: (value) => answerFields(rows, value as Values) as AnsweredFields<F>,

@@ -49,7 +49,16 @@ export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export * from "./job.ts";
-export { invalid, isObject, type Kind, NAME, type Schema, shown, unknownField } from "./kinds.ts";
+export {
+  invalid,
+  isObject,
+  type Kind,
+  NAME,
+  type Parts,
+  type Schema,
+  shown,
+  unknownField,
+} from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";

@@ -24,9 +24,26 @@ export interface Kind<T = unknown, Given = T, Answer = T> {
   answer?(value: T): Answer;
   /** Absent inside is `null` outside, where it says that a part is switched off. */
   readonly isNullable?: true;
+  /** The fields of an object, or of the objects of a list. */
+  readonly parts?: Parts;
   /** Carries a type, never a value. */
   readonly given?: Given;
 }
+
+/** What a table says of its fields. */
+export type Parts = Readonly<
+  Record<
+    string,
+    {
+      // biome-ignore lint/suspicious/noExplicitAny: kinds of all types are in one table.
+      readonly kind: Kind<any, any, any>;
+      readonly text: string;
+      readonly default?: unknown;
+      readonly reckoned?: string;
+      readonly isRequired?: true;
+    }
+  >
+>;
 
 /** The type that a kind parses to. */
 export type Parsed<K> = K extends Kind<infer T, infer _G, infer _A> ? T : never;
@@ -125,6 +142,7 @@ export function list<T, Given, Answer>(
       return value.map((item, i) => of.parse(`${field}[${i}]`, item));
     },
     answer: (items) => items.map((item) => answerOf(of, item)),
+    ...(of.parts === undefined ? {} : { parts: of.parts }),
   };
 }
 
@@ -137,6 +155,7 @@ export function nullable<T, Given, Answer>(
     words: `${of.words}, or null`,
     parse: (field, value) => (value === null ? undefined : of.parse(field, value)),
     isNullable: true,
+    ...(of.parts === undefined ? {} : { parts: of.parts }),
     answer: (value) => (value === undefined ? null : answerOf(of, value)),
   };
 }

@@ -71,6 +71,9 @@ export const WINDOW_LIMIT_MAX = 1_000_000;
 /** Jobs leased through one gate at once: as many as a queue holds leased by default. */
 export const CONCURRENCY_MAX = 1_000_000;
 
+/** Handlers side by side in one worker, and jobs held ready: each holds its payload in memory. */
+export const HANDLERS_MAX = 100_000;
+
 /** Rungs of a ladder: ten are usual. */
 export const LADDER_RUNGS_MAX = 32;
 

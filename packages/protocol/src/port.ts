@@ -1,6 +1,7 @@
 import type { CallsOf } from "./calls/call.ts";
 import type { CALLS } from "./calls/index.ts";
 import type { ConsumeOptions, LeaseOptions } from "./calls/options.ts";
+import type { Duration } from "./duration.ts";
 import type { BrokerEvent, EventFilter } from "./event.ts";
 import type { LeasedJob } from "./job.ts";
 
@@ -34,9 +35,9 @@ export interface Broker extends TableCalls {
 
   /**
    * Ends every consumer, gives its leases back, makes all that was answered durable. A broker that
-   * is reached over a network says goodbye for at most `timeoutMs`.
+   * is reached over a network says goodbye for at most `timeout`.
    */
-  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
+  close(options?: { timeout?: Duration | undefined }): Promise<void>;
 }
 
 export type Deliver = (jobs: LeasedJob[]) => void;

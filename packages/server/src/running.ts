@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { SluiceError } from "@sluice/protocol";
+import { type Duration, parseDuration, SluiceError } from "@sluice/protocol";
 import { CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { ShellOptions } from "./shell/options.ts";
 import type { Shell } from "./shell/shell.ts";
@@ -9,8 +9,8 @@ export interface Running {
   /** Such as `http://127.0.0.1:7070`. */
   readonly address: string;
   readonly port: number;
-  /** What is under way may end within `timeoutMs`, then it is cut off. */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** What is under way may end within `timeout`, then it is cut off. */
+  close(options?: { timeout?: Duration }): Promise<void>;
 }
 
 /** Adds what the server is to have, and listens; nothing is left open when that fails. */
@@ -33,7 +33,8 @@ export async function listen(
   return {
     address: `${options.tls === undefined ? "http" : "https"}://${name}:${port}`,
     port,
-    close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => closeWithin(shell, timeoutMs),
+    close: async ({ timeout = CLOSE_TIMEOUT_MS } = {}) =>
+      closeWithin(shell, parseDuration("close.timeout", timeout)),
   };
 }
 

@@ -9,7 +9,7 @@ async function open(run: (sluice: Sluice, clock: FakeClock) => Promise<void>): P
   try {
     await run(sluice, clock);
   } finally {
-    await sluice.close({ timeoutMs: 0 });
+    await sluice.close({ timeout: 0 });
   }
 }
 

@@ -429,7 +429,7 @@ for (const [name, { build, text, data }] of Object.entries(CASES)) {
       assert.deepEqual(seen, expected);
       assert.equal(why.asOf, scene.clock.now());
     } finally {
-      await scene.sluice.close({ timeoutMs: 0 });
+      await scene.sluice.close({ timeout: 0 });
     }
   });
 }

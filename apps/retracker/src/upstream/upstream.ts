@@ -100,7 +100,7 @@ export class Upstream {
   async close(): Promise<void> {
     await this.announcer.close();
     this.forwarders.close();
-    await this.worker.close({ timeoutMs: 0 });
+    await this.worker.close({ timeout: 0 });
     await this.#udp.close();
   }
 

@@ -163,7 +163,7 @@ test("stop: the queued end as stopped, the running may end, nobody submits after
   rig.submit({ indexers: [indexer("a"), indexer("b")] });
   await rig.clock.advance(10);
   rig.submit({ indexers: [indexer("c")] });
-  const stopped = rig.scheduler.stop({ timeoutMs: 5_000 });
+  const stopped = rig.scheduler.stop({ timeout: 5_000 });
   await rig.clock.advance(0);
   assert.deepEqual(rig.statuses.sort(), ["b stopped", "c stopped"]);
   assert.throws(() => rig.submit(), { code: "CLOSED" });
@@ -178,7 +178,7 @@ test("stop: what runs over the timeout is aborted", async (t) => {
   rig.tookMs = 60_000;
   rig.submit();
   await rig.clock.advance(10);
-  const stopped = rig.scheduler.stop({ timeoutMs: 5_000 });
+  const stopped = rig.scheduler.stop({ timeout: 5_000 });
   await rig.clock.advance("5s");
   await stopped;
   assert.deepEqual(rig.statuses, ["a stopped"]);
@@ -215,7 +215,7 @@ test("random endings: each callback once, the job's last", async (t) => {
     if (i % 9 === 0) controllers[Math.floor(i / 2)]!.abort();
   }
   await rig.clock.advance("2m");
-  await rig.scheduler.stop({ timeoutMs: 0 });
+  await rig.scheduler.stop({ timeout: 0 });
   let i = 0;
   for (const lines of log.values()) {
     assert.equal(lines.length, (i % 5) + 2);

@@ -43,7 +43,7 @@ test("tasks of a library submit that a crash left behind send nothing", async (t
   await clock.advance("1s");
   assert.equal(first.started.length, 2);
   // The process ends without a word: leases and jobs stay as they are.
-  await first.sluice.close({ timeoutMs: 0 });
+  await first.sluice.close({ timeout: 0 });
 
   const second = await Rig.openIn(folder, clock);
   await clock.advance("10m");
@@ -66,9 +66,9 @@ test("a durable submit goes on after a restart, with what was answered before it
   const id = first.submit({ indexers, durable: true, params: { q: "x" } });
   await clock.advance("1s");
   assert.deepEqual(first.statuses.sort(), ["a ok", "b error"]);
-  await first.scheduler.stop({ timeoutMs: 0 });
+  await first.scheduler.stop({ timeout: 0 });
   assert.deepEqual(first.statuses.length, 2);
-  await first.sluice.close({ timeoutMs: 0 });
+  await first.sluice.close({ timeout: 0 });
 
   const completed: string[] = [];
   const options: SubmitOptions<unknown, string> = {

@@ -124,11 +124,11 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
    * Queued tasks end as stopped, running ones may end until the timeout and are aborted then.
    * Durable submits are left where they are and get no callback: they continue in the next process.
    */
-  async stop({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
+  async stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#flush();
-    const closing = this.#worker?.close({ timeoutMs });
+    const closing = this.#worker?.close({ timeout });
     await this.#stopTasks((task) => task.state !== "running");
     await closing;
     await this.#stopTasks(() => true);

@@ -66,7 +66,7 @@ export class TorznabService {
     try {
       await service.#start(options);
     } catch (error) {
-      await service.parts.sluice.close({ timeoutMs: 0 });
+      await service.parts.sluice.close({ timeout: 0 });
       throw error;
     }
     return service;
@@ -184,11 +184,11 @@ export class TorznabService {
     await this.parts.sluice.gate(gateKey(id, "grab")).delete();
   }
 
-  async close({ timeoutMs = 5_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    await this.#scheduler.stop({ timeoutMs });
+  async close({ timeout = 5_000 }: { timeout?: number } = {}): Promise<void> {
+    await this.#scheduler.stop({ timeout });
     for (const search of this.#searches.all) search.finish();
     await this.parts.reader.close();
-    await this.parts.sluice.close({ timeoutMs: 0 });
+    await this.parts.sluice.close({ timeout: 0 });
   }
 
   async #start({ settings, onError }: ServiceOptions): Promise<void> {

@@ -93,7 +93,7 @@ export class Rig {
   }
 
   async close(): Promise<void> {
-    await this.scheduler.stop({ timeoutMs: 0 });
+    await this.scheduler.stop({ timeout: 0 });
     await this.sluice.close();
   }
 

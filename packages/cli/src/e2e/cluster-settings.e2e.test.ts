@@ -81,7 +81,7 @@ test("nodes whose certificates an own authority has signed reach each other", as
   const nodes = [await spawnServe(t, words), await spawnServe(t, words)];
   const before = await halves(nodes[0]!.address, join(dir, "ca"));
   const sluice = await Sluice.connect(nodes[0]!.address, { tls: { ca } });
-  t.after(() => sluice.close({ timeoutMs: 0 }));
+  t.after(() => sluice.close({ timeout: 0 }));
   for (let i = 0; i < 2 * PARTITIONS; i++) {
     await sluice.broker.setQueue(`q${i}`, {});
     await addAll(sluice.broker, `q${i}`, [job("x")]);

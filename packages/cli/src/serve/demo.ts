@@ -43,7 +43,7 @@ provider:fast (40 a second) and provider:slow (5 a second). Watch it with: sluic
     [Symbol.asyncDispose]: async () => {
       clearInterval(noisy);
       clearInterval(quiet);
-      await sluice.close({ timeoutMs: 1_000 });
+      await sluice.close({ timeout: 1_000 });
     },
   };
 }

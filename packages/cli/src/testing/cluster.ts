@@ -110,9 +110,7 @@ export class TestCluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(
-      this.#clients.map((client) => client.close({ timeoutMs: 0 }).catch(() => {})),
-    );
+    await Promise.all(this.#clients.map((client) => client.close({ timeout: 0 }).catch(() => {})));
     await Promise.all(this.nodes.map((node) => node.destroy()));
     await this.nats.stop();
   }

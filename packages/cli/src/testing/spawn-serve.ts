@@ -62,7 +62,7 @@ export async function spawnServe(
     return (await once(child, "exit"))[0];
   };
   t.after(async () => {
-    await Promise.all(clients.map((client) => client.close({ timeoutMs: 0 }).catch(() => {})));
+    await Promise.all(clients.map((client) => client.close({ timeout: 0 }).catch(() => {})));
     await end("SIGKILL");
   });
   const { address, key } = JSON.parse(await firstLine(child));

@@ -6,6 +6,7 @@ import {
   type Broker,
   type BrokerEvent,
   type CallOptions,
+  type CloseOptions,
   type ConsumeOptions,
   type Consumer,
   type Deliver,
@@ -18,6 +19,7 @@ import {
   type NewJob,
   type OperationOptions,
   type Outcome,
+  parseDuration,
   rowOf,
   SluiceError,
 } from "@sluice/protocol";
@@ -215,8 +217,9 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
   }
 
   /** Leaves, so that leases go back at once; a second call waits for the first. */
-  close({ timeoutMs = LEAVE_MS }: { timeoutMs?: number | undefined } = {}): Promise<void> {
-    this.#closing ??= this.#close(Math.min(timeoutMs, LEAVE_MS));
+  close({ timeout = LEAVE_MS }: CloseOptions = {}): Promise<void> {
+    const ms = parseDuration("close.timeout", timeout);
+    this.#closing ??= this.#close(Math.min(ms, LEAVE_MS));
     return this.#closing;
   }
 

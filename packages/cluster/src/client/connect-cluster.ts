@@ -8,6 +8,7 @@ import {
   parseCallTimeout,
   reachBroker,
 } from "@sluice/client/remote";
+import type { Duration } from "@sluice/protocol";
 import {
   type Broker,
   type CallOptions,
@@ -121,7 +122,7 @@ class ClusterClient extends ClusterRouter {
     return deleted;
   }
 
-  override async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  override async close(options?: { timeout?: Duration | undefined }): Promise<void> {
     const { view, owners, anyNode } = this.#parts;
     await Promise.all([super.close(options), anyNode.close(options)]);
     owners.close();

@@ -95,7 +95,7 @@ async function run(place: NodePlace): Promise<ServedNode> {
     hosts: allowedHosts(advertise, own.hosts, hasKeys),
   });
   const close = async (): Promise<void> => {
-    await node.leave({ timeoutMs: LEAVE_MS });
+    await node.leave({ timeout: LEAVE_MS });
     await server.close();
     await node.stop();
     await registry.close();

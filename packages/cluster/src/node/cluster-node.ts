@@ -188,12 +188,12 @@ export class ClusterNode implements ClusterDoor {
   }
 
   /** Gives the partitions to the others, as far as they take them in time; calls go on. */
-  async leave(options: { timeoutMs?: number } = {}): Promise<void> {
+  async leave(options: { timeout?: number } = {}): Promise<void> {
     await this.#parts?.ownership.close(options);
   }
 
   /** Leaves, and takes no more calls. */
-  async close(options: { timeoutMs?: number } = {}): Promise<void> {
+  async close(options: { timeout?: number } = {}): Promise<void> {
     await this.leave(options);
     await this.stop();
   }

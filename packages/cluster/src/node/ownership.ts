@@ -206,10 +206,10 @@ export class Ownership {
   }
 
   /** Leaves in good order; what nobody can take is left free. */
-  async close({ timeoutMs = 10_000 } = {}): Promise<void> {
+  async close({ timeout = 10_000 } = {}): Promise<void> {
     if (this.#isOver) return;
     const { clock } = this.#options;
-    if (this.#hasHeirs()) await within(clock, timeoutMs, this.drain()).catch(() => {});
+    if (this.#hasHeirs()) await within(clock, timeout, this.drain()).catch(() => {});
     this.#isOver = true;
     this.#beat?.cancel();
     for (const life of this.#lives) life.stopWarming();

@@ -1,6 +1,6 @@
 /** Partitions that other processes serve, each over a stream to its owner. */
 import { type LinkEvent, reachBroker } from "@sluice/client/remote";
-import type { Clock, SluiceError } from "@sluice/protocol";
+import type { Clock, Duration, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import type { Partitions } from "../directory.ts";
 import { BACKOFF_MS_MIN, PATIENCE_MS } from "../limits.ts";
@@ -54,7 +54,7 @@ export class RemotePartitions implements Partitions {
     port?.end(error);
   }
 
-  async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  async close(options?: { timeout?: Duration | undefined }): Promise<void> {
     this.#isClosed = true;
     const ports = [...this.#ports.values()];
     this.#ports.clear();

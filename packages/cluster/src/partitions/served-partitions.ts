@@ -8,6 +8,7 @@
  * owner.
  */
 import type { Homes, LendAnswer } from "@sluice/broker";
+import type { Duration } from "@sluice/protocol";
 import { type Broker, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import type { Admit } from "@sluice/server";
@@ -122,7 +123,7 @@ export class ServedPartitions implements Partitions {
   }
 
   /** Leaves all partitions. Those that are served here stay so until they are withdrawn. */
-  async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  async close(options?: { timeout?: Duration | undefined }): Promise<void> {
     const near = [...this.#served.values()].map((served) => served.near.leave(closed()));
     await Promise.all([...near, this.#remote.close(options)]);
   }

@@ -2,6 +2,8 @@
  * The Broker port of a cluster. It holds no jobs: it knows which partition an item belongs to,
  * makes each call where its items are, and puts the answers together in the order of the items.
  */
+
+import type { Duration } from "@sluice/protocol";
 import {
   type Added,
   type AddOptions,
@@ -145,12 +147,12 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   }
 
   /** Leaves all partitions, which others use on; a second call waits for the first. */
-  close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  close(options?: { timeout?: Duration | undefined }): Promise<void> {
     this.#closing ??= this.#close(options);
     return this.#closing;
   }
 
-  async #close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  async #close(options?: { timeout?: Duration | undefined }): Promise<void> {
     const closing = this.#calls.close(options);
     for (const events of [...this.#events]) events.end();
     await closing;

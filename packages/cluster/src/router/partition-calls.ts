@@ -1,4 +1,6 @@
 /** The partitions, asked one by one or all at once. */
+
+import type { Duration } from "@sluice/protocol";
 import {
   type Broker,
   type Clock,
@@ -83,7 +85,7 @@ export class PartitionCalls {
     return makeCall(this, partition, call);
   }
 
-  async close(options?: { timeoutMs?: number | undefined }): Promise<void> {
+  async close(options?: { timeout?: Duration | undefined }): Promise<void> {
     this.#isClosed = true;
     await this.#partitions.close(options);
   }

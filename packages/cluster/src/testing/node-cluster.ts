@@ -99,8 +99,8 @@ export class NodeCluster {
     const close = async (): Promise<void> => {
       if (isOver) return;
       isOver = true;
-      await node.leave({ timeoutMs: 5_000 });
-      await server.close({ timeoutMs: 100 });
+      await node.leave({ timeout: 5_000 });
+      await server.close({ timeout: 100 });
       await node.stop();
     };
     const kill = async (): Promise<void> => {
@@ -108,7 +108,7 @@ export class NodeCluster {
       isOver = true;
       for (const log of logs) log.kill();
       await registry.close();
-      await server.close({ timeoutMs: 0 });
+      await server.close({ timeout: 0 });
       await node.stop();
     };
     this.#t.after(async () => {

@@ -32,3 +32,18 @@ export {
   type QueueSettings,
 } from "./queue-options.ts";
 export type { QueueRetryOptions, RetryOptions } from "./retry-options.ts";
+export {
+  CLOSE_OPTIONS,
+  type CloseOptions,
+  CONSUME_OPTIONS,
+  type ConsumptionOptions,
+  type ConsumptionWork,
+  type Elastic,
+  type ElasticRule,
+  parseClose,
+  parseConsume,
+  parseWork,
+  WORK_OPTIONS,
+  type Work,
+  type WorkOptions,
+} from "./worker-options.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refused as refusedBy } from "../testing/refused.ts";
-import { JOB_FIELDS, type JobOptions, readJob } from "./job-options.ts";
+import { type JobOptions, readJob } from "./job-options.ts";
 
 function read(options: object): Record<string, unknown> {
   const job = {};

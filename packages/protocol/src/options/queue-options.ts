@@ -42,6 +42,7 @@ const TIERS: Kind<
   readonly TierConfig[],
   number | readonly (string | GivenFields<typeof TIER_OPTIONS>)[]
 > = {
+  parts: TIER_OPTIONS,
   words: `an integer or an array from 1 to ${TIERS_MAX}: how many, or their names`,
   schema: {
     anyOf: [
@@ -165,6 +166,7 @@ const ADMISSION: Kind<
   GivenFields<typeof ADMISSION_OPTIONS>
 > = {
   words: ADMISSION_FIELDS.words,
+  parts: ADMISSION_OPTIONS,
   schema: ADMISSION_FIELDS.schema,
   parse(field, value) {
     const { fill, rate, burst = Math.max(1, rate) } = ADMISSION_FIELDS.parse(field, value);

@@ -45,7 +45,7 @@ test("a worker whose server is gone closes in time, and says what it does not kn
   await queue.add(1);
   const signal = await started.promise;
   await served.close();
-  assert.ok(await isOverIn(clock, TIMEOUT_MS, worker.close({ timeoutMs: TIMEOUT_MS })));
+  assert.ok(await isOverIn(clock, TIMEOUT_MS, worker.close({ timeout: TIMEOUT_MS })));
   assert.ok(signal.aborted);
   assert.deepEqual(errors, ["TIMEOUT"]);
 });
@@ -56,7 +56,7 @@ test("a loop over jobs of a server that is gone is left in time", async (t) => {
   await queue.add(1);
   assert.equal((await jobs.next()).done, false);
   await served.close();
-  assert.ok(await isOverIn(clock, TIMEOUT_MS, jobs.close({ timeoutMs: TIMEOUT_MS })));
+  assert.ok(await isOverIn(clock, TIMEOUT_MS, jobs.close({ timeout: TIMEOUT_MS })));
   assert.deepEqual(errors, ["TIMEOUT"]);
 });
 
@@ -66,6 +66,6 @@ test("all is closed in time when the server is gone", async (t) => {
   queue.consume();
   await turns(20);
   await served.close();
-  assert.ok(await isOverIn(clock, TIMEOUT_MS, sluice.close({ timeoutMs: TIMEOUT_MS })));
+  assert.ok(await isOverIn(clock, TIMEOUT_MS, sluice.close({ timeout: TIMEOUT_MS })));
   assert.deepEqual(errors, ["TIMEOUT", "TIMEOUT"]);
 });

@@ -38,7 +38,7 @@ class Scene {
     scene.client = await connectBroker(scene.#served.url, { clock: scene.clock, onLink });
     scene.sluice = new SluiceHandles({ port: scene.client, clock: unattached(scene.clock), link });
     t.after(async () => {
-      await scene.sluice.close({ timeoutMs: 0 });
+      await scene.sluice.close({ timeout: 0 });
       await scene.#served.close().catch(() => {});
       await scene.broker.close();
     });
@@ -280,7 +280,7 @@ test("closing ends in its time while the server is away", async (t) => {
   await turns(20);
   await scene.stopServer();
   let isOver = false;
-  void scene.sluice.close({ timeoutMs: 1_000 }).then(() => {
+  void scene.sluice.close({ timeout: 1_000 }).then(() => {
     isOver = true;
   });
   await scene.clock.advance(1_000);

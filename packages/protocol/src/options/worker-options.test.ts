@@ -1,45 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SluiceError } from "@sluice/protocol";
-import { CONCURRENCY_MAX } from "./limits.ts";
-import { parseClose, parseConsume, parseWork } from "./parse-work.ts";
+import { HANDLERS_MAX } from "../limits.ts";
+import { refused } from "../testing/refused.ts";
+import { parseClose, parseConsume, parseWork } from "./worker-options.ts";
 
-function refused(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (error) {
-    assert.ok(error instanceof SluiceError && error.code === "INVALID", String(error));
-    return error.details.field;
-  }
-  return undefined;
-}
-
-const refusedWork = (options: unknown): unknown => refused(() => parseWork(options));
-const refusedElastic = (elastic: object): unknown =>
+const refusedWork = (options: unknown): string => refused(() => parseWork(options));
+const refusedElastic = (elastic: object): string =>
   refusedWork({ concurrency: { min: 1, max: 2, ...elastic } });
 
 test("a worker runs one job at a time and holds none ready, unless told otherwise", () => {
-  const { elastic, prefetch, leaseMs, name } = parseWork({});
+  const { concurrency, prefetch, leaseMs, name } = parseWork({});
   assert.deepEqual(
-    [elastic.min, elastic.max, prefetch, leaseMs, name],
+    [concurrency.min, concurrency.max, prefetch, leaseMs, name],
     [1, 1, 0, undefined, undefined],
   );
 });
 
 test("the defaults of elastic concurrency are filled in", () => {
-  assert.deepEqual(parseWork({ concurrency: { min: 10, max: 20 } }).elastic, {
+  assert.deepEqual(parseWork({ concurrency: { min: 10, max: 20 } }).concurrency, {
     min: 10,
     max: 20,
     scaleUpAt: 0.6,
     scaleDownAt: 0.4,
-    load: undefined,
   });
 });
 
 test("the most slots pass and one more does not", () => {
-  assert.equal(parseWork({ concurrency: CONCURRENCY_MAX }).elastic.max, CONCURRENCY_MAX);
-  assert.equal(refusedWork({ concurrency: CONCURRENCY_MAX + 1 }), "work.concurrency");
-  assert.equal(refusedWork({ prefetch: CONCURRENCY_MAX + 1 }), "work.prefetch");
+  assert.equal(parseWork({ concurrency: HANDLERS_MAX }).concurrency.max, HANDLERS_MAX);
+  assert.equal(refusedWork({ concurrency: HANDLERS_MAX + 1 }), "work.concurrency");
+  assert.equal(refusedWork({ prefetch: HANDLERS_MAX + 1 }), "work.prefetch");
 });
 
 test("a bad option is refused by its name", () => {
@@ -76,13 +65,14 @@ test("a consumer holds at least one job", () => {
 
 test("closing may be given a time limit", () => {
   assert.equal(parseClose({}), undefined);
-  assert.equal(parseClose({ timeoutMs: 0 }), 0);
+  assert.equal(parseClose({ timeout: 0 }), 0);
   assert.equal(
-    refused(() => parseClose({ timeoutMs: -1 })),
-    "close.timeoutMs",
-  );
-  assert.equal(
-    refused(() => parseClose({ timeout: 5 })),
+    refused(() => parseClose({ timeout: -1 })),
     "close.timeout",
+  );
+  assert.equal(parseClose({ timeout: "5s" }), 5_000);
+  assert.equal(
+    refused(() => parseClose({ timeoutMs: 5 })),
+    "close.timeoutMs",
   );
 });
