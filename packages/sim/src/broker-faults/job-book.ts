@@ -207,6 +207,8 @@ export class JobBook implements KnownJobs {
     job.isLetter = false;
     job.hasLostKey = true;
     job.purgedAt = Number.POSITIVE_INFINITY;
+    // A purge that is answered later had found it before.
+    job.purging = null;
     job.attemptMin = 0;
     job.notBefore = new Set([() => 0]);
     this.#live.add(job);
