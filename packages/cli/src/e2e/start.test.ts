@@ -17,7 +17,7 @@ test("what keeps a server from starting is told in one line", async (t) => {
     ],
     [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
     [["--dir", "nats://me:secret@a/jobs"], /^dir must be a directory, got nats:[^\n]* for NATS\n$/],
-    [["--cluster", "nats://a"], /^dir is for a server alone: [^\n]*\n$/],
+    [["--cluster", "nats://a"], /^dir is for a single server: [^\n]*\n$/],
     [["--host", "203.0.113.7", "--insecure"], /^203.0.113.7 is no address of this machine\n$/],
   ];
   await Promise.all(

@@ -122,27 +122,32 @@ export class Shares {
   }
 
   serve(job: SharingJob): void {
-    for (const [ring, member] of this.#places(job)) ring.serve(member, job.cost);
+    for (const [ring, member] of this.#lanes(job)) ring.serve(member, job.cost);
+    if (!this.#tiers.has(job.queue)) return;
+    const [ring, member] = this.#tier(job);
+    ring.serve(member, job.cost);
   }
 
+  // Tiers are counted while they are strict too: their weights may come and go under a job.
   #count(job: SharingJob, by: number): void {
-    for (const [ring, member] of this.#places(job)) {
+    for (const [ring, member] of [...this.#lanes(job), this.#tier(job)]) {
       member.backlog += by;
       if (member.backlog === 0 || (member.backlog === 1 && by === 1)) ring.restart(member);
     }
   }
 
-  *#places({ queue, tier, path }: SharingJob): Generator<[ShareRing, Sharer]> {
+  *#lanes({ queue, tier, path }: SharingJob): Generator<[ShareRing, Sharer]> {
     for (let level = 0; level < path.length; level++) {
       const ring = this.#ring(ringName(queue, tier, path, level));
       yield [ring, ring.member(path[level]!)];
     }
-    const order = this.#tiers.get(queue);
-    if (order === undefined) return;
+  }
+
+  #tier({ queue, tier }: SharingJob): [ShareRing, Sharer] {
     const ring = this.#ring(queue);
     const member = ring.member(String(tier));
-    member.weight = order[tier] ?? 1;
-    yield [ring, member];
+    member.weight = this.#tiers.get(queue)?.[tier] ?? 1;
+    return [ring, member];
   }
 
   #ring(name: string): ShareRing {
