@@ -19,6 +19,8 @@ export class Follower implements Followed {
   readonly timed = new Map<number, JobRecord>();
   now = 0;
   readonly #shares = new Shares();
+  // The weights of lanes as the last facts about jobs told them; 0: no job had set one.
+  readonly #ownWeights = new Map<string, number>();
   // What a broker reads of its log when it opens has been judged in the life that wrote it.
   #isOpening = true;
   // A log begins with a mark; the facts before the first mark that is left are repeated after it.
@@ -82,8 +84,10 @@ export class Follower implements Followed {
     }
     this.now = Math.max(this.now, fact.at);
     this.engine.apply(fact);
-    if (fact.fact === "job" || fact.fact === "moved") this.#look(fact.job.id);
-    else if ("id" in fact) this.#look(fact.id);
+    if (fact.fact === "job" || fact.fact === "moved") {
+      this.#ownWeights.set(laneOf(fact.job), fact.job.weight);
+      this.#look(fact.job.id);
+    } else if ("id" in fact) this.#look(fact.id);
     else this.#changed(fact);
   }
 
@@ -114,8 +118,13 @@ export class Follower implements Followed {
     if (!isDlq(job.queue)) this.#shares.leave(job);
   }
 
-  #weigh({ id, queue, tier, path }: WaitingJob): void {
-    this.#shares.setWeight(queue, tier, path, this.engine.job(id)?.weight ?? 1);
+  // The broker forgets the weight of a lane that has been idle for long. This engine does not, for
+  // it hears of facts alone: where the two may differ, the lane's share is not judged.
+  #weigh(job: WaitingJob): void {
+    const { id, queue, tier, path } = job;
+    const weight = this.engine.job(id)?.weight ?? 1;
+    const told = this.#ownWeights.get(laneOf(job)) ?? 0;
+    this.#shares.setWeight(queue, tier, path, weight, weight === (told === 0 ? 1 : told));
   }
 
   // A fact about a queue, and so about many jobs.
@@ -139,6 +148,10 @@ export class Follower implements Followed {
     }
     if (fact.fact === "queue-deleted") this.#shares.forget(fact.name);
   }
+}
+
+function laneOf({ queue, tier, path }: Pick<JobRecord, "queue" | "tier" | "path">): string {
+  return JSON.stringify([queue, tier, path]);
 }
 
 function isDlq(queue: string): boolean {

@@ -10,6 +10,8 @@ type SharingJob = Pick<JobRecord, "queue" | "tier" | "path" | "gates" | "cost">;
 interface Sharer {
   readonly name: string;
   weight: number;
+  // Its weight is known for certain.
+  isSure: boolean;
   served: number;
   // Ungated jobs that wait.
   backlog: number;
@@ -30,7 +32,7 @@ class ShareRing {
   member(name: string): Sharer {
     let member = this.members.get(name);
     if (member === undefined) {
-      member = { name, weight: 1, served: 0, backlog: 0, costMax: 1 };
+      member = { name, weight: 1, isSure: true, served: 0, backlog: 0, costMax: 1 };
       this.members.set(name, member);
     }
     return member;
@@ -41,9 +43,9 @@ class ShareRing {
     for (const [key, { a, b }] of this.pairs) {
       if (a === member || b === member) this.pairs.delete(key);
     }
-    if (member.backlog === 0) return;
+    if (member.backlog === 0 || !member.isSure) return;
     for (const other of this.members.values()) {
-      if (other === member || other.backlog === 0) continue;
+      if (other === member || other.backlog === 0 || !other.isSure) continue;
       const [a, b] = member.name < other.name ? [member, other] : [other, member];
       const lead = a.served - b.served;
       this.pairs.set(`${a.name}\n${b.name}`, { a, b, least: lead, most: lead });
@@ -99,11 +101,18 @@ export class Shares {
     }
   }
 
-  setWeight(queue: string, tier: number, path: readonly string[], weight: number): void {
+  setWeight(
+    queue: string,
+    tier: number,
+    path: readonly string[],
+    weight: number,
+    isSure: boolean,
+  ): void {
     const ring = this.#ring(ringName(queue, tier, path, path.length - 1));
     const member = ring.member(path.at(-1)!);
-    if (member.weight === weight) return;
+    if (member.weight === weight && member.isSure === isSure) return;
     member.weight = weight;
+    member.isSure = isSure;
     ring.restart(member);
   }
 
