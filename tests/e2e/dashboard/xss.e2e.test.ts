@@ -29,7 +29,7 @@ for (const text of ATTEMPTS) {
     gates: ["g"],
   });
 }
-await call("POST /v1/gates/g/cooldown", { ms: 3_600_000, reason: first });
+await call("POST /v1/gates/g/cooldown", { duration: 3_600_000, reason: first });
 await call("PUT /v1/queues/bad", { retry: { attempts: 3, min: 600_000, max: 600_000 } });
 const ids: string[] = [];
 for (const worker of [first, "w"]) {
