@@ -2,7 +2,7 @@
  * How long a caller waits for an answer. Implementations of the port that have all they need in
  * this process get it from here; the client of a server does more, for it can withdraw a call.
  */
-import { CALL_NAMES, type CallName, rowOf } from "./calls/index.ts";
+import { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock } from "./clock.ts";
 import { SluiceError } from "./errors.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
@@ -20,8 +20,9 @@ function endsItself(name: string): boolean {
   return name === "lease" || rowOf(name as CallName).waits;
 }
 
+/** Requests outside the table, such as `lend` between nodes, may have taken effect. */
 function isRead(name: string): boolean {
-  return name !== "lease" && rowOf(name as CallName).repeat === "read";
+  return Object.hasOwn(CALLS, name) && rowOf(name as CallName).repeat === "read";
 }
 
 type Call = (...args: unknown[]) => Promise<unknown>;
