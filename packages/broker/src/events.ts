@@ -127,7 +127,7 @@ function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
   return end;
 }
 
-/** Those who wait for the end of a job or of a group. They are told once it is durable. */
+/** Callers that wait for the end of a job or a group. They are answered once it is durable. */
 export class Ends {
   readonly #engine: Engine;
   readonly #journal: Journal;
@@ -235,7 +235,7 @@ class Waiters<Key, Value> {
     return waiter.promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Takes those who wait for this off; the answer tells them. Undefined: there is nobody. */
+  /** Removes the callers that wait for this, and returns how to answer them; undefined: none. */
   take(key: Key): ((value: Value) => void) | undefined {
     const waiters = this.#waiting.get(key);
     if (waiters === undefined) return undefined;

@@ -3,7 +3,7 @@ import { HomeLink, type SharingParts } from "./home-link.ts";
 import { LendAnswers } from "./lend-answers.ts";
 import type { Homes } from "./port.ts";
 
-/** What the engine is told when gates are shared: which of them are at home elsewhere. */
+/** Tells the engine which shared gates have their home in another partition. */
 export function sharing(homes: Homes | undefined): Pick<EngineOptions, "isBorrowed"> {
   if (homes === undefined) return {};
   return { isBorrowed: (gate) => homes.homeOf(gate) !== homes.name };

@@ -13,7 +13,7 @@ interface Return {
 }
 
 /**
- * Strands as the rule has them: a retried job enters anew, at the back; one given back keeps its
+ * Strands as the rule has them: a retried job enters at the back; one given back keeps its
  * age and so goes to the front, behind older ones that were given back before it.
  */
 class Strands {
