@@ -1,7 +1,8 @@
 import { type Broker, type SluiceError, toSluiceError } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { STUCK_MS } from "./limits.ts";
-import { ERROR, FLAG, object, TEXT } from "./routes/shapes.ts";
+import { route } from "./routes/route.ts";
+import { answers, FLAG, object, refusable, TEXT } from "./routes/shapes.ts";
 
 /** How a server that is up is getting on. */
 export interface Readiness {
@@ -18,29 +19,18 @@ export interface RecoveryProgress {
 /** Health is what the caller need not be told a key for: a word, no figures. */
 export function healthRoutes(app: FastifyInstance, readiness: () => Promise<Readiness>): void {
   const answer = object({ ok: FLAG, text: TEXT }, ["ok", "text"]);
-  app.route({
-    method: "GET",
-    url: "/healthz",
-    config: { isPublic: true },
-    schema: {
-      operationId: "getHealth",
-      summary: "Whether the process answers",
-      tags: ["health"],
-      response: { 200: answer, "4xx": ERROR, "5xx": ERROR },
-    },
+  const config = { isPublic: true };
+  route(app, "GET /healthz", {
+    about: ["getHealth", "health", "Whether the process answers"],
+    response: answers(answer),
+    config,
     handler: async () => ({ ok: true, text: "alive" }),
   });
-  app.route({
-    method: "GET",
-    url: "/readyz",
-    config: { isPublic: true },
-    schema: {
-      operationId: "getReadiness",
-      summary: "Whether it makes progress",
-      description: "Not while the log is read, after it has failed, or when work is left undone.",
-      tags: ["health"],
-      response: { 200: answer, 503: answer, "4xx": ERROR, "5xx": ERROR },
-    },
+  route(app, "GET /readyz", {
+    about: ["getReadiness", "health", "Whether it makes progress"],
+    description: "Not while the log is read, after it has failed, or when work is left undone.",
+    response: refusable({ 200: answer, 503: answer }),
+    config,
     handler: async (_, reply) => {
       const { isReady, text } = await readiness();
       return reply.code(isReady ? 200 : 503).send({ ok: isReady, text });

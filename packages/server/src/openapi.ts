@@ -1,5 +1,6 @@
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
+import { route } from "./routes/route.ts";
 
 export interface ApiInfo {
   title: string;
@@ -21,16 +22,10 @@ export async function describe(
       security: [{ key: [] }, {}],
     },
   });
-  app.route({
-    method: "GET",
-    url: "/openapi.json",
+  route(app, "GET /openapi.json", {
+    about: ["getOpenapi", "health", "This description"],
+    response: { 200: { type: "object", description: "An OpenAPI 3.1 document." } },
     config: { isPublic: true },
-    schema: {
-      operationId: "getOpenapi",
-      summary: "This description",
-      tags: ["health"],
-      response: { 200: { type: "object", description: "An OpenAPI 3.1 document." } },
-    },
     handler: async () => app.swagger(),
   });
 }

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { forbidden } from "../keys/grant.ts";
-import { ERROR } from "../routes/shapes.ts";
+import { route } from "../routes/route.ts";
+import { content } from "../routes/shapes.ts";
 
 /** Seconds that requests take, from a cached answer to a long poll. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -56,22 +57,9 @@ export function metricRoutes(
     await refresh();
     return registry.metrics();
   };
-  app.route({
-    method: "GET",
-    url: "/metrics",
-    schema: {
-      operationId: "getMetrics",
-      summary: "Figures for Prometheus",
-      tags: ["health"],
-      response: {
-        200: {
-          description: "In the text format of Prometheus.",
-          content: { "text/plain": { schema: { type: "string" } } },
-        },
-        "4xx": ERROR,
-        "5xx": ERROR,
-      },
-    },
+  route(app, "GET /metrics", {
+    about: ["getMetrics", "health", "Figures for Prometheus"],
+    response: content("text/plain", "In the text format of Prometheus."),
     handler: async ({ principal }, reply) => {
       // They name queues and lanes: for those who may see all of them.
       if (!principal.grants().some(({ on }) => on === "*")) throw forbidden("consume", "*");

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AppPage } from "../app-page.ts";
 import { allowsAll, forbidden } from "../keys/grant.ts";
 import { ACTION_FIELDS_MAX, ACTION_VALUE_CHARS_MAX, FORM_BODY_BYTES_MAX } from "../limits.ts";
+import { route } from "./route.ts";
 import { ANYTHING, answers, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
 
 const PAGE = object({ name: NAME, title: TEXT }, ["name", "title"]);
@@ -22,6 +23,11 @@ const VALUES: Schema = {
   additionalProperties: { type: "string", maxLength: ACTION_VALUE_CHARS_MAX },
 };
 
+interface Act {
+  Params: { name: string; action: string };
+  Body: { values?: object } | null;
+}
+
 /** What apps show of themselves on the dashboard, for those who may see and do everything. */
 export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void {
   const pageOf = (name: string): AppPage => {
@@ -29,48 +35,28 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
     if (page !== undefined) return page;
     throw new SluiceError("NOT_FOUND", `there is no page of an app ${name}`, { field: "name" });
   };
-  app.route({
-    method: "GET",
-    url: "/v1/apps",
-    schema: {
-      operationId: "listApps",
-      summary: "Apps that have a page",
-      tags: ["apps"],
-      response: answers(object({ items: list(PAGE) }, ["items"])),
-    },
+  route(app, "GET /v1/apps", {
+    about: ["listApps", "apps", "Apps that have a page"],
+    response: answers(object({ items: list(PAGE) }, ["items"])),
     handler: async (request) => {
       enter(request);
       return { items: pages.map(({ name, title }) => ({ name, title })) };
     },
   });
-  app.route<{ Params: { name: string } }>({
-    method: "GET",
-    url: "/v1/apps/:name",
-    schema: {
-      operationId: "viewApp",
-      summary: "An app's page as it is now",
-      tags: ["apps"],
-      params: object({ name: NAME }, ["name"]),
-      response: answers(VIEW),
-    },
+  route<{ Params: { name: string } }>(app, "GET /v1/apps/:name", {
+    about: ["viewApp", "apps", "An app's page as it is now"],
+    response: answers(VIEW),
     handler: async (request) => {
       enter(request);
       const page = pageOf(request.params.name);
       return { name: page.name, title: page.title, view: await page.view() };
     },
   });
-  app.route<{ Params: { name: string; action: string }; Body: { values?: object } | null }>({
-    method: "POST",
-    url: "/v1/apps/:name/actions/:action",
+  route<Act>(app, "POST /v1/apps/:name/actions/:action", {
+    about: ["actInApp", "apps", "Do something that an app's page offers"],
     bodyLimit: FORM_BODY_BYTES_MAX,
-    schema: {
-      operationId: "actInApp",
-      summary: "Do something that an app's page offers",
-      tags: ["apps"],
-      params: object({ name: NAME, action: NAME }, ["name", "action"]),
-      body: { ...object({ values: VALUES }), type: ["object", "null"] },
-      response: answers(object({ message: ANYTHING }, ["message"])),
-    },
+    body: { ...object({ values: VALUES }), type: ["object", "null"] },
+    response: answers(object({ message: ANYTHING }, ["message"])),
     handler: async (request) => {
       enter(request);
       const { name, action } = request.params;

@@ -35,29 +35,35 @@ export interface RouteLine {
   readonly params: readonly string[];
 }
 
-export function lineOf({ http }: CallRow): RouteLine {
-  const [method, url] = http!.route.split(" ") as [RouteLine["method"], string];
+export function lineOf(route: string): RouteLine {
+  const [method, url] = route.split(" ") as [RouteLine["method"], string];
   return { method, url, params: [...url.matchAll(/:(\w+)/g)].map(([, name]) => name!) };
 }
 
 /** Name, sentence, parameters and headers of a route, also of one that is written by hand. */
 export function described(name: CallName): Readonly<Record<string, unknown>> {
   const row = rowOf(name);
-  const { params } = lineOf(row);
-  const inPath = params.map((param) => [param, paramSchema(row, param)] as const);
+  const { params } = lineOf(row.http!.route);
   return {
     operationId: name,
     summary: row.says,
     tags: [row.about],
-    ...(params.length === 0 ? {} : { params: object(Object.fromEntries(inPath), params) }),
+    ...paramsOf(params, row),
     ...(row.repeat === "once" ? { headers: OPERATION } : {}),
   };
 }
 
-function paramSchema(row: CallRow, name: string): Schema {
-  const argument = row.args.find((one) => one.name === name);
+/** The parameters of a path; those of a call as its arguments describe them. */
+export function paramsOf(params: readonly string[], row?: CallRow): { params?: Schema } {
+  if (params.length === 0) return {};
+  const inPath = params.map((param) => [param, paramSchema(row, param)] as const);
+  return { params: object(Object.fromEntries(inPath), params) };
+}
+
+function paramSchema(row: CallRow | undefined, name: string): Schema {
+  const argument = row?.args.find((one) => one.name === name);
   if (name === "id") return ID;
-  if (argument === undefined || row.about === "group") return NAME;
+  if (argument === undefined || row?.about === "group") return NAME;
   const { fromText, schema, words } = argument.kind;
   return fromText === undefined ? schema : { ...TEXT, description: words };
 }

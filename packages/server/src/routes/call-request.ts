@@ -23,7 +23,7 @@ export interface RequestPlan {
 }
 
 export function planOf(row: CallRow): RequestPlan {
-  const { method, params } = lineOf(row);
+  const { method, params } = lineOf(row.http!.route);
   const isQuery = method === "GET" || method === "DELETE";
   const source = (request: CallRequest): Record<string, unknown> =>
     (isQuery ? request.query : request.body) ?? {};

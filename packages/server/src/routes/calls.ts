@@ -50,7 +50,7 @@ export function callRoutes(app: FastifyInstance, context: RouteContext): void {
 function callRoute(app: FastifyInstance, context: RouteContext, name: CallName): void {
   const row = rowOf(name);
   const plan = planOf(row);
-  const { method, url } = lineOf(row);
+  const { method, url } = lineOf(row.http!.route);
   const { pageMax, ...bounds } = BOUNDS[name] ?? {};
   app.route({
     method,

@@ -10,17 +10,18 @@ import type { ClusterDoor } from "../cluster-door.ts";
 import { Permit } from "../keys/permit.ts";
 import { CLUSTER_WAIT_MS_MAX } from "../limits.ts";
 import { goneSignal } from "./context.ts";
+import { route } from "./route.ts";
 import {
   about,
   answers,
   COUNT,
-  ERROR,
   FLAG,
   list,
   MS,
   maybe,
   NAME,
   object,
+  refusable,
   type Schema,
   shape,
   TEXT,
@@ -91,17 +92,11 @@ export function clusterRoutes(
     if (cluster !== undefined) return cluster;
     throw new SluiceError("NOT_FOUND", "this server is not a node of a cluster");
   };
-  app.route<{ Querystring: { after?: string; waitMs?: number } }>({
-    method: "GET",
-    url: "/v1/cluster",
-    schema: {
-      operationId: "getCluster",
-      summary: "Nodes, partitions, their owners, and moves",
-      description: "404 without a cluster. Placements are those of queues that you see.",
-      tags: ["cluster"],
-      querystring: QUERY,
-      response: answers(STATUS),
-    },
+  route<{ Querystring: { after?: string; waitMs?: number } }>(app, "GET /v1/cluster", {
+    about: ["getCluster", "cluster", "Nodes, partitions, their owners, and moves"],
+    description: "404 without a cluster. Placements are those of queues that you see.",
+    querystring: QUERY,
+    response: answers(STATUS),
     handler: async ({ principal, query: { after, waitMs = 0 } }, reply) => {
       const permit = new Permit(principal);
       permit.enterValid();
@@ -113,23 +108,15 @@ export function clusterRoutes(
       return { ...status, placements };
     },
   });
-  app.route<{ Params: { node: string } }>({
-    method: "POST",
-    url: "/v1/cluster/nodes/:node/drain",
-    schema: {
-      operationId: "drainNode",
-      summary: "Have a node give its partitions to the others, until it is restarted",
-      description:
-        "Answered when the node knows; it is drained when it owns no partition any more. " +
-        "409 when no other node is available to take its partitions.",
-      tags: ["cluster"],
-      params: object({ node: NAME }, ["node"]),
-      response: {
-        202: { description: "It begins.", ...object({ node: NAME }, ["node"]) },
-        "4xx": ERROR,
-        "5xx": ERROR,
-      },
-    },
+  const drain = "Have a node give its partitions to the others, until it is restarted";
+  route<{ Params: { node: string } }>(app, "POST /v1/cluster/nodes/:node/drain", {
+    about: ["drainNode", "cluster", drain],
+    description:
+      "Answered when the node knows; it is drained when it owns no partition any more. " +
+      "409 when no other node is available to take its partitions.",
+    response: refusable({
+      202: { description: "It begins.", ...object({ node: NAME }, ["node"]) },
+    }),
     handler: async ({ principal, params: { node } }, reply) => {
       new Permit(principal).enterAll("admin");
       await door().drain(node);

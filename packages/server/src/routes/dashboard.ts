@@ -6,7 +6,8 @@
 import { loadPage, type PageFile } from "@sluice/dashboard";
 import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { ERROR, object, TEXT } from "./shapes.ts";
+import { route } from "./route.ts";
+import { content, object, TEXT } from "./shapes.ts";
 
 const POLICY = [
   "default-src 'none'",
@@ -19,10 +20,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const FILE = {
-  description: "A file of the dashboard.",
-  content: { "text/html": { schema: { type: "string" } } },
-};
+const response = content("text/html", "A file of the dashboard.");
+const config = { isPublic: true };
 
 export function dashboardRoutes(app: FastifyInstance): void {
   let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
@@ -39,27 +38,18 @@ export function dashboardRoutes(app: FastifyInstance): void {
     if (file !== undefined) return sendFile(file, request, reply);
     throw new SluiceError("NOT_FOUND", "the dashboard has no such file", { field: "file" });
   };
-  const about = (operationId: string, summary: string) => ({
-    operationId,
-    summary,
-    tags: ["dashboard"],
-    response: { 200: FILE, "4xx": ERROR, "5xx": ERROR },
-  });
-  app.route({
-    method: "GET",
-    url: "/",
-    config: { isPublic: true },
-    schema: about("getDashboard", "The dashboard, for a browser"),
+  route(app, "GET /", {
+    about: ["getDashboard", "dashboard", "The dashboard, for a browser"],
+    response,
+    config,
     handler: (request, reply) => send("index.html", request, reply),
   });
-  app.route<{ Params: { file: string } }>({
-    method: "GET",
-    url: "/assets/:file",
-    config: { isPublic: true },
-    schema: {
-      ...about("getDashboardFile", "A script, a style or a picture of the dashboard"),
-      params: object({ file: TEXT }, ["file"]),
-    },
+  const file = "A script, a style or a picture of the dashboard";
+  route<{ Params: { file: string } }>(app, "GET /assets/:file", {
+    about: ["getDashboardFile", "dashboard", file],
+    params: object({ file: TEXT }, ["file"]),
+    response,
+    config,
     handler: (request, reply) => send(`assets/${request.params.file}`, request, reply),
   });
 }

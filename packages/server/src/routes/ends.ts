@@ -1,35 +1,20 @@
 /** Long polls for the end of a job or a group, for callers that have no stream. */
 import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { POLL_MS_MAX } from "../limits.ts";
 import { type Encoding, fromBytes } from "../payload.ts";
-import { described } from "./call-description.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
-import { answers, END, GROUP_INFO, object, type Schema } from "./shapes.ts";
+import { route } from "./route.ts";
+import { answers, ENCODING, END, GROUP_INFO, object, WAIT_MS } from "./shapes.ts";
 
 interface Wait {
   waitMs?: number;
 }
 
-const WAIT_MS: Schema = { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 };
-
-interface OnGroup {
-  Params: { queue: string; group: string };
-}
-
 export function endRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>({
-    method: "GET",
-    url: "/v1/jobs/:id/end",
-    schema: {
-      ...described("ended"),
-      description: "A long poll: answers when the job ends, and after `waitMs` that it has not.",
-      querystring: object({
-        waitMs: WAIT_MS,
-        encoding: { type: "string", enum: ["auto", "base64"] },
-      }),
-      response: answers(END),
-    },
+  route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>(app, "ended", {
+    description: "A long poll: answers when the job ends, and after `waitMs` that it has not.",
+    querystring: object({ waitMs: WAIT_MS, encoding: ENCODING }),
+    response: answers(END),
     handler: async (request, reply) => {
       const { id } = request.params;
       const { waitMs = 0, encoding = "auto" } = request.query;
@@ -38,15 +23,10 @@ export function endRoutes(app: FastifyInstance, context: RouteContext): void {
       return end === undefined ? { ended: false, id } : endJson(end, encoding);
     },
   });
-  app.route<OnGroup & { Querystring: Wait }>({
-    method: "GET",
-    url: "/v1/groups/:queue/:group/end",
-    schema: {
-      ...described("groupEnded"),
-      description: "A long poll: answers when the group ends, and after `waitMs` as it is then.",
-      querystring: object({ waitMs: WAIT_MS }),
-      response: answers(GROUP_INFO),
-    },
+  route<{ Params: { queue: string; group: string }; Querystring: Wait }>(app, "groupEnded", {
+    description: "A long poll: answers when the group ends, and after `waitMs` as it is then.",
+    querystring: object({ waitMs: WAIT_MS }),
+    response: answers(GROUP_INFO),
     handler: async (request, reply): Promise<GroupInfo> => {
       const broker = context.broker(request);
       const name = `${request.params.queue}/${request.params.group}`;

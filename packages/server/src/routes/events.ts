@@ -16,35 +16,19 @@ import { EVENTS_HEARTBEAT_MS, EVENTS_STALL_MS } from "../limits.ts";
 import { fromBytes } from "../payload.ts";
 import { checkFilter } from "../stream/check-filter.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
-import { ERROR, NAME, object } from "./shapes.ts";
-
-const SCHEMA = {
-  operationId: "events",
-  summary: "Server-sent events from now on",
-  tags: ["broker"],
-  querystring: object({
-    queue: NAME,
-    events: {
-      type: "string",
-      description: `Some of ${EVENT_NAMES.join(", ")}, with commas between them.`,
-    },
-  }),
-  response: {
-    200: {
-      description: "A stream: `event` is the kind, `data` the event as JSON.",
-      content: { "text/event-stream": { schema: { type: "string" } } },
-    },
-    "4xx": ERROR,
-    "5xx": ERROR,
-  },
-};
+import { route } from "./route.ts";
+import { about, content, NAME, object, TEXT } from "./shapes.ts";
 
 export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
   let open = 0;
-  app.route<{ Querystring: { queue?: string; events?: string } }>({
-    method: "GET",
-    url: "/v1/events",
-    schema: SCHEMA,
+  const names = `Some of ${EVENT_NAMES.join(", ")}, with commas between them.`;
+  route<{ Querystring: { queue?: string; events?: string } }>(app, "GET /v1/events", {
+    about: ["events", "broker", "Server-sent events from now on"],
+    querystring: object({ queue: NAME, events: about(names, TEXT) }),
+    response: content(
+      "text/event-stream",
+      "A stream: `event` is the kind, `data` the event as JSON.",
+    ),
     handler: async (request, reply) => {
       if (open >= context.limits.eventStreamsMax) {
         const message = `there are ${open} readers of events already`;

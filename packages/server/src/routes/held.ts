@@ -1,13 +1,8 @@
 /** What workers say of jobs that they hold: batches of lease tokens, each with its own answer. */
 import {
   type Ack,
-  type Broker,
-  type CallName,
   EXTEND,
-  type Extend,
   NACK,
-  type Nack,
-  type OperationOptions,
   type Outcome,
   type Progress,
   rowOf,
@@ -23,112 +18,84 @@ import {
   LEASES_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { type Carried, isDeeper, toBytes } from "../payload.ts";
-import { described, lineOf } from "./call-description.ts";
 import { operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
-import {
-  ACK,
-  about,
-  answers,
-  list,
-  MS,
-  object,
-  PROGRESS,
-  results,
-  type Schema,
-  TEXT,
-  TIME,
-} from "./shapes.ts";
+import { route } from "./route.ts";
+import * as shapes from "./shapes.ts";
+import { about, answers, list, object, results, type Schema, TEXT } from "./shapes.ts";
 
 const OK: Schema = { type: "boolean", const: true };
 
-const ACKS = new BodyShape({ items: "items", raw: ["result"] });
-const ITEMS = new BodyShape({ items: "items" });
+const ITEMS = { body: new BodyShape({ items: "items" }), bodyLimit: LEASES_BODY_BYTES_MAX };
+const LARGE = { ...ITEMS, bodyLimit: BODY_BYTES_HARD_MAX };
 
 /** A call about jobs that are held: how its items are read, and what is answered for each. */
-interface HeldCall<I> {
-  readonly name: CallName;
+interface HeldCall {
   readonly item: Schema;
-  readonly read: (fields: never) => I;
-  readonly make: (
-    broker: Broker,
-    items: readonly I[],
-    options: OperationOptions,
-  ) => Promise<Outcome<true | number>[]>;
+  readonly read: (fields: never) => unknown;
   /** The field for a number that is answered, and what it means. */
   readonly field?: readonly [name: string, schema: Schema];
   readonly bodyLimit: number;
   readonly body: BodyShape;
 }
 
-export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
-  const large = { bodyLimit: BODY_BYTES_HARD_MAX, body: ITEMS };
-  const small = { bodyLimit: LEASES_BODY_BYTES_MAX, body: ITEMS };
-  heldRoute<Ack>(app, context, {
-    name: "ack",
-    item: ACK,
+const CUT = "The cooldown that was asked for was cut to this.";
+
+const HELD = {
+  ack: {
+    ...LARGE,
+    item: shapes.ACK,
     read: ackOf,
-    make: (broker, items, options) => broker.ack(items, options),
-    ...large,
-    body: ACKS,
-  });
-  heldRoute<Nack>(app, context, {
-    name: "nack",
+    body: new BodyShape({ items: "items", raw: ["result"] }),
+  },
+  nack: {
+    ...LARGE,
     item: NACK.schema,
     read: (fields) => NACK.parse("nack", fields),
-    make: (broker, items, options) => broker.nack(items, options),
-    field: ["cooldownMs", about("The cooldown that was asked for was cut to this.", MS)],
-    ...large,
-  });
-  heldRoute<string>(app, context, {
-    name: "giveBack",
-    item: object({ lease: TEXT }, ["lease"]),
-    read: ({ lease }: Ack) => lease,
-    make: (broker, items) => broker.giveBack(items),
-    ...small,
-  });
-  heldRoute<Extend>(app, context, {
-    name: "extend",
+    field: ["cooldownMs", about(CUT, shapes.MS)],
+  },
+  giveBack: { ...ITEMS, item: object({ lease: TEXT }, ["lease"]), read: ({ lease }: Ack) => lease },
+  extend: {
+    ...ITEMS,
     item: EXTEND.schema,
     read: (fields) => EXTEND.parse("extend", fields),
-    make: (broker, items) => broker.extend(items),
-    field: ["expiresAt", TIME],
-    ...small,
-  });
-  heldRoute<Progress>(app, context, {
-    name: "progress",
-    item: PROGRESS,
-    read: progressOf,
-    make: (broker, items) => broker.progress(items),
-    ...small,
-  });
+    field: ["expiresAt", shapes.TIME],
+  },
+  progress: { ...ITEMS, item: shapes.PROGRESS, read: progressOf },
+} as const satisfies Readonly<Record<string, HeldCall>>;
+
+export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
+  for (const [name, call] of Object.entries<HeldCall>(HELD)) {
+    heldRoute(app, context, name as keyof typeof HELD, call);
+  }
 }
 
-function heldRoute<I>(app: FastifyInstance, context: RouteContext, call: HeldCall<I>): void {
-  const { name, item, read, make, field, bodyLimit, body } = call;
-  const { method, url } = lineOf(rowOf(name));
+type Answers = Promise<Outcome<true | number>[]>;
+
+function heldRoute(
+  app: FastifyInstance,
+  context: RouteContext,
+  name: keyof typeof HELD,
+  { item, read, field, bodyLimit, body }: HeldCall,
+): void {
   const known = Object.keys(item.properties as object);
+  const isOnce = rowOf(name).repeat === "once";
   const items = list(judged(item), { maxItems: BATCH_MAX });
   const shown = ({ ok, error }: Outcome<true | number>): object => {
     if (error !== undefined) return { error };
     return typeof ok === "number" ? { ok: true, [field![0]]: ok } : { ok: true };
   };
-  app.route<{ Body: { items: readonly unknown[] } }>({
-    method,
-    url,
+  route<{ Body: { items: readonly unknown[] } }>(app, name, {
     config: { body },
     bodyLimit,
-    schema: {
-      ...described(name),
-      body: object({ items }, ["items"]),
-      response: answers(results(object({ ok: OK, ...(field && { [field[0]]: field[1] }) }))),
-    },
+    body: object({ items }, ["items"]),
+    response: answers(results(object({ ok: OK, ...(field && { [field[0]]: field[1] }) }))),
     handler: async (request) => {
       const broker = context.broker(request);
       const outcomes = await forReadable(
         request.body.items,
-        (one) => read(fieldsOf(name, one, known) as never),
-        (all) => make(broker, all, operationOf(request)),
+        (one) => read(fieldsOf(name, one, known) as never) as never,
+        (all) => broker[name](all, isOnce ? operationOf(request) : {}) as Answers,
       );
       return { results: outcomes.map(shown) };
     },

@@ -1,10 +1,11 @@
 import { type Broker, type LeasedJob, type Outcome, SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, POLL_MS_MAX, SLICE_BYTES } from "../limits.ts";
+import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, SLICE_BYTES } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { leasedBytes } from "./job-json.ts";
-import { answers, LEASED, list, MS, object, QUEUE_PARAMS, type Schema, TEXT } from "./shapes.ts";
+import { route } from "./route.ts";
+import { about, answers, ENCODING, LEASED, list, MS, object, TEXT, WAIT_MS } from "./shapes.ts";
 
 interface LeaseBody {
   max?: number;
@@ -14,35 +15,20 @@ interface LeaseBody {
   encoding?: Encoding;
 }
 
-const ENCODING: Schema = {
-  type: "string",
-  enum: ["auto", "base64"],
-  description: "`base64`: payloads as bytes, JSON or not.",
-};
-
-const SCHEMA = {
-  operationId: "lease",
-  summary: "Take jobs, or wait for some",
-  description:
-    "A long poll: answers as soon as there is a job, or with none after `waitMs`. A caller that " +
-    "goes away takes nothing with it.",
-  tags: ["queue"],
-  params: QUEUE_PARAMS,
-  body: object({
-    max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },
-    waitMs: { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 },
-    leaseMs: MS,
-    worker: TEXT,
-    encoding: ENCODING,
-  }),
-  response: answers(object({ jobs: list(LEASED) }, ["jobs"])),
-};
-
 export function leaseRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { queue: string }; Body: LeaseBody }>({
-    method: "POST",
-    url: "/v1/queues/:queue/lease",
-    schema: SCHEMA,
+  route<{ Params: { queue: string }; Body: LeaseBody }>(app, "POST /v1/queues/:queue/lease", {
+    about: ["lease", "queue", "Take jobs, or wait for some"],
+    description:
+      "A long poll: answers as soon as there is a job, or with none after `waitMs`. A caller that " +
+      "goes away takes nothing with it.",
+    body: object({
+      max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },
+      waitMs: WAIT_MS,
+      leaseMs: MS,
+      worker: TEXT,
+      encoding: about("`base64`: payloads as bytes, JSON or not.", ENCODING),
+    }),
+    response: answers(object({ jobs: list(LEASED) }, ["jobs"])),
     handler: async (request, reply) => {
       const { encoding = "auto", ...options } = request.body;
       const broker = context.broker(request);

@@ -12,6 +12,7 @@ import { SERIES } from "../history/queue-series.ts";
 import { OVERVIEW_PAGE_MAX } from "../limits.ts";
 import { OVERVIEW_SORTS, type OverviewQuery, readOverview } from "../overview/overview.ts";
 import type { RouteContext } from "./context.ts";
+import { route } from "./route.ts";
 import {
   about,
   answers,
@@ -26,7 +27,6 @@ import {
   NAME,
   NUMBER,
   object,
-  QUEUE_PARAMS,
   type Schema,
   shape,
   TEXT,
@@ -102,36 +102,24 @@ export function overviewRoutes(
   context: RouteContext,
   history: QueueHistories,
 ): void {
-  app.route<{ Querystring: OverviewQuery }>({
-    method: "GET",
-    url: "/v1/overview",
-    schema: {
-      operationId: "getOverview",
-      summary: "Queues with their rates and why they do not move, those that need attention first",
-      tags: ["queues"],
-      querystring: object({
-        search: { type: "string", maxLength: 255 },
-        queue: NAME,
-        sort: { type: "string", enum: OVERVIEW_SORTS },
-        limit: limit(OVERVIEW_PAGE_MAX),
-        cursor: { ...COUNT, description: "Of the last page." },
-        tick: { type: "integer" },
-      }),
-      response: answers(OVERVIEW),
-    },
+  const all = "Queues with their rates and why they do not move, those that need attention first";
+  route<{ Querystring: OverviewQuery }>(app, "GET /v1/overview", {
+    about: ["getOverview", "queues", all],
+    querystring: object({
+      search: { type: "string", maxLength: 255 },
+      queue: NAME,
+      sort: choice(OVERVIEW_SORTS),
+      limit: limit(OVERVIEW_PAGE_MAX),
+      cursor: about("Of the last page.", COUNT),
+      tick: { type: "integer" },
+    }),
+    response: answers(OVERVIEW),
     handler: (request) => readOverview(context.broker(request), history, request.query),
   });
-  app.route<{ Params: { queue: string } }>({
-    method: "GET",
-    url: "/v1/queues/:queue/history",
-    schema: {
-      operationId: "getQueueHistory",
-      summary: "How a queue has done for the last half hour",
-      description: "Rates a second and waiting times, since the server was started.",
-      tags: ["queues"],
-      params: QUEUE_PARAMS,
-      response: answers(HISTORY),
-    },
+  route<{ Params: { queue: string } }>(app, "GET /v1/queues/:queue/history", {
+    about: ["getQueueHistory", "queues", "How a queue has done for the last half hour"],
+    description: "Rates a second and waiting times, since the server was started.",
+    response: answers(HISTORY),
     handler: async (request) => {
       const { queue } = request.params;
       // Refuses those who may not see it.

@@ -9,7 +9,8 @@ import { allowsAny } from "../keys/grant.ts";
 import type { Principal } from "../keys/principal.ts";
 import { EVENTS_HEARTBEAT_MS, PULSE_QUEUES_MAX, PULSE_QUIET_MS } from "../limits.ts";
 import type { Pulse } from "../pulse/pulse.ts";
-import { ERROR } from "./shapes.ts";
+import { route } from "./route.ts";
+import { content } from "./shapes.ts";
 
 export interface PulseOptions {
   readonly pulse: Pulse;
@@ -17,27 +18,15 @@ export interface PulseOptions {
   readonly closing: AbortSignal;
 }
 
-const SCHEMA = {
-  operationId: "readPulse",
-  summary: "Server-sent events that tell which queues have changed, once a second at most",
-  description: "Every five seconds at least, so that silence means that the server is gone.",
-  tags: ["events"],
-  response: {
-    200: {
-      description: "A stream of `pulse` with `{ at, queues, isCut }`; `isCut`: there are more.",
-      content: { "text/event-stream": { schema: { type: "string" } } },
-    },
-    "4xx": ERROR,
-    "5xx": ERROR,
-  },
-};
+const SAYS = "Server-sent events that tell which queues have changed, once a second at most";
+const STREAM = "A stream of `pulse` with `{ at, queues, isCut }`; `isCut`: there are more.";
 
 export function pulseRoutes(app: FastifyInstance, options: PulseOptions): void {
   let readers = 0;
-  app.route({
-    method: "GET",
-    url: "/v1/pulse",
-    schema: SCHEMA,
+  route(app, "GET /v1/pulse", {
+    about: ["readPulse", "events", SAYS],
+    description: "Every five seconds at least, so that silence means that the server is gone.",
+    response: content("text/event-stream", STREAM),
     handler: async ({ principal }, reply) => {
       if (readers >= options.readersMax) {
         const message = `there are ${readers} readers of the pulse already`;

@@ -1,30 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { PAGE_MAX } from "../limits.ts";
-import { described } from "./call-description.ts";
 import type { RouteContext } from "./context.ts";
-import {
-  answers,
-  CURSOR,
-  DONE,
-  limit,
-  list,
-  MISSING,
-  object,
-  QUEUE,
-  QUEUE_PARAMS,
-  TEXT,
-} from "./shapes.ts";
+import { route } from "./route.ts";
+import { answers, CURSOR, DONE, limit, list, MISSING, object, QUEUE, TEXT } from "./shapes.ts";
+
+const SWITCHES = {
+  pause: "Stops a queue: no job is handed out.",
+  resume: "Lets a queue hand out jobs again.",
+};
 
 /** The list of queues, which in a cluster may lack some, and the switches of one. */
 export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Querystring: { limit?: number; cursor?: string } }>({
-    method: "GET",
-    url: "/v1/queues",
-    schema: {
-      ...described("queues"),
-      querystring: object({ limit: limit(PAGE_MAX), cursor: CURSOR }),
-      response: answers(object({ items: list(QUEUE), cursor: TEXT, missing: MISSING }, ["items"])),
-    },
+  route<{ Querystring: { limit?: number; cursor?: string } }>(app, "queues", {
+    querystring: object({ limit: limit(PAGE_MAX), cursor: CURSOR }),
+    response: answers(object({ items: list(QUEUE), cursor: TEXT, missing: MISSING }, ["items"])),
     handler: async (request) => {
       const broker = context.broker(request);
       const [page, missing] = await Promise.all([
@@ -34,33 +23,18 @@ export function queueRoutes(app: FastifyInstance, context: RouteContext): void {
       return missing === undefined ? page : { ...page, missing };
     },
   });
-  pauseRoute(app, context, "pause", "Stops a queue: no job is handed out.");
-  pauseRoute(app, context, "resume", "Lets a queue hand out jobs again.");
-}
-
-function pauseRoute(
-  app: FastifyInstance,
-  context: RouteContext,
-  verb: "pause" | "resume",
-  summary: string,
-): void {
-  app.route<{ Params: { queue: string } }>({
-    method: "POST",
-    url: `/v1/queues/:queue/${verb}`,
-    schema: {
-      operationId: `${verb}Queue`,
-      summary,
-      tags: ["queue"],
-      params: QUEUE_PARAMS,
+  for (const [verb, says] of Object.entries(SWITCHES)) {
+    route<{ Params: { queue: string } }>(app, `POST /v1/queues/:queue/${verb}`, {
+      about: [`${verb}Queue`, "queue", says],
       response: DONE,
-    },
-    handler: async (request, reply) => {
-      const broker = context.broker(request);
-      const { queue } = request.params;
-      // Changing a queue makes it when it is not there, which is not what is meant here.
-      await broker.queue(queue);
-      await broker.setQueue(queue, { paused: verb === "pause" });
-      return reply.code(204).send();
-    },
-  });
+      handler: async (request, reply) => {
+        const broker = context.broker(request);
+        const { queue } = request.params;
+        // Changing a queue makes it when it is not there, which is not what is meant here.
+        await broker.queue(queue);
+        await broker.setQueue(queue, { paused: verb === "pause" });
+        return reply.code(204).send();
+      },
+    });
+  }
 }

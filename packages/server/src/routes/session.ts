@@ -5,6 +5,7 @@
 import type { Session } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { cookieName } from "../shell/session-cookie.ts";
+import { route } from "./route.ts";
 import { about, answers, DONE, FLAG, list, object, shape, TEXT } from "./shapes.ts";
 
 export interface SessionOptions {
@@ -22,40 +23,30 @@ const SESSION = shape<Session>({
 
 export function sessionRoutes(app: FastifyInstance, options: SessionOptions): void {
   const { hasKeys, hasBroker, isTls } = options;
-  const named = (operationId: string, summary: string) => ({
-    operationId,
-    summary,
-    tags: ["session"],
-  });
-  app.route({
-    method: "GET",
-    url: "/v1/session",
-    schema: { ...named("getSession", "What the caller may do"), response: answers(SESSION) },
+  route(app, "GET /v1/session", {
+    about: ["getSession", "session", "What the caller may do"],
+    response: answers(SESSION),
     handler: async ({ principal }): Promise<Session> => {
       principal.charge();
       return { hasKeys, hasBroker, grants: principal.grants() };
     },
   });
-  app.route({
-    method: "POST",
-    url: "/v1/session",
-    schema: {
-      ...named("login", "Log a browser in: the key of this request is kept in a cookie"),
-      response: DONE,
-    },
+  const login = "Log a browser in: the key of this request is kept in a cookie";
+  route(app, "POST /v1/session", {
+    about: ["login", "session", login],
+    response: DONE,
     handler: async (request, reply) => {
       const [, key] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
       if (key !== undefined && hasKeys) setCookie(request, reply, encodeURIComponent(key), isTls);
       return reply.code(204).send();
     },
   });
-  app.route({
-    method: "DELETE",
-    url: "/v1/session",
+  route(app, "DELETE /v1/session", {
+    about: ["logout", "session", "Log a browser out"],
     // No key is asked for, so no body is taken.
     bodyLimit: 1,
     config: { isPublic: true },
-    schema: { ...named("logout", "Log a browser out"), response: DONE },
+    response: DONE,
     handler: async (request, reply) => {
       setCookie(request, reply, "; Max-Age=0", isTls);
       return reply.code(204).send();

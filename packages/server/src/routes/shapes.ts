@@ -1,5 +1,6 @@
 /** Shapes of HTTP, beside those of the port: answers with their refusals, and addresses. */
-import { ERROR_JSON, list, NAME, object, type Schema } from "@sluice/protocol/shapes";
+import { ERROR_JSON, list, object, type Schema } from "@sluice/protocol/shapes";
+import { POLL_MS_MAX } from "../limits.ts";
 
 export * from "@sluice/protocol/shapes";
 
@@ -14,17 +15,31 @@ export function results({ properties }: Schema): Schema {
   return object({ results: list(object(fields)) }, ["results"]);
 }
 
+/** Answers by their status, and the ways to be refused. */
+export function refusable(answers: Readonly<Record<string, Schema>>): Schema {
+  return { ...answers, "4xx": ERROR, "5xx": ERROR };
+}
+
 /** The answers of a call: a good one, and the ways to be refused. */
-export function answers(ok: Schema, others: Readonly<Record<string, Schema>> = {}): Schema {
-  return { 200: ok, ...others, "4xx": ERROR, "5xx": ERROR };
+export function answers(ok: Schema): Schema {
+  return refusable({ 200: ok });
+}
+
+/** The answers of a call with a body of its own kind, such as a stream of events. */
+export function content(type: string, description: string): Schema {
+  return answers({ description, content: { [type]: { schema: { type: "string" } } } });
 }
 
 const NOTHING: Schema = { type: "null", description: "Done." };
 
 /** The answers of a call that has nothing to tell. */
-export const DONE: Schema = { 204: NOTHING, "4xx": ERROR, "5xx": ERROR };
+export const DONE: Schema = refusable({ 204: NOTHING });
 
-export const QUEUE_PARAMS: Schema = object({ queue: NAME }, ["queue"]);
+/** How payloads and results are shown. */
+export const ENCODING: Schema = { type: "string", enum: ["auto", "base64"] };
+
+/** How long a poll waits. */
+export const WAIT_MS: Schema = { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 };
 
 /** A page size. */
 export function limit(max: number): Schema {

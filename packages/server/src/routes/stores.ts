@@ -7,9 +7,9 @@ import type { FastifyInstance } from "fastify";
 import { BodyShape, MEMBERS } from "../body/parse-body.ts";
 import { CONFIG_STORE } from "../keys/stores.ts";
 import { BATCH_MAX, BODY_BYTES_HARD_MAX, STORE_PAGE_MAX, VALUE_BODY_BYTES_MAX } from "../limits.ts";
-import { described } from "./call-description.ts";
 import { operationOf, type RouteContext } from "./context.ts";
 import { checkDepth } from "./held.ts";
+import { route } from "./route.ts";
 import {
   ANYTHING,
   answers,
@@ -29,49 +29,34 @@ const KEY: Schema = { type: "string", minLength: 1, maxLength: 1024 };
 const BATCH = new BodyShape({ items: "entries" });
 
 export function storeRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.route<{ Params: { store: string }; Body: { entries: readonly StoreEntry[] } }>({
-    method: "POST",
-    url: "/v1/stores/:store",
-    config: { body: BATCH },
-    bodyLimit: BODY_BYTES_HARD_MAX,
-    schema: {
-      ...described("storeWrite"),
+  const entry = object({ key: KEY, value: ANYTHING }, ["key"]);
+  route<{ Params: { store: string }; Body: { entries: readonly StoreEntry[] } }>(
+    app,
+    "storeWrite",
+    {
       description: "An entry without a value is deleted.",
-      body: object(
-        { entries: list(object({ key: KEY, value: ANYTHING }, ["key"]), { maxItems: BATCH_MAX }) },
-        ["entries"],
-      ),
+      config: { body: BATCH },
+      bodyLimit: BODY_BYTES_HARD_MAX,
+      body: object({ entries: list(entry, { maxItems: BATCH_MAX }) }, ["entries"]),
       response: DONE,
+      handler: async (request, reply) => {
+        const { entries } = request.body;
+        for (const { value } of entries) checkDepth("value", value);
+        const written = entries.map(({ key, value }) => ({ key, value }));
+        const { store } = request.params;
+        await context.broker(request).storeWrite(store, written, operationOf(request));
+        return reply.code(204).send();
+      },
     },
-    handler: async (request, reply) => {
-      const { entries } = request.body;
-      for (const { value } of entries) checkDepth("value", value);
-      const written = entries.map(({ key, value }) => ({ key, value }));
-      const { store } = request.params;
-      await context.broker(request).storeWrite(store, written, operationOf(request));
-      return reply.code(204).send();
-    },
-  });
-  app.route<{ Querystring: ScanOptions }>({
-    method: "GET",
-    url: "/v1/config",
-    schema: {
-      operationId: "listConfig",
-      summary: "Lists the values that policies read by key, by page.",
-      tags: ["store"],
-      querystring: object({ prefix: KEY, limit: limit(STORE_PAGE_MAX), cursor: CURSOR }),
-      response: answers(page(ENTRY)),
-    },
+  );
+  route<{ Querystring: ScanOptions }>(app, "GET /v1/config", {
+    about: ["listConfig", "store", "Lists the values that policies read by key, by page."],
+    querystring: object({ prefix: KEY, limit: limit(STORE_PAGE_MAX), cursor: CURSOR }),
+    response: answers(page(ENTRY)),
     handler: (request) => context.broker(request).storeScan(CONFIG_STORE, request.query),
   });
-  entryRoutes(app, context, { url: "/v1/stores/:store/:key", what: "Stored", of: "of a store" });
-  entryRoutes(app, context, { url: "/v1/config/:key", what: "Config", of: "that policies read" });
-}
-
-interface Entries {
-  readonly url: string;
-  readonly what: string;
-  readonly of: string;
+  entryRoutes(app, context, "/v1/stores/:store/:key", ["Stored", "a value of a store."]);
+  entryRoutes(app, context, "/v1/config/:key", ["Config", "a value that policies read."]);
 }
 
 interface OnEntry {
@@ -81,26 +66,18 @@ interface OnEntry {
 function entryRoutes(
   app: FastifyInstance,
   context: RouteContext,
-  { url, what, of }: Entries,
+  url: `/${string}`,
+  [what, value]: readonly [what: string, value: string],
 ): void {
   const isNamed = url.includes(":store");
   const params = isNamed
     ? object({ store: NAME, key: KEY }, ["store", "key"])
     : object({ key: KEY }, ["key"]);
-  const about = (verb: string, summary: string) => ({
-    operationId: `${verb}${what}`,
-    summary: `${summary} a value ${of}.`,
-    tags: ["store"],
-    params,
-  });
-  app.route<OnEntry>({
-    method: "GET",
-    url,
-    schema: {
-      ...(isNamed ? described("storeGet") : about("get", "Reads")),
-      params,
-      response: answers(ENTRY),
-    },
+  const told = (verb: string, says: string) =>
+    ({ about: [`${verb}${what}`, "store", `${says} ${value}`], params }) as const;
+  route<OnEntry>(app, isNamed ? "storeGet" : `GET ${url}`, {
+    ...(isNamed ? { params } : told("get", "Reads")),
+    response: answers(ENTRY),
     handler: async (request) => {
       const { store = CONFIG_STORE, key } = request.params;
       const [value] = await context.broker(request).storeGet(store, [key]);
@@ -109,16 +86,12 @@ function entryRoutes(
       throw new SluiceError("NOT_FOUND", `store ${store} has nothing under ${key}`, details);
     },
   });
-  app.route<OnEntry & { Body: { value: unknown } }>({
-    method: "PUT",
-    url,
+  route<OnEntry & { Body: { value: unknown } }>(app, `PUT ${url}`, {
+    ...told("put", "Sets"),
     config: { body: MEMBERS },
     bodyLimit: VALUE_BODY_BYTES_MAX,
-    schema: {
-      ...about("put", "Sets"),
-      body: object({ value: ANYTHING }, ["value"]),
-      response: DONE,
-    },
+    body: object({ value: ANYTHING }, ["value"]),
+    response: DONE,
     handler: async (request, reply) => {
       const { store = CONFIG_STORE, key } = request.params;
       const { value } = request.body;
@@ -127,10 +100,9 @@ function entryRoutes(
       return reply.code(204).send();
     },
   });
-  app.route<OnEntry>({
-    method: "DELETE",
-    url,
-    schema: { ...about("delete", "Removes"), response: DONE },
+  route<OnEntry>(app, `DELETE ${url}`, {
+    ...told("delete", "Removes"),
+    response: DONE,
     handler: async (request, reply) => {
       const { store = CONFIG_STORE, key } = request.params;
       const entry = { key, value: undefined };
