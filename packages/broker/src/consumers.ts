@@ -58,6 +58,12 @@ class LocalConsumer implements Consumer {
 
 export type { LocalConsumer };
 
+/** The leases of one commit, and to whom each goes: another may have the name by then. */
+interface Granted {
+  readonly leases: Lease[];
+  readonly to: (LocalConsumer | undefined)[];
+}
+
 /**
  * Those to whom jobs are delivered. The engine knows each as a worker of its queue with as many
  * slots as it has credits; what the engine grants is delivered once the grant is durable, so that a
@@ -75,11 +81,11 @@ export class Consumers {
   readonly #members = new Map<string, Map<string, LocalConsumer>>();
   /** Those whose credits the engine does not know yet. */
   readonly #changed = new Set<LocalConsumer>();
-  /** Leases of the commit that gathers now. */
-  #granted: Lease[] = [];
+  /** Of the commit that gathers now. */
+  #granted: Granted = { leases: [], to: [] };
   #commit = -1;
   /** Leases that are durable and wait for the payloads of those before them to be read. */
-  readonly #outbox: (readonly Lease[])[] = [];
+  readonly #outbox: Granted[] = [];
   #sending: Promise<void> | undefined;
   #count = 0;
 
@@ -180,26 +186,28 @@ export class Consumers {
 
   /** The engine has granted leases: they go out when that is durable. */
   grant(leases: readonly Lease[]): void {
-    for (const { queue, worker } of leases) {
-      const consumer = this.#members.get(queue)?.get(worker);
+    if (this.#commit !== this.#journal.gathering) this.#newCommit();
+    const granted = this.#granted;
+    for (const lease of leases) {
+      const consumer = this.#members.get(lease.queue)?.get(lease.worker);
+      granted.leases.push(lease);
+      granted.to.push(consumer);
       if (consumer === undefined) continue;
       consumer.credits--;
       consumer.onTheWay++;
     }
-    if (this.#commit !== this.#journal.gathering) this.#newCommit();
-    for (const lease of leases) this.#granted.push(lease);
   }
 
   /** What was granted before went out with the commit before; this must not go out with it. */
   #newCommit(): void {
-    const granted: Lease[] = [];
+    const granted: Granted = { leases: [], to: [] };
     this.#granted = granted;
     this.#commit = this.#journal.gathering;
     this.#journal.whenDurable(() => this.#send(granted));
   }
 
-  #send(leases: readonly Lease[]): void {
-    this.#outbox.push(leases);
+  #send(granted: Granted): void {
+    this.#outbox.push(granted);
     if (this.#sending === undefined) this.#sendAll();
   }
 
@@ -234,52 +242,47 @@ export class Consumers {
   }
 
   /** Answers a promise when payloads have to be read first. */
-  #sendNow(leases: readonly Lease[]): Promise<void> | undefined {
+  #sendNow(granted: Granted): Promise<void> | undefined {
     const bodies: (Body | Promise<Body> | undefined)[] = [];
     let isReading = false;
-    for (const { id } of leases) {
+    for (const { id } of granted.leases) {
       const read = readBody(this.#engine, this.#chunks, id);
       if (read instanceof Promise) isReading = true;
       bodies.push(read);
     }
     if (!isReading) {
-      this.#handOver(leases, bodies as (Body | undefined)[]);
+      this.#handOver(granted, bodies as (Body | undefined)[]);
       return undefined;
     }
-    return Promise.all(bodies).then((read) => this.#handOver(leases, read));
+    return Promise.all(bodies).then((read) => this.#handOver(granted, read));
   }
 
-  #handOver(leases: readonly Lease[], bodies: readonly (Body | undefined)[]): void {
+  #handOver({ leases, to }: Granted, bodies: readonly (Body | undefined)[]): void {
     const deliveries = new Map<LocalConsumer, LeasedJob[]>();
-    let consumer: LocalConsumer | undefined;
     let jobs: LeasedJob[] = [];
     const now = this.#now();
     for (let i = 0; i < leases.length; i++) {
-      const lease = leases[i]!;
-      if (
-        consumer === undefined ||
-        consumer.name !== lease.worker ||
-        consumer.queue !== lease.queue
-      ) {
-        consumer = this.#members.get(lease.queue)?.get(lease.worker);
-        jobs = (consumer && deliveries.get(consumer)) ?? [];
-        if (consumer !== undefined) deliveries.set(consumer, jobs);
+      const consumer = to[i];
+      if (consumer === undefined || consumer.isOver) {
+        this.#giveBack(leases[i]!);
+        continue;
       }
+      if (i === 0 || consumer !== to[i - 1]) {
+        jobs = deliveries.get(consumer) ?? [];
+        deliveries.set(consumer, jobs);
+      }
+      consumer.onTheWay--;
       const body = bodies[i];
-      if (consumer === undefined) this.#giveBack(lease);
-      else {
-        consumer.onTheWay--;
-        const job = body === undefined ? undefined : this.#leasedJob(lease, body, now);
-        if (job !== undefined) jobs.push(job);
-        // Cancelled, or expired, before it was delivered.
-        else this.changed(creditBack(consumer));
-      }
+      const job = body === undefined ? undefined : this.#leasedJob(leases[i]!, body, now);
+      if (job !== undefined) jobs.push(job);
+      // Cancelled, or expired, before it was delivered.
+      else this.changed(creditBack(consumer));
     }
     // By the clock it was given, so that a simulation does not depend on how fast it runs.
     const from = this.#now();
-    for (const [to, list] of deliveries) {
-      if (list.length > 0) deliver(to, list);
-      else if (to.onTheWay === 0) to.onNothing();
+    for (const [consumer, list] of deliveries) {
+      if (list.length > 0) deliver(consumer, list);
+      else if (consumer.onTheWay === 0) consumer.onNothing();
     }
     if (this.#now() - from > HELD_UP_MS) this.#onHeldUp();
   }

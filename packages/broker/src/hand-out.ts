@@ -56,7 +56,11 @@ export class HandOut {
     if (waitMs === 0 && sharing?.pressed() === undefined) giveUp();
     else if (waitMs === 0) void this.#asked(consumer).then(giveUp);
     const timer = clock.at(clock.now() + (waitMs || LEND_POLL_MS), giveUp);
-    const abort = (): void => reject(aborted(signal!));
+    const abort = (): void => {
+      reject(aborted(signal!));
+      // At once: what becomes durable in this turn must go back, and not to a caller that is gone.
+      consumers.leave(consumer);
+    };
     signal?.addEventListener("abort", abort, { once: true });
     void consumer.over.then(() => resolve([]));
     try {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { MemoryLog } from "@sluice/log";
+import type { FakeClock } from "@sluice/protocol";
 import { turningClock } from "@sluice/protocol/testing";
-import { openBroker } from "./broker.ts";
-import { add, job } from "./testing/opened.ts";
+import { type LocalBroker, openBroker } from "./broker.ts";
+import { add, job, open } from "./testing/opened.ts";
 
 /** A log that can stand still. */
 class StuckLog extends MemoryLog {
@@ -48,4 +49,46 @@ test("what a gate lets through while the log stands still does not go out at onc
   assert.ok(within <= 20 + 20 + 2, `${within} within a second`);
   assert.ok(within >= 30, `${within}: it goes on`);
   await broker.close();
+});
+
+describe("a poll that is given up while its job is on its way", () => {
+  const poll = { max: 1, waitMs: 500, worker: "w" };
+
+  /** The log stands still with the job of a poll that is over. */
+  async function givenUp(): Promise<{ broker: LocalBroker; clock: FakeClock; log: StuckLog }> {
+    const log = new StuckLog();
+    const { broker, clock } = await open({ lease: 8_000 }, { log });
+    await add(broker, job("a"));
+    log.hold();
+    const over = new AbortController();
+    const given = broker.lease("q", { ...poll, signal: over.signal });
+    over.abort();
+    await assert.rejects(given, { code: "ABORTED" });
+    await clock.advance(7_000);
+    return { broker, clock, log };
+  }
+
+  test("leaves it to the next of that worker, with a lease of its own", async () => {
+    const { broker, clock, log } = await givenUp();
+    const next = broker.lease("q", poll);
+    log.release();
+    await clock.advance(100);
+    const [given] = await next;
+    assert.equal(given?.deliveries, 2);
+    assert.ok(given.leaseMs > 7_800, `${given.leaseMs} ms of 8000`);
+    await broker.close();
+  });
+
+  test("takes no part in what the next of that worker may take and waits for", async () => {
+    const { broker, clock, log } = await givenUp();
+    const { items } = await broker.jobs("q");
+    const cancelled = broker.cancel(items.map(({ id }) => id));
+    const next = broker.lease("q", poll);
+    log.release();
+    await clock.advance(600);
+    await cancelled;
+    const waits = new Promise((resolve) => setImmediate(resolve, "still waits"));
+    assert.deepEqual(await Promise.race([next, waits]), []);
+    await broker.close();
+  });
 });
