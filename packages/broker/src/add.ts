@@ -2,7 +2,7 @@ import { type AddResult, DurationHistogram, type JobSpec, Refusal } from "@sluic
 import {
   type Added,
   type AddOptions,
-  aborted,
+  checkSignal,
   groupsOf,
   type NewJob,
   type Outcome,
@@ -19,7 +19,7 @@ import type { Note } from "./operations.ts";
 import type { Answer, Question } from "./policy/lua/batch.ts";
 import type { Policies } from "./policy/policies.ts";
 import type { Pump } from "./pump.ts";
-import { checkBatch, errorJson, toPortError } from "./refuse.ts";
+import { errorJson, toPortError } from "./refuse.ts";
 import { Turns, type WaitingAdds } from "./waiting-adds.ts";
 
 /** Jobs that are added in one turn, unless their policy makes them too many. */
@@ -72,9 +72,7 @@ export class AddCalls {
     jobs: readonly NewJob[],
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
-    checkBatch("jobs", jobs);
-    const { signal } = options;
-    if (signal?.aborted === true) throw aborted(signal);
+    checkSignal(options.signal);
     this.#of.calls.check();
     const from = performance.now();
     const answer = await this.#once(queue, jobs, options);
@@ -129,8 +127,7 @@ export class AddCalls {
       ? await Promise.all(outcomes)
       : (outcomes as Outcome<Added>[]);
     await journal.durable();
-    const isGivenUp = answers.some(({ error }) => error?.code === "ABORTED");
-    if (isGivenUp && signal !== undefined) throw aborted(signal);
+    if (answers.some(({ error }) => error?.code === "ABORTED")) checkSignal(signal);
     return answers;
   }
 
@@ -195,7 +192,7 @@ export class AddCalls {
   /** Lets the policy fill in what is open, and adds the jobs; answers a promise for the rest. */
   #addFilled(slice: Slice, answers: readonly Answer[]): Promise<void> | undefined {
     const { queue, specs, options } = slice;
-    if (options.signal?.aborted === true) throw aborted(options.signal);
+    checkSignal(options.signal);
     const config = this.#of.calls.call((engine) => engine.queueConfig(queue));
     const policy = config.policy === undefined ? undefined : this.#of.policies.of(queue);
     if (policy !== undefined) {
@@ -228,7 +225,7 @@ export class AddCalls {
   #addPiece(slice: Slice, from: number, to: number, isCut: boolean): void {
     const { queue, specs, places, outcomes, options, note } = slice;
     const { signal } = options;
-    if (signal?.aborted === true) throw aborted(signal);
+    checkSignal(signal);
     const piece = from === 0 && to === specs.length ? specs : specs.slice(from, to);
     const mayWait = this.#of.calls.engine.queueConfig(queue).onFull === "wait";
     // Of those that may have to wait, each is asked for when those before it have their place.

@@ -2,6 +2,7 @@ import {
   BOUNDED_CALLS,
   type Broker,
   type BrokerEvent,
+  batchCheck,
   boundOf,
   type CallName,
   type CallOptions,
@@ -80,11 +81,13 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
     const methods = LocalBroker.prototype as unknown as Record<string, unknown>;
     for (const name of BOUNDED_CALLS) {
       const at = optionsAt(name);
+      const check = batchCheck(name);
       methods[name] = function (this: LocalBroker, ...args: unknown[]): Promise<unknown> {
         const answer = this.#answers[name] as (...args: unknown[]) => Promise<unknown>;
         const options = args[at] as CallOptions | undefined;
-        if (!isBounded(options)) return answer(...args);
         try {
+          check(args);
+          if (!isBounded(options)) return answer(...args);
           const bound = boundOf({ name, options, clock: this.#runtime.givenClock });
           return bound.over(answer(...args.with(at, bound.options)));
         } catch (error) {

@@ -3,13 +3,11 @@ import { type OperationOptions, type Outcome, SluiceError } from "@sluice/protoc
 import type { Journal } from "./journal.ts";
 import { ITEMS_PER_TURN } from "./limits.ts";
 import { type Note, OperationAnswers } from "./operations.ts";
-import { checkBatch, errorJson, toPortError } from "./refuse.ts";
+import { errorJson, toPortError } from "./refuse.ts";
 
 /** A call of the port that is made item by item, and once for each operation id. */
 export interface BatchCall {
   readonly name: string;
-  /** The argument that holds the items. */
-  readonly field: string;
   readonly operationId: string | undefined;
 }
 
@@ -95,25 +93,24 @@ export class EngineCalls {
    * is: with one more `await` the answer would arrive after those of later calls.
    */
   eachOnce<I, T>(
-    { name, field, operationId }: BatchCall,
+    { name, operationId }: BatchCall,
     items: readonly I[],
     call: ItemCall<I, T>,
   ): Promise<Outcome<T>[]> {
-    if (operationId === undefined) return this.each(field, items, call);
-    return this.#named({ name, field, operationId }, items, call);
+    if (operationId === undefined) return this.each(items, call);
+    return this.#named({ name, operationId }, items, call);
   }
 
   async #named<I, T>(
-    { name, field, operationId }: BatchCall & { readonly operationId: string },
+    { name, operationId }: BatchCall & { readonly operationId: string },
     items: readonly I[],
     call: ItemCall<I, T>,
   ): Promise<Outcome<T>[]> {
-    checkBatch(field, items);
     this.check();
     const operation = { operationId, call: name, items: items.length, said: [items] };
     return this.operations.once<T>(operation, (missing, note) => {
       const rest = missing.map((item) => items[item]!);
-      return this.each(field, rest, call, note);
+      return this.each(rest, call, note);
     });
   }
 
@@ -121,13 +118,7 @@ export class EngineCalls {
    * Makes a call for each item; answers when all of them are durable. A large batch is cut, so that
    * it does not delay other calls.
    */
-  async each<I, T>(
-    field: string,
-    items: readonly I[],
-    call: ItemCall<I, T>,
-    note?: Note,
-  ): Promise<Outcome<T>[]> {
-    checkBatch(field, items);
+  async each<I, T>(items: readonly I[], call: ItemCall<I, T>, note?: Note): Promise<Outcome<T>[]> {
     const outcomes: Outcome<T>[] = [];
     for (let from = 0; from === 0 || from < items.length; from += ITEMS_PER_TURN) {
       if (from > 0) await new Promise(setImmediate);

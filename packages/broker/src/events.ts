@@ -2,6 +2,7 @@ import { type Engine, endStateOf, type Fact } from "@sluice/engine";
 import {
   aborted,
   type BrokerEvent,
+  checkSignal,
   type EventFilter,
   EventQueue,
   type GroupInfo,
@@ -140,14 +141,14 @@ export class Ends {
   }
 
   wait(job: number, signal: AbortSignal | undefined): Promise<JobEnd> {
-    if (signal?.aborted === true) return Promise.reject(aborted(signal));
+    checkSignal(signal);
     const ended = this.#known(job);
     if (ended !== undefined) return this.#journal.durable().then(() => ended);
     return this.#jobs.wait(job, signal);
   }
 
   waitGroup(name: string, signal: AbortSignal | undefined): Promise<GroupInfo> {
-    if (signal?.aborted === true) return Promise.reject(aborted(signal));
+    checkSignal(signal);
     const info = groupInfo(name, this.#engine);
     if (info.ended) return this.#journal.durable().then(() => info);
     return this.#groups.wait(name, signal);

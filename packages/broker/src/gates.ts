@@ -3,6 +3,7 @@ import {
   answerGate,
   COOLDOWN,
   COOLDOWN_REASON,
+  checkInteger,
   type Duration,
   GATE_PATTERN,
   type GateInfo,
@@ -10,13 +11,13 @@ import {
   type GateSort,
   type GatesOptions,
   type GatesPage,
+  invalid,
   NAME,
   type OperationOptions,
+  PAGE_MAX,
   parseGate,
 } from "@sluice/protocol";
 import type { EngineCalls } from "./engine-calls.ts";
-import { PAGE_MAX } from "./limits.ts";
-import { checkInteger, invalid } from "./refuse.ts";
 
 /** The calls about gates. */
 export class GateCalls {

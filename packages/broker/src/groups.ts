@@ -3,7 +3,6 @@ import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
 import { groupInfo } from "./events.ts";
 import type { HeldGroups } from "./held-groups.ts";
-import { checkBatch } from "./refuse.ts";
 
 interface GroupParts {
   readonly calls: EngineCalls;
@@ -28,7 +27,6 @@ export class GroupCalls {
   }
 
   async releaseGroups(groups: readonly string[]): Promise<void> {
-    checkBatch("groups", groups);
     await this.#of.calls.change(() => this.#of.heldGroups.release(groups));
   }
 }

@@ -3,16 +3,19 @@ import {
   type Clock,
   type ConsumeOptions,
   type Consumer,
+  CREDITS_MAX,
+  checkInteger,
+  checkSignal,
   type Deliver,
+  LEASE_WAIT_MS_MAX,
   type LeasedJob,
   type LeaseOptions,
 } from "@sluice/protocol";
 import type { Consumers, LocalConsumer } from "./consumers.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { SharedGates } from "./lending/shared-gates.ts";
-import { CREDITS_MAX, HOMES_ASKED_MAX, LEASE_WAIT_MS_MAX, LEND_POLL_MS } from "./limits.ts";
+import { HOMES_ASKED_MAX, LEND_POLL_MS } from "./limits.ts";
 import type { Pump } from "./pump.ts";
-import { checkInteger } from "./refuse.ts";
 
 interface HandOutParts {
   readonly calls: EngineCalls;
@@ -39,7 +42,7 @@ export class HandOut {
     const { max, waitMs = 0, leaseMs, worker = "poll", signal } = options;
     checkInteger("max", max, 1, CREDITS_MAX);
     checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
-    if (signal?.aborted === true) throw aborted(signal);
+    checkSignal(signal);
     const { promise, resolve, reject } = Promise.withResolvers<LeasedJob[]>();
     const { calls, clock, consumers, pump, sharing } = this.#of;
     const consumer = calls.call(() =>

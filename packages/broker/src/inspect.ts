@@ -1,10 +1,12 @@
 import type { Engine, Why as EngineWhy, JobView } from "@sluice/engine";
 import {
   type CallOptions,
+  checkInteger,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
   type JobsOptions,
+  PAGE_MAX,
   type Page,
   SluiceError,
   type Why,
@@ -15,9 +17,8 @@ import { type Chunks, readBody } from "./chunks.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
 import { idOf, parseId } from "./job-ids.ts";
-import { PAGE_MAX } from "./limits.ts";
 import type { ProgressReports } from "./progress.ts";
-import { checkBatch, checkInteger, parseCursor } from "./refuse.ts";
+import { parseCursor } from "./refuse.ts";
 
 interface InspectParts {
   readonly calls: EngineCalls;
@@ -54,7 +55,6 @@ export class InspectCalls {
   }
 
   async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
-    checkBatch("ids", ids);
     return this.#of.calls.call((engine) => ids.map((id) => queueOf(engine, id)));
   }
 

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
+import { SluiceError, shown } from "@sluice/protocol";
 
 /**
  * The names of jobs outside. A job's id is the engine's count in base 36, led by its length: ids
@@ -17,7 +17,10 @@ export function idOf(job: number): string {
 export function parseId(id: unknown): number {
   const job = typeof id === "string" ? jobAt(id, id.length) : 0;
   if (job !== 0) return job;
-  throw new SluiceError("JOB_NOT_FOUND", `there is no job ${show(id)}`, { field: "id", value: id });
+  throw new SluiceError("JOB_NOT_FOUND", `there is no job ${shown(id)}`, {
+    field: "id",
+    value: id,
+  });
 }
 
 /** The job whose id ends before `end`; 0 when it is no id: ids begin with 1. */
@@ -40,8 +43,4 @@ export function numberAt(text: string, from: number, end: number): number {
 function digitOf(code: number): number {
   if (code >= ZERO && code <= ZERO + 9) return code - ZERO;
   return code >= LETTER_A && code < LETTER_A + 26 ? code - LETTER_A + 10 : -1;
-}
-
-export function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : typeof value;
 }

@@ -1,8 +1,16 @@
 import type { LanePlace, LaneShare, LaneSurvey } from "@sluice/engine";
-import type { LaneSort, LaneStats, LanesOptions, Page } from "@sluice/protocol";
+import {
+  checkInteger,
+  invalid,
+  type LaneSort,
+  type LaneStats,
+  type LanesOptions,
+  PAGE_MAX,
+  type Page,
+} from "@sluice/protocol";
 import type { EngineCalls } from "./engine-calls.ts";
-import { PAGE_MAX, SURVEYS_MAX } from "./limits.ts";
-import { checkInteger, invalid, parseCursor } from "./refuse.ts";
+import { SURVEYS_MAX } from "./limits.ts";
+import { parseCursor } from "./refuse.ts";
 
 const SORTS: readonly string[] = [
   "waiting",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { SluiceError } from "@sluice/protocol";
-import { idOf, jobAt, numberAt, show } from "./job-ids.ts";
+import { SluiceError, shown } from "@sluice/protocol";
+import { idOf, jobAt, numberAt } from "./job-ids.ts";
 import { LEASE_SECRET_BYTES } from "./limits.ts";
 import { type Hash, sipHash } from "./sip-hash.ts";
 
@@ -107,11 +107,11 @@ export class LeaseTokens {
 }
 
 function noToken(token: unknown): SluiceError {
-  const message = `lease must be the token of a lease, got ${show(token)}`;
+  const message = `lease must be the token of a lease, got ${shown(token)}`;
   return new SluiceError("INVALID", message, { field: "lease", value: token });
 }
 
 function unknownLease(token: string): SluiceError {
-  const message = `there is no job with the lease ${show(token)}`;
+  const message = `there is no job with the lease ${shown(token)}`;
   return new SluiceError("JOB_NOT_FOUND", message, { field: "lease", value: token });
 }

@@ -16,9 +16,6 @@ export const HEADERS_BYTES_MAX = 8 * 1024;
 /** Result of one job: it is kept in memory as long as the job is. */
 export const RESULT_BYTES_MAX = 1024 * 1024;
 
-/** Items of one call, the engine's own bound. */
-export const BATCH_MAX = 10_000;
-
 /**
  * Payloads of a batch that the engine is given at once. How many jobs that may be is the engine's
  * own bound, `ADD_STEPS_MAX`.
@@ -82,17 +79,8 @@ export const OPERATION_ID_BYTES_MAX = 255;
 /** A refused value that is remembered with the answer of its operation. */
 export const REFUSED_VALUE_CHARS_MAX = 256;
 
-/** The longest time a poll for jobs may wait: proxies give up after a minute. */
-export const LEASE_WAIT_MS_MAX = 60_000;
-
-/** Jobs that one consumer may have on its way at once. */
-export const CREDITS_MAX = 100_000;
-
 /** One value of a store, as JSON: it is kept in memory. */
 export const STORE_VALUE_BYTES_MAX = 256 * 1024;
-
-/** Answers of one page. */
-export const PAGE_MAX = 1000;
 
 /** A worker that reads a wrong `Retry-After` shuts a gate for no longer than this. */
 export const COOLDOWN_MS_DEFAULT = 3_600_000;

@@ -1,8 +1,8 @@
 import { ADD_STEPS_MAX, addSteps, type JobSpec } from "@sluice/engine";
-import { groupName, type NewJob } from "@sluice/protocol";
+import { groupName, invalid, type NewJob } from "@sluice/protocol";
 import { plainHeaders } from "./codec/body.ts";
 import { ADD_SLICE_BYTES, HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
-import { invalid, tooLarge } from "./refuse.ts";
+import { tooLarge } from "./refuse.ts";
 
 /** What the engine is told of a new job: it judges all but the payload and the headers. */
 export function specOf(job: NewJob, queue: string, payloadBytesMax: number): JobSpec {

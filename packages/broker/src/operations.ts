@@ -1,9 +1,8 @@
 import type { Answered, Engine } from "@sluice/engine";
-import { checkSameCall, type ErrorJson, type Outcome, titleOf } from "@sluice/protocol";
+import { checkSameCall, type ErrorJson, invalid, type Outcome, titleOf } from "@sluice/protocol";
 import { idOf, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
-import { invalid } from "./refuse.ts";
 
 /** One call: its name, what it is, and how many items it has. */
 export interface Call {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Log } from "@sluice/log";
-import type { Clock, SluiceError } from "@sluice/protocol";
+import { type Clock, invalid, type SluiceError } from "@sluice/protocol";
 import type { Homes } from "./lending/port.ts";
 import {
   CHUNK_BYTES_MAX,
@@ -15,7 +15,6 @@ import {
 } from "./limits.ts";
 import { DURATION_MS_MAX } from "./policy/limits.ts";
 import type { RecoveryProgress } from "./recovery.ts";
-import { invalid } from "./refuse.ts";
 
 /** What a broker is told when it is opened. */
 export interface OpenOptions {

@@ -1,9 +1,13 @@
 import type { Engine } from "@sluice/engine";
 import {
   answerQueue,
+  checkBatch,
+  checkInteger,
   type DeleteQueueOptions,
   type FairnessKey,
+  invalid,
   type OperationOptions,
+  PAGE_MAX,
   type Page,
   parseQueue,
   type QueueDeleted,
@@ -18,9 +22,8 @@ import type { Consumers } from "./consumers.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
 import { parseId } from "./job-ids.ts";
-import { PAGE_MAX, REDRIVE_SLICE } from "./limits.ts";
+import { REDRIVE_SLICE } from "./limits.ts";
 import type { Policies } from "./policy/policies.ts";
-import { checkBatch, checkInteger, invalid } from "./refuse.ts";
 
 interface QueueParts {
   readonly calls: EngineCalls;

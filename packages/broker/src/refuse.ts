@@ -1,7 +1,6 @@
 import { Refusal } from "@sluice/engine";
-import { type ErrorJson, SluiceError, toSluiceError } from "@sluice/protocol";
+import { type ErrorJson, invalid, SluiceError, toSluiceError } from "@sluice/protocol";
 import { idOf } from "./job-ids.ts";
-import { BATCH_MAX } from "./limits.ts";
 
 /** What the engine refused, or anything else that was thrown, in the words of the port. */
 export function toPortError(error: unknown): SluiceError {
@@ -20,28 +19,9 @@ export function errorJson(error: unknown): ErrorJson {
   return toPortError(error).toJSON();
 }
 
-/** The refusal of one field: names the field, what was wanted and what came. */
-export function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : String(value);
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, { field, value });
-}
-
 export function tooLarge(field: string, bytes: Uint8Array, max: number): SluiceError {
   const message = `${field} must be at most ${max} bytes, got ${bytes.length}`;
   return new SluiceError("PAYLOAD_TOO_LARGE", message, { field, value: bytes.length });
-}
-
-export function checkBatch(field: string, items: unknown): void {
-  if (!Array.isArray(items)) throw invalid(field, "an array", items);
-  if (items.length > BATCH_MAX) {
-    throw invalid(`${field}.length`, `at most ${BATCH_MAX}`, items.length);
-  }
-}
-
-export function checkInteger(field: string, value: unknown, min: number, max: number): void {
-  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-    throw invalid(field, `an integer from ${min} to ${max}`, value);
-  }
 }
 
 /** The place that a cursor names; 0: the beginning. */

@@ -1,5 +1,13 @@
 import type { NackOptions } from "@sluice/engine";
-import type { Ack, Extend, Nack, OperationOptions, Outcome, Progress } from "@sluice/protocol";
+import {
+  type Ack,
+  type Extend,
+  invalid,
+  type Nack,
+  type OperationOptions,
+  type Outcome,
+  type Progress,
+} from "@sluice/protocol";
 import { allowedNack } from "./cooling.ts";
 import { type EngineCalls, outcomeOf } from "./engine-calls.ts";
 import type { EventFeed } from "./events.ts";
@@ -15,7 +23,7 @@ import type { FailureScripts } from "./policy/failure-scripts.ts";
 import type { Answer } from "./policy/lua/batch.ts";
 import { applyAnswer } from "./policy/proposal.ts";
 import type { ProgressReports } from "./progress.ts";
-import { checkBatch, invalid, plainJson, tooLarge } from "./refuse.ts";
+import { plainJson, tooLarge } from "./refuse.ts";
 
 interface SettleParts {
   readonly calls: EngineCalls;
@@ -35,7 +43,7 @@ export class SettleCalls {
   }
 
   ack(items: readonly Ack[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const call = { name: "ack", field: "items", operationId };
+    const call = { name: "ack", operationId };
     return this.#of.calls.eachOnce(call, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
       const token = this.#of.tokens.parse(lease);
@@ -59,7 +67,7 @@ export class SettleCalls {
   ): Promise<Outcome<true | number>[]> {
     const answerOf =
       answers.length === 0 ? undefined : new Map(items.map((item, i) => [item, answers[i]]));
-    const call = { name: "nack", field: "items", operationId };
+    const call = { name: "nack", operationId };
     return this.#of.calls.eachOnce(call, items, (item, engine, now) => {
       const { lease, error, stack, ...options } = item;
       const token = this.#of.tokens.parse(lease);
@@ -87,7 +95,7 @@ export class SettleCalls {
   }
 
   giveBack(leases: readonly string[]): Promise<Outcome<true>[]> {
-    return this.#of.calls.each("leases", leases, (lease, engine, now) => {
+    return this.#of.calls.each(leases, (lease, engine, now) => {
       const token = this.#of.tokens.parse(lease);
       engine.giveBack(token.job, token.lease, now);
       return true;
@@ -95,14 +103,13 @@ export class SettleCalls {
   }
 
   extend(items: readonly Extend[]): Promise<Outcome<number>[]> {
-    return this.#of.calls.each("items", items, ({ lease, leaseMs }, engine, now) => {
+    return this.#of.calls.each(items, ({ lease, leaseMs }, engine, now) => {
       const token = this.#of.tokens.parse(lease);
       return engine.extend(token.job, token.lease, leaseMs, now);
     });
   }
 
   async progress(items: readonly Progress[]): Promise<Outcome<true>[]> {
-    checkBatch("items", items);
     this.#of.calls.check();
     return items.map((item) => outcomeOf(() => this.#setProgress(item)));
   }
@@ -122,7 +129,7 @@ export class SettleCalls {
   }
 
   cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
-    return this.#of.calls.each("ids", ids, (id, engine, now) => engine.cancel(parseId(id), now));
+    return this.#of.calls.each(ids, (id, engine, now) => engine.cancel(parseId(id), now));
   }
 
   async cancelByKey(
@@ -132,12 +139,12 @@ export class SettleCalls {
   ): Promise<Outcome<boolean>[]> {
     const { calls } = this.#of;
     calls.call((engine) => engine.queueConfig(queue));
-    const call = { name: `cancelByKey ${queue}`, field: "keys", operationId };
+    const call = { name: `cancelByKey ${queue}`, operationId };
     return calls.eachOnce(call, keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
   }
 
   retry(ids: readonly string[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {
-    const call = { name: "retry", field: "ids", operationId };
+    const call = { name: "retry", operationId };
     return this.#of.calls.eachOnce(call, ids, (id, engine, now) => {
       engine.retry(parseId(id), now);
       return true;

@@ -1,13 +1,17 @@
 import type { Log } from "@sluice/log";
-import type { BrokerStats, QueueTimes, StatsOptions, TimeCounts } from "@sluice/protocol";
+import {
+  type BrokerStats,
+  checkBatch,
+  type QueueTimes,
+  type StatsOptions,
+  type TimeCounts,
+} from "@sluice/protocol";
 import type { Chunks } from "./chunks.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Journal } from "./journal.ts";
-import { BATCH_MAX } from "./limits.ts";
 import { type Oldest, OldestJobs } from "./oldest.ts";
 import type { Policies } from "./policy/policies.ts";
 import type { Pump } from "./pump.ts";
-import { invalid } from "./refuse.ts";
 
 export interface Sizes {
   payloadBytes: number;
@@ -49,8 +53,8 @@ export class StatsCalls {
 
   async stats(options: StatsOptions = {}): Promise<BrokerStats> {
     const { queues: names = [], gates: keys = [], oldest: isOldestAsked = false } = options;
-    checkNames("queues", names);
-    checkNames("gates", keys);
+    checkBatch("queues", names);
+    checkBatch("gates", keys);
     const { calls, journal, policies, pump } = this.#of;
     // Before the call, which wakes the pump up.
     const { overdueMs } = pump;
@@ -72,9 +76,4 @@ export class StatsCalls {
     const adds = this.#addTimes.read();
     return { ...this.sizes(), unsyncedMs, overdueMs, adds, queues, gates };
   }
-}
-
-function checkNames(field: string, names: unknown): void {
-  if (Array.isArray(names) && names.length <= BATCH_MAX) return;
-  throw invalid(field, `at most ${BATCH_MAX} names`, names);
 }

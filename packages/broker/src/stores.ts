@@ -1,7 +1,14 @@
-import type { OperationOptions, Page, ScanOptions, StoreEntry } from "@sluice/protocol";
+import {
+  checkInteger,
+  type OperationOptions,
+  PAGE_MAX,
+  type Page,
+  type ScanOptions,
+  type StoreEntry,
+} from "@sluice/protocol";
 import type { EngineCalls } from "./engine-calls.ts";
-import { PAGE_MAX, STORE_VALUE_BYTES_MAX } from "./limits.ts";
-import { checkBatch, checkInteger, plainJson } from "./refuse.ts";
+import { STORE_VALUE_BYTES_MAX } from "./limits.ts";
+import { plainJson } from "./refuse.ts";
 
 /** The calls about stores. */
 export class StoreCalls {
@@ -12,7 +19,6 @@ export class StoreCalls {
   }
 
   async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
-    checkBatch("keys", keys);
     return this.#calls.call((engine) =>
       keys.map((key) => structuredClone(engine.storeGet(store, key))),
     );
@@ -24,7 +30,6 @@ export class StoreCalls {
     entries: readonly StoreEntry[],
     options: OperationOptions = {},
   ): Promise<void> {
-    checkBatch("entries", entries);
     const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
     await this.#calls.changeOnce(
       `storeWrite ${store}`,

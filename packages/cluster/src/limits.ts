@@ -2,18 +2,8 @@
 
 // A router
 
-/** Items of one call, the broker's own bound. */
-export const BATCH_MAX = 10_000;
-
-/** Jobs that one consumer may have on their way at once, the broker's own bound. */
-export const CREDITS_MAX = 100_000;
-
-/** Answers of one page, and how many when the caller does not say: as the broker has it. */
-export const PAGE_MAX = 1000;
+/** Answers of one page when the caller does not say: as the broker has it. */
 export const PAGE = 100;
-
-/** How long a poll may wait, the broker's own bound. */
-export const LEASE_WAIT_MS_MAX = 60_000;
 
 /** How long a question to a partition may take: a partition that moves is back well before. */
 export const QUESTION_MS = 10_000;

@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
+import { invalid } from "@sluice/protocol";
 import { type DiskFile, readAll } from "./disk.ts";
-import { damaged, flawed, invalid } from "./errors.ts";
+import { damaged, flawed } from "./errors.ts";
 import { blockChecksums, FACTS, frameBytes, headBytes, readHead, viewOf } from "./frame.ts";
 import { BLOCK_BYTES, READ_HEADS_MAX, REGION_BYTES } from "./limits.ts";
 import type { Position } from "./log.ts";
@@ -177,10 +178,10 @@ export class BlockCache {
 
 export function checkRange(lengthBytes: number, offset: number, length: number): void {
   if (!Number.isSafeInteger(offset) || offset < 0 || offset > lengthBytes) {
-    throw invalid("offset", offset, `a whole number from 0 to ${lengthBytes}`);
+    throw invalid("offset", `a whole number from 0 to ${lengthBytes}`, offset);
   }
   const rest = lengthBytes - offset;
   if (!Number.isSafeInteger(length) || length < 0 || length > rest) {
-    throw invalid("length", length, `a whole number from 0 to ${rest}`);
+    throw invalid("length", `a whole number from 0 to ${rest}`, length);
   }
 }

@@ -50,8 +50,3 @@ export function failed(doing: string, path: string, cause: unknown): SluiceError
     { cause },
   );
 }
-
-export function invalid(field: string, value: unknown, wanted: string): SluiceError {
-  const got = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${got}`, { field, value });
-}

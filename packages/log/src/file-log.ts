@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { SluiceError } from "@sluice/protocol";
+import { invalid, SluiceError } from "@sluice/protocol";
 import { BlockCache } from "./block-cache.ts";
 import { codeOf } from "./disk.ts";
-import { failed, invalid } from "./errors.ts";
+import { failed } from "./errors.ts";
 import { SEGMENT_BYTES_MIN } from "./limits.ts";
 import { Lock } from "./lock.ts";
 import type { Batch, Log, Position, Span, TornTail } from "./log.ts";
@@ -108,7 +108,7 @@ export class FileLog implements Log {
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
     this.#stage.checkReady();
     if (!(position >= (this.#bases[0] ?? this.#writer.confirmed))) {
-      throw invalid("position", position, `a position that is kept: ${this.#bases[0]} or later`);
+      throw invalid("position", `a position that is kept: ${this.#bases[0]} or later`, position);
     }
     return this.#cache.find(position, offset, length) ?? this.#load(position, offset, length);
   }
@@ -140,7 +140,7 @@ export class FileLog implements Log {
     const base = this.#bases[index];
     const end = this.#bases[index + 1] ?? this.#writer.confirmed;
     if (base === undefined || position >= end) {
-      throw invalid("position", position, "a position that an append has answered");
+      throw invalid("position", "a position that an append has answered", position);
     }
     const path = join(this.#settings.dir, segmentName(base));
     try {
@@ -194,7 +194,7 @@ export class FileLog implements Log {
 function openingError(dir: string, error: unknown): unknown {
   const code = codeOf(error);
   if (!(error instanceof SluiceError) && (code === "ENOTDIR" || code === "EEXIST")) {
-    return invalid("dir", dir, "a directory, not a file");
+    return invalid("dir", "a directory, not a file", dir);
   }
   return failed("opening the log", dir, error);
 }

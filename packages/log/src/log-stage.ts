@@ -1,5 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
-import { invalid } from "./errors.ts";
+import { invalid, SluiceError } from "@sluice/protocol";
 import { FACTS_BYTES_MAX } from "./limits.ts";
 
 /**
@@ -36,9 +35,9 @@ export class LogStage {
   /** Why the facts cannot be appended; undefined when they can. */
   refusalOf(facts: Uint8Array): SluiceError | undefined {
     if (this.#stage !== "ready") return this.#notReady();
-    if (!(facts instanceof Uint8Array)) return invalid("facts", facts, "a Uint8Array");
+    if (!(facts instanceof Uint8Array)) return invalid("facts", "a Uint8Array", facts);
     if (facts.length <= FACTS_BYTES_MAX) return undefined;
-    return invalid("facts.length", facts.length, `at most ${FACTS_BYTES_MAX}`);
+    return invalid("facts.length", `at most ${FACTS_BYTES_MAX}`, facts.length);
   }
 
   get isReplaying(): boolean {

@@ -1,6 +1,5 @@
-import { SluiceError } from "@sluice/protocol";
+import { invalid, SluiceError } from "@sluice/protocol";
 import { checkRange } from "./block-cache.ts";
-import { invalid } from "./errors.ts";
 import type { Batch, Log, Position, Span } from "./log.ts";
 import { LogStage } from "./log-stage.ts";
 
@@ -35,7 +34,7 @@ export class MemoryLog implements Log {
 
   constructor({ segmentBytes = SPAN_BYTES, after, now }: MemoryLogOptions = {}) {
     if (!Number.isSafeInteger(segmentBytes) || segmentBytes < 1) {
-      throw invalid("segmentBytes", segmentBytes, "a whole number from 1");
+      throw invalid("segmentBytes", "a whole number from 1", segmentBytes);
     }
     this.#spanBytes = segmentBytes;
     this.#now = now;
@@ -86,7 +85,7 @@ export class MemoryLog implements Log {
     this.#stage.checkReady();
     const span = this.#spans.findLast(({ base }) => base <= position);
     const batch = span && findBatch(span.batches, position);
-    if (batch === undefined) throw invalid("position", position, "a position that is kept");
+    if (batch === undefined) throw invalid("position", "a position that is kept", position);
     checkRange(batch.facts.length, offset, length);
     return batch.facts.subarray(offset, offset + length);
   }

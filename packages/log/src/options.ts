@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { checkInteger, invalid } from "@sluice/protocol";
 import type { Disk } from "./disk.ts";
-import { invalid } from "./errors.ts";
 import {
   READ_CACHE_BYTES,
   READ_CACHE_BYTES_MAX,
@@ -33,20 +33,15 @@ export interface FileLogOptions {
 export function parseOptions(options: FileLogOptions): Required<FileLogOptions> {
   const { dir, durability = "fsync", disk = realDisk, processes = realProcesses } = options;
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
-    throw invalid("dir", dir, "the path of a directory");
+    throw invalid("dir", "the path of a directory", dir);
   }
   if (durability !== "fsync" && durability !== "os") {
-    throw invalid("durability", durability, '"fsync" or "os"');
+    throw invalid("durability", '"fsync" or "os"', durability);
   }
   const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
-  checkBytes("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
-  checkBytes("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
+  checkInteger("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+  checkInteger("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
   // A process may change its directory later.
   const { onTorn = warnOfTorn } = options;
   return { dir: resolve(dir), segmentBytes, durability, readCacheBytes, onTorn, disk, processes };
-}
-
-function checkBytes(field: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw invalid(field, value, `a whole number from ${least} to ${most}`);
 }

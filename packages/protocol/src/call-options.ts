@@ -1,10 +1,13 @@
 /**
- * How long a caller waits for an answer. Implementations of the port that have all they need in
- * this process get it from here; the client of a server does more, for it can withdraw a call.
+ * What holds for every call of the port: how many items its batch may have, and how long its caller
+ * waits for an answer. Implementations of the port that have all they need in this process get it
+ * from here; the client of a server does more, for it can withdraw a call.
  */
 import { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock } from "./clock.ts";
 import { SluiceError } from "./errors.ts";
+import { invalid } from "./kinds.ts";
+import { BATCH_MAX } from "./limits.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
 /** The calls that a caller can bound; `lease` alone of those outside the table. */
@@ -25,6 +28,22 @@ function isRead(name: string): boolean {
   return Object.hasOwn(CALLS, name) && rowOf(name as CallName).repeat === "read";
 }
 
+/** Refuses a list that is none, or has too many items. */
+export function checkBatch(field: string, items: unknown): void {
+  if (!Array.isArray(items)) throw invalid(field, "an array", items);
+  if (items.length > BATCH_MAX) {
+    throw invalid(`${field}.length`, `at most ${BATCH_MAX}`, items.length);
+  }
+}
+
+/** Checks the batch among the arguments of a call, if it has one. */
+export function batchCheck(name: CallName | "lease"): (args: readonly unknown[]) => void {
+  const args = name === "lease" ? [] : rowOf(name).args;
+  const at = args.findIndex(({ kind }) => kind.schema.type === "array");
+  const field = args[at]?.name;
+  return field === undefined ? () => {} : (given) => checkBatch(field, given[at]);
+}
+
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 interface Implementation<B> {
@@ -40,7 +59,7 @@ export interface BoundOptions<B> {
   readonly graceMs?: number | undefined;
 }
 
-/** Has every call of a class honour its `signal` and its `timeoutMs`. */
+/** Has every call of a class check its batch, and honour its `signal` and its `timeoutMs`. */
 export function boundCalls<B extends Broker>(
   { prototype }: Implementation<B>,
   { clockOf, graceMs = 0 }: BoundOptions<B>,
@@ -48,11 +67,13 @@ export function boundCalls<B extends Broker>(
   const calls = prototype as unknown as Record<string, Call>;
   for (const name of BOUNDED_CALLS) {
     const at = optionsAt(name);
+    const check = batchCheck(name);
     const call = calls[name]!;
     calls[name] = function bounded(this: B, ...args: unknown[]): Promise<unknown> {
       const options = args[at] as OperationOptions | undefined;
-      if (!isBounded(options)) return call.apply(this, args);
       try {
+        check(args);
+        if (!isBounded(options)) return call.apply(this, args);
         const bound = boundOf({ name, options, graceMs, clock: clockOf(this) });
         return bound.over(call.apply(this, args.with(at, bound.options)));
       } catch (error) {
@@ -84,7 +105,7 @@ export interface CallBound {
 /** Begins a bounded wait; throws when there is nothing to wait for. */
 export function boundOf(bound: Bound): CallBound {
   const { signal, timeoutMs } = bound.options;
-  if (signal?.aborted === true) throw aborted(signal);
+  checkSignal(signal);
   return timeoutMs === undefined ? untilAborted(bound) : untilLate(bound);
 }
 
@@ -155,6 +176,11 @@ export function parseTimeout(timeoutMs: unknown): number | undefined {
   if (typeof timeoutMs === "number" && timeoutMs >= 0) return timeoutMs;
   const message = `timeoutMs must be a number of milliseconds of at least 0, got ${timeoutMs}`;
   throw new SluiceError("INVALID", message, { field: "timeoutMs", value: String(timeoutMs) });
+}
+
+/** Throws when the caller has given up. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw aborted(signal);
 }
 
 export function aborted({ reason }: AbortSignal, operationId?: string): SluiceError {

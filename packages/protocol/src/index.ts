@@ -2,8 +2,11 @@ export { allQueues } from "./all-queues.ts";
 export {
   aborted,
   BOUNDED_CALLS,
+  batchCheck,
   boundCalls,
   boundOf,
+  checkBatch,
+  checkSignal,
   isBounded,
   optionsAt,
   parseTimeout,
@@ -50,6 +53,7 @@ export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
 export * from "./job.ts";
 export {
+  checkInteger,
   invalid,
   isObject,
   type Kind,
@@ -60,6 +64,7 @@ export {
   unknownField,
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
+export { BATCH_MAX, CREDITS_MAX, LEASE_WAIT_MS_MAX, PAGE_MAX } from "./limits.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";

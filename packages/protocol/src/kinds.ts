@@ -113,6 +113,10 @@ export function integer(min: number, max: number): Kind<number> {
   });
 }
 
+export function checkInteger(field: string, value: unknown, min: number, max: number): void {
+  integer(min, max).parse(field, value);
+}
+
 export function number(min: number, max: number): Kind<number> {
   const schema = { type: "number", minimum: min, maximum: max };
   return kind(`a number from ${min} to ${max}`, schema, (value) => {

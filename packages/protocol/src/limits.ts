@@ -1,7 +1,19 @@
 /**
- * Every bound on what jobs, queues and gates can be told, each with its reason. The tables of
- * options enforce them, and each has a test at it, below it and above it.
+ * Every bound on what calls, jobs, queues and gates can be told, each with its reason. The tables
+ * of calls and options enforce them, and each has a test at it, below it and above it.
  */
+
+/** Items of one call, the engine's own bound. */
+export const BATCH_MAX = 10_000;
+
+/** Answers of one page. */
+export const PAGE_MAX = 1000;
+
+/** Jobs that one consumer may have on its way at once. */
+export const CREDITS_MAX = 100_000;
+
+/** The longest time a poll for jobs may wait: proxies give up after a minute. */
+export const LEASE_WAIT_MS_MAX = 60_000;
 
 /** Names of queues, gates, tiers and groups: the longest file name, and one length byte on disk. */
 export const NAME_BYTES_MAX = 255;

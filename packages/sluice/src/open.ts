@@ -1,7 +1,7 @@
 /** What `Sluice.open` is told, and the log that it leads to. */
 import type { Duration } from "@sluice/client";
 import { FileLog, type Log, MemoryLog } from "@sluice/log";
-import { type Clock, SluiceError } from "@sluice/protocol";
+import { type Clock, invalid, SluiceError } from "@sluice/protocol";
 
 /** `fsync` survives a power loss, `os` the end of the process, `memory` neither. */
 export type Durability = "fsync" | "os" | "memory";
@@ -88,18 +88,4 @@ export async function openLog({ dir, durability = "fsync" }: OpenOptions): Promi
 function isClock(value: unknown): value is Clock {
   const { now, at } = (value ?? {}) as Partial<Clock>;
   return typeof now === "function" && typeof at === "function";
-}
-
-function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const shown = show(value);
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, {
-    field,
-    value: shown,
-  });
-}
-
-function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" && value !== null ? "an object" : String(value);
 }

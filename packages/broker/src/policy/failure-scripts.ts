@@ -4,7 +4,7 @@ import { type Chunks, readBody } from "../chunks.ts";
 import type { EngineCalls } from "../engine-calls.ts";
 import { idOf } from "../job-ids.ts";
 import type { LeaseTokens } from "../lease-tokens.ts";
-import { BATCH_MAX, ERROR_BYTES_MAX } from "../limits.ts";
+import { ERROR_BYTES_MAX } from "../limits.ts";
 import type { Pump } from "../pump.ts";
 import { FAILURE_SCRIPT_MS } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
@@ -53,8 +53,6 @@ export class FailureScripts {
 
   /** Asks about the nacks that scripts decide on; undefined when there are none. */
   nacks(items: readonly Nack[]): Promise<(Answer | undefined)[]> | undefined {
-    // What is no batch the call itself refuses.
-    if (!Array.isArray(items) || items.length > BATCH_MAX) return undefined;
     const failures = items.map((item) => this.#failureOfNack(item));
     if (failures.every((one) => one === undefined)) return undefined;
     for (const one of failures) {

@@ -1,6 +1,11 @@
 import type { Engine, JobSpec, QueueConfig } from "@sluice/engine";
-import { type Clock, type QueuePolicy, type ScriptStats, SluiceError } from "@sluice/protocol";
-import { invalid } from "../refuse.ts";
+import {
+  type Clock,
+  invalid,
+  type QueuePolicy,
+  type ScriptStats,
+  SluiceError,
+} from "@sluice/protocol";
 import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
 import { StoredConfig } from "./lua/config.ts";

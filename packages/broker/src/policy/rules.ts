@@ -1,6 +1,5 @@
 import type { JobSpec, QueueConfig } from "@sluice/engine";
-import { isPattern, type QueuePolicy } from "@sluice/protocol";
-import { invalid } from "../refuse.ts";
+import { invalid, isPattern, type QueuePolicy } from "@sluice/protocol";
 import * as limits from "./limits.ts";
 import { asKey, asName } from "./names.ts";
 import { type Headers, Template } from "./template.ts";

@@ -1,4 +1,4 @@
-import { invalid } from "../refuse.ts";
+import { invalid } from "@sluice/protocol";
 import { TEMPLATE_CHARS_MAX } from "./limits.ts";
 
 export type Headers = Readonly<Record<string, string>>;

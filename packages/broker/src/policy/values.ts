@@ -1,6 +1,5 @@
 /** Rules for one option: a fixed value, a template, or a choice. */
-import type { PolicyChoice } from "@sluice/protocol";
-import { invalid } from "../refuse.ts";
+import { invalid, type PolicyChoice } from "@sluice/protocol";
 import { CHOICE_VALUES_MAX, TEMPLATE_CHARS_MAX } from "./limits.ts";
 import { type Headers, Template } from "./template.ts";
 

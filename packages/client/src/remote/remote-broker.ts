@@ -9,10 +9,10 @@ import {
   type CloseOptions,
   type ConsumeOptions,
   type Consumer,
+  checkBatch,
   type Deliver,
   type EventFilter,
   type Extend,
-  invalid,
   type LeasedJob,
   type LeaseOptions,
   type Nack,
@@ -27,7 +27,6 @@ import {
   EVENTS,
   type FrameReader,
   type FrameWriter,
-  ITEMS_MAX,
   KIND,
   readError,
   readEvents,
@@ -399,12 +398,6 @@ interface EndOfJobs {
 function giveBackOf(leases: readonly string[]): EndOfJobs {
   const write = (writer: FrameWriter): void => writeTokens(writer, leases);
   return { name: "giveBack", kind: KIND.giveBack, items: leases, write };
-}
-
-function checkBatch(field: string, items: unknown): void {
-  if (!Array.isArray(items)) throw invalid(field, "an array", items);
-  if (items.length > ITEMS_MAX)
-    throw invalid(`${field}.length`, `at most ${ITEMS_MAX}`, items.length);
 }
 
 function interrupted(): SluiceError {

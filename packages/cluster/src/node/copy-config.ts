@@ -1,6 +1,5 @@
 /** The store that policies read is in every partition, as its home has it. */
-import type { Broker, StoreEntry } from "@sluice/protocol";
-import { PAGE_MAX } from "../limits.ts";
+import { type Broker, PAGE_MAX, type StoreEntry } from "@sluice/protocol";
 
 export const CONFIG_STORE = "config";
 

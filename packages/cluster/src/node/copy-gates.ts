@@ -1,7 +1,6 @@
 /** The limits of gates are in every partition, as the home of each gate has them. */
 import { isDeepStrictEqual } from "node:util";
-import type { Broker, GateSettings } from "@sluice/protocol";
-import { PAGE_MAX } from "../limits.ts";
+import { type Broker, type GateSettings, PAGE_MAX } from "@sluice/protocol";
 
 /** The limits that a partition has for keys and patterns that are at home in `home`. */
 export async function readGates(

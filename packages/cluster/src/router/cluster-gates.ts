@@ -9,19 +9,19 @@
  * home before all others. Whatever is cut off in between, no partition has the gate open that its
  * home limits, and none waits for a home that lends nothing.
  */
-import type {
-  Broker,
-  GateInfo,
-  GateOptions,
-  GateSettings,
-  GatesOptions,
-  GatesPage,
-  Why,
-  WhyGated,
+import {
+  type Broker,
+  type GateInfo,
+  type GateOptions,
+  type GateSettings,
+  type GatesOptions,
+  type GatesPage,
+  PAGE_MAX,
+  type Why,
+  type WhyGated,
+  whyText,
 } from "@sluice/protocol";
-import { whyText } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
-import { PAGE_MAX } from "../limits.ts";
 import { pageOfGates } from "./gate-pages.ts";
 import { mergeGates } from "./merge-gates.ts";
 import { missingOf, type PartitionCalls } from "./partition-calls.ts";

@@ -2,6 +2,7 @@
 import {
   allQueues,
   type DeleteQueueOptions,
+  invalid,
   type LaneStats,
   type LanesOptions,
   type Page,
@@ -21,7 +22,6 @@ import { pageByValue, pageInTurn } from "./pages.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { plainCall } from "./plain-calls.ts";
 import { isNotFound, type QueueCopies } from "./queue-copies.ts";
-import { invalid } from "./refuse.ts";
 
 const NOT_FOUND = ["QUEUE_NOT_FOUND"] as const;
 

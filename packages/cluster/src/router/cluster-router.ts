@@ -3,7 +3,6 @@
  * makes each call where its items are, and puts the answers together in the order of the items.
  */
 
-import type { Duration } from "@sluice/protocol";
 import {
   type Added,
   type AddOptions,
@@ -16,9 +15,12 @@ import {
   type Clock,
   type ConsumeOptions,
   type Consumer,
+  CREDITS_MAX,
   callsOf,
+  checkInteger,
   type DeleteQueueOptions,
   type Deliver,
+  type Duration,
   defineCalls,
   type EventFilter,
   type GateInfo,
@@ -26,6 +28,7 @@ import {
   type GatesOptions,
   type GatesPage,
   type GroupInfo,
+  invalid,
   type JobInfo,
   type JobsOptions,
   type LaneStats,
@@ -47,7 +50,7 @@ import {
   type Why,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
-import { CREDITS_MAX, PARTITIONS_FIRST_MS } from "../limits.ts";
+import { PARTITIONS_FIRST_MS } from "../limits.ts";
 import { CallerGroups } from "./caller-groups.ts";
 import { ClusterGates } from "./cluster-gates.ts";
 import { ClusterQueues } from "./cluster-queues.ts";
@@ -61,7 +64,6 @@ import { missingOf, PartitionCalls } from "./partition-calls.ts";
 import { partitionOfJob, plainCall } from "./plain-calls.ts";
 import { Poll } from "./poll.ts";
 import { QueueCopies } from "./queue-copies.ts";
-import { checkBatch, checkInteger, invalid } from "./refuse.ts";
 import { RoutedAdds } from "./routed-adds.ts";
 import { SpreadConsumer } from "./spread-consumer.ts";
 
@@ -163,7 +165,6 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     jobs: readonly NewJob[],
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
-    checkBatch("jobs", jobs);
     this.#calls.check();
     return this.#once("add", [queue, jobs, options], (own) => this.#adds.add(queue, jobs, own));
   }
@@ -225,7 +226,6 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   }
 
   async releaseGroups(groups: readonly string[]): Promise<void> {
-    checkBatch("groups", groups);
     this.#held.release(groups);
     await this.#calls.known(this.#calls.all, [], (port) => port.releaseGroups(groups));
   }
@@ -281,7 +281,6 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     entries: readonly StoreEntry[],
     options: OperationOptions = {},
   ): Promise<void> {
-    checkBatch("entries", entries);
     await this.#once("storeWrite", [store, entries, options], (own) =>
       this.#config.write(store, entries, own),
     );

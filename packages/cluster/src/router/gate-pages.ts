@@ -1,7 +1,13 @@
 /** A page of the gates of all partitions, in the order in which one broker lists its own. */
-import type { GateInfo, GatesOptions, GatesPage } from "@sluice/protocol";
-import { PAGE, PAGE_MAX } from "../limits.ts";
-import { checkInteger, invalid } from "./refuse.ts";
+import {
+  checkInteger,
+  type GateInfo,
+  type GatesOptions,
+  type GatesPage,
+  invalid,
+  PAGE_MAX,
+} from "@sluice/protocol";
+import { PAGE } from "../limits.ts";
 
 interface Place {
   readonly value: number;

@@ -1,7 +1,12 @@
 /** Groups, whose members may be in any partition: nobody keeps a list of which. */
-import { type Broker, type GroupInfo, SluiceError, toSluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  checkSignal,
+  type GroupInfo,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import type { PartitionCalls } from "./partition-calls.ts";
-import { aborted, isAborted } from "./refuse.ts";
 
 const NOT_FOUND = ["GROUP_NOT_FOUND"] as const;
 
@@ -31,7 +36,7 @@ export async function groupEnded(
   group: string,
   signal: AbortSignal | undefined,
 ): Promise<GroupInfo> {
-  if (isAborted(signal)) throw aborted(signal);
+  checkSignal(signal);
   for (;;) {
     const ends = await knownBy(calls, signal, (port) => port.groupEnded(group, { signal }));
     if (ends.length === 0) throw notFound(group);
@@ -52,7 +57,8 @@ async function knownBy(
       return [await calls.make(partition, call)];
     } catch (error) {
       if (toSluiceError(error).code === "GROUP_NOT_FOUND") return [];
-      throw isAborted(signal) ? aborted(signal) : error;
+      checkSignal(signal);
+      throw error;
     }
   });
   return (await Promise.all(answers)).flat();

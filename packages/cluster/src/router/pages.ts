@@ -3,9 +3,8 @@
  * one, side by side. A cursor says where the next page begins, in each partition that is not read
  * to its end: which page of it, and how many items of that page were told already.
  */
-import type { Page, PageOptions } from "@sluice/protocol";
-import { PAGE, PAGE_MAX } from "../limits.ts";
-import { checkInteger, invalid } from "./refuse.ts";
+import { checkInteger, invalid, PAGE_MAX, type Page, type PageOptions } from "@sluice/protocol";
+import { PAGE } from "../limits.ts";
 
 type Read<T> = (partition: number, options: PageOptions) => Promise<Page<T>>;
 

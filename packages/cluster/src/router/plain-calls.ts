@@ -17,7 +17,6 @@ import { unknownJob, unknownLease } from "../partition-port/refuse.ts";
 import { callShares, type Shares, sharesOf } from "./batch.ts";
 import { mergeAnswers } from "./merge-answers.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
-import { checkBatch } from "./refuse.ts";
 
 type Args = readonly unknown[];
 type PlainCall = (calls: PartitionCalls, args: Args) => Promise<unknown>;
@@ -26,17 +25,6 @@ type Ports = Record<string, (...args: Args) => Promise<unknown>>;
 const QUEUE_NOT_FOUND: readonly ErrorCode[] = ["QUEUE_NOT_FOUND"];
 
 export function plainCall(name: CallName, row: CallRow): PlainCall {
-  const call = routed(name, row);
-  const at = row.args.findIndex(({ kind }) => kind.schema.type === "array");
-  if (at < 0) return call;
-  const { name: field } = row.args[at]!;
-  return (calls, args) => {
-    checkBatch(field, args[at]);
-    return call(calls, args);
-  };
-}
-
-function routed(name: CallName, row: CallRow): PlainCall {
   if (row.jobs === "id") return ofJob(name, row);
   if (row.jobs !== undefined)
     return row.hasHoles ? ofBatchWithHoles(name, row) : ofBatch(name, row);

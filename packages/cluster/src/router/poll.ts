@@ -1,15 +1,19 @@
 /** Takes jobs of a queue that several partitions hold, never more than were asked for. */
 import {
+  aborted,
+  CREDITS_MAX,
+  checkInteger,
+  checkSignal,
+  LEASE_WAIT_MS_MAX,
   type LeasedJob,
   type LeaseOptions,
   type SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
-import { CREDITS_MAX, LEASE_WAIT_MS_MAX, WITHOUT_ONE_MS } from "../limits.ts";
+import { WITHOUT_ONE_MS } from "../limits.ts";
 import { partitionOf } from "../partition-port/names.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { isNotFound } from "./queue-copies.ts";
-import { aborted, checkInteger, isAborted } from "./refuse.ts";
 
 interface Taken {
   readonly partition: number;
@@ -40,11 +44,11 @@ export class Poll {
     const { max, waitMs = 0, signal } = options;
     checkInteger("max", max, 1, CREDITS_MAX);
     checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
-    if (isAborted(signal)) throw aborted(signal);
+    checkSignal(signal);
     const from = this.#turn++ % placement.length;
     const order = [...placement.slice(from), ...placement.slice(0, from)];
     const ready = await this.#takeReady(queue, order, options);
-    if (isAborted(signal)) {
+    if (signal?.aborted === true) {
       for (const job of ready) this.#giveBack(partitionOf(job.lease), [job]);
       throw aborted(signal);
     }
@@ -76,7 +80,7 @@ export class Poll {
     ];
     const errors = taken.filter(({ error }) => error !== undefined);
     for (const partition of more) {
-      if (jobs.length >= max || isAborted(options.signal)) break;
+      if (jobs.length >= max || options.signal?.aborted === true) break;
       const one = await this.#take(queue, partition, { ...now, max: max - jobs.length });
       if (one.error !== undefined) errors.push(one);
       jobs.push(...one.jobs);
@@ -132,7 +136,7 @@ export class Poll {
     try {
       const answers = Promise.allSettled(polls);
       await Promise.race([answers, first.promise]);
-      if (isAborted(signal)) throw aborted(signal);
+      checkSignal(signal);
       if (jobs.length === 0) refuseIfNobody(await answers);
       return jobs;
     } finally {

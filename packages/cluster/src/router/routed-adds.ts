@@ -3,6 +3,7 @@ import {
   type Added,
   type AddOptions,
   type Broker,
+  checkSignal,
   groupsOf,
   type NewJob,
   type Outcome,
@@ -12,7 +13,6 @@ import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { CallerGroups } from "./caller-groups.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
-import { aborted, isAborted } from "./refuse.ts";
 
 export class RoutedAdds {
   readonly #calls: PartitionCalls;
@@ -31,7 +31,7 @@ export class RoutedAdds {
     options: AddOptions,
   ): Promise<Outcome<Added>[]> {
     const { signal } = options;
-    if (isAborted(signal)) throw aborted(signal);
+    checkSignal(signal);
     const placement = this.#calls.directory.placementOf(queue);
     const shares = sharesOf(jobs, (job) => placement[slotOf(job, placement.length)]!);
     const [first] = shares.shares;
@@ -40,9 +40,7 @@ export class RoutedAdds {
     }
     const held = sharedGroups(queue, shares);
     const outcomes = await this.#addShares(queue, shares, options, held);
-    if (outcomes.some(({ error }) => error?.code === "ABORTED") && isAborted(signal)) {
-      throw aborted(signal);
-    }
+    if (outcomes.some(({ error }) => error?.code === "ABORTED")) checkSignal(signal);
     return outcomes;
   }
 

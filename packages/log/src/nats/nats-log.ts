@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { StreamInfo } from "@nats-io/jetstream";
-import type { SluiceError } from "@sluice/protocol";
+import { invalid, type SluiceError } from "@sluice/protocol";
 import { checkRange } from "../block-cache.ts";
-import { invalid } from "../errors.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Batch, Log, Position, Span } from "../log.ts";
 import { LogStage } from "../log-stage.ts";
@@ -178,7 +177,7 @@ export class NatsLog implements Log {
 
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
     this.#stage.checkReady();
-    if (!this.#spans.has(position)) throw invalid("position", position, "a position that is kept");
+    if (!this.#spans.has(position)) throw invalid("position", "a position that is kept", position);
     const message = this.#cache.get(position);
     if (message === undefined) return this.#read(position, offset, length);
     const { lengthBytes, partBytes } = this.#headOf(position, message);
@@ -268,7 +267,7 @@ export class NatsLog implements Log {
     const message = await this.#stream.read(sequence);
     if (message === undefined) {
       if (!this.#spans.has(sequence)) {
-        throw invalid("position", sequence, "a position that is kept");
+        throw invalid("position", "a position that is kept", sequence);
       }
       throw streamDamaged(this.#stream.name, sequence, "the message is missing");
     }
@@ -282,7 +281,7 @@ export class NatsLog implements Log {
   #headOf(position: Position, message: Uint8Array): MessageHead {
     const head = readHead(message);
     if (head.kind === FACTS && head.index === 0) return head;
-    throw invalid("position", position, "a position that an append has answered");
+    throw invalid("position", "a position that an append has answered", position);
   }
 
   async #trim(before: Position): Promise<void> {

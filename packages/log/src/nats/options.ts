@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { invalid } from "../errors.ts";
+import { checkInteger, invalid } from "@sluice/protocol";
 import {
   ACK_WAIT_MS,
   ACK_WAIT_MS_MIN,
@@ -45,17 +45,17 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
   const { deadlineMs = NATS_DEADLINE_MS, ackWaitMs = ACK_WAIT_MS } = options;
   if (typeof stream !== "string" || !/^[\w-]{1,255}$/.test(stream)) {
-    throw invalid("stream", stream, "a name of letters, digits, - and _");
+    throw invalid("stream", "a name of letters, digits, - and _", stream);
   }
   if (typeof subject !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(subject)) {
-    throw invalid("subject", subject, "a subject without wildcards");
+    throw invalid("subject", "a subject without wildcards", subject);
   }
-  checkWhole("replicas", replicas, 1, REPLICAS_MAX);
-  checkWhole("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
-  checkWhole("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
+  checkInteger("replicas", replicas, 1, REPLICAS_MAX);
+  checkInteger("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+  checkInteger("readCacheBytes", readCacheBytes, 0, READ_CACHE_BYTES_MAX);
   // Beyond the window the server cannot detect an append that was made twice.
-  checkWhole("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
-  checkWhole("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
+  checkInteger("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
+  checkInteger("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
   return {
     ...{ connection, stream, create, subject, replicas },
     ...{ segmentBytes, readCacheBytes, deadlineMs, ackWaitMs },
@@ -65,9 +65,4 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
 /** Of a new stream. */
 export function defaultReplicas({ info }: NatsConnection): number {
   return info?.cluster === undefined ? 1 : REPLICAS_IN_CLUSTER;
-}
-
-function checkWhole(field: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw invalid(field, value, `a whole number from ${least} to ${most}`);
 }

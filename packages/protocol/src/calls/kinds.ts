@@ -5,14 +5,11 @@
 import type { FairnessKey } from "../job.ts";
 import { FLAG, integer, isObject, type Kind, kind, oneOf, type Schema, TEXT } from "../kinds.ts";
 import { parseLaneKey } from "../lane-key.ts";
+import { BATCH_MAX, PAGE_MAX } from "../limits.ts";
 import { GATE_SCHEMA, type GateOptions } from "../options/gate-options.ts";
 import { QUEUE_SCHEMA, type QueueOptions } from "../options/queue-options.ts";
 import * as shapes from "../shapes/index.ts";
 import { type Argument, arg } from "./call.ts";
-
-/** Items of a page, and of a batch, at most. */
-const PAGE_MAX = 1000;
-const BATCH_MAX = 10_000;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 

@@ -1,4 +1,4 @@
-import { isPattern, SluiceError } from "@sluice/protocol";
+import { invalid, isObject, isPattern } from "@sluice/protocol";
 import {
   GRANT_GATES_MAX,
   GRANTS_MAX,
@@ -82,13 +82,4 @@ function parseExpiry(expiresAt: unknown, now: number): number {
 function parseRate(rate: unknown): number {
   if (typeof rate === "number" && rate > 0 && rate <= KEY_REQUESTS_PER_SECOND_MAX) return rate;
   throw invalid("requestsPerSecond", `a number up to ${KEY_REQUESTS_PER_SECOND_MAX}`, rate);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : typeof value;
-  return new SluiceError("INVALID", `${field} must be ${wanted}, got ${shown}`, { field });
 }

@@ -1,5 +1,5 @@
 /** The one place where what went wrong becomes an answer. */
-import { SluiceError, toSluiceError } from "@sluice/protocol";
+import { SluiceError, shown, toSluiceError } from "@sluice/protocol";
 import type { FastifyError, FastifyReply } from "fastify";
 import { SHOWN_CHARS_MAX } from "../limits.ts";
 
@@ -62,15 +62,9 @@ function ofValidation({ validation, validationContext }: FastifyError): SluiceEr
     return new SluiceError("INVALID", `${field} is missing`, { field });
   }
   const choices = Array.isArray(allowedValues) ? `: ${allowedValues.join(", ")}` : "";
-  const value = show(data);
+  const value = shown(data);
   const text = `${at} ${message}${choices}, got ${value}`;
   return new SluiceError("INVALID", text, { field: at, value });
-}
-
-function show(value: unknown): string {
-  if (typeof value === "object" && value !== null)
-    return Array.isArray(value) ? "a list" : "an object";
-  return (JSON.stringify(value) ?? "nothing").slice(0, SHOWN_CHARS_MAX);
 }
 
 export function bodyOf(error: SluiceError): ErrorBody {

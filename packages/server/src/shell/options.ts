@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/protocol";
+import { invalid, SluiceError } from "@sluice/protocol";
 import type { AppPage } from "../app-page.ts";
 import { BODY_BYTES_HARD_MAX, LIMITS, type Limits } from "../limits.ts";
 import type { TlsOptions } from "./listener.ts";
@@ -61,9 +61,4 @@ export function checkAddress(options: ShellOptions, hasKeys: boolean): void {
     `${host} can be reached from outside: turn keys on, ` +
     "or say insecure if everybody who can reach it may do everything";
   throw new SluiceError("INVALID", message, { field: "host", value: host });
-}
-
-function invalid(field: string, wanted: string, value: unknown): SluiceError {
-  const message = `${field} must be ${wanted}, got ${JSON.stringify(value)}`;
-  return new SluiceError("INVALID", message, { field, value });
 }
