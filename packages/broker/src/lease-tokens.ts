@@ -23,6 +23,8 @@ export interface Token {
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const SEAL_CHARS = 10;
+/** Two numbers of 11 digits at most, the length before the first and two dots. */
+const TOKEN_CHARS_MAX = 1 + 2 * 11 + 2 + SEAL_CHARS;
 
 /** What fits into one block beside its length: most jobs and every usual count of deliveries. */
 const SHORT_JOB_MAX = 2 ** 32 - 1;
@@ -35,6 +37,8 @@ export class LeaseTokens {
   #hasKey = false;
   readonly #words = new Int32Array(6);
   readonly #hash: Hash = { low: 0, high: 0 };
+  /** A token is made in one piece: joined from parts it would be copied at the first look. */
+  readonly #text = Buffer.alloc(TOKEN_CHARS_MAX);
 
   /** From now on tokens are sealed with this secret. */
   use(secret: Uint8Array): void {
@@ -47,19 +51,16 @@ export class LeaseTokens {
   /** The token of a delivery; `id` is that of the job, for those who have it at hand. */
   of(job: number, lease: number, id: string = idOf(job)): string {
     const { low, high } = this.#seal(job, lease);
-    const seal = String.fromCharCode(
-      CODES[low >>> 26]!,
-      CODES[(low >>> 20) & 63]!,
-      CODES[(low >>> 14) & 63]!,
-      CODES[(low >>> 8) & 63]!,
-      CODES[(low >>> 2) & 63]!,
-      CODES[high >>> 26]!,
-      CODES[(high >>> 20) & 63]!,
-      CODES[(high >>> 14) & 63]!,
-      CODES[(high >>> 8) & 63]!,
-      CODES[(high >>> 2) & 63]!,
-    );
-    return `${id}.${lease.toString(36)}.${seal}`;
+    const text = this.#text;
+    const start = `${id}.${lease.toString(36)}.`;
+    let at = 0;
+    for (; at < start.length; at++) text[at] = start.charCodeAt(at);
+    for (let i = 0; i < 5; i++) {
+      const shift = 26 - 6 * i;
+      text[at + i] = CODES[(low >>> shift) & 63]!;
+      text[at + 5 + i] = CODES[(high >>> shift) & 63]!;
+    }
+    return text.toString("latin1", 0, at + SEAL_CHARS);
   }
 
   parse(token: unknown): Token {

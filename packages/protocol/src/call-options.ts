@@ -112,25 +112,20 @@ export function boundOf(bound: Bound): CallBound {
 /** Most calls that have a signal have no timeout: they are made without a second signal. */
 function untilAborted({ name, options }: Bound): CallBound {
   const signal = options.signal!;
+  const own = (error: unknown): unknown =>
+    signal.aborted && isAborted(error) ? aborted(signal, options.operationId) : error;
+  const ended = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((error: unknown) => {
+      throw own(error);
+    });
+  if (endsItself(name)) return { options, over: ended };
   const over = <T>(answer: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        if (!endsItself(name)) reject(aborted(signal, options.operationId));
-      };
+      const onAbort = (): void => reject(aborted(signal, options.operationId));
       if (signal.aborted) onAbort();
       signal.addEventListener("abort", onAbort, { once: true });
       const leave = (): void => signal.removeEventListener("abort", onAbort);
-      answer.then(
-        (value) => {
-          leave();
-          resolve(value);
-        },
-        (error) => {
-          leave();
-          const isOwn = signal.aborted && isAborted(error);
-          reject(isOwn ? aborted(signal, options.operationId) : error);
-        },
-      );
+      answer.finally(leave).then(resolve, (error: unknown) => reject(own(error)));
     });
   return { options, over };
 }

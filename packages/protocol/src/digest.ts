@@ -46,11 +46,22 @@ function mix(value: unknown, depth: number): void {
   } else fields(value as Record<string, unknown>, depth);
 }
 
+/** Four characters a step, as `bytes` does it; a text is not taken for its bytes. */
 function text(value: string): void {
-  word(value.length);
-  for (let i = 0; i < value.length; i += 2) {
-    word(value.charCodeAt(i) | (i + 1 < value.length ? value.charCodeAt(i + 1) << 16 : 0));
+  const { length } = value;
+  let [one, other] = [low ^ ~length, high];
+  let i = 0;
+  for (; i + 4 <= length; i += 4) {
+    const first = value.charCodeAt(i) | (value.charCodeAt(i + 1) << 16);
+    const second = value.charCodeAt(i + 2) | (value.charCodeAt(i + 3) << 16);
+    one = Math.imul(one ^ first, MULTIPLY);
+    one ^= one >>> 15;
+    other = Math.imul(other ^ second, SPREAD);
+    other ^= other >>> 13;
   }
+  for (; i < length; i++) one = Math.imul(one ^ value.charCodeAt(i), MULTIPLY);
+  low = one;
+  high = other ^ one;
 }
 
 const double = new Float64Array(1);

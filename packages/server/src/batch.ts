@@ -7,6 +7,7 @@ export async function forAllowed<I, T>(
   refusals: readonly (Outcome<T> | undefined)[],
   call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
 ): Promise<Outcome<T>[]> {
+  if (refusals.every((refusal) => refusal === undefined)) return call(items);
   const allowed = items.filter((_, i) => refusals[i] === undefined);
   const answers = allowed.length === 0 ? [] : await call(allowed);
   let next = 0;

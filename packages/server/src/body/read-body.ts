@@ -22,7 +22,6 @@ export function readBody(
       budget.give(bytes);
       bytes = 0;
     };
-    response.on("finish", release);
     response.on("close", release);
     const stop = (error: Error): void => {
       isRead = true;

@@ -99,7 +99,6 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
       const error = refuseGroup(this.permit, queue, job) ?? refuseGates(nameable, job);
       return error === undefined ? undefined : { error: error.toJSON() };
     });
-    if (refusals.every((refusal) => refusal === undefined)) return add(jobs);
     return forAllowed(jobs, refusals, add);
   }
 

@@ -14,7 +14,7 @@ import { BATCH_MAX, BODY_BYTES_HARD_MAX, JOB_HEADERS_MAX } from "../limits.ts";
 import { type Carried, toBytes } from "../payload.ts";
 import { sendError } from "../shell/errors.ts";
 import { described } from "./call-description.ts";
-import { goneSignal, operationOf, type RouteContext } from "./context.ts";
+import { lostSignal, operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import { ADDED, ERROR, list, NEW_JOB, object, results, type Schema } from "./shapes.ts";
 
@@ -91,7 +91,7 @@ async function add(
   const trace = typeof traceparent === "string" ? traceparent : undefined;
   const { holdGroups } = request.query;
   // Jobs that wait for room hold their payloads: they are withdrawn when the caller is gone.
-  const options = { holdGroups, signal: goneSignal(reply), ...operationOf(request) };
+  const options = { holdGroups, signal: lostSignal(reply), ...operationOf(request) };
   return forReadable(
     bodies,
     (body) => jobOf(body, trace),

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Broker, OperationOptions } from "@sluice/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRing } from "../keys/key-ring.ts";
@@ -22,6 +23,22 @@ export function goneSignal(reply: FastifyReply): AbortSignal {
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
+  return gone.signal;
+}
+
+const signals = new WeakMap<Socket, AbortSignal>();
+
+/**
+ * Aborted when the connection of the caller is lost. All requests of a connection share it: with
+ * one for each request an add took a tenth longer.
+ */
+export function lostSignal({ raw: { socket } }: FastifyReply): AbortSignal {
+  if (socket === null) return AbortSignal.abort();
+  const known = signals.get(socket);
+  if (known !== undefined) return known;
+  const gone = new AbortController();
+  socket.once("close", () => gone.abort());
+  signals.set(socket, gone.signal);
   return gone.signal;
 }
 
