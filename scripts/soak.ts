@@ -29,32 +29,16 @@ const program = (file: string, option: string, ...rest: string[]): Row["command"
   return (size) => ({ args: [`${SIM}/${file}`, option, String(size), ...rest] });
 };
 
-const faults = (...rest: string[]): Row["command"] =>
-  program("broker-faults/main.ts", "--count", "--start", String(start), ...rest);
+const worlds = (kind: string, ...rest: string[]): Row["command"] =>
+  program("main.ts", "--count", "--start", String(start), ...rest, kind);
 const ROWS: readonly Row[] = [
-  { name: "hours", size: 20_000, command: faults("--hours", "1") },
-  { name: "weeks", size: 100, command: faults("--hours", "168") },
-  {
-    name: "worlds",
-    size: 500_000,
-    command: (size) => ({
-      args: ["--test", `${SIM}/worlds/worlds.sim.test.ts`],
-      env: { WORLDS_COUNT: String(size), WORLDS_BUDGET_MS: String(DAY_MS) },
-    }),
-  },
-  { name: "broker", size: 20_000, command: faults() },
-  {
-    name: "cluster",
-    size: 5_000,
-    command: (size) => ({
-      args: ["--test", `${SIM}/cluster-faults/cluster-faults.sim.test.ts`],
-      env: {
-        CLUSTER_START: String(start),
-        CLUSTER_COUNT: String(size),
-        CLUSTER_BUDGET_MS: String(DAY_MS),
-      },
-    }),
-  },
+  { name: "hours", size: 20_000, command: worlds("faults", "--hours", "1") },
+  { name: "weeks", size: 100, command: worlds("faults", "--hours", "168") },
+  { name: "worlds", size: 500_000, command: worlds("worlds") },
+  { name: "broker", size: 20_000, command: worlds("faults") },
+  { name: "streams", size: 5_000, command: worlds("streams") },
+  { name: "cluster", size: 5_000, command: worlds("cluster") },
+  { name: "shared-gates", size: 5_000, command: worlds("shared") },
   { name: "kill", size: 5_000, command: program("crash/main.ts", "--cycles") },
   {
     name: "power-loss",

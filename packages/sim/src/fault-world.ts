@@ -1,8 +1,11 @@
 // What the worlds of clients, partitions and networks share: how time passes in them, and how they
-// end.
+// run and end.
 
-import type { SimClock } from "./sim-clock.ts";
+import { Random } from "./random.ts";
+import { SimClock } from "./sim-clock.ts";
+import type { Counts, WorldEnd } from "./world-end.ts";
 
+export const START = 1_700_000_000_000;
 // A call is given so many steps to be answered.
 const STEPS_MAX = 2_000;
 
@@ -43,23 +46,54 @@ export class Passing {
   }
 }
 
-export interface FaultWorld {
-  readonly time: Passing;
-  // Ends all faults.
-  heal(): Promise<void> | void;
-  // Nothing is left to do.
-  isSettled(): Promise<boolean>;
-  // Holds the history against the promises; also when it never settled.
-  judge(): Promise<void> | void;
-  close(): Promise<void>;
+export interface Pace {
+  readonly turns: number;
+  readonly callStepMs?: number;
+  // How many steps it has, and how many without faults, each so long, in which it must settle.
+  readonly steps: number;
+  readonly quietSteps: number;
+  readonly quietMs: number;
 }
 
-// The end of a world: without faults all that is left is done, and the history is judged.
-export async function settle(world: FaultWorld, stepMs: number, steps: number): Promise<void> {
-  await world.heal();
-  for (let step = 0; step < steps && !(await world.isSettled()); step++) {
-    await world.time.pass(stepMs);
+export abstract class FaultWorld {
+  readonly clock = new SimClock(START);
+  readonly random: Random;
+  readonly time: Passing;
+  readonly #pace: Pace;
+
+  constructor(seed: number, pace: Pace) {
+    this.random = new Random(seed);
+    this.time = new Passing(this.clock, pace.turns, pace.callStepMs);
+    this.#pace = pace;
   }
-  await world.judge();
-  await world.close();
+
+  // In the end, without faults, all that is left is done, and the history is judged.
+  async run(): Promise<WorldEnd> {
+    const { steps, quietSteps, quietMs } = this.#pace;
+    await this.open();
+    for (let step = 0; step < steps; step++) await this.step();
+    await this.heal();
+    for (let step = 0; step < quietSteps && !(await this.isSettled()); step++) {
+      await this.time.pass(quietMs);
+    }
+    await this.judge();
+    await this.close();
+    return { failure: this.failures[0], counts: this.counts };
+  }
+
+  protected abstract readonly failures: readonly string[];
+  protected abstract readonly counts: Counts;
+  protected abstract open(): Promise<void>;
+  protected abstract step(): Promise<void>;
+  // Ends all faults.
+  protected abstract heal(): Promise<void> | void;
+  // Nothing is left to do.
+  protected abstract isSettled(): Promise<boolean>;
+  // Holds the history against the promises; also when it never settled.
+  protected abstract judge(): Promise<void>;
+  protected abstract close(): Promise<void>;
+  // Something happens in so many milliseconds.
+  protected in(ms: number, act: () => void): void {
+    this.clock.at(this.clock.now() + ms, act);
+  }
 }

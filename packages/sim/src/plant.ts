@@ -14,9 +14,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export interface PlantedBug {
+  // The seed at which the search for it begins: one that has found it before. Default 1.
+  readonly seed?: number;
   // The package that has it, when that is not the one to be loaded but one below it.
   readonly in?: string;
   // The name of the file, in whatever folder of the package it is.
@@ -27,19 +30,36 @@ export interface PlantedBug {
   readonly put: string;
 }
 
-// A bug with the seed at which the search for it begins: one that has found it before.
-export interface SeededBug extends PlantedBug {
-  readonly seed: number;
+// What is loaded with the bug.
+export interface Planting {
+  readonly name: string;
+  readonly entry?: string;
 }
 
 // The piece is so near to the text that it is looked for after.
 const REACH_CHARS = 2_500;
 
-// Loads a package, or a module of it, with the bug.
-export async function plant<Module>(
-  name: string,
+// A harness that cannot see a bug is no harness: each must be found within so many seeds. `run`
+// answers what broke in a world, with the package that has the bug and without one.
+export function findPlanted<Module, Bug extends PlantedBug>(
+  bugs: Readonly<Record<string, Bug>>,
+  seedsMax: number,
+  of: Planting | ((bug: Bug) => Planting),
+  run: (seed: number, bug: Bug, module: Module | undefined) => Promise<unknown>,
+): void {
+  for (const [name, bug] of Object.entries(bugs)) {
+    test(`found: ${name}`, async (t) => {
+      const module = await plant<Module>(typeof of === "function" ? of(bug) : of, bug);
+      const broken = (seed: number) => run(seed, bug, module);
+      const brokenAnyway = (seed: number) => run(seed, bug, undefined);
+      t.diagnostic(await hunt(bug.seed ?? 1, seedsMax, broken, brokenAnyway));
+    });
+  }
+}
+
+async function plant<Module>(
+  { name, entry = "index.ts" }: Planting,
   bug: PlantedBug,
-  entry = "index.ts",
 ): Promise<Module> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-planted-"));
   try {

@@ -3,8 +3,7 @@
 
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-
-export type Counts = Record<string, number>;
+import { type Counts, sum } from "./world-end.ts";
 
 // With more than three cores, one is left for everything else.
 const THREADS_MAX = Math.max(2, availableParallelism() - 1);
@@ -45,14 +44,4 @@ function run(program: string, thread: number): Promise<Counts> {
     worker.once("message", resolve);
     worker.once("error", reject);
   });
-}
-
-function sum(a: Counts, b: Counts): Counts {
-  const all = { ...a };
-  for (const [name, count] of Object.entries(b)) {
-    all[name] = name.startsWith("longest")
-      ? Math.max(all[name] ?? 0, count)
-      : (all[name] ?? 0) + count;
-  }
-  return all;
 }

@@ -21,8 +21,7 @@ import { StoreBook } from "./store-book.ts";
 import { StrandBook } from "./strand-book.ts";
 import { WallBook } from "./wall-book.ts";
 
-export interface Totals {
-  records: number;
+interface Totals {
   adds: number;
   acks: number;
   deliveries: number;
@@ -31,7 +30,7 @@ export interface Totals {
 
 export class Checker {
   readonly jobs = new JobBook();
-  readonly totals: Totals = { records: 0, adds: 0, acks: 0, deliveries: 0, restarts: 0 };
+  readonly totals: Totals = { adds: 0, acks: 0, deliveries: 0, restarts: 0 };
   readonly #strands = new StrandBook();
   readonly #gates = new GateLimits(this.jobs);
   readonly #groups = new GroupBook(this.jobs);
@@ -49,7 +48,6 @@ export class Checker {
   }
 
   take(record: HistoryRecord): void {
-    this.totals.records++;
     if (record.is === "unseen") return this.#wall.noteUnseen(record.wallAt, this.#lastAt);
     if ("wallAheadMs" in record) this.#wall.note(record.at, record.wallAheadMs);
     if (record.is === "wall") return;

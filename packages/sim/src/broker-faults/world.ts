@@ -6,11 +6,13 @@ import { setImmediate } from "node:timers/promises";
 import * as module from "@sluice/broker";
 import { allQueues, type QueueInfo } from "@sluice/protocol";
 import { Broken, demand } from "../demand.ts";
+import { START } from "../fault-world.ts";
 import { SimDisk } from "../log-faults/sim-disk.ts";
 import type { IdleTotals } from "../model/idle-books.ts";
 import { Random } from "../random.ts";
 import { Trace } from "../trace.ts";
-import { Checker, type Totals } from "./checker.ts";
+import type { WorldEnd } from "../world-end.ts";
+import { Checker } from "./checker.ts";
 import { Guard } from "./guard.ts";
 import { type BrokerModule, type HowItEnds, Life } from "./life.ts";
 import { type FaultPlan, JobMaker, makeFaultPlan, queueOptions } from "./plan.ts";
@@ -23,22 +25,15 @@ export interface BrokerWorldOptions {
   readonly seed: number;
   // How long it lasts; absent: as long as its steps take, which is minutes.
   readonly hours?: number | undefined;
-  readonly module?: BrokerModule;
+  readonly module?: BrokerModule | undefined;
   readonly print?: ((line: string) => void) | undefined;
 }
 
-export interface BrokerWorldEnd {
-  readonly seed: number;
-  readonly hours: number;
-  readonly simulatedMs: number;
+export interface BrokerWorldEnd extends WorldEnd {
+  // Of all that happened: the same for the same seed.
   readonly hash: string;
-  readonly totals: Totals;
-  readonly idle: IdleTotals;
-  readonly failure: string | undefined;
-  readonly last: readonly string[];
 }
 
-const START_AT = 1_700_000_000_000;
 const STEP_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const STEPS_MAX = 90;
@@ -53,6 +48,9 @@ const HOUR_TURNS = 8;
 const DRAIN_ROUNDS = 120;
 // A group waits so long for members whose add has died with its caller.
 const GROUP_HELD_MS = 60_000;
+// Of a report.
+const LINE_CHARS = 300;
+const LINES = 12;
 
 export async function runBrokerWorld(options: BrokerWorldOptions): Promise<BrokerWorldEnd> {
   const world = new BrokerWorld(options);
@@ -67,11 +65,29 @@ export async function runBrokerWorld(options: BrokerWorldOptions): Promise<Broke
   await setImmediate();
   const ended = guard.end();
   failure ??= ended;
-  const { trace, checker, idle, passedMs: simulatedMs } = world;
-  const { seed, hours = 0 } = options;
-  const { hash } = trace;
-  const { totals } = checker;
-  return { seed, hours, simulatedMs, hash, totals, idle, failure, last: trace.last() };
+  const { trace, checker, idle, passedMs } = world;
+  const counts = {
+    "simulated hours": passedMs / HOUR_MS,
+    ...checker.totals,
+    "ms of idle places": idle.sumMs,
+    "ms idle at most": idle.longestMs,
+  };
+  const report = () => reportOf(options, failure, trace.last());
+  return { hash: trace.hash, counts, failure, report };
+}
+
+function reportOf(
+  { seed, hours = 0 }: BrokerWorldOptions,
+  failure: string | undefined,
+  last: readonly string[],
+): string {
+  const length = hours === 0 ? "" : ` --hours ${hours}`;
+  return [
+    `broker faults, seed ${seed}${length}, broke a promise:`,
+    `  ${failure}`,
+    ...last.slice(-LINES).map((line) => `    ${line.slice(0, LINE_CHARS)}`),
+    `run it again with: npm run faults -- --seed ${seed}${length}`,
+  ].join("\n");
 }
 
 class BrokerWorld {
@@ -90,7 +106,7 @@ class BrokerWorld {
   readonly #lengthMs: number;
   #disk: SimDisk;
   #pid = 1;
-  #clockAt = START_AT;
+  #clockAt = START;
   #calls = 0;
   #failure: unknown;
 

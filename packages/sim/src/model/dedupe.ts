@@ -24,7 +24,7 @@ export function isDuplicate(
   const job = model.jobs.get(holder.id);
   const isLeased = job?.state === "leased";
   if (isLeased && (dedupe.mode === "replace" || dedupe.mode === "debounce")) {
-    return isAnsweredByLeased(model, dedupe.mode, holder.id, outcome);
+    return isAnsweredByLeased(holder.id, outcome);
   }
   if (job?.state === "waiting" && !hasRoomToReplace(queue, job, spec)) {
     isFull(queue, outcome);
@@ -58,14 +58,8 @@ function isFull(queue: ModelQueue, outcome: Outcome<AddResult>): void {
 }
 
 // The rules do not say whether a job that already runs answers for one that would replace it.
-function isAnsweredByLeased(
-  model: Model,
-  mode: string,
-  id: number,
-  outcome: Outcome<AddResult>,
-): boolean {
+function isAnsweredByLeased(id: number, outcome: Outcome<AddResult>): boolean {
   const isDuplicate = outcome.ok && outcome.value.duplicate === true;
-  model.note(`${mode} while leased: ${isDuplicate ? "duplicate" : "new job"}`);
   if (isDuplicate) answersWith(outcome, id);
   return isDuplicate;
 }

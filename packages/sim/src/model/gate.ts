@@ -88,10 +88,9 @@ export class ModelGate {
   }
 
   // A bucket that is full may be forgotten, and then starts full under its new limits.
-  fillWhenItWasFull(): boolean {
-    if (!this.#wasFull || this.config === undefined) return false;
+  fillWhenItWasFull(): void {
+    if (!this.#wasFull || this.config === undefined) return;
     this.#units = Math.round(burstOf(this.config) * UNIT);
-    return true;
   }
 
   tokens(now: number): number | undefined {

@@ -100,13 +100,12 @@ export function adoptLevels(model: Model): void {
     const level = gate.tokens(model.now);
     const seen = model.eyes.gateStats(gate.key, model.now).tokens;
     if (level === undefined || seen === undefined || seen <= level) continue;
-    if (gate.fillWhenItWasFull()) model.note("a full bucket is full after a change of its burst");
+    gate.fillWhenItWasFull();
   }
 }
 
 export function deleteGate(model: Model, key: string, outcome: Outcome<void>): void {
   if (model.gates.configs.has(key)) isRefused(outcome, []);
-  else model.note(`delete of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
   if (outcome.ok) model.gates.delete(key, model.now);
 }
 
@@ -124,14 +123,12 @@ export function cooldown(
 export function clearCooldown(model: Model, key: string, outcome: Outcome<void>): void {
   const gate = model.gates.get(key);
   if (gate.config !== undefined || gate.cooldownUntil > model.now) isRefused(outcome, []);
-  else model.note(`clear of a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
   gate.clear();
 }
 
 export function report(model: Model, key: string, ok: boolean, outcome: Outcome<void>): void {
   const gate = model.gates.get(key);
   if (gate.config !== undefined) isRefused(outcome, []);
-  else model.note(`report to a gate never set: ${outcome.ok ? "accepted" : outcome.code}`);
   gate.report(ok, model.now);
 }
 
@@ -174,9 +171,8 @@ function runAgain(model: Model, job: ModelJob): void {
   job.isRetry = true;
   job.dedupe = undefined;
   job.leasesBefore = job.lease;
-  const deadline = model.eyes.job(job.id)?.deadline;
-  model.note(`retry by hand ${deadline === job.deadline ? "keeps" : "drops"} the deadline`);
-  job.deadline = deadline;
+  // The rules do not say whether it keeps its deadline.
+  job.deadline = model.eyes.job(job.id)?.deadline;
   model.wait(job);
 }
 

@@ -39,8 +39,6 @@ export class Model {
   // The members of each group, with the way they ended first.
   readonly groups = new Map<string, Map<number, Ending | undefined>>();
   readonly idle = new Idle();
-  // How often the engine took which of the allowed choices.
-  readonly notes = new Map<string, number>();
   #entries = 0;
 
   constructor(eyes: Eyes, options: { isExact: boolean; share?: Share | undefined }) {
@@ -53,10 +51,6 @@ export class Model {
   moveTo(at: number): number {
     this.now = Math.max(this.now, at);
     return this.now;
-  }
-
-  note(choice: string): void {
-    this.notes.set(choice, (this.notes.get(choice) ?? 0) + 1);
   }
 
   queueOf(job: ModelJob): ModelQueue {

@@ -3,13 +3,12 @@
 import { openBroker } from "@sluice/broker";
 import type { GateSettings } from "@sluice/protocol";
 import { excesses } from "@sluice/protocol/conformance";
-import { Passing } from "../fault-world.ts";
+import { Passing, START } from "../fault-world.ts";
 import { Random } from "../random.ts";
 import { SimClock } from "../sim-clock.ts";
 import { Net } from "./net.ts";
 import { Partition } from "./partition.ts";
 
-const START = 1_700_000_000_000;
 const NAMES = ["0", "1", "2"];
 const WARM_MS = 1000;
 const BATCH = 1000;

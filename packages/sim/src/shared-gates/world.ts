@@ -5,66 +5,47 @@ import { openBroker } from "@sluice/broker";
 import type { GateSettings } from "@sluice/protocol";
 import { type Dispatch, excesses } from "@sluice/protocol/conformance";
 import type { BrokerModule } from "../broker-faults/life.ts";
-import { type FaultWorld, Passing, settle } from "../fault-world.ts";
-import { Random } from "../random.ts";
-import { SimClock } from "../sim-clock.ts";
+import { FaultWorld } from "../fault-world.ts";
+import type { Random } from "../random.ts";
+import type { Counts, WorldEnd } from "../world-end.ts";
 import { Net } from "./net.ts";
 import { type JobKind, Partition } from "./partition.ts";
 
-const START = 1_700_000_000_000;
 const PARTITIONS = ["0", "1", "2"];
-const STEPS = 24;
 const STEP_MS = 500;
-const TURNS = 3;
-const CALL_STEP_MS = 5;
-const QUIET_STEP_MS = 1_000;
-const QUIET_STEPS_MAX = 240;
+const PACE = { turns: 3, callStepMs: 5, steps: 24, quietSteps: 240, quietMs: 1_000 };
 // A cooldown reaches everybody, or what they have borrowed has run out.
 const COOLDOWN_HEARD_MS = 1250;
 
-export interface SharedGatesOptions {
-  readonly seed: number;
-  readonly module?: BrokerModule;
+export function runSharedGates(
+  seed: number,
+  module: BrokerModule = { openBroker },
+): Promise<WorldEnd> {
+  return new SharedGatesWorld(seed, module).run();
 }
 
-export interface SharedGatesEnd {
-  readonly failures: readonly string[];
-  readonly dispatched: number;
-  readonly calls: number;
-}
-
-export async function runSharedGates({
-  seed,
-  module,
-}: SharedGatesOptions): Promise<SharedGatesEnd> {
-  const world = new SharedGatesWorld(seed, module ?? { openBroker });
-  return world.run();
-}
-
-class SharedGatesWorld implements FaultWorld {
-  readonly #random: Random;
-  readonly #clock = new SimClock(START);
-  readonly time = new Passing(this.#clock, TURNS, CALL_STEP_MS);
+class SharedGatesWorld extends FaultWorld {
+  protected readonly failures: string[] = [];
   readonly #net: Net;
   readonly #partitions: Partition[];
   readonly #gates: Readonly<Record<string, GateSettings>>;
-  readonly #failures: string[] = [];
   readonly #cooldowns: { gate: string; from: number; until: number }[] = [];
   readonly #slackMs: number;
   readonly #pending = new Set<Promise<unknown>>();
+  #hasFaults = false;
 
   constructor(seed: number, module: BrokerModule) {
-    const random = new Random(seed);
-    this.#random = random;
+    super(seed, PACE);
+    const { random } = this;
     const loss = random.pick([0, 0, 0.05, 0.15]);
-    this.#net = new Net(this.#clock, random, { delayMs: [0, random.pick([2, 10, 60])], loss });
+    this.#net = new Net(this.clock, random, { delayMs: [0, random.pick([2, 10, 60])], loss });
     this.#gates = { g: gateOf(random), h: gateOf(random) };
     const drifts = random.chance(0.3);
     this.#slackMs = drifts ? 1 : 0;
     this.#partitions = PARTITIONS.map((name, i) => {
       // The homes' clocks are the measure: only the third one is fast or slow.
       const speed = drifts && i === 2 ? random.pick([0.9, 1.1]) : 1;
-      return new Partition(this.#clock, random, this.#net, {
+      return new Partition(this.clock, random, this.#net, {
         name,
         others: PARTITIONS.filter((other) => other !== name),
         homeOf: (gate) => (gate === "h" ? "1" : "0"),
@@ -78,28 +59,31 @@ class SharedGatesWorld implements FaultWorld {
     });
   }
 
-  async run(): Promise<SharedGatesEnd> {
+  protected get counts(): Counts {
+    const jobs = this.#partitions.reduce((sum, { finished }) => sum + finished, 0);
+    return { jobs, calls: this.#net.calls };
+  }
+
+  protected async open(): Promise<void> {
     for (const partition of this.#partitions) {
       await this.time.during(partition.open());
       await this.time.during(partition.setGates(this.#gates));
     }
-    const hasFaults = this.#random.chance(0.7);
-    for (let step = 0; step < STEPS; step++) {
-      for (const partition of this.#partitions) this.#add(partition);
-      await this.time.pass(this.#random.between(1, STEP_MS));
-      if (hasFaults) await this.#fault();
-      if (this.#random.chance(0.04)) this.#cool();
-    }
-    await settle(this, QUIET_STEP_MS, QUIET_STEPS_MAX);
-    const dispatched = this.#partitions.reduce((sum, { finished }) => sum + finished, 0);
-    return { failures: this.#failures, dispatched, calls: this.#net.calls };
+    this.#hasFaults = this.random.chance(0.7);
+  }
+
+  protected async step(): Promise<void> {
+    for (const partition of this.#partitions) this.#add(partition);
+    await this.time.pass(this.random.between(1, STEP_MS));
+    if (this.#hasFaults) await this.#fault();
+    if (this.random.chance(0.04)) this.#cool();
   }
 
   #add(partition: Partition): void {
     if (!partition.isUp || partition.clock.isFrozen) return;
-    const kinds = Array.from({ length: this.#random.between(0, 4) }, (): JobKind => {
-      const gates = this.#random.weighted({ g: 6, h: 2, "g,h": 1 }).split(",");
-      return { gates, cost: this.#random.pick([1, 1, 1, 2, 3]), tier: this.#random.below(3) };
+    const kinds = Array.from({ length: this.random.between(0, 4) }, (): JobKind => {
+      const gates = this.random.weighted({ g: 6, h: 2, "g,h": 1 }).split(",");
+      return { gates, cost: this.random.pick([1, 1, 1, 2, 3]), tier: this.random.below(3) };
     });
     // What is lost with the process is not known to be there.
     if (kinds.length > 0) void this.time.during(partition.add(kinds)).catch(() => {});
@@ -107,56 +91,56 @@ class SharedGatesWorld implements FaultWorld {
 
   async #fault(): Promise<void> {
     const { cuts } = this.#net;
-    const partition = this.#random.pick(this.#partitions);
+    const partition = this.random.pick(this.#partitions);
     const { name } = partition.options;
-    if (this.#random.chance(0.1)) cuts.add(name);
-    else if (this.#random.chance(0.3)) cuts.clear();
-    if (this.#random.chance(0.08) && partition.isUp) {
-      await partition.crash(this.#random.chance(0.3));
-      this.#in(this.#random.between(0, 3000), () => partition.open());
+    if (this.random.chance(0.1)) cuts.add(name);
+    else if (this.random.chance(0.3)) cuts.clear();
+    if (this.random.chance(0.08) && partition.isUp) {
+      await partition.crash(this.random.chance(0.3));
+      this.#reopen(this.random.between(0, 3000), partition);
     }
-    if (this.#random.chance(0.08) && partition.isUp) {
+    if (this.random.chance(0.08) && partition.isUp) {
       partition.clock.isFrozen = true;
       const { clock } = partition;
-      this.#clock.at(this.#clock.now() + this.#random.between(100, 4000), () => clock.thaw());
+      this.in(this.random.between(100, 4000), () => clock.thaw());
     }
   }
 
-  #in(ms: number, act: () => Promise<unknown>): void {
+  #reopen(ms: number, partition: Partition): void {
     const done = new Promise((resolve, reject) => {
-      this.#clock.at(this.#clock.now() + ms, () => act().then(resolve, reject));
+      this.in(ms, () => partition.open().then(resolve, reject));
     });
     this.#pending.add(done);
     done.then(
       () => this.#pending.delete(done),
       (error) => {
         this.#pending.delete(done);
-        this.#failures.push(`a partition does not open: ${error}`);
+        this.failures.push(`a partition does not open: ${error}`);
       },
     );
   }
 
   // At its home, so that it is known when it holds.
   #cool(): void {
-    const gate = this.#random.pick(["g", "h"]);
+    const gate = this.random.pick(["g", "h"]);
     const home = this.#partitions[gate === "h" ? 1 : 0]!;
     if (!home.isUp || home.clock.isFrozen) return;
-    const ms = this.#random.between(500, 5000);
-    const until = this.#clock.now() + ms;
+    const ms = this.random.between(500, 5000);
+    const until = this.clock.now() + ms;
     home.broker!.cooldown(gate, ms, "sim").then(
-      () => this.#cooldowns.push({ gate, from: this.#clock.now() + COOLDOWN_HEARD_MS, until }),
+      () => this.#cooldowns.push({ gate, from: this.clock.now() + COOLDOWN_HEARD_MS, until }),
       () => {},
     );
   }
 
-  async heal(): Promise<void> {
+  protected async heal(): Promise<void> {
     this.#net.cuts.clear();
     this.#net.isCalm = true;
     for (const { clock } of this.#partitions) if (clock.isFrozen) clock.thaw();
     while (this.#pending.size > 0) await this.time.pass(100);
   }
 
-  async isSettled(): Promise<boolean> {
+  protected async isSettled(): Promise<boolean> {
     let left = 0;
     for (const { broker } of this.#partitions) {
       const { stats } = await broker!.queue("q");
@@ -165,12 +149,12 @@ class SharedGatesWorld implements FaultWorld {
     return left === 0;
   }
 
-  async judge(): Promise<void> {
+  protected async judge(): Promise<void> {
     if (!(await this.isSettled())) await this.#tellStuck();
     for (const [gate, config] of Object.entries(this.#gates)) {
       const all = this.#partitions.flatMap(({ dispatches }) => dispatches.get(gate) ?? []);
       for (const { part, text } of excesses(config, all, this.#slackMs)) {
-        this.#failures.push(`${gate} ${JSON.stringify(config)}: ${part}: ${text}`);
+        this.failures.push(`${gate} ${JSON.stringify(config)}: ${part}: ${text}`);
       }
       this.#judgeCooldowns(gate, all);
     }
@@ -182,10 +166,10 @@ class SharedGatesWorld implements FaultWorld {
       const { items } = await broker!.jobs("q", { state: "waiting", limit: 1 });
       for (const { id, gates } of items) why.push([options.name, gates, await broker!.why(id)]);
     }
-    this.#failures.push(`jobs are stuck: ${JSON.stringify(why)}`);
+    this.failures.push(`jobs are stuck: ${JSON.stringify(why)}`);
   }
 
-  async close(): Promise<void> {
+  protected async close(): Promise<void> {
     for (const partition of this.#partitions) await partition.crash(false);
   }
 
@@ -193,7 +177,7 @@ class SharedGatesWorld implements FaultWorld {
     for (const cooldown of this.#cooldowns) {
       if (cooldown.gate !== gate) continue;
       const early = all.find(({ at }) => at > cooldown.from && at < cooldown.until);
-      if (early !== undefined) this.#failures.push(`${gate} is cooled down at ${early.at}`);
+      if (early !== undefined) this.failures.push(`${gate} is cooled down at ${early.at}`);
     }
   }
 }

@@ -40,20 +40,15 @@ export class Generator {
     this.#world = world;
   }
 
-  // The calls that set the world up.
-  opening(): Call[] {
-    const at = this.#plan.startAt;
-    return [
-      ...this.#plan.queues.map(
-        ({ name, options }): Call => ({ at, op: "setQueue", queue: name, options }),
-      ),
-      ...this.#plan.gates.map(
-        ({ name, config }): Call => ({ at, op: "setGate", gate: name, config }),
-      ),
-    ];
+  // So many calls, each made when those before it have been; the first ones set the world up.
+  *calls(count: number): Iterable<Call> {
+    const { queues, gates, startAt: at } = this.#plan;
+    for (const { name, options } of queues) yield { at, op: "setQueue", queue: name, options };
+    for (const { name, config } of gates) yield { at, op: "setGate", gate: name, config };
+    for (let left = count - queues.length - gates.length; left > 0; left--) yield this.#next();
   }
 
-  next(): Call {
+  #next(): Call {
     const random = this.#random;
     const overdue = this.#plan.isExact && this.#earliestDelay() <= this.#world.now;
     if (overdue) return { at: this.#world.now, op: random.pick(["tick", "dispatch"]) };

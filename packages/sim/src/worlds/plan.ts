@@ -22,6 +22,12 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
+export function kindNamed(name: string): Kind {
+  const kind = KINDS.find((one) => one === name);
+  if (kind === undefined) throw new Error(`${name} is not a kind of world: ${KINDS.join(", ")}`);
+  return kind;
+}
+
 export interface QueuePlan {
   readonly name: string;
   readonly options: QueueOptions;

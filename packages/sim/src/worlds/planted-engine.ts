@@ -3,10 +3,10 @@
 // A bug replaces one short piece of the engine's text. `within` is the text after which the piece
 // is looked for, so that the pieces can be short and stay right while the code around them changes.
 
-import type { SeededBug } from "../plant.ts";
+import type { PlantedBug } from "../plant.ts";
 import type { Kind } from "./plan.ts";
 
-export interface EngineBug extends SeededBug {
+export interface EngineBug extends PlantedBug {
   // The kind of world that shows it soonest.
   readonly kind?: Kind;
 }
@@ -22,7 +22,6 @@ const keepsPlaces = (part: "windows" | "spacings"): EngineBug => ({
       return at;
     }
     if (at > now + IDLE_MS) {`,
-  seed: 1,
   kind: "places",
 });
 
@@ -177,7 +176,6 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
     put: `if (free !== 0) {
       this.#hold(claim, free, now);
       return Number.POSITIVE_INFINITY;`,
-    seed: 1,
     kind: "places",
   },
 };

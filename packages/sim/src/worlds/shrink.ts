@@ -1,23 +1,36 @@
-// Makes the list of calls of a failing world short: drops calls as long as the same rule breaks.
+// What a failing world prints: enough to see it, to run it again, and to save it. The list of its
+// calls is made short first: calls are dropped as long as the same rule breaks.
 
-import type { Call } from "./call.ts";
-import { type MakeEngine, makeRealEngine } from "./port.ts";
-import { type EngineWorldEnd, type Failure, replay } from "./run.ts";
+import { type Call, describe } from "./call.ts";
+import { type EngineRun, type Failure, play } from "./play.ts";
 
 const TRIES_MAX = 4_000;
 
-export interface Shrunk {
+interface Shrunk {
   readonly calls: readonly Call[];
   readonly failure: Failure;
 }
 
-export function shrink(end: EngineWorldEnd, makeEngine: MakeEngine = makeRealEngine): Shrunk {
-  const rule = end.failure!.rule;
-  let best: Shrunk = { calls: end.calls.slice(0, end.failure!.callNumber), failure: end.failure! };
+export function report(run: EngineRun, made: readonly Call[], failure: Failure): string {
+  const { calls, failure: last } = shrink(run, { calls: made, failure });
+  const where = last.callNumber > calls.length ? "the drain" : `call ${last.callNumber}`;
+  return [
+    `world --seed ${run.seed} --kind ${run.kind} broke at call ${failure.callNumber}`,
+    `  ${failure.message}`,
+    `shrunk to ${calls.length} calls, broken at ${where}:`,
+    `  ${last.message}`,
+    ...calls.map((call, index) => `  ${index + 1}. ${describe(call)}`),
+    `run it again with: npm run worlds -- --seed ${run.seed} --kind ${run.kind}`,
+  ].join("\n");
+}
+
+function shrink(run: EngineRun, { calls: all, failure: first }: Shrunk): Shrunk {
+  const { rule } = first;
+  let best: Shrunk = { calls: all.slice(0, first.callNumber), failure: first };
   let tries = 0;
   const attempt = (calls: readonly Call[]): boolean => {
     tries += 1;
-    const failure = replay(end, calls, makeEngine);
+    const { failure } = play(run, () => calls);
     if (failure?.rule !== rule) return false;
     best = { calls: calls.slice(0, failure.callNumber), failure };
     return true;

@@ -6,17 +6,11 @@ import { JobHistory } from "@sluice/protocol/conformance";
 const decoder = new TextDecoder();
 
 export class ClientHistory extends JobHistory {
-  readonly seed: number;
   // Adds that rejected with UNAVAILABLE: they must never have taken effect.
   readonly #withdrawn = new Set<string>();
   #adding = 0;
   unavailable = 0;
   timeouts = 0;
-
-  constructor(seed: number) {
-    super();
-    this.seed = seed;
-  }
 
   // All adds are answered and all jobs are finished.
   get isSettled(): boolean {
@@ -53,14 +47,19 @@ export class ClientHistory extends JobHistory {
     this.leased(decoder.decode(job.payload), job.id, job.lease);
   }
 
-  ended(worker: string): void {
-    if (!this.isSettled) this.fail(`the consumer of ${worker} ended before its jobs`);
+  // The outcome of an ack or a nack.
+  ended(id: string, outcome: Outcome<unknown> | undefined, isAck: boolean): void {
+    if (outcome?.error?.code === "ALREADY_FINISHED") this.over(id);
+    else if (isAck && outcome?.ok === true) this.finished(id);
   }
 
-  judge({ added, waiting, running, delayed }: QueueStats): void {
+  judge(queues: readonly QueueStats[]): void {
+    const sum = (field: "added" | "waiting" | "running" | "delayed"): number =>
+      queues.reduce((total, stats) => total + stats[field], 0);
+    const added = sum("added");
     if (this.#adding > 0) this.fail(`${this.#adding} adds were never answered`);
     if (added !== this.jobs) this.fail(`${added} jobs of ${this.jobs} that were added`);
-    const left = waiting + running + delayed;
+    const left = sum("waiting") + sum("running") + sum("delayed");
     if (left > 0) this.fail(`${left} jobs never came to an end`);
     if (this.overCount !== this.jobs) this.fail(`${this.overCount} finished of ${this.jobs}`);
   }

@@ -3,7 +3,7 @@
 
 import { type Clock, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
-import type { Random } from "../random.ts";
+import type { Random } from "./random.ts";
 
 // Both ends must hear of a cut in the end, as heartbeats see to in the real world.
 const UNHEARD_MS_MAX = 6000;

@@ -1,5 +1,0 @@
-import { readSeeds } from "../saved-seeds.ts";
-
-export function savedSeeds(): number[] {
-  return readSeeds("broker.txt");
-}
