@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { Engine, type Fact } from "@sluice/engine";
 import type { Log } from "@sluice/log";
-import { type Clock, letterQueueConfig, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, letterQueueConfig, SluiceError, type Timer, wallTime } from "@sluice/protocol";
 import { Chunks } from "./chunks.ts";
 import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
@@ -49,7 +49,7 @@ class AheadClock implements Clock {
 
   /** The time on the wall. */
   wall(): number {
-    return this.#clock.wall?.() ?? this.#clock.now();
+    return wallTime(this.#clock);
   }
 
   /** Whether the time on the wall can step. */

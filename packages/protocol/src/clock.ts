@@ -8,6 +8,11 @@ export interface Clock {
   at(time: number, callback: () => void): Timer;
 }
 
+/** The time on the wall; of a clock that has none, its own. */
+export function wallTime(clock: Clock): number {
+  return clock.wall?.() ?? clock.now();
+}
+
 export interface Timer {
   cancel(): void;
   /** From now on the timer alone does not keep the process alive. */

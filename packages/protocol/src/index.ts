@@ -24,7 +24,7 @@ export type {
 export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
 export { CALL_NAMES, CALL_TABLES, CALLS, type CallName, rowOf } from "./calls/index.ts";
-export type * from "./clock.ts";
+export * from "./clock.ts";
 export type * from "./cluster.ts";
 export { counted } from "./count.ts";
 export {

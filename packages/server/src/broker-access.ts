@@ -1,4 +1,4 @@
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
 import {
   brokerReadiness,
   nodeReadiness,
@@ -10,12 +10,12 @@ import {
 import { guard } from "./keys/guard.ts";
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
-import type { Limits } from "./limits.ts";
+import { type Limits, REACH_AGAIN_MS } from "./limits.ts";
 import { RequestBucket } from "./request-bucket.ts";
-import { untilReached } from "./until-reached.ts";
 
 export interface BrokerAccessOptions {
   broker: Broker | Promise<Broker>;
+  clock: Clock;
   recovery?: (() => RecoveryProgress | undefined) | undefined;
   limits?: Partial<Limits> | undefined;
   /** In a cluster: the nodes that have the same keys. */
@@ -23,6 +23,10 @@ export interface BrokerAccessOptions {
   /** In a cluster: what this node is ready for; absent: `broker` is all there is. */
   own?: (() => OwnPart) | undefined;
 }
+
+const PASSING: readonly string[] = [
+  ...["DISCONNECTED", "UNAVAILABLE", "TIMEOUT", "MOVED", "RECOVERING"],
+];
 
 /**
  * The way from the network to the broker, with the keys that open it.
@@ -34,6 +38,7 @@ export interface BrokerAccessOptions {
  */
 export class BrokerAccess {
   readonly hasKeys: boolean;
+  readonly #clock: Clock;
   readonly #adds: RequestBucket | undefined;
   readonly #opened: Promise<void>;
   readonly #recovery: BrokerAccessOptions["recovery"];
@@ -45,6 +50,7 @@ export class BrokerAccess {
 
   constructor(options: BrokerAccessOptions, hasKeys: boolean, rootKey: string | undefined) {
     this.hasKeys = hasKeys;
+    this.#clock = options.clock;
     this.#recovery = options.recovery;
     this.#peers = options.peers;
     this.#own = options.own;
@@ -61,8 +67,9 @@ export class BrokerAccess {
     try {
       const broker = await opening;
       const peers = this.#peers;
-      const open = (): Promise<KeyRing> => KeyRing.open(broker, { ...options, peers });
-      if (this.hasKeys) this.#ring = await untilReached(open);
+      const open = (): Promise<KeyRing> =>
+        KeyRing.open(broker, { ...options, peers, clock: this.#clock });
+      if (this.hasKeys) this.#ring = await this.#untilReached(open);
       this.#broker = broker;
     } catch (error) {
       this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
@@ -118,9 +125,27 @@ export class BrokerAccess {
     const ring = this.#ring;
     const peers = this.#peers;
     if (ring === undefined || !ring.isEmpty) return undefined;
-    const isFirst = peers === undefined || (await untilReached(() => peers.isFirst()));
+    const isFirst = peers === undefined || (await this.#untilReached(() => peers.isFirst()));
     if (!isFirst) return undefined;
     const first = { name: "first", grants: [{ action: "admin", on: "*" }] };
-    return untilReached(() => ring.create(first, ANYONE));
+    return this.#untilReached(() => ring.create(first, ANYONE));
+  }
+
+  /**
+   * Retries for as long as there is no answer. In a cluster that is a partition which is
+   * still being read, however long that takes: giving up would only start it again. A
+   * broker that is closed meanwhile says so, and ends it.
+   */
+  async #untilReached<T>(act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!PASSING.includes(toSluiceError(error).code)) throw error;
+      }
+      await new Promise<void>((resolve) => {
+        this.#clock.at(this.#clock.now() + REACH_AGAIN_MS, resolve).unref?.();
+      });
+    }
   }
 }

@@ -5,7 +5,7 @@ import { MemoryLog } from "@sluice/log";
 import { type Broker, type BrokerStats, SluiceError } from "@sluice/protocol";
 import { brokerReadiness } from "./health.ts";
 import { serve } from "./serve.ts";
-import { call } from "./testing/start.ts";
+import { call, memoryBroker } from "./testing/start.ts";
 
 test("a server listens while its broker recovers, and says how far it is", async (t) => {
   const opening = Promise.withResolvers<Broker>();
@@ -22,8 +22,7 @@ test("a server listens while its broker recovers, and says how far it is", async
   const early = await ask("GET /v1/queues");
   assert.deepEqual([early.status, early.body.error.code], [503, "RECOVERING"]);
   assert.equal(early.headers.get("retry-after"), "1");
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   opening.resolve(broker);
   const { key } = (await server.firstKey)!;
   assert.deepEqual((await ask("GET /readyz")).body, { ok: true, text: "ready" });

@@ -10,7 +10,6 @@ import { FixedKeys } from "./keys/fixed-keys.ts";
 import { ANYONE } from "./keys/principal.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { describe } from "./openapi.ts";
-import { Pulse } from "./pulse/pulse.ts";
 import { appRoutes } from "./routes/apps.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { pulseRoutes } from "./routes/pulse.ts";
@@ -52,7 +51,7 @@ export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
     hasKeys: fixed !== undefined,
     verify: (key) => fixed?.verify(key) ?? ANYONE,
   });
-  const { app, log, closing } = shell;
+  const { app, log, clock, closing } = shell;
   const registry = newRegistry(app);
   const running = await listen(shell, options, async () => {
     await describe(app, { title, description });
@@ -62,8 +61,8 @@ export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
     const hasKeys = fixed !== undefined;
     sessionRoutes(app, { hasKeys, hasBroker: false, isTls: options.tls !== undefined });
     if (pages.length > 0) {
-      const pulse = new Pulse(async () => []);
-      pulseRoutes(app, { pulse, readersMax: shell.limits.eventStreamsMax, closing });
+      const { eventStreamsMax: readersMax } = shell.limits;
+      pulseRoutes(app, { look: async () => [], clock, readersMax, closing });
       dashboardRoutes(app);
     }
     await routes?.(app, { registry, log, closing });

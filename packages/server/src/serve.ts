@@ -1,6 +1,6 @@
 /** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
-import { allQueues, type Broker, SluiceError } from "@sluice/protocol";
+import { allQueues, type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
@@ -14,7 +14,6 @@ import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
 import { describe } from "./openapi.ts";
-import { Pulse } from "./pulse/pulse.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
 import { callRoutes } from "./routes/calls.ts";
@@ -98,8 +97,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkResumeMs(options.resumeMs);
   const { cluster } = options;
   const own = cluster === undefined ? undefined : () => cluster.own();
-  const access = new BrokerAccess({ ...options, peers: cluster?.keys, own }, hasKeys, rootKey);
-  const shell = newShell(options, access);
+  const clock = options.clock ?? new SystemClock();
+  const parts = { ...options, clock, peers: cluster?.keys, own };
+  const access = new BrokerAccess(parts, hasKeys, rootKey);
+  const shell = newShell({ ...options, clock }, access);
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
   const running = await listen(shell, options, () => registerRoutes(shell, access, options));
@@ -163,7 +164,7 @@ async function registerRoutes(
   access: BrokerAccess,
   options: ServeOptions,
 ): Promise<void> {
-  const { app, closing, limits } = shell;
+  const { app, closing, limits, clock } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
@@ -171,16 +172,14 @@ async function registerRoutes(
     missing: async () => (await access.ready().stats()).missing,
     keys: () => access.keys(),
     limits,
+    clock,
     closing,
   };
   for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
-  overviewRoutes(
-    app,
-    context,
-    keepHistory(() => access.ready(), closing),
-  );
-  const pulse = new Pulse(async () => allQueues(access.ready(), { partial: true }));
-  pulseRoutes(app, { pulse, readersMax: limits.eventStreamsMax, closing });
+  const history = keepHistory(() => access.ready(), clock, closing);
+  overviewRoutes(app, context, history);
+  const look = async () => allQueues(access.ready(), { partial: true });
+  pulseRoutes(app, { look, clock, readersMax: limits.eventStreamsMax, closing });
   sessionRoutes(app, {
     hasKeys: access.hasKeys,
     hasBroker: true,

@@ -3,7 +3,7 @@
  * and decides again whenever something has changed: what to take from the dead, what to hand over
  * to whom it belongs now, and when to stop for want of a proof that what it has is still its own.
  */
-import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, SluiceError, type Timer, wallTime } from "@sluice/protocol";
 import {
   BEATS_PER_LEASE,
   CLAIMS_MAX,
@@ -257,7 +257,7 @@ export class Ownership {
     const { clock } = this.#options;
     const { node: to, epoch, from = "", isHandedOver = false } = after;
     if (from === to) return;
-    const at = clock.wall?.() ?? clock.now();
+    const at = wallTime(clock);
     this.#moves.push({ partition, from, to, epoch, isHandedOver, at });
     if (this.#moves.length > MOVES_KEPT) this.#moves.shift();
   }

@@ -1,5 +1,5 @@
 /** The entry by which the others know that this node lives, written again at every beat. */
-import { type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
+import { type Clock, SluiceError, toSluiceError, wallTime } from "@sluice/protocol";
 import { DRAIN_ASK_MS, ENTRY_TRIES_MAX, LEASE_MS, REGISTRY_MS_MAX } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
 import { isConflict, within } from "../within.ts";
@@ -43,7 +43,7 @@ export class Presence {
   constructor(options: PresenceOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#startedAt = clock.wall?.() ?? clock.now();
+    this.#startedAt = wallTime(clock);
   }
 
   get isDraining(): boolean {

@@ -1,26 +1,18 @@
-import { allQueues, type Broker, type Clock, SystemClock, type Timer } from "@sluice/protocol";
+import { allQueues, type Broker, type Clock } from "@sluice/protocol";
+import { every } from "../every.ts";
 import { HISTORY_EVERY_MS, HISTORY_QUEUES_MAX } from "../limits.ts";
 import { QueueHistories } from "./queue-histories.ts";
 
 /** The chore that samples all queues at intervals. Answers where it writes the samples down. */
 export function keepHistory(
   ready: () => Broker,
+  clock: Clock,
   closing: AbortSignal,
-  clock: Clock = new SystemClock(),
 ): QueueHistories {
   const history = new QueueHistories();
-  let timer: Timer;
-  // The next sample is set when the last is taken: one that waits for a partition delays the next.
-  const sampleAt = (time: number): void => {
-    timer = clock.at(time, async () => {
-      // While the log is read, or after it has failed, there is nothing to note.
-      await sample(ready, history, clock).catch(() => undefined);
-      if (!closing.aborted) sampleAt(Math.max(time + HISTORY_EVERY_MS, clock.now()));
-    });
-    timer.unref?.();
-  };
-  closing.addEventListener("abort", () => timer.cancel(), { once: true });
-  sampleAt(clock.now() + HISTORY_EVERY_MS);
+  // While the log is read, or after it has failed, there is nothing to note.
+  const look = (): Promise<void> => sample(ready, history, clock).catch(() => undefined);
+  closing.addEventListener("abort", every(clock, HISTORY_EVERY_MS, look), { once: true });
   return history;
 }
 

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
 import type { QueueInfo, QueueTimes } from "@sluice/protocol";
-import { HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
+import { turningClock } from "@sluice/protocol/testing";
+import { HISTORY_EVERY_MS, HISTORY_POINTS, HISTORY_QUEUES_MAX } from "../limits.ts";
+import { keepHistory } from "./keep-history.ts";
 import { QueueHistories, quantile } from "./queue-histories.ts";
 
 function queue(name: string, stats: Partial<QueueInfo["stats"]> = {}): QueueInfo {
@@ -78,4 +82,20 @@ test("a quantile lies inside of its bucket", () => {
   assert.equal(quantile([0, 0, 0, 100], 0.5), 6, "half of the way from 4 to 8");
   assert.equal(quantile([98, 0, 0, 2], 0.99), 6);
   assert.equal(quantile([99, 0, 0, 1], 0.99), 1);
+});
+
+test("queues are sampled at intervals of the clock until the server closes", async (t) => {
+  const clock = turningClock(1);
+  const broker = await openBroker({ log: new MemoryLog(), clock });
+  t.after(() => broker.close());
+  await broker.setQueue("q", {});
+  const closing = new AbortController();
+  const history = keepHistory(() => broker, clock, closing.signal);
+  const begin = clock.now();
+  await clock.advance(3 * HISTORY_EVERY_MS + 1);
+  const steps = [1, 2, 3].map((step) => begin + step * HISTORY_EVERY_MS);
+  assert.deepEqual(history.of("q").times, steps);
+  closing.abort();
+  await clock.advance(10 * HISTORY_EVERY_MS);
+  assert.deepEqual(history.of("q").times, steps);
 });

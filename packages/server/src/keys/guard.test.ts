@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openBroker } from "@sluice/broker";
-import { MemoryLog } from "@sluice/log";
 import type { Broker, BrokerEvent, LeasedJob } from "@sluice/protocol";
+import { memoryBroker } from "../testing/start.ts";
 import type { Action, Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
 import { type Principal, unauthorized } from "./principal.ts";
@@ -29,8 +28,7 @@ function principal(...texts: string[]): Principal & { isRevoked: boolean } {
 }
 
 async function place(t: TestContext): Promise<Broker> {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   for (const queue of ["orders", "orders.eu", "payments"]) await broker.setQueue(queue, {});
   return broker;
 }

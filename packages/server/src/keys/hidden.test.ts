@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBroker } from "@sluice/broker";
-import { MemoryLog } from "@sluice/log";
 import type { Broker, SluiceError } from "@sluice/protocol";
+import { memoryBroker } from "../testing/start.ts";
 import { EVERYTHING, type Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
 import type { Principal } from "./principal.ts";
@@ -47,8 +46,7 @@ function jobCalls(
 const FORGED = ["", ".", "..", ".1", ".0", ".A", ".1.", ".1.x.y", ".1.AAAAAAAAAA", ".0.AAAAAAAAAA"];
 
 test("a job of a queue without rights looks as one that does not exist", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   await broker.setQueue("secret", { results: { jobs: 0, ttl: 0 } });
   await broker.setQueue("own", {});
   const [live, gone] = await broker.add("secret", [{ payload }, { payload }]);
@@ -75,9 +73,7 @@ test("a job of a queue without rights looks as one that does not exist", async (
 });
 
 test("a job of a queue with some rights is refused with what is missing", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  await broker.setQueue("own", {});
+  const broker = await memoryBroker(t, "own");
   const [added] = await broker.add("own", [{ payload }]);
   const guarded = guard(broker, holder([{ action: "produce", on: "own" }]));
   await assert.rejects(guarded.job(added!.ok!.id), { code: "FORBIDDEN" });
@@ -87,10 +83,7 @@ test("a job of a queue with some rights is refused with what is missing", async 
 });
 
 test("why names no jobs and workers of queues without rights", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  await broker.setQueue("secret", {});
-  await broker.setQueue("own", {});
+  const broker = await memoryBroker(t, "secret", "own");
   await broker.setGate("shared", { concurrency: 1 });
   await broker.add("secret", [{ payload, gates: ["shared"] }]);
   await broker.lease("secret", { max: 1, worker: "their-worker" });
@@ -141,8 +134,7 @@ function namedCalls(broker: Broker, name: string): Record<string, () => Promise<
 }
 
 test("a name without rights is FORBIDDEN, whether it exists or not", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   await guard(broker, holder(EVERYTHING)).setQueue("secret", {});
   await broker.setQueue("own", {});
   await broker.add("secret", [{ payload, group: "g" }]);
@@ -157,8 +149,7 @@ test("a name without rights is FORBIDDEN, whether it exists or not", async (t) =
 });
 
 test("a page of queues is filled with those that the caller may see", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   for (const name of ["a.1", "b.1", "b.2", "a.2", "c.1", "a.3", "a.0"]) {
     await broker.setQueue(name, {});
   }

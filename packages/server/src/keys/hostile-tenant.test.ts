@@ -4,12 +4,10 @@ import { type TestContext, test } from "node:test";
 import { connectBroker } from "@sluice/client/remote";
 import type { Broker, GroupInfo, Nack, NewJob } from "@sluice/protocol";
 import { SluiceError } from "@sluice/protocol";
-import { type Started, start } from "../testing/start.ts";
+import { payload, type Started, start } from "../testing/start.ts";
 import type { Grant } from "./grant.ts";
 
 const TEN_YEARS_MS = 315_360_000_000;
-const payload = new TextEncoder().encode("1");
-
 /** What a tenant can do, in whichever way it is connected; refusals are thrown with their codes. */
 interface Tenant {
   add(queue: string, job: Omit<NewJob, "payload">): Promise<string>;

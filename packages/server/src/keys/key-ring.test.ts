@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openBroker } from "@sluice/broker";
-import { MemoryLog } from "@sluice/log";
-import type { Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, FakeClock, type SluiceError, SystemClock } from "@sluice/protocol";
+import { memoryBroker } from "../testing/start.ts";
 import type { Grant } from "./grant.ts";
 import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
 import { ANYONE } from "./principal.ts";
@@ -11,10 +10,12 @@ import { KEYS_STORE } from "./stores.ts";
 const ALL: Grant[] = [{ action: "admin", on: "*" }];
 const ORDERS: Grant[] = [{ action: "admin", on: "orders.*" }];
 
-async function open(t: TestContext, options: KeyRingOptions = {}) {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  return { broker, ring: await KeyRing.open(broker, options) };
+const openRing = (broker: Broker, options: Partial<KeyRingOptions> = {}): Promise<KeyRing> =>
+  KeyRing.open(broker, { clock: new SystemClock(), ...options });
+
+async function open(t: TestContext, options: Partial<KeyRingOptions> = {}) {
+  const broker = await memoryBroker(t);
+  return { broker, ring: await openRing(broker, options) };
 }
 
 const refused = { code: "UNAUTHORIZED" };
@@ -24,7 +25,7 @@ test("a key opens what it was made for, after a restart too; its secret is nowhe
   assert.ok(ring.isEmpty);
   const { key, id } = await ring.create({ name: "ops", grants: ALL }, ANYONE);
   assert.deepEqual(ring.verify(key).grants(), ALL);
-  const again = await KeyRing.open(broker);
+  const again = await openRing(broker);
   assert.equal(again.verify(key).id, id);
   assert.ok(!again.isEmpty);
   const stored = JSON.stringify(await broker.storeScan(KEYS_STORE));
@@ -53,7 +54,7 @@ test("a key is changed in place: at once, for good, with the same secret", async
   assert.ok(looks > 0, "calls that wait look again");
   assert.deepEqual([changed.name, changed.expiresAt, changed.requestsPerSecond], ["web", 9e15, 5]);
   assert.ok(!JSON.stringify(changed).includes("hash"));
-  const again = await KeyRing.open(broker);
+  const again = await openRing(broker);
   assert.deepEqual(again.verify(key).grants(), ORDERS);
   assert.equal((await ring.set(id, { grants: ALL, name: "api" }, ANYONE)).name, "api");
   for (const bad of [{}, { grants: [] }, { grants: ALL, expiresAt: 9e15 }, { grants: ALL, x: 1 }]) {
@@ -89,11 +90,11 @@ test("a key is changed only by those who could have made it, to what they have",
 });
 
 test("a key ends when it is revoked, and when its time has come", async (t) => {
-  let now = 1_000;
-  const { broker, ring } = await open(t, { now: () => now });
+  const clock = new FakeClock({ now: 1_000 });
+  const { broker, ring } = await open(t, { clock });
   const made = await ring.create({ grants: ALL, expiresAt: 2_000 }, ANYONE);
   const held = ring.verify(made.key);
-  now = 2_000;
+  await clock.advance(1_000);
   assert.throws(() => held.grants(), refused);
   assert.throws(() => ring.verify(made.key), refused);
   const { key, id } = await ring.create({ grants: ALL }, ANYONE);
@@ -102,13 +103,13 @@ test("a key ends when it is revoked, and when its time has come", async (t) => {
   assert.throws(() => open2.grants(), refused);
   assert.throws(() => ring.verify(key), refused);
   assert.throws(() => ring.verify(key), refused);
-  const again = await KeyRing.open(broker, { now: () => now });
+  const again = await openRing(broker, { clock });
   assert.throws(() => again.verify(key), refused);
   await assert.rejects(ring.revoke(id, ANYONE), { code: "NOT_FOUND" });
 });
 
 test("nobody gives away more than they have, nor for longer, nor faster", async (t) => {
-  const { ring } = await open(t, { now: () => 1_000 });
+  const { ring } = await open(t, { clock: new FakeClock({ now: 1_000 }) });
   const spec = { grants: ORDERS, expiresAt: 9_000, requestsPerSecond: 10 };
   const scoped = ring.verify((await ring.create(spec, ANYONE)).key);
   const same = { expiresAt: 9_000, requestsPerSecond: 10 };
@@ -183,7 +184,7 @@ test("a key that cannot be stored is not made", async () => {
       throw new Error("disk");
     },
   } as unknown as Broker;
-  const ring = await KeyRing.open(broker);
+  const ring = await openRing(broker);
   await assert.rejects(ring.create({ grants: ALL }, ANYONE), /disk/);
   assert.ok(ring.isEmpty);
 });

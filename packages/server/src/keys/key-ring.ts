@@ -2,7 +2,7 @@
  * The keys of a server, in a reserved store on the same log as the jobs. All are in memory, so that
  * a check costs a hash and a revocation bites at the next call; the store is what a restart reads.
  */
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, type Clock, SluiceError, wallTime } from "@sluice/protocol";
 import { KEYS_MAX } from "../limits.ts";
 import { RequestBucket } from "../request-bucket.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
@@ -46,7 +46,7 @@ export interface KeyRingOptions {
   rootKey?: string | undefined;
   /** For keys that do not say otherwise. */
   requestsPerSecond?: number | undefined;
-  now?: (() => number) | undefined;
+  clock: Clock;
   peers?: KeyPeers | undefined;
 }
 
@@ -63,18 +63,16 @@ export class KeyRing {
   readonly #buckets = new Map<string, RequestBucket>();
   readonly #options: KeyRingOptions;
   readonly #root: Sealed | undefined;
-  readonly #now: () => number;
   readonly #watchers: KeyWatchers;
 
   private constructor(broker: Broker, options: KeyRingOptions) {
     this.#broker = broker;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#watchers = new KeyWatchers(this.#now);
+    this.#watchers = new KeyWatchers(options.clock);
     this.#root = options.rootKey === undefined ? undefined : seal(options.rootKey);
   }
 
-  static async open(broker: Broker, options: KeyRingOptions = {}): Promise<KeyRing> {
+  static async open(broker: Broker, options: KeyRingOptions): Promise<KeyRing> {
     const ring = new KeyRing(broker, options);
     await ring.#load();
     options.peers?.onChange(() => ring.#load());
@@ -126,7 +124,8 @@ export class KeyRing {
       grants: () => {
         const record = this.#records.get(id);
         if (record === undefined) throw unauthorized("the key is not valid");
-        if ((record.expiresAt ?? Number.POSITIVE_INFINITY) > this.#now()) return record.grants;
+        if ((record.expiresAt ?? Number.POSITIVE_INFINITY) > wallTime(this.#options.clock))
+          return record.grants;
         throw unauthorized("the key has expired");
       },
       charge: () => chargeBucket(this.#bucketOf(id)),
@@ -146,7 +145,7 @@ export class KeyRing {
 
   /** Makes a key. It gets no more permissions than its maker has, and no longer. */
   async create(input: unknown, by: Principal): Promise<CreatedKey> {
-    const now = this.#now();
+    const now = wallTime(this.#options.clock);
     const asked = parseNewKey(input, now);
     this.#refuseMore(asked, by);
     if (this.#records.size >= KEYS_MAX) {

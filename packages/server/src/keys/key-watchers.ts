@@ -1,13 +1,12 @@
-/** The longest time that a timer of Node takes. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+import { type Clock, type Timer, wallTime } from "@sluice/protocol";
 
 /** Calls that wait and must end with the right to make them; they look when their key changes. */
 export class KeyWatchers {
   readonly #byKey = new Map<string, Set<() => void>>();
-  readonly #now: () => number;
+  readonly #clock: Clock;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** Calls back when the key was changed and when it expires; the answer ends that. */
@@ -22,18 +21,17 @@ export class KeyWatchers {
     };
   }
 
+  /** At a time on the wall, whose clock may step meanwhile. */
   #at(time: number, look: () => void): () => void {
-    let timer: NodeJS.Timeout;
-    const arm = (): void => {
-      const ms = Math.max(1, time - this.#now() + 1);
-      timer = setTimeout(check, Math.min(ms, TIMER_MS_MAX)).unref();
+    let timer: Timer;
+    const wait = (): void => {
+      const ms = time - wallTime(this.#clock);
+      if (ms <= 0) return look();
+      timer = this.#clock.at(this.#clock.now() + ms, wait);
+      timer.unref?.();
     };
-    const check = (): void => {
-      if (this.#now() < time) arm();
-      else look();
-    };
-    arm();
-    return () => clearTimeout(timer);
+    wait();
+    return () => timer?.cancel();
   }
 
   /** The key was revoked, or its grants have changed. */

@@ -1,27 +1,22 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openBroker } from "@sluice/broker";
 import { connectBroker } from "@sluice/client/remote";
-import { MemoryLog } from "@sluice/log";
-import type { Broker } from "@sluice/protocol";
-import { start } from "../testing/start.ts";
+import { type Broker, FakeClock, SystemClock } from "@sluice/protocol";
+import { memoryBroker, payload, start } from "../testing/start.ts";
 import type { Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
 import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
 import { ANYONE } from "./principal.ts";
 import { KEYS_STORE } from "./stores.ts";
 
-const payload = new TextEncoder().encode("1");
 const CONSUME: Grant[] = [
   { action: "consume", on: "q" },
   { action: "produce", on: "q" },
 ];
 
-async function open(t: TestContext, options: KeyRingOptions = {}) {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  await broker.setQueue("q", {});
-  const ring = await KeyRing.open(broker, options);
+async function open(t: TestContext, options: Partial<KeyRingOptions> = {}) {
+  const broker = await memoryBroker(t, "q");
+  const ring = await KeyRing.open(broker, { clock: new SystemClock(), ...options });
   return { broker, ring };
 }
 
@@ -32,8 +27,7 @@ async function untilWaiting(broker: Broker, count: number): Promise<void> {
 const refused = { code: "UNAUTHORIZED" };
 
 test("revoking a key ends its waiting polls at once, and none gets a job", async (t) => {
-  const { broker, call, server } = await start(t, { keys: true });
-  await broker.setQueue("q", {});
+  const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key: root } = (await server.firstKey)!;
   const { body } = await call("POST /v1/keys", { key: root, body: { grants: CONSUME } });
   const polls = Array.from({ length: 20 }, () =>
@@ -61,8 +55,7 @@ test("revoking a key ends its readers of events while nothing happens", async (t
 });
 
 test("a key that loses a grant loses its waiting polls, and none gets a job", async (t) => {
-  const { broker, call, server } = await start(t, { keys: true });
-  await broker.setQueue("q", {});
+  const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key, id } = await server.keys.create({ grants: CONSUME });
   const poll = () => call("POST /v1/queues/q/lease", { key, body: { waitMs: 60_000 } });
   const polls = [poll(), poll(), poll()];
@@ -79,8 +72,7 @@ test("a key that loses a grant loses its waiting polls, and none gets a job", as
 });
 
 test("a consumer and a call on an open stream are held to grants that have changed", async (t) => {
-  const { broker, server } = await start(t, { keys: true });
-  await broker.setQueue("q", {});
+  const { server } = await start(t, { queues: ["q"], keys: true });
   const { key: apiKey, id } = await server.keys.create({ grants: CONSUME });
   const remote = await connectBroker(server.address, { apiKey });
   t.after(() => remote.close());
@@ -97,8 +89,7 @@ test("a consumer and a call on an open stream are held to grants that have chang
 });
 
 test("waiting for an end over HTTP answers with it, and ends with the key", async (t) => {
-  const { broker, call, server } = await start(t, { keys: true });
-  await broker.setQueue("q", {});
+  const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key, id } = await server.keys.create({ grants: CONSUME });
   const [added, other] = await broker.add("q", [{ payload, group: "g" }, { payload }]);
   const wait = (path: string) => call(`GET /v1/${path}/end?waitMs=60000`, { key });
@@ -144,10 +135,14 @@ test("every call that waits ends when its key is revoked", async (t) => {
 });
 
 test("a key that expires, or loses a grant, ends its waiting polls", async (t) => {
-  const { broker, ring } = await open(t);
-  const made = await ring.create({ grants: CONSUME, expiresAt: Date.now() + 50 }, ANYONE);
+  const clock = new FakeClock();
+  const { broker, ring } = await open(t, { clock });
+  const made = await ring.create({ grants: CONSUME, expiresAt: clock.now() + 50 }, ANYONE);
   const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, waitMs: 60_000 });
-  await assert.rejects(poll, refused);
+  const ended = assert.rejects(poll, refused);
+  await untilWaiting(broker, 1);
+  await clock.advance(50);
+  await ended;
 });
 
 test("a grant that another node takes away ends waiting polls here", async (t) => {

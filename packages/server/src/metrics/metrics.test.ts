@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { METRIC_LANES_MAX, METRIC_QUEUES_MAX } from "../limits.ts";
-import { start } from "../testing/start.ts";
-
-const payload = new TextEncoder().encode("1");
+import { payload, start } from "../testing/start.ts";
 
 test("the figures of queues, times, the log, lanes and gates are there", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("mail", {});
+  const { broker, call } = await start(t, { queues: ["mail"] });
   await broker.setGate("smtp", { rate: 5 });
   const jobs = [1, 2, 3].map(() => ({ payload, fairnessKey: "acme" }));
   await broker.add("mail", jobs);

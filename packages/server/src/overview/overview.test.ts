@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBroker } from "@sluice/broker";
-import { MemoryLog } from "@sluice/log";
-import type { Broker, OverviewItem } from "@sluice/protocol";
+import { type Broker, type Overview, type OverviewItem, SystemClock } from "@sluice/protocol";
 import { QueueHistories } from "../history/queue-histories.ts";
-import { start } from "../testing/start.ts";
-import { readOverview } from "./overview.ts";
+import { memoryBroker, payload, start } from "../testing/start.ts";
+import { type OverviewQuery, readOverview } from "./overview.ts";
 
-const payload = new TextEncoder().encode("1");
+const CLOCK = new SystemClock();
 
-async function opened(t: { after(work: () => Promise<void>): void }) {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
-  return broker;
+/** The overview of a broker whose figures nothing has noted yet, or as this history has them. */
+function look(
+  broker: Broker,
+  query: OverviewQuery = {},
+  history = new QueueHistories(),
+): Promise<Overview> {
+  return readOverview(broker, history, query, CLOCK);
 }
 
 const of = (items: readonly OverviewItem[], name: string): OverviewItem =>
   items.find((item) => item.name === name)!;
 
 test("a queue that stands still says why, those that need somebody come first", async (t) => {
-  const broker = await opened(t);
-  for (const name of ["idle", "stuck", "gated", "stopped"]) await broker.setQueue(name, {});
+  const broker = await memoryBroker(t, "idle", "stuck", "gated", "stopped");
   await broker.setQueue("stopped", { paused: true });
   await broker.cooldown("smtp", 60_000, "429 from the provider");
   await broker.add("stuck", [{ payload }]);
@@ -28,7 +28,7 @@ test("a queue that stands still says why, those that need somebody come first", 
   await broker.add("gated", [{ payload, gates: ["smtp"] }]);
   const consumer = await broker.consume("gated", { worker: "w", credits: 1 }, () => {});
   const before = Date.now();
-  const { items } = await readOverview(broker, new QueueHistories(), {});
+  const { items } = await look(broker);
   assert.deepEqual(
     items.map(({ name, standing }) => [name, standing?.reason]),
     [
@@ -50,8 +50,7 @@ test("a queue that stands still says why, those that need somebody come first", 
 });
 
 test("all the gates that keep a queue are told, those first that keep most lanes", async (t) => {
-  const broker = await opened(t);
-  await broker.setQueue("q", {});
+  const broker = await memoryBroker(t, "q");
   await broker.setGate("shut", { rate: 0 });
   await broker.cooldown("first", 60_000, "429");
   await broker.add("q", [{ payload, fairnessKey: "a", gates: ["first"] }]);
@@ -59,7 +58,7 @@ test("all the gates that keep a queue are told, those first that keep most lanes
     await broker.add("q", [{ payload, fairnessKey, gates: ["shut"] }]);
   }
   const consumer = await broker.consume("q", { worker: "w", credits: 1 }, () => {});
-  const { items } = await readOverview(broker, new QueueHistories(), {});
+  const { items } = await look(broker);
   const { gates, gatesTotal } = of(items, "q").standing!;
   assert.equal(gatesTotal, 2);
   assert.deepEqual(gates?.[0], { gate: "shut", part: "rate", lanes: 2 }, "closed: no end is known");
@@ -77,25 +76,25 @@ async function moments(broker: Broker, work: () => Promise<void>): Promise<Queue
 }
 
 test("a queue whose jobs all fail says so, whether workers poll or stay", async (t) => {
-  const broker = await opened(t);
+  const broker = await memoryBroker(t);
   await broker.setQueue("q", { retry: { attempts: 9, min: 0, max: 0, jitter: 0 } });
   await broker.add("q", [{ payload }]);
   const history = await moments(broker, async () => {
     const [job] = await broker.lease("q", { max: 1 });
     await broker.nack([{ lease: job!.lease, error: "boom" }]);
   });
-  assert.deepEqual(of((await readOverview(broker, history, {})).items, "q").standing, {
+  assert.deepEqual(of((await look(broker, {}, history)).items, "q").standing, {
     reason: "failing",
   });
 });
 
 test("a queue that has as many running as may says so", async (t) => {
-  const broker = await opened(t);
+  const broker = await memoryBroker(t);
   await broker.setQueue("q", { capacity: { running: 1 } });
   await broker.add("q", [{ payload }, { payload }]);
   const consumer = await broker.consume("q", { worker: "w", credits: 5 }, () => {});
   const history = await moments(broker, async () => undefined);
-  const { items } = await readOverview(broker, history, {});
+  const { items } = await look(broker, {}, history);
   assert.deepEqual(of(items, "q").standing, { reason: "capacity", limit: 1 });
   const { oldest } = (await broker.stats({ queues: ["q"], oldest: true })).queues[0]!;
   const why = await broker.why(oldest!.id);
@@ -104,34 +103,32 @@ test("a queue that has as many running as may says so", async (t) => {
 });
 
 test("a queue with nothing due tells when the next job is", async (t) => {
-  const broker = await opened(t);
-  await broker.setQueue("q", {});
+  const broker = await memoryBroker(t, "q");
   await broker.add("q", [
     { payload, delayMs: 90_000 },
     { payload, delayMs: 60_000 },
   ]);
-  const { items } = await readOverview(broker, new QueueHistories(), {});
+  const { items } = await look(broker);
   const { reason, until } = of(items, "q").standing!;
   assert.equal(reason, "delayed");
   assert.ok(Math.abs(until! - Date.now() - 60_000) < 10_000);
 });
 
 test("a queue whose workers poll has workers between two polls", async (t) => {
-  const broker = await opened(t);
-  await broker.setQueue("q", {});
+  const broker = await memoryBroker(t, "q");
   await broker.add("q", [{ payload }, { payload }]);
   const history = await moments(broker, async () => {
     const [job] = await broker.lease("q", { max: 1 });
     await broker.ack([{ lease: job!.lease }]);
   });
-  assert.equal(of((await readOverview(broker, history, {})).items, "q").standing, undefined);
+  assert.equal(of((await look(broker, {}, history)).items, "q").standing, undefined);
   history.record(3_000, (await broker.queues()).items, []);
-  const later = of((await readOverview(broker, history, {})).items, "q");
+  const later = of((await look(broker, {}, history)).items, "q");
   assert.deepEqual(later.standing, { reason: "no-workers" });
 });
 
 test("workers that are all busy are told when nothing ends", async (t) => {
-  const broker = await opened(t);
+  const broker = await memoryBroker(t);
   await broker.setQueue("q", { retry: { attempts: 1 } });
   await broker.add("q", [{ payload }, { payload }, { payload }]);
   const [job] = await broker.lease("q", { max: 1 });
@@ -139,7 +136,7 @@ test("workers that are all busy are told when nothing ends", async (t) => {
   await broker.lease("q", { max: 1 });
   const history = new QueueHistories();
   for (const now of [1_000, 2_000]) history.record(now, (await broker.queues()).items, []);
-  const { items } = await readOverview(broker, history, {});
+  const { items } = await look(broker, {}, history);
   assert.deepEqual(of(items, "q").standing, { reason: "busy" });
   assert.deepEqual([of(items, "q").deadLetters, of(items, "q").dlq], [1, "q.dlq"]);
   assert.deepEqual(of(items, "q.dlq").standing, { reason: "dead-letters" });
@@ -150,36 +147,35 @@ test("workers that are all busy are told when nothing ends", async (t) => {
 });
 
 test("1,000 queues come a page at a time, searched and sorted here", async (t) => {
-  const broker = await opened(t);
+  const broker = await memoryBroker(t);
   for (let i = 0; i < 1_000; i++) await broker.setQueue(`q${String(i).padStart(3, "0")}`, {});
   await broker.add("q700", [{ payload }]);
   const history = new QueueHistories();
   const seen = new Set<string>();
   let cursor: number | undefined = 0;
   while (cursor !== undefined) {
-    const page = await readOverview(broker, history, { sort: "name", limit: 100, cursor });
+    const page = await look(broker, { sort: "name", limit: 100, cursor }, history);
     assert.ok(page.items.length <= 100);
     assert.equal(page.total, 1_000);
     for (const { name } of page.items) seen.add(name);
     cursor = page.cursor === undefined ? undefined : Number(page.cursor);
   }
   assert.equal(seen.size, 1_000);
-  const deepest = await readOverview(broker, history, { sort: "waiting", limit: 1 });
+  const deepest = await look(broker, { sort: "waiting", limit: 1 }, history);
   assert.equal(deepest.items[0]?.name, "q700");
-  const found = await readOverview(broker, history, { search: "Q77" });
+  const found = await look(broker, { search: "Q77" }, history);
   assert.equal(found.total, 10);
-  const one = await readOverview(broker, history, { queue: "q77" });
+  const one = await look(broker, { queue: "q77" }, history);
   assert.equal(one.total, 0, "the whole name, not a part of it");
 });
 
 test("lines come with a new moment and are left out until the next", async (t) => {
-  const broker = await opened(t);
-  await broker.setQueue("q", {});
+  const broker = await memoryBroker(t, "q");
   const history = new QueueHistories();
   history.record(0, (await broker.queues()).items, []);
-  const first = await readOverview(broker, history, {});
+  const first = await look(broker, {}, history);
   assert.equal(first.items[0]?.sparks?.waiting.at(-1), 0);
-  const again = await readOverview(broker, history, { tick: first.tick });
+  const again = await look(broker, { tick: first.tick }, history);
   assert.equal(again.items[0]?.sparks, undefined);
 });
 

@@ -2,11 +2,13 @@
 import {
   allQueues,
   type Broker,
+  type Clock,
   type Overview,
   type OverviewItem,
   type QueueInfo,
   type SeriesName,
   type StandingReason,
+  wallTime,
 } from "@sluice/protocol";
 import type { QueueHistories } from "../history/queue-histories.ts";
 import { GATED_LOOK_MS_MAX, OVERVIEW_PAGE_MAX, SPARK_POINTS } from "../limits.ts";
@@ -37,6 +39,7 @@ export async function readOverview(
   broker: Broker,
   history: QueueHistories,
   query: OverviewQuery,
+  clock: Clock,
 ): Promise<Overview> {
   const { limit = OVERVIEW_PAGE_MAX / 2, cursor = 0, sort = "attention" } = query;
   const all = await allQueues(broker, { partial: true });
@@ -65,7 +68,7 @@ export async function readOverview(
     items.push(item);
   }
   const overview: Overview = {
-    at: Date.now(),
+    at: wallTime(clock),
     tick: history.tick,
     total: lines.length,
     totals: totalsOf(all, history),

@@ -27,8 +27,7 @@ test("what HTTP adds a worker in the process reads, and the other way round", as
 });
 
 test("an Idempotency-Key gets the first answer again", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const send = (key: string) =>
     call("POST /v1/queues/q/jobs", { body: { payload: 1 }, headers: { "idempotency-key": key } });
   const first = await send("a");
@@ -38,8 +37,7 @@ test("an Idempotency-Key gets the first answer again", async (t) => {
 });
 
 test("an Idempotency-Key with another payload is a CONFLICT that names the key", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const send = (payload: number) => {
     const headers = { "idempotency-key": "order-7" };
     return call("POST /v1/queues/q/jobs", { body: { payload }, headers });
@@ -73,8 +71,7 @@ test("a duplicate is 200, a dropped job has no id, a full queue says when to ret
 });
 
 test("each job of a batch has its own answer, whatever is wrong with the others", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const jobs = [
     { payload: 1 },
     { payload: 1, payloadBase64: "AA==" },
@@ -95,8 +92,7 @@ test("each job of a batch has its own answer, whatever is wrong with the others"
 });
 
 test("a trace goes on from the producer to the worker", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const headers = { traceparent };
   await call("POST /v1/queues/q/jobs", { body: { payload: 1 }, headers });
@@ -108,8 +104,7 @@ test("a trace goes on from the producer to the worker", async (t) => {
 });
 
 test("a payload as large as allowed goes in and out, and a larger one is refused", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const payloadOf = (bytes: number) => "x".repeat(bytes - 2);
   const max = 1024 * 1024;
   const over = await call("POST /v1/queues/q/jobs", { body: { payload: payloadOf(max + 1) } });
@@ -123,8 +118,7 @@ test("a payload as large as allowed goes in and out, and a larger one is refused
 });
 
 test("lists of jobs and lanes go on page by page", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const jobs = Array.from({ length: 25 }, (_, i) => ({ payload: i, fairnessKey: `t${i}` }));
   await call("POST /v1/queues/q/jobs", { body: { jobs } });
   for (const path of [
@@ -153,8 +147,7 @@ test("lists of jobs and lanes go on page by page", async (t) => {
 });
 
 test("a lane in an address is its key, or JSON for a path", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   for (const fairnessKey of ["a b/ü", ["acme", "u"], "[x]"]) {
     const { status } = await call("POST /v1/queues/q/jobs", { body: { payload: 1, fairnessKey } });
     assert.equal(status, 201);

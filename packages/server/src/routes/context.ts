@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Broker, OperationOptions } from "@sluice/protocol";
+import type { Broker, Clock, OperationOptions } from "@sluice/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRing } from "../keys/key-ring.ts";
 import type { Limits } from "../limits.ts";
@@ -13,6 +13,7 @@ export interface RouteContext {
   /** Refuses when the server asks for no keys. */
   keys(): KeyRing;
   readonly limits: Limits;
+  readonly clock: Clock;
   /** Aborted when the server begins to close. */
   readonly closing: AbortSignal;
 }

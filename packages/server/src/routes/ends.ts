@@ -52,11 +52,11 @@ async function within<T>(
       return undefined;
     throw error;
   });
-  const timer = setTimeout(() => time.abort(), waitMs);
+  const timer = context.clock.at(context.clock.now() + waitMs, () => time.abort());
   try {
     return await answer;
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }
 

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
+import { FakeClock } from "@sluice/protocol";
 import { EVENTS_HEARTBEAT_MS } from "../limits.ts";
-import { start } from "../testing/start.ts";
-
-const payload = new TextEncoder().encode("1");
+import { payload, start } from "../testing/start.ts";
 
 /** Reads a stream of events, one at a time. */
 async function read(t: TestContext, address: string): Promise<() => Promise<[string, unknown]>> {
@@ -30,9 +29,7 @@ async function read(t: TestContext, address: string): Promise<() => Promise<[str
 }
 
 test("events are told as they happen, those that were asked for", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
-  await broker.setQueue("other", {});
+  const { broker, server } = await start(t, { queues: ["q", "other"] });
   const next = await read(t, `${server.address}/v1/events?queue=q&events=added,ended`);
   await broker.add("other", [{ payload }]);
   await broker.add("q", [{ payload }]);
@@ -52,8 +49,8 @@ test("an unknown kind of event is refused", async (t) => {
 });
 
 test("an idle stream says that it is alive", async (t) => {
-  const { server } = await start(t);
-  t.mock.timers.enable({ apis: ["setInterval"] });
+  const clock = new FakeClock();
+  const { server } = await start(t, { clock });
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
   let text = "";
@@ -61,7 +58,7 @@ test("an idle stream says that it is alive", async (t) => {
     text += chunk;
   });
   while (!text.includes(": open")) await once(socket, "data");
-  t.mock.timers.tick(EVENTS_HEARTBEAT_MS);
+  await clock.advance(EVENTS_HEARTBEAT_MS);
   while (!text.includes(": alive")) await once(socket, "data");
   socket.destroy();
 });
@@ -92,8 +89,7 @@ test("there is a limit to readers, and one that leaves makes room", async (t) =>
 });
 
 test("a reader that does not keep up is cut off", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, server } = await start(t, { queues: ["q"] });
   const slow = connect(server.port, "127.0.0.1");
   slow.write("GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
   await once(slow, "data");

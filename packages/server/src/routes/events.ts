@@ -6,12 +6,14 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import {
   type BrokerEvent,
+  type Clock,
   EVENT_NAMES,
   type EventFilter,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { every } from "../every.ts";
 import { EVENTS_HEARTBEAT_MS, EVENTS_STALL_MS } from "../limits.ts";
 import { fromBytes } from "../payload.ts";
 import { checkFilter } from "../stream/check-filter.ts";
@@ -30,17 +32,31 @@ export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
       "A stream: `event` is the kind, `data` the event as JSON.",
     ),
     handler: async (request, reply) => {
-      if (open >= context.limits.eventStreamsMax) {
-        const message = `there are ${open} readers of events already`;
-        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
-      }
+      checkReaders("events", open, context.limits.eventStreamsMax);
       const events = context.broker(request).events(filterOf(request.query));
       const signal = AbortSignal.any([goneSignal(reply), context.closing]);
       reply.hijack();
       open++;
-      await stream(reply.raw, events, signal).finally(() => open--);
+      await stream(reply.raw, events, context.clock, signal).finally(() => open--);
     },
   });
+}
+
+export function checkReaders(of: string, count: number, max: number): void {
+  if (count < max) return;
+  const message = `there are ${count} readers of ${of} already`;
+  throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
+}
+
+/** Begins an answer of server-sent events; a reader that loses it returns after this time. */
+export function beginStream(response: ServerResponse, retryMs: number): void {
+  response.writeHead(200, {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    connection: "close",
+    "x-accel-buffering": "no",
+  });
+  response.write(`retry: ${retryMs}\n`);
 }
 
 function filterOf({ queue, events }: { queue?: string; events?: string }): EventFilter {
@@ -53,26 +69,22 @@ function filterOf({ queue, events }: { queue?: string; events?: string }): Event
 async function stream(
   response: ServerResponse,
   events: AsyncIterableIterator<BrokerEvent>,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  response.writeHead(200, {
-    "content-type": "text/event-stream",
-    "cache-control": "no-store",
-    connection: "close",
-    "x-accel-buffering": "no",
-  });
-  response.write("retry: 2000\n: open\n\n");
-  const beat = setInterval(() => response.write(": alive\n\n"), EVENTS_HEARTBEAT_MS);
+  beginStream(response, 2000);
+  response.write(": open\n\n");
+  const stopBeat = every(clock, EVENTS_HEARTBEAT_MS, () => void response.write(": alive\n\n"));
   const leave = (): void => void events.return?.();
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
   try {
-    for await (const event of events) if (!(await write(response, event, signal))) break;
+    for await (const event of events) if (!(await write(response, event, clock, signal))) break;
   } catch (error) {
     const json = JSON.stringify(toSluiceError(error).toJSON());
     response.write(`event: error\ndata: ${json}\n\n`);
   } finally {
-    clearInterval(beat);
+    stopBeat();
     response.end();
   }
 }
@@ -81,15 +93,19 @@ async function stream(
 async function write(
   response: ServerResponse,
   event: BrokerEvent,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<boolean> {
   const text = `event: ${event.event}\ndata: ${JSON.stringify(eventJson(event))}\n\n`;
   if (response.write(text)) return true;
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(EVENTS_STALL_MS)]);
-  const hasDrained = await once(response, "drain", { signal: patience }).then(
+  const patience = new AbortController();
+  const timer = clock.at(clock.now() + EVENTS_STALL_MS, () => patience.abort());
+  const ended = AbortSignal.any([signal, patience.signal]);
+  const hasDrained = await once(response, "drain", { signal: ended }).then(
     () => true,
     () => false,
   );
+  timer.cancel();
   if (!hasDrained) response.destroy();
   return hasDrained;
 }

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connectBroker } from "@sluice/client/remote";
 import type { NewJob } from "@sluice/protocol";
-import { start } from "../testing/start.ts";
-
-const payload = new TextEncoder().encode("1");
+import { payload, start } from "../testing/start.ts";
 
 const BAD_JOBS: readonly object[] = [
   { weight: -1 },
@@ -31,8 +29,7 @@ const BAD_FORMS: readonly [job: object, field: string][] = [
 ];
 
 test("a job with a bad duration is refused alone, by the name of the option", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   for (const [bad, field] of BAD_FORMS) {
     const jobs = [{ payload: 1 }, { payload: 1, ...bad }];
     const { body } = await call("POST /v1/queues/q/jobs", { body: { jobs } });
@@ -42,8 +39,7 @@ test("a job with a bad duration is refused alone, by the name of the option", as
 });
 
 test("one bad job of a batch is refused alone, in the same words as over the stream", async (t) => {
-  const { broker, call, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"] });
   const stream = await connectBroker(server.address);
   t.after(() => stream.close());
   for (const bad of BAD_JOBS) {
@@ -60,8 +56,7 @@ test("one bad job of a batch is refused alone, in the same words as over the str
 });
 
 test("a job that is none, or has a field that there is not, is refused alone", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const jobs = [{ payload: 1 }, null, 5, [], { payload: 1, foo: 1 }, {}, { payload: 2 }];
   const { status, body } = await call("POST /v1/queues/q/jobs", { body: { jobs } });
   assert.equal(status, 200);
@@ -72,8 +67,7 @@ test("a job that is none, or has a field that there is not, is refused alone", a
 });
 
 test("a dedupe key without a mode is pending, over HTTP and the stream", async (t) => {
-  const { broker, call, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"] });
   const stream = await connectBroker(server.address);
   t.after(() => stream.close());
   const dedupe = { key: "k" };
@@ -92,8 +86,7 @@ const ROUTES: readonly [route: string, more: object, bad: readonly unknown[]][] 
 
 for (const [route, more, bad] of ROUTES) {
   test(`one bad item of a batch is refused alone by ${route}`, async (t) => {
-    const { broker, call } = await start(t, { keys: { rootKey: "k".repeat(32) } });
-    await broker.setQueue("q", {});
+    const { broker, call } = await start(t, { queues: ["q"], keys: { rootKey: "k".repeat(32) } });
     const key = "k".repeat(32);
     for (const flaw of bad) {
       await broker.add("q", [{ payload }]);

@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import type { Broker } from "@sluice/protocol";
-import { start } from "../testing/start.ts";
-
-const payload = new TextEncoder().encode("1");
+import { payload, start } from "../testing/start.ts";
 
 /** Resolves when somebody waits for a job of the queue, or nobody does any more. */
 async function untilWaiting(broker: Broker, queue: string, count: number): Promise<void> {
@@ -13,8 +11,7 @@ async function untilWaiting(broker: Broker, queue: string, count: number): Promi
 }
 
 test("a poll is answered as soon as there is a job", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const poll = call("POST /v1/queues/q/lease", { body: { max: 5, waitMs: 20_000 } });
   await untilWaiting(broker, "q", 5);
   await broker.add("q", [{ payload }]);
@@ -24,8 +21,7 @@ test("a poll is answered as soon as there is a job", async (t) => {
 });
 
 test("a poll that finds nothing is answered with nothing when its time is over", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const { status, body } = await call("POST /v1/queues/q/lease", { body: { waitMs: 20 } });
   assert.deepEqual([status, body], [200, { jobs: [] }]);
   const long = await call("POST /v1/queues/q/lease", { body: { waitMs: 60_001 } });
@@ -33,8 +29,7 @@ test("a poll that finds nothing is answered with nothing when its time is over",
 });
 
 test("whoever goes away while polling takes nothing with them", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, server } = await start(t, { queues: ["q"] });
   const giveUp = new AbortController();
   const poll = fetch(`${server.address}/v1/queues/q/lease`, {
     method: "POST",
@@ -51,8 +46,7 @@ test("whoever goes away while polling takes nothing with them", async (t) => {
 });
 
 test("jobs that could not be sent go back, and lose no attempt", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, server } = await start(t, { queues: ["q"] });
   const body = "x".repeat(1024 * 1024 - 2);
   const big = new TextEncoder().encode(JSON.stringify(body));
   await broker.add(
@@ -75,8 +69,7 @@ test("jobs that could not be sent go back, and lose no attempt", async (t) => {
 });
 
 test("one answer carries a bounded amount; the rest stays in the queue", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const big = new Uint8Array(1024 * 1024);
   await broker.add(
     "q",
@@ -109,8 +102,7 @@ test("a second ack, an old lease and an unknown job each have a code of their ow
 });
 
 test("a server that closes answers those who poll", async (t) => {
-  const { broker, call, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call, server } = await start(t, { queues: ["q"] });
   const poll = call("POST /v1/queues/q/lease", { body: { waitMs: 60_000 } });
   await untilWaiting(broker, "q", 1);
   await server.close();
@@ -118,8 +110,7 @@ test("a server that closes answers those who poll", async (t) => {
 });
 
 test("whoever asks for bytes gets bytes", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   await broker.add("q", [{ payload }]);
   const { body } = await call("POST /v1/queues/q/lease", { body: { encoding: "base64" } });
   assert.equal(body.jobs[0].payloadBase64, Buffer.from("1").toString("base64"));
@@ -128,8 +119,7 @@ test("whoever asks for bytes gets bytes", async (t) => {
 });
 
 test("a leased payload is sent as the bytes that were added", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, server } = await start(t, { queues: ["q"] });
   const sent = '{"__proto__": 1, "n": 1.50, "n": 2}';
   await broker.add("q", [{ payload: Buffer.from(sent) }, { payload: Buffer.from([255]) }]);
   const answer = await fetch(`${server.address}/v1/queues/q/lease`, {

@@ -114,7 +114,8 @@ export function overviewRoutes(
       tick: { type: "integer" },
     }),
     response: answers(OVERVIEW),
-    handler: (request) => readOverview(context.broker(request), history, request.query),
+    handler: (request) =>
+      readOverview(context.broker(request), history, request.query, context.clock),
   });
   route<{ Params: { queue: string } }>(app, "GET /v1/queues/:queue/history", {
     about: ["getQueueHistory", "queues", "How a queue has done for the last half hour"],

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock, type QueueStats } from "@sluice/protocol";
 import { start } from "../testing/start.ts";
+import { Pulse } from "./pulse.ts";
 
 interface Beat {
   at: number;
@@ -54,4 +56,31 @@ test("readers are bounded, and a closing server sends them home", async (t) => {
   assert.equal((await call("GET /v1/pulse")).status, 429);
   await server.close();
   assert.equal((await pulse.next()).done, true);
+});
+
+test("only what has changed is told, and what is gone once", async () => {
+  const figures = new Map([["a", 1]]);
+  const look = async () =>
+    [...figures].map(([name, added]) => ({ name, stats: { name, added } as QueueStats }));
+  const pulse = new Pulse(look, new FakeClock());
+  const heard: (readonly string[])[] = [];
+  const leave = pulse.listen((changed) => heard.push(changed));
+  await pulse.beat();
+  await pulse.beat();
+  figures.set("a", 2).set("b", 1);
+  await pulse.beat();
+  figures.delete("a");
+  await pulse.beat();
+  await pulse.beat();
+  leave();
+  assert.deepEqual(heard, [["a"], [], ["a", "b"], ["a"], []]);
+});
+
+test("a broker that cannot be asked is no reason to fall silent", async () => {
+  const pulse = new Pulse(() => Promise.reject(new Error("recovering")), new FakeClock());
+  let beats = 0;
+  const leave = pulse.listen(() => beats++);
+  await pulse.beat();
+  leave();
+  assert.equal(beats, 1);
 });

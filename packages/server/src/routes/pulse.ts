@@ -3,17 +3,72 @@
  * a page asks again for what it shows and for nothing else. A pulse that stays away says that what
  * is shown is old.
  */
-import { SluiceError } from "@sluice/protocol";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { ServerResponse } from "node:http";
+import { type Clock, type QueueStats, wallTime } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { every } from "../every.ts";
 import { allowsAny } from "../keys/grant.ts";
 import type { Principal } from "../keys/principal.ts";
-import { EVENTS_HEARTBEAT_MS, PULSE_QUEUES_MAX, PULSE_QUIET_MS } from "../limits.ts";
-import type { Pulse } from "../pulse/pulse.ts";
+import { PULSE_MS, PULSE_QUEUES_MAX, PULSE_QUIET_MS } from "../limits.ts";
+import { beginStream, checkReaders } from "./events.ts";
 import { route } from "./route.ts";
 import { content } from "./shapes.ts";
 
+type Look = () => Promise<readonly { name: string; stats: QueueStats }[]>;
+type Heard = (changed: readonly string[]) => void;
+
+/**
+ * Tells what has changed, once a second at most and only while there is a listener. It compares
+ * figures instead of hearing of every job, so that its cost does not depend on the load.
+ */
+export class Pulse {
+  readonly #look: Look;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<Heard>();
+  #known = new Map<string, string>();
+  #stop: (() => void) | undefined;
+
+  constructor(look: Look, clock: Clock) {
+    this.#look = look;
+    this.#clock = clock;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  listen(heard: Heard): () => void {
+    this.#listeners.add(heard);
+    this.#stop ??= every(this.#clock, PULSE_MS, () => this.beat());
+    return () => {
+      this.#listeners.delete(heard);
+      if (this.#listeners.size > 0) return;
+      this.#stop?.();
+      this.#stop = undefined;
+      this.#known.clear();
+    };
+  }
+
+  async beat(): Promise<void> {
+    // While there is no broker nothing changes, and the pulse continues.
+    const queues = await this.#look().catch(() => []);
+    const next = new Map(queues.map(({ name, stats }) => [name, figuresOf(stats)]));
+    const changed = [...next].filter(([name, figures]) => this.#known.get(name) !== figures);
+    const gone = [...this.#known.keys()].filter((name) => !next.has(name));
+    this.#known = next;
+    const names = [...changed.map(([name]) => name), ...gone];
+    for (const heard of this.#listeners) heard(names);
+  }
+}
+
+function figuresOf(stats: QueueStats): string {
+  const { perTier: _, ...figures } = stats;
+  return Object.values(figures).join();
+}
+
 export interface PulseOptions {
-  readonly pulse: Pulse;
+  readonly look: Look;
+  readonly clock: Clock;
   readonly readersMax: number;
   readonly closing: AbortSignal;
 }
@@ -22,59 +77,49 @@ const SAYS = "Server-sent events that tell which queues have changed, once a sec
 const STREAM = "A stream of `pulse` with `{ at, queues, isCut }`; `isCut`: there are more.";
 
 export function pulseRoutes(app: FastifyInstance, options: PulseOptions): void {
-  let readers = 0;
+  const { look, clock, readersMax, closing } = options;
+  const pulse = new Pulse(look, clock);
   route(app, "GET /v1/pulse", {
     about: ["readPulse", "events", SAYS],
     description: "Every five seconds at least, so that silence means that the server is gone.",
     response: content("text/event-stream", STREAM),
     handler: async ({ principal }, reply) => {
-      if (readers >= options.readersMax) {
-        const message = `there are ${readers} readers of the pulse already`;
-        throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
-      }
+      checkReaders("the pulse", pulse.listeners, readersMax);
       principal.charge();
-      readers++;
       reply.hijack();
-      stream(reply, principal, options, () => readers--);
+      stream(reply.raw, principal, pulse, clock, closing);
     },
   });
 }
 
 function stream(
-  { raw }: FastifyReply,
+  raw: ServerResponse,
   principal: Principal,
-  { pulse, closing }: PulseOptions,
-  onEnd: () => void,
+  pulse: Pulse,
+  clock: Clock,
+  closing: AbortSignal,
 ): void {
-  raw.writeHead(200, {
-    "content-type": "text/event-stream",
-    "cache-control": "no-store",
-    connection: "close",
-    "x-accel-buffering": "no",
-  });
+  beginStream(raw, 1000);
+  let toldAt = clock.now();
   const write = (queues: readonly string[]): void => {
     const shown = queues.slice(0, PULSE_QUEUES_MAX);
-    const data = { at: Date.now(), queues: shown, isCut: queues.length > shown.length };
+    const data = { at: wallTime(clock), queues: shown, isCut: queues.length > shown.length };
     raw.write(`event: pulse\ndata: ${JSON.stringify(data)}\n\n`);
+    toldAt = clock.now();
   };
-  raw.write("retry: 1000\n");
   write([]);
-  let toldAt = performance.now();
   const leave = pulse.listen((changed) => {
     // A reader that takes nothing is left alone until it does.
     if (raw.writableNeedDrain) return;
     const queues = seen(principal, changed);
     if (queues === undefined) return void raw.end();
-    if (queues.length === 0 && performance.now() - toldAt < PULSE_QUIET_MS) return;
-    toldAt = performance.now();
-    write(queues);
+    if (queues.length > 0 || clock.now() - toldAt >= PULSE_QUIET_MS) write(queues);
   });
   const end = (): void => void raw.end();
   closing.addEventListener("abort", end, { once: true });
   raw.once("close", () => {
     closing.removeEventListener("abort", end);
     leave();
-    onEnd();
   });
 }
 

@@ -71,8 +71,7 @@ function bodyRoutes(tree: string): { method: string; url: string }[] {
 }
 
 test("each route takes a body as large as it needs, and none larger", async (t) => {
-  const { broker, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { server } = await start(t, { queues: ["q"] });
   const limits: [string, number][] = [
     ["POST /v1/queues/q/lease", BODY_BYTES_SMALL_MAX],
     ["PUT /v1/gates/g", BODY_BYTES_SMALL_MAX],
@@ -100,8 +99,7 @@ test("each route takes a body as large as it needs, and none larger", async (t) 
 
 test("all bodies share a budget, of which large ones leave a part to small ones", async (t) => {
   const limits = { bodyBytesMax: 100_000, bodiesBytesMax: 240_000 };
-  const { broker, call, server } = await start(t, { limits });
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"], limits });
   const add = (bytes: number) =>
     call("POST /v1/queues/q/jobs", { body: `{"payload":"${"x".repeat(bytes - 14)}"}` });
   const held = [1, 2].map(() => announce(server.port, "POST /v1/queues/q/jobs", 100_000));
@@ -117,8 +115,7 @@ test("all bodies share a budget, of which large ones leave a part to small ones"
 
 test("what a body took of the budget is given back however the request ends", async (t) => {
   const limits = { bodyBytesMax: 100_000, bodiesBytesMax: 200_000 };
-  const { broker, call, server } = await start(t, { limits });
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"], limits });
   const body = `{"payload":"${"x".repeat(90_000)}"}`;
   for (let i = 0; i < 5; i++) {
     assert.equal((await call("POST /v1/queues/q/jobs", { body })).status, 201);
@@ -168,8 +165,7 @@ test("the budget counts what is taken and given", () => {
 });
 
 test("a payload over HTTP is opaque: what JSON can say of names is taken", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { broker, call } = await start(t, { queues: ["q"] });
   const payload = '{"__proto__":{"a":1},"constructor":{"prototype":{}}, "n": 1.50}';
   const one = await call("POST /v1/queues/q/jobs", { body: `{"payload":${payload}}` });
   assert.equal(one.status, 201);

@@ -1,4 +1,4 @@
-import { invalid, SluiceError } from "@sluice/protocol";
+import { type Clock, invalid, SluiceError } from "@sluice/protocol";
 import type { AppPage } from "../app-page.ts";
 import { BODY_BYTES_HARD_MAX, LIMITS, type Limits } from "../limits.ts";
 import type { TlsOptions } from "./listener.ts";
@@ -20,6 +20,8 @@ export interface ShellOptions {
   origins?: readonly string[] | undefined;
   limits?: Partial<Limits> | undefined;
   log?: LogLevel | LogOptions | undefined;
+  /** Its source of time; a test passes its own. */
+  clock?: Clock | undefined;
   /** Shown on the dashboard. */
   pages?: readonly AppPage[] | undefined;
 }

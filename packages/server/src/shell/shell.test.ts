@@ -48,8 +48,7 @@ test("wrong keys are refused for a while after some, right ones never", async (t
 });
 
 test("a key made over HTTP does what it says, until it is revoked", async (t) => {
-  const { broker, call, server } = await start(t, { keys: true });
-  await broker.setQueue("orders", {});
+  const { call, server } = await start(t, { queues: ["orders"], keys: true });
   const { key } = (await server.firstKey)!;
   const grants = [{ action: "produce", on: "orders" }];
   const { body: made } = await call("POST /v1/keys", { key, body: { name: "web", grants } });
@@ -113,8 +112,7 @@ test("a public address is refused without keys, unless one insists", async () =>
 });
 
 test("a body is as large as the limit and no larger, whatever it says of itself", async (t) => {
-  const { broker, call, server } = await start(t, { limits: { bodyBytesMax: 1000 } });
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"], limits: { bodyBytesMax: 1000 } });
   const bodyOf = (bytes: number) => `{"payload":"${"x".repeat(bytes - 14)}"}`;
   for (const [bytes, status] of [
     [999, 201],
@@ -136,8 +134,7 @@ test("a body is as large as the limit and no larger, whatever it says of itself"
 });
 
 test("compressed bodies and other kinds of content are refused unread", async (t) => {
-  const { broker, call, server } = await start(t);
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"] });
   const zeros = Buffer.alloc(16 * 1024 * 1024);
   for (const [encoding, bomb] of [
     ["gzip", gzipSync(zeros)],
@@ -172,8 +169,7 @@ test("headers are bounded, and what is no HTTP is told so", async (t) => {
 });
 
 test("what poisons prototypes is refused", async (t) => {
-  const { broker, call } = await start(t);
-  await broker.setQueue("q", {});
+  const { call } = await start(t, { queues: ["q"] });
   const bodies = ['{"payload":1,"__proto__":{"a":1}}', '{"constructor":{"prototype":{"a":1}}}'];
   for (const body of bodies) {
     assert.equal((await call("POST /v1/queues/q/jobs", { body })).body.error.code, "INVALID", body);
@@ -224,8 +220,7 @@ test("a key that asks too often is told when to come back", async (t) => {
 });
 
 test("more adds than the server is to take are refused, and the rest goes through", async (t) => {
-  const { broker, call, server } = await start(t, { limits: { addsPerSecond: 100 } });
-  await broker.setQueue("q", {});
+  const { call, server } = await start(t, { queues: ["q"], limits: { addsPerSecond: 100 } });
   const jobs = Array.from({ length: 50 }, () => ({ payload: 1 }));
   assert.equal((await call("POST /v1/queues/q/jobs", { body: { jobs } })).status, 200);
   const refused = await call("POST /v1/queues/q/jobs", { body: { payload: 1 } });

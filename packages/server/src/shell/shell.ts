@@ -14,7 +14,7 @@
  *   anything     unexpected                                    500 INTERNAL, and a log entry
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { SluiceError } from "@sluice/protocol";
+import { type Clock, SluiceError, SystemClock } from "@sluice/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
 import { BodyBudget } from "../body/body-budget.ts";
@@ -61,6 +61,7 @@ export interface Shell {
   readonly app: FastifyInstance;
   readonly log: Logger;
   readonly limits: Limits;
+  readonly clock: Clock;
   /** Aborted when the server begins to close: calls that wait are answered. */
   readonly closing: AbortSignal;
   /** Whose key this is; wrong ones are counted by the address that they come from. */
@@ -87,6 +88,7 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
     app,
     log,
     limits,
+    clock: options.clock ?? new SystemClock(),
     closing: closing.signal,
     verify,
     refuse: (request) => refusal(request, rules),

@@ -15,6 +15,7 @@ import {
   writeHello,
 } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
+import { memoryBroker } from "../testing/start.ts";
 import { type Served, serve } from "../testing/stream-server.ts";
 import type { StreamOptions } from "./serve-stream.ts";
 import type { ServerSocket } from "./session.ts";
@@ -68,8 +69,7 @@ async function refusal(ws: WebSocket): Promise<{ code: string; field: unknown; c
 }
 
 test("a wrong key is refused with UNAUTHORIZED", async (t) => {
-  const broker = await openBroker({ log: new MemoryLog() });
-  t.after(() => broker.close());
+  const broker = await memoryBroker(t);
   const served = await open(t, {
     open: async (apiKey) => {
       if (apiKey === "right") return broker;

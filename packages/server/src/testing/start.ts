@@ -23,9 +23,32 @@ export interface Started {
   call(line: string, options?: CallOptions): Promise<Answer>;
 }
 
-/** A real server on a free port, over a broker in memory; both go with the test. */
-export async function start(t: TestContext, options: Partial<ServeOptions> = {}): Promise<Started> {
+export interface StartOptions extends Partial<ServeOptions> {
+  queues?: readonly string[];
+}
+
+/** The smallest payload that is JSON. */
+export const payload = new TextEncoder().encode("1");
+
+/** A broker in memory with these queues; it goes with the test. */
+export async function memoryBroker(t: TestContext, ...queues: string[]): Promise<LocalBroker> {
+  const broker = await openWith(queues);
+  t.after(() => broker.close());
+  return broker;
+}
+
+async function openWith(queues: readonly string[]): Promise<LocalBroker> {
   const broker = await openBroker({ log: new MemoryLog() });
+  for (const queue of queues) await broker.setQueue(queue, {});
+  return broker;
+}
+
+/** A real server on a free port, over a broker in memory; both go with the test. */
+export async function start(
+  t: TestContext,
+  { queues = [], ...options }: StartOptions = {},
+): Promise<Started> {
+  const broker = await openWith(queues);
   const server = await serve({ broker, log: "silent", ...options });
   t.after(async () => {
     await server.close();
