@@ -1,12 +1,12 @@
 export type * from "./app-page.ts";
 export type * from "./cluster-door.ts";
 export type { OwnPart, Readiness } from "./health.ts";
-export { FixedKeys } from "./keys/fixed-keys.ts";
 export type { Action, Grant } from "./keys/grant.ts";
 export { guard } from "./keys/guard.ts";
 export type { CreatedKey, KeyInfo, KeyPeers } from "./keys/key-ring.ts";
 export type { KeyChange, NewKey } from "./keys/new-key.ts";
 export type { Principal } from "./keys/principal.ts";
+export { FixedKeys } from "./keys/principal.ts";
 export type { ServerKeys } from "./keys/server-keys.ts";
 export type { Limits } from "./limits.ts";
 export * as shapes from "./routes/shapes.ts";

@@ -5,7 +5,7 @@ import { memoryBroker } from "../testing/start.ts";
 import type { Action, Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
 import { type Principal, unauthorized } from "./principal.ts";
-import { KEYS_STORE } from "./stores.ts";
+import { KEYS_STORE } from "./rights.ts";
 
 const payload = new TextEncoder().encode("{}");
 

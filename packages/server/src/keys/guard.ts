@@ -42,19 +42,20 @@ import {
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
 import { type RequestBucket, tooManyAdds } from "../request-bucket.ts";
-import type { Access } from "./access.ts";
 import { forbidden } from "./grant.ts";
-import { refuseGroup } from "./group-rights.ts";
 import { EITHER, guardedCall } from "./guarded-call.ts";
 import { guardedConsumer, guardedLease } from "./guarded-leases.ts";
-import { enterJob, forOwnJobs, seenQueues } from "./job-rights.ts";
-import { limitedPolicy } from "./limited-policy.ts";
-import { Permit } from "./permit.ts";
+import { type Access, Permit, whileAllowed } from "./permit.ts";
 import type { Principal } from "./principal.ts";
-import { refuseGates } from "./refuse-gates.ts";
-import { SeenEvents } from "./seen-events.ts";
-import { seenWhy } from "./seen-why.ts";
-import { whileAllowed } from "./while-allowed.ts";
+import {
+  enterJob,
+  forOwnJobs,
+  limitedPolicy,
+  refuseGates,
+  refuseGroup,
+  seenQueues,
+} from "./rights.ts";
+import { SeenEvents, seenWhy } from "./seen.ts";
 
 /** `adds` limits the jobs that all callers add together. */
 export function guard(broker: Broker, principal: Principal, adds?: RequestBucket): Broker {

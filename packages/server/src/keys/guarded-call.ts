@@ -1,11 +1,8 @@
 /** A call behind the check that its row describes: which right it needs, and on what. */
 import { type CallName, type CallRow, type OperationOptions, queueOfGroup } from "@sluice/protocol";
-import type { Access } from "./access.ts";
 import { ACTIONS, type Action } from "./grant.ts";
-import { checkGroup } from "./group-rights.ts";
-import { enterJob, forOwnJobs } from "./job-rights.ts";
-import { enterStore } from "./stores.ts";
-import { whileAllowed } from "./while-allowed.ts";
+import { type Access, whileAllowed } from "./permit.ts";
+import { checkGroup, enterJob, enterStore, forOwnJobs } from "./rights.ts";
 
 export type GuardedCall = (access: Access, args: readonly unknown[]) => Promise<unknown>;
 

@@ -1,7 +1,6 @@
 /** Deliveries to those who may consume. Jobs that reach one who may no longer are given back. */
 import type { ConsumeOptions, Consumer, Deliver, LeasedJob, LeaseOptions } from "@sluice/protocol";
-import type { Access } from "./access.ts";
-import { whileAllowed } from "./while-allowed.ts";
+import { type Access, whileAllowed } from "./permit.ts";
 
 export async function guardedLease(
   access: Access,

@@ -5,7 +5,7 @@ import { memoryBroker } from "../testing/start.ts";
 import type { Grant } from "./grant.ts";
 import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
 import { ANYONE } from "./principal.ts";
-import { KEYS_STORE } from "./stores.ts";
+import { KEYS_STORE } from "./rights.ts";
 
 const ALL: Grant[] = [{ action: "admin", on: "*" }];
 const ORDERS: Grant[] = [{ action: "admin", on: "orders.*" }];

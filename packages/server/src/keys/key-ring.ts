@@ -9,8 +9,8 @@ import { covers, EVERYTHING, type Grant } from "./grant.ts";
 import { KeyWatchers } from "./key-watchers.ts";
 import { parseKeyChange, parseNewKey } from "./new-key.ts";
 import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
+import { KEYS_STORE } from "./rights.ts";
 import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
-import { KEYS_STORE } from "./stores.ts";
 
 /** What can be told of a key. */
 export interface KeyInfo {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { matchesPattern, type OperationOptions, SluiceError } from "@sluice/protocol";
+import { type Broker, matchesPattern, type OperationOptions, SluiceError } from "@sluice/protocol";
 import {
   type Action,
   allows,
@@ -12,6 +12,12 @@ import {
   setsGate,
 } from "./grant.ts";
 import type { Principal } from "./principal.ts";
+
+/** A broker, and what the caller may do with it. */
+export interface Access {
+  readonly broker: Broker;
+  readonly permit: Permit;
+}
 
 /** Asks a principal, on every call, whether it may. Each `enter` counts as one request. */
 export class Permit {
@@ -124,4 +130,35 @@ function renamed(error: unknown, own: string, given: string): unknown {
   if (!(error instanceof SluiceError) || error.details.value !== own) return error;
   const message = error.message.replace(JSON.stringify(own), () => JSON.stringify(given));
   return new SluiceError(error.code, message, { ...error.details, value: given });
+}
+
+/**
+ * Makes a call that may wait, and ends it when the right to make it is lost: the key was revoked,
+ * has expired or lost the grant. It is then refused as its next call would be.
+ */
+export async function whileAllowed<T>(
+  permit: Permit,
+  actions: Action | readonly Action[],
+  name: string,
+  given: AbortSignal | undefined,
+  call: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const { principal } = permit;
+  if (principal.watch === undefined) return call(given);
+  const controller = new AbortController();
+  const end = (): void => controller.abort();
+  const leave = principal.watch(() => {
+    if (!permit.still(actions, name)) end();
+  });
+  if (given?.aborted === true) end();
+  given?.addEventListener("abort", end, { once: true });
+  try {
+    return await call(controller.signal);
+  } catch (error) {
+    permit.check(actions, name);
+    throw error;
+  } finally {
+    leave();
+    given?.removeEventListener("abort", end);
+  }
 }

@@ -7,7 +7,7 @@ import type { Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
 import { KeyRing, type KeyRingOptions } from "./key-ring.ts";
 import { ANYONE } from "./principal.ts";
-import { KEYS_STORE } from "./stores.ts";
+import { KEYS_STORE } from "./rights.ts";
 
 const CONSUME: Grant[] = [
   { action: "consume", on: "q" },

@@ -5,7 +5,7 @@
 import { type ScanOptions, SluiceError, type StoreEntry } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BodyShape, MEMBERS } from "../body/parse-body.ts";
-import { CONFIG_STORE } from "../keys/stores.ts";
+import { CONFIG_STORE } from "../keys/rights.ts";
 import { BATCH_MAX, BODY_BYTES_HARD_MAX, STORE_PAGE_MAX, VALUE_BODY_BYTES_MAX } from "../limits.ts";
 import { operationOf, type RouteContext } from "./context.ts";
 import { checkDepth } from "./held.ts";

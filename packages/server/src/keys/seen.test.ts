@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Why, WhyGated } from "@sluice/protocol";
 import { whyText } from "@sluice/protocol";
-import { seenWhy } from "./seen-why.ts";
+import { seenWhy } from "./seen.ts";
 
 const GATED: WhyGated = {
   state: "waiting",
