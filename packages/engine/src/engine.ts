@@ -13,7 +13,7 @@ import { key as checkKey, integer, name } from "./parse/fields.ts";
 import { checkFairnessKey } from "./parse/parse-job.ts";
 import { checkNack } from "./parse/parse-nack.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
-import { endInProcess } from "./queues/workers.ts";
+import { endInProcess } from "./queues/queue-state.ts";
 import type { Answered } from "./remembered-answers.ts";
 import type {
   AddResult,

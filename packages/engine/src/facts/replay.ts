@@ -17,7 +17,7 @@ import { noteWall, retime, setWallAhead } from "../jobs/wall.ts";
 import { applyLending } from "../lending/lender.ts";
 import { DELIVERIES_DEFAULT } from "../limits.ts";
 import { enterDead } from "../queues/dead-letters.ts";
-import { workerOf } from "../queues/workers.ts";
+import { workerOf } from "../queues/queue-state.ts";
 import { GATES, KIND, LEVEL, REFS } from "../ring/node-fields.ts";
 import type { QueueConfig, RetryPolicy } from "../types.ts";
 import { applyReplace } from "../verbs/add.ts";

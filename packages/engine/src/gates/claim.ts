@@ -1,5 +1,4 @@
 import { IDLE_MS } from "../limits.ts";
-import type { QueueState } from "../queues/queue-state.ts";
 import {
   ATTACHED,
   ATTACHED_NEXT,
@@ -210,12 +209,6 @@ export class Claims {
     }
     if (lanes.get(strand, HEAD) === 0) this.balances.end(strand);
     else this.settleStrand(strand, this.#setOf(strand), now);
-  }
-
-  workChanged(queue: QueueState): void {
-    for (const claim of queue.claims) {
-      for (const gate of claim.gates) this.#lines.look(gate);
-    }
   }
 }
 

@@ -437,12 +437,15 @@ export class Lines implements LineCalls {
    * that share the gate; where it was passed over it takes its place again.
    */
   workChanged(queue: QueueState): void {
-    if (!queue.canWork()) {
+    if (queue.canWork()) this.#takePlaces(queue);
+    else {
       for (const gate of queue.offers) this.look(gate);
       queue.offers.clear();
-      this.claims.workChanged(queue);
-      return;
     }
+    for (const { gates } of queue.claims) for (const gate of gates) this.look(gate);
+  }
+
+  #takePlaces(queue: QueueState): void {
     for (const gate of queue.passedOver) {
       for (const entry of gate.entries.values()) {
         if (this.#w.lanes.get(entry, QUEUE) !== queue.index) continue;
@@ -452,7 +455,6 @@ export class Lines implements LineCalls {
       this.look(gate);
     }
     queue.passedOver.clear();
-    this.claims.workChanged(queue);
   }
 }
 

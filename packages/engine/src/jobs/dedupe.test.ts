@@ -43,11 +43,11 @@ test("windows are over at their time, the earliest first, their jobs finished or
   dedupes.jobEnded(a, 1, "finished");
   assert.equal(dedupes.find(1, "a", 49)?.id, 1);
   assert.equal(dedupes.find(1, "a", 50), undefined);
-  assert.equal(dedupes.nextAt(), 20);
+  assert.equal(dedupes.windows.peekTime(), 20);
   dedupes.expire();
-  assert.equal(dedupes.nextAt(), 50);
+  assert.equal(dedupes.windows.peekTime(), 50);
   dedupes.hold(1, "a", 3, 70);
-  assert.equal(dedupes.nextAt(), 70, "a key taken anew has a window of its own");
+  assert.equal(dedupes.windows.peekTime(), 70, "a key taken anew has a window of its own");
 });
 
 test("pending: while a job waits or is leased an add changes nothing and answers its id", () => {

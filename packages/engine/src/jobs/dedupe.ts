@@ -17,7 +17,8 @@ export class Dedupes {
   readonly #keys: KeyTable;
   readonly #held = new ChunkedArray<HeldKey>();
   readonly #rows = new Table(2);
-  readonly #windows = new Timers(this.#rows, 1);
+  /** When the windows of keys are over. */
+  readonly windows = new Timers(this.#rows, 1);
 
   constructor(seed: number) {
     this.#keys = new KeyTable(seed);
@@ -39,7 +40,7 @@ export class Dedupes {
     const row = this.#rows.alloc();
     this.#keys.setValue(made, row);
     this.#held.set(row, { queue, entry: made, id, until });
-    if (until !== Number.POSITIVE_INFINITY) this.#windows.add(row, until, row);
+    if (until !== Number.POSITIVE_INFINITY) this.windows.add(row, until, row);
     return row;
   }
 
@@ -60,20 +61,15 @@ export class Dedupes {
 
   free(row: number): void {
     const held = this.#held.get(row)!;
-    if (this.#windows.has(row)) this.#windows.remove(row);
+    if (this.windows.has(row)) this.windows.remove(row);
     this.#keys.remove(held.entry);
     this.#held.set(row, undefined);
     this.#rows.free(row);
   }
 
-  /** When the next window is over. */
-  nextAt(): number {
-    return this.#windows.peekTime();
-  }
-
   /** Frees one key whose window is over. */
   expire(): void {
-    this.free(this.#windows.peek());
+    this.free(this.windows.peek());
   }
 
   *all(): Generator<HeldKey> {

@@ -1,6 +1,5 @@
 import type { Core } from "../core.ts";
-import type { QueueState, WorkerState } from "../queues/queue-state.ts";
-import { forgetIdle } from "../queues/workers.ts";
+import { forgetIdle, type QueueState, type WorkerState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { HistoryEntry } from "../types.ts";
 import * as jobFields from "./job-fields.ts";

@@ -6,7 +6,7 @@ import { PAGE_MAX, SCAN_MAX } from "../limits.ts";
 import { integer } from "../parse/fields.ts";
 import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
-import { allWorkers } from "../queues/workers.ts";
+import { allWorkers } from "../queues/queue-state.ts";
 import type { Answered } from "../remembered-answers.ts";
 import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
 import type { ScanOptions } from "../stores.ts";

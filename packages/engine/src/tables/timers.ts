@@ -29,7 +29,8 @@ const INTS = 8;
 export class Timers {
   readonly #table: Table;
   readonly #pos: number;
-  readonly #heap: TimerHeap;
+  /** Made when a time first fits no run: most timers never need it. */
+  #heap: TimerHeap | undefined = undefined;
   readonly #nodes = new Table(INTS);
   readonly #first = new Int32Array(RUNS);
   readonly #last = new Int32Array(RUNS);
@@ -43,15 +44,14 @@ export class Timers {
   constructor(table: Table, posInt: number) {
     this.#table = table;
     this.#pos = posInt;
-    this.#heap = new TimerHeap(table, posInt);
   }
 
   get size(): number {
-    return this.#nodes.size + this.#heap.size;
+    return this.#nodes.size + (this.#heap?.size ?? 0);
   }
 
   get bytes(): number {
-    return this.#nodes.bytes + this.#heap.bytes;
+    return this.#nodes.bytes + (this.#heap?.bytes ?? 0);
   }
 
   has(row: number): boolean {
@@ -73,7 +73,7 @@ export class Timers {
   move(row: number, time: number): void {
     const pos = this.#heldPos(row);
     mustBeFinite(time);
-    const tie = pos > 0 ? this.#heap.tieOf(pos) : this.#key(-pos, TIE);
+    const tie = pos > 0 ? this.#heap!.tieOf(pos) : this.#key(-pos, TIE);
     this.#take(row, pos);
     this.#put(row, time, tie);
   }
@@ -81,13 +81,13 @@ export class Timers {
   /** The earliest time, Infinity when there is none. */
   peekTime(): number {
     const run = this.#earliestRun();
-    return run < 0 ? this.#heap.time : this.#firstKeys[run * 2]!;
+    return run < 0 ? (this.#heap?.time ?? Infinity) : this.#firstKeys[run * 2]!;
   }
 
   /** The row of the earliest time, or 0. */
   peek(): number {
     const run = this.#earliestRun();
-    return run < 0 ? this.#heap.row : this.#int(this.#first[run]!, ROW);
+    return run < 0 ? (this.#heap?.row ?? 0) : this.#int(this.#first[run]!, ROW);
   }
 
   /** Takes out the row of the earliest time, or answers 0. */
@@ -99,13 +99,14 @@ export class Timers {
 
   #put(row: number, time: number, tie: number): void {
     const run = this.#runFor(time, tie);
-    if (run < 0) this.#heap.add(row, time, tie);
-    else this.#append(run, row, time, tie);
+    if (run >= 0) return this.#append(run, row, time, tie);
+    this.#heap ??= new TimerHeap(this.#table, this.#pos);
+    this.#heap.add(row, time, tie);
   }
 
   #take(row: number, pos: number): void {
     this.#setPos(row, 0);
-    if (pos > 0) this.#heap.remove(pos);
+    if (pos > 0) this.#heap!.remove(pos);
     else this.#unlink(-pos);
   }
 
@@ -132,8 +133,8 @@ export class Timers {
   #earliestRun(): number {
     const keys = this.#firstKeys;
     let best = -1;
-    let bestTime = this.#heap.time;
-    let bestTie = this.#heap.tie;
+    let bestTime = this.#heap?.time ?? Infinity;
+    let bestTie = this.#heap?.tie ?? Infinity;
     for (let run = 0; run < RUNS; run++) {
       const first = keys[run * 2]!;
       if (first > bestTime || (first === bestTime && keys[run * 2 + 1]! >= bestTie)) continue;

@@ -3,8 +3,13 @@ import { gateCount } from "../facts/record.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { hold, leaveStrand, unlink, workChanged } from "../jobs/moves.ts";
 import { deadlineOf } from "../jobs/wall.ts";
-import type { QueueState, WorkerState } from "../queues/queue-state.ts";
-import { forgetIdle, namesOf, workerOf } from "../queues/workers.ts";
+import {
+  forgetIdle,
+  namesOf,
+  type QueueState,
+  type WorkerState,
+  workerOf,
+} from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { Lease, WantOptions } from "../types.ts";
 import { endJob, endPurged } from "./end.ts";

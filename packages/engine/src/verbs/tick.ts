@@ -48,7 +48,7 @@ export function tick(core: Core, now: number): void {
   while (left > 0 && core.kept.peekTime() <= now) {
     left -= forgetOld(core, core.queues[core.kept.peek() - 1]!, left, now);
   }
-  while (left > 0 && core.dedupes.nextAt() <= now) {
+  while (left > 0 && core.dedupes.windows.peekTime() <= now) {
     left--;
     core.dedupes.expire();
   }
@@ -96,7 +96,7 @@ export function nextWake(core: Core, now: number): number {
     core.later.peekTime(),
     core.kept.peekTime(),
     core.gates.wakes.peekTime(),
-    core.dedupes.nextAt(),
+    core.dedupes.windows.peekTime(),
   );
   return Math.max(at, now);
 }
