@@ -139,9 +139,9 @@ export function makeEngine(options: QueueOptions = {}, facts?: Fact[]): Engine {
 }
 
 export function fill(engine: Engine, jobs: EngineJobs, count: number, now: number): void {
-  const before = engine.queueStats(QUEUE).added;
+  const before = engine.queries.queueStats(QUEUE).added;
   for (let added = 0; added < count; added += BATCH_JOBS) engine.addAll(QUEUE, jobs.next(), now);
-  expectCount("jobs added", engine.queueStats(QUEUE).added - before, count);
+  expectCount("jobs added", engine.queries.queueStats(QUEUE).added - before, count);
 }
 
 // A worker comes for one batch.

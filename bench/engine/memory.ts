@@ -90,7 +90,7 @@ function perUnit(before: NodeJS.MemoryUsage, after: NodeJS.MemoryUsage, units: n
 }
 
 function tables(engine: Engine, units: number) {
-  const sizes = Object.entries(engine.memory());
+  const sizes = Object.entries(engine.queries.memory());
   return Object.fromEntries(
     sizes.map(([name, bytes]) => [`engineBytes.${name}`, rounded(bytes / units)]),
   );

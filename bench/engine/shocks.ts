@@ -132,8 +132,13 @@ function prepareRemoval(
     engine[verb](QUEUE, 0);
     calls.note(verb, from);
     settle(engine, 0, calls);
-    if (verb === "purge") expectCount("jobs left", engine.queueStats(QUEUE).waiting, 0);
-    else expectCount("queues left", engine.queueNames().filter((name) => name === QUEUE).length, 0);
+    if (verb === "purge") expectCount("jobs left", engine.queries.queueStats(QUEUE).waiting, 0);
+    else
+      expectCount(
+        "queues left",
+        engine.queries.queueNames().filter((name) => name === QUEUE).length,
+        0,
+      );
   };
 }
 

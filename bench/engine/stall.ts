@@ -82,7 +82,7 @@ async function enqueueAndDispatch(jobs: number, lanes: number): Promise<Run> {
     turnAt = now;
   }
   await gc.stop();
-  expectCount("jobs finished", engine.queueStats(QUEUE).finished, jobs);
+  expectCount("jobs finished", engine.queries.queueStats(QUEUE).finished, jobs);
   return { calls, stallMs, gc };
 }
 

@@ -274,7 +274,7 @@ export class Cleaner {
     const { chunks, engine, journal, now } = this.#parts;
     const { id } = fact.job;
     const name = chunks.nameOf(chunk, offset);
-    const job = engine.body(id) === name ? engine.record(id) : undefined;
+    const job = engine.body(id) === name ? engine.queries.record(id) : undefined;
     if (job === undefined) return false;
     job.body = bodyAt(bytes, at);
     const before = journal.writtenBytes;

@@ -142,7 +142,7 @@ export class Consumers {
   leave(consumer: LocalConsumer): void {
     if (consumer.isOver) return;
     this.#remove(consumer);
-    this.#engine.leaveWorker(consumer.queue, consumer.name, this.#now(), consumer.wants);
+    this.#engine.want(consumer.queue, consumer.name, 0, this.#now(), consumer.wants);
     this.#wake();
   }
 
@@ -164,7 +164,11 @@ export class Consumers {
   #giveBackHeld(queue: string, workers: ReadonlySet<string>): void {
     let cursor = 0;
     do {
-      const page = this.#engine.jobs(queue, { state: "running", limit: HELD_PER_PAGE, cursor });
+      const page = this.#engine.queries.jobs(queue, {
+        state: "running",
+        limit: HELD_PER_PAGE,
+        cursor,
+      });
       for (const { id, lease, worker } of page.jobs) {
         if (workers.has(worker!)) this.#engine.giveBack(id, lease, this.#now());
       }

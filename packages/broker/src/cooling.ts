@@ -21,7 +21,7 @@ export function allowedNack(
   const foreign = named(nack).find((gate) => !mayTouch(gate));
   if (foreign !== undefined) throw forbidden(foreign);
   if (blame !== undefined || cooldown !== undefined) return nack;
-  const { gates } = engine.job(token.job)!;
+  const { gates } = engine.queries.job(token.job)!;
   return { ...nack, spare: gates.filter((gate) => !mayTouch(gate)) };
 }
 
@@ -36,7 +36,7 @@ function mayTouchOf(
   job: number,
   mayCool: readonly string[],
 ): (gate: string) => boolean {
-  const { gates, policyGates, queue } = engine.job(job)!;
+  const { gates, policyGates, queue } = engine.queries.job(job)!;
   const policy = engine.queueConfig(queue).policy as QueuePolicy | undefined;
   // A policy that was taken away since gives no rights: it may have said which gates it cools.
   const own = policyGates === true && policy !== undefined ? (policy.cools ?? ["*"]) : [];

@@ -65,7 +65,7 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     case "job":
       return { at, event: "added", queue: fact.job.queue, id: idOf(fact.job.id) };
     case "leased": {
-      const attempt = engine.job(fact.id)?.attempt ?? 0;
+      const attempt = engine.queries.job(fact.id)?.attempt ?? 0;
       return { at, event: "leased", queue, id: idOf(fact.id), worker: fact.worker, attempt };
     }
     case "retried":
@@ -110,7 +110,7 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
 }
 
 export function groupInfo(group: string, engine: Engine): GroupInfo {
-  const found = engine.group(group);
+  const found = engine.queries.group(group);
   if (found === undefined) {
     const message = `there is no group ${JSON.stringify(group)}`;
     throw new SluiceError("GROUP_NOT_FOUND", message, { field: "group", value: group });
@@ -156,10 +156,10 @@ export class Ends {
 
   /** A job that has ended and is kept, or is in a dead letter queue. */
   #known(job: number): JobEnd | undefined {
-    const view = this.#engine.job(job);
+    const view = this.#engine.queries.job(job);
     if (view === undefined) {
       // Known by its number, but no longer kept: `why` says which of the two it is.
-      this.#engine.why(job, 0);
+      this.#engine.queries.why(job, 0);
       return undefined;
     }
     const id = idOf(job);

@@ -43,8 +43,8 @@ export class GateCalls {
     GATE_PATTERN.parse("gate", key);
     return this.#calls.call((engine, now) =>
       key.endsWith("*")
-        ? patternInfo(key, engine.gateConfig(key))
-        : infoOf(engine.gateStats(key, now), engine.gateLine(key)),
+        ? patternInfo(key, engine.queries.gateConfig(key))
+        : infoOf(engine.queries.gateStats(key, now), engine.queries.gateLine(key)),
     );
   }
 
@@ -55,7 +55,7 @@ export class GateCalls {
     if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
     const after = parsePlace(cursor);
     const { keys, total, next } = this.#calls.call((engine, now) =>
-      engine.listGates(
+      engine.queries.listGates(
         { search, sort, queue, isConfigured: configured === true, limit, after },
         now,
       ),
@@ -100,7 +100,7 @@ function parsePlace(cursor: string | undefined): GatePlace | undefined {
 }
 
 function infoOf(
-  { config, windows, ...stats }: ReturnType<Engine["gateStats"]>,
+  { config, windows, ...stats }: ReturnType<Engine["queries"]["gateStats"]>,
   line: GateInfo["line"],
 ): GateInfo {
   return {

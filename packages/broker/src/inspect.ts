@@ -38,20 +38,20 @@ export class InspectCalls {
   async job(id: string): Promise<JobInfo> {
     const view = this.#of.calls.call((engine, now) => {
       const job = parseId(id);
-      const found = engine.job(job);
+      const found = engine.queries.job(job);
       // Throws: there never was such a job, or it is no longer kept.
-      if (found === undefined) engine.why(job, now);
+      if (found === undefined) engine.queries.why(job, now);
       return found!;
     });
     return this.#info(view);
   }
 
   async why(id: string): Promise<Why> {
-    return this.#of.calls.call((engine, now) => explain(engine.why(parseId(id), now), now));
+    return this.#of.calls.call((engine, now) => explain(engine.queries.why(parseId(id), now), now));
   }
 
   async history(id: string): Promise<readonly HistoryEntry[]> {
-    return this.#of.calls.call((engine) => engine.history(parseId(id)));
+    return this.#of.calls.call((engine) => engine.queries.history(parseId(id)));
   }
 
   async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
@@ -71,7 +71,7 @@ export class InspectCalls {
     do {
       const left = limit - views.length;
       const page = calls.call((engine) =>
-        engine.jobs(queue, { state, key: lane, limit: left, cursor }),
+        engine.queries.jobs(queue, { state, key: lane, limit: left, cursor }),
       );
       views.push(...page.jobs);
       cursor = page.cursor;

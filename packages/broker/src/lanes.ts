@@ -40,7 +40,7 @@ export class LaneCalls {
     if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
     const after = parsePlace(options.cursor);
     const survey = this.#calls.call((engine) =>
-      engine.surveyLanes(queue, { search, sort, limit, after }),
+      engine.queries.surveyLanes(queue, { search, sort, limit, after }),
     );
     await this.#walk(survey);
     const { lanes: items, next } = survey.page();
@@ -59,7 +59,7 @@ export class LaneCalls {
     for (;;) {
       const left = limit - items.length;
       const page = this.#calls.call((engine) =>
-        engine.lanes(queue, { search, limit: left, cursor }),
+        engine.queries.lanes(queue, { search, limit: left, cursor }),
       );
       for (const row of page.rows) items.push(survey.share(row));
       cursor = page.cursor;
@@ -72,7 +72,7 @@ export class LaneCalls {
   async #sums(queue: string, isFirst: boolean): Promise<LaneSurvey> {
     const known = isFirst ? undefined : this.#surveys.get(queue);
     if (known !== undefined) return known;
-    const survey = this.#calls.call((engine) => engine.surveyLanes(queue));
+    const survey = this.#calls.call((engine) => engine.queries.surveyLanes(queue));
     await this.#walk(survey);
     this.#surveys.delete(queue);
     this.#surveys.set(queue, survey);

@@ -34,7 +34,7 @@ export class OldestJobs {
 
   async #walk(): Promise<Map<string, Oldest>> {
     const since = performance.now();
-    const survey = this.#calls.call((engine) => engine.surveyOldest());
+    const survey = this.#calls.call((engine) => engine.queries.surveyOldest());
     while (survey.step()) {
       await new Promise(setImmediate);
       this.#calls.check();

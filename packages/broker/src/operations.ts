@@ -40,7 +40,7 @@ export class OperationAnswers {
     checkId(operationId);
     const title = titleOf(call, items, ...said);
     const underWay = this.#underWay.get(operationId);
-    const known = underWay ?? this.#engine.recall(operationId, this.#now());
+    const known = underWay ?? this.#engine.operations.recall(operationId, this.#now());
     if (known !== undefined) checkSameCall(operationId, title, known.call);
     if (underWay !== undefined) {
       // The first caller gave up, not this one: what is missing is done now.
@@ -63,7 +63,7 @@ export class OperationAnswers {
     perform: Perform<T>,
   ): Promise<Outcome<T>[]> {
     const outcomes: Outcome<T>[] = [];
-    const known = this.#engine.recall(id, this.#now())?.answers ?? [];
+    const known = this.#engine.operations.recall(id, this.#now())?.answers ?? [];
     for (const answered of known) unpack(answered, outcomes as Outcome<unknown>[]);
     const missing: number[] = [];
     for (let item = 0; item < items; item++) if (outcomes[item] === undefined) missing.push(item);
@@ -73,7 +73,7 @@ export class OperationAnswers {
     }
     const note: Note = (first, some) => {
       const answers = pack(missing.slice(first, first + some.length), some);
-      if (answers.length > 0) this.#engine.remember(id, call, answers, this.#now());
+      if (answers.length > 0) this.#engine.operations.remember(id, call, answers, this.#now());
     };
     const rest = await perform(missing, note);
     for (const [i, item] of missing.entries()) outcomes[item] = rest[i]!;

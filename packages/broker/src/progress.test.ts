@@ -28,7 +28,7 @@ test("the first report is written at once, later ones once a second, the latest 
   }
   await clock.advance(1000);
   assert.ok(told.length >= 5 && told.length <= 7, `${told.length} facts for 1,000 reports`);
-  assert.equal(engine.job(1)?.progress, 999);
+  assert.equal(engine.queries.job(1)?.progress, 999);
   await clock.advance(1000);
   assert.equal(clock.timers, 0, "nothing is left to do");
 });
@@ -38,10 +38,10 @@ test("a report that waits is shown, and written before its job ends", () => {
   reports.set(1, "a");
   reports.set(1, "b");
   reports.set(2, "x");
-  assert.deepEqual([engine.job(1)?.progress, reports.get(1)], ["a", "b"]);
+  assert.deepEqual([engine.queries.job(1)?.progress, reports.get(1)], ["a", "b"]);
   reports.flush(1);
   reports.flush(2);
-  assert.deepEqual([engine.job(1)?.progress, engine.job(2)?.progress], ["b", "x"]);
+  assert.deepEqual([engine.queries.job(1)?.progress, engine.queries.job(2)?.progress], ["b", "x"]);
 });
 
 test("a close writes what waits; a job that is gone is passed over", () => {

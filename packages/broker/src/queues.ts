@@ -62,7 +62,7 @@ export class QueueCalls {
   /** Dead letter queues that the engine makes by itself are counted, and never refused. */
   #checkRoom(queue: string, engine: Engine): void {
     const { queuesMax } = this.#of.options;
-    const names = engine.queueNames();
+    const names = engine.queries.queueNames();
     if (names.length < queuesMax || names.includes(queue)) return;
     const message =
       `queue ${queue} was not made: there are ${names.length} queues, and queuesMax is ` +
@@ -121,14 +121,14 @@ export class QueueCalls {
     return this.#calls.call((engine) => ({
       name: queue,
       config: answerQueue(engine.queueConfig(queue)),
-      stats: engine.queueStats(queue),
+      stats: engine.queries.queueStats(queue),
     }));
   }
 
   async queues({ limit = 100, cursor = "" }: QueuesOptions = {}): Promise<Page<QueueInfo>> {
     checkInteger("limit", limit, 1, PAGE_MAX);
     if (typeof cursor !== "string") throw invalid("cursor", "that of the last page", cursor);
-    const names = this.#calls.call((engine) => engine.queueNames()).sort();
+    const names = this.#calls.call((engine) => engine.queries.queueNames()).sort();
     const from = names.findIndex((name) => name > cursor);
     const page = from === -1 ? [] : names.slice(from, from + limit);
     const items = await Promise.all(page.map((name) => this.queue(name)));
@@ -181,7 +181,7 @@ export class QueueCalls {
   }
 
   async workers(queue: string): Promise<readonly WorkerInfo[]> {
-    const workers = this.#calls.call((engine) => engine.workers(queue));
+    const workers = this.#calls.call((engine) => engine.queries.workers(queue));
     return workers.map((worker) => ({ ...worker, queue }));
   }
 }

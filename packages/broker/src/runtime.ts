@@ -151,7 +151,7 @@ export class Runtime {
       this.lookAtWall();
     }
     engine.endReplay(this.now());
-    for (const queue of engine.queueNames())
+    for (const queue of engine.queries.queueNames())
       this.failureScripts.watch(queue, engine.queueConfig(queue));
     const { segmentBytes } = this.options;
     this.#cleaner = new Cleaner(
@@ -173,7 +173,7 @@ export class Runtime {
       engine.setLeaseSecret(this.options.leaseSecret, this.now());
     }
     this.tokens.use(engine.leaseSecret!);
-    this.heldGroups.hold(engine.heldGroups());
+    this.heldGroups.hold(engine.queries.heldGroups());
     this.#tellTorn();
     this.lookAtWall();
     this.sharing?.begin();

@@ -60,17 +60,17 @@ export class StatsCalls {
     const { overdueMs } = pump;
     const waiting = isOldestAsked ? await this.#oldest.read() : new Map<string, Oldest>();
     const queues = calls.call((engine) => {
-      const known = new Set(engine.queueNames());
+      const known = new Set(engine.queries.queueNames());
       return names
         .filter((name) => known.has(name))
         .map((name): QueueTimes => {
           const script = policies.scriptStats(name);
-          const times = { name, ...engine.queueTimes(name), ...waiting.get(name) };
+          const times = { name, ...engine.queries.queueTimes(name), ...waiting.get(name) };
           return script === undefined ? times : { ...times, script };
         });
     });
     const gates = calls.call((engine, now) =>
-      keys.map((key) => ({ key, ...engine.gateDecisions(key, now) })),
+      keys.map((key) => ({ key, ...engine.queries.gateDecisions(key, now) })),
     );
     const { unsyncedMs } = journal;
     const adds = this.#addTimes.read();

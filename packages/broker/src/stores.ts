@@ -20,7 +20,7 @@ export class StoreCalls {
 
   async storeGet(store: string, keys: readonly string[]): Promise<(unknown | undefined)[]> {
     return this.#calls.call((engine) =>
-      keys.map((key) => structuredClone(engine.storeGet(store, key))),
+      keys.map((key) => structuredClone(engine.stores.get(store, key))),
     );
   }
 
@@ -35,10 +35,10 @@ export class StoreCalls {
       `storeWrite ${store}`,
       options,
       (engine, now) => {
-        for (const { key } of checked) engine.checkStoreKey(store, key);
+        for (const { key } of checked) engine.stores.check(store, key);
         for (const { key, value } of checked) {
-          if (value === undefined) engine.storeDelete(store, key, now);
-          else engine.storePut(store, key, value, now);
+          if (value === undefined) engine.stores.delete(store, key, now);
+          else engine.stores.put(store, key, value, now);
         }
       },
       checked,
@@ -51,7 +51,7 @@ export class StoreCalls {
   ): Promise<Page<StoreEntry>> {
     checkInteger("limit", limit, 1, PAGE_MAX);
     const found = this.#calls.call((engine) =>
-      engine.storeScan(store, { prefix, after: cursor, limit }),
+      engine.stores.scan(store, { prefix, after: cursor, limit }),
     );
     const items = found.map(([key, value]) => ({ key, value: structuredClone(value) }));
     const last = items.at(-1);

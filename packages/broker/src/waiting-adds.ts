@@ -129,7 +129,7 @@ export class WaitingAdds {
   /** Also true for a queue that is gone: the add is refused with the reason. */
   #hasRoom(queue: string, spec: JobSpec): boolean {
     try {
-      return this.#engine.hasRoom(queue, spec, this.#clock.now());
+      return this.#engine.queries.hasRoom(queue, spec, this.#clock.now());
     } catch (error) {
       if (error instanceof Refusal) return true;
       throw error;

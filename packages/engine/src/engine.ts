@@ -2,22 +2,25 @@ import { Core, type EngineOptions, type Overdue, type Wall } from "./core.ts";
 import { invalid, Refusal } from "./errors.ts";
 import { checkpoint } from "./facts/checkpoint.ts";
 import type { Fact } from "./facts/facts.ts";
-import { apply } from "./facts/replay.ts";
+import { apply, endInProcess } from "./facts/replay.ts";
 import * as jobFields from "./jobs/job-fields.ts";
 import { unhold } from "./jobs/moves.ts";
 import { setWallAhead } from "./jobs/wall.ts";
 import { Borrower } from "./lending/borrower.ts";
 import { Lender } from "./lending/lender.ts";
+import { tellCleared, tellCooldown } from "./lending/news.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
-import { key as checkKey, integer, name } from "./parse/fields.ts";
+import { key as checkKey, integer } from "./parse/fields.ts";
 import { checkFairnessKey } from "./parse/parse-job.ts";
 import { checkNack } from "./parse/parse-nack.ts";
+import { Queries } from "./queries/queries.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
-import { endInProcess } from "./queues/queue-state.ts";
-import type { Answered } from "./remembered-answers.ts";
+import type { RememberedAnswers } from "./remembered-answers.ts";
+import type { Stores } from "./stores.ts";
 import type {
   AddResult,
   FairnessKey,
+  GateConfig,
   JobSpec,
   Lease,
   NackOptions,
@@ -25,16 +28,16 @@ import type {
   WantOptions,
 } from "./types.ts";
 import { add } from "./verbs/add.ts";
-import { countRun, dispatch, want } from "./verbs/dispatch.ts";
+import { countRun, dispatch, type Held, heldOf, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
-import { expireLease, extendLease, giveBack, nack, retryLetter } from "./verbs/fail.ts";
-import { GateVerbs } from "./verbs/gate-verbs.ts";
+import { expireLease, extendLease, giveBack, nack, report, retryLetter } from "./verbs/fail.ts";
 import {
   deleteLetters,
   deleteQueue,
   purge,
   redriveByIds,
   redriveOldest,
+  setGate,
   setLaneWeight,
   setQueue,
   stepPurge,
@@ -47,8 +50,12 @@ const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
  * Every call carries `now`; a refused call throws a `Refusal` and changes nothing.
  */
-export class Engine extends GateVerbs {
+export class Engine {
   readonly #core: Core;
+  readonly stores: Stores;
+  readonly operations: RememberedAnswers;
+  /** What can be asked; the rest of the engine is what can be done. */
+  readonly queries: Queries;
   /** The gates whose home this is, for other partitions. */
   readonly lender: Lender;
   /** The gates whose home is elsewhere. */
@@ -56,11 +63,13 @@ export class Engine extends GateVerbs {
 
   constructor(options: EngineOptions) {
     const core = new Core(options);
-    super(core);
     this.#core = core;
+    this.stores = core.stores;
+    this.operations = core.operations;
+    this.queries = new Queries(core);
     this.lender = new Lender(core);
     this.borrower = new Borrower(core);
-    this.#core.endWait = (row, gate) => endWait(this.#core, row, gate);
+    core.endWait = (row, gate) => endWait(core, row, gate);
   }
 
   /** Elementary steps taken so far: what the tests of bounded work count. */
@@ -113,12 +122,20 @@ export class Engine extends GateVerbs {
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {
     const at = this.#core.clock(now);
     checkFairnessKey("key", key);
-    const last = typeof key === "string" ? key : key[key.length - 1]!;
-    if (last.endsWith("*")) throw invalid("key", "the key of one lane, not a rule", key);
+    const path = typeof key === "string" ? [key] : key;
+    if (path.at(-1)!.endsWith("*")) throw invalid("key", "the key of one lane, not a rule", key);
     integer("weight", weight, 1, WEIGHT_MAX);
     setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
-    const path = typeof key === "string" ? [key] : key;
     this.#core.tell({ at, fact: "weight", queue, key: path, weight });
+  }
+
+  /** Undefined when there is no such queue. */
+  findQueueConfig(queue: string): QueueConfig | undefined {
+    return this.#core.byName.get(queue)?.config;
+  }
+
+  queueConfig(queue: string): QueueConfig {
+    return this.#core.queue(queue).config;
   }
 
   // Jobs
@@ -149,8 +166,6 @@ export class Engine extends GateVerbs {
   ): (AddResult | Refusal)[] {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
-    if (!Array.isArray(specs)) throw invalid("jobs", "an array", specs);
-    integer("jobs.length", specs.length, 0, BATCH_JOBS_MAX);
     const groups = new Set<string>();
     const results = specs.map((spec) => {
       try {
@@ -185,7 +200,10 @@ export class Engine extends GateVerbs {
     if (known.isEnded) this.#core.tell({ at, fact: "group-ended", name });
   }
 
-  /** Sets how many jobs a worker would take now, and how long its leases last. */
+  /**
+   * Sets how many jobs a worker would take now, and how long its leases last. One that takes none
+   * is known by its name for as long as it holds something.
+   */
   want(queue: string, worker: string, slots: number, now: number, options: WantOptions = {}): void {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
@@ -196,17 +214,9 @@ export class Engine extends GateVerbs {
     this.#core.lines.settle(at);
   }
 
-  /** It takes no more; it is known by its name for as long as it holds something. */
-  leaveWorker(queue: string, worker: string, now: number, options: WantOptions = {}): void {
-    const at = this.#core.clock(now);
-    want(this.#core, this.#core.queue(queue), worker, 0, options);
-    this.#core.lines.settle(at);
-  }
-
   /** Does what has fallen due, then gives jobs to free workers of all queues, at most `max`. */
   dispatch(now: number, max = 1000): Lease[] {
     const at = this.#core.clock(now);
-    integer("max", max, 0, SLOTS_MAX);
     tick(this.#core, at);
     const leases = dispatch(this.#core, at, max);
     this.#core.lines.settle(at);
@@ -235,8 +245,7 @@ export class Engine extends GateVerbs {
   /** The worker did not start the job: it goes to the front, and no attempt is lost. */
   giveBack(id: number, lease: number, now: number): void {
     const at = this.#core.clock(now);
-    const row = this.#leased(id, lease);
-    giveBack(this.#core, row, at);
+    giveBack(this.#core, this.#leased(id, lease), at);
     this.#core.lines.settle(at);
   }
 
@@ -244,8 +253,7 @@ export class Engine extends GateVerbs {
   extend(id: number, lease: number, ms: number, now: number): number {
     const at = this.#core.clock(now);
     integer("ms", ms, 1, LEASE_MS_MAX);
-    const row = this.#leased(id, lease);
-    extendLease(this.#core, row, at + ms, at);
+    extendLease(this.#core, this.#leased(id, lease), at + ms, at);
     return at + ms;
   }
 
@@ -259,9 +267,7 @@ export class Engine extends GateVerbs {
 
   /** The leases that have run out since: each fails by `expire`, or is asked about again. */
   takeOverdue(): readonly Overdue[] {
-    const { overdue } = this.#core;
-    if (overdue.length > 0) this.#core.overdue = [];
-    return overdue;
+    return this.#core.overdue.splice(0);
   }
 
   /** A lease that had run out and lasted on for a decision: the job has failed, in this way. */
@@ -270,6 +276,25 @@ export class Engine extends GateVerbs {
     checkNack(options);
     expireLease(this.#core, this.#leased(id, lease), options, at);
     this.#core.lines.settle(at);
+  }
+
+  /** The name of a job's queue; undefined when the job is not known. */
+  queueOf(id: number): string | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : this.#core.queueOf(row).name;
+  }
+
+  /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
+  held(id: number, lease: number): Held | undefined {
+    const row = this.#core.ids.find(id);
+    if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
+    return heldOf(this.#core, row, lease);
+  }
+
+  /** The body of a job; undefined when the job is not known. */
+  body(id: number): unknown {
+    const row = this.#core.ids.find(id);
+    return row === 0 ? undefined : this.#core.jobs.bodies.get(row);
   }
 
   /**
@@ -315,12 +340,7 @@ export class Engine extends GateVerbs {
    */
   retry(id: number, now: number): void {
     const at = this.#core.clock(now);
-    const row = this.#core.find(id);
-    if (row === 0)
-      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, {
-        field: "id",
-        value: id,
-      });
+    const row = this.#core.keptRow(id);
     if (isLetter(this.#core, row)) retryLetter(this.#core, row, at);
     else revive(this.#core, row, at);
     this.#core.lines.settle(at);
@@ -345,6 +365,56 @@ export class Engine extends GateVerbs {
         : redriveByIds(this.#core, letters, ids, at);
     this.#core.lines.settle(at);
     return moved;
+  }
+
+  // Gates
+
+  /** Sets the limits of a gate, or of all gates that a pattern such as `indexer:*` matches. */
+  setGate(key: string, config: GateConfig, now: number): void {
+    const at = this.#core.clock(now);
+    setGate(this.#core, key, config, at);
+    this.#core.tell({ at, fact: "gate", key, config });
+    this.#core.lines.settle(at);
+  }
+
+  /** Removes the limits: what waited for them goes on. */
+  deleteGate(key: string, now: number): void {
+    const at = this.#core.clock(now);
+    if (this.#core.gates.patterns.get(key) === undefined) {
+      const details = { field: "gate", value: key };
+      throw new Refusal("GATE_NOT_FOUND", `gate ${key} is not configured`, details);
+    }
+    setGate(this.#core, key, undefined, at);
+    this.#core.tell({ at, fact: "gate", key, config: undefined });
+    this.#core.lines.settle(at);
+  }
+
+  cooldown(key: string, ms: number, reason: string, now: number): void {
+    const at = this.#core.clock(now);
+    const gate = this.#core.gates.gateOf(key, at);
+    gate.cool(at + ms, reason, at);
+    this.#core.tell({ at, fact: "cooled", key, until: at + ms, reason });
+    tellCooldown(this.#core, gate, at);
+    this.#core.lines.changed(gate);
+    this.#core.lines.settle(at);
+  }
+
+  clearCooldown(key: string, now: number): void {
+    const at = this.#core.clock(now);
+    const gate = this.#core.gates.gateOf(key, at);
+    gate.clearCooldown();
+    this.#core.tell({ at, fact: "cleared", key });
+    tellCleared(this.#core, gate);
+    this.#core.lines.changed(gate);
+    this.#core.lines.settle(at);
+  }
+
+  /** Reports a success or a failure to a gate's ladder. */
+  reportGate(key: string, ok: boolean, now: number): void {
+    const at = this.#core.clock(now);
+    report(this.#core, key, ok, at);
+    this.#core.tell({ at, fact: "reported", key, ok });
+    this.#core.lines.settle(at);
   }
 
   // Time
@@ -382,40 +452,6 @@ export class Engine extends GateVerbs {
    */
   nextWake(now: number): number {
     return nextWake(this.#core, this.#core.clock(now));
-  }
-
-  // Stores
-
-  storePut(store: string, key: string, value: unknown, now: number): void {
-    const at = this.#core.clock(now);
-    name("store", store);
-    checkKey("key", key);
-    if (value === undefined) throw invalid("value", "given", value);
-    this.#core.stores.put(store, key, value);
-    this.#core.tell({ at, fact: "stored", store, key, value });
-  }
-
-  /** Refuses what no store can be called and no key can be. */
-  checkStoreKey(store: string, key: string): void {
-    name("store", store);
-    checkKey("key", key);
-  }
-
-  storeDelete(store: string, key: string, now: number): boolean {
-    const at = this.#core.clock(now);
-    const had = this.#core.stores.delete(store, key);
-    if (had) this.#core.tell({ at, fact: "stored", store, key, value: undefined });
-    return had;
-  }
-
-  // Operations
-
-  /** Remembers what items of a call were answered, for whoever makes the same call again. */
-  remember(operation: string, call: string, answers: readonly Answered[], now: number): void {
-    const at = this.#core.clock(now);
-    const since = this.#core.operations.recall(operation, at)?.since ?? at;
-    this.#core.operations.remember({ name: operation, call, since }, answers, at);
-    this.#core.tell({ at, fact: "answered", operation, call, since, answers });
   }
 
   // Remembering

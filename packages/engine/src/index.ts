@@ -1,7 +1,7 @@
 export type { EngineOptions, Overdue } from "./core.ts";
 export { Engine } from "./engine.ts";
 export { Refusal, type RefusalCode, type RefusalDetails } from "./errors.ts";
-export type { ExtraRecord, Fact, GoneBodies, JobRecord } from "./facts/facts.ts";
+export type { Answered, ExtraRecord, Fact, GoneBodies, JobRecord } from "./facts/facts.ts";
 export type { GateNews, LentLot, LotUse, Want } from "./lending/ledger.ts";
 export type { BorrowerWord } from "./lending/lender.ts";
 
@@ -21,7 +21,6 @@ export type {
   WhyWaiting,
 } from "./queries/why-types.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
-export type { Answered } from "./remembered-answers.ts";
 export type {
   AddResult,
   DedupeMode,

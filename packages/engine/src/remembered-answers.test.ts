@@ -1,47 +1,51 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "./facts/facts.ts";
+import type { Answered, Fact } from "./facts/facts.ts";
 import { OPERATION_ANSWERS_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
-import type { Answered } from "./remembered-answers.ts";
 import { TestEngine } from "./testing/test-engine.ts";
 
 const one = (item: number, answer: unknown = true): Answered => ({ item, count: 1, answer });
 
 test("what was answered is known for ten minutes, and no longer", () => {
   const engine = new TestEngine();
-  engine.remember("o", "add q 2", [one(0)], 0);
-  engine.remember("o", "add q 2", [one(1)], 5);
+  engine.operations.remember("o", "add q 2", [one(0)], 0);
+  engine.operations.remember("o", "add q 2", [one(1)], 5);
   const known = { call: "add q 2", answers: [one(0), one(1)] };
-  assert.deepEqual(engine.recall("o", OPERATION_MS - 1), known);
-  assert.equal(engine.recall("o", OPERATION_MS), undefined);
-  assert.equal(engine.recall("never", OPERATION_MS), undefined);
+  assert.deepEqual(engine.operations.recall("o", OPERATION_MS - 1), known);
+  assert.equal(engine.operations.recall("o", OPERATION_MS), undefined);
+  assert.equal(engine.operations.recall("never", OPERATION_MS), undefined);
 });
 
 test("a name can be used again when its time is over", () => {
   const engine = new TestEngine();
-  engine.remember("o", "add q 1", [one(0, "old")], 0);
-  engine.remember("o", "ack 1", [one(0, "new")], OPERATION_MS);
+  engine.operations.remember("o", "add q 1", [one(0, "old")], 0);
+  engine.operations.remember("o", "ack 1", [one(0, "new")], OPERATION_MS);
   const known = { call: "ack 1", answers: [one(0, "new")] };
-  assert.deepEqual(engine.recall("o", OPERATION_MS), known);
+  assert.deepEqual(engine.operations.recall("o", OPERATION_MS), known);
 });
 
 test("of too many operations, or too many answers, the oldest are forgotten", () => {
   const engine = new TestEngine();
-  for (let i = 0; i <= OPERATIONS_MAX; i++) engine.remember(`o${i}`, "ack 1", [one(0)], 0);
-  assert.equal(engine.recall("o0", 0), undefined);
-  assert.ok(engine.recall("o1", 0));
+  for (let i = 0; i <= OPERATIONS_MAX; i++)
+    engine.operations.remember(`o${i}`, "ack 1", [one(0)], 0);
+  assert.equal(engine.operations.recall("o0", 0), undefined);
+  assert.ok(engine.operations.recall("o1", 0));
   const many = Array.from({ length: OPERATION_ANSWERS_MAX + 1 }, (_, item) => one(item));
-  engine.remember("large", "add q 1", many, 0);
-  assert.equal(engine.recall(`o${OPERATIONS_MAX}`, 0), undefined);
-  assert.equal(engine.recall("large", 0)?.answers.length, many.length, "the latest is kept");
+  engine.operations.remember("large", "add q 1", many, 0);
+  assert.equal(engine.operations.recall(`o${OPERATIONS_MAX}`, 0), undefined);
+  assert.equal(
+    engine.operations.recall("large", 0)?.answers.length,
+    many.length,
+    "the latest is kept",
+  );
 });
 
 test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice too", () => {
   const facts: Fact[] = [];
   const engine = new TestEngine({ facts });
-  engine.remember("a", "add q 2", [one(0)], 0);
-  engine.remember("a", "add q 2", [one(1)], 1);
-  engine.remember("b", "ack 1", [one(0)], 2);
+  engine.operations.remember("a", "add q 2", [one(0)], 0);
+  engine.operations.remember("a", "add q 2", [one(1)], 1);
+  engine.operations.remember("b", "ack 1", [one(0)], 2);
   const checkpoint = structuredClone([...engine.checkpoint()].flat());
   const told = {
     facts: structuredClone(facts),
@@ -53,8 +57,8 @@ test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice t
     const again = new TestEngine();
     for (const fact of list) again.apply(fact);
     for (const name of ["a", "b"]) {
-      assert.deepEqual(again.recall(name, 3), engine.recall(name, 3), what);
+      assert.deepEqual(again.operations.recall(name, 3), engine.operations.recall(name, 3), what);
     }
-    assert.equal(again.recall("a", OPERATION_MS), undefined, "its time goes on");
+    assert.equal(again.operations.recall("a", OPERATION_MS), undefined, "its time goes on");
   }
 });

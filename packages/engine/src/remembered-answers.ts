@@ -1,11 +1,5 @@
+import type { Answered, Teller } from "./facts/facts.ts";
 import { OPERATION_ANSWERS_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
-
-/** What some items of a call were answered: `count` of them alike, from `item` on. */
-export interface Answered {
-  item: number;
-  count: number;
-  answer: unknown;
-}
 
 interface Operation {
   readonly name: string;
@@ -21,32 +15,47 @@ interface Operation {
  * first. The engine only carries the answers.
  */
 export class RememberedAnswers {
+  readonly #core: Teller;
   /** The oldest first. */
   readonly #known = new Map<string, Operation>();
   #answers = 0;
 
-  /** Adds to what is known of an operation; said again, an answer changes nothing. */
+  constructor(core: Teller) {
+    this.#core = core;
+  }
+
+  /**
+   * Adds to what is known of an operation since its first answer; said again, an answer changes
+   * nothing.
+   */
   remember(
-    { name, call, since }: Omit<Operation, "answers">,
+    name: string,
+    call: string,
     answers: readonly Answered[],
     now: number,
+    first?: number,
   ): void {
+    const at = this.#core.clock(now);
     let operation = this.#known.get(name);
-    if (operation === undefined || isOver(operation, now)) {
+    if (operation === undefined || isOver(operation, at)) {
       this.#forget(name);
-      operation = { name, call, since, answers: new Map() };
+      operation = { name, call, since: first ?? at, answers: new Map() };
       this.#known.set(name, operation);
     }
+    const { since } = operation;
+    this.#core.tell({ at, fact: "answered", operation: name, call, since, answers });
     for (const answer of answers) {
       if (!operation.answers.has(answer.item)) this.#answers++;
       operation.answers.set(answer.item, answer);
     }
-    this.#makeRoom(now);
+    this.#makeRoom(at);
   }
 
-  recall(name: string, now: number): Operation | undefined {
+  /** What the call was, and the answers that it got. */
+  recall(name: string, now: number): { call: string; answers: Answered[] } | undefined {
     const operation = this.#known.get(name);
-    return operation === undefined || isOver(operation, now) ? undefined : operation;
+    if (operation === undefined || isOver(operation, this.#core.clock(now))) return undefined;
+    return { call: operation.call, answers: [...operation.answers.values()] };
   }
 
   /** Those that still count. */

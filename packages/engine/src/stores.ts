@@ -1,3 +1,7 @@
+import { invalid } from "./errors.ts";
+import type { Teller } from "./facts/facts.ts";
+import { SCAN_MAX } from "./limits.ts";
+import { integer, key as parseKey, name as parseName } from "./parse/fields.ts";
 import { SortedMap } from "./tables/sorted-map.ts";
 
 /** Which entries a scan answers: those that begin with `prefix` and come after `after`. */
@@ -12,30 +16,51 @@ export interface ScanOptions {
  * Values are carried, not looked into. Scans are in order of the keys.
  */
 export class Stores {
+  readonly #core: Teller;
   readonly #stores = new Map<string, SortedMap<unknown>>();
 
-  put(store: string, key: string, value: unknown): void {
+  constructor(core: Teller) {
+    this.#core = core;
+  }
+
+  put(store: string, key: string, value: unknown, now: number): void {
+    const at = this.#core.clock(now);
+    this.check(store, key);
+    if (value === undefined) throw invalid("value", "given", value);
     let held = this.#stores.get(store);
     if (held === undefined) {
       held = new SortedMap();
       this.#stores.set(store, held);
     }
     held.set(key, value);
+    this.#core.tell({ at, fact: "stored", store, key, value });
+  }
+
+  /** Refuses a name that no store can have, and a key that is too long. */
+  check(store: string, key: string): void {
+    parseName("store", store);
+    parseKey("key", key);
   }
 
   get(store: string, key: string): unknown {
     return this.#stores.get(store)?.get(key);
   }
 
-  delete(store: string, key: string): boolean {
+  delete(store: string, key: string, now: number): boolean {
+    const at = this.#core.clock(now);
     const held = this.#stores.get(store);
     const had = held?.delete(key) ?? false;
     if (held?.size === 0) this.#stores.delete(store);
+    if (had) this.#core.tell({ at, fact: "stored", store, key, value: undefined });
     return had;
   }
 
-  /** At most `limit` entries, in order of their keys; costs as much as it answers. */
+  /**
+   * At most `limit` entries in the order of their keys; the last key of a page is the `after` of
+   * the next. It costs as much as it answers.
+   */
   scan(store: string, { prefix = "", after, limit = 100 }: ScanOptions = {}): [string, unknown][] {
+    integer("limit", limit, 1, SCAN_MAX);
     const found: [string, unknown][] = [];
     const first = after !== undefined && after > prefix ? after : prefix;
     for (const entry of this.#stores.get(store)?.from(first) ?? []) {

@@ -156,7 +156,7 @@ test("an engine that hears decoded facts stands where one stands that hears them
   const snapshots = [told, decode(encode(...told))].map((facts) => {
     const heard = new Engine({ letterQueue: letterQueueConfig });
     for (const fact of facts) heard.apply(fact);
-    const jobs = Array.from({ length: 10 }, (_, i) => heard.record(i + 1));
+    const jobs = Array.from({ length: 10 }, (_, i) => heard.queries.record(i + 1));
     return [jobs, ...[...heard.checkpoint()].flat().map(asStored)];
   });
   assert.deepEqual(snapshots[1], snapshots[0]);

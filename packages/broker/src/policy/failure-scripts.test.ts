@@ -53,10 +53,10 @@ function scene() {
 test("a lease that has run out fails as the script says, when it says so", async () => {
   const { engine, id, tick, answer, clock } = scene();
   tick(LEASE_MS);
-  assert.equal(engine.job(id)!.state, "running");
+  assert.equal(engine.queries.job(id)!.state, "running");
   clock.now = LEASE_MS + 5;
   await answer({ action: "retry", delayMs: 40 });
-  const { state, attempt, at } = engine.job(id)!;
+  const { state, attempt, at } = engine.queries.job(id)!;
   assert.deepEqual([state, attempt, at], ["delayed", 1, LEASE_MS + 45]);
 });
 
@@ -64,10 +64,13 @@ test("a script that is late finds the job failed as its queue says", async () =>
   const { engine, id, tick, answer, asked } = scene();
   tick(LEASE_MS);
   tick(LEASE_MS + FAILURE_SCRIPT_MS);
-  const { state, at } = engine.job(id)!;
+  const { state, at } = engine.queries.job(id)!;
   assert.deepEqual([state, at], ["delayed", LEASE_MS + FAILURE_SCRIPT_MS + RETRY.min]);
   await answer({ action: "dlq" });
-  assert.deepEqual([engine.job(id)!.queue, engine.job(id)!.attempt, asked()], ["q", 1, 1]);
+  assert.deepEqual(
+    [engine.queries.job(id)!.queue, engine.queries.job(id)!.attempt, asked()],
+    ["q", 1, 1],
+  );
 });
 
 test("a worker that extends its lease while the script thinks keeps it", async () => {
@@ -75,7 +78,7 @@ test("a worker that extends its lease while the script thinks keeps it", async (
   tick(LEASE_MS);
   engine.extend(id, lease, 5000, LEASE_MS);
   await answer({ action: "dlq" });
-  assert.equal(engine.job(id)!.state, "running");
+  assert.equal(engine.queries.job(id)!.state, "running");
   engine.ack(id, lease, LEASE_MS + 1);
 });
 
@@ -84,16 +87,16 @@ test("a worker that acks while the script thinks is done", async () => {
   tick(LEASE_MS);
   engine.ack(id, lease, LEASE_MS);
   await answer({ action: "dlq" });
-  assert.equal(engine.job(id)!.state, "finished");
+  assert.equal(engine.queries.job(id)!.state, "finished");
 });
 
 test("a nack that is being judged does not lose its lease, and not for ever", async () => {
   const { engine, scripts, tokens, id, lease, tick, answer } = scene();
   const verdicts = scripts.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
   tick(LEASE_MS);
-  assert.equal(engine.job(id)!.state, "running");
+  assert.equal(engine.queries.job(id)!.state, "running");
   tick(LEASE_MS + FAILURE_SCRIPT_MS);
-  assert.equal(engine.job(id)!.state, "delayed");
+  assert.equal(engine.queries.job(id)!.state, "delayed");
   await answer({ action: "dlq" });
   assert.deepEqual(await verdicts, [{ action: "dlq" }]);
 });

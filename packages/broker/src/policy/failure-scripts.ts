@@ -139,7 +139,7 @@ export class FailureScripts {
 
   /** Without another attempt there is nothing to decide: the job is dead. */
   #hasAttempts(id: number): boolean {
-    const view = this.#of.calls.engine.job(id);
+    const view = this.#of.calls.engine.queries.job(id);
     return view !== undefined && view.attempt + 1 < view.attempts;
   }
 
@@ -166,7 +166,7 @@ export class FailureScripts {
     const { calls, chunks } = this.#of;
     const { engine } = calls;
     const body = await readBody(engine, chunks, id);
-    const view = engine.job(id);
+    const view = engine.queries.job(id);
     const failure = {
       id: idOf(id),
       attempts: (view?.attempt ?? 0) + 1,

@@ -71,7 +71,7 @@ export class Policies {
 
   /** Makes a thread ready if a queue has a script: its first jobs must not wait for that. */
   async warmUp(): Promise<void> {
-    const hasScript = this.#engine.queueNames().some((queue) => {
+    const hasScript = this.#engine.queries.queueNames().some((queue) => {
       const policy = this.#engine.queueConfig(queue).policy as QueuePolicy | undefined;
       return policy?.lua !== undefined;
     });

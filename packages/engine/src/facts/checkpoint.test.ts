@@ -15,7 +15,7 @@ function open(): { engine: TestEngine; facts: Fact[] } {
 const checkpoint = (engine: TestEngine): Fact[] => [...engine.checkpoint()].flat();
 
 const moved = (engine: TestEngine, ...ids: number[]): Fact[] =>
-  ids.map((id) => ({ at: 0, fact: "moved", job: engine.record(id)! }));
+  ids.map((id) => ({ at: 0, fact: "moved", job: engine.queries.record(id)! }));
 
 /** An engine to which these facts were told, and nothing before them. */
 function rebuilt(...facts: Fact[]): TestEngine {
@@ -61,7 +61,7 @@ test("a purge of a queue that was deleted since is not told", () => {
 
 test("a large checkpoint comes in steps", () => {
   const { engine } = open();
-  for (let i = 0; i < 1200; i++) engine.storePut("s", `${i}`, i, 0);
+  for (let i = 0; i < 1200; i++) engine.stores.put("s", `${i}`, i, 0);
   const sizes = [...engine.checkpoint()].map((step) => step.length);
   assert.deepEqual(sizes, [2, 500, 500, 200, 1]);
 });
@@ -89,7 +89,7 @@ test("ended jobs told again are kept in the order of their ends, and the oldest 
   const copy = rebuilt(...opening, ...again, ...facts);
   for (const one of [engine, copy]) {
     assert.deepEqual(
-      [1, 2, 3, 4, 5].map((id) => one.job(id)?.state),
+      [1, 2, 3, 4, 5].map((id) => one.queries.job(id)?.state),
       ["cancelled", "cancelled", undefined, "cancelled", "waiting"],
     );
   }
@@ -106,8 +106,8 @@ test("a kept job told again when others have ended since does not outlive its pl
   engine.add("q", {}, 0);
   engine.cancel(2, 0);
   const copy = rebuilt(...opening, ...facts, ...late);
-  assert.equal(copy.job(1), undefined);
-  assert.equal(copy.job(2)?.state, "cancelled");
+  assert.equal(copy.queries.job(1), undefined);
+  assert.equal(copy.queries.job(2)?.state, "cancelled");
 });
 
 test("a job told again to who knows it changes nothing but where its body is", () => {
@@ -116,9 +116,9 @@ test("a job told again to who knows it changes nothing but where its body is", (
   engine.add("q", { body: "old", sizeBytes: 3 }, 0);
   const copy = new TestEngine({ gone });
   for (const fact of facts) copy.apply(fact);
-  const before = copy.queueStats("q");
-  copy.apply({ at: 0, fact: "moved", job: { ...engine.record(1)!, body: "new" } });
-  assert.deepEqual(copy.queueStats("q"), before);
+  const before = copy.queries.queueStats("q");
+  copy.apply({ at: 0, fact: "moved", job: { ...engine.queries.record(1)!, body: "new" } });
+  assert.deepEqual(copy.queries.queueStats("q"), before);
   assert.equal(copy.body(1), "new");
   assert.deepEqual(gone, { bodies: ["old"], sizes: [3] });
 });
@@ -151,5 +151,5 @@ test("a ladder steps down again although the success was told of an unknown job"
   facts.length = 0;
   engine.ack(lease!.id, lease!.lease, 20);
   const copy = rebuilt(...opening, ...facts, ...checkpoint(engine));
-  assert.equal(copy.gateStats("g", 20).ladderStep, 0);
+  assert.equal(copy.queries.gateStats("g", 20).ladderStep, 0);
 });

@@ -1,7 +1,6 @@
 import type { GateSave } from "../gates/gate-state.ts";
 import type { LotUse } from "../lending/ledger.ts";
 import type { Counters } from "../queues/queue-state.ts";
-import type { Answered } from "../remembered-answers.ts";
 import type { Ending, GateConfig, HistoryEntry, JobSpec, QueueConfig } from "../types.ts";
 
 /**
@@ -205,4 +204,18 @@ export interface ExtraRecord {
 export interface GoneBodies {
   readonly bodies: unknown[];
   readonly sizes: number[];
+}
+
+/** What some items of a call were answered: `count` of them alike, from `item` on. */
+export interface Answered {
+  item: number;
+  count: number;
+  answer: unknown;
+}
+
+/** What takes facts and knows the time: a part of the engine tells its changes to it. */
+export interface Teller {
+  /** Time never goes back: answers the largest `now` that was seen. */
+  clock(now: number): number;
+  tell(fact: Fact): void;
 }

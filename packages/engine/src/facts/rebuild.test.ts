@@ -19,22 +19,22 @@ function restored(engine: TestEngine): TestEngine {
 
 /** What anybody can see of an engine. */
 function seen(engine: TestEngine, now: number): unknown {
-  const queues = engine.queueNames();
+  const queues = engine.queries.queueNames();
   const gates = engine.gateKeys().filter((key) => !key.endsWith("*"));
   const jobs = Array.from({ length: 60 }, (_, i) => i + 1)
-    .map((id) => engine.job(id))
+    .map((id) => engine.queries.job(id))
     .filter((view) => view !== undefined)
     .map((view) => ({ ...view, gates: view.gates.toSorted() }));
   return structuredClone({
     queues: queues.map((name) => [
       engine.queueConfig(name),
-      { ...engine.queueStats(name), freeWorkers: 0 },
+      { ...engine.queries.queueStats(name), freeWorkers: 0 },
     ]),
     jobs,
-    why: jobs.map(({ id }) => engine.why(id, now)),
-    histories: jobs.map(({ id }) => engine.history(id)),
-    gates: gates.map((key) => engine.gateStats(key, now)),
-    stores: ["s", "t"].map((store) => engine.storeScan(store)),
+    why: jobs.map(({ id }) => engine.queries.why(id, now)),
+    histories: jobs.map(({ id }) => engine.queries.history(id)),
+    gates: gates.map((key) => engine.queries.gateStats(key, now)),
+    stores: ["s", "t"].map((store) => engine.stores.scan(store)),
   });
 }
 
@@ -47,7 +47,7 @@ function same(engine: TestEngine, now: number): TestEngine {
 
 test("an empty engine is rebuilt empty", () => {
   const copy = same(new TestEngine(), 0);
-  assert.deepEqual(copy.queueNames(), []);
+  assert.deepEqual(copy.queries.queueNames(), []);
 });
 
 test("jobs of every state are rebuilt as they stand", () => {
@@ -82,7 +82,11 @@ test("jobs of every state are rebuilt as they stand", () => {
   const copy = same(engine, 4);
   assert.equal(copy.redrive("q.dlq", {}, 5), 1);
   copy.ack(1, byId.get(1)!, 5);
-  assert.equal(copy.job(1)?.state, "finished", "a lease given before can be acknowledged after");
+  assert.equal(
+    copy.queries.job(1)?.state,
+    "finished",
+    "a lease given before can be acknowledged after",
+  );
   assert.equal(copy.add("q", {}, 5).id, 9, "no id is issued twice");
 });
 
@@ -165,9 +169,9 @@ test("gates keep their level, takes, ladder, cooldown and spacing", () => {
   engine.reportGate("lim:a", false, 20);
   engine.cooldown("other", 5000, "429", 20);
   const copy = same(engine, 25);
-  assert.equal(copy.gateStats("lim:a", 25).ladderStep, 2);
-  assert.equal(copy.gateStats("lim:a", 25).windows[0]?.used, 1);
-  assert.equal(copy.gateStats("lim:a", 25).inFlight, 1);
+  assert.equal(copy.queries.gateStats("lim:a", 25).ladderStep, 2);
+  assert.equal(copy.queries.gateStats("lim:a", 25).windows[0]?.used, 1);
+  assert.equal(copy.queries.gateStats("lim:a", 25).inFlight, 1);
 });
 
 test("a lane that leads, and a level, do not win by a restart", () => {
@@ -213,7 +217,7 @@ test("a path without jobs that leads is remembered too, one of a deleted queue i
   engine.setQueue("q", { results: { jobs: 0 } }, 0);
   engine.deleteQueue("gone", 0);
   const copy = restored(engine);
-  assert.deepEqual(copy.queueNames(), ["q"]);
+  assert.deepEqual(copy.queries.queueNames(), ["q"]);
   for (let i = 0; i < 5; i++) copy.add("q", { fairnessKey: ["a", "u"], body: "a" }, 1);
   const bodies = copy.lease("q", 20, 1).map(({ body }) => body);
   assert.deepEqual(new Set(bodies), new Set(["b"]));
@@ -226,10 +230,10 @@ test("groups keep their members, those that have ended with how they did", () =>
   engine.ack(1, leases[0]!.lease, 0);
   engine.ack(3, leases[2]!.lease, 0);
   const copy = restored(engine);
-  assert.deepEqual(copy.group("g"), engine.group("g"));
-  assert.deepEqual(copy.group("done"), engine.group("done"));
+  assert.deepEqual(copy.queries.group("g"), engine.queries.group("g"));
+  assert.deepEqual(copy.queries.group("done"), engine.queries.group("done"));
   copy.ack(2, leases[1]!.lease, 1);
-  assert.equal(copy.group("g")?.ended, true);
+  assert.equal(copy.queries.group("g")?.ended, true);
 });
 
 test("stores, counters and queues are rebuilt, deleted queues are not", () => {
@@ -238,14 +242,14 @@ test("stores, counters and queues are rebuilt, deleted queues are not", () => {
   engine.add("gone", { dedupe: { key: "k", mode: "window", windowMs: 50 }, cost: 9 }, 0);
   engine.lease("gone", 1, 0);
   engine.deleteQueue("gone", 0);
-  engine.storePut("s", "k", { deep: [1, null] }, 0);
-  engine.storePut("t", "k", 0, 0);
+  engine.stores.put("s", "k", { deep: [1, null] }, 0);
+  engine.stores.put("t", "k", 0, 0);
   engine.setLaneWeight("q", ["a", "b"], 5, 0);
   engine.add("q", {}, 0);
   engine.cancel(2, 0);
   const copy = same(engine, 0);
-  assert.deepEqual(copy.queueNames(), ["q"]);
-  assert.deepEqual(copy.storeGet("s", "k"), { deep: [1, null] });
+  assert.deepEqual(copy.queries.queueNames(), ["q"]);
+  assert.deepEqual(copy.stores.get("s", "k"), { deep: [1, null] });
 });
 
 test("jobs of a strand keep its order, jobs of several strands their ages", () => {
@@ -260,7 +264,7 @@ test("jobs of a strand keep its order, jobs of several strands their ages", () =
   for (const { id, lease } of held.slice(1, 4).reverse()) engine.giveBack(id, lease, 6);
   engine.nack(held[4]!.id, held[4]!.lease, 6, { delayMs: 0 });
   const order = (one: TestEngine, key: string): number[] => {
-    const jobs = one.lease("q", 12, 7).filter(({ id }) => one.job(id)?.fairnessKey === key);
+    const jobs = one.lease("q", 12, 7).filter(({ id }) => one.queries.job(id)?.fairnessKey === key);
     return jobs.map(({ id }) => id);
   };
   const copies = [restored(engine), restored(restored(engine))];
@@ -286,7 +290,7 @@ test("a purge under way goes on in what is rebuilt", () => {
   engine.add("q", {}, 0);
   const copy = restored(engine);
   copy.tick(0);
-  const { waiting, delayed, running, cancelled } = copy.queueStats("q");
+  const { waiting, delayed, running, cancelled } = copy.queries.queueStats("q");
   assert.deepEqual([waiting, delayed, running, cancelled], [1, 0, 1, 39]);
   copy.ack(lease!.id, lease!.lease, 1);
 });
@@ -297,9 +301,9 @@ test("a job that would have waited too long tells after a restart for which gate
   const { id } = engine.add("q", { gates: ["g"], maxWaitMs: 500 }, 0);
   engine.cooldown("g", 1000, "busy", 0);
   engine.dispatch(0);
-  assert.equal(engine.job(id)?.waited?.gate, "g");
+  assert.equal(engine.queries.job(id)?.waited?.gate, "g");
   const copy = restored(engine);
-  assert.deepEqual(copy.job(id), engine.job(id));
+  assert.deepEqual(copy.queries.job(id), engine.queries.job(id));
   assert.deepEqual(seen(copy, 0), seen(engine, 0));
 });
 

@@ -36,22 +36,25 @@ class Pair {
 }
 
 function seen(engine: TestEngine, now: number): unknown {
-  const names = engine.queueNames();
+  const names = engine.queries.queueNames();
   const gates = engine.gateKeys().filter((key) => !key.endsWith("*"));
-  const ids = Array.from({ length: 30 }, (_, i) => i + 1).filter((id) => engine.job(id));
+  const ids = Array.from({ length: 30 }, (_, i) => i + 1).filter((id) => engine.queries.job(id));
   return structuredClone({
     queues: names.map((name) => [engine.queueConfig(name), queueOf(engine, name)]),
-    jobs: ids.map((id) => ({ ...engine.job(id), gates: engine.job(id)?.gates.toSorted() })),
-    histories: ids.map((id) => engine.history(id)),
-    gates: gates.map((key) => ({ ...engine.gateStats(key, now), waitingLanes: 0 })),
-    groups: engine.group("g"),
-    store: engine.storeScan("s"),
+    jobs: ids.map((id) => ({
+      ...engine.queries.job(id),
+      gates: engine.queries.job(id)?.gates.toSorted(),
+    })),
+    histories: ids.map((id) => engine.queries.history(id)),
+    gates: gates.map((key) => ({ ...engine.queries.gateStats(key, now), waitingLanes: 0 })),
+    groups: engine.queries.group("g"),
+    store: engine.stores.scan("s"),
   });
 }
 
 /** What is not told (who is free, what was refused, in which line one stands) is not compared. */
 function queueOf(engine: TestEngine, name: string): unknown {
-  const { freeWorkers: _, rejected: __, dropped: ___, ...stats } = engine.queueStats(name);
+  const { freeWorkers: _, rejected: __, dropped: ___, ...stats } = engine.queries.queueStats(name);
   return stats;
 }
 
@@ -63,9 +66,9 @@ test("queues, weights, gates and stores follow", () => {
   engine.setLaneWeight("q", ["acme", "u"], 4, 3);
   engine.setGate("g*", { concurrency: 3 }, 4);
   engine.setGate("h", { rate: 2 }, 4);
-  engine.storePut("s", "a", 1, 5);
-  engine.storePut("s", "b", [2], 5);
-  engine.storeDelete("s", "a", 6);
+  engine.stores.put("s", "a", 1, 5);
+  engine.stores.put("s", "b", [2], 5);
+  engine.stores.delete("s", "a", 6);
   pair.same(6);
   engine.deleteGate("h", 7);
   engine.deleteQueue("r", 7);
@@ -126,7 +129,7 @@ test("a delayed job put off by a full queue follows", () => {
   pair.engine.tick(10);
   assert.ok(pair.told().includes("due"));
   pair.same(10);
-  assert.equal(pair.follower.job(1)?.at, 60);
+  assert.equal(pair.follower.queries.job(1)?.at, 60);
 });
 
 test("death, redrive and a dead letter queue's work follow", () => {
@@ -202,7 +205,7 @@ test("a failure past the deadline is reported to the ladders there as here", () 
   pair.engine.setGate("g", { ladder: [1000] }, 0);
   const id = pair.add({ gates: ["g"], ttlMs: 10 });
   pair.engine.nack(id, pair.take().lease, 20);
-  assert.equal(pair.engine.job(id)?.state, "expired");
+  assert.equal(pair.engine.queries.job(id)?.state, "expired");
   pair.same(20);
 });
 
@@ -211,7 +214,7 @@ test("a job that would not wait so long ends there as here", () => {
   const id = pair.add({ gates: ["g"], maxWaitMs: 50 });
   pair.engine.cooldown("g", 500, "", 1);
   pair.same(1);
-  assert.equal(pair.follower.job(id)?.waited?.gate, "g");
+  assert.equal(pair.follower.queries.job(id)?.waited?.gate, "g");
 });
 
 test("final failures without a dead letter queue follow, with their blame", () => {
@@ -221,7 +224,7 @@ test("final failures without a dead letter queue follow, with their blame", () =
   const id = pair.add({ gates: ["g"], attempts: 1 });
   pair.engine.nack(id, pair.take().lease, 5);
   pair.same(5);
-  assert.equal(pair.follower.gateStats("g", 5).ladderStep, 1);
+  assert.equal(pair.follower.queries.gateStats("g", 5).ladderStep, 1);
 });
 
 test("a purge and a deletion follow, late facts of their jobs mean nothing", () => {
@@ -256,7 +259,7 @@ test("applying decides nothing and tells nothing", () => {
   for (const fact of pair.facts) follower.apply(fact);
   follower.apply({ at: 1000, fact: "stored", store: "s", key: "k", value: 1 });
   assert.equal(told.length, 0);
-  assert.equal(follower.job(1)?.state, "delayed", "its time has come, but nobody said so");
+  assert.equal(follower.queries.job(1)?.state, "delayed", "its time has come, but nobody said so");
   follower.tick(1000);
   assert.deepEqual(
     told.map((fact) => fact.fact),
@@ -281,5 +284,5 @@ test("progress is followed", () => {
   pair.engine.progress(id, { done: 3 }, 5);
   assert.deepEqual(pair.told().at(-1), "progress");
   pair.same(5);
-  assert.deepEqual(pair.follower.job(id)?.progress, { done: 3 });
+  assert.deepEqual(pair.follower.queries.job(id)?.progress, { done: 3 });
 });

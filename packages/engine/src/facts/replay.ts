@@ -7,9 +7,11 @@ import {
   ID,
   IN_STRAND,
   LEASE,
+  LEASED_JOB,
   SEQ,
   SIZE,
   TIME,
+  WORKER,
 } from "../jobs/job-fields.ts";
 import type { Extra } from "../jobs/job-table.ts";
 import { delay, enterStrand, hold, keep, note, unhold, unlink } from "../jobs/moves.ts";
@@ -58,8 +60,8 @@ function switchFact(core: Core, fact: Fact, now: number): void {
     case "weight":
       return setLaneWeight(core, core.queue(fact.queue), fact.key, fact.weight);
     case "stored":
-      if (fact.value === undefined) core.stores.delete(fact.store, fact.key);
-      else core.stores.put(fact.store, fact.key, fact.value);
+      if (fact.value === undefined) core.stores.delete(fact.store, fact.key, fact.at);
+      else core.stores.put(fact.store, fact.key, fact.value, fact.at);
       return;
     case "job":
       return restoreJob(core, fact.job, now, true);
@@ -89,7 +91,7 @@ function switchFact(core: Core, fact: Fact, now: number): void {
     case "group":
       return core.groups.restore(fact.name, fact.members, fact.ended, fact.held);
     case "answered":
-      return core.operations.remember({ ...fact, name: fact.operation }, fact.answers, now);
+      return core.operations.remember(fact.operation, fact.call, fact.answers, now, fact.since);
     case "group-held":
       core.groups.hold(fact.name);
       return;
@@ -333,4 +335,27 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
 /** A policy of a log that was written before deliveries were bounded. */
 function withDeliveries(retry: RetryPolicy | QueueConfig["retry"]): QueueConfig["retry"] {
   return { deliveries: DELIVERIES_DEFAULT, ...retry };
+}
+
+/**
+ * The process that told the facts has ended, and its own workers with it: their leases run out now.
+ * Those of workers elsewhere last as long as they were given, because they may still be acked.
+ */
+export function endInProcess(core: Core, now: number): void {
+  const { jobs, timers } = core;
+  let isHeld = false;
+  for (const queue of core.byName.values()) {
+    for (const worker of queue.workersInProcess.values()) {
+      worker.isGone = true;
+      isHeld = true;
+    }
+    queue.workersInProcess.clear();
+  }
+  if (!isHeld) return;
+  for (let row = 1; row < jobs.end; row++) {
+    if (jobs.state(row) !== LEASED_JOB || jobs.num(row, TIME) <= now) continue;
+    if (core.workers[jobs.int(row, WORKER)]?.isGone !== true) continue;
+    jobs.setNum(row, TIME, now);
+    timers.move(row, now);
+  }
 }

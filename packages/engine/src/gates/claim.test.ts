@@ -45,17 +45,23 @@ test("a job with several gates takes all permits or none", () => {
   );
   add(engine, "ab");
   assert.deepEqual(take(engine), []);
-  assert.equal(engine.gateStats("a", 0).tokens, 1, "it holds nothing while it waits");
+  assert.equal(engine.queries.gateStats("a", 0).tokens, 1, "it holds nothing while it waits");
   engine.ack(holder, 1, 10);
   assert.equal(take(engine, 10).length, 1);
-  assert.deepEqual([engine.gateStats("a", 10).tokens, engine.gateStats("b", 10).inFlight], [0, 1]);
+  assert.deepEqual(
+    [engine.queries.gateStats("a", 10).tokens, engine.queries.gateStats("b", 10).inFlight],
+    [0, 1],
+  );
 });
 
 test("a job whose gates are all open goes out at once, named in any order and twice", () => {
   const engine = open({ a: ONE, b: ONE });
   engine.add("q", { gates: ["b", "a", "b", "open"] }, 0);
   assert.equal(take(engine).length, 1);
-  assert.deepEqual([engine.gateStats("a", 0).inFlight, engine.gateStats("b", 0).inFlight], [1, 1]);
+  assert.deepEqual(
+    [engine.queries.gateStats("a", 0).inFlight, engine.queries.gateStats("b", 0).inFlight],
+    [1, 1],
+  );
 });
 
 test("beside jobs with one gate the wait of a job with several is bounded", () => {
@@ -75,7 +81,7 @@ test("beside jobs with one gate the wait of a job with several is bounded", () =
     running = [...rest, ...take(engine, rounds)];
     if (running.some(({ id }) => id === both)) break;
   }
-  assert.equal(engine.gateStats("a", 30).inFlight, 1);
+  assert.equal(engine.queries.gateStats("a", 30).inFlight, 1);
 });
 
 test("a job takes its turn at each gate that keeps it, then its permits are kept for it", () => {
@@ -85,7 +91,8 @@ test("a job takes its turn at each gate that keeps it, then its permits are kept
   take(engine);
   const both = add(engine, "ab");
   take(engine);
-  const [first, second] = engine.gateStats("a", 0).waitingLanes === 1 ? ["a", "b"] : ["b", "a"];
+  const [first, second] =
+    engine.queries.gateStats("a", 0).waitingLanes === 1 ? ["a", "b"] : ["b", "a"];
   const later = add(engine, first!, { fairnessKey: "later" });
   engine.ack(holders[first!]!, 1, 1);
   assert.deepEqual(ids(1), [later], "its turn at the first passes on, it holds nothing");
@@ -215,7 +222,7 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     assert.equal(engine.cancel(both, 1), true, stage);
     engine.want("q", "w", 99, 2);
     for (const { id, lease } of [a, b].map((id) => ({ id, lease: 1 }))) {
-      if (engine.job(id)?.state === "running") engine.ack(id, lease, 2);
+      if (engine.queries.job(id)?.state === "running") engine.ack(id, lease, 2);
     }
     done(engine, take(engine, 2), 2);
     add(engine, "ab", {}, "q", 3);
@@ -253,7 +260,11 @@ test("a job with two gates that were open waits when another took the permit fir
   engine.want("q", "w", 5, 0);
   const [first, ...rest] = engine.dispatch(0);
   assert.deepEqual([first?.id, rest], [1, []]);
-  assert.equal(engine.gateStats("b", 0).inFlight, 0, "it holds no permit of the other gate");
+  assert.equal(
+    engine.queries.gateStats("b", 0).inFlight,
+    0,
+    "it holds no permit of the other gate",
+  );
   engine.ack(1, first!.lease, 5);
   assert.deepEqual(
     engine.dispatch(5).map(({ id }) => id),

@@ -13,7 +13,7 @@ function decided(config: GateConfig, before: (engine: TestEngine) => void = () =
   for (let i = 0; i < 2; i++) engine.add("q", { gates: ["g"] }, 0);
   engine.dispatch(0);
   engine.tick(1);
-  const { passed, kept } = engine.gateDecisions("g", 1);
+  const { passed, kept } = engine.queries.gateDecisions("g", 1);
   return { passed, parts: Object.keys(kept) };
 }
 
@@ -41,6 +41,6 @@ test("a job with several gates passes each of them", () => {
   engine.want("q", "w", 1, 0);
   engine.add("q", { gates: ["a", "b"] }, 0);
   engine.dispatch(0);
-  for (const key of ["a", "b"]) assert.equal(engine.gateDecisions(key, 0).passed, 1, key);
-  assert.deepEqual(engine.gateDecisions("unseen", 0), { passed: 0, kept: {} });
+  for (const key of ["a", "b"]) assert.equal(engine.queries.gateDecisions(key, 0).passed, 1, key);
+  assert.deepEqual(engine.queries.gateDecisions("unseen", 0), { passed: 0, kept: {} });
 });

@@ -39,7 +39,7 @@ class World {
   }
 
   cancel(id: number): void {
-    if (this.engine.job(id)?.state === "waiting") this.engine.cancel(id, this.now);
+    if (this.engine.queries.job(id)?.state === "waiting") this.engine.cancel(id, this.now);
   }
 
   /** Sends what can go out, asks about what cannot, and goes to the next time of interest. */
@@ -52,7 +52,7 @@ class World {
       }
     }
     for (const [gate, most] of this.places) {
-      const { inFlight } = engine.gateStats(gate, this.now);
+      const { inFlight } = engine.queries.gateStats(gate, this.now);
       assert.ok(inFlight <= most, `${gate} runs ${inFlight} of ${most}`);
     }
     const ends = this.running.map(({ endsAt }) => endsAt);
@@ -65,16 +65,16 @@ class World {
 
   /** A job that waits because a permit is kept names another job that waits. */
   checkKept(id: number): void {
-    const why = this.engine.why(id, this.now);
+    const why = this.engine.queries.why(id, this.now);
     if (why.state !== "waiting" || why.reason !== "gated" || why.keptFor === undefined) return;
     assert.notEqual(why.keptFor.id, id);
-    assert.equal(this.engine.job(why.keptFor.id)?.state, "waiting");
+    assert.equal(this.engine.queries.job(why.keptFor.id)?.state, "waiting");
   }
 
   /** Runs until nothing waits; answers how long that took. */
   drain(runMs: number): number {
     const from = this.now;
-    while (this.engine.queueStats("q").waiting > 0 || this.running.length > 0) {
+    while (this.engine.queries.queueStats("q").waiting > 0 || this.running.length > 0) {
       assert.ok(this.now - from < 3_600_000, "jobs are stuck");
       this.step(runMs);
     }
@@ -121,8 +121,8 @@ test("a job with several places goes out before all others that want one of them
     }
     world.step(runMs);
     world.add(["a", "b"], "both");
-    while (world.engine.job(81)?.state === "waiting") world.step(runMs);
-    assert.ok(world.engine.queueStats("q").waiting > 0, "some of the others wait");
+    while (world.engine.queries.job(81)?.state === "waiting") world.step(runMs);
+    assert.ok(world.engine.queries.queueStats("q").waiting > 0, "some of the others wait");
     world.drain(runMs);
   }
 });
@@ -139,5 +139,5 @@ test("a claim outlives a change of its gates from places to times and back", () 
     world.engine.setGate(i % 2 === 0 ? "a" : "b", limits[i % limits.length]!, world.now);
   }
   world.drain(600);
-  assert.equal(world.engine.queueStats("q").waiting, 0);
+  assert.equal(world.engine.queries.queueStats("q").waiting, 0);
 });

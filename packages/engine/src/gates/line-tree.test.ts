@@ -137,9 +137,9 @@ test("lanes and gates that come and go behind one another leave nothing behind",
     engine.deleteGate(gate, 0);
   };
   for (let i = 0; i < 50; i++) round(i);
-  const before = engine.memory();
+  const before = engine.queries.memory();
   for (let i = 50; i < 300; i++) round(i);
-  const after = engine.memory();
+  const after = engine.queries.memory();
   assert.ok(after.lanes <= before.lanes * 1.5, `${before.lanes} to ${after.lanes}`);
   assert.ok(engine.gateKeys().length < 20, `${engine.gateKeys().length} gates`);
 });
@@ -180,7 +180,7 @@ test("a lane that is forgotten gives up its places at all its gates", () => {
     }
     while (passed(engine, 20).length > 0) engine.tick(0);
   }
-  assert.ok(engine.lanes("q", { limit: 10_000 }).lanes.length < 50);
+  assert.ok(engine.queries.lanes("q", { limit: 10_000 }).lanes.length < 50);
 });
 
 test("a lane's lead at a gate outlives what its tier remembers of it", () => {

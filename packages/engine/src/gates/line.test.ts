@@ -117,7 +117,7 @@ test("the head of the line may change: cancelled, replaced by a cheaper one, or 
   engine.cancel(3, 0);
   assert.equal(engine.nextWake(0), 2000, "and then the next lane");
   engine.cancel(4, 0);
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 0);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 0);
   assert.equal(engine.nextWake(0) > 5000, true);
 });
 
@@ -136,9 +136,9 @@ test("a gate that shuts under ready lanes is noticed when they are served", () =
   const engine = open({ concurrency: 1000 });
   for (const key of ["a", "b", "c"]) fill(engine, 1, key);
   engine.setGate("g", { rate: 0 }, 0);
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 0);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 0);
   assert.deepEqual(passed(engine, 9), []);
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 3);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 3);
   engine.setGate("g", { rate: 1000 }, 0);
   assert.equal(passed(engine, 9).length, 3);
 });
@@ -147,14 +147,14 @@ test("a gate with room for everybody lets a long line go, step by step", () => {
   const engine = open({ rate: 0 });
   for (let i = 0; i < 1000; i++) fill(engine, 1, `k${i}`);
   passed(engine, 1);
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 1000);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 1000);
   engine.setGate("g", { concurrency: 5000 }, 0);
   const leases = engine.dispatch(0, 5000);
   for (let calls = 0; engine.nextWake(0) === 0; calls++) {
     assert.ok(calls < 20);
     leases.push(...engine.dispatch(0, 5000));
   }
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 0);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 0);
   assert.equal(leases.length, 1000);
 });
 

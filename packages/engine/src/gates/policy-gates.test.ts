@@ -13,15 +13,15 @@ function make(): { engine: TestEngine; facts: Fact[] } {
 test("a job remembers that its gates are its policy's: dead, redriven, ended, replayed", () => {
   const { engine, facts } = make();
   const check = (state: string, gates: readonly string[] = ["g"]): void => {
-    const view = engine.job(1)!;
+    const view = engine.queries.job(1)!;
     assert.deepEqual([view.policyGates, view.gates, view.state], [true, gates, state]);
     const follower = new TestEngine();
     for (const fact of facts) follower.apply(fact);
-    assert.equal(follower.job(1)?.policyGates, true, state);
+    assert.equal(follower.queries.job(1)?.policyGates, true, state);
   };
   engine.add("q", { gates: ["g"], policyGates: true }, 0);
   engine.add("q", { gates: ["g"] }, 0);
-  assert.equal(engine.job(2)?.policyGates, undefined);
+  assert.equal(engine.queries.job(2)?.policyGates, undefined);
   check("waiting");
   const [first] = engine.lease("q", 1, 1);
   engine.nack(1, first!.lease, 2);
@@ -38,6 +38,6 @@ test("a failure spares the gates that its worker may not blame", () => {
   engine.add("q", { gates: ["a", "b"] }, 0);
   const [job] = engine.lease("q", 1, 0);
   engine.nack(1, job!.lease, 1, { spare: ["a"] });
-  assert.equal(engine.gateStats("a", 2).cooldown, undefined);
-  assert.equal(engine.gateStats("b", 2).cooldown?.until, 1001);
+  assert.equal(engine.queries.gateStats("a", 2).cooldown, undefined);
+  assert.equal(engine.queries.gateStats("b", 2).cooldown?.until, 1001);
 });

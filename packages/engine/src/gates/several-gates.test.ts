@@ -45,7 +45,7 @@ function claiming(more: (engine: TestEngine) => void = () => {}, spec: JobSpec =
   const both = add(engine, ["a", "b"], "both", spec);
   const second = add(engine, ["a", "b"], "both", spec);
   take(engine);
-  const isAtA = engine.gateStats("a", 0).waitingLanes === 1;
+  const isAtA = engine.queries.gateStats("a", 0).waitingLanes === 1;
   const [held, free] = isAtA ? ["a", "b"] : ["b", "a"];
   const holder = add(engine, [held!], "holder");
   engine.ack(holders[held!]!, 1, 0);
@@ -61,7 +61,7 @@ test("a permit is kept for a claim, and the claim goes out with the last one", (
   assert.deepEqual(take(engine), []);
   engine.ack(holder, 1, 1);
   assert.deepEqual(take(engine, 1), [both]);
-  assert.equal(engine.job(other)?.state, "waiting");
+  assert.equal(engine.queries.job(other)?.state, "waiting");
 });
 
 test("a permit that is kept for a claim is not lent", () => {
@@ -128,7 +128,7 @@ test("a claim that may go out is taken back when its job is cancelled or a gate 
   assert.deepEqual(take(engine, 1), [second]);
   engine.ack(second, 1, 2);
   assert.deepEqual(
-    [engine.gateStats(held, 2).inFlight, engine.gateStats(free, 2).inFlight],
+    [engine.queries.gateStats(held, 2).inFlight, engine.queries.gateStats(free, 2).inFlight],
     [0, 0],
   );
 });
@@ -167,7 +167,7 @@ test("a queue without a worker claims nothing of a gate that it shares", () => {
   engine.ack(holder, 1, 1);
   take(engine, 1);
   for (const id of others) {
-    assert.equal(engine.job(id)?.state, "running");
+    assert.equal(engine.queries.job(id)?.state, "running");
     engine.ack(id, 1, 2);
   }
   engine.want("q", "w", 9, 2);
@@ -186,10 +186,10 @@ test("strands of one lane that wait at one gate share its seat, and leave it in 
     addQueue(engine, "q");
     const ids = ["b", "c", "d", "e"].map((gate) => add(engine, ["a", gate], "lane"));
     assert.deepEqual(take(engine), []);
-    assert.equal(engine.gateStats("a", 0).waitingLanes, 1, "one lane, one place");
+    assert.equal(engine.queries.gateStats("a", 0).waitingLanes, 1, "one lane, one place");
     for (const [i, place] of order.entries()) {
       engine.cancel(ids[place]!, 0);
-      assert.equal(engine.gateStats("a", 0).waitingLanes, i === 3 ? 0 : 1);
+      assert.equal(engine.queries.gateStats("a", 0).waitingLanes, i === 3 ? 0 : 1);
     }
   }
 });
@@ -217,10 +217,10 @@ test("a job alone in line leaves it, and those that share its seat stay", () => 
   const shared = add(engine, ["a", "b"], "lane");
   take(engine);
   engine.cancel(alone, 0);
-  assert.equal(engine.gateStats("a", 0).waitingLanes, 1);
+  assert.equal(engine.queries.gateStats("a", 0).waitingLanes, 1);
   const again = add(engine, ["a"], "lane");
   engine.cancel(shared, 0);
-  assert.equal(engine.gateStats("a", 0).waitingLanes, 1);
+  assert.equal(engine.queries.gateStats("a", 0).waitingLanes, 1);
   engine.deleteGate("a", 0);
   assert.deepEqual(take(engine), [again]);
 });
@@ -246,9 +246,9 @@ test("a gate that is named twice is one gate", () => {
   engine.setGate("a", ONE, 0);
   addQueue(engine, "q");
   const id = add(engine, ["a", "a"], "lane");
-  assert.deepEqual(engine.job(id)?.gates, ["a"]);
+  assert.deepEqual(engine.queries.job(id)?.gates, ["a"]);
   assert.deepEqual(take(engine), [id]);
-  assert.equal(engine.gateStats("a", 0).inFlight, 1);
+  assert.equal(engine.queries.gateStats("a", 0).inFlight, 1);
 });
 
 test("a more urgent claim goes before an older one", () => {
@@ -302,7 +302,7 @@ test("gates that only a forgotten lane used are still there for the job that com
       for (const { id, lease } of engine.lease("q", draw(3), now)) engine.ack(id, lease, now);
       if (draw(5) === 0) engine.add("q", { fairnessKey: `busy ${draw(3)}` }, now);
     }
-    const { added, waiting } = engine.queueStats("q");
+    const { added, waiting } = engine.queries.queueStats("q");
     assert.equal(engine.lease("q", 1000, 200).length, waiting, `${added} added`);
   }
 });

@@ -48,7 +48,7 @@ function delaysOf(seed: number, spec: Parameters<TestEngine["add"]>[1]): number[
   for (let now = 0; ; ) {
     const [lease] = engine.lease("q", 1, now);
     engine.nack(id, lease!.lease, now);
-    const { queue, at } = engine.job(id)!;
+    const { queue, at } = engine.queries.job(id)!;
     if (queue !== "q") return delays;
     delays.push(at! - now);
     now = at!;

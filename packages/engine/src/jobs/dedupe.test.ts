@@ -58,10 +58,10 @@ test("pending: while a job waits or is leased an add changes nothing and answers
   const lease = takeOne(engine);
   assert.equal(lease.body, "a");
   assert.deepEqual(engine.add("q", spec("pending", "c"), 0), duplicate);
-  assert.equal(engine.queueStats("q").added, 1);
-  assert.equal(engine.job(1)?.dedupe, "k");
+  assert.equal(engine.queries.queueStats("q").added, 1);
+  assert.equal(engine.queries.job(1)?.dedupe, "k");
   engine.ack(1, lease.lease, 1);
-  assert.equal(engine.job(1)?.dedupe, undefined);
+  assert.equal(engine.queries.job(1)?.dedupe, undefined);
   assert.deepEqual(engine.add("q", spec("pending", "d"), 1), { id: 2, tier: 3 });
 });
 
@@ -79,7 +79,7 @@ test("a retried job keeps its key", () => {
   const engine = open();
   engine.add("q", spec("pending", "a"), 0);
   engine.nack(1, takeOne(engine).lease, 0);
-  assert.equal(engine.job(1)?.state, "delayed");
+  assert.equal(engine.queries.job(1)?.state, "delayed");
   assert.equal(engine.add("q", spec("pending", "b"), 0).duplicate, true);
 });
 
@@ -94,7 +94,7 @@ test("window: the key is taken for the window after the first add, finished or n
   engine.tick(100);
   assert.equal(engine.nextWake(100), 200);
   engine.tick(200);
-  assert.equal(engine.job(2)?.dedupe, undefined, "the job still waits, its window is over");
+  assert.equal(engine.queries.job(2)?.dedupe, undefined, "the job still waits, its window is over");
 });
 
 test("window: a job that ends in any way but finished frees the key at once", () => {
@@ -107,13 +107,13 @@ test("window: a job that ends in any way but finished frees the key at once", ()
     const engine = open({ dlq: false });
     engine.add("q", spec("window", "a", { ttlMs: 50 }), 0);
     end(engine);
-    assert.equal(engine.job(1)?.state, ending);
+    assert.equal(engine.queries.job(1)?.state, ending);
     assert.equal(engine.add("q", spec("window", "b"), 50).id, 2, ending);
   }
   const engine = open();
   engine.add("q", spec("window", "a"), 0);
   engine.nack(1, takeOne(engine).lease, 1, { unrecoverable: true });
-  assert.equal(engine.job(1)?.queue, "q.dlq");
+  assert.equal(engine.queries.job(1)?.queue, "q.dlq");
   assert.equal(engine.add("q", spec("window", "b"), 1).id, 2, "dead");
 });
 
@@ -133,8 +133,8 @@ test("a job whose window is over does not show a key that another job holds now"
   engine.add("q", spec("window", "a"), 0);
   engine.tick(100);
   engine.add("q", { dedupe: { key: "other", mode: "pending" } }, 100);
-  assert.equal(engine.job(1)?.dedupe, undefined);
-  assert.equal(engine.job(2)?.dedupe, "other");
+  assert.equal(engine.queries.job(1)?.dedupe, undefined);
+  assert.equal(engine.queries.job(2)?.dedupe, "other");
 });
 
 test("debounce: each add replaces the payload and starts the delay anew", () => {
@@ -143,12 +143,12 @@ test("debounce: each add replaces the payload and starts the delay anew", () => 
   const again = engine.add("q", spec("debounce", "b", { sizeBytes: 7 }), 60);
   assert.deepEqual(again, { id: 1, duplicate: true, tier: 3 });
   engine.tick(100);
-  assert.equal(engine.job(1)?.at, 160);
+  assert.equal(engine.queries.job(1)?.at, 160);
   engine.tick(160);
-  assert.equal(engine.queueStats("q").bytes, 7);
+  assert.equal(engine.queries.queueStats("q").bytes, 7);
   engine.add("q", spec("debounce", "c", { sizeBytes: 9 }), 170);
-  assert.equal(engine.job(1)?.state, "delayed", "one that was due waits again");
-  assert.equal(engine.queueStats("q").bytes, 0);
+  assert.equal(engine.queries.job(1)?.state, "delayed", "one that was due waits again");
+  assert.equal(engine.queries.queueStats("q").bytes, 0);
   const lease = takeOne(engine, 270);
   assert.equal(lease.body, "c");
   const next = engine.add("q", spec("debounce", "d"), 280);
@@ -166,7 +166,7 @@ test("replace: a waiting job takes the new payload and keeps its place", () => {
     duplicate: true,
     tier: 3,
   });
-  assert.equal(engine.queueStats("q").bytes, 4);
+  assert.equal(engine.queries.queueStats("q").bytes, 4);
   assert.deepEqual(
     engine.lease("q", 2, 0).map((lease) => lease.body),
     ["b", "other"],
@@ -219,7 +219,7 @@ test("keepLast: the follow-up runs after a job that ends in any other way too", 
     const lease = takeOne(engine);
     engine.add("q", spec("keepLast", "b"), 0);
     end(engine, lease);
-    assert.equal(engine.job(1)?.state, ending);
+    assert.equal(engine.queries.job(1)?.state, ending);
     assert.equal(takeOne(engine, 60)?.body, "b", ending);
   }
 });
@@ -230,7 +230,7 @@ test("keepLast: the follow-up of a dead-lettered job runs", () => {
   const lease = takeOne(engine);
   engine.add("q", spec("keepLast", "b"), 0);
   engine.nack(1, lease.lease, 0);
-  assert.equal(engine.job(1)?.queue, "q.dlq");
+  assert.equal(engine.queries.job(1)?.queue, "q.dlq");
   assert.equal(takeOne(engine)?.body, "b");
 });
 
@@ -242,10 +242,10 @@ test("keepLast: a follow-up was answered long ago, so a full queue does not refu
     engine.add("q", spec("keepLast", "b", delay), 0);
     engine.addAll("q", [{}, { delayMs: 1000 }], 0);
     engine.ack(1, lease.lease, 0);
-    const { waiting, delayed, dropped } = engine.queueStats("q");
+    const { waiting, delayed, dropped } = engine.queries.queueStats("q");
     assert.deepEqual([waiting + delayed, dropped], [3, 0]);
     assert.equal(
-      engine.job(4)?.state,
+      engine.queries.job(4)?.state,
       "delayMs" in delay || "runAt" in delay ? "delayed" : "waiting",
     );
   }
@@ -285,7 +285,7 @@ test("an add after a purge makes a job of its own", () => {
   engine.purge("q", 0);
   const { id } = engine.add("q", spec("pending", "b"), 0);
   engine.tick(0);
-  assert.equal(engine.job(id)?.state, "waiting", "an add that was answered is not lost");
+  assert.equal(engine.queries.job(id)?.state, "waiting", "an add that was answered is not lost");
 });
 
 test("a job is cancelled by its key only while it holds the key", () => {
@@ -293,7 +293,7 @@ test("a job is cancelled by its key only while it holds the key", () => {
   assert.equal(engine.cancelByKey("q", "k", 0), false);
   engine.add("q", spec("window", "a"), 0);
   assert.equal(engine.cancelByKey("q", "k", 0), true);
-  assert.equal(engine.job(1)?.state, "cancelled");
+  assert.equal(engine.queries.job(1)?.state, "cancelled");
   assert.equal(engine.cancelByKey("q", "k", 0), false, "it has ended");
 });
 
@@ -326,8 +326,8 @@ test("a key that a job holds which a large purge has yet to reach is free", () =
   for (let i = 0; i < 20_000; i++) engine.add("q", {}, 0);
   engine.add("q", spec("pending", "a", { delayMs: 1000 }), 0);
   engine.purge("q", 0);
-  assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
+  assert.ok(engine.queries.queueStats("q").waiting > 0, "the purge is under way");
   const { id } = engine.add("q", spec("pending", "b"), 0);
-  assert.equal(engine.job(20_001)?.state, "cancelled");
-  assert.equal(engine.job(id)?.state, "waiting");
+  assert.equal(engine.queries.job(20_001)?.state, "cancelled");
+  assert.equal(engine.queries.job(id)?.state, "waiting");
 });

@@ -78,10 +78,10 @@ test("a batch is one group, which ends after the end of its last member however 
   const [a, b] = engine.lease("q", 2, 0);
   engine.ack(a!.id, a!.lease, 1);
   engine.tick(50);
-  assert.equal(engine.group(group)?.ended, false);
-  assert.equal(engine.job(b!.id)?.group, group);
+  assert.equal(engine.queries.group(group)?.ended, false);
+  assert.equal(engine.queries.job(b!.id)?.group, group);
   engine.nack(b!.id, b!.lease, 51);
-  assert.deepEqual(engine.group(group), {
+  assert.deepEqual(engine.queries.group(group), {
     ended: true,
     members: [
       { id: 1, state: "finished" },
@@ -97,11 +97,11 @@ test("a member that is dead-lettered or cancelled has ended for its group", () =
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
   const [lease] = engine.lease("q", 1, 0);
   engine.nack(lease!.id, lease!.lease, 0);
-  assert.deepEqual(engine.group("g")?.members, [{ id: 1, state: "dead" }, { id: 2 }]);
+  assert.deepEqual(engine.queries.group("g")?.members, [{ id: 1, state: "dead" }, { id: 2 }]);
   engine.cancel(2, 0);
-  assert.equal(engine.group("g")?.ended, true);
+  assert.equal(engine.queries.group("g")?.ended, true);
   engine.redrive("q.dlq", {}, 1);
-  assert.equal(engine.job(1)?.group, undefined, "put back, it is a job of its own");
+  assert.equal(engine.queries.job(1)?.group, undefined, "put back, it is a job of its own");
 });
 
 test("each single add is a group of one, and joins a group of its name that is still open", () => {
@@ -109,19 +109,19 @@ test("each single add is a group of one, and joins a group of its name that is s
   engine.add("q", { group: "g" }, 0);
   engine.add("q", { group: "g" }, 0);
   for (const { id, lease } of engine.lease("q", 2, 0)) {
-    assert.equal(engine.group("g")?.ended, false);
+    assert.equal(engine.queries.group("g")?.ended, false);
     engine.ack(id, lease, 0);
   }
-  assert.equal(engine.group("g")?.ended, true);
-  assert.equal(engine.group("unknown"), undefined);
+  assert.equal(engine.queries.group("g")?.ended, true);
+  assert.equal(engine.queries.group("unknown"), undefined);
 });
 
 test("a member that is refused is none", () => {
   const engine = open({ capacity: { jobs: 1 } });
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
-  assert.deepEqual(engine.group("g"), { ended: false, members: [{ id: 1 }] });
+  assert.deepEqual(engine.queries.group("g"), { ended: false, members: [{ id: 1 }] });
   engine.cancel(1, 0);
-  assert.equal(engine.group("g")?.ended, true);
+  assert.equal(engine.queries.group("g")?.ended, true);
 });
 
 test("a follow-up is in no group: the group ends with its members", () => {
@@ -131,9 +131,12 @@ test("a follow-up is in no group: the group ends with its members", () => {
   const [first] = engine.lease("q", 1, 0);
   engine.add("q", spec, 0);
   engine.ack(first!.id, first!.lease, 0);
-  assert.deepEqual(engine.group("g"), { ended: true, members: [{ id: 1, state: "finished" }] });
+  assert.deepEqual(engine.queries.group("g"), {
+    ended: true,
+    members: [{ id: 1, state: "finished" }],
+  });
   const [second] = engine.lease("q", 1, 0);
-  assert.equal(engine.job(second!.id)?.group, undefined);
+  assert.equal(engine.queries.job(second!.id)?.group, undefined);
 });
 
 test("a held group ends when it is released and its members have ended, in either order", () => {
@@ -143,13 +146,13 @@ test("a held group ends when it is released and its members have ended, in eithe
   for (const isReleasedFirst of [true, false]) {
     engine.addAll("q", [{ group: "g" }], 0, { holdGroups: true });
     engine.addAll("q", [{ group: "g" }], 0);
-    assert.deepEqual(engine.heldGroups(), ["g"], "another add does not release it");
+    assert.deepEqual(engine.queries.heldGroups(), ["g"], "another add does not release it");
     if (isReleasedFirst) engine.releaseGroup("g", 0);
     for (const { id, lease } of engine.lease("q", 2, 0)) engine.ack(id, lease, 0);
-    assert.equal(engine.group("g")?.ended, isReleasedFirst);
+    assert.equal(engine.queries.group("g")?.ended, isReleasedFirst);
     if (!isReleasedFirst) engine.releaseGroup("g", 0);
-    assert.equal(engine.group("g")?.ended, true);
-    assert.deepEqual(engine.heldGroups(), []);
+    assert.equal(engine.queries.group("g")?.ended, true);
+    assert.deepEqual(engine.queries.heldGroups(), []);
   }
   engine.releaseGroup("g", 0);
   engine.releaseGroup("unknown", 0);
@@ -174,15 +177,15 @@ test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoi
     const again = new TestEngine();
     for (const fact of list) again.apply(fact);
     again.endReplay();
-    assert.deepEqual(again.heldGroups(), ["g"], what);
-    assert.equal(again.group("g")?.ended, false, what);
+    assert.deepEqual(again.queries.heldGroups(), ["g"], what);
+    assert.equal(again.queries.group("g")?.ended, false, what);
     again.releaseGroup("g", 1);
-    assert.equal(again.group("g")?.ended, true, what);
+    assert.equal(again.queries.group("g")?.ended, true, what);
   }
   engine.releaseGroup("g", 1);
   const after = new TestEngine();
   for (const fact of facts) after.apply(fact);
-  assert.deepEqual(after.group("g"), engine.group("g"));
+  assert.deepEqual(after.queries.group("g"), engine.queries.group("g"));
 });
 
 test("a group that is held is not held again, and one that is unknown cannot be", () => {

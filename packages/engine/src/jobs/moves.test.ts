@@ -56,7 +56,7 @@ test("a retried or expired job keeps tier and lane and goes to the back of its s
   const [a, b] = engine.lease("q", 2, 0);
   engine.nack(a!.id, a!.lease, 0);
   engine.tick(10);
-  const { tier, fairnessKey } = engine.job(b!.id)!;
+  const { tier, fairnessKey } = engine.queries.job(b!.id)!;
   assert.deepEqual([tier, fairnessKey], [1, "k"]);
   assert.deepEqual(ids(engine, 9, 10), [3, 4, 1, 2]);
 });
@@ -77,7 +77,7 @@ test("of a lane's open strands the one with the oldest head goes first", () => {
 test("counts and bytes follow a job through all its states", () => {
   const engine = open({ tiers: 1, retry: { minMs: 10, maxMs: 10, jitter: 0 } });
   const counts = (): number[] => {
-    const { waiting, delayed, running, kept, bytes, lanes } = engine.queueStats("q");
+    const { waiting, delayed, running, kept, bytes, lanes } = engine.queries.queueStats("q");
     return [waiting, delayed, running, kept, bytes, lanes];
   };
   fill(engine, 1, { delayMs: 5, sizeBytes: 8 });
@@ -101,9 +101,9 @@ test("a job given back is watched again by the gate it would not wait for", () =
   fill(engine, 1, { gates: ["g"], maxWaitMs: 100 });
   const [lease] = engine.lease("q", 1, 0);
   engine.cooldown("g", 5000, "", 0);
-  assert.equal(engine.job(1)?.state, "running", "a running job does not wait");
+  assert.equal(engine.queries.job(1)?.state, "running", "a running job does not wait");
   engine.giveBack(1, lease!.lease, 0);
-  assert.equal(engine.job(1)?.waited?.gate, "g");
+  assert.equal(engine.queries.job(1)?.waited?.gate, "g");
 });
 
 test("a gate that changes later ends the waiting jobs that would not wait so long", () => {
@@ -113,19 +113,19 @@ test("a gate that changes later ends the waiting jobs that would not wait so lon
   fill(engine, 1, { gates: ["g"], maxWaitMs: 4999, fairnessKey: "b" });
   fill(engine, 1, { gates: ["g", "h"], maxWaitMs: 10, fairnessKey: "c" });
   fill(engine, 1, { gates: ["g"], fairnessKey: "d" });
-  const { tokens } = engine.gateStats("g", 0);
+  const { tokens } = engine.queries.gateStats("g", 0);
   engine.cooldown("g", 5000, "429", 0);
   assert.deepEqual(
-    [1, 2, 3, 4].map((id) => engine.job(id)?.state),
+    [1, 2, 3, 4].map((id) => engine.queries.job(id)?.state),
     ["waiting", "failed", "failed", "waiting"],
   );
-  const { error, attempt, state } = engine.job(2)!;
+  const { error, attempt, state } = engine.queries.job(2)!;
   assert.deepEqual([state, attempt], ["failed", 0]);
   assert.equal(error, "gate g opens in 5000 ms; the job may wait at most 4999 ms");
-  const gate = engine.gateStats("g", 0);
+  const gate = engine.queries.gateStats("g", 0);
   assert.deepEqual([gate.tokens, gate.inFlight, gate.ladderStep], [tokens, 0, 0]);
   assert.equal(gate.cooldown?.until, 5000);
-  assert.equal(engine.queueStats("q").failed, 2);
+  assert.equal(engine.queries.queueStats("q").failed, 2);
 });
 
 test("a job that is cancelled or leased is not failed for its wait, one that comes back is", () => {
@@ -135,11 +135,11 @@ test("a job that is cancelled or leased is not failed for its wait, one that com
   engine.cancel(2, 0);
   engine.cooldown("g", 500, "", 0);
   assert.deepEqual(
-    [1, 2, 3].map((id) => engine.job(id)?.state),
+    [1, 2, 3].map((id) => engine.queries.job(id)?.state),
     ["running", "cancelled", "failed"],
   );
   engine.nack(1, lease!.lease, 1);
-  assert.equal(engine.job(1)?.waited?.gate, "g");
+  assert.equal(engine.queries.job(1)?.waited?.gate, "g");
 });
 
 test("each take of a permit moves the opening, and ends those who would not wait", () => {
@@ -150,11 +150,11 @@ test("each take of a permit moves the opening, and ends those who would not wait
   fill(engine, 1, { gates: ["g"], maxWaitMs: 50, fairnessKey: "c" });
   assert.deepEqual(ids(engine, 1), [1]);
   assert.deepEqual(
-    [2, 3].map((id) => engine.job(id)?.state),
+    [2, 3].map((id) => engine.queries.job(id)?.state),
     ["waiting", "failed"],
   );
   engine.setGate("g", { interval: { ms: 1000, from: "start" } }, 50);
-  assert.equal(engine.job(2)?.waited?.gate, "g");
+  assert.equal(engine.queries.job(2)?.waited?.gate, "g");
 });
 
 test("many jobs that would not wait fail over several looks, all before the call returns", () => {
@@ -163,8 +163,8 @@ test("many jobs that would not wait fail over several looks, all before the call
     engine.add("q", { gates: ["g"], maxWaitMs: 10, fairnessKey: `k${i}` }, 0);
   }
   engine.cooldown("g", 500, "", 0);
-  assert.equal(engine.queueStats("q").failed, 1000);
-  assert.equal(engine.queueStats("q").waiting, 0);
+  assert.equal(engine.queries.queueStats("q").failed, 1000);
+  assert.equal(engine.queries.queueStats("q").waiting, 0);
 });
 
 test("a dead job does not wait for the gates it had, nor does one with more patience", () => {
@@ -173,8 +173,8 @@ test("a dead job does not wait for the gates it had, nor does one with more pati
   engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 900 });
   engine.cooldown("g", 500, "", 0);
-  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.queue], ["dead", "q.dlq"]);
-  assert.equal(engine.job(2)?.state, "waiting");
+  assert.deepEqual([engine.queries.job(1)?.state, engine.queries.job(1)?.queue], ["dead", "q.dlq"]);
+  assert.equal(engine.queries.job(2)?.state, "waiting");
 });
 
 test("a promoted job waits as its new tier does, and not as the one it left", () => {
@@ -184,6 +184,6 @@ test("a promoted job waits as its new tier does, and not as the one it left", ()
   fill(engine, 1, { gates: ["g"], priority: 1, maxWaitMs: 500, fairnessKey: "b" });
   engine.tick(100);
   assert.deepEqual(ids(engine, 1, 100), [1]);
-  assert.equal(engine.job(2)?.state, "waiting", "in tier 0 the gate opens in 100 ms");
+  assert.equal(engine.queries.job(2)?.state, "waiting", "in tier 0 the gate opens in 100 ms");
   assert.deepEqual(ids(engine, 1, 200), [2]);
 });

@@ -17,7 +17,7 @@ function settle(engine: TestEngine, now: number): void {
   while (engine.nextWake(now) <= now) engine.tick(now);
 }
 
-const at = (engine: TestEngine, id: number): number | undefined => engine.job(id)?.at;
+const at = (engine: TestEngine, id: number): number | undefined => engine.queries.job(id)?.at;
 
 test("a step of the wall moves what was told a time on it, forward and back", () => {
   const { engine } = opened();
@@ -30,7 +30,7 @@ test("a step of the wall moves what was told a time on it, forward and back", ()
   assert.equal(at(engine, id), 3 * HOUR_MS);
   assert.equal(engine.nextWake(2000), 3 * HOUR_MS);
   settle(engine, 3 * HOUR_MS);
-  assert.equal(engine.job(id)?.state, "waiting");
+  assert.equal(engine.queries.job(id)?.state, "waiting");
 });
 
 test("delays, leases and lives are not moved", () => {
@@ -42,7 +42,7 @@ test("delays, leases and lives are not moved", () => {
   engine.setWallAhead(24 * HOUR_MS, 1000);
   settle(engine, 1000);
   assert.equal(at(engine, delayed), HOUR_MS);
-  assert.equal(engine.job(delayed)?.deadline, 2 * HOUR_MS);
+  assert.equal(engine.queries.job(delayed)?.deadline, 2 * HOUR_MS);
   assert.equal(at(engine, leased), 5000);
 });
 
@@ -51,8 +51,8 @@ test("a deadline on the wall passes when the wall says so", () => {
   const { id } = engine.add("q", { deadline: HOUR_MS }, 0);
   engine.setWallAhead(-HOUR_MS, 1000);
   settle(engine, HOUR_MS);
-  assert.equal(engine.job(id)?.state, "waiting");
-  assert.equal(engine.job(id)?.deadline, 2 * HOUR_MS);
+  assert.equal(engine.queries.job(id)?.state, "waiting");
+  assert.equal(engine.queries.job(id)?.deadline, 2 * HOUR_MS);
   engine.setWallAhead(0, HOUR_MS + 1);
   settle(engine, HOUR_MS + 1);
   const end = facts.find((fact) => fact.fact === "ended");
@@ -66,7 +66,7 @@ test("nothing goes out too early while the walk is on its way", () => {
   engine.setWallAhead(-HOUR_MS, 5000);
   // One call is not enough to come to the job, whose timer has fired already.
   engine.tick(5000);
-  assert.equal(engine.job(id)?.state, "delayed");
+  assert.equal(engine.queries.job(id)?.state, "delayed");
   settle(engine, 5000);
   assert.equal(at(engine, id), 5000 + HOUR_MS);
 });
@@ -102,7 +102,7 @@ test("a replay comes to the same times, wherever a walk was", () => {
   for (const other of [copy, snapshot]) {
     assert.deepEqual(other.wall, engine.wall);
     for (const id of ids) assert.equal(at(other, id), at(engine, id));
-    assert.equal(other.job(timed)?.deadline, engine.job(timed)?.deadline);
+    assert.equal(other.queries.job(timed)?.deadline, engine.queries.job(timed)?.deadline);
   }
   assert.equal(at(engine, ids[0]!), HOUR_MS / 2);
 });

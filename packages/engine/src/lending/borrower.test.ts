@@ -135,7 +135,7 @@ test("what feeds a ladder is told to the home, and a cooldown to everybody", () 
   assert.deepEqual(engine.lender.takeNews(), []);
   engine.nack(leases[1]!.id, 1, 0, {});
   assert.deepEqual(engine.lender.takeNews(), [{ gate: "g", isOk: false }]);
-  assert.equal(engine.gateStats("g", 0).ladderStep, 0);
+  assert.equal(engine.queries.gateStats("g", 0).ladderStep, 0);
   const cooldown = { ms: 1000, reason: "failure", ladderStep: 1 };
   engine.lender.hearNews({ gate: "g", cooldown }, 0);
   engine.ack(leases[2]!.id, 1, 0);
@@ -208,7 +208,7 @@ test("after a restart a borrower knows what it runs, and has no stock", () => {
   copy.endReplay();
   assert.deepEqual(copy.borrower.all(), ["g"]);
   assert.deepEqual(copy.borrower.wordOf("g", 0).held, 1);
-  assert.equal(copy.why(2, 0).state, "waiting");
+  assert.equal(copy.queries.why(2, 0).state, "waiting");
   copy.ack(1, 1, 0);
   assert.equal(copy.borrower.wordOf("g", 0).held, 0);
 });
@@ -230,7 +230,7 @@ test("why names the part of the limits that is borrowed", () => {
   const part = (config: GateConfig) => {
     const { engine, add } = partition(config);
     add();
-    const why = engine.why(1, 0);
+    const why = engine.queries.why(1, 0);
     return "part" in why ? why.part : why.state;
   };
   assert.equal(part({ rate: 1 }), "rate");

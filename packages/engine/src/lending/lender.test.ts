@@ -37,7 +37,7 @@ function home(config: GateConfig) {
     );
   const add = (spec: JobSpec = {}) => engine.add("q", { gates: ["g"], priority: 0, ...spec }, 0);
   const sent = (now: number) => engine.dispatch(now).length;
-  const tokens = (now: number) => engine.gateStats("g", now).tokens;
+  const tokens = (now: number) => engine.queries.gateStats("g", now).tokens;
   return { engine, facts, ask, say, add, sent, tokens };
 }
 
@@ -111,7 +111,7 @@ test("what is not said of a lot before it expires counts as used", () => {
 test("windows count what is lent, and what was used from when it was told", () => {
   const { ask, say, engine } = home({ windows: [{ limit: 10, perMs: 1000 }] });
   const [lot] = ask(0, { cost: 8 });
-  const used = (now: number) => engine.gateStats("g", now).windows[0]!.used;
+  const used = (now: number) => engine.queries.gateStats("g", now).windows[0]!.used;
   assert.equal(used(0), 8);
   assert.equal(ask(0, { least: 3 }, "c").length, 0);
   say(500, 0, [[lot!.lot, 6, 6]]);
@@ -130,7 +130,7 @@ test("a window that is full of what is lent opens when that has come back", () =
   const [lot] = ask(0, { cost: 8 });
   add({ cost: 5 });
   assert.equal(sent(0), 0);
-  const why = engine.why(2, 0);
+  const why = engine.queries.why(2, 0);
   assert.ok("part" in why);
   assert.deepEqual([why.part, why.until], ["window", undefined]);
   say(10, 0, [[lot!.lot, 0, 0]]);
@@ -153,7 +153,7 @@ test("places are taken by what is lent and by what borrowers run, whatever expir
   assert.equal(sent(5000), 1);
   say(5000, 1);
   assert.equal(sent(5000), 1);
-  assert.equal(engine.why(4, 5000).state, "waiting");
+  assert.equal(engine.queries.why(4, 5000).state, "waiting");
 });
 
 test("of an interval one permit is out at a time, and the next one follows its use", () => {
@@ -162,7 +162,7 @@ test("of an interval one permit is out at a time, and the next one follows its u
   assert.deepEqual([lot!.cost, lot!.jobs], [1, 1]);
   add();
   assert.equal(sent(0), 0);
-  assert.equal(engine.gateStats("g", 0).opensAt, undefined);
+  assert.equal(engine.queries.gateStats("g", 0).opensAt, undefined);
   say(40, 1, [[lot!.lot, 1, 1]]);
   assert.equal(sent(139), 0);
   assert.equal(sent(140), 1);
@@ -288,7 +288,7 @@ test("limits that change count what is out", () => {
   const [lot] = ask(0, { cost: 4, jobs: 4 });
   engine.setGate("g", { rate: 1, burst: 10, windows: [{ limit: 5, perMs: 1000 }] }, 0);
   assert.equal(tokens(0), 6);
-  assert.equal(engine.gateStats("g", 0).windows[0]!.used, 4);
+  assert.equal(engine.queries.gateStats("g", 0).windows[0]!.used, 4);
   say(0, 0, [[lot!.lot, 0, 0]]);
   assert.equal(tokens(0), 10);
 });
@@ -323,7 +323,7 @@ test("a restart keeps what is lent, and gives it all its time again", () => {
   ask(1250, { cost: 1, jobs: 1 });
   for (const from of [facts, [...engine.snapshot()], [...engine.checkpoint()].flat()]) {
     const copy = again(from);
-    assert.deepEqual(copy.gateStats("g", 1250), engine.gateStats("g", 1250));
+    assert.deepEqual(copy.queries.gateStats("g", 1250), engine.queries.gateStats("g", 1250));
     assert.deepEqual(copy.lender.missingLots("b"), engine.lender.missingLots("b"));
     assert.equal(copy.lender.lifeOf("b"), 1);
     copy.lender.begin(9000);

@@ -11,6 +11,6 @@ test("a failure at a borrowed gate without a ladder is no news to its home", () 
   engine.borrower.grant("g", { lot: 1, cost: 1, jobs: 1, tier: 0, until: 1000 }, 0);
   const [lease] = engine.dispatch(0);
   engine.nack(id, lease!.lease, 0, { error: "no" });
-  assert.equal(engine.job(id)?.state, "delayed");
+  assert.equal(engine.queries.job(id)?.state, "delayed");
   assert.deepEqual(engine.lender.takeNews(), []);
 });

@@ -60,6 +60,6 @@ test("a pattern of 20,000 gates is reconfigured step by step", () => {
   assert.equal(drive.dispatchNow().length, gates);
   drive.call((engine, now) => engine.deleteGate("g:*", now));
   drive.dispatchNow();
-  assert.equal(drive.engine.gateStats("g:7", drive.now).config, undefined);
+  assert.equal(drive.engine.queries.gateStats("g:7", drive.now).config, undefined);
   assert.ok(drive.stepsMax <= STEPS_PER_CALL_MAX, `${drive.stepsMax} steps`);
 });

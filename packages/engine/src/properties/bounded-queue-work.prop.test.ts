@@ -27,8 +27,8 @@ for (const verb of ["purge", "deleteQueue"] as const) {
     drive.open("q");
     drive.now += 1_000_000;
     assert.equal(drive.dispatchNow().length, 0, "nothing is left");
-    assert.equal(drive.engine.queueStats("q").waiting, 0);
-    assert.equal(drive.engine.queueStats("q").delayed, 0);
+    assert.equal(drive.engine.queries.queueStats("q").waiting, 0);
+    assert.equal(drive.engine.queries.queueStats("q").delayed, 0);
     assert.ok(drive.stepsMax <= STEPS_PER_CALL_MAX, `${drive.stepsMax} steps`);
   });
 }

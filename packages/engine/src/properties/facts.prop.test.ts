@@ -173,8 +173,8 @@ const queueCall: fc.Arbitrary<Call> = fc.oneof(
   fc.constant(control("redrive", "a.dlq", (engine, now) => void engine.redrive("a.dlq", {}, now))),
   fc.nat(5).map((n) =>
     control("store", n, (engine, now) => {
-      if (n === 0) engine.storeDelete("s", "1", now);
-      else engine.storePut("s", `${n}`, { n }, now);
+      if (n === 0) engine.stores.delete("s", "1", now);
+      else engine.stores.put("s", `${n}`, { n }, now);
     }),
   ),
 );
@@ -233,40 +233,40 @@ class World {
 
 /** The job as a user sees it. Its gates are a set: their order means nothing. */
 function jobOf(engine: TestEngine, id: number, hasWeight: boolean): unknown {
-  const view = engine.job(id);
+  const view = engine.queries.job(id);
   return view && { ...view, weight: hasWeight ? view.weight : undefined };
 }
 
 /** Workers aside: they come back by themselves. */
 function queueOf(engine: TestEngine, name: string): unknown {
-  const { freeWorkers: _, ...stats } = engine.queueStats(name);
+  const { freeWorkers: _, ...stats } = engine.queries.queueStats(name);
   return structuredClone({ stats, config: engine.queueConfig(name) });
 }
 
 /** The lanes in its line aside: who is ready looks at its gate when its turn comes. */
 function gateOf(engine: TestEngine, key: string, now: number): unknown {
-  const { waitingLanes: _, ...stats } = engine.gateStats(key, now);
+  const { waitingLanes: _, ...stats } = engine.queries.gateStats(key, now);
   return stats;
 }
 
 function groupOf(engine: TestEngine, name: string): unknown {
-  const group = engine.group(name);
+  const group = engine.queries.group(name);
   return group && { ...group, members: group.members.sort((a, b) => a.id - b.id) };
 }
 
 /** Compares piece by piece, so that a failure shows the piece. */
 function assertSame(again: TestEngine, engine: TestEngine, now: number, hasWeights: boolean): void {
   assert.deepEqual(again.snapshot().next().value, engine.snapshot().next().value, "ids");
-  assert.deepEqual(again.queueNames().sort(), engine.queueNames().sort());
+  assert.deepEqual(again.queries.queueNames().sort(), engine.queries.queueNames().sort());
   for (let id = 1; id <= JOBS_MAX; id++) {
     assert.deepEqual(jobOf(again, id, hasWeights), jobOf(engine, id, hasWeights));
   }
-  for (const name of engine.queueNames()) {
+  for (const name of engine.queries.queueNames()) {
     assert.deepEqual(queueOf(again, name), queueOf(engine, name));
   }
   for (const key of GATES) assert.deepEqual(gateOf(again, key, now), gateOf(engine, key, now));
   for (const name of ["g1", "g2"]) assert.deepEqual(groupOf(again, name), groupOf(engine, name));
-  assert.deepEqual(again.storeScan("s"), engine.storeScan("s"));
+  assert.deepEqual(again.stores.scan("s"), engine.stores.scan("s"));
 }
 
 // A snapshot tells of all there is, in the middle of whatever is under way. A replay of all facts
@@ -302,7 +302,7 @@ function* toldAgain({ engine, facts }: Drive): Generator<void> {
   facts.length = 0;
   for (const step of engine.checkpoint()) yield step.forEach(tell);
   for (let id = 1; id <= JOBS_MAX; id++) {
-    const job = engine.record(id);
+    const job = engine.queries.record(id);
     if (job !== undefined) yield tell({ at: facts.at(-1)!.at, fact: "moved", job });
   }
   for (const step of engine.checkpoint()) yield step.forEach(tell);

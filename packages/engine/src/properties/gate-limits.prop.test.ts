@@ -306,7 +306,7 @@ test("a cooldown never gets shorter by a later, weaker signal", () => {
             const { id, lease } = held.pop()!;
             engine.nack(id, lease, now, { cooldown: { gate: "g", ms } });
           }
-          const after = engine.gateStats("g", now).cooldown?.until ?? 0;
+          const after = engine.queries.gateStats("g", now).cooldown?.until ?? 0;
           const told = by === "cooldown" || by === "nack" ? now + ms : 0;
           assert.ok(after >= (until > now ? until : 0), "not shorter");
           assert.ok(told <= now || after >= told, "at least what it was told");
@@ -336,7 +336,7 @@ test("permits are released by ack, nack, cancel, expiry and give back alike", ()
         for (const how of hows) {
           assert.equal(running.length, concurrency);
           const { engine } = drive;
-          assert.equal(engine.gateStats("g", drive.now).inFlight, concurrency);
+          assert.equal(engine.queries.gateStats("g", drive.now).inFlight, concurrency);
           const { id, lease } = running[0]!;
           let ended = 1;
           if (how === "ack") engine.ack(id, lease, drive.now);

@@ -67,7 +67,7 @@ test("a gated job loses no attempt, no delivery and no place in its strand", () 
       });
       drive.dispatchNow();
       for (const id of gated) {
-        const { state, attempt, lease } = drive.engine.job(id)!;
+        const { state, attempt, lease } = drive.engine.queries.job(id)!;
         assert.deepEqual({ state, attempt, lease }, { state: "waiting", attempt: 0, lease: 0 });
       }
       drive.now += 5000;
@@ -166,7 +166,7 @@ for (const where of ["its own lane", "other lanes"]) {
       drive.dispatchNow().map(({ id }) => id),
       [free, open],
     );
-    assert.equal(drive.engine.job(both)?.state, "waiting");
+    assert.equal(drive.engine.queries.job(both)?.state, "waiting");
   });
 }
 

@@ -102,7 +102,7 @@ for (const { name, other, workMs, block } of cases) {
             mark.lane.startsWith("other") ? workMs : placeMs,
           );
           const quiet = (ms: number): void => {
-            const idle = places - drive.engine.gateStats("place", drive.now).inFlight;
+            const idle = places - drive.engine.queries.gateStats("place", drive.now).inFlight;
             stretch = idle === 0 ? 0 : stretch + ms;
             sum += idle * ms;
             assert.ok(stretch <= IDLE_MS, `idle for ${stretch} ms at a time`);

@@ -51,7 +51,7 @@ class Strands {
       const first = this.#strands.get(taken.mark.lane)!.shift();
       assert.equal(taken.id, first?.id, "the first of its strand");
       assert.equal(`${taken.tier}`, taken.mark.lane[0], "in its tier");
-      const { fairnessKey } = this.drive.engine.job(taken.id)!;
+      const { fairnessKey } = this.drive.engine.queries.job(taken.id)!;
       assert.equal(fairnessKey, /\.(\d+)/.exec(taken.mark.lane)![1], "in its lane");
       this.#running.push(taken);
       // No two leases run out at the same time, so that their order is known.
@@ -167,7 +167,7 @@ test("when jobs of one lane disagree on the weight the latest wins", () => {
           shares.serve(mark.lane);
           assert.ok(shares.excess() <= 0);
         });
-        const { lanes } = drive.engine.lanes("q");
+        const { lanes } = drive.engine.queries.lanes("q");
         assert.equal(lanes.find(({ key }) => key === "lane")?.weight, latest);
       },
     ),

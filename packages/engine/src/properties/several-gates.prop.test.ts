@@ -201,7 +201,7 @@ test("a job takes the permits of all its gates or none", () => {
           running.push(...drive.dispatchNow());
           for (const [key, most] of Object.entries({ a: concurrency, b: 1, c: 2 })) {
             const held = running.filter(({ body }) => (body as string[]).includes(key)).length;
-            assert.equal(drive.engine.gateStats(key, drive.now).inFlight, held);
+            assert.equal(drive.engine.queries.gateStats(key, drive.now).inFlight, held);
             assert.ok(held <= most);
           }
           const first = running.shift();

@@ -7,7 +7,7 @@ test("gates are listed by key, patterns among them, and each once", () => {
   for (const key of ["b", "a", "p:*"]) engine.setGate(key, { rate: 1 }, 0);
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
-  const { keys, total, next } = engine.listGates({ limit: 10 }, 0);
+  const { keys, total, next } = engine.queries.listGates({ limit: 10 }, 0);
   assert.deepEqual([keys, total, next], [["a", "b", "p:*", "p:1"], 4, undefined]);
 });
 
@@ -17,7 +17,7 @@ test("those that have limits of their own can be listed alone", () => {
   engine.setQueue("q", {}, 0);
   engine.addAll("q", [{ gates: ["a"] }, { gates: ["p:1"] }], 0);
   engine.cooldown("c", 1_000, "", 0);
-  const { keys, total } = engine.listGates({ isConfigured: true, limit: 10 }, 0);
+  const { keys, total } = engine.queries.listGates({ isConfigured: true, limit: 10 }, 0);
   assert.deepEqual([keys, total], [["b", "p:*"], 2]);
 });
 
@@ -35,9 +35,9 @@ test("every gate is on one page, whatever the order and the length of a page", (
   }
   for (const sort of ["key", "waiting"] as const) {
     const seen: string[] = [];
-    let after: ReturnType<TestEngine["listGates"]>["next"];
+    let after: ReturnType<TestEngine["queries"]["listGates"]>["next"];
     do {
-      const page = engine.listGates({ sort, limit: 7, after }, 0);
+      const page = engine.queries.listGates({ sort, limit: 7, after }, 0);
       seen.push(...page.keys);
       after = page.next;
       assert.equal(page.total, 41);
@@ -46,7 +46,9 @@ test("every gate is on one page, whatever the order and the length of a page", (
     const all = ["g:*", ...Array.from({ length: 40 }, (_, i) => `g:${i}`)];
     assert.deepEqual(seen.toSorted(), all.sort(), sort);
     if (sort === "key") continue;
-    const lines = seen.map((key) => (key === "g:*" ? 0 : engine.gateStats(key, 0).waitingLanes));
+    const lines = seen.map((key) =>
+      key === "g:*" ? 0 : engine.queries.gateStats(key, 0).waitingLanes,
+    );
     assert.ok(
       lines.slice(0, 10).every((lanes) => lanes === 3),
       `${lines}`,
@@ -60,14 +62,14 @@ test("those in whose line a queue stands are told from those of other queues", (
   for (const key of ["x", "y"]) engine.setGate(key, { rate: 0 }, 0);
   engine.addAll("q", [{ gates: ["x"] }], 0);
   engine.addAll("r", [{ gates: ["y"] }], 0);
-  assert.deepEqual(engine.listGates({ queue: "q", limit: 5 }, 0).keys, ["x"]);
-  assert.deepEqual(engine.listGates({ queue: "r", limit: 5 }, 0).keys, ["y"]);
+  assert.deepEqual(engine.queries.listGates({ queue: "q", limit: 5 }, 0).keys, ["x"]);
+  assert.deepEqual(engine.queries.listGates({ queue: "r", limit: 5 }, 0).keys, ["y"]);
 });
 
 test("a search finds the keys that have the letters in them, large or small", () => {
   const engine = new TestEngine({ seed: 1 });
   for (const key of ["Mail:a", "mail:b", "sms"]) engine.setGate(key, { rate: 1 }, 0);
-  const { keys, total } = engine.listGates({ search: "MAIL", limit: 5 }, 0);
+  const { keys, total } = engine.queries.listGates({ search: "MAIL", limit: 5 }, 0);
   assert.deepEqual([keys, total], [["Mail:a", "mail:b"], 2]);
 });
 
@@ -78,6 +80,6 @@ test("a gate that a queue's jobs name and pass is not one in whose line the queu
   engine.want("q", "w", 1, 0);
   engine.add("q", { gates: ["open"] }, 0);
   assert.equal(engine.dispatch(0).length, 1);
-  assert.deepEqual(engine.listGates({ queue: "q", limit: 5 }, 0).keys, []);
-  assert.deepEqual(engine.listGates({ limit: 5 }, 0).keys, ["open"]);
+  assert.deepEqual(engine.queries.listGates({ queue: "q", limit: 5 }, 0).keys, []);
+  assert.deepEqual(engine.queries.listGates({ limit: 5 }, 0).keys, ["open"]);
 });

@@ -4,7 +4,7 @@ import { TestEngine } from "../testing/test-engine.ts";
 import type { LanePlace, LaneSort, LaneSurveyOptions } from "./lane-survey.ts";
 
 function survey(engine: TestEngine, options: LaneSurveyOptions = {}) {
-  const walk = engine.surveyLanes("q", options);
+  const walk = engine.queries.surveyLanes("q", options);
   let steps = 1;
   while (walk.step()) steps++;
   return { walk, steps };

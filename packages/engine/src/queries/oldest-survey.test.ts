@@ -4,7 +4,7 @@ import { TestEngine } from "../testing/test-engine.ts";
 import type { OldestJob } from "./oldest-survey.ts";
 
 function oldest(engine: TestEngine): { found: Map<string, OldestJob>; steps: number } {
-  const survey = engine.surveyOldest();
+  const survey = engine.queries.surveyOldest();
   let steps = 1;
   while (survey.step()) steps++;
   return { found: survey.oldest(), steps };
@@ -41,7 +41,7 @@ test("a job that failed and stands behind younger ones is the oldest all the sam
   const [lease] = engine.lease("q", 1, 6);
   engine.nack(lease!.id, lease!.lease, 7, { error: "boom" });
   engine.tick(8);
-  assert.equal(engine.queueStats("q").waiting, 3);
+  assert.equal(engine.queries.queueStats("q").waiting, 3);
   assert.deepEqual(oldest(engine).found.get("q")?.addedAt, 1);
 });
 

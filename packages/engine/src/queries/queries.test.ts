@@ -17,18 +17,18 @@ test("jobs are listed by state and by key, page by page", () => {
   engine.add("other", {}, 0);
   const [leased] = engine.lease("q", 1, 0);
   engine.cancel(2, 0);
-  const ids = (query: Parameters<TestEngine["jobs"]>[1]): number[] =>
-    engine.jobs("q", query).jobs.map(({ id }) => id);
+  const ids = (query: Parameters<TestEngine["queries"]["jobs"]>[1]): number[] =>
+    engine.queries.jobs("q", query).jobs.map(({ id }) => id);
   assert.deepEqual(ids({}), [1, 2, 3, 4, 5, 6]);
   assert.deepEqual(ids({ state: "running" }), [leased!.id]);
   assert.deepEqual(ids({ state: "cancelled" }), [2]);
   assert.deepEqual([...ids({ state: "failed" }), ...ids({ state: "blocked" })], []);
   assert.deepEqual(ids({ state: "delayed" }), [6]);
   assert.deepEqual(ids({ key: ["o", "d"] }), [2, 4]);
-  const page = engine.jobs("q", { limit: 2 });
+  const page = engine.queries.jobs("q", { limit: 2 });
   assert.deepEqual(ids({ limit: 9, cursor: page.cursor }), [3, 4, 5, 6]);
-  assert.equal(engine.jobs("q", { limit: 9 }).cursor, 0);
-  assert.throws(() => engine.jobs("q", { limit: 0 }), { code: "INVALID" });
+  assert.equal(engine.queries.jobs("q", { limit: 9 }).cursor, 0);
+  assert.throws(() => engine.queries.jobs("q", { limit: 0 }), { code: "INVALID" });
 });
 
 test("workers are listed with what they would take and what they hold", () => {
@@ -36,9 +36,9 @@ test("workers are listed with what they would take and what they hold", () => {
   engine.want("q", "w", 3, 0, { leaseMs: 500 });
   engine.add("q", {}, 0);
   const [lease] = engine.dispatch(0);
-  assert.deepEqual(engine.workers("q"), [{ name: "w", free: 2, running: 1 }]);
+  assert.deepEqual(engine.queries.workers("q"), [{ name: "w", free: 2, running: 1 }]);
   assert.equal(lease!.expiresAt, 500, "its own lease time rules");
-  assert.equal(engine.job(lease!.id)?.worker, "w");
+  assert.equal(engine.queries.job(lease!.id)?.worker, "w");
 });
 
 test("a lease tells what its worker needs, for as long as it is held", () => {
@@ -82,33 +82,33 @@ test("a body can be put elsewhere, and who no longer has one is told", () => {
 test("what is not known has no record, no queue and no place", () => {
   const engine = open();
   engine.add("q", {}, 0);
-  assert.equal(engine.record(1)?.queue, "q");
+  assert.equal(engine.queries.record(1)?.queue, "q");
   assert.equal(engine.queueOf(1), "q");
-  assert.equal(engine.record(2), undefined);
+  assert.equal(engine.queries.record(2), undefined);
   assert.equal(engine.queueOf(2), undefined);
   engine.deleteQueue("q", 0);
-  assert.equal(engine.record(1), undefined);
+  assert.equal(engine.queries.record(1), undefined);
 });
 
 test("whether there is room is asked without being counted as rejected", () => {
   const engine = open();
   engine.setQueue("q", { capacity: { jobs: 1, delayed: 1 } }, 0);
-  assert.equal(engine.hasRoom("q", {}, 0), true);
+  assert.equal(engine.queries.hasRoom("q", {}, 0), true);
   engine.add("q", {}, 0);
-  assert.equal(engine.hasRoom("q", {}, 0), false);
-  assert.equal(engine.hasRoom("q", { delayMs: 5 }, 0), true);
-  assert.equal(engine.hasRoom("q", { runAt: 5 }, 0), true);
-  assert.throws(() => engine.hasRoom("q", { priority: "none" }, 0), { code: "INVALID" });
-  assert.equal(engine.queueStats("q").rejected, 0);
+  assert.equal(engine.queries.hasRoom("q", {}, 0), false);
+  assert.equal(engine.queries.hasRoom("q", { delayMs: 5 }, 0), true);
+  assert.equal(engine.queries.hasRoom("q", { runAt: 5 }, 0), true);
+  assert.throws(() => engine.queries.hasRoom("q", { priority: "none" }, 0), { code: "INVALID" });
+  assert.equal(engine.queries.queueStats("q").rejected, 0);
 });
 
 test("the limits set for a pattern itself can be read", () => {
   const engine = open();
   engine.setGate("p:*", { rate: 2 }, 0);
-  assert.equal(engine.gateConfig("p:*")?.rate, 2);
-  assert.equal(engine.gateConfig("p:1"), undefined);
-  engine.checkStoreKey("s", "k");
-  assert.throws(() => engine.checkStoreKey("a b", "k"), { code: "INVALID" });
+  assert.equal(engine.queries.gateConfig("p:*")?.rate, 2);
+  assert.equal(engine.queries.gateConfig("p:1"), undefined);
+  engine.stores.check("s", "k");
+  assert.throws(() => engine.stores.check("a b", "k"), { code: "INVALID" });
 });
 
 test("a gate tells whose lanes stand in its line", () => {
@@ -120,7 +120,7 @@ test("a gate tells whose lanes stand in its line", () => {
   engine.addAll("b", [job("x", 1)], 0);
   for (const queue of ["a", "b"]) engine.want(queue, "w", 5, 0);
   engine.dispatch(0);
-  const line = engine.gateLine("g");
+  const line = engine.queries.gateLine("g");
   assert.deepEqual(
     line.sort((one, other) => (one.queue + one.tier < other.queue + other.tier ? -1 : 1)),
     [
@@ -129,5 +129,5 @@ test("a gate tells whose lanes stand in its line", () => {
       { queue: "b", tier: 1, lanes: 1 },
     ],
   );
-  assert.deepEqual(engine.gateLine("nobody"), []);
+  assert.deepEqual(engine.queries.gateLine("nobody"), []);
 });

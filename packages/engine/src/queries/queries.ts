@@ -1,15 +1,12 @@
 import type { Core } from "../core.ts";
-import { Refusal } from "../errors.ts";
 import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
-import { PAGE_MAX, SCAN_MAX } from "../limits.ts";
+import { PAGE_MAX } from "../limits.ts";
 import { integer } from "../parse/fields.ts";
 import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
 import { allWorkers } from "../queues/queue-state.ts";
-import type { Answered } from "../remembered-answers.ts";
 import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
-import type { ScanOptions } from "../stores.ts";
 import type {
   EndState,
   GateConfig,
@@ -19,7 +16,6 @@ import type {
   JobSpec,
   JobView,
   LaneStats,
-  QueueConfig,
   QueueStats,
 } from "../types.ts";
 import { type GateList, type GateListOptions, listGates } from "./gate-list.ts";
@@ -28,8 +24,6 @@ import { OldestSurvey } from "./oldest-survey.ts";
 import {
   endStateOf,
   gateStats,
-  type Held,
-  heldOf,
   historyOf,
   type JobQuery,
   jobsOf,
@@ -64,15 +58,6 @@ export class Queries {
 
   queueNames(): string[] {
     return [...this.#core.byName.keys()];
-  }
-
-  /** Undefined when there is no such queue. */
-  findQueueConfig(queue: string): QueueConfig | undefined {
-    return this.#core.byName.get(queue)?.config;
-  }
-
-  queueConfig(queue: string): QueueConfig {
-    return this.#core.queue(queue).config;
   }
 
   queueStats(queue: string): QueueStats {
@@ -120,35 +105,10 @@ export class Queries {
     return row === 0 || this.#core.queueOf(row).deleted ? undefined : recordOf(this.#core, row);
   }
 
-  /** The name of a job's queue; undefined when the job is not known. */
-  queueOf(id: number): string | undefined {
-    const row = this.#core.ids.find(id);
-    return row === 0 ? undefined : this.#core.queueOf(row).name;
-  }
-
-  /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
-  held(id: number, lease: number): Held | undefined {
-    const row = this.#core.ids.find(id);
-    if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
-    return heldOf(this.#core, row, lease);
-  }
-
-  /** The body of a job; undefined when the job is not known. */
-  body(id: number): unknown {
-    const row = this.#core.ids.find(id);
-    return row === 0 ? undefined : this.#core.jobs.bodies.get(row);
-  }
-
   /** Why a job is not running, as data. */
   why(id: number, now: number): Why {
     const at = this.#core.clock(now);
-    const row = this.#core.find(id);
-    if (row === 0)
-      throw new Refusal("ALREADY_FINISHED", `job ${id} is no longer kept`, {
-        field: "id",
-        value: id,
-      });
-    return why(this.#core, row, at);
+    return why(this.#core, this.#core.keptRow(id), at);
   }
 
   history(id: number): HistoryEntry[] {
@@ -175,12 +135,6 @@ export class Queries {
 
   heldGroups(): string[] {
     return [...this.#core.groups.held()];
-  }
-
-  /** What is known of an operation: what the call was, and the answers that it got. */
-  recall(operation: string, now: number): { call: string; answers: Answered[] } | undefined {
-    const known = this.#core.operations.recall(operation, this.#core.clock(now));
-    return known && { call: known.call, answers: [...known.answers.values()] };
   }
 
   /** The limits set for a gate or a pattern itself; undefined: none are. */
@@ -217,16 +171,6 @@ export class Queries {
   listGates(options: GateListOptions, now: number): GateList {
     integer("limit", options.limit, 1, PAGE_MAX);
     return listGates(this.#core, options, this.#core.clock(now));
-  }
-
-  storeGet(store: string, key: string): unknown {
-    return this.#core.stores.get(store, key);
-  }
-
-  /** Entries in the order of their keys; the last key of a page is the `after` of the next. */
-  storeScan(store: string, options: ScanOptions = {}): [string, unknown][] {
-    integer("limit", options.limit ?? 1, 1, SCAN_MAX);
-    return this.#core.stores.scan(store, options);
   }
 
   /** What the tables hold, in bytes: for the figures on memory. */

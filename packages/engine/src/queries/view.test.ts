@@ -11,7 +11,7 @@ function open(options: QueueChange = {}): TestEngine {
 test("the history of a job is its life, oldest first", () => {
   const engine = open({ retry: { attempts: 2 }, leaseMs: 50 });
   engine.add("q", {}, 1);
-  assert.deepEqual(engine.history(1), [{ at: 1, event: "added" }]);
+  assert.deepEqual(engine.queries.history(1), [{ at: 1, event: "added" }]);
   const take = (now: number): number => engine.lease("q", 1, now)[0]!.lease;
   engine.giveBack(1, take(5), 6);
   engine.nack(1, take(10), 12, { error: "bad", delayMs: 3 });
@@ -20,7 +20,7 @@ test("the history of a job is its life, oldest first", () => {
   const cooldown = { gate: "g", ms: 1 };
   engine.nack(1, take(22), 22, { cooldown, error: "wait" });
   engine.ack(1, take(24), 30);
-  assert.deepEqual(engine.history(1), [
+  assert.deepEqual(engine.queries.history(1), [
     { at: 1, event: "added" },
     { at: 5, event: "dispatched", detail: "lease 1" },
     { at: 6, event: "returned" },
@@ -42,7 +42,7 @@ test("a job that failed and was cancelled before it went out again went out once
   engine.nack(1, engine.lease("q", 1, 1)[0]!.lease, 2, { error: "boom" });
   engine.cancel(1, 9);
   assert.deepEqual(
-    engine.history(1).map(({ at, event }) => [at, event]),
+    engine.queries.history(1).map(({ at, event }) => [at, event]),
     [
       [0, "added"],
       [1, "dispatched"],
@@ -58,7 +58,7 @@ test("a long history keeps its beginning and its latest events", () => {
   for (let now = 1; now <= 50; now++) {
     engine.nack(1, engine.lease("q", 1, now)[0]!.lease, now);
   }
-  const history = engine.history(1);
+  const history = engine.queries.history(1);
   assert.equal(history.length, 32);
   assert.deepEqual(history[0], { at: 0, event: "added" });
   assert.deepEqual(history.at(-1), { at: 50, event: "failed" });
@@ -73,7 +73,7 @@ test("the counts of a queue are those of its jobs", () => {
   );
   const [lease] = engine.lease("q", 1, 0);
   engine.want("q", "w", 4, 0);
-  assert.deepEqual(engine.queueStats("q"), {
+  assert.deepEqual(engine.queries.queueStats("q"), {
     name: "q",
     waiting: 2,
     delayed: 1,
@@ -100,7 +100,7 @@ test("the counts of a queue are those of its jobs", () => {
     paused: false,
   });
   engine.ack(lease!.id, lease!.lease, 0);
-  assert.equal(engine.queueStats("q").kept, 1);
+  assert.equal(engine.queries.queueStats("q").kept, 1);
 });
 
 test("lanes are listed in pages, by a part of their key, with what they have received", () => {
@@ -111,14 +111,14 @@ test("lanes are listed in pages, by a part of their key, with what they have rec
   engine.setQueue("other", {}, 0);
   engine.add("other", { fairnessKey: "acme" }, 0);
   engine.lease("q", 1, 0);
-  const { lanes, cursor } = engine.lanes("q", { search: "acme/user" });
+  const { lanes, cursor } = engine.queries.lanes("q", { search: "acme/user" });
   assert.deepEqual(
     [lanes, cursor],
     [[{ key: ["acme", "user-7"], tier: 0, weight: 3, waiting: 1, running: 1, received: 1 }], 0],
   );
   const seen: unknown[] = [];
   for (let at = 0, first = true; first || at !== 0; first = false) {
-    const page = engine.lanes("q", { limit: 4, cursor: at });
+    const page = engine.queries.lanes("q", { limit: 4, cursor: at });
     assert.ok(page.lanes.length <= 4);
     seen.push(...page.lanes.map((lane) => lane.key));
     at = page.cursor;
@@ -133,7 +133,7 @@ test("the state of a gate is told, without making one that was not there", () =>
   engine.add("q", { gates: ["g"], cost: 3 }, 0);
   engine.lease("q", 1, 0);
   const { tokens, windows, inFlight, opensAt, ladderStep, waitingLanes, cooldown } =
-    engine.gateStats("g", 0);
+    engine.queries.gateStats("g", 0);
   assert.deepEqual(
     { tokens, windows, inFlight, opensAt, ladderStep, waitingLanes, cooldown },
     {
@@ -147,6 +147,6 @@ test("the state of a gate is told, without making one that was not there", () =>
     },
   );
   engine.setGate("shut", { rate: 0 }, 0);
-  engine.gateStats("unknown", 0);
+  engine.queries.gateStats("unknown", 0);
   assert.deepEqual(engine.gateKeys(), ["g", "shut"]);
 });

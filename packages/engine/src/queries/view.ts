@@ -102,27 +102,6 @@ export function endStateOf(ending: Ending): EndState {
   return ending === "wait-too-long" ? "failed" : ending;
 }
 
-/** What a worker is told of a job beside its lease. */
-export interface Held {
-  attempts: number;
-  deliveries: number;
-  fairnessKey: FairnessKey;
-  addedAt: number;
-  expiresAt: number;
-}
-
-export function heldOf(core: Core, row: number, lease: number): Held | undefined {
-  const { jobs } = core;
-  if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
-  return {
-    attempts: jobs.int(row, ATTEMPTS) >>> 16,
-    deliveries: jobs.deliveries(row),
-    fairnessKey: core.lanes.keyOf(core.laneOf(row)),
-    addedAt: jobs.num(row, ADDED),
-    expiresAt: jobs.num(row, TIME),
-  };
-}
-
 /** What happened to a job, oldest first. */
 export function historyOf(core: Core, row: number): HistoryEntry[] {
   const { jobs } = core;

@@ -12,7 +12,7 @@ function open(options: QueueChange = {}): TestEngine {
 }
 
 function gated(engine: TestEngine, id: number, now = 0): WhyGated {
-  const why = engine.why(id, now);
+  const why = engine.queries.why(id, now);
   assert.ok(why.state === "waiting" && why.reason === "gated", JSON.stringify(why));
   return why;
 }
@@ -22,17 +22,22 @@ test("a job that could go out is ready, behind others, or lacks a worker", () =>
   engine.add("q", {}, 0);
   engine.add("q", {}, 0);
   const waiting = { state: "waiting", queue: "q", place: 0, urgent: 0, workers: 0, running: 0 };
-  assert.deepEqual(engine.why(1, 0), { ...waiting, reason: "no-worker" });
+  assert.deepEqual(engine.queries.why(1, 0), { ...waiting, reason: "no-worker" });
   engine.want("q", "w", 1, 0);
-  assert.deepEqual(engine.why(1, 0), { ...waiting, reason: "ready", workers: 1 });
-  assert.deepEqual(engine.why(2, 0), { ...waiting, reason: "behind", workers: 1, place: 1 });
+  assert.deepEqual(engine.queries.why(1, 0), { ...waiting, reason: "ready", workers: 1 });
+  assert.deepEqual(engine.queries.why(2, 0), {
+    ...waiting,
+    reason: "behind",
+    workers: 1,
+    place: 1,
+  });
 });
 
 test("jobs before one are counted up to a thousand", () => {
   const engine = open();
   for (let i = 0; i < 1500; i++) engine.add("q", {}, 0);
   const placeOf = (id: number): unknown => {
-    const why = engine.why(id, 0);
+    const why = engine.queries.why(id, 0);
     return why.state === "waiting" && why.place;
   };
   assert.deepEqual([placeOf(1), placeOf(500), placeOf(1001), placeOf(1500)], [0, 499, 1000, 1000]);
@@ -95,7 +100,7 @@ test("looking at a line changes nothing: with and without, jobs go out in the sa
       const cost = 1;
       engine.add("q", { gates: ["g"], fairnessKey: [lane, String(id % 2)], weight, cost }, now);
       id++;
-      if (looks) for (let job = 1; job <= id; job += 3) engine.why(job, now);
+      if (looks) for (let job = 1; job <= id; job += 3) engine.queries.why(job, now);
       for (const lease of engine.dispatch(now)) {
         order.push(lease.id);
         engine.ack(lease.id, lease.lease, now);
@@ -131,7 +136,7 @@ test("a delayed job says whether a producer, a failure, a lease or a worker put 
   const engine = open({ leaseMs: 1000, retry: { minMs: 8000, maxMs: 8000, jitter: 0 } });
   engine.add("q", { delayMs: 5 }, 0);
   const delayed = { state: "delayed", queue: "q" };
-  assert.deepEqual(engine.why(1, 0), { ...delayed, cause: "delay", until: 5 });
+  assert.deepEqual(engine.queries.why(1, 0), { ...delayed, cause: "delay", until: 5 });
   engine.cancel(1, 0);
 
   for (let id = 2; id <= 4; id++) engine.add("q", { attempts: 3 }, 0);
@@ -139,9 +144,14 @@ test("a delayed job says whether a producer, a failure, a lease or a worker put 
   const leaseOf = (id: number): number => leases.find((lease) => lease.id === id)!.lease;
   engine.nack(2, leaseOf(2), 0, { error: "boom" });
   const tried = { ...delayed, attempt: 1, attempts: 3 };
-  assert.deepEqual(engine.why(2, 0), { ...tried, cause: "failed", until: 8000, error: "boom" });
+  assert.deepEqual(engine.queries.why(2, 0), {
+    ...tried,
+    cause: "failed",
+    until: 8000,
+    error: "boom",
+  });
   engine.nack(3, leaseOf(3), 0, { cooldown: { gate: "elsewhere", ms: 30_000 }, error: "429" });
-  assert.deepEqual(engine.why(3, 0), {
+  assert.deepEqual(engine.queries.why(3, 0), {
     ...tried,
     cause: "retry-after",
     attempt: 0,
@@ -149,7 +159,7 @@ test("a delayed job says whether a producer, a failure, a lease or a worker put 
     error: "429",
   });
   engine.dispatch(1000);
-  assert.deepEqual(engine.why(4, 1000), { ...tried, cause: "expired", until: 9000 });
+  assert.deepEqual(engine.queries.why(4, 1000), { ...tried, cause: "expired", until: 9000 });
 });
 
 test("a job that is due on a full queue says so, with the number that waits", () => {
@@ -157,7 +167,7 @@ test("a job that is due on a full queue says so, with the number that waits", ()
   engine.add("q", { delayMs: 5 }, 0);
   engine.add("q", {}, 0);
   engine.dispatch(5);
-  const why = engine.why(1, 5);
+  const why = engine.queries.why(1, 5);
   assert.ok(why.state === "delayed" && why.until > 5, JSON.stringify(why));
   assert.deepEqual([why.cause, why.waiting], ["queue-full", 1]);
 });
@@ -170,8 +180,8 @@ test("an ended job keeps its state, its error and the deadline that it missed", 
   engine.nack(1, first!.lease, 0, { error: "boom" });
   engine.dispatch(10);
   const failed = { state: "failed", at: 0, error: "boom" };
-  assert.deepEqual(engine.why(1, 10), failed);
-  const why = engine.why(2, 10);
+  assert.deepEqual(engine.queries.why(1, 10), failed);
+  const why = engine.queries.why(2, 10);
   assert.ok(why.state === "expired", JSON.stringify(why));
   assert.equal(why.deadline, 10);
 });
@@ -181,13 +191,13 @@ test("a dead letter names its queue, its error, and whether the queue is gone", 
   engine.setQueue("q.dlq", { retry: { minMs: 8000, jitter: 0, attempts: 2 } }, 0);
   engine.add("q", {}, 0);
   engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0, { error: "boom" });
-  const letter = engine.why(1, 0);
+  const letter = engine.queries.why(1, 0);
   assert.ok(letter.state === "dead", JSON.stringify(letter));
   assert.deepEqual([letter.dead.origin, letter.dead.error], ["q", "boom"]);
   assert.equal(letter.dead.isOriginGone, undefined);
   engine.nack(1, engine.lease("q.dlq", 1, 0)[0]!.lease, 0, { error: "again" });
   engine.deleteQueue("q", 0);
-  const later = engine.why(1, 0);
+  const later = engine.queries.why(1, 0);
   assert.ok(later.state === "delayed" && later.cause === "failed", JSON.stringify(later));
   assert.deepEqual([later.dead?.origin, later.dead?.isOriginGone], ["q", true]);
 });
@@ -197,10 +207,10 @@ test("a paused queue and a queue that runs as many as it may are named as such",
   for (let i = 0; i < 2; i++) engine.add("q", {}, 0);
   engine.want("q", "w", 5, 0);
   assert.equal(engine.dispatch(0).length, 1);
-  const full = engine.why(2, 0);
+  const full = engine.queries.why(2, 0);
   assert.ok(full.state === "waiting" && full.reason === "capacity", JSON.stringify(full));
   engine.setQueue("q", { paused: true }, 0);
-  const paused = engine.why(2, 0);
+  const paused = engine.queries.why(2, 0);
   assert.ok(paused.state === "waiting" && paused.reason === "paused", JSON.stringify(paused));
 });
 
@@ -208,7 +218,7 @@ test("more urgent jobs are counted where tiers are strict, and not where they ta
   const urgentOf = (tierOrder: QueueChange["tierOrder"] & {}): unknown => {
     const engine = open({ tierOrder });
     for (const priority of [0, 1, 3]) engine.add("q", { priority }, 0);
-    const why = engine.why(3, 0);
+    const why = engine.queries.why(3, 0);
     return why.state === "waiting" && why.urgent;
   };
   assert.deepEqual([urgentOf("strict"), urgentOf([4, 3, 2, 1])], [2, 0]);
@@ -225,7 +235,7 @@ test("a permit that is kept for another job names it and the gate that it lacks"
   const both = add("both", "a", "b");
   engine.dispatch(0);
   // It takes its turn at one of the gates, holding nothing, and then at the other.
-  const isAtA = engine.gateStats("a", 0).waitingLanes === 1;
+  const isAtA = engine.queries.gateStats("a", 0).waitingLanes === 1;
   const [held, free] = isAtA ? (["a", "b"] as const) : (["b", "a"] as const);
   add("next", held);
   engine.ack(holders[held], 1, 0);

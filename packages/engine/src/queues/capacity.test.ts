@@ -21,10 +21,10 @@ test("a full queue refuses, counts it, and takes jobs again when there is room",
     const engine = open({ capacity: { jobs: 2 }, onFull });
     fill(engine, 2);
     assert.throws(() => engine.add("q", {}, 0), FULL);
-    assert.equal(engine.queueStats("q").waiting, 2);
-    assert.equal(engine.queueStats("q").rejected, onFull === "wait" ? 0 : 1);
+    assert.equal(engine.queries.queueStats("q").waiting, 2);
+    assert.equal(engine.queries.queueStats("q").rejected, onFull === "wait" ? 0 : 1);
     if (onFull === "wait") engine.countRejected("q");
-    assert.equal(engine.queueStats("q").rejected, 1, "who waits says when it was in vain");
+    assert.equal(engine.queries.queueStats("q").rejected, 1, "who waits says when it was in vain");
     engine.cancel(1, 0);
     assert.equal(engine.add("q", {}, 0).id, 3, "no id was used up");
   }
@@ -34,7 +34,7 @@ test("drop: the add is answered as dropped, without an id, and counted", () => {
   const engine = open({ capacity: { jobs: 1 }, onFull: "drop" });
   fill(engine, 1);
   assert.deepEqual(engine.add("q", {}, 0), { id: 0, dropped: true, tier: 3 });
-  const { waiting, dropped, rejected } = engine.queueStats("q");
+  const { waiting, dropped, rejected } = engine.queries.queueStats("q");
   assert.deepEqual({ waiting, dropped, rejected }, { waiting: 1, dropped: 1, rejected: 0 });
 });
 
@@ -58,7 +58,7 @@ test("bytes: a job must fit into what is left, to the byte", () => {
   fill(engine, 1, { sizeBytes: 0 });
   assert.throws(() => engine.add("q", { sizeBytes: 1 }, 0), FULL);
   engine.cancel(1, 0);
-  assert.equal(engine.queueStats("q").bytes, 40);
+  assert.equal(engine.queries.queueStats("q").bytes, 40);
   fill(engine, 1, { sizeBytes: 60 });
 });
 
@@ -109,7 +109,7 @@ test("spill: a job goes to the next tier that has room, or where its tier says",
   const tierOf = (priority: number): number => engine.add("q", { priority }, 0).tier;
   assert.deepEqual([tierOf(0), tierOf(0), tierOf(1), tierOf(1), tierOf(0)], [0, 2, 1, 2, 3]);
   assert.throws(() => tierOf(0), FULL, "nothing is left below");
-  assert.equal(engine.job(2)?.tier, 2);
+  assert.equal(engine.queries.job(2)?.tier, 2);
 });
 
 test("spill: what the queue as a whole has no room for goes nowhere", () => {
@@ -124,7 +124,7 @@ test("delayed jobs have a capacity of their own", () => {
   fill(engine, 1, { runAt: 10 });
   assert.throws(() => engine.add("q", { delayMs: 10 }, 0), FULL);
   fill(engine, 1, { runAt: 0 });
-  assert.equal(engine.queueStats("q").waiting, 1, "a time that has come is no delay");
+  assert.equal(engine.queries.queueStats("q").waiting, 1, "a time that has come is no delay");
 });
 
 test("leased: no more than so many go out at once, and each end lets the next one out", () => {
@@ -134,7 +134,7 @@ test("leased: no more than so many go out at once, and each end lets the next on
   const leases = engine.dispatch(0);
   assert.equal(leases.length, 2);
   assert.deepEqual(engine.dispatch(0), []);
-  assert.equal(engine.why(3, 0).state, "waiting");
+  assert.equal(engine.queries.why(3, 0).state, "waiting");
   engine.ack(leases[0]!.id, leases[0]!.lease, 0);
   assert.equal(engine.nextWake(0), 0);
   assert.deepEqual(
@@ -154,10 +154,10 @@ test("a delayed job that falls due on a full queue is put off, never lost", () =
     fill(engine, 1, { sizeBytes: 10, delayMs: 100 });
     fill(engine, 1, { sizeBytes: 10 });
     engine.tick(100);
-    assert.deepEqual([engine.job(1)?.state, engine.job(1)?.at], ["delayed", 600]);
+    assert.deepEqual([engine.queries.job(1)?.state, engine.queries.job(1)?.at], ["delayed", 600]);
     engine.cancel(2, 600);
     engine.tick(600);
-    assert.equal(engine.job(1)?.state, "waiting");
+    assert.equal(engine.queries.job(1)?.state, "waiting");
   }
 });
 
@@ -167,9 +167,9 @@ test("a retry is never refused and never put off", () => {
   const [lease] = engine.lease("q", 1, 0);
   fill(engine, 1);
   engine.nack(1, lease!.lease, 0, { delayMs: 10 });
-  assert.equal(engine.job(1)?.state, "delayed");
+  assert.equal(engine.queries.job(1)?.state, "delayed");
   engine.tick(10);
-  assert.equal(engine.queueStats("q").waiting, 2);
+  assert.equal(engine.queries.queueStats("q").waiting, 2);
 });
 
 test("admission: from a fill level on, adds are held to a rate", () => {
@@ -181,8 +181,8 @@ test("admission: from a fill level on, adds are held to a rate", () => {
     code: "RATE_LIMITED",
     details: { queue: "q", retryAfterMs: 400 },
   });
-  assert.equal(engine.queueStats("q").rejected, 1);
-  assert.equal(engine.queueStats("q").waiting, 7);
+  assert.equal(engine.queries.queueStats("q").rejected, 1);
+  assert.equal(engine.queries.queueStats("q").waiting, 7);
   assert.equal(engine.add("q", {}, 500).id, 8);
   for (let id = 1; id <= 4; id++) engine.cancel(id, 500);
   engine.add("q", {}, 500);
@@ -237,15 +237,15 @@ test("a job run by hand must find room like one that is added, whatever the poli
     fill(engine, 2);
     assert.throws(() => engine.retry(1, 0), FULL);
     engine.cancel(2, 0);
-    assert.equal(engine.job(1)?.state, "cancelled");
+    assert.equal(engine.queries.job(1)?.state, "cancelled");
     engine.add("q", { sizeBytes: 41, delayMs: 5 }, 0);
     engine.retry(4, 0);
     engine.cancel(3, 0);
     assert.throws(() => engine.retry(1, 0), FULL, "59 bytes are left");
     engine.cancel(4, 0);
     engine.retry(1, 0);
-    assert.equal(engine.job(1)?.state, "waiting");
-    assert.equal(engine.queueStats("q").rejected, 0, "only adds are counted");
+    assert.equal(engine.queries.job(1)?.state, "waiting");
+    assert.equal(engine.queries.queueStats("q").rejected, 0, "only adds are counted");
   }
 });
 
@@ -267,12 +267,12 @@ test("a delayed job is hastened if there is room, a retry always", () => {
   engine.add("q", { delayMs: 50 }, 0);
   fill(engine, 1);
   assert.throws(() => engine.retry(1, 0), FULL);
-  assert.equal(engine.job(1)?.state, "delayed");
+  assert.equal(engine.queries.job(1)?.state, "delayed");
   const { id, lease } = engine.lease("q", 1, 0)[0]!;
   engine.nack(id, lease, 0);
   engine.retry(1, 0);
   engine.retry(id, 0);
-  assert.equal(engine.queueStats("q").waiting, 2);
+  assert.equal(engine.queries.queueStats("q").waiting, 2);
 });
 
 test("a payload that replaces another must fit as well", () => {
@@ -284,12 +284,12 @@ test("a payload that replaces another must fit as well", () => {
     const larger = { dedupe, sizeBytes: 51, body: "b" };
     if (onFull === "reject") assert.throws(() => engine.add("q", larger, 0), FULL);
     else assert.deepEqual(engine.add("q", larger, 0), { id: 0, dropped: true, tier: 3 });
-    assert.equal(engine.job(1)?.body, "a", "it keeps what it had");
-    const { bytes, rejected, dropped } = engine.queueStats("q");
+    assert.equal(engine.queries.job(1)?.body, "a", "it keeps what it had");
+    const { bytes, rejected, dropped } = engine.queries.queueStats("q");
     assert.deepEqual([bytes, rejected + dropped], [100, 1]);
     engine.cancel(2, 0);
     assert.equal(engine.add("q", larger, 0).duplicate, true);
-    assert.equal(engine.queueStats("q").bytes, 51);
+    assert.equal(engine.queries.queueStats("q").bytes, 51);
   }
 });
 
@@ -311,5 +311,5 @@ test("a waiting job is put off by a debounce only where there is room among the 
   engine.tick(5);
   engine.add("q", { delayMs: 50 }, 5);
   assert.throws(() => engine.add("q", { dedupe, delayMs: 5, body: "b" }, 5), FULL);
-  assert.deepEqual([engine.job(1)?.state, engine.job(1)?.body], ["waiting", "a"]);
+  assert.deepEqual([engine.queries.job(1)?.state, engine.queries.job(1)?.body], ["waiting", "a"]);
 });

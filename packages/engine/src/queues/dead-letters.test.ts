@@ -44,10 +44,10 @@ function codeOf(call: () => unknown): string {
 
 test("a letter begins with no attempt used, and keeps what it died of", () => {
   const { engine, facts } = letters(1, {}, {}, { error: "no", stack: "at a\nat b" });
-  const { attempt, error, stack, dead } = engine.job(1)!;
+  const { attempt, error, stack, dead } = engine.queries.job(1)!;
   assert.deepEqual([attempt, error, stack], [0, "no", "at a\nat b"]);
   assert.deepEqual(dead, { origin: "q", reason: "attempts used up", attempts: 1, at: 0 });
-  assert.deepEqual(replayed(facts).job(1), engine.job(1));
+  assert.deepEqual(replayed(facts).queries.job(1), engine.queries.job(1));
 });
 
 test("a reader that fails does not replace the error that the letter died of", () => {
@@ -55,10 +55,14 @@ test("a reader that fails does not replace the error that the letter died of", (
   engine.want("q.dlq", "reader", 1, 0);
   const { lease } = engine.dispatch(0)[0]!;
   engine.nack(1, lease, 0, { error: "the reader's own", stack: "at b" });
-  const { error, stack } = engine.job(1)!;
+  const { error, stack } = engine.queries.job(1)!;
   assert.deepEqual([error, stack], ["no", "at a"]);
-  assert.equal(engine.history(1)?.at(-1)?.detail, "the reader's own", "history tells of it");
-  assert.deepEqual(replayed(facts).job(1), engine.job(1));
+  assert.equal(
+    engine.queries.history(1)?.at(-1)?.detail,
+    "the reader's own",
+    "history tells of it",
+  );
+  assert.deepEqual(replayed(facts).queries.job(1), engine.queries.job(1));
 });
 
 const FAILURES: Readonly<Record<string, (engine: TestEngine, lease: number) => void>> = {
@@ -78,11 +82,11 @@ for (const [name, failOnce] of Object.entries(FAILURES)) {
       const [lease] = engine.lease("q.dlq", 1, now);
       if (name === "a lease that runs out") engine.tick(now + 30_000);
       else failOnce(engine, lease!.lease);
-      assert.equal(engine.job(1)?.state, "dead", `after ${i + 1} failures`);
+      assert.equal(engine.queries.job(1)?.state, "dead", `after ${i + 1} failures`);
     }
-    assert.equal(replayed(facts).job(1)?.queue, "q.dlq");
+    assert.equal(replayed(facts).queries.job(1)?.queue, "q.dlq");
     assert.equal(engine.redrive("q.dlq", {}, 300_000), 1);
-    const { queue, attempt, deliveries, dead } = engine.job(1)!;
+    const { queue, attempt, deliveries, dead } = engine.queries.job(1)!;
     assert.deepEqual([queue, attempt, deliveries, dead], ["q", 0, 0, undefined]);
   });
 }
@@ -97,7 +101,7 @@ test("a letter that fails waits for the backoff of its queue, not for its own", 
     [700, 1100],
   ] as const) {
     engine.nack(1, takeOne(engine, now, "q.dlq").lease, now);
-    assert.equal(engine.job(1)?.at, until);
+    assert.equal(engine.queries.job(1)?.at, until);
   }
 });
 
@@ -106,7 +110,7 @@ test("more failures of a letter than an attempt can count do not wrap around", (
   for (let i = 0; i < 65_600; i++) {
     engine.nack(1, takeOne(engine, 0, "q.dlq").lease, 0);
   }
-  assert.equal(engine.job(1)?.attempt, 0xffff);
+  assert.equal(engine.queries.job(1)?.attempt, 0xffff);
 });
 
 test("a letter that fails goes back to its place", () => {
@@ -134,7 +138,10 @@ test("a letter that was leased when its queue was purged is still there afterwar
     engine.nack(lease.id, lease.lease, 0, { delayMs });
     engine.tick(10);
     engine.tick(10);
-    assert.deepEqual([engine.job(1)?.state, engine.job(2)?.state], ["dead", "cancelled"]);
+    assert.deepEqual(
+      [engine.queries.job(1)?.state, engine.queries.job(2)?.state],
+      ["dead", "cancelled"],
+    );
   }
 });
 
@@ -142,7 +149,7 @@ test("a job added to a dead letter queue follows the policy of that queue", () =
   const { engine } = letters(0);
   engine.add("q.dlq", {}, 0);
   for (let i = 0; i < 2; i++) engine.nack(1, takeOne(engine, 0, "q.dlq").lease, 0);
-  assert.equal(engine.job(1)?.state, "failed");
+  assert.equal(engine.queries.job(1)?.state, "failed");
 });
 
 test("redrive keeps the order in which letters died, also of those that were looked at", () => {
@@ -151,13 +158,13 @@ test("redrive keeps the order in which letters died, also of those that were loo
   engine.nack(first!.id, first!.lease, 0);
   assert.equal(engine.redrive("q.dlq", { count: 2 }, 0), 2);
   assert.deepEqual(
-    [1, 2, 3, 4].map((id) => engine.job(id)?.queue),
+    [1, 2, 3, 4].map((id) => engine.queries.job(id)?.queue),
     ["q", "q.dlq", "q", "q.dlq"],
     "one that is leased is passed over",
   );
   engine.giveBack(second!.id, second!.lease, 0);
   assert.equal(engine.redrive("q.dlq", { count: 1 }, 0), 1);
-  assert.equal(engine.job(2)?.queue, "q");
+  assert.equal(engine.queries.job(2)?.queue, "q");
 });
 
 test("redrive by ids moves those that are letters there, and counts them", () => {
@@ -166,7 +173,7 @@ test("redrive by ids moves those that are letters there, and counts them", () =>
   const leased = takeOne(engine, 0, "q.dlq");
   engine.cancel(2, 0);
   assert.equal(engine.redrive("q.dlq", { ids: [leased.id, 2, 4, 4, 6, 99] }, 0), 1);
-  assert.equal(engine.job(4)?.queue, "q");
+  assert.equal(engine.queries.job(4)?.queue, "q");
   assert.equal(engine.redrive("q.dlq", { ids: [] }, 0), 0);
   engine.deleteQueue("q", 0);
   assert.equal(engine.redrive("q.dlq", { ids: [3] }, 0), 0, "its queue does not exist");
@@ -178,12 +185,12 @@ test("retry returns one letter to its origin, with nothing used up", () => {
   engine.retry(1, 0);
   engine.retry(3, 0);
   for (const one of [engine, replayed(facts)]) {
-    const { queue, state, tier, gates, cost, attempt, deliveries, dead } = one.job(1)!;
+    const { queue, state, tier, gates, cost, attempt, deliveries, dead } = one.queries.job(1)!;
     assert.deepEqual(
       [queue, state, tier, gates, cost, attempt, deliveries, dead],
       ["q", "waiting", 1, ["g"], 2, 0, 0, undefined],
     );
-    assert.deepEqual([one.job(2)?.queue, one.job(3)?.queue], ["q.dlq", "q"]);
+    assert.deepEqual([one.queries.job(2)?.queue, one.queries.job(3)?.queue], ["q.dlq", "q"]);
   }
 });
 
@@ -192,9 +199,9 @@ test("retry of a letter that has ended and is kept returns it to its origin too"
   engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
   engine.retry(1, 0);
   for (const one of [engine, replayed(facts)]) {
-    const { queue, state } = one.job(1)!;
+    const { queue, state } = one.queries.job(1)!;
     assert.deepEqual([queue, state], ["q", "waiting"]);
-    assert.equal(one.queueStats("q.dlq").kept, 0);
+    assert.equal(one.queries.queueStats("q.dlq").kept, 0);
   }
 });
 
@@ -212,7 +219,7 @@ test("retry of a letter that somebody holds, or whose queue is gone, is refused"
   );
   engine.setQueue("q", {}, 0);
   engine.retry(2, 0);
-  assert.equal(engine.job(2)?.queue, "q");
+  assert.equal(engine.queries.job(2)?.queue, "q");
 });
 
 test("an old lease of a letter is refused after it has run in its queue again", () => {
@@ -233,14 +240,17 @@ test("the retention of a dead letter queue ends letters as expired, and nothing 
   engine.setQueue("graves", { retentionMs: 100, retry: NOW }, 0);
   engine.add("graves", {}, 0);
   engine.tick(0);
-  assert.deepEqual([engine.job(1)?.deadline, engine.job(3)?.deadline], [100, undefined]);
+  assert.deepEqual(
+    [engine.queries.job(1)?.deadline, engine.queries.job(3)?.deadline],
+    [100, undefined],
+  );
   const lease = engine.lease("graves", 1, 99)[0]!;
   engine.tick(100);
-  assert.equal(engine.job(2)?.state, "expired");
+  assert.equal(engine.queries.job(2)?.state, "expired");
   engine.nack(lease.id, lease.lease, 100);
-  assert.equal(engine.job(1)?.state, "expired", "a letter that fails too late");
-  assert.equal(engine.job(3)?.state, "waiting");
-  assert.equal(replayed(facts).job(1)?.state, "expired");
+  assert.equal(engine.queries.job(1)?.state, "expired", "a letter that fails too late");
+  assert.equal(engine.queries.job(3)?.state, "waiting");
+  assert.equal(replayed(facts).queries.job(1)?.state, "expired");
 });
 
 test("a changed retention counts from the death of the letters that are there", () => {
@@ -248,12 +258,12 @@ test("a changed retention counts from the death of the letters that are there", 
   const deadlines = [50, null, 70].map((retentionMs) => {
     engine.setQueue("q.dlq", { retentionMs }, 30);
     engine.tick(30);
-    return engine.job(1)?.deadline;
+    return engine.queries.job(1)?.deadline;
   });
   assert.deepEqual(deadlines, [50, undefined, 70]);
-  assert.equal(replayed(facts).job(1)?.deadline, 70);
+  assert.equal(replayed(facts).queries.job(1)?.deadline, 70);
   engine.retry(1, 30);
-  assert.equal(engine.job(1)?.deadline, undefined, "in its queue it has none");
+  assert.equal(engine.queries.job(1)?.deadline, undefined, "in its queue it has none");
 });
 
 test("a restart from a snapshot keeps letters as they are", () => {
@@ -264,7 +274,7 @@ test("a restart from a snapshot keeps letters as they are", () => {
   takeOne(engine, 5, "q.dlq");
   engine.progress(2, { done: 1 }, 5);
   const other = replayed([...engine.snapshot()]);
-  for (const id of [1, 2, 3]) assert.deepEqual(other.job(id), engine.job(id));
+  for (const id of [1, 2, 3]) assert.deepEqual(other.queries.job(id), engine.queries.job(id));
   assert.equal(other.redrive("q.dlq", {}, 5), 2, "all but the one that is leased");
 });
 
@@ -285,12 +295,12 @@ test("leases that are given back after a restart go to the places that they had"
 
 test("a letter of an old log has its death from its history", () => {
   const { engine, facts } = letters(1);
-  const { diedAt, ...extra } = engine.record(1)!.extra!;
+  const { diedAt, ...extra } = engine.queries.record(1)!.extra!;
   assert.equal(diedAt, 0);
-  const job = { ...engine.record(1)!, extra };
+  const job = { ...engine.queries.record(1)!, extra };
   const queues = facts.filter(({ fact }) => fact === "queue");
   const other = replayed([...queues, { at: 9, fact: "job", job }]);
-  assert.deepEqual(other.job(1)?.dead, engine.job(1)?.dead);
+  assert.deepEqual(other.queries.job(1)?.dead, engine.queries.job(1)?.dead);
 });
 
 test("a dlq that leads back to its queue is refused, and the way is named", () => {
@@ -320,12 +330,12 @@ test("a queue that is made for letters closes no circle, whatever its name", () 
   engine.deleteQueue("q", 0);
   engine.add("q.dlq", {}, 0);
   engine.nack(1, takeOne(engine, 0, "q.dlq").lease, 0);
-  assert.deepEqual([engine.job(1)?.queue, engine.queueConfig("q").dlq], ["q", false]);
+  assert.deepEqual([engine.queries.job(1)?.queue, engine.queueConfig("q").dlq], ["q", false]);
   const long = "x".repeat(255);
   engine.setQueue("p", { dlq: long, retry: { attempts: 1 } }, 0);
   engine.add("p", {}, 0);
   engine.nack(2, takeOne(engine, 0, "p").lease, 0);
-  assert.equal(engine.job(2)?.queue, long);
+  assert.equal(engine.queries.job(2)?.queue, long);
 });
 
 test("deleting a queue tells how many letters stay, and how many went with it", () => {
@@ -347,7 +357,7 @@ test("the letters of one queue can be deleted, also those that somebody holds", 
     [1, 2, 3].map(() => engine.deleteLetters("q", 0)),
     [250, 1, 0],
   );
-  assert.equal(engine.queueStats("graves").cancelled, 251);
-  assert.equal(engine.job(id)?.queue, "graves");
-  assert.equal(replayed(facts).queueStats("graves").waiting, 1);
+  assert.equal(engine.queries.queueStats("graves").cancelled, 251);
+  assert.equal(engine.queries.job(id)?.queue, "graves");
+  assert.equal(replayed(facts).queries.queueStats("graves").waiting, 1);
 });

@@ -27,7 +27,7 @@ test("what a worker in the ended process held fails at the start", () => {
   const again = restarted(facts, 100);
   assert.equal(again.nextWake(100), 100);
   again.dispatch(100);
-  const job = again.job(id)!;
+  const job = again.queries.job(id)!;
   assert.deepEqual([job.state, job.attempt], ["delayed", 1]);
   assert.match(job.error!, /process/);
   assert.throws(() => again.ack(id, 1, 101), { code: "LEASE_LOST" });
@@ -40,9 +40,9 @@ test("a worker elsewhere keeps its lease over the restart and may ack", () => {
   engine.dispatch(0);
   const again = restarted(facts, 100);
   again.dispatch(100);
-  assert.equal(again.job(id)!.state, "running");
+  assert.equal(again.queries.job(id)!.state, "running");
   again.ack(id, 1, 101);
-  assert.equal(again.job(id)!.state, "finished");
+  assert.equal(again.queries.job(id)!.state, "finished");
 });
 
 test("a job that ends its process each time is dead when its attempts are used up", () => {
@@ -57,7 +57,7 @@ test("a job that ends its process each time is dead when its attempts are used u
     current = restarted([...facts], now + 1, facts);
     current.dispatch(now + 1);
   }
-  assert.equal(current.job(id)!.queue, "q.dlq");
+  assert.equal(current.queries.job(id)!.queue, "q.dlq");
 });
 
 test("a snapshot and a job that is told again keep whose lease it is", () => {
@@ -69,7 +69,7 @@ test("a snapshot and a job that is told again keep whose lease it is", () => {
   assert.equal(facts.filter((fact) => fact.fact === "leased").length, 2);
   const again = restarted([...engine.snapshot()], 100);
   again.dispatch(100);
-  const states = again.jobs("q", { limit: 10 }).jobs.map(({ state }) => state);
+  const states = again.queries.jobs("q", { limit: 10 }).jobs.map(({ state }) => state);
   assert.deepEqual(states.sort(), ["delayed", "running"]);
 });
 
@@ -82,7 +82,7 @@ test("a new worker with the name of one that is gone keeps its leases", () => {
   again.want("q", "w", 1, 100, { inProcess: true });
   const [lease] = again.dispatch(100);
   again.dispatch(9000);
-  assert.equal(again.job(lease!.id)!.state, "running");
+  assert.equal(again.queries.job(lease!.id)!.state, "running");
   again.dispatch(10_100);
-  assert.match(again.job(lease!.id)!.error!, /lease expired/);
+  assert.match(again.queries.job(lease!.id)!.error!, /lease expired/);
 });

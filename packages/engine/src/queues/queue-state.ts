@@ -1,7 +1,5 @@
-import type { Core } from "../core.ts";
 import type { Claim, GateLine } from "../gates/gate-line.ts";
 import type { TokenBucket } from "../gates/token-bucket.ts";
-import { LEASED_JOB, TIME, WORKER } from "../jobs/job-fields.ts";
 import type { QueueConfig } from "../types.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 
@@ -17,6 +15,12 @@ export interface WorkerState {
   readonly inProcess: boolean;
   /** Its process has ended: what it holds will never be acked. */
   isGone: boolean;
+}
+
+/** The workers of all queues by their index, and the indexes that are free. */
+interface WorkerTable {
+  readonly workers: (WorkerState | undefined)[];
+  readonly freeWorkers: number[];
 }
 
 /** What happened in a queue since it was made. */
@@ -132,7 +136,7 @@ export class QueueState {
  * that connects may make up new names.
  */
 export function workerOf(
-  core: Core,
+  core: WorkerTable,
   queue: QueueState,
   name: string,
   inProcess: boolean,
@@ -148,7 +152,12 @@ export function allWorkers(queue: QueueState): WorkerState[] {
   return [...queue.workers.values(), ...queue.workersInProcess.values()];
 }
 
-function makeWorker(core: Core, queue: QueueState, name: string, inProcess: boolean): WorkerState {
+function makeWorker(
+  core: WorkerTable,
+  queue: QueueState,
+  name: string,
+  inProcess: boolean,
+): WorkerState {
   const index = core.freeWorkers.pop() ?? core.workers.length;
   const worker = { name, index, slots: 0, leased: 0, leaseMs: 0, inProcess, isGone: false };
   core.workers[index] = worker;
@@ -157,34 +166,11 @@ function makeWorker(core: Core, queue: QueueState, name: string, inProcess: bool
 }
 
 /** A worker without leases that would take nothing is forgotten. */
-export function forgetIdle(core: Core, queue: QueueState, worker: WorkerState): void {
+export function forgetIdle(core: WorkerTable, queue: QueueState, worker: WorkerState): void {
   if (worker.slots !== 0 || worker.leased !== 0) return;
   const names = namesOf(queue, worker.inProcess);
   // The name of one that is gone may be another's by now.
   if (names.get(worker.name) === worker) names.delete(worker.name);
   core.workers[worker.index] = undefined;
   core.freeWorkers.push(worker.index);
-}
-
-/**
- * The process that told the facts has ended, and its own workers with it: their leases run out now.
- * Those of workers elsewhere last as long as they were given, because they may still be acked.
- */
-export function endInProcess(core: Core, now: number): void {
-  const { jobs, timers } = core;
-  let isHeld = false;
-  for (const queue of core.byName.values()) {
-    for (const worker of queue.workersInProcess.values()) {
-      worker.isGone = true;
-      isHeld = true;
-    }
-    queue.workersInProcess.clear();
-  }
-  if (!isHeld) return;
-  for (let row = 1; row < jobs.end; row++) {
-    if (jobs.state(row) !== LEASED_JOB || jobs.num(row, TIME) <= now) continue;
-    if (core.workers[jobs.int(row, WORKER)]?.isGone !== true) continue;
-    jobs.setNum(row, TIME, now);
-    timers.move(row, now);
-  }
 }

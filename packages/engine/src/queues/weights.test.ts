@@ -42,9 +42,9 @@ test("a weight set by hand for a key with a slash is not that of the path", () =
   engine.setQueue("q", {}, 0);
   engine.setLaneWeight("q", "a/b", 5, 0);
   for (const key of ["a/b", ["a", "b"]]) engine.add("q", { fairnessKey: key }, 0);
-  assert.deepEqual([engine.job(1)?.weight, engine.job(2)?.weight], [5, 1]);
+  assert.deepEqual([engine.queries.job(1)?.weight, engine.queries.job(2)?.weight], [5, 1]);
   engine.setLaneWeight("q", ["a", "b"], 2, 0);
-  assert.deepEqual([engine.job(1)?.weight, engine.job(2)?.weight], [5, 2]);
+  assert.deepEqual([engine.queries.job(1)?.weight, engine.queries.job(2)?.weight], [5, 2]);
 });
 
 test("names of the language's own are keys like others", () => {

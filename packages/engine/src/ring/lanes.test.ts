@@ -50,7 +50,7 @@ test("a string is never split: it has nothing to do with a path of its parts", (
   const engine = open();
   fill(engine, 9, "a/1");
   fill(engine, 9, ["a", "1"]);
-  const keys = engine.lanes("q").lanes.map((lane) => lane.key);
+  const keys = engine.queries.lanes("q").lanes.map((lane) => lane.key);
   assert.deepEqual(keys, ["a/1", ["a", "1"]]);
   assert.equal(countOf(served(engine, 8), "a/1"), 4);
 });
@@ -59,8 +59,8 @@ test("a path of one level is that key", () => {
   const engine = open();
   fill(engine, 1, ["a"]);
   fill(engine, 1, "a");
-  assert.equal(engine.job(1)?.fairnessKey, "a");
-  assert.equal(engine.lanes("q").lanes.length, 1);
+  assert.equal(engine.queries.job(1)?.fairnessKey, "a");
+  assert.equal(engine.queries.lanes("q").lanes.length, 1);
 });
 
 test("a key that is a lane and a level has one share in all, whichever came first", () => {
@@ -77,7 +77,7 @@ test("a key that is a lane and a level has one share in all, whichever came firs
       [20, 10, 10],
     );
     assert.deepEqual(
-      engine
+      engine.queries
         .lanes("q")
         .lanes.map((lane) => String(lane.key))
         .toSorted(),
@@ -91,7 +91,7 @@ test("a lane becomes a level while it is served, idle or all its jobs are leased
   fill(engine, 3, "a", { weight: 4 });
   const leases = engine.lease("q", 3, 0);
   fill(engine, 2, ["a", "x"]);
-  assert.equal(engine.job(1)?.fairnessKey, "a");
+  assert.equal(engine.queries.job(1)?.fairnessKey, "a");
   for (const { id, lease } of leases) engine.giveBack(id, lease, 0);
   assert.equal(served(engine, 9).length, 5);
   fill(engine, 1, "idle");
@@ -135,12 +135,12 @@ test("lanes that come and go leave nothing behind", () => {
     assert.equal(served(engine, 200).length, 100);
   };
   for (let i = 0; i < 20; i++) round(i);
-  const before = engine.memory();
+  const before = engine.queries.memory();
   for (let i = 20; i < 200; i++) round(i);
-  const after = engine.memory();
+  const after = engine.queries.memory();
   assert.ok(after.lanes <= before.lanes * 1.5, `${before.lanes} to ${after.lanes}`);
   assert.ok(after.keys <= before.keys * 2, `${before.keys} to ${after.keys}`);
-  assert.ok(engine.lanes("q", { limit: 100_000 }).lanes.length <= 300);
+  assert.ok(engine.queries.lanes("q", { limit: 100_000 }).lanes.length <= 300);
 });
 
 test("a lane that leaves while others stay is remembered until its lead is gone", () => {
@@ -148,7 +148,7 @@ test("a lane that leaves while others stay is remembered until its lead is gone"
   fill(engine, 200, "busy");
   fill(engine, 1, "a", { cost: 20 });
   served(engine, 2);
-  assert.equal(engine.queueStats("q").lanes, 1);
+  assert.equal(engine.queries.queueStats("q").lanes, 1);
   fill(engine, 1, "a");
   assert.equal(countOf(served(engine, 15), "a"), 0, "it has had its share in advance");
   assert.equal(countOf(served(engine, 10), "a"), 1);
@@ -169,12 +169,12 @@ test("a deep path that is done with is forgotten level by level", () => {
     fill(engine, 1, [`a${i}`, "b", "c", "d"]);
     served(engine, 1);
   }
-  const before = engine.memory().lanes;
+  const before = engine.queries.memory().lanes;
   for (let i = 50; i < 500; i++) {
     fill(engine, 1, [`a${i}`, "b", "c", "d"]);
     served(engine, 1);
   }
-  assert.ok(engine.memory().lanes <= before * 2);
+  assert.ok(engine.queries.memory().lanes <= before * 2);
 });
 
 test("the keys below a level that is done with are forgotten, however many they were", () => {
@@ -188,5 +188,5 @@ test("the keys below a level that is done with are forgotten, however many they 
     }
   };
   for (let i = 0; i < 300; i++) tenant(i);
-  assert.ok(engine.lanes("q", { limit: 100_000 }).lanes.length < 100);
+  assert.ok(engine.queries.lanes("q", { limit: 100_000 }).lanes.length < 100);
 });

@@ -74,7 +74,7 @@ export class TestEngine extends Engine {
     }
     this.want(queue, "once", max, now);
     const leases = this.dispatch(now, max);
-    this.leaveWorker(queue, "once", now);
+    this.want(queue, "once", 0, now);
     return leases;
   }
 
@@ -87,7 +87,7 @@ export class TestEngine extends Engine {
   }
 
   gateKeys(): string[] {
-    return this.listGates({ limit: 1000 }, 0).keys.sort();
+    return this.queries.listGates({ limit: 1000 }, 0).keys.sort();
   }
 
   /** The whole state as facts, as a broker tells it that moves the jobs and forgets the rest. */
@@ -96,7 +96,7 @@ export class TestEngine extends Engine {
     yield* rest;
     const { at, last } = rest[0] as Extract<Fact, { fact: "ids" }>;
     for (let id = 1; id <= last; id++) {
-      const job = this.record(id);
+      const job = this.queries.record(id);
       if (job !== undefined) yield { at, fact: "moved", job };
     }
     yield* rest;

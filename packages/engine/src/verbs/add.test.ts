@@ -16,7 +16,7 @@ function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } 
 test("a job that says nothing waits in the last tier and costs 1", () => {
   const { engine, facts } = open();
   assert.deepEqual(engine.add("q", {}, 5), { id: 1, tier: 3 });
-  assert.deepEqual(engine.job(1), {
+  assert.deepEqual(engine.queries.job(1), {
     id: 1,
     queue: "q",
     state: "waiting",
@@ -54,7 +54,7 @@ test("a job carries what it was told", () => {
     },
     5,
   );
-  const view = engine.job(id)!;
+  const view = engine.queries.job(id)!;
   assert.equal(tier, 0);
   assert.deepEqual(view.gates.toSorted(), ["a", "b"]);
   const { fairnessKey, weight, cost, attempts, group, deadline, dedupe, body } = view;
@@ -82,16 +82,16 @@ test("a delayed job waits for its time, given as a delay or as a time", () => {
   engine.add("q", { runAt: 10 }, 50);
   engine.add("q", { delayMs: 0 }, 50);
   assert.deepEqual(
-    [1, 2, 3, 4].map((id) => engine.job(id)?.state),
+    [1, 2, 3, 4].map((id) => engine.queries.job(id)?.state),
     ["delayed", "delayed", "waiting", "waiting"],
   );
-  assert.equal(engine.job(1)?.at, 150);
+  assert.equal(engine.queries.job(1)?.at, 150);
   assert.equal(engine.nextWake(50), 120);
   engine.tick(149);
-  assert.equal(engine.job(2)?.state, "waiting");
-  assert.equal(engine.job(1)?.state, "delayed");
+  assert.equal(engine.queries.job(2)?.state, "waiting");
+  assert.equal(engine.queries.job(1)?.state, "delayed");
   engine.tick(150);
-  assert.equal(engine.job(1)?.state, "waiting");
+  assert.equal(engine.queries.job(1)?.state, "waiting");
 });
 
 test("a cost that a gate can never pass is refused with the gate's name", () => {
@@ -110,12 +110,12 @@ test("a job that would not wait for its gate is refused at once, and nothing is 
   const { engine } = open();
   engine.setGate("g", { rate: 1, burst: 5 }, 0);
   engine.cooldown("g", 1000, "busy", 0);
-  const before = engine.gateStats("g", 0);
+  const before = engine.queries.gateStats("g", 0);
   assert.throws(() => engine.add("q", { gates: ["open", "g"], maxWaitMs: 999 }, 0), {
     code: "WAIT_TOO_LONG",
     details: { gate: "g", waitMs: 1000, maxWaitMs: 999 },
   });
-  assert.deepEqual(engine.gateStats("g", 0), before);
+  assert.deepEqual(engine.queries.gateStats("g", 0), before);
   assert.equal(engine.add("q", { gates: ["g"], maxWaitMs: 1000 }, 0).id, 1);
   assert.equal(engine.add("q", { maxWaitMs: 0 }, 0).id, 2, "without gates there is no wait");
 });
@@ -128,9 +128,12 @@ test("the wait of a delayed job is judged when it is due, from then on", () => {
   engine.add("q", { ...job, runAt: 5000 }, 0);
   engine.tick(899);
   engine.tick(900);
-  assert.equal(engine.job(1)?.error, "gate g opens in 101 ms; the job may wait at most 100 ms");
+  assert.equal(
+    engine.queries.job(1)?.error,
+    "gate g opens in 101 ms; the job may wait at most 100 ms",
+  );
   assert.deepEqual(
-    [1, 2, 3].map((id) => engine.job(id)?.state),
+    [1, 2, 3].map((id) => engine.queries.job(id)?.state),
     ["failed", "waiting", "delayed"],
   );
 });
@@ -151,7 +154,7 @@ test("a wait for a place or for others in line does not count", () => {
   engine.lease("q", 1, 0);
   engine.add("q", { gates: ["one"], maxWaitMs: 0 }, 500);
   engine.tick(500);
-  assert.equal(engine.queueStats("q").waiting, 3);
+  assert.equal(engine.queries.queueStats("q").waiting, 3);
 });
 
 test("a refused add leaves no gate behind", () => {
@@ -169,15 +172,15 @@ test("without fairness all keys are one lane, first in first out", () => {
     engine.lease("q", 4, 0).map((lease) => lease.body),
     ["a", "a", "a", "b"],
   );
-  assert.equal(engine.job(4)?.fairnessKey, "");
+  assert.equal(engine.queries.job(4)?.fairnessKey, "");
 });
 
 test("the latest weight of a lane's jobs rules it", () => {
   const { engine } = open();
   for (const weight of [2, 2, 5]) engine.add("q", { fairnessKey: "a", weight }, 0);
-  assert.equal(engine.job(1)?.weight, 5);
+  assert.equal(engine.queries.job(1)?.weight, 5);
   engine.add("q", { fairnessKey: "a" }, 0);
-  assert.equal(engine.job(4)?.weight, 5, "one that names none changes nothing");
+  assert.equal(engine.queries.job(4)?.weight, 5, "one that names none changes nothing");
 });
 
 test("in a batch each item has its own answer, and a refused one does not stop the others", () => {

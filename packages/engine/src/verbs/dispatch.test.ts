@@ -45,7 +45,7 @@ test("nothing goes out without a free worker, and no more than it asked for", ()
   fill(engine, 5);
   assert.deepEqual(engine.dispatch(0), []);
   engine.want("q", "w", 2, 0);
-  assert.equal(engine.queueStats("q").freeWorkers, 2);
+  assert.equal(engine.queries.queueStats("q").freeWorkers, 2);
   assert.equal(engine.dispatch(0).length, 2);
   assert.deepEqual(engine.dispatch(0), []);
   engine.want("q", "w", 9, 0);
@@ -116,7 +116,11 @@ test("a caller that comes for jobs gets them, as many as it asks for and there a
   assert.equal(engine.lease("q", 2, 0).length, 1);
   assert.deepEqual(engine.lease("q", 2, 0), []);
   assert.deepEqual(engine.lease("q", 0, 0), []);
-  assert.equal(engine.queueStats("q").freeWorkers, 0, "what it did not get is not owed to it");
+  assert.equal(
+    engine.queries.queueStats("q").freeWorkers,
+    0,
+    "what it did not get is not owed to it",
+  );
 });
 
 test("a caller that comes for jobs of a paused queue gets none", () => {
@@ -130,18 +134,18 @@ test("a worker that leaves takes no more jobs, and what it holds stays leased", 
   fill(engine, 3);
   engine.want("q", "w", 2, 0);
   const [first] = engine.dispatch(0, 1);
-  engine.leaveWorker("q", "w", 0);
-  engine.leaveWorker("q", "w", 0);
-  engine.leaveWorker("q", "nobody", 0);
+  engine.want("q", "w", 0, 0);
+  engine.want("q", "w", 0, 0);
+  engine.want("q", "nobody", 0, 0);
   assert.deepEqual(engine.dispatch(0), []);
-  assert.equal(engine.queueStats("q").freeWorkers, 0);
-  const why = engine.why(first!.id, 0);
+  assert.equal(engine.queries.queueStats("q").freeWorkers, 0);
+  const why = engine.queries.why(first!.id, 0);
   assert.equal(why.state === "running" && why.worker, "w");
   engine.want("q", "w", 1, 0);
   assert.equal(workersOf(engine.dispatch(0)), "w", "it may come back");
   engine.ack(first!.id, first!.lease, 1);
   engine.tick(30_000);
-  assert.equal(engine.queueStats("q").running, 0, "and its leases run out");
+  assert.equal(engine.queries.queueStats("q").running, 0, "and its leases run out");
 });
 
 test("a lease is for the job's own time, or the queue's", () => {
@@ -198,7 +202,7 @@ test("a call that meets many shut lanes stops in time and goes on with the next 
     assert.ok(calls < 20);
     engine.dispatch(0);
   }
-  assert.equal(engine.gateStats("g", 0).waitingLanes, 10_000);
+  assert.equal(engine.queries.gateStats("g", 0).waitingLanes, 10_000);
   assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY);
 });
 
@@ -206,7 +210,7 @@ test("a worker's place is used again when it has left and holds nothing", () => 
   const engine = open();
   for (let i = 0; i < 1000; i++) {
     engine.want("q", `w${i}`, 1, 0);
-    engine.leaveWorker("q", `w${i}`, 0);
+    engine.want("q", `w${i}`, 0, 0);
   }
   engine.add("q", {}, 0);
   engine.want("q", "last", 1, 0);

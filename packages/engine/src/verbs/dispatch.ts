@@ -11,10 +11,10 @@ import {
   workerOf,
 } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
-import type { Lease, WantOptions } from "../types.ts";
+import type { FairnessKey, Lease, WantOptions } from "../types.ts";
 import { endJob, endPurged } from "./end.ts";
 
-const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, SEQ, TIME } = jobFields;
+const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, LEASED_JOB, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
@@ -161,6 +161,27 @@ export function markLeased(
 export function countRun(core: Core, row: number, now: number): void {
   const { jobs } = core;
   core.queueOf(row).runs.count(now - jobs.num(row, ADDED) - jobs.int(row, DISPATCHED));
+}
+
+/** What a worker is told of a job beside its lease. */
+export interface Held {
+  attempts: number;
+  deliveries: number;
+  fairnessKey: FairnessKey;
+  addedAt: number;
+  expiresAt: number;
+}
+
+export function heldOf(core: Core, row: number, lease: number): Held | undefined {
+  const { jobs } = core;
+  if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
+  return {
+    attempts: jobs.int(row, ATTEMPTS) >>> 16,
+    deliveries: jobs.deliveries(row),
+    fairnessKey: core.lanes.keyOf(core.laneOf(row)),
+    addedAt: jobs.num(row, ADDED),
+    expiresAt: jobs.num(row, TIME),
+  };
 }
 
 /** Workers with free slots take turns: the one that was served goes to the end. */

@@ -19,7 +19,7 @@ function failed(
 test("a failed job is retried after its backoff, one attempt on, and its error is kept", () => {
   const { engine, facts } = open({ retry: { jitter: 0 } });
   failed(engine, { error: "no route" }, { body: "b" });
-  const { state, at, attempt, error } = engine.job(1)!;
+  const { state, at, attempt, error } = engine.queries.job(1)!;
   assert.deepEqual([state, at, attempt, error], ["delayed", 1000, 1, "no route"]);
   assert.deepEqual(facts.at(-1), {
     at: 0,
@@ -35,15 +35,19 @@ test("a failed job is retried after its backoff, one attempt on, and its error i
   const lease = takeOne(engine, 1000);
   assert.deepEqual([lease.lease, lease.attempt, lease.body], [2, 1, "b"]);
   engine.nack(1, lease.lease, 1000);
-  assert.equal(engine.job(1)?.at, 3000);
-  assert.equal(engine.job(1)?.error, "no route", "a failure without a word keeps the last one");
-  assert.equal(engine.queueStats("q").retried, 2);
+  assert.equal(engine.queries.job(1)?.at, 3000);
+  assert.equal(
+    engine.queries.job(1)?.error,
+    "no route",
+    "a failure without a word keeps the last one",
+  );
+  assert.equal(engine.queries.queueStats("q").retried, 2);
 });
 
 test("a nack may name its own delay; without one the job goes to the back of its strand", () => {
   const { engine } = open();
   failed(engine, { delayMs: 7 });
-  assert.equal(engine.job(1)?.at, 7);
+  assert.equal(engine.queries.job(1)?.at, 7);
   engine.add("q", {}, 7);
   engine.add("q", {}, 7);
   const first = takeOne(engine, 7);
@@ -60,28 +64,28 @@ test("attempts are deliveries: the last failure is final", () => {
     assert.equal(lease.attempt, attempt);
     engine.nack(1, lease.lease, 0, { error: `error ${attempt}` });
   }
-  const { state, error } = engine.job(1)!;
+  const { state, error } = engine.queries.job(1)!;
   assert.deepEqual([state, error], ["failed", "error 2"]);
-  assert.equal(engine.queueStats("q").failed, 1);
-  assert.deepEqual(engine.queueNames(), ["q"], "without a dead letter queue none is made");
+  assert.equal(engine.queries.queueStats("q").failed, 1);
+  assert.deepEqual(engine.queries.queueNames(), ["q"], "without a dead letter queue none is made");
 });
 
 test("a final failure without a word of its own says why it was final", () => {
   const { engine } = open({ retry: { attempts: 1 }, dlq: false });
   failed(engine);
-  assert.equal(engine.job(1)?.error, "attempts used up");
+  assert.equal(engine.queries.job(1)?.error, "attempts used up");
   failed(engine, { unrecoverable: true }, { attempts: 9 });
-  assert.equal(engine.job(2)?.error, "unrecoverable");
+  assert.equal(engine.queries.job(2)?.error, "unrecoverable");
 });
 
 test("a dead job moves, with its id, to the dead letter queue that is made for it", () => {
   const { engine, facts } = open({ retry: { attempts: 2, minMs: 0, maxMs: 0 } });
   const spec = { fairnessKey: "acme", priority: 1, gates: ["g"], cost: 3, ttlMs: 500, body: "b" };
   failed(engine, { error: "first" }, spec);
-  assert.deepEqual(engine.queueNames(), ["q"]);
+  assert.deepEqual(engine.queries.queueNames(), ["q"]);
   engine.nack(1, takeOne(engine, 5).lease, 5, { error: "second" });
   const { queue, state, tier, fairnessKey, gates, attempt, attempts, error, dead, body, ...rest } =
-    engine.job(1)!;
+    engine.queries.job(1)!;
   assert.deepEqual(
     { queue, state, tier, fairnessKey, gates, attempt, attempts, error, dead, body },
     {
@@ -98,7 +102,7 @@ test("a dead job moves, with its id, to the dead letter queue that is made for i
     },
   );
   assert.equal(rest.deadline, undefined, "a dead job does not expire");
-  assert.equal(engine.queueStats("q").dead, 1);
+  assert.equal(engine.queries.queueStats("q").dead, 1);
   const told = facts.slice(-2).map((fact) => fact.fact);
   assert.deepEqual(told, ["queue", "dead"]);
   engine.tick(1000);
@@ -109,14 +113,17 @@ test("a dead letter queue may have any name, and any policy when it was there be
   const { engine } = open({ retry: { attempts: 1 }, dlq: "graves" });
   engine.setQueue("graves", { fairness: false, tiers: 1 }, 0);
   failed(engine, {}, { fairnessKey: ["a", "b"] });
-  assert.deepEqual([engine.job(1)?.queue, engine.job(1)?.fairnessKey], ["graves", ""]);
-  assert.deepEqual(engine.queueNames(), ["q", "graves"]);
+  assert.deepEqual(
+    [engine.queries.job(1)?.queue, engine.queries.job(1)?.fairnessKey],
+    ["graves", ""],
+  );
+  assert.deepEqual(engine.queries.queueNames(), ["q", "graves"]);
 });
 
 test("an unrecoverable failure is final at once", () => {
   const { engine, facts } = open();
   failed(engine, { unrecoverable: true, error: "gone" });
-  assert.equal(engine.job(1)?.queue, "q.dlq");
+  assert.equal(engine.queries.job(1)?.queue, "q.dlq");
   const dead = facts.at(-1)!;
   assert.equal(dead.fact === "dead" && dead.reason, "unrecoverable");
 });
@@ -134,14 +141,15 @@ test("redrive puts dead jobs back with attempt 0 and everything they had", () =>
   };
   failed(engine, { error: "bad" }, spec);
   assert.equal(engine.redrive("q.dlq", {}, 10), 1);
-  const { queue, tier, fairnessKey, weight, gates, cost, attempt, dead, error } = engine.job(1)!;
+  const { queue, tier, fairnessKey, weight, gates, cost, attempt, dead, error } =
+    engine.queries.job(1)!;
   assert.deepEqual(
     [queue, tier, fairnessKey, weight, cost, attempt, dead, error],
     ["q", 1, ["acme", "u"], 3, 2, 0, undefined, "bad"],
   );
   assert.deepEqual(gates.toSorted(), ["a", "b"]);
   engine.cooldown("a", 1000, "", 10);
-  assert.equal(engine.job(1)?.waited?.gate, "a", "its patience came back too");
+  assert.equal(engine.queries.job(1)?.waited?.gate, "a", "its patience came back too");
 });
 
 test("redrive moves as many as it is told, oldest first", () => {
@@ -188,16 +196,16 @@ test("a dead job that ended, was purged or was redriven is not looked at again",
   engine.cancel(2, 0);
   engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
   assert.equal(engine.redrive("q.dlq", { count: 1 }, 0), 1);
-  assert.equal(engine.job(3)?.queue, "q");
+  assert.equal(engine.queries.job(3)?.queue, "q");
   engine.purge("q.dlq", 0);
   assert.equal(
     engine.redrive("q.dlq", {}, 0),
     0,
     "purged, although the purge has yet to get there",
   );
-  assert.equal(engine.job(4)?.state, "cancelled");
+  assert.equal(engine.queries.job(4)?.state, "cancelled");
   engine.retry(5, 0);
-  assert.equal(engine.job(5)?.queue, "q", "a retry by hand brings a purged one back");
+  assert.equal(engine.queries.job(5)?.queue, "q", "a retry by hand brings a purged one back");
 });
 
 test("redrive into a queue with fewer tiers or no fairness gives the nearest place", () => {
@@ -206,7 +214,7 @@ test("redrive into a queue with fewer tiers or no fairness gives the nearest pla
   engine.deleteQueue("q", 0);
   engine.setQueue("q", { tiers: 2, fairness: false }, 0);
   assert.equal(engine.redrive("q.dlq", {}, 0), 1);
-  assert.deepEqual([engine.job(1)?.tier, engine.job(1)?.fairnessKey], [1, ""]);
+  assert.deepEqual([engine.queries.job(1)?.tier, engine.queries.job(1)?.fairnessKey], [1, ""]);
 });
 
 test("a dead job that was leased during a redrive is moved by a later one", () => {
@@ -233,5 +241,5 @@ test("a job of its own in a dead letter queue is not redriven", () => {
   engine.setQueue("graves", {}, 0);
   engine.add("graves", {}, 0);
   assert.equal(engine.redrive("graves", {}, 0), 0);
-  assert.equal(engine.job(1)?.queue, "graves");
+  assert.equal(engine.queries.job(1)?.queue, "graves");
 });

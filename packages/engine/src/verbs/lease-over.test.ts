@@ -34,20 +34,23 @@ test("then it fails as its caller says, and the attempt counts", () => {
   const { engine, id, lease } = held(20);
   engine.tick(50);
   engine.expire(id, lease, 55, { delayMs: 7 });
-  const { state, attempt, at, error } = engine.job(id)!;
+  const { state, attempt, at, error } = engine.queries.job(id)!;
   assert.deepEqual([state, attempt, at, error], ["delayed", 1, 62, "the lease expired"]);
   assert.throws(() => engine.expire(id, lease, 56), { code: "LEASE_LOST" });
   engine.tick(62);
   const [again] = engine.lease("q", 1, 62);
   engine.expire(id, again!.lease, 63, { unrecoverable: true });
-  assert.equal(engine.job(id)!.queue, "q.dlq");
+  assert.equal(engine.queries.job(id)!.queue, "q.dlq");
 });
 
 test("a lease fails at once in a queue that does not ask", () => {
   const { engine, id } = held(0);
   engine.tick(50);
   assert.deepEqual(engine.takeOverdue(), []);
-  assert.deepEqual([engine.job(id)!.state, engine.job(id)!.attempt], ["delayed", 1]);
+  assert.deepEqual(
+    [engine.queries.job(id)!.state, engine.queries.job(id)!.attempt],
+    ["delayed", 1],
+  );
 });
 
 test("without another attempt there is nothing to ask about", () => {
@@ -58,7 +61,7 @@ test("without another attempt there is nothing to ask about", () => {
   engine.lease("q", 1, 0);
   engine.tick(50);
   assert.deepEqual(engine.takeOverdue(), []);
-  assert.equal(engine.job(id)!.queue, "q.dlq");
+  assert.equal(engine.queries.job(id)!.queue, "q.dlq");
 });
 
 test("the decision is in the facts: a replay does not ask", () => {
@@ -69,5 +72,5 @@ test("the decision is in the facts: a replay does not ask", () => {
   for (const fact of facts) copy.apply(fact);
   copy.endReplay();
   assert.deepEqual(copy.takeOverdue(), []);
-  assert.deepEqual(copy.job(id), engine.job(id));
+  assert.deepEqual(copy.queries.job(id), engine.queries.job(id));
 });

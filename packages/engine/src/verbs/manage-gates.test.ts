@@ -29,7 +29,7 @@ test("the weight of a lane is set by hand, for a lane that is there and for one 
   assert.deepEqual(facts.at(-1), { at: 5, fact: "weight", queue: "q", key: ["later"], weight: 7 });
   assert.deepEqual(shares(engine, 40, ["a", "b"]), [30, 10]);
   fill(engine, 1, "later");
-  assert.equal(engine.job(81)?.weight, 7);
+  assert.equal(engine.queries.job(81)?.weight, 7);
   assert.deepEqual({ ...engine.queueConfig("q").weights }, { a: 3, later: 7 });
 });
 
@@ -58,7 +58,7 @@ test("a gate gets its limits by its key, else by the longest pattern, whenever i
   engine.tick(0);
   engine.add("q", { gates: ["idx:b:2", "idx:c"] }, 0);
   const of = (key: string) => {
-    const { config, pattern } = engine.gateStats(key, 0);
+    const { config, pattern } = engine.queries.gateStats(key, 0);
     return [config?.concurrency, pattern];
   };
   assert.deepEqual(of("idx:a"), [2, "idx:*"]);
@@ -79,13 +79,13 @@ test("a pattern that matches many gates is put into effect over several calls", 
   engine.setGate("p:*", { rate: 0 }, 0);
   assert.equal(engine.nextWake(0), 0);
   engine.tick(0);
-  assert.equal(engine.gateStats("p:2999", 0).config, undefined, "not yet");
+  assert.equal(engine.queries.gateStats("p:2999", 0).config, undefined, "not yet");
   for (let calls = 0; engine.nextWake(0) === 0; calls++) {
     assert.ok(calls < 20);
     engine.tick(0);
   }
-  assert.equal(engine.gateStats("p:2999", 0).config?.rate, 0);
-  assert.equal(engine.gateStats("p:0", 0).config?.rate, 0);
+  assert.equal(engine.queries.gateStats("p:2999", 0).config?.rate, 0);
+  assert.equal(engine.queries.gateStats("p:0", 0).config?.rate, 0);
 });
 
 test("deleting a gate opens it and wakes those who wait, its cooldown is over too", () => {

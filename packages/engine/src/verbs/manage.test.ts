@@ -31,7 +31,7 @@ test("a queue is created with its defaults, and changed in what is named only", 
   const config = engine.queueConfig("q");
   assert.deepEqual([config.leaseMs, config.weight, config.dlq], [5, 3, "q.dlq"]);
   assert.deepEqual(facts.at(-1), { at: 1, fact: "queue", name: "q", config });
-  assert.deepEqual(engine.queueNames(), ["q"]);
+  assert.deepEqual(engine.queries.queueNames(), ["q"]);
 });
 
 test("a paused queue takes jobs and gives none out, until it goes on", () => {
@@ -41,7 +41,7 @@ test("a paused queue takes jobs and gives none out, until it goes on", () => {
   fill(engine, 2);
   assert.deepEqual(engine.dispatch(0), []);
   assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY);
-  assert.equal(engine.queueStats("q").paused, true);
+  assert.equal(engine.queries.queueStats("q").paused, true);
   engine.resume("q", 5);
   assert.equal(engine.nextWake(5), 5);
   assert.equal(engine.dispatch(5).length, 2);
@@ -75,14 +75,14 @@ test("a purge removes what waits or is delayed and leaves leases, kept jobs and 
   assert.deepEqual(facts.at(-1), { at: 10, fact: "purge-ended", name: "q" });
   engine.add("q", {}, 10);
   settle(engine, 10);
-  const { waiting, delayed, running, cancelled } = engine.queueStats("q");
+  const { waiting, delayed, running, cancelled } = engine.queries.queueStats("q");
   assert.deepEqual([waiting, delayed, running, cancelled], [1, 0, 1, 3]);
-  assert.equal(engine.job(3)?.state, "cancelled");
-  assert.equal(engine.job(a!.id)?.state, "finished");
-  assert.equal(engine.queueStats("other").waiting, 1);
+  assert.equal(engine.queries.job(3)?.state, "cancelled");
+  assert.equal(engine.queries.job(a!.id)?.state, "finished");
+  assert.equal(engine.queries.queueStats("other").waiting, 1);
   engine.nack(b!.id, b!.lease, 10, { delayMs: 1 });
   settle(engine, 11);
-  assert.equal(engine.job(b!.id)?.state, "waiting", "a lease that comes back stays");
+  assert.equal(engine.queries.job(b!.id)?.state, "waiting", "a lease that comes back stays");
 });
 
 test("a large purge is spread over calls, and what it has yet to reach does not go out", () => {
@@ -93,11 +93,11 @@ test("a large purge is spread over calls, and what it has yet to reach does not 
   engine.purge("q", 0);
   engine.add("q", { body: "new" }, 0);
   const leases = engine.dispatch(0);
-  assert.ok(engine.queueStats("q").waiting > 0, "one call does not do it all");
+  assert.ok(engine.queries.queueStats("q").waiting > 0, "one call does not do it all");
   assert.equal(engine.nextWake(0), 0);
   leases.push(...engine.dispatch(1000));
   settle(engine, 1000);
-  const { waiting, delayed, cancelled, expired, dispatched } = engine.queueStats("q");
+  const { waiting, delayed, cancelled, expired, dispatched } = engine.queries.queueStats("q");
   assert.deepEqual([waiting, delayed, cancelled, expired, dispatched], [0, 0, 25_010, 0, 1]);
   assert.ok(leases.every(({ body }) => body === "new"));
 });
@@ -109,8 +109,8 @@ test("a job given back during a purge was not waiting when the purge was called 
   engine.purge("q", 0);
   engine.giveBack(lease!.id, lease!.lease, 0);
   settle(engine, 0);
-  assert.equal(engine.job(lease!.id)?.state, "waiting");
-  assert.equal(engine.queueStats("q").waiting, 1);
+  assert.equal(engine.queries.job(lease!.id)?.state, "waiting");
+  assert.equal(engine.queries.queueStats("q").waiting, 1);
 });
 
 test("a job whose deadline had passed when the queue was purged counts as expired", () => {
@@ -119,7 +119,10 @@ test("a job whose deadline had passed when the queue was purged counts as expire
   fill(engine, 1, { ttlMs: 30 });
   engine.purge("q", 20);
   settle(engine, 20);
-  assert.deepEqual([engine.job(1)?.state, engine.job(2)?.state], ["expired", "cancelled"]);
+  assert.deepEqual(
+    [engine.queries.job(1)?.state, engine.queries.job(2)?.state],
+    ["expired", "cancelled"],
+  );
 });
 
 test("a second purge before the first is done takes what came in between", () => {
@@ -130,7 +133,7 @@ test("a second purge before the first is done takes what came in between", () =>
   engine.purge("q", 0);
   fill(engine, 5);
   settle(engine, 0);
-  assert.equal(engine.queueStats("q").waiting, 5);
+  assert.equal(engine.queries.queueStats("q").waiting, 5);
 });
 
 test("a deleted queue is gone at once, its name is free, and nobody gets its jobs", () => {
@@ -141,9 +144,9 @@ test("a deleted queue is gone at once, its name is free, and nobody gets its job
   const [lease] = engine.dispatch(0, 1);
   engine.deleteQueue("q", 0);
   assert.deepEqual(facts.at(-1), { at: 0, fact: "queue-deleted", name: "q" });
-  assert.deepEqual(engine.queueNames(), []);
-  assert.equal(engine.job(2), undefined);
-  assert.deepEqual(engine.history(2), []);
+  assert.deepEqual(engine.queries.queueNames(), []);
+  assert.equal(engine.queries.job(2), undefined);
+  assert.deepEqual(engine.queries.history(2), []);
   assert.throws(() => engine.ack(lease!.id, lease!.lease, 0), { code: "ALREADY_FINISHED" });
   engine.setQueue("q", {}, 0);
   engine.want("q", "w", 9, 0);
@@ -151,7 +154,7 @@ test("a deleted queue is gone at once, its name is free, and nobody gets its job
   const bodies = engine.dispatch(0).map(({ body }) => body);
   assert.deepEqual(bodies, ["new"]);
   settle(engine, 10);
-  assert.equal(engine.queueStats("q").running, 1);
+  assert.equal(engine.queries.queueStats("q").running, 1);
 });
 
 test("the jobs of a deleted queue go step by step and give back the permits they held", () => {
@@ -160,13 +163,13 @@ test("the jobs of a deleted queue go step by step and give back the permits they
   fill(engine, 5000, { gates: ["one"] });
   fill(engine, 3);
   for (const { id, lease } of engine.lease("q", 2, 0)) if (id > 1) engine.ack(id, lease, 0);
-  assert.equal(engine.gateStats("one", 0).inFlight, 1);
+  assert.equal(engine.queries.gateStats("one", 0).inFlight, 1);
   engine.deleteQueue("q", 0);
   const before = engine.steps;
   engine.tick(0);
   assert.ok(engine.steps - before < 11_000);
   settle(engine, 0);
-  assert.deepEqual(engine.gateStats("one", 0).inFlight, 0);
+  assert.deepEqual(engine.queries.gateStats("one", 0).inFlight, 0);
   assert.equal(engine.nextWake(0), Number.POSITIVE_INFINITY, "nothing of it is left");
 });
 
@@ -179,14 +182,14 @@ test("nothing of a deleted queue's lanes and paths is seen by a queue made after
   const lanesBytes: number[] = [];
   for (let round = 0; round < 3; round++) {
     engine.setQueue("q", {}, 0);
-    assert.deepEqual(engine.lanes("q").lanes, []);
+    assert.deepEqual(engine.queries.lanes("q").lanes, []);
     for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`] }, 0);
-    assert.equal(engine.lanes("q").lanes.length, 50);
-    assert.ok(engine.lanes("q").lanes.every((lane) => lane.weight === 1));
+    assert.equal(engine.queries.lanes("q").lanes.length, 50);
+    assert.ok(engine.queries.lanes("q").lanes.every((lane) => lane.weight === 1));
     assert.equal(engine.lease("q", 100, 0).length, 50);
     engine.deleteQueue("q", 0);
     settle(engine, 0);
-    lanesBytes.push(engine.memory().lanes);
+    lanesBytes.push(engine.queries.memory().lanes);
   }
   assert.equal(new Set(lanesBytes).size, 1, "and nothing of it is left behind");
 });
@@ -200,7 +203,7 @@ test("a path that a deleted queue used is made anew, in its tier, for the next q
   for (const priority of [3, 2, 1, 0]) {
     fill(engine, 1, { fairnessKey: ["acme", "u"], priority }, "r");
   }
-  const tiers = engine.lanes("r").lanes.map((lane) => lane.tier);
+  const tiers = engine.queries.lanes("r").lanes.map((lane) => lane.tier);
   assert.deepEqual(tiers.toSorted(), [0, 1, 2, 3]);
 });
 
@@ -211,10 +214,10 @@ test("a lowered limit of kept jobs forgets the oldest, and none runs again meanw
   engine.setQueue("q", { results: { jobs: 2 } }, 0);
   assert.throws(() => engine.retry(1000, 0), { code: "CONFLICT" });
   settle(engine, 0);
-  assert.equal(engine.queueStats("q").kept, 2);
-  assert.equal(engine.job(998), undefined);
+  assert.equal(engine.queries.queueStats("q").kept, 2);
+  assert.equal(engine.queries.job(998), undefined);
   engine.retry(999, 0);
-  assert.equal(engine.job(999)?.state, "waiting");
+  assert.equal(engine.queries.job(999)?.state, "waiting");
 });
 
 test("a job that was added after a purge goes out while the purge is under way", () => {
@@ -224,7 +227,7 @@ test("a job that was added after a purge goes out while the purge is under way",
   const { id } = engine.add("q", { priority: 0 }, 0);
   engine.want("q", "w", 1, 0);
   const leases = engine.dispatch(0);
-  assert.ok(engine.queueStats("q").waiting > 0, "the purge is under way");
+  assert.ok(engine.queries.queueStats("q").waiting > 0, "the purge is under way");
   assert.deepEqual(
     leases.map((lease) => lease.id),
     [id],
@@ -240,7 +243,7 @@ test("a purge ends with its queue, and jobs of a queue that is made again are no
   engine.setQueue("q", {}, 0);
   fill(engine, 2);
   settle(engine, 0);
-  assert.equal(engine.queueStats("q").waiting, 2);
+  assert.equal(engine.queries.queueStats("q").waiting, 2);
 });
 
 test("a lane whose weight a job has set keeps it when the policy changes", () => {
@@ -272,9 +275,9 @@ test("a letter that a purge has yet to reach does not go back to its queue", () 
   const [leased] = engine.lease("q.dlq", 1, 0);
   engine.purge("q.dlq", 0);
   assert.equal(engine.redrive("q.dlq", { ids: [3000] }, 0), 0);
-  assert.equal(engine.job(3000)?.state, "cancelled");
+  assert.equal(engine.queries.job(3000)?.state, "cancelled");
   engine.nack(leased!.id, leased!.lease, 0, { delayMs: 50 });
   settle(engine, 0);
-  assert.equal(engine.job(leased!.id)?.state, "delayed", "a letter that was leased stays");
-  assert.equal(engine.queueStats("q.dlq").waiting, 0);
+  assert.equal(engine.queries.job(leased!.id)?.state, "delayed", "a letter that was leased stays");
+  assert.equal(engine.queries.queueStats("q.dlq").waiting, 0);
 });

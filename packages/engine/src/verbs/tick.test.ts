@@ -73,13 +73,13 @@ test("a waiting or delayed job ends as expired at its deadline, however it was g
     [500, 4],
   ] as const) {
     engine.tick(at - 1);
-    assert.notEqual(engine.job(id)?.state, "expired");
+    assert.notEqual(engine.queries.job(id)?.state, "expired");
     engine.tick(at);
-    assert.equal(engine.job(id)?.state, "expired");
+    assert.equal(engine.queries.job(id)?.state, "expired");
     const ended = { at, fact: "ended", id, queue: "q", ending: "expired", blame: [] };
     assert.deepEqual(facts.at(-1), ended);
   }
-  assert.equal(engine.queueStats("q").expired, 4);
+  assert.equal(engine.queries.queueStats("q").expired, 4);
 });
 
 test("a job whose deadline has passed is never dispatched", () => {
@@ -95,14 +95,14 @@ test("a leased job runs on past its deadline, and expires instead of being retri
   for (let i = 0; i < 3; i++) engine.add("q", { deadline: 20 }, 0);
   const leases = engine.lease("q", 3, 0);
   engine.tick(30);
-  assert.equal(engine.queueStats("q").running, 3);
+  assert.equal(engine.queries.queueStats("q").running, 3);
   engine.ack(1, leases[0]!.lease, 30);
-  assert.equal(engine.job(1)?.state, "finished");
+  assert.equal(engine.queries.job(1)?.state, "finished");
   engine.giveBack(2, leases[1]!.lease, 30);
   engine.tick(30);
-  assert.equal(engine.job(2)?.state, "expired", "given back, it waits no more");
+  assert.equal(engine.queries.job(2)?.state, "expired", "given back, it waits no more");
   engine.tick(50);
-  assert.equal(engine.job(3)?.state, "expired");
+  assert.equal(engine.queries.job(3)?.state, "expired");
 });
 
 test("extending a lease moves its end", () => {
@@ -112,10 +112,10 @@ test("extending a lease moves its end", () => {
   assert.equal(engine.extend(1, lease, 100, 40), 140);
   assert.deepEqual(facts.at(-1), { at: 40, fact: "extended", id: 1, until: 140 });
   engine.tick(139);
-  assert.equal(engine.job(1)?.at, 140);
+  assert.equal(engine.queries.job(1)?.at, 140);
   assert.equal(engine.extend(1, lease, 1, 139), 140, "it may get shorter, too");
   engine.tick(140);
-  assert.equal(engine.job(1)?.attempt, 1);
+  assert.equal(engine.queries.job(1)?.attempt, 1);
 });
 
 test("what waits long is promoted tier by tier, at the back of its lane there", () => {
@@ -124,15 +124,15 @@ test("what waits long is promoted tier by tier, at the back of its lane there", 
   engine.add("q", { priority: 2, fairnessKey: "k", weight: 3, gates: ["shut"] }, 0);
   engine.add("q", { priority: 1, fairnessKey: "k", gates: ["shut"] }, 50);
   engine.tick(100);
-  assert.deepEqual([engine.job(1)?.tier, engine.job(1)?.weight], [1, 3]);
+  assert.deepEqual([engine.queries.job(1)?.tier, engine.queries.job(1)?.weight], [1, 3]);
   assert.deepEqual(facts.at(-1), { at: 100, fact: "promoted", id: 1, tier: 1 });
   engine.tick(150);
-  assert.equal(engine.job(2)?.tier, 0);
+  assert.equal(engine.queries.job(2)?.tier, 0);
   engine.tick(200);
-  assert.equal(engine.job(1)?.tier, 0);
+  assert.equal(engine.queries.job(1)?.tier, 0);
   engine.tick(10_000);
   assert.deepEqual(
-    engine.queueStats("q").perTier.map((tier) => tier.waiting),
+    engine.queries.queueStats("q").perTier.map((tier) => tier.waiting),
     [2, 0, 0],
   );
   engine.deleteGate("shut", 10_000);
@@ -140,7 +140,7 @@ test("what waits long is promoted tier by tier, at the back of its lane there", 
     engine.lease("q", 2, 10_000).map((lease) => lease.id),
     [2, 1],
   );
-  assert.deepEqual(engine.history(1).slice(0, 3), [
+  assert.deepEqual(engine.queries.history(1).slice(0, 3), [
     { at: 0, event: "added" },
     { at: 100, event: "promoted", detail: "b" },
     { at: 200, event: "promoted", detail: "a" },
@@ -171,7 +171,7 @@ test("a promotion that is switched off before it comes does not come", () => {
   engine.add("q", { priority: 1 }, 0);
   engine.setQueue("q", { promoteAfterMs: null }, 50);
   engine.tick(200);
-  assert.equal(engine.job(1)?.tier, 1);
+  assert.equal(engine.queries.job(1)?.tier, 1);
 });
 
 test("the earlier of deadline and promotion comes first", () => {
@@ -179,10 +179,10 @@ test("the earlier of deadline and promotion comes first", () => {
   engine.add("q", { priority: 1, ttlMs: 150 }, 0);
   engine.add("q", { priority: 1, ttlMs: 50 }, 0);
   engine.tick(100);
-  assert.equal(engine.job(1)?.tier, 0);
-  assert.equal(engine.job(2)?.state, "expired");
+  assert.equal(engine.queries.job(1)?.tier, 0);
+  assert.equal(engine.queries.job(2)?.state, "expired");
   engine.tick(150);
-  assert.equal(engine.job(1)?.state, "expired");
+  assert.equal(engine.queries.job(1)?.state, "expired");
 });
 
 test("one call does a bounded part of what is due, and the next goes on", () => {
@@ -193,9 +193,9 @@ test("one call does a bounded part of what is due, and the next goes on", () => 
   }
   const { calls } = settle(engine, 10);
   assert.ok(calls >= 5 && calls <= 8, `${calls} calls`);
-  assert.equal(engine.queueStats("q").waiting, 2500);
+  assert.equal(engine.queries.queueStats("q").waiting, 2500);
   const forgetting = settle(engine, 15).calls;
-  assert.equal(engine.queueStats("q").kept, 0);
+  assert.equal(engine.queries.queueStats("q").kept, 0);
   assert.ok(forgetting >= 1 && forgetting <= 5, `${forgetting} calls to forget`);
 });
 
@@ -219,11 +219,11 @@ test("kept jobs that are over are forgotten a bounded part at a time", () => {
   const { engine } = open({ results: { jobs: 10_000, ms: 5 } });
   for (let i = 0; i < 3500; i++) engine.add("q", { ttlMs: 1 }, 0);
   settle(engine, 1);
-  assert.equal(engine.queueStats("q").kept, 3500);
+  assert.equal(engine.queries.queueStats("q").kept, 3500);
   engine.tick(6);
-  assert.ok(engine.queueStats("q").kept >= 2000);
+  assert.ok(engine.queries.queueStats("q").kept >= 2000);
   settle(engine, 6);
-  assert.equal(engine.queueStats("q").kept, 0);
+  assert.equal(engine.queries.queueStats("q").kept, 0);
 });
 
 test("what falls due in a queue that is being deleted is dropped", () => {
@@ -235,5 +235,5 @@ test("what falls due in a queue that is being deleted is dropped", () => {
   facts.length = 0;
   settle(engine, 10);
   assert.deepEqual(facts, [], "its deletion has said it all");
-  assert.deepEqual(engine.queueNames(), []);
+  assert.deepEqual(engine.queries.queueNames(), []);
 });

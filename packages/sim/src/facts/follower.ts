@@ -94,7 +94,7 @@ export class Follower implements Followed {
   // Where a job is after a fact about it.
   #look(id: number): void {
     const before = this.waiting.get(id);
-    const record = this.engine.record(id);
+    const record = this.engine.queries.record(id);
     if (record?.state === "delayed" || record?.state === "leased") this.timed.set(id, record);
     else this.timed.delete(id);
     const isSame = record?.state === "waiting" && before?.seq === record.seq;
@@ -122,7 +122,7 @@ export class Follower implements Followed {
   // it hears of facts alone: where the two may differ, the lane's share is not judged.
   #weigh(job: WaitingJob): void {
     const { id, queue, tier, path } = job;
-    const weight = this.engine.job(id)?.weight ?? 1;
+    const weight = this.engine.queries.job(id)?.weight ?? 1;
     const told = this.#ownWeights.get(laneOf(job)) ?? 0;
     this.#shares.setWeight(queue, tier, path, weight, weight === (told === 0 ? 1 : told));
   }

@@ -32,7 +32,7 @@ export function judgeFact(follower: Followed, fact: Fact): void {
   if (fact.fact !== "job" && !("id" in fact)) return;
   demand(fact.at >= follower.now, "time", () => `a fact of ${fact.at} follows ${follower.now}`);
   if (fact.fact === "job") return judgeNew(follower, fact);
-  const job = follower.engine.record(fact.id);
+  const job = follower.engine.queries.record(fact.id);
   const from = FROM[fact.fact];
   if (from !== undefined) {
     demand(job !== undefined && from.includes(job.state), "states", () => {
@@ -49,12 +49,17 @@ export function judgeFact(follower: Followed, fact: Fact): void {
 }
 
 function judgeNew({ engine }: Followed, { at, job }: Of<"job">): void {
-  demand(engine.record(job.id) === undefined, "ids", () => `job ${job.id} is there already`);
+  demand(
+    engine.queries.record(job.id) === undefined,
+    "ids",
+    () => `job ${job.id} is there already`,
+  );
   if (job.state === "delayed") return;
   const { capacity } = engine.queueConfig(job.queue);
   // What follows a `keepLast` was taken in with the add that asked for it.
   const hasRoom =
-    engine.queueStats(job.queue).waiting < capacity.jobs || job.extra?.dedupe?.mode === "keepLast";
+    engine.queries.queueStats(job.queue).waiting < capacity.jobs ||
+    job.extra?.dedupe?.mode === "keepLast";
   demand(hasRoom, "capacity", () => `queue ${job.queue} is full and took job ${job.id} at ${at}`);
 }
 
@@ -64,7 +69,7 @@ function judgeLease(follower: Followed, job: JobRecord, { lease }: Of<"leased">)
   const { id, queue, tier } = job;
   demand(lease === job.lease + 1, "lease numbers", () => `lease ${lease} of ${id} follows`);
   const config = engine.queueConfig(queue);
-  const { running } = engine.queueStats(queue);
+  const { running } = engine.queries.queueStats(queue);
   demand(!config.paused, "pause", () => `queue ${queue} is paused, job ${id} goes out`);
   demand(running < config.capacity.running, "capacity", () => `queue ${queue} runs ${running}`);
   const head = follower.headOf(strandOf(job));

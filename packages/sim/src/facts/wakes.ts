@@ -35,7 +35,7 @@ function canWork({ config, stats }: QueueInfo): boolean {
 }
 
 function compareCounts({ engine }: Follower, { name, stats }: QueueInfo): void {
-  const followed = engine.queueStats(name);
+  const followed = engine.queries.queueStats(name);
   for (const what of ["waiting", "delayed", "running", "bytes"] as const) {
     equal("stats", `${what} of`, stats[what], followed[what], name);
   }

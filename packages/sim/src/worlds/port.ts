@@ -37,7 +37,6 @@ export interface EnginePort {
   add(queue: string, spec: JobSpec, now: number): AddResult;
   addAll(queue: string, specs: JobSpec[], now: number): (AddResult | Refusal)[];
   want(queue: string, worker: string, slots: number, now: number): void;
-  leaveWorker(queue: string, worker: string, now: number): void;
   dispatch(now: number, max?: number): Lease[];
   ack(id: number, lease: number, now: number, result?: unknown): void;
   nack(id: number, lease: number, now: number, options?: NackOptions): void;
@@ -64,8 +63,18 @@ export const makeRealEngine: MakeEngine = (options) =>
 
 // An engine, with what the worlds make of its calls.
 export function portOf(engine: Engine): EnginePort {
+  const { queries, stores } = engine;
   return Object.assign(engine, {
     setPaused: (name: string, paused: boolean, now: number): void =>
       engine.setQueue(name, { ...engine.queueConfig(name), paused }, now),
+    queueNames: () => queries.queueNames(),
+    queueStats: (name: string) => queries.queueStats(name),
+    gateStats: (key: string, now: number) => queries.gateStats(key, now),
+    job: (id: number) => queries.job(id),
+    group: (name: string) => queries.group(name),
+    why: (id: number, now: number) => queries.why(id, now),
+    storePut: stores.put.bind(stores),
+    storeGet: stores.get.bind(stores),
+    storeDelete: stores.delete.bind(stores),
   });
 }

@@ -210,7 +210,7 @@ const HANDLERS: { readonly [O in Op]: Handler<O> } = {
       queue,
       worker,
       0,
-      outcomeOf(() => engine.leaveWorker(queue, worker, at)),
+      outcomeOf(() => engine.want(queue, worker, 0, at)),
     ),
   dispatch: (world, { max, at }) =>
     max === undefined ? world.settle(at) : dispatch(world, at, max),

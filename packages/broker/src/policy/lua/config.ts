@@ -40,7 +40,7 @@ export class StoredConfig implements ConfigSource {
   *#entries(): Iterable<[string, unknown]> {
     let after = "";
     for (;;) {
-      const page = this.#engine.storeScan(STORE, { prefix: "", after, limit: KEYS_PER_PAGE });
+      const page = this.#engine.stores.scan(STORE, { prefix: "", after, limit: KEYS_PER_PAGE });
       yield* page;
       if (page.length < KEYS_PER_PAGE) return;
       after = page.at(-1)![0];
