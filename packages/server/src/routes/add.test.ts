@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { SluiceHandles } from "@sluice/client";
 import { SystemClock } from "@sluice/protocol";
@@ -24,6 +26,27 @@ test("what HTTP adds a worker in the process reads, and the other way round", as
   await bytes.add(new Uint8Array([0, 255]));
   const raw = await call("POST /v1/queues/bytes/lease", { body: {} });
   assert.equal(raw.body.jobs[0].payloadBase64, "AP8=");
+});
+
+test("adds that are sent before the first is answered are all taken, in order", async (t) => {
+  const { broker, server } = await start(t, { queues: ["q"] });
+  const socket = connect(server.port, "127.0.0.1");
+  const bodies = [1, 2, 3].map((payload) => JSON.stringify({ payload }));
+  const head =
+    "POST /v1/queues/q/jobs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+  const requests = bodies.map((body) => `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.write(requests.join(""));
+  let text = "";
+  while ((text.match(/HTTP\/1\.1/g) ?? []).length < bodies.length || !text.endsWith("}")) {
+    text += String((await once(socket, "data"))[0]);
+  }
+  socket.destroy();
+  assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), Array(3).fill("HTTP/1.1 201"));
+  const jobs = await broker.lease("q", { max: 4 });
+  assert.deepEqual(
+    jobs.map(({ payload }) => Buffer.from(payload).toString()),
+    ["1", "2", "3"],
+  );
 });
 
 test("an Idempotency-Key gets the first answer again", async (t) => {

@@ -66,7 +66,7 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request, reply) => {
       const { jobs, ...one } = request.body;
       if (jobs !== undefined) checkAlone(one);
-      const outcomes = await add(context, request, reply, jobs ?? [one]);
+      const outcomes = await add(context, request, jobs ?? [one]);
       if (jobs !== undefined) return { results: outcomes.map(itemOf) };
       return answerOne(reply, outcomes[0]!);
     },
@@ -83,7 +83,6 @@ function checkAlone(one: JobBody): void {
 async function add(
   context: RouteContext,
   request: FastifyRequest<OnQueue>,
-  reply: FastifyReply,
   bodies: readonly JobBody[],
 ): Promise<Outcome<Added>[]> {
   const broker = context.broker(request);
@@ -91,7 +90,7 @@ async function add(
   const trace = typeof traceparent === "string" ? traceparent : undefined;
   const { holdGroups } = request.query;
   // Jobs that wait for room hold their payloads: they are withdrawn when the caller is gone.
-  const options = { holdGroups, signal: lostSignal(reply), ...operationOf(request) };
+  const options = { holdGroups, signal: lostSignal(request), ...operationOf(request) };
   return forReadable(
     bodies,
     (body) => jobOf(body, trace),

@@ -31,10 +31,11 @@ const signals = new WeakMap<Socket, AbortSignal>();
 
 /**
  * Aborted when the connection of the caller is lost. All requests of a connection share it: with
- * one for each request an add took a tenth longer.
+ * one for each request an add took a tenth longer. The socket is the request's: an answer has none
+ * until the requests before it on its connection are answered.
  */
-export function lostSignal({ raw: { socket } }: FastifyReply): AbortSignal {
-  if (socket === null) return AbortSignal.abort();
+export function lostSignal({ raw: { socket } }: FastifyRequest): AbortSignal {
+  if (socket.destroyed) return AbortSignal.abort();
   const known = signals.get(socket);
   if (known !== undefined) return known;
   const gone = new AbortController();
