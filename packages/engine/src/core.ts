@@ -22,7 +22,7 @@ import { IdIndex } from "./tables/ids.ts";
 import { KeyTable } from "./tables/keys.ts";
 import { Table } from "./tables/table.ts";
 import { Timers } from "./tables/timers.ts";
-import type { QueueConfig } from "./types.ts";
+import type { JobSpec, QueueConfig } from "./types.ts";
 
 const { ID, ID_LINK, IN_STRAND, POS, POS2, SIZE } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
@@ -179,6 +179,12 @@ export class Core implements LineWorld, StrandOwner {
     }
     if (now > this.now) this.now = now;
     return this.now;
+  }
+
+  /** When a new job falls due. */
+  dueAt(spec: JobSpec, now: number): number {
+    if (spec.delayMs !== undefined) return now + spec.delayMs;
+    return spec.runAt === undefined ? now : spec.runAt - this.wall.aheadMs;
   }
 
   /** The row of a job that was issued; 0 when it is no longer kept. */

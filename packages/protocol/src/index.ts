@@ -71,6 +71,5 @@ export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
 export type * from "./stats.ts";
-export { SystemClock } from "./system-clock.ts";
 export type * from "./why.ts";
 export { whyText } from "./why-text.ts";

@@ -10,18 +10,11 @@
  */
 import type { Core } from "../core.ts";
 import { walk } from "../tables/table-walk.ts";
-import type { JobSpec } from "../types.ts";
 import { DELAYED_JOB, TIME } from "./job-fields.ts";
 import { setLater } from "./moves.ts";
 
 /** Most jobs have no such times and are passed over; a move takes half a microsecond. */
 const ROWS_PER_STEP = 1000;
-
-/** When a new job falls due. */
-export function dueAtOf(core: Core, spec: JobSpec, now: number): number {
-  if (spec.delayMs !== undefined) return now + spec.delayMs;
-  return spec.runAt === undefined ? now : spec.runAt - core.wall.aheadMs;
-}
 
 /** Remembers a time on the wall: until then a step of it concerns somebody. */
 export function noteWall(core: Core, wallAt: number): void {

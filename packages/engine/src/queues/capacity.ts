@@ -2,7 +2,6 @@ import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import { TokenBucket } from "../gates/token-bucket.ts";
 import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
-import { dueAtOf } from "../jobs/wall.ts";
 import { tierOf } from "../parse/parse-job.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { FairnessKey, JobSpec } from "../types.ts";
@@ -57,7 +56,7 @@ function findRoom(
 
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */
 export function isRoomFor(core: Core, queue: QueueState, spec: JobSpec, now: number): boolean {
-  const dueAt = dueAtOf(core, spec, now);
+  const dueAt = core.dueAt(spec, now);
   const wanted = tierOf(spec.priority, queue.config);
   return typeof findRoom(core, queue, spec, wanted, dueAt > now) === "number";
 }

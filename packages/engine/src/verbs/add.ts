@@ -6,7 +6,6 @@ import { waitTooLong } from "../gates/max-waits.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
-import { dueAtOf } from "../jobs/wall.ts";
 import { checkJob } from "../parse/parse-job.ts";
 import { admit, roomFor, roomToReplace } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
@@ -28,7 +27,7 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
   }
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
-  const dueAt = dueAtOf(core, spec, now);
+  const dueAt = core.dueAt(spec, now);
   // A delayed job is judged when it is due, by its gates as they are then.
   if (spec.maxWaitMs !== undefined && dueAt <= now) {
     checkWait(set, spec, spec.maxWaitMs, wanted, now);

@@ -3,7 +3,7 @@ import { recordOf } from "../facts/record.ts";
 import { MaxWaits } from "../gates/max-waits.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, enterStrand } from "../jobs/moves.ts";
-import { dueAtOf, noteWall } from "../jobs/wall.ts";
+import { noteWall } from "../jobs/wall.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { JobSpec } from "../types.ts";
@@ -39,7 +39,7 @@ export function begin(
  */
 export function addFollowUp(core: Core, queue: QueueState, spec: JobSpec, now: number): void {
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
-  const dueAt = dueAtOf(core, spec, now);
+  const dueAt = core.dueAt(spec, now);
   begin(core, queue, spec, tier, dueAt, now);
 }
 

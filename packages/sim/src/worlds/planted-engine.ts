@@ -147,8 +147,8 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
     seed: 6,
   },
   "a delay is a millisecond short": {
-    file: "jobs/wall.ts",
-    within: "export function dueAtOf(",
+    file: "core.ts",
+    within: "dueAt(spec: JobSpec",
     find: "now + spec.delayMs",
     put: "now + spec.delayMs - 1",
     seed: 3,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SystemClock } from "./clock.ts";
 import { clockConformance } from "./conformance/clock.ts";
-import { SystemClock } from "./system-clock.ts";
 
 clockConformance(
   "SystemClock",
