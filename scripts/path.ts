@@ -37,7 +37,7 @@ async function nodeFiles(): Promise<readonly RanFile[]> {
   const client = await connectBroker(await said<string>(), { apiKey: ROOT_KEY });
   const job = { payload: new Uint8Array(1) };
   const oneJob = async (): Promise<void> => {
-    const [leased] = await client.lease("path", { max: 1, waitMs: 5_000 });
+    const [leased] = await client.lease("path", { max: 1, wait: 5_000 });
     await client.ack([{ lease: leased!.lease }]);
   };
   try {

@@ -10,7 +10,7 @@ const HEAD = `# The calls of the API
 Every call of the broker: its arguments, who may make it, whether it can be repeated, and its route
 over HTTP. \`Queue\`, \`Worker\`, \`Gate\`, \`Store\` and \`Group\` of the library are made of these calls;
 \`sluice.broker\` makes them directly, \`sluice call NAME ARGUMENT ...\` from a shell. In the library
-every call takes \`{ signal, timeoutMs }\` as its last argument, beside the options below.
+every call takes \`{ signal, timeout }\` as its last argument, beside the options below.
 
 Over HTTP an argument is in the path where the route has its name, else a field of the body, or of the
 query of a GET or DELETE; options are too. A list in a query is one text with commas. A call that takes

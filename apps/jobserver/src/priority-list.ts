@@ -123,7 +123,7 @@ export class PriorityList {
   async #fetch(endpoint: URL): Promise<void> {
     const { status, headers, body } = await callOutside(endpoint, {
       chooser: "operator",
-      timeoutMs: LIST_TIMEOUT_MS,
+      timeout: LIST_TIMEOUT_MS,
       bytesMax: LIST_BYTES_MAX,
       signal: this.#over.signal,
       headers: {

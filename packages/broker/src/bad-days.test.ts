@@ -41,7 +41,7 @@ test("nothing is answered or delivered before it is durable", async () => {
   log.hold();
   const happened: string[] = [];
   const adding = add(broker, job("x")).then(() => happened.push("added"));
-  const taking = broker.lease("q", { max: 1, waitMs: 5000 }).then(() => happened.push("taken"));
+  const taking = broker.lease("q", { max: 1, wait: 5000 }).then(() => happened.push("taken"));
   await turns(5);
   assert.deepEqual(happened, []);
   log.letGo();
@@ -189,7 +189,7 @@ test("a payload that is damaged in the log is not served: the broker stops", asy
   const filler = Array.from({ length: 3 }, () => job("f".repeat(900_000)));
   await broker.add("q", [job("x"), ...filler]);
   log.read = () => Promise.reject(new SluiceError("LOG_DAMAGED", "a block is damaged"));
-  const taking = broker.lease("q", { max: 1, waitMs: 1000 });
+  const taking = broker.lease("q", { max: 1, wait: 1000 });
   assert.deepEqual(await taking, []);
   await assert.rejects(broker.add("q", [job("y")]), { code: "LOG_FAILED" });
   await broker.close();

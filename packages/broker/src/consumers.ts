@@ -1,5 +1,11 @@
 import type { Engine, Lease } from "@sluice/engine";
-import type { ConsumeOptions, Consumer, Deliver, LeasedJob } from "@sluice/protocol";
+import {
+  type ConsumeOptions,
+  type Consumer,
+  type Deliver,
+  LEASE,
+  type LeasedJob,
+} from "@sluice/protocol";
 import { type Chunks, readBody } from "./chunks.ts";
 import type { Body } from "./codec/body.ts";
 import { idOf } from "./job-ids.ts";
@@ -35,8 +41,8 @@ class LocalConsumer implements Consumer {
     this.#owner = owner;
     this.queue = queue;
     this.name = name;
-    const { leaseMs = 0, inProcess = false } = options;
-    this.wants = { leaseMs, inProcess };
+    const { lease, inProcess = false } = options;
+    this.wants = { leaseMs: lease === undefined ? 0 : LEASE.parse("lease", lease), inProcess };
     this.credits = options.credits;
     this.deliver = to;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -306,7 +312,7 @@ export class Consumers {
       fairnessKey: held.fairnessKey,
       addedAt: held.addedAt,
       expiresAt: held.expiresAt,
-      leaseMs: Math.max(1, held.expiresAt - now),
+      expiresIn: Math.max(1, held.expiresAt - now),
       headers: body.headers,
       payload: body.payload,
     };

@@ -119,12 +119,18 @@ export function groupInfo(group: string, engine: Engine): GroupInfo {
   return { id: group, ended: found.ended, members };
 }
 
+type Waited = NonNullable<Extract<Fact, { fact: "ended" }>["waited"]>;
+
+function waitedOf({ gate, waitMs, maxWaitMs }: Waited): NonNullable<JobEnd["waited"]> {
+  return { gate, wait: waitMs, maxWait: maxWaitMs };
+}
+
 /** How a job ended, as its fact tells it. */
 function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
   const end: JobEnd = { id: idOf(fact.id), queue, state: endStateOf(fact.ending), at: fact.at };
   if (fact.error !== undefined) end.error = fact.error;
   if (fact.result !== undefined) end.result = fact.result as Uint8Array;
-  if (fact.waited !== undefined) end.waited = fact.waited;
+  if (fact.waited !== undefined) end.waited = waitedOf(fact.waited);
   return end;
 }
 
@@ -172,7 +178,7 @@ export class Ends {
     const end: JobEnd = { id, queue: view.queue, state, at: view.at! };
     if (view.error !== undefined) end.error = view.error;
     if (view.result !== undefined) end.result = view.result as Uint8Array;
-    if (view.waited !== undefined) end.waited = view.waited;
+    if (view.waited !== undefined) end.waited = waitedOf(view.waited);
     return end;
   }
 

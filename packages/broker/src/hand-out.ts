@@ -7,9 +7,9 @@ import {
   checkInteger,
   checkSignal,
   type Deliver,
-  LEASE_WAIT_MS_MAX,
   type LeasedJob,
   type LeaseOptions,
+  WAIT,
 } from "@sluice/protocol";
 import type { Consumers, LocalConsumer } from "./consumers.ts";
 import type { EngineCalls } from "./engine-calls.ts";
@@ -39,14 +39,14 @@ export class HandOut {
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
-    const { max, waitMs = 0, leaseMs, worker = "poll", signal } = options;
+    const { max, wait = 0, lease, worker = "poll", signal } = options;
     checkInteger("max", max, 1, CREDITS_MAX);
-    checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
+    const waitMs = WAIT.parse("wait", wait);
     checkSignal(signal);
     const { promise, resolve, reject } = Promise.withResolvers<LeasedJob[]>();
     const { calls, clock, consumers, pump, sharing } = this.#of;
     const consumer = calls.call(() =>
-      consumers.join(queue, { worker, credits: max, leaseMs }, resolve),
+      consumers.join(queue, { worker, credits: max, lease }, resolve),
     );
     consumer.isPoll = true;
     const release = waitMs === 0 ? sharing?.press() : undefined;

@@ -52,7 +52,7 @@ test("what a gate lets through while the log stands still does not go out at onc
 });
 
 describe("a poll that is given up while its job is on its way", () => {
-  const poll = { max: 1, waitMs: 500, worker: "w" };
+  const poll = { max: 1, wait: 500, worker: "w" };
 
   /** The log stands still with the job of a poll that is over. */
   async function givenUp(): Promise<{ broker: LocalBroker; clock: FakeClock; log: StuckLog }> {
@@ -75,7 +75,7 @@ describe("a poll that is given up while its job is on its way", () => {
     await clock.advance(100);
     const [given] = await next;
     assert.equal(given?.deliveries, 2);
-    assert.ok(given.leaseMs > 7_800, `${given.leaseMs} ms of 8000`);
+    assert.ok(given.expiresIn > 7_800, `${given.expiresIn} ms of 8000`);
     await broker.close();
   });
 

@@ -39,7 +39,7 @@ for (const aheadMs of [MINUTES_MS, 0, -MINUTES_MS]) {
     const first = await owners.next(0);
     await first.setQueue("q", {});
     await add(first, job("held"));
-    const [held] = await first.lease("q", { max: 1, leaseMs: LEASE_MS });
+    const [held] = await first.lease("q", { max: 1, lease: LEASE_MS });
     await owners.pass(1000);
     const second = await owners.next(aheadMs);
     await owners.pass(LEASE_MS - 2000);

@@ -11,7 +11,7 @@ test("a poll that waits when the broker closes takes nothing from earlier polls"
   await broker.setQueue("q", {});
   await broker.add("q", [{ payload }]);
   const [held] = await broker.lease("q", { max: 1, worker: "w" });
-  const waiting = broker.lease("q", { max: 1, waitMs: 60_000, worker: "w" });
+  const waiting = broker.lease("q", { max: 1, wait: 60_000, worker: "w" });
   await broker.close();
   assert.deepEqual(await waiting, []);
   const again = await openBroker({ log: new MemoryLog({ after: log }) });

@@ -57,7 +57,7 @@ export class StatsCalls {
     checkBatch("gates", keys);
     const { calls, journal, policies, pump } = this.#of;
     // Before the call, which wakes the pump up.
-    const { overdueMs } = pump;
+    const { overdueMs: overdueBy } = pump;
     const waiting = isOldestAsked ? await this.#oldest.read() : new Map<string, Oldest>();
     const queues = calls.call((engine) => {
       const known = new Set(engine.queries.queueNames());
@@ -72,8 +72,8 @@ export class StatsCalls {
     const gates = calls.call((engine, now) =>
       keys.map((key) => ({ key, ...engine.queries.gateDecisions(key, now) })),
     );
-    const { unsyncedMs } = journal;
+    const { unsyncedMs: unsyncedFor } = journal;
     const adds = this.#addTimes.read();
-    return { ...this.sizes(), unsyncedMs, overdueMs, adds, queues, gates };
+    return { ...this.sizes(), unsyncedFor, overdueBy, adds, queues, gates };
   }
 }

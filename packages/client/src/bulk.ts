@@ -5,6 +5,7 @@ import {
   invalid,
   type NewJob,
   type OperationOptions,
+  parseTimeout,
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
@@ -40,7 +41,7 @@ export async function addAll(
   const held = new Set<string>();
   const many = { ...call, options: namedIfMany(call.options, items.length) };
   const { clock } = call.connection;
-  const deadline = clock.now() + (call.options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const deadline = clock.now() + (parseTimeout(call.options.timeout) ?? Number.POSITIVE_INFINITY);
   try {
     let sent: Promise<void> = Promise.resolve();
     for (let start = 0, index = 0; start < items.length; start += BATCH_MAX, index++) {
@@ -118,8 +119,8 @@ function sendBatch(
   { jobs, places }: Batch,
   answers: BulkAnswers,
 ): Promise<void> {
-  const timeoutMs = Number.isFinite(leftMs) ? leftMs : undefined;
-  const said = { ...callOptions(options, index), timeoutMs, holdGroups };
+  const timeout = Number.isFinite(leftMs) ? leftMs : undefined;
+  const said = { ...callOptions(options, index), timeout, holdGroups };
   const call = connection.port.add(queue, jobs, said).then(
     (outcomes) => {
       for (let i = 0; i < places.length; i++) {

@@ -129,8 +129,8 @@ export class Consumption<Payload, Result>
   async #consume(): Promise<Consumer | undefined> {
     const { connection, queue, name, work } = this.#options;
     try {
-      const { prefetch: credits, leaseMs } = work;
-      const options = { worker: name, credits, leaseMs, inProcess: connection.inProcess };
+      const { prefetch: credits, leaseMs: lease } = work;
+      const options = { worker: name, credits, lease, inProcess: connection.inProcess };
       const deliver = (jobs: readonly LeasedJob[]): void => this.#receive(jobs);
       const consumer = await connection.port.consume(queue, options, deliver);
       this.#addCredits = (count) => consumer.addCredits(count);

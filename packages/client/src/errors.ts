@@ -35,7 +35,7 @@ export interface HeaderOptions extends RetryAfterOptions {
  * seconds, or a date: that is for `RetryAfter.fromHeader`.
  */
 export class RetryAfter extends Error {
-  readonly delayMs: number;
+  readonly delay: number;
   readonly gate: string | undefined;
   readonly reason: string | undefined;
 
@@ -50,7 +50,7 @@ export class RetryAfter extends Error {
     }
     super(reason ?? `retry after ${delayMs} ms`);
     this.name = "RetryAfter";
-    this.delayMs = delayMs;
+    this.delay = delayMs;
     this.gate = gate;
     this.reason = reason;
   }
@@ -188,7 +188,7 @@ function stackOf(error: unknown): { stack?: string } {
   return typeof stack === "string" ? { stack: shorten(stack, STACK_TEXT_MAX) } : {};
 }
 
-function waiting({ delayMs, gate, reason, message }: RetryAfter): Failure {
+function waiting({ delay: delayMs, gate, reason, message }: RetryAfter): Failure {
   const error = shorten(message);
   if (gate === undefined) return { error, delayMs };
   const why = reason ? { reason: shorten(reason, REASON_TEXT_MAX) } : {};

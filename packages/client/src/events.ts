@@ -56,7 +56,7 @@ export interface SluiceEvents extends WorkEvents<unknown, unknown> {
   /** The connection was lost; the client reconnects. */
   disconnected: Linked & { error: SluiceError };
   /** The next attempt to connect is made after the delay. */
-  reconnecting: Linked & { attempt: number; delayMs: number; error: SluiceError };
+  reconnecting: Linked & { attempt: number; delay: number; error: SluiceError };
 }
 
 const LINK: Readonly<Record<Exclude<keyof SluiceEvents, keyof typeof WORK>, true>> = {

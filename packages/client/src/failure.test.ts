@@ -62,7 +62,7 @@ test("RetryAfter refuses what it would misread, and a gate that cannot be", () =
 test("RetryAfter reads the header of HTTP in all of its forms", () => {
   const now = Date.UTC(1994, 10, 6, 8, 49, 7);
   const read = (value: string | null | undefined): number =>
-    RetryAfter.fromHeader(value, { now, fallback: "7s" }).delayMs;
+    RetryAfter.fromHeader(value, { now, fallback: "7s" }).delay;
   assert.equal(read("120"), 120_000);
   assert.equal(read(" 0 "), 0);
   assert.equal(read("Sun, 06 Nov 1994 08:49:37 GMT"), 30_000);
@@ -73,8 +73,8 @@ test("RetryAfter reads the header of HTTP in all of its forms", () => {
   for (const nothing of [null, undefined, "", "soon", "1.5", "-5", "Sun"]) {
     assert.equal(read(nothing), 7_000, String(nothing));
   }
-  const { delayMs, gate, reason } = RetryAfter.fromHeader(null, { gate: "smtp", reason: "429" });
-  assert.deepEqual([delayMs, gate, reason], [30_000, "smtp", "429"]);
+  const { delay, gate, reason } = RetryAfter.fromHeader(null, { gate: "smtp", reason: "429" });
+  assert.deepEqual([delay, gate, reason], [30_000, "smtp", "429"]);
 });
 
 test("a long reason loses its end", () => {
@@ -105,7 +105,7 @@ test("a job that ended badly says how", () => {
   assert.equal(dead.state, "dead");
   assert.equal(dead.reason, "Error: no");
   assert.match(dead.message, /job j1 of queue mail failed .* dead letter queue: Error: no/);
-  const waited = { gate: "smtp", waitMs: 9, maxWaitMs: 5 };
+  const waited = { gate: "smtp", wait: 9, maxWait: 5 };
   const late = endError({ ...end, state: "failed", waited });
   assert.ok(late instanceof SluiceError && late.code === "WAIT_TOO_LONG");
   assert.equal(late.details.gate, "smtp");

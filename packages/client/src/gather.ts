@@ -9,6 +9,7 @@
 import {
   type Added,
   type Broker,
+  type Duration,
   type ErrorJson,
   type NewJob,
   type OperationOptions,
@@ -117,7 +118,7 @@ function nameOf(operationId: string, index: number, jobs: readonly NewJob[]): st
 interface Unanswered {
   readonly jobs: readonly NewJob[];
   /** Its repetitions that are under way, by the time that they were given. */
-  readonly repetitions: Map<number | undefined, Promise<readonly Outcome<Added>[]>>;
+  readonly repetitions: Map<Duration | undefined, Promise<readonly Outcome<Added>[]>>;
   /** What it was answered when it was repeated. */
   answers?: readonly Outcome<Added>[];
 }
@@ -165,12 +166,12 @@ export class Adds {
    * jobs of all. With a signal of its own an add is repeated by itself.
    */
   #repeat(call: Unanswered, options: OperationOptions): Promise<readonly Outcome<Added>[]> {
-    const { signal, timeoutMs } = options;
+    const { signal, timeout } = options;
     if (signal !== undefined) return this.#ask(call, options);
-    const underWay = call.repetitions.get(timeoutMs);
+    const underWay = call.repetitions.get(timeout);
     if (underWay !== undefined) return underWay;
-    const asked = this.#ask(call, options).finally(() => call.repetitions.delete(timeoutMs));
-    call.repetitions.set(timeoutMs, asked);
+    const asked = this.#ask(call, options).finally(() => call.repetitions.delete(timeout));
+    call.repetitions.set(timeout, asked);
     return asked;
   }
 

@@ -74,7 +74,7 @@ export class Leases implements DeliveryLeases {
   constructor(options: LeasesOptions) {
     this.#options = options;
     const { port, onSent } = options;
-    const inTime = (): CallOptions => ({ timeoutMs: this.#longestMs });
+    const inTime = (): CallOptions => ({ timeout: this.#longestMs });
     const sent = <T>(answer: Promise<T>): Promise<T> => {
       onSent();
       return answer;
@@ -108,9 +108,9 @@ export class Leases implements DeliveryLeases {
   take(jobs: readonly LeasedJob[]): Delivery[] {
     const now = this.#options.clock.now();
     return jobs.map((job) => {
-      const beatAt = now + job.leaseMs * BEAT_SHARE;
-      if (job.leaseMs > this.#longestMs) this.#longestMs = job.leaseMs;
-      const delivery = new Delivery(this, job, job.leaseMs, beatAt);
+      const beatAt = now + job.expiresIn * BEAT_SHARE;
+      if (job.expiresIn > this.#longestMs) this.#longestMs = job.expiresIn;
+      const delivery = new Delivery(this, job, job.expiresIn, beatAt);
       this.#held.add(delivery);
       if (beatAt < this.#timerAt) this.#beatAt(beatAt);
       return delivery;

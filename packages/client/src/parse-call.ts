@@ -58,7 +58,7 @@ function parsed(field: string, options: unknown, known: readonly string[]): Port
   const call: PortOptions = {};
   if (signal !== undefined) call.signal = signal;
   if (operationId !== undefined) call.operationId = operationId;
-  if (timeout !== undefined) call.timeoutMs = parseDuration(`${field}.timeout`, timeout);
+  if (timeout !== undefined) call.timeout = parseDuration(`${field}.timeout`, timeout);
   return call;
 }
 

@@ -131,7 +131,7 @@ test("a job that is overtaken by a cooldown says that it would wait too long", a
   ]);
   const failed = assert.rejects(patient.finished(), {
     code: "WAIT_TOO_LONG",
-    details: { id: patient.id, gate: "smtp", waitMs: 600_000, maxWaitMs: 300_000 },
+    details: { id: patient.id, gate: "smtp", wait: 600_000, maxWait: 300_000 },
   });
   await mail.resume();
   await failed;

@@ -138,7 +138,7 @@ export class Worker<Payload, Result>
     const { connection, queue, work } = this.#options;
     try {
       const { inProcess } = connection;
-      const options = { worker: this.name, credits, leaseMs: work.leaseMs, inProcess };
+      const options = { worker: this.name, credits, lease: work.leaseMs, inProcess };
       const consumer = await connection.port.consume(queue, options, (jobs) => this.#receive(jobs));
       this.#addCredits = (count) => consumer.addCredits(count);
       void consumer.over.then(() => this.#end());

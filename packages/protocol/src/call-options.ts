@@ -5,6 +5,7 @@
  */
 import { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock } from "./clock.ts";
+import { type Duration, parseDuration } from "./duration.ts";
 import { SluiceError } from "./errors.ts";
 import { invalid } from "./kinds.ts";
 import { BATCH_MAX } from "./limits.ts";
@@ -59,7 +60,7 @@ export interface BoundOptions<B> {
   readonly graceMs?: number | undefined;
 }
 
-/** Has every call of a class check its batch, and honour its `signal` and its `timeoutMs`. */
+/** Has every call of a class check its batch, and honour its `signal` and its `timeout`. */
 export function boundCalls<B extends Broker>(
   { prototype }: Implementation<B>,
   { clockOf, graceMs = 0 }: BoundOptions<B>,
@@ -84,7 +85,7 @@ export function boundCalls<B extends Broker>(
 }
 
 export function isBounded(options: OperationOptions | undefined): options is OperationOptions {
-  return options?.signal !== undefined || options?.timeoutMs !== undefined;
+  return options?.signal !== undefined || options?.timeout !== undefined;
 }
 
 interface Bound {
@@ -104,9 +105,9 @@ export interface CallBound {
 
 /** Begins a bounded wait; throws when there is nothing to wait for. */
 export function boundOf(bound: Bound): CallBound {
-  const { signal, timeoutMs } = bound.options;
+  const { signal, timeout } = bound.options;
   checkSignal(signal);
-  return timeoutMs === undefined ? untilAborted(bound) : untilLate(bound);
+  return timeout === undefined ? untilAborted(bound) : untilLate(bound);
 }
 
 /** Most calls that have a signal have no timeout: they are made without a second signal. */
@@ -131,8 +132,8 @@ function untilAborted({ name, options }: Bound): CallBound {
 }
 
 function untilLate({ name, options, graceMs = 0, clock }: Bound): CallBound {
-  const { signal, timeoutMs, operationId } = options;
-  const ms = parseTimeout(timeoutMs)!;
+  const { signal, timeout, operationId } = options;
+  const ms = parseTimeout(timeout)!;
   const given = new AbortController();
   let reason: SluiceError | undefined;
   const ended = Promise.withResolvers<never>();
@@ -157,7 +158,7 @@ function untilLate({ name, options, graceMs = 0, clock }: Bound): CallBound {
       signal?.removeEventListener("abort", onAbort);
     }
   };
-  const rest = graceMs === 0 ? { timeoutMs: undefined } : {};
+  const rest = graceMs === 0 ? { timeout: undefined } : {};
   return { options: { ...options, ...rest, signal: given.signal }, over };
 }
 
@@ -166,11 +167,8 @@ function isAborted(error: unknown): boolean {
 }
 
 /** Undefined when there is no bound. */
-export function parseTimeout(timeoutMs: unknown): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  if (typeof timeoutMs === "number" && timeoutMs >= 0) return timeoutMs;
-  const message = `timeoutMs must be a number of milliseconds of at least 0, got ${timeoutMs}`;
-  throw new SluiceError("INVALID", message, { field: "timeoutMs", value: String(timeoutMs) });
+export function parseTimeout(timeout: Duration | undefined): number | undefined {
+  return timeout === undefined ? undefined : parseDuration("timeout", timeout);
 }
 
 /** Throws when the caller has given up. */

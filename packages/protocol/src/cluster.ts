@@ -22,7 +22,7 @@ export interface ClusterNodeInfo {
   readonly startedAt: number;
   readonly isAlive: boolean;
   readonly isDraining: boolean;
-  readonly silentMs: number;
+  readonly silentFor: number;
   readonly owned: number;
 }
 
@@ -35,9 +35,9 @@ export interface PartitionInfo {
   readonly state: string;
   /** To whom it is about to go. */
   readonly next?: string | undefined;
-  readonly lagMs: number;
+  readonly lag: number;
   readonly jobs: number;
-  readonly openMs: number;
+  readonly openedIn: number;
 }
 
 export interface MoveInfo {

@@ -3,7 +3,7 @@
  * whole milliseconds.
  */
 import { invalid, type Kind } from "./kinds.ts";
-import { DURATION_MS_MAX, LEASE_MS_MAX, TIME_MS_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, LEASE_MS_MAX, LEASE_WAIT_MS_MAX, TIME_MS_MAX } from "./limits.ts";
 
 type Unit = "ms" | "s" | "m" | "h" | "d";
 
@@ -68,6 +68,9 @@ export function duration(min = 0, max = DURATION_MS_MAX): Kind<number, Duration>
 
 /** How long a job may be held without a sign of life. */
 export const LEASE: Kind<number, Duration> = duration(1, LEASE_MS_MAX);
+
+/** How long a caller may wait for a job to take. */
+export const WAIT: Kind<number, Duration> = duration(0, LEASE_WAIT_MS_MAX);
 
 export const TIME: Kind<number, Time> = {
   words: "a Date, or milliseconds since 1970",

@@ -84,10 +84,10 @@ export interface Overview {
 }
 
 /** What is kept of a queue at each moment; rates are a second, times are milliseconds. */
-export type SeriesName = "waiting" | "in" | "out" | "failures" | "waitP50Ms" | "waitP99Ms";
+export type SeriesName = "waiting" | "in" | "out" | "failures" | "waitP50" | "waitP99";
 
 export interface QueueHistory {
-  everyMs: number;
+  every: number;
   /** Milliseconds since 1970, one for each point. */
   times: number[];
   series: Record<SeriesName, Points>;

@@ -35,6 +35,7 @@ export {
   parseDuration,
   TIME,
   type Time,
+  WAIT,
 } from "./duration.ts";
 export {
   ERROR_CODES,
@@ -64,7 +65,7 @@ export {
   unknownField,
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
-export { BATCH_MAX, CREDITS_MAX, LEASE_WAIT_MS_MAX, PAGE_MAX } from "./limits.ts";
+export { BATCH_MAX, CREDITS_MAX, PAGE_MAX } from "./limits.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";

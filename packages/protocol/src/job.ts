@@ -77,7 +77,7 @@ export interface LeasedJob {
   addedAt: number;
   /** When the lease ends by the broker's clock, and how long that is from the delivery. */
   expiresAt: number;
-  leaseMs: number;
+  expiresIn: number;
   headers: Readonly<Record<string, string>>;
   payload: Uint8Array;
 }
@@ -159,7 +159,7 @@ export interface JobEnd {
   error?: string;
   result?: Uint8Array;
   /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
-  waited?: { gate: string; waitMs: number; maxWaitMs: number };
+  waited?: { gate: string; wait: number; maxWait: number };
 }
 
 export interface GroupInfo {

@@ -21,7 +21,7 @@ export interface TableCalls extends CallsOf<typeof CALLS> {}
  * Times are wall-clock milliseconds, durations end in `Ms`.
  */
 export interface Broker extends TableCalls {
-  /** Takes jobs now, or waits up to `waitMs` for the first; an empty array when there was none. */
+  /** Takes jobs now, or waits up to `wait` for the first; an empty array when there was none. */
   lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]>;
 
   /** Has jobs delivered as they can run, never more at once than the consumer has credits. */

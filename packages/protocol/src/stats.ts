@@ -12,9 +12,9 @@ export interface BrokerStats {
   /** Written and not yet durable. */
   unsyncedBytes: number;
   /** How long the log has been at work on what it was given; 0 when it is idle. */
-  unsyncedMs: number;
+  unsyncedFor: number;
   /** How long something that could be done has been left undone; 0 when there is nothing. */
-  overdueMs: number;
+  overdueBy: number;
   /** From a call that adds jobs to the answer. */
   adds: TimeCounts;
   /** For the queues that were asked for and exist. */

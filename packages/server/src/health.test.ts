@@ -54,14 +54,14 @@ test("a closed broker, or one whose log has failed, is not ready", async (t) => 
 });
 
 test("a broker that makes no progress is not ready", async () => {
-  const figures = { unsyncedMs: 0, overdueMs: 0 } as BrokerStats;
+  const figures = { unsyncedFor: 0, overdueBy: 0 } as BrokerStats;
   const readiness = (some: Partial<BrokerStats>) =>
     brokerReadiness({ stats: async () => ({ ...figures, ...some }) } as unknown as Broker);
   assert.ok((await readiness({})).isReady);
-  assert.ok((await readiness({ unsyncedMs: 9_000, overdueMs: 9_000 })).isReady);
-  assert.deepEqual(await readiness({ unsyncedMs: 12_000 }), {
+  assert.ok((await readiness({ unsyncedFor: 9_000, overdueBy: 9_000 })).isReady);
+  assert.deepEqual(await readiness({ unsyncedFor: 12_000 }), {
     isReady: false,
     text: "a write to the log has taken 12 s",
   });
-  assert.equal((await readiness({ overdueMs: 12_000 })).isReady, false);
+  assert.equal((await readiness({ overdueBy: 12_000 })).isReady, false);
 });

@@ -62,9 +62,9 @@ export async function nodeReadiness({ trouble, brokers }: OwnPart): Promise<Read
 /** A broker is ready when its log takes what it is given and its work gets done. */
 export async function brokerReadiness(broker: Broker): Promise<Readiness> {
   try {
-    const { unsyncedMs, overdueMs } = await broker.stats();
-    if (unsyncedMs > STUCK_MS) return stuck("a write to the log has taken", unsyncedMs);
-    if (overdueMs > STUCK_MS) return stuck("work has been left undone for", overdueMs);
+    const { unsyncedFor, overdueBy } = await broker.stats();
+    if (unsyncedFor > STUCK_MS) return stuck("a write to the log has taken", unsyncedFor);
+    if (overdueBy > STUCK_MS) return stuck("work has been left undone for", overdueBy);
     return READY;
   } catch (error) {
     return { isReady: false, text: failureText(toSluiceError(error)) };

@@ -123,9 +123,6 @@ export const BATCH_MAX = 10_000;
 export const LEASE_MAX = 1_000;
 export const LEASE_PAYLOAD_BYTES_MAX = 16 * MIB;
 
-/** The longest poll: proxies give up after a minute. */
-export const POLL_MS_MAX = 60_000;
-
 /** Jobs of one page, and the payload that a list shows of one: the rest is asked for by id. */
 export const JOBS_PAGE_MAX = 100;
 export const LISTED_PAYLOAD_BYTES_MAX = 16 * 1024;

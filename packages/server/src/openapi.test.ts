@@ -40,12 +40,12 @@ const cluster: ClusterDoor = {
         startedAt: 0,
         isAlive: true,
         isDraining: false,
-        silentMs: 3,
+        silentFor: 3,
         owned: 1,
       },
     ],
     partitions: [
-      { partition: 0, owner: "a", epoch: 3, state: "serving", lagMs: 0, jobs: 7, openMs: 12 },
+      { partition: 0, owner: "a", epoch: 3, state: "serving", lag: 0, jobs: 7, openedIn: 12 },
     ],
     placements: [{ queue: "wide", partitions: [0] }],
     moves: [{ partition: 0, from: "b", to: "a", epoch: 3, isHandedOver: true, at: 5 }],
@@ -94,8 +94,8 @@ async function askJobs(ask: Ask): Promise<void> {
   await ask("GET /v1/queues/q/jobs?search=acme&worker=none", undefined, 200);
   await ask("GET /v1/queues/q/jobs?limit=0", undefined, 400);
   await ask(`GET /v1/jobs/${id}`, undefined, 200);
-  assert.equal((await ask("GET /v1/groups/q/grp/end?waitMs=1", undefined, 200)).ended, false);
-  assert.deepEqual(await ask(`GET /v1/jobs/${id}/end?waitMs=1`, undefined, 200), {
+  assert.equal((await ask("GET /v1/groups/q/grp/end?wait=1ms", undefined, 200)).ended, false);
+  assert.deepEqual(await ask(`GET /v1/jobs/${id}/end?wait=1`, undefined, 200), {
     ended: false,
     id,
   });
@@ -175,7 +175,7 @@ async function askRest(ask: Ask): Promise<void> {
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
   await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
-  await ask("GET /v1/cluster?after=a.1&waitMs=1", undefined, 200);
+  await ask("GET /v1/cluster?after=a.1&wait=1", undefined, 200);
   const { placements } = await ask("GET /v1/cluster", undefined, 200);
   assert.deepEqual(placements, [{ queue: "wide", partitions: [0] }]);
   await ask("POST /v1/cluster/nodes/a/drain", undefined, 202);

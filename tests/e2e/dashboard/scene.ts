@@ -44,7 +44,7 @@ async function gated(server: DashboardServer): Promise<void> {
 // A worker that waits and is never given anything.
 function poll(server: DashboardServer): void {
   server
-    .call("POST /v1/queues/search/lease", { max: 1, waitMs: 60_000, worker: "searcher-1" })
+    .call("POST /v1/queues/search/lease", { max: 1, wait: 60_000, worker: "searcher-1" })
     .then(() => poll(server))
     .catch(() => undefined);
 }
@@ -54,7 +54,7 @@ async function fail(server: DashboardServer): Promise<string> {
   const body = { payload: { order: 17 }, fairnessKey: "acme", headers: { tenant: "acme" } };
   const added = await server.call("POST /v1/queues/orders/jobs", body);
   for (const error of ["the payment service answered 503", "it answered 503 again"]) {
-    const lease = { max: 1, worker: "packer-1", waitMs: 5_000 };
+    const lease = { max: 1, worker: "packer-1", wait: 5_000 };
     const { jobs } = (await server.call("POST /v1/queues/orders/lease", lease)).body;
     await server.call("POST /v1/nack", { items: [{ lease: jobs[0].lease, error }] });
   }

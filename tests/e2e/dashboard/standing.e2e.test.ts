@@ -22,7 +22,7 @@ async function queue(name: string, jobs: readonly object[], options: object = {}
 
 // Workers that poll for as long as the tests run, and do this with what they get.
 function poll(name: string, work?: (lease: string) => Promise<unknown>): void {
-  const lease = { max: 1, waitMs: 5_000, leaseMs: HOUR_MS, worker: `worker of ${name}` };
+  const lease = { max: 1, wait: 5_000, lease: HOUR_MS, worker: `worker of ${name}` };
   server
     .call(`POST /v1/queues/${name}/lease`, lease)
     .then(async ({ body }) => {
@@ -101,7 +101,7 @@ test("as many of its jobs run as may", async () => {
 
 test("its workers are busy and nothing ends", async () => {
   await queue("busy", [{ payload: 1 }, { payload: 2 }]);
-  await server.call("POST /v1/queues/busy/lease", { max: 1, leaseMs: HOUR_MS, worker: "w" });
+  await server.call("POST /v1/queues/busy/lease", { max: 1, lease: HOUR_MS, worker: "w" });
   await says("busy", /^all workers are busy and none has finished lately$/);
 });
 

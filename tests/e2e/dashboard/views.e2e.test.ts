@@ -82,7 +82,7 @@ test("a queue has charts, tiers, and lanes with what they got and are owed", () 
 test("workers are shown with what they hold", async () => {
   await stage.server.call("PUT /v1/queues/held", {});
   await stage.server.call("POST /v1/queues/held/jobs", { payload: 1, fairnessKey: "acme" });
-  const lease = { max: 1, worker: "packer-9", leaseMs: 600_000 };
+  const lease = { max: 1, worker: "packer-9", lease: 600_000 };
   const { jobs } = (await stage.server.call("POST /v1/queues/held/lease", lease)).body;
   await stage.look("#/queues/held/workers", async (page) => {
     await page.getByText("packer-9").click();

@@ -68,7 +68,7 @@ const VIEWS: readonly (readonly [what: string, path: string])[] = [
 
 for (const [what, path] of VIEWS) {
   test(`${what} are shown as they are and do nothing`, async () => {
-    if (path === "#/") void call("POST /v1/queues/q/lease", { max: 1, waitMs: 10_000 });
+    if (path === "#/") void call("POST /v1/queues/q/lease", { max: 1, wait: 10_000 });
     await stage.look(path, holdsStill);
   });
 }

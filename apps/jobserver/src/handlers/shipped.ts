@@ -30,7 +30,7 @@ async function httpGet(
   }
   const answer = await callOutside(url, {
     chooser: "stranger",
-    timeoutMs: FETCH_TIMEOUT_MS,
+    timeout: FETCH_TIMEOUT_MS,
     bytesMax: FETCH_BYTES_MAX,
     signal,
   });

@@ -81,6 +81,6 @@ function judge({ status, headers, body }: HttpAnswer): Outcome {
 
 /** 0 when it cannot be read. */
 function retryAfterMs(text: string | undefined): number {
-  const { delayMs } = RetryAfter.fromHeader(text, { fallback: 0 });
-  return Math.min(delayMs, RETRY_AFTER_MS_MAX);
+  const { delay } = RetryAfter.fromHeader(text, { fallback: 0 });
+  return Math.min(delay, RETRY_AFTER_MS_MAX);
 }

@@ -26,7 +26,7 @@ export async function loadRemote(url: string): Promise<LoadedList> {
       chooser: "operator",
       headers: { "user-agent": "sluice-retracker" },
       bytesMax: LIST_BYTES_MAX,
-      timeoutMs: LIST_MS,
+      timeout: LIST_MS,
     });
     if (status !== 200) throw new Error(`HTTP ${status}`);
     return usable(parseForwarders(asYaml(Buffer.from(body).toString("utf8")), url, true));

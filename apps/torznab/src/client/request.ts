@@ -33,7 +33,7 @@ export async function request(address: string, limits: RequestLimits): Promise<R
   try {
     const { status, headers, body, url } = await callOutside(address, {
       chooser: URL.parse(address)?.host === trusted ? "operator" : "stranger",
-      timeoutMs,
+      timeout: timeoutMs,
       bytesMax,
       redirectsMax: REDIRECTS_MAX,
       headers: { "user-agent": "sluice-torznab" },

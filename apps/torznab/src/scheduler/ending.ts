@@ -57,8 +57,8 @@ function refused<Params, Result>(
   if (error.code === "CLOSED") return without("stopped", error);
   if (error.code !== "WAIT_TOO_LONG") return without("error", error);
   const times = {
-    wait: Number(error.details.waitMs),
-    maxWait: Number(error.details.maxWaitMs),
+    wait: Number(error.details.wait),
+    maxWait: Number(error.details.maxWait),
     priority: submission.options.priority,
   };
   return without("rate_limited", new RateLimitWaitError(indexer, times));

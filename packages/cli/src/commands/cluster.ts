@@ -44,9 +44,9 @@ function draw({ nodes, partitions, moves }: ClusterStatus): string {
     String(one.partition),
     one.owner ?? "-",
     one.next === undefined ? one.state : `${one.state}, goes to ${one.next}`,
-    duration(one.lagMs),
+    duration(one.lag),
     count(one.jobs),
-    duration(one.openMs),
+    duration(one.openedIn),
   ]);
   const moveRows = moves
     .slice(-MOVES_SHOWN)

@@ -55,10 +55,10 @@ async function loop(
   queue: string,
   state: { left: number; failed: number },
 ): Promise<void> {
-  const waitMs = call.values.drain === true ? 0 : CONSUME_WAIT_MS;
+  const wait = call.values.drain === true ? 0 : CONSUME_WAIT_MS;
   while (!call.stop.aborted && state.left > 0) {
     state.left -= 1;
-    const [job] = await take(call, broker, queue, waitMs);
+    const [job] = await take(call, broker, queue, wait);
     if (job === undefined) {
       state.left += 1;
       if (call.values.drain === true) return;
@@ -73,10 +73,10 @@ async function take(
   { stop }: Call,
   broker: Broker,
   queue: string,
-  waitMs: number,
+  wait: number,
 ): Promise<LeasedJob[]> {
   try {
-    return await broker.lease(queue, { max: 1, waitMs, signal: stop, worker: "sluice consume" });
+    return await broker.lease(queue, { max: 1, wait, signal: stop, worker: "sluice consume" });
   } catch (error) {
     if (error instanceof SluiceError && error.code === "ABORTED") return [];
     throw error;
@@ -91,8 +91,8 @@ async function handle(call: Call, broker: Broker, job: LeasedJob): Promise<boole
     return confirm(call, await broker.ack([{ lease }]));
   }
   const beat = setInterval(
-    () => void broker.extend([{ lease, leaseMs: job.leaseMs }]).catch(() => undefined),
-    job.leaseMs / 3,
+    () => void broker.extend([{ lease, leaseMs: job.expiresIn }]).catch(() => undefined),
+    job.expiresIn / 3,
   );
   try {
     const error = await runProgram(call, job);

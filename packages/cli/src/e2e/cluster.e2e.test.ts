@@ -53,7 +53,7 @@ test("a drain moves all partitions without a failed call, each within half a sec
   isOver = true;
   await Promise.all(adding);
   const { nodes, moves, partitions } = await cluster.status();
-  t.diagnostic(`opened in ${partitions.map(({ openMs }) => Math.round(openMs)).join(", ")} ms`);
+  t.diagnostic(`opened in ${partitions.map(({ openedIn }) => Math.round(openedIn)).join(", ")} ms`);
   assert.equal(nodes.find(({ id }) => id === "b")?.owned, 0);
   assert.ok(moves.some(({ from, isHandedOver }) => from === "b" && isHandedOver));
   t.diagnostic(`${calls} adds, the slowest took ${Math.round(longest)} ms`);

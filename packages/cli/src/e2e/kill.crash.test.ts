@@ -58,7 +58,7 @@ test("a server that is asked to end does so in order, and can be started again",
   const { broker } = await first.connect();
   await broker.setQueue("q", {});
   await addAll(broker, "q", [job("x")]);
-  const poll = broker.lease("empty-for-now", { max: 1, waitMs: 30_000 }).catch(() => []);
+  const poll = broker.lease("empty-for-now", { max: 1, wait: 30_000 }).catch(() => []);
   assert.equal(await first.end("SIGTERM"), 0);
   const second = await spawnServe(t, ["--port", String(first.port)], dir);
   await poll;

@@ -50,7 +50,7 @@ test("attempts rise, delays hold, and what fails for good can be put back", asyn
     const from = performance.now();
     await broker.nack(jobs.map(({ lease }) => ({ lease, error: `no ${attempt}`, delayMs })));
     if (attempt === 2) break;
-    const [next] = await broker.lease("q", { max: 1, waitMs: 5_000 });
+    const [next] = await broker.lease("q", { max: 1, wait: 5_000 });
     assert.ok(performance.now() - from >= delayMs, "not before its delay");
     await broker.giveBack([next!.lease]);
   }

@@ -38,7 +38,7 @@ function sectionsOf(status: ClusterStatus) {
       value: `${served} of ${partitions.length}`,
       tone: tone(served, partitions),
     },
-    { label: "Longest lag", value: duration(Math.max(0, ...partitions.map((p) => p.lagMs))) },
+    { label: "Longest lag", value: duration(Math.max(0, ...partitions.map((p) => p.lag))) },
   ];
   return [
     { kind: "facts" as const, title: "Cluster", facts },
@@ -63,7 +63,7 @@ function sectionsOf(status: ClusterStatus) {
         one.partition,
         one.owner ?? "",
         one.state,
-        duration(one.lagMs),
+        duration(one.lag),
         one.jobs,
         one.next ?? "",
       ]),

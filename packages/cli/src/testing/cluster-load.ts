@@ -114,7 +114,7 @@ export class ClusterLoad {
       (jobs) => {
         for (const job of jobs) {
           const at = performance.now();
-          const delivery = deliveryOf(job, gate, at, at + job.leaseMs - LATE_MS);
+          const delivery = deliveryOf(job, gate, at, at + job.expiresIn - LATE_MS);
           this.history.delivered(delivery);
           setTimeout(() => void this.#finish(delivery), workMs);
         }
@@ -148,7 +148,7 @@ export class ClusterLoad {
   }
 
   async #lease(queue: string, max: number, turn: number): Promise<LeasedJob[]> {
-    const options = { worker: `holder of ${queue}`, max, waitMs: POLL_MS };
+    const options = { worker: `holder of ${queue}`, max, wait: POLL_MS };
     if (turn % 2 === 0) return this.#broker.lease(queue, options);
     const url = this.#cluster.urls[turn % this.#cluster.urls.length]!;
     const line = `POST /v1/queues/${queue}/lease`;

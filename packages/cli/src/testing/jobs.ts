@@ -21,7 +21,7 @@ export async function addAll(broker: Broker, queue: string, jobs: NewJob[]): Pro
 export async function take(broker: Broker, queue: string, max: number): Promise<LeasedJob[]> {
   const jobs: LeasedJob[] = [];
   while (jobs.length < max) {
-    const more = await broker.lease(queue, { max: max - jobs.length, waitMs: 20_000 });
+    const more = await broker.lease(queue, { max: max - jobs.length, wait: 20_000 });
     if (more.length === 0) throw new Error(`${jobs.length} of ${max} jobs came from ${queue}`);
     jobs.push(...more);
   }

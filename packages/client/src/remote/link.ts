@@ -51,7 +51,7 @@ export type LinkEvent =
       readonly address: string;
       /** Counts from 1 after each disconnect. */
       readonly attempt: number;
-      readonly delayMs: number;
+      readonly delay: number;
       readonly error: SluiceError;
     };
 
@@ -255,7 +255,7 @@ export class StreamLink {
     if (!this.#wasUp) return;
     const attempt = this.#tries;
     const address = this.#address;
-    onLink?.({ event: "reconnecting", address, attempt, delayMs: Math.round(delayMs), error });
+    onLink?.({ event: "reconnecting", address, attempt, delay: Math.round(delayMs), error });
   }
 
   #beatIn(heartbeatMs: number): void {

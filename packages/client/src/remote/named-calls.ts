@@ -52,6 +52,6 @@ defineCalls(NamedCalls, (name) => (self, args) => self.named(name, args));
 
 /** How long the caller waits is its own matter and does not travel. */
 function travelling(options: CallOptions): object | undefined {
-  const { signal: _signal, timeoutMs: _timeoutMs, ...rest } = options;
+  const { signal: _signal, timeout: _timeout, ...rest } = options;
   return Object.keys(rest).length === 0 ? undefined : rest;
 }

@@ -115,11 +115,11 @@ export class RemoteOperations {
 
   /** From now on; throws when the caller's signal is aborted already. */
   bound(options: OperationOptions = {}, isPatient = false, extraMs = 0): Bound {
-    const { signal, timeoutMs, operationId } = options;
+    const { signal, timeout, operationId } = options;
     if (signal?.aborted === true) throw aborted(signal);
     const { callTimeoutMs, clock } = this.#options;
     const usual = isPatient ? Number.POSITIVE_INFINITY : callTimeoutMs + extraMs;
-    const ms = parseTimeout(timeoutMs) ?? usual;
+    const ms = parseTimeout(timeout) ?? usual;
     return { ms, deadline: clock.now() + ms, signal, operationId, isPatient };
   }
 

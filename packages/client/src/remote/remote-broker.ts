@@ -22,6 +22,7 @@ import {
   parseDuration,
   rowOf,
   SluiceError,
+  WAIT,
 } from "@sluice/protocol";
 import {
   EVENTS,
@@ -124,7 +125,8 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
     // A poll is answered when its own time is over.
-    const bound = this.#operations.bound(options, false, options.waitMs);
+    const waitMs = WAIT.parse("wait", options.wait ?? 0);
+    const bound = this.#operations.bound(options, false, waitMs);
     this.#checkReach();
     return this.#operations.ask(
       {

@@ -10,18 +10,18 @@ export interface StatusQuestion {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly tls: ClientTls;
-  /** Answered when the node knows of another version, or after `waitMs`. */
+  /** Answered when the node knows of another version, or after `wait`. */
   readonly after?: string | undefined;
-  readonly waitMs?: number | undefined;
+  readonly wait?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 export async function askStatus(question: StatusQuestion): Promise<ClusterStatus> {
-  const { url, apiKey, tls, signal, after, waitMs = 0 } = question;
+  const { url, apiKey, tls, signal, after, wait = 0 } = question;
   const address = new URL("/v1/cluster", url.replace(/^ws/, "http"));
   if (after !== undefined) {
     address.searchParams.set("after", after);
-    address.searchParams.set("waitMs", String(waitMs));
+    address.searchParams.set("wait", String(wait));
   }
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const ask = address.protocol === "https:" ? httpsRequest : httpRequest;

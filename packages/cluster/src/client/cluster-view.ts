@@ -117,7 +117,7 @@ export class ClusterView implements Directory {
     const signal = AbortSignal.any([this.#over.signal, late]);
     const url = this.#urls[this.#at]!;
     const after = this.#status.version;
-    this.#set(await askStatus({ ...this.#options, url, signal, after, waitMs: STATUS_WAIT_MS }));
+    this.#set(await askStatus({ ...this.#options, url, signal, after, wait: STATUS_WAIT_MS }));
   }
 
   #set(status: ClusterStatus): void {

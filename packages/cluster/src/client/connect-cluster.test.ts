@@ -18,7 +18,7 @@ async function addAndWork(broker: Broker): Promise<number> {
   for (const queue of QUEUES) {
     const [added] = await broker.add(queue, [{ payload: PAYLOAD }]);
     assert.equal(added?.error, undefined);
-    const jobs = await broker.lease(queue, { max: 10, waitMs: 5_000 });
+    const jobs = await broker.lease(queue, { max: 10, wait: 5_000 });
     const outcomes = await broker.ack(jobs.map(({ lease }) => ({ lease })));
     done += outcomes.filter(({ ok }) => ok === true).length;
   }

@@ -57,10 +57,10 @@ export class Figures {
 }
 
 async function read(broker: LocalBroker): Promise<Figure> {
-  const [{ unsyncedMs }, queues] = await Promise.all([broker.stats(), allQueues(broker)]);
+  const [{ unsyncedFor }, queues] = await Promise.all([broker.stats(), allQueues(broker)]);
   const jobs = queues.reduce(
     (sum, { stats }) => sum + stats.waiting + stats.delayed + stats.running,
     0,
   );
-  return { lagMs: Math.round(unsyncedMs), jobs };
+  return { lagMs: Math.round(unsyncedFor), jobs };
 }

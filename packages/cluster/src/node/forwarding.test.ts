@@ -49,7 +49,7 @@ test("a node gives back the jobs of a worker that leaves it", async (t) => {
   const client = await connectBroker(a.server.address);
   const { id } = await holdOne(client, queue);
   await client.close();
-  const [again] = await b.broker.lease(queue, { max: 1, waitMs: 5_000 });
+  const [again] = await b.broker.lease(queue, { max: 1, wait: 5_000 });
   assert.deepEqual([again?.id, again?.attempt], [id, 0]);
 });
 
@@ -58,7 +58,7 @@ test("a client of partitions gives its jobs back when it leaves", async (t) => {
   const client = await connectCluster([a.server.address]);
   const { id } = await holdOne(client, queue);
   await client.close();
-  const [again] = await b.broker.lease(queue, { max: 1, waitMs: 5_000 });
+  const [again] = await b.broker.lease(queue, { max: 1, wait: 5_000 });
   assert.deepEqual([again?.id, again?.attempt], [id, 0]);
 });
 

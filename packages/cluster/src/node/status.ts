@@ -29,7 +29,7 @@ export function statusOf(
       startedAt: node.startedAt,
       isAlive: node.isAlive,
       isDraining: node.isDraining,
-      silentMs: Math.max(0, Math.round(node.silentMs)),
+      silentFor: Math.max(0, Math.round(node.silentMs)),
       owned: infos.filter(({ owner }) => owner === node.id).length,
     })),
     partitions: infos,
@@ -55,8 +55,8 @@ function partitionOf(
     epoch: entry?.epoch ?? 0,
     state: owner === undefined ? "free" : (state ?? "away"),
     next: entry?.next?.node,
-    lagMs: told?.lagMs ?? 0,
+    lag: told?.lagMs ?? 0,
     jobs: told?.jobs ?? 0,
-    openMs: told?.openMs ?? 0,
+    openedIn: told?.openMs ?? 0,
   };
 }

@@ -86,7 +86,7 @@ test("a port that is left fails its calls, and its leases stay", async () => {
   });
   await setImmediate();
   const ended = assert.rejects(port.ended(added!.ok!.id), { code: "MOVED" });
-  const polled = assert.rejects(port.lease("q", { max: 1, waitMs: 9_000 }), { code: "MOVED" });
+  const polled = assert.rejects(port.lease("q", { max: 1, wait: 9_000 }), { code: "MOVED" });
   await port.leave(new SluiceError("MOVED", "partition 7 is not here"));
   await Promise.all([ended, polled, consumer.over]);
   await assert.rejects(port.queues(), { code: "MOVED" });

@@ -64,7 +64,7 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
   const { config } = await (await cluster.broker(OTHER)).gate("smtp");
   assert.equal(config?.rate, 0, "nobody has told it");
   for (let i = 0; i < 2; i++) {
-    const leasing = router.lease(queue, { max: 1, waitMs: 5_000 });
+    const leasing = router.lease(queue, { max: 1, wait: 5_000 });
     await clock.advance(5_000);
     assert.equal((await leasing).length, 1);
   }

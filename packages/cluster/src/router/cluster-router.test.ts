@@ -45,7 +45,7 @@ test("a spread grows in place, never shrinks, and has a bound", async () => {
   const taken = await router.lease("q", { max: 10 });
   assert.deepEqual(taken.map(textOf).sort(), ["after", "before"]);
   assert.deepEqual(
-    taken.map(({ leaseMs }) => leaseMs),
+    taken.map(({ expiresIn }) => expiresIn),
     [7000, 7000],
     "the new partition has the options of the queue",
   );
@@ -101,7 +101,7 @@ test("dead letters stay where they died, and are one queue to everybody", async 
   assert.equal(await router.redrive("graveyard", { count: 5 }), 5);
   assert.equal((await router.queue("q")).stats.waiting, 5);
   const [dead] = await router.lease("graveyard", { max: 1 });
-  assert.equal(dead?.leaseMs, 1234);
+  assert.equal(dead?.expiresIn, 1234);
   assert.equal(await router.redrive("graveyard"), 6);
   await assert.rejects(router.redrive("q"), { code: "NOT_A_DLQ" });
   await cluster.end("close");

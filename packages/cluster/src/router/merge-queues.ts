@@ -74,8 +74,8 @@ export function mergeStats(all: readonly BrokerStats[], names: readonly string[]
     liveBytes: total(all.map((stats) => stats.liveBytes)),
     logBytes: total(all.map((stats) => stats.logBytes)),
     unsyncedBytes: total(all.map((stats) => stats.unsyncedBytes)),
-    unsyncedMs: Math.max(...all.map((stats) => stats.unsyncedMs)),
-    overdueMs: Math.max(...all.map((stats) => stats.overdueMs)),
+    unsyncedFor: Math.max(...all.map((stats) => stats.unsyncedFor)),
+    overdueBy: Math.max(...all.map((stats) => stats.overdueBy)),
     adds: mergeCounts(all.map(({ adds }) => adds)),
     gates: mergeDecisions(all.flatMap(({ gates }) => gates)),
     queues: [...new Set(names)].flatMap((name) => {
@@ -138,7 +138,7 @@ function mergeCounts(all: readonly TimeCounts[]): TimeCounts {
     counts: Array.from({ length: buckets }, (_, i) =>
       total(all.map(({ counts }) => counts[i] ?? 0)),
     ),
-    sumMs: total(all.map(({ sumMs }) => sumMs)),
+    sum: total(all.map(({ sum }) => sum)),
   };
 }
 

@@ -56,6 +56,6 @@ function titleOfCall(name: CallName, args: readonly unknown[]): string {
   const batch = args.slice(0, own.length).find((one) => Array.isArray(one));
   if (batch !== undefined) return titleOf(call, batch.length, batch);
   const options = { ...(args[own.length] as OperationOptions) };
-  const { operationId: _, signal: __, timeoutMs: ___, ...said } = options;
+  const { operationId: _, signal: __, timeout: ___, ...said } = options;
   return titleOf(call, 1, ...args.slice(1, own.length), said);
 }

@@ -6,7 +6,7 @@ import { homeOfQueue } from "../hash.ts";
 import { job, keysOf, stage } from "../testing/stage.ts";
 
 const TIMEOUT_MS = 1_000;
-const CALL = { timeoutMs: TIMEOUT_MS };
+const CALL = { timeout: TIMEOUT_MS };
 
 function queueIn(partition: number): string {
   for (let i = 0; ; i++) if (homeOfQueue(`q${i}`, 4) === partition) return `q${i}`;

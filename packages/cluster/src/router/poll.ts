@@ -4,11 +4,11 @@ import {
   CREDITS_MAX,
   checkInteger,
   checkSignal,
-  LEASE_WAIT_MS_MAX,
   type LeasedJob,
   type LeaseOptions,
   type SluiceError,
   toSluiceError,
+  WAIT,
 } from "@sluice/protocol";
 import { WITHOUT_ONE_MS } from "../limits.ts";
 import { partitionOf } from "../partition-port/names.ts";
@@ -41,9 +41,9 @@ export class Poll {
     placement: readonly number[],
     options: LeaseOptions,
   ): Promise<LeasedJob[]> {
-    const { max, waitMs = 0, signal } = options;
+    const { max, wait = 0, signal } = options;
     checkInteger("max", max, 1, CREDITS_MAX);
-    checkInteger("waitMs", waitMs, 0, LEASE_WAIT_MS_MAX);
+    const waitMs = WAIT.parse("wait", wait);
     checkSignal(signal);
     const from = this.#turn++ % placement.length;
     const order = [...placement.slice(from), ...placement.slice(0, from)];
@@ -62,7 +62,7 @@ export class Poll {
     options: LeaseOptions,
   ): Promise<LeasedJob[]> {
     const { max } = options;
-    const now = { ...options, waitMs: 0 };
+    const now = { ...options, wait: 0 };
     const parts = order.map((partition, i) => ({
       partition,
       asked: Math.floor((max + order.length - 1 - i) / order.length),

@@ -10,7 +10,7 @@ const BUCKETS = POWER_MAX + 2;
 export interface TimeCounts {
   /** How many took up to `2^i` ms and longer than the bucket before; the last has no end. */
   counts: readonly number[];
-  sumMs: number;
+  sum: number;
 }
 
 export class DurationHistogram {
@@ -25,6 +25,6 @@ export class DurationHistogram {
   }
 
   read(): TimeCounts {
-    return { counts: [...this.#counts], sumMs: this.#sumMs };
+    return { counts: [...this.#counts], sum: this.#sumMs };
   }
 }

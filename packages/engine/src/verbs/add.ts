@@ -93,8 +93,9 @@ function checkWait(
   for (const gate of set.gates) {
     const waitMs = gate.waitMs(spec.cost ?? 1, tier, now);
     if (waitMs <= maxWaitMs) continue;
-    const details = { gate: gate.key, waitMs, maxWaitMs };
-    throw new Refusal("WAIT_TOO_LONG", waitTooLong(details), details);
+    const message = waitTooLong({ gate: gate.key, waitMs, maxWaitMs });
+    const details = { gate: gate.key, wait: waitMs, maxWait: maxWaitMs };
+    throw new Refusal("WAIT_TOO_LONG", message, details);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What calls take beside their arguments, and the answers that are theirs alone. */
+import type { Duration } from "../duration.ts";
 import type { GateInfo } from "../gate.ts";
 import type { FairnessKey, JobState } from "../job.ts";
 import type { LaneSort, Page } from "../queue.ts";
@@ -99,7 +100,7 @@ export interface CallOptions {
    * no effect, else with `TIMEOUT`, which carries the operation id. Absent: the default of the
    * connection; a broker in this process has none.
    */
-  timeoutMs?: number | undefined;
+  timeout?: Duration | undefined;
 }
 
 export interface OperationOptions extends CallOptions {
@@ -121,9 +122,10 @@ export interface AddOptions extends OperationOptions {
 
 export interface LeaseOptions extends CallOptions {
   max: number;
-  waitMs?: number | undefined;
+  /** How long to wait for the first job, up to a minute; absent: not at all. */
+  wait?: Duration | undefined;
   /** How long the leases last; absent: as the queue or the job says. */
-  leaseMs?: number | undefined;
+  lease?: Duration | undefined;
   worker?: string | undefined;
 }
 
@@ -132,7 +134,7 @@ export interface ConsumeOptions {
   /** Jobs that may be delivered before the next `addCredits`. */
   credits: number;
   /** How long the leases last; absent: as the queue or the job says. */
-  leaseMs?: number | undefined;
+  lease?: Duration | undefined;
   /**
    * The consumer ends with the process that has the broker's log open. After a crash its leases run
    * out at once, and each job has lost an attempt. No network carries this: a consumer elsewhere

@@ -73,21 +73,21 @@ export const bounding = cases("call options", {
     await scene.queue();
     const { signal } = new AbortController();
     for (const [name, call] of Object.entries(CALLS)) {
-      const answer = call(scene.broker, { signal, timeoutMs: 60_000 });
+      const answer = call(scene.broker, { signal, timeout: 60_000 });
       await scene.atOnce(answer, name);
     }
   },
 
   "a time that is no number of milliseconds is refused": async (scene) => {
     await scene.queue();
-    for (const timeoutMs of [-1, Number.NaN, "5s" as unknown as number]) {
-      await rejects(scene.broker.queues({ timeoutMs }), "INVALID", `a time of ${timeoutMs}`);
+    for (const timeout of [-1, Number.NaN, "5" as "5s"]) {
+      await rejects(scene.broker.queues({ timeout }), "INVALID", `a time of ${timeout}`);
     }
   },
 
   "an add that is over its time ends with TIMEOUT, and adds nothing later": async (scene) => {
     await full(scene);
-    const options = { timeoutMs: scene.steps(2), operationId: "once" };
+    const options = { timeout: scene.steps(2), operationId: "once" };
     const add = scene.broker.add("q", [{ payload: bytes("b") }], options);
     await scene.waits(add, "an add to a full queue");
     await scene.pass(4);
@@ -100,7 +100,7 @@ export const bounding = cases("call options", {
 
   "an add that timed out and is repeated under its operation id adds one job": async (scene) => {
     await full(scene);
-    const options = { timeoutMs: scene.steps(2), operationId: "once" };
+    const options = { timeout: scene.steps(2), operationId: "once" };
     const jobs = [{ payload: bytes("b") }];
     const add = scene.broker.add("q", jobs, options);
     await scene.waits(add, "an add to a full queue");
@@ -116,7 +116,7 @@ export const bounding = cases("call options", {
 
   "a poll that is over its time ends with TIMEOUT, and takes no job with it": async (scene) => {
     await scene.queue();
-    const options = { max: 1, waitMs: scene.steps(500), timeoutMs: scene.steps(2) };
+    const options = { max: 1, wait: scene.steps(500), timeout: scene.steps(2) };
     const poll = scene.broker.lease("q", options);
     await scene.waits(poll, "the poll");
     await scene.pass(4);
@@ -129,7 +129,7 @@ export const bounding = cases("call options", {
   "waiting for a job to end is over after its time, and leaves the job alone": async (scene) => {
     await scene.queue();
     const id = await scene.add("x");
-    const ended = scene.broker.ended(id, { timeoutMs: scene.steps(2) });
+    const ended = scene.broker.ended(id, { timeout: scene.steps(2) });
     await scene.waits(ended, "the wait");
     await scene.pass(4);
     await rejects(ended, "TIMEOUT", "the wait");

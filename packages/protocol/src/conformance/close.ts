@@ -55,7 +55,7 @@ export const closing = cases("close", {
 
   "a poll that waits comes to an end": async (scene) => {
     await scene.queue();
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     const end = poll.then(
       (jobs) => jobs.length === 0,

@@ -139,7 +139,7 @@ export const consuming = cases("consume", {
   "a consumer says how long its leases last": async (scene) => {
     await scene.queue({ lease: scene.steps(40) });
     await scene.add("x");
-    const inbox = await scene.consume({ leaseMs: scene.steps(9) });
+    const inbox = await scene.consume({ lease: scene.steps(9) });
     const [job] = await inbox.holds(1, "the job");
     scene.near(job?.expiresAt, scene.now() + scene.steps(9), "the end of the lease");
   },
@@ -159,7 +159,7 @@ export const consuming = cases("consume", {
     await scene.queue({ lease: scene.steps(3), retry: PROMPT });
     await scene.add("x");
     await scene.takeOne();
-    const inbox = await scene.consume({ leaseMs: scene.steps(50) });
+    const inbox = await scene.consume({ lease: scene.steps(50) });
     await inbox.holds(0, "while the lease is live");
     await scene.pass(4);
     await inbox.holds(1, "when it has run out");

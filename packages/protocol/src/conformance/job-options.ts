@@ -195,9 +195,9 @@ export const bearing = cases("job options: maxWait", {
     await scene.broker.cooldown("smtp", scene.steps(10), "429");
     const job = { gates: ["smtp"], maxWaitMs: scene.steps(3) };
     const error = refused(await scene.tryAdd("x", job), "WAIT_TOO_LONG", "the impatient job");
-    const { gate, waitMs, maxWaitMs } = error.details ?? {};
-    equal([gate, maxWaitMs], ["smtp", scene.steps(3)], "the gate and the limit in the details");
-    scene.near(waitMs as number, scene.steps(10), "the wait in the details");
+    const { gate, wait, maxWait } = error.details ?? {};
+    equal([gate, maxWait], ["smtp", scene.steps(3)], "the gate and the limit in the details");
+    scene.near(wait as number, scene.steps(10), "the wait in the details");
     equal((await scene.broker.queue("q")).stats.waiting, 0, "the jobs that wait");
   },
 
@@ -218,8 +218,8 @@ export const bearing = cases("job options: maxWait", {
     await scene.broker.cooldown("smtp", scene.steps(10));
     const { state, waited } = await scene.atOnce(end, "the end of the job");
     equal(state, "failed", "how the job ended");
-    matches(waited, { gate: "smtp", maxWaitMs: scene.steps(3) }, "what it says of the wait");
-    scene.near(waited?.waitMs, scene.steps(10), "the wait it would have been");
+    matches(waited, { gate: "smtp", maxWait: scene.steps(3) }, "what it says of the wait");
+    scene.near(waited?.wait, scene.steps(10), "the wait it would have been");
   },
 
   "a delayed job is taken in though its gate is shut, and runs if the gate is open when it is due":
@@ -243,7 +243,7 @@ export const bearing = cases("job options: maxWait", {
     await scene.pass(3);
     const { state, waited } = await scene.atOnce(end, "the end of the job");
     equal(state, "failed", "how the job ended");
-    scene.near(waited?.waitMs, scene.steps(18), "the wait from its due time on");
+    scene.near(waited?.wait, scene.steps(18), "the wait from its due time on");
   },
 
   "waiting for another job to end is not waiting for a gate": async (scene) => {

@@ -27,8 +27,17 @@ export const leasing = cases("lease", {
   "the lease time of the call counts before that of job and queue": async (scene) => {
     await scene.queue({ lease: scene.steps(40) });
     await scene.add("x", { leaseMs: scene.steps(30) });
-    const job = await scene.takeOne("q", { leaseMs: scene.steps(9) });
+    const job = await scene.takeOne("q", { lease: scene.steps(9) });
     scene.near(job.expiresAt, scene.now() + scene.steps(9), "the end of the lease");
+  },
+
+  "durations are milliseconds or texts": async (scene) => {
+    await scene.queue();
+    await scene.add("x");
+    const job = await scene.takeOne("q", { wait: "1s", lease: "2h", timeout: "1m" });
+    scene.near(job.expiresAt, scene.now() + 2 * 3_600_000, "the end of the lease");
+    const wrong = scene.broker.lease("q", { max: 1, wait: "1 hour" as "1h" });
+    await rejects(wrong, "INVALID", "a wait that is no duration");
   },
 
   "no other worker gets a running job": async (scene) => {
@@ -93,7 +102,7 @@ export const leasing = cases("lease", {
 export const polling = cases("lease, waiting", {
   "a poll is answered at once when a job arrives": async (scene) => {
     await scene.queue();
-    const poll = scene.broker.lease("q", { max: 5, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 5, wait: scene.steps(50) });
     await scene.waits(poll, "a poll of an empty queue");
     await scene.add("x");
     const jobs = await scene.atOnce(poll, "the poll");
@@ -104,13 +113,13 @@ export const polling = cases("lease, waiting", {
   "a poll does not wait when there is a job, however many it would take": async (scene) => {
     await scene.queue();
     await scene.add("x");
-    const poll = scene.broker.lease("q", { max: 5, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 5, wait: scene.steps(50) });
     equal((await scene.atOnce(poll, "the poll")).map(textOf), ["x"], "what the poll got");
   },
 
   "a poll comes back empty when its time is over": async (scene) => {
     await scene.queue();
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(4) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(4) });
     await scene.pass(3);
     await scene.waits(poll, "the poll before its time is over");
     await scene.pass(2);
@@ -122,7 +131,7 @@ export const polling = cases("lease, waiting", {
   "a poll gets a delayed job when it falls due": async (scene) => {
     await scene.queue();
     await scene.add("x", { delayMs: scene.steps(3) });
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     await scene.pass(4);
     equal((await scene.atOnce(poll, "the poll")).map(textOf), ["x"], "what the poll got");
@@ -132,7 +141,7 @@ export const polling = cases("lease, waiting", {
     await scene.queue();
     await scene.broker.cooldown("smtp", scene.steps(3));
     await scene.add("x", { gates: ["smtp"] });
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     await scene.pass(4);
     equal((await scene.atOnce(poll, "the poll")).map(textOf), ["x"], "what the poll got");
@@ -142,7 +151,7 @@ export const polling = cases("lease, waiting", {
     await scene.queue({ retry: PROMPT });
     await scene.add("x");
     const job = await scene.takeOne();
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     await scene.nack(job);
     const [again] = await scene.atOnce(poll, "the poll");
@@ -151,7 +160,7 @@ export const polling = cases("lease, waiting", {
 
   "two polls that wait never get the same job": async (scene) => {
     await scene.queue();
-    const polls = [1, 2].map(() => scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) }));
+    const polls = [1, 2].map(() => scene.broker.lease("q", { max: 1, wait: scene.steps(50) }));
     await scene.settle();
     await scene.addAll(["a", "b"]);
     const got = await scene.atOnce(Promise.all(polls), "both polls");
@@ -161,7 +170,7 @@ export const polling = cases("lease, waiting", {
   "a poll that is given up ends with ABORTED and takes no job with it": async (scene) => {
     await scene.queue();
     const giveUp = new AbortController();
-    const options = { max: 1, waitMs: scene.steps(50), signal: giveUp.signal };
+    const options = { max: 1, wait: scene.steps(50), signal: giveUp.signal };
     const poll = scene.broker.lease("q", options);
     await scene.waits(poll, "the poll");
     giveUp.abort();
@@ -174,7 +183,7 @@ export const polling = cases("lease, waiting", {
   "a poll that is given up as a job arrives loses nothing": async (scene) => {
     await scene.queue();
     const giveUp = new AbortController();
-    const options = { max: 1, waitMs: scene.steps(50), signal: giveUp.signal };
+    const options = { max: 1, wait: scene.steps(50), signal: giveUp.signal };
     const poll = scene.broker.lease("q", options).catch(() => []);
     await scene.waits(poll, "the poll");
     const add = scene.add("x");
@@ -196,7 +205,7 @@ export const polling = cases("lease, waiting", {
 
   "a poll of a queue that is deleted does not go on waiting": async (scene) => {
     await scene.queue();
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     await scene.broker.deleteQueue("q");
     const end = await scene.atOnce(

@@ -250,7 +250,7 @@ const pausing = cases("pause", {
     await scene.add("x");
     await scene.expect([], "what a paused queue hands out");
     await scene.ack(running);
-    const poll = scene.broker.lease("q", { max: 1, waitMs: scene.steps(50) });
+    const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "a poll of a paused queue");
     await scene.queue({ paused: false });
     equal((await scene.atOnce(poll, "the poll")).length, 1, "what the poll got then");

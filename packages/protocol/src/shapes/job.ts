@@ -75,7 +75,7 @@ export const LEASED: Schema = shape<Omit<LeasedJob, "payload"> & PayloadJson>({
   fairnessKey: FAIRNESS_KEY,
   addedAt: TIME,
   expiresAt: TIME,
-  leaseMs: MS,
+  expiresIn: MS,
   headers: HEADERS,
   ...PAYLOAD,
 });
@@ -167,7 +167,7 @@ export const END: Schema = shape<Partial<Omit<JobEnd, "id" | "result">> & EndJso
   error: maybe(TEXT),
   ...RESULT,
   waited: maybe(
-    shape<NonNullable<JobEnd["waited"]>>({ gate: TEXT, waitMs: NUMBER, maxWaitMs: NUMBER }),
+    shape<NonNullable<JobEnd["waited"]>>({ gate: TEXT, wait: NUMBER, maxWait: NUMBER }),
   ),
 });
 

@@ -4,7 +4,7 @@ import { about, COUNT, FLAG, list, MISSING, MS, maybe, shape, TEXT, TIME } from 
 
 const TIMES: Schema = shape<TimeCounts>({
   counts: list(COUNT, { description: "How many took up to 2^i ms; the last has no end." }),
-  sumMs: MS,
+  sum: MS,
 });
 
 const SCRIPT: Schema = shape<ScriptStats>({
@@ -37,8 +37,8 @@ export const STATS: Schema = shape<BrokerStats>({
   liveBytes: COUNT,
   logBytes: COUNT,
   unsyncedBytes: COUNT,
-  unsyncedMs: MS,
-  overdueMs: MS,
+  unsyncedFor: MS,
+  overdueBy: MS,
   adds: TIMES,
   queues: list(QUEUE_TIMES),
   gates: list(DECISIONS),

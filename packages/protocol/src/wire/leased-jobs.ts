@@ -27,7 +27,7 @@ export function writeLeasedJob(writer: FrameWriter, job: LeasedJob): void {
   writer.u8(job.tier);
   writer.f64(job.addedAt);
   writer.f64(job.expiresAt);
-  writer.f64(job.leaseMs);
+  writer.f64(job.expiresIn);
   if (isPath) writeTexts(writer, fairnessKey);
   else writer.text(fairnessKey);
   if (hasHeaders) writeHeaders(writer, headers);
@@ -56,7 +56,7 @@ function readLeasedJob(reader: FrameReader, queue: string): LeasedJob {
     tier: reader.u8(),
     addedAt: reader.f64(),
     expiresAt: reader.f64(),
-    leaseMs: reader.f64(),
+    expiresIn: reader.f64(),
     fairnessKey: (flags & PATH) === 0 ? reader.name() : readTexts(reader),
     headers: (flags & HEADERS) === 0 ? NONE : readHeaders(reader),
     payload: reader.blob(),

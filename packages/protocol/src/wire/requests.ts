@@ -1,4 +1,5 @@
 /** The calls that have a layout of their own and are no batch of jobs or tokens. */
+import * as kinds from "../duration.ts";
 import type { ConsumeOptions, LeaseOptions } from "../port.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
@@ -13,16 +14,16 @@ export interface LeaseRequest {
 }
 
 export function writeLease(writer: FrameWriter, queue: string, options: LeaseOptions): void {
-  const { max, waitMs, leaseMs, worker } = options;
+  const { max, wait, lease, worker } = options;
   writer.text(queue);
   writer.u8(
-    (waitMs === undefined ? 0 : WAIT) |
-      (leaseMs === undefined ? 0 : LEASE) |
+    (wait === undefined ? 0 : WAIT) |
+      (lease === undefined ? 0 : LEASE) |
       (worker === undefined ? 0 : WORKER),
   );
   writer.f64(max);
-  if (waitMs !== undefined) writer.f64(waitMs);
-  if (leaseMs !== undefined) writer.f64(leaseMs);
+  if (wait !== undefined) writer.f64(kinds.WAIT.parse("wait", wait));
+  if (lease !== undefined) writer.f64(kinds.LEASE.parse("lease", lease));
   if (worker !== undefined) writer.text(worker);
 }
 
@@ -30,8 +31,8 @@ export function readLease(reader: FrameReader): LeaseRequest {
   const queue = reader.text();
   const flags = reader.flags(WAIT | LEASE | WORKER);
   const options: LeaseOptions = { max: reader.f64() };
-  if ((flags & WAIT) !== 0) options.waitMs = reader.f64();
-  if ((flags & LEASE) !== 0) options.leaseMs = reader.f64();
+  if ((flags & WAIT) !== 0) options.wait = reader.f64();
+  if ((flags & LEASE) !== 0) options.lease = reader.f64();
   if ((flags & WORKER) !== 0) options.worker = reader.text();
   return { queue, options };
 }
@@ -42,18 +43,18 @@ export interface ConsumeRequest {
 }
 
 export function writeConsume(writer: FrameWriter, queue: string, options: ConsumeOptions): void {
-  const { worker, credits, leaseMs } = options;
+  const { worker, credits, lease } = options;
   writer.text(queue);
-  writer.u8(leaseMs === undefined ? 0 : LEASE);
+  writer.u8(lease === undefined ? 0 : LEASE);
   writer.text(worker);
   writer.f64(credits);
-  if (leaseMs !== undefined) writer.f64(leaseMs);
+  if (lease !== undefined) writer.f64(kinds.LEASE.parse("lease", lease));
 }
 
 export function readConsume(reader: FrameReader): ConsumeRequest {
   const queue = reader.text();
   const flags = reader.flags(LEASE);
   const options: ConsumeOptions = { worker: reader.text(), credits: reader.f64() };
-  if ((flags & LEASE) !== 0) options.leaseMs = reader.f64();
+  if ((flags & LEASE) !== 0) options.lease = reader.f64();
   return { queue, options };
 }

@@ -15,8 +15,8 @@ function queue(name: string, stats: Partial<QueueInfo["stats"]> = {}): QueueInfo
 
 const waits = (name: string, counts: number[]): QueueTimes => ({
   name,
-  wait: { counts, sumMs: 0 },
-  run: { counts: [], sumMs: 0 },
+  wait: { counts, sum: 0 },
+  run: { counts: [], sum: 0 },
 });
 
 test("rates are what came between two moments, a second", () => {
@@ -30,7 +30,7 @@ test("rates are what came between two moments, a second", () => {
   assert.deepEqual(series.out, [0, 4]);
   assert.deepEqual(series.failures, [0, 2]);
   assert.deepEqual(series.waiting, [0, 7]);
-  assert.deepEqual(series.waitP50Ms, [0.5, 3], "only waits since the moment before count");
+  assert.deepEqual(series.waitP50, [0.5, 3], "only waits since the moment before count");
 });
 
 test("a queue that came later has gaps before, one that is gone has nothing", () => {
@@ -58,7 +58,7 @@ test("partitions that go missing or come back are no rate", () => {
   history.record(4_000, [queue("q", { added: 130 })], [waits("q", [21])]);
   const { series } = history.of("q");
   assert.deepEqual(series.in, [0, 0, 10, 0, 5]);
-  assert.deepEqual(series.waitP50Ms.slice(1), [0, 0.5, 0, 0.5]);
+  assert.deepEqual(series.waitP50.slice(1), [0, 0.5, 0, 0.5]);
 });
 
 test("no more than half an hour and so many queues are kept", () => {

@@ -86,7 +86,7 @@ export class QueueHistories {
       (_, i) => this.#times[(this.#tick - points + 1 + i) % HISTORY_POINTS]!,
     );
     const series = Object.fromEntries(SERIES.map(read)) as QueueHistory["series"];
-    return { everyMs: HISTORY_EVERY_MS, times, series };
+    return { every: HISTORY_EVERY_MS, times, series };
   }
 }
 
@@ -109,8 +109,8 @@ function pointOf(
     in: rate(({ added }) => added),
     out: rate(({ finished }) => finished),
     failures: rate(({ failed, retried, dead }) => failed + retried + dead),
-    waitP50Ms: quantile(since, 0.5),
-    waitP99Ms: quantile(since, 0.99),
+    waitP50: quantile(since, 0.5),
+    waitP99: quantile(since, 0.99),
   };
 }
 

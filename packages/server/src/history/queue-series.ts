@@ -7,8 +7,8 @@ export const SERIES = [
   "in",
   "out",
   "failures",
-  "waitP50Ms",
-  "waitP99Ms",
+  "waitP50",
+  "waitP99",
 ] as const satisfies readonly SeriesName[];
 
 export type Point = Readonly<Record<SeriesName, number>>;

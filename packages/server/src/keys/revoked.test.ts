@@ -31,7 +31,7 @@ test("revoking a key ends its waiting polls at once, and none gets a job", async
   const { key: root } = (await server.firstKey)!;
   const { body } = await call("POST /v1/keys", { key: root, body: { grants: CONSUME } });
   const polls = Array.from({ length: 20 }, () =>
-    call("POST /v1/queues/q/lease", { key: body.key, body: { waitMs: 60_000 } }),
+    call("POST /v1/queues/q/lease", { key: body.key, body: { wait: 60_000 } }),
   );
   await untilWaiting(broker, 20);
   await call(`DELETE /v1/keys/${body.id}`, { key: root });
@@ -57,7 +57,7 @@ test("revoking a key ends its readers of events while nothing happens", async (t
 test("a key that loses a grant loses its waiting polls, and none gets a job", async (t) => {
   const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key, id } = await server.keys.create({ grants: CONSUME });
-  const poll = () => call("POST /v1/queues/q/lease", { key, body: { waitMs: 60_000 } });
+  const poll = () => call("POST /v1/queues/q/lease", { key, body: { wait: 60_000 } });
   const polls = [poll(), poll(), poll()];
   await untilWaiting(broker, 3);
   await server.keys.set(id, { grants: [{ action: "consume", on: "other" }] });
@@ -92,7 +92,7 @@ test("waiting for an end over HTTP answers with it, and ends with the key", asyn
   const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key, id } = await server.keys.create({ grants: CONSUME });
   const [added, other] = await broker.add("q", [{ payload, group: "g" }, { payload }]);
-  const wait = (path: string) => call(`GET /v1/${path}/end?waitMs=60000`, { key });
+  const wait = (path: string) => call(`GET /v1/${path}/end?wait=60000`, { key });
   const job = wait(`jobs/${added!.ok!.id}`);
   const group = wait("groups/q/g");
   const [first] = await broker.lease("q", { max: 1 });
@@ -121,7 +121,7 @@ test("every call that waits ends when its key is revoked", async (t) => {
   const guarded = guard(broker, ring.verify(key));
   const consumer = await guarded.consume("q", { worker: "w", credits: 1 }, () => {});
   const waiting = [
-    guarded.lease("q", { max: 1, waitMs: 60_000 }),
+    guarded.lease("q", { max: 1, wait: 60_000 }),
     guarded.add("full", [{ payload }]),
     guarded.ended(added!.ok!.id),
     guarded.groupEnded("q/g"),
@@ -138,7 +138,7 @@ test("a key that expires, or loses a grant, ends its waiting polls", async (t) =
   const clock = new FakeClock();
   const { broker, ring } = await open(t, { clock });
   const made = await ring.create({ grants: CONSUME, expiresAt: clock.now() + 50 }, ANYONE);
-  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, waitMs: 60_000 });
+  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, wait: 60_000 });
   const ended = assert.rejects(poll, refused);
   await untilWaiting(broker, 1);
   await clock.advance(50);
@@ -156,7 +156,7 @@ test("a grant that another node takes away ends waiting polls here", async (t) =
   };
   const { broker, ring } = await open(t, { peers });
   const made = await ring.create({ grants: CONSUME }, ANYONE);
-  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, waitMs: 60_000 });
+  const poll = guard(broker, ring.verify(made.key)).lease("q", { max: 1, wait: 60_000 });
   const ended = assert.rejects(poll, { code: "FORBIDDEN" });
   await untilWaiting(broker, 1);
   const [record] = await broker.storeGet(KEYS_STORE, [made.id]);

@@ -112,7 +112,7 @@ async function readStats(
   readings.gauge("sluice_log_live_bytes", "What lives in the log", stats.liveBytes);
   readings.gauge("sluice_log_unsynced_bytes", "Written, not yet durable", stats.unsyncedBytes);
   const commit = "How long the commit under way has taken";
-  readings.gauge("sluice_log_unsynced_seconds", commit, stats.unsyncedMs / 1000);
+  readings.gauge("sluice_log_unsynced_seconds", commit, stats.unsyncedFor / 1000);
   readings.gauge("sluice_payload_bytes", "Payloads in memory", stats.payloadBytes);
   return stats.missing?.length ?? 0;
 }

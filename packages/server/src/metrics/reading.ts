@@ -62,7 +62,7 @@ export class Readings {
   }
 
   /** Buckets by powers of two of a millisecond, in seconds as is the custom. */
-  histogram(name: string, help: string, { counts, sumMs }: TimeCounts, labels: Labels = {}): void {
+  histogram(name: string, help: string, { counts, sum }: TimeCounts, labels: Labels = {}): void {
     const { values } = this.#of(name, help, "histogram");
     let total = 0;
     for (const [i, count] of counts.entries()) {
@@ -70,7 +70,7 @@ export class Readings {
       const le = i === counts.length - 1 ? "+Inf" : String(2 ** i / 1000);
       values.push({ labels: { ...labels, le }, value: total, metricName: `${name}_bucket` });
     }
-    values.push({ labels, value: sumMs / 1000, metricName: `${name}_sum` });
+    values.push({ labels, value: sum / 1000, metricName: `${name}_sum` });
     values.push({ labels, value: total, metricName: `${name}_count` });
   }
 

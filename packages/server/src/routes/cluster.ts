@@ -1,6 +1,8 @@
 import {
   type ClusterNodeInfo,
   type ClusterStatus,
+  type Duration,
+  duration,
   type MoveInfo,
   type PartitionInfo,
   SluiceError,
@@ -35,7 +37,7 @@ const NODE: Schema = shape<ClusterNodeInfo>({
   startedAt: TIME,
   isAlive: FLAG,
   isDraining: FLAG,
-  silentMs: MS,
+  silentFor: MS,
   owned: COUNT,
 });
 
@@ -46,9 +48,9 @@ const PARTITION: Schema = shape<PartitionInfo>({
   epoch: about("Grows with every owner.", COUNT),
   state: TEXT,
   next: maybe(about("The node that takes it over.", TEXT)),
-  lagMs: about("How long the oldest write has waited for the log.", MS),
+  lag: about("How long the oldest write has waited for the log.", MS),
   jobs: COUNT,
-  openMs: about("How long its owner took to open it.", MS),
+  openedIn: about("How long its owner took to open it.", MS),
 });
 
 const MOVE: Schema = shape<MoveInfo>({
@@ -73,13 +75,11 @@ const STATUS: Schema = shape<ClusterStatus>({
   moves: list(MOVE),
 });
 
+const CLUSTER_WAIT = duration(0, CLUSTER_WAIT_MS_MAX);
+
 const QUERY: Schema = object({
   after: { type: "string", maxLength: 300, description: "The version that you have." },
-  waitMs: {
-    ...COUNT,
-    maximum: CLUSTER_WAIT_MS_MAX,
-    description: "How long to wait for another one.",
-  },
+  wait: about("How long to wait for another one.", CLUSTER_WAIT.schema),
 });
 
 /** The cluster that the server is a node of; there are none without one. */
@@ -92,14 +92,15 @@ export function clusterRoutes(
     if (cluster !== undefined) return cluster;
     throw new SluiceError("NOT_FOUND", "this server is not a node of a cluster");
   };
-  route<{ Querystring: { after?: string; waitMs?: number } }>(app, "GET /v1/cluster", {
+  route<{ Querystring: { after?: string; wait?: Duration } }>(app, "GET /v1/cluster", {
     about: ["getCluster", "cluster", "Nodes, partitions, their owners, and moves"],
     description: "404 without a cluster. Placements are those of queues that you see.",
     querystring: QUERY,
     response: answers(STATUS),
-    handler: async ({ principal, query: { after, waitMs = 0 } }, reply) => {
+    handler: async ({ principal, query: { after, wait = 0 } }, reply) => {
       const permit = new Permit(principal);
       permit.enterValid();
+      const waitMs = CLUSTER_WAIT.parse("wait", wait);
       const known = door();
       const until = AbortSignal.any([closing, goneSignal(reply), AbortSignal.timeout(waitMs)]);
       if (known.status().version === after && waitMs > 0) await changed(known, until);

@@ -1,36 +1,36 @@
 /** Long polls for the end of a job or a group, for callers that have no stream. */
-import { type GroupInfo, type JobEnd, SluiceError } from "@sluice/protocol";
+import { type Duration, type GroupInfo, type JobEnd, SluiceError, WAIT } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Encoding, fromBytes } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { route } from "./route.ts";
-import { answers, ENCODING, END, GROUP_INFO, object, WAIT_MS } from "./shapes.ts";
+import { answers, ENCODING, END, GROUP_INFO, object } from "./shapes.ts";
 
 interface Wait {
-  waitMs?: number;
+  wait?: Duration;
 }
 
 export function endRoutes(app: FastifyInstance, context: RouteContext): void {
   route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>(app, "ended", {
-    description: "A long poll: answers when the job ends, and after `waitMs` that it has not.",
-    querystring: object({ waitMs: WAIT_MS, encoding: ENCODING }),
+    description: "A long poll: answers when the job ends, and after `wait` that it has not.",
+    querystring: object({ wait: WAIT.schema, encoding: ENCODING }),
     response: answers(END),
     handler: async (request, reply) => {
       const { id } = request.params;
-      const { waitMs = 0, encoding = "auto" } = request.query;
+      const { wait, encoding = "auto" } = request.query;
       const broker = context.broker(request);
-      const end = await within(context, reply, waitMs, (signal) => broker.ended(id, { signal }));
+      const end = await within(context, reply, wait, (signal) => broker.ended(id, { signal }));
       return end === undefined ? { ended: false, id } : endJson(end, encoding);
     },
   });
   route<{ Params: { queue: string; group: string }; Querystring: Wait }>(app, "groupEnded", {
-    description: "A long poll: answers when the group ends, and after `waitMs` as it is then.",
-    querystring: object({ waitMs: WAIT_MS }),
+    description: "A long poll: answers when the group ends, and after `wait` as it is then.",
+    querystring: object({ wait: WAIT.schema }),
     response: answers(GROUP_INFO),
     handler: async (request, reply): Promise<GroupInfo> => {
       const broker = context.broker(request);
       const name = `${request.params.queue}/${request.params.group}`;
-      const ended = await within(context, reply, request.query.waitMs ?? 0, (signal) =>
+      const ended = await within(context, reply, request.query.wait, (signal) =>
         broker.groupEnded(name, { signal }),
       );
       return ended ?? broker.group(name);
@@ -42,9 +42,10 @@ export function endRoutes(app: FastifyInstance, context: RouteContext): void {
 async function within<T>(
   context: RouteContext,
   reply: FastifyReply,
-  waitMs: number,
+  wait: Duration | undefined,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
+  const waitMs = WAIT.parse("wait", wait ?? 0);
   const time = new AbortController();
   const signal = AbortSignal.any([goneSignal(reply), context.closing, time.signal]);
   const answer = call(signal).catch((error: unknown) => {

@@ -12,7 +12,7 @@ async function untilWaiting(broker: Broker, queue: string, count: number): Promi
 
 test("a poll is answered as soon as there is a job", async (t) => {
   const { broker, call } = await start(t, { queues: ["q"] });
-  const poll = call("POST /v1/queues/q/lease", { body: { max: 5, waitMs: 20_000 } });
+  const poll = call("POST /v1/queues/q/lease", { body: { max: 5, wait: "20s", lease: "1h" } });
   await untilWaiting(broker, "q", 5);
   await broker.add("q", [{ payload }]);
   const { body } = await poll;
@@ -22,9 +22,9 @@ test("a poll is answered as soon as there is a job", async (t) => {
 
 test("a poll that finds nothing is answered with nothing when its time is over", async (t) => {
   const { call } = await start(t, { queues: ["q"] });
-  const { status, body } = await call("POST /v1/queues/q/lease", { body: { waitMs: 20 } });
+  const { status, body } = await call("POST /v1/queues/q/lease", { body: { wait: 20 } });
   assert.deepEqual([status, body], [200, { jobs: [] }]);
-  const long = await call("POST /v1/queues/q/lease", { body: { waitMs: 60_001 } });
+  const long = await call("POST /v1/queues/q/lease", { body: { wait: 60_001 } });
   assert.equal(long.body.error.code, "INVALID");
 });
 
@@ -34,7 +34,7 @@ test("whoever goes away while polling takes nothing with them", async (t) => {
   const poll = fetch(`${server.address}/v1/queues/q/lease`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ waitMs: 60_000, max: 3 }),
+    body: JSON.stringify({ wait: 60_000, max: 3 }),
     signal: giveUp.signal,
   });
   await untilWaiting(broker, "q", 3);
@@ -103,7 +103,7 @@ test("a second ack, an old lease and an unknown job each have a code of their ow
 
 test("a server that closes answers those who poll", async (t) => {
   const { broker, call, server } = await start(t, { queues: ["q"] });
-  const poll = call("POST /v1/queues/q/lease", { body: { waitMs: 60_000 } });
+  const poll = call("POST /v1/queues/q/lease", { body: { wait: 60_000 } });
   await untilWaiting(broker, "q", 1);
   await server.close();
   assert.deepEqual((await poll).body, { jobs: [] });

@@ -1,16 +1,24 @@
-import { type Broker, type LeasedJob, type Outcome, SluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type Duration,
+  LEASE,
+  type LeasedJob,
+  type Outcome,
+  SluiceError,
+  WAIT,
+} from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, SLICE_BYTES } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { leasedBytes } from "./job-json.ts";
 import { route } from "./route.ts";
-import { about, answers, ENCODING, LEASED, list, MS, object, TEXT, WAIT_MS } from "./shapes.ts";
+import { about, answers, ENCODING, LEASED, list, object, TEXT } from "./shapes.ts";
 
 interface LeaseBody {
   max?: number;
-  waitMs?: number;
-  leaseMs?: number;
+  wait?: Duration;
+  lease?: Duration;
   worker?: string;
   encoding?: Encoding;
 }
@@ -19,12 +27,12 @@ export function leaseRoutes(app: FastifyInstance, context: RouteContext): void {
   route<{ Params: { queue: string }; Body: LeaseBody }>(app, "POST /v1/queues/:queue/lease", {
     about: ["lease", "queue", "Take jobs, or wait for some"],
     description:
-      "A long poll: answers as soon as there is a job, or with none after `waitMs`. A caller that " +
+      "A long poll: answers as soon as there is a job, or with none after `wait`. A caller that " +
       "goes away takes nothing with it.",
     body: object({
       max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },
-      waitMs: WAIT_MS,
-      leaseMs: MS,
+      wait: WAIT.schema,
+      lease: about("How long each lease lasts; else as the job or the queue says.", LEASE.schema),
       worker: TEXT,
       encoding: about("`base64`: payloads as bytes, JSON or not.", ENCODING),
     }),

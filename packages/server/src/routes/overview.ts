@@ -92,7 +92,7 @@ const OVERVIEW: Schema = shape<Overview>({
 });
 
 const HISTORY: Schema = shape<QueueHistory>({
-  everyMs: MS,
+  every: MS,
   times: list(TIME),
   series: object(Object.fromEntries(SERIES.map((name) => [name, POINTS]))),
 });

@@ -1,6 +1,5 @@
 /** Shapes of HTTP, beside those of the port: answers with their refusals, and addresses. */
 import { ERROR_JSON, list, object, type Schema } from "@sluice/protocol/shapes";
-import { POLL_MS_MAX } from "../limits.ts";
 
 export * from "@sluice/protocol/shapes";
 
@@ -37,9 +36,6 @@ export const DONE: Schema = refusable({ 204: NOTHING });
 
 /** How payloads and results are shown. */
 export const ENCODING: Schema = { type: "string", enum: ["auto", "base64"] };
-
-/** How long a poll waits. */
-export const WAIT_MS: Schema = { type: "integer", minimum: 0, maximum: POLL_MS_MAX, default: 0 };
 
 /** A page size. */
 export function limit(max: number): Schema {

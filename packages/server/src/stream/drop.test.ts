@@ -96,7 +96,7 @@ test("a worker that does not come back loses its leases and an attempt", async (
   assert.equal(await running(broker), 1, "while it may come back");
   await clock.advance(1);
   await until(async () => (await running(broker)) === 0);
-  const [again] = await broker.lease("q", { max: 1, waitMs: 1000 });
+  const [again] = await broker.lease("q", { max: 1, wait: 1000 });
   assert.equal(again?.attempt, 1);
   assert.equal(served.stream.sessions, 0);
   cutter.isOpen = true;

@@ -65,8 +65,8 @@ export class HeldLeases {
   }
 
   /** A worker that forgets its jobs must not make this grow without end. */
-  #forgetExpired({ expiresAt, leaseMs }: LeasedJob): void {
-    const now = expiresAt - leaseMs;
+  #forgetExpired({ expiresAt, expiresIn }: LeasedJob): void {
+    const now = expiresAt - expiresIn;
     for (const [lease, until] of this.#until) if (until < now) this.#until.delete(lease);
     this.#lookAt = Math.max(HELD_FIRST_LOOK, 2 * this.#until.size);
   }

@@ -33,7 +33,7 @@ export interface JobNote extends Omit<JobFields, "headers"> {
 
 export type PortCall =
   | { call: "add"; queue: string; jobs: readonly JobNote[] }
-  | { call: "poll"; queue: string; worker: string; max: number; waitMs: number; leaseMs: number }
+  | { call: "poll"; queue: string; worker: string; max: number; wait: number; lease: number }
   | { call: "ack" | "giveBack"; leases: readonly string[] }
   | { call: "nack"; items: readonly Nack[] }
   | { call: "extend"; items: readonly Extend[] }

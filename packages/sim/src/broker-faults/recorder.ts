@@ -87,9 +87,9 @@ export class Recorder {
   }
 
   async #poll(call: Extract<PortCall, { call: "poll" }>): Promise<ItemAnswer[]> {
-    const { queue, worker, max, waitMs, leaseMs } = call;
-    const jobs = await this.broker.lease(queue, { worker, max, waitMs, leaseMs });
-    if (jobs.length > 0) this.#deliver(jobs, worker, leaseMs);
+    const { queue, worker, max, wait, lease } = call;
+    const jobs = await this.broker.lease(queue, { worker, max, wait, lease });
+    if (jobs.length > 0) this.#deliver(jobs, worker, lease);
     return [{ ok: jobs.length }];
   }
 
@@ -97,12 +97,12 @@ export class Recorder {
     queue: string,
     worker: string,
     credits: number,
-    leaseMs: number,
+    lease: number,
   ): Promise<Consumer | undefined> {
     try {
       const inProcess = worker.startsWith(OWN_WORKER);
-      return await this.broker.consume(queue, { worker, credits, leaseMs, inProcess }, (jobs) =>
-        this.#deliver(jobs, worker, leaseMs),
+      return await this.broker.consume(queue, { worker, credits, lease, inProcess }, (jobs) =>
+        this.#deliver(jobs, worker, lease),
       );
     } catch (error) {
       if (error instanceof SluiceError && error.code !== "INTERNAL") return undefined;

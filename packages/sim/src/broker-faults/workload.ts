@@ -183,11 +183,11 @@ export class Workload {
 
   #poll(): void {
     const { random, plan } = this.#of;
-    const waitMs = random.chance(0.5) ? 0 : random.between(1, 5) * plan.stepMs;
-    const leaseMs = random.between(4, 30) * plan.stepMs;
+    const wait = random.chance(0.5) ? 0 : random.between(1, 5) * plan.stepMs;
+    const lease = random.between(4, 30) * plan.stepMs;
     const worker = `p${this.#names++}`;
     const max = random.between(1, 6);
-    void this.#call({ call: "poll", queue: this.#queue(), worker, max, waitMs, leaseMs });
+    void this.#call({ call: "poll", queue: this.#queue(), worker, max, wait, lease });
   }
 
   #fail(): void {

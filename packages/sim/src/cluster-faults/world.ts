@@ -181,8 +181,8 @@ class ClusterWorld extends ClientWorld {
 
   #poll(router: Broker): void {
     const max = this.random.between(1, 4);
-    const waitMs = this.random.pick([0, 300]);
-    router.lease("many", { max, waitMs, worker: "poll" }).then(
+    const wait = this.random.pick([0, 300]);
+    router.lease("many", { max, wait, worker: "poll" }).then(
       (jobs) => {
         if (jobs.length > max) this.history.fail(`a poll for ${max} got ${jobs.length}`);
         for (const job of jobs) this.work(router, job);

@@ -139,12 +139,12 @@ class StreamWorld extends ClientWorld {
     jobs: readonly NewJob[],
     operationId: string | undefined,
   ): void {
-    const timeoutMs = this.#isAway ? ADD_TIMEOUT_MS : undefined;
+    const timeout = this.#isAway ? ADD_TIMEOUT_MS : undefined;
     this.history.adding(names.length);
-    client.add("q", jobs, { timeoutMs, operationId }).then(
+    client.add("q", jobs, { timeout, operationId }).then(
       (outcomes) => this.history.added(names, outcomes),
       (error: SluiceError) => {
-        if (timeoutMs === undefined) return this.history.fail(`an add was refused: ${error}`);
+        if (timeout === undefined) return this.history.fail(`an add was refused: ${error}`);
         this.history.refused(names, error, operationId !== undefined);
         const id = error.details.operationId ?? operationId;
         // Whoever repeats it gets the first answer, whenever that is.
@@ -155,7 +155,7 @@ class StreamWorld extends ClientWorld {
   }
 
   protected endJob(client: Broker, { id, lease }: LeasedJob, isAck: boolean): void {
-    const options = { timeoutMs: END_TIMEOUT_MS };
+    const options = { timeout: END_TIMEOUT_MS };
     const end = isAck
       ? client.ack([{ lease }], options)
       : client.nack([{ lease, error: "no" }], options);

@@ -8,7 +8,7 @@ import { callOutside, type OutgoingOptions } from "./call.ts";
 import { OutgoingError } from "./errors.ts";
 import { publicLookup } from "./target.ts";
 
-const OPERATOR: OutgoingOptions = { chooser: "operator", timeoutMs: 5_000, bytesMax: 10_000 };
+const OPERATOR: OutgoingOptions = { chooser: "operator", timeout: "5s", bytesMax: 10_000 };
 const STRANGER: OutgoingOptions = { ...OPERATOR, chooser: "stranger" };
 
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
@@ -179,7 +179,7 @@ test("an answer that does not come, and a body that stalls, are given up in time
   const address = await serve(t, (request, response) => {
     if (request.url === "/stall") response.write("a");
   });
-  const brief = { ...OPERATOR, timeoutMs: 30 };
+  const brief = { ...OPERATOR, timeout: 30 };
   await assert.rejects(callOutside(address, brief), failsFor("time"));
   await assert.rejects(callOutside(`${address}/stall`, brief), failsFor("time"));
 });

@@ -9,6 +9,7 @@
 import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { LookupFunction } from "node:net";
+import { type Duration, parseDuration } from "@sluice/protocol";
 import { IDLE_SOCKET_MS, IDLE_SOCKETS_MAX, REDIRECTS_MAX, STRANGERS_PORTS } from "../limits.ts";
 import { readBody } from "./body.ts";
 import { OutgoingError } from "./errors.ts";
@@ -18,7 +19,7 @@ export interface OutgoingOptions {
   /** Who chose the address. */
   chooser: Chooser;
   /** For the whole call, redirects and body included. */
-  timeoutMs: number;
+  timeout: Duration;
   /** Of the body, unpacked. */
   bytesMax: number;
   method?: "GET" | "POST" | "HEAD" | undefined;
@@ -60,9 +61,10 @@ export async function callOutside(
   options: OutgoingOptions,
 ): Promise<OutgoingAnswer> {
   const over = new AbortController();
+  const timeoutMs = parseDuration("timeout", options.timeout);
   const timer = setTimeout(() => {
-    over.abort(new OutgoingError("time", `no whole answer within ${options.timeoutMs} ms`));
-  }, options.timeoutMs);
+    over.abort(new OutgoingError("time", `no whole answer within ${timeoutMs} ms`));
+  }, timeoutMs);
   const giveUp = (): void => {
     over.abort(new OutgoingError("aborted", "the call was given up", { cause: signal?.reason }));
   };

@@ -114,8 +114,8 @@ function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.El
         times={times}
         show={age}
         series={[
-          { label: "half within", points: series?.waitP50Ms ?? [], tone: "two" },
-          { label: "99% within", points: series?.waitP99Ms ?? [], tone: "one" },
+          { label: "half within", points: series?.waitP50 ?? [], tone: "two" },
+          { label: "99% within", points: series?.waitP99 ?? [], tone: "one" },
         ]}
       />
       <Chart
