@@ -40,8 +40,10 @@ function judgeLive(
   settle(job, state, attempt);
   if (state !== "running") return;
   const { lease } = job;
-  if (lease !== undefined && !lease.isOver && until === lease.until) return;
-  if (isOpen(job, "extend") && lease !== undefined) lease.until = until!;
+  const isOut = lease !== undefined && !lease.isOver;
+  if (isOut && until === lease.until) return;
+  // A lease that is over is not extended: another one has begun, and its delivery was not seen.
+  if (isOpen(job, "extend") && isOut) lease.until = until!;
   else {
     const { count, afterCall } = lease ?? { count: 0, afterCall: -1 };
     const isOver = false;

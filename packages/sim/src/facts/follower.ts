@@ -86,6 +86,7 @@ export class Follower implements Followed {
     this.engine.apply(fact);
     if (fact.fact === "job" || fact.fact === "moved") {
       this.#ownWeights.set(laneOf(fact.job), fact.job.weight);
+      this.#shares.note(fact.job.cost);
       this.#look(fact.job.id);
     } else if ("id" in fact) this.#look(fact.id);
     else this.#changed(fact);

@@ -78,14 +78,23 @@ function turn({ costMax, weight }: Sharer): number {
 
 export class Shares {
   readonly #rings = new Map<string, ShareRing>();
+  // The largest cost of any job so far, in earlier lives of the broker too.
+  #costMax = 1;
   // Weights of tiers by queue; absent where they are strict.
   readonly #tiers = new Map<string, readonly number[]>();
 
+  note(cost: number): void {
+    this.#costMax = Math.max(this.#costMax, cost);
+  }
+
   // After a restart lanes are compared from there on: a lead that is remembered is one in rounds
-  // only.
+  // only. What they were served before is not known, and may have been a job of the largest cost.
   restart(): void {
     for (const ring of this.#rings.values()) {
-      for (const member of ring.members.values()) ring.restart(member);
+      for (const member of ring.members.values()) {
+        member.costMax = Math.max(member.costMax, this.#costMax);
+        ring.restart(member);
+      }
     }
   }
 
