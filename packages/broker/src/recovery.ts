@@ -76,8 +76,21 @@ export class Recovery {
         this.#result.lastStoredAt = storedAt;
       }
       this.#bind(fact, facts);
-      this.#engine.apply(fact);
+      this.#applyFact(fact, position);
       this.#chunks.releaseAll(this.#gone);
+    }
+  }
+
+  /** Facts that were written by an engine fit each other: one that does not is of another log. */
+  #applyFact(fact: Fact, position: number): void {
+    try {
+      this.#engine.apply(fact);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message =
+        `the log is damaged in the batch at ${position}:` +
+        ` the fact "${fact.fact}" does not fit those before it (${reason})`;
+      throw new SluiceError("LOG_DAMAGED", message, { position }, { cause: error });
     }
   }
 

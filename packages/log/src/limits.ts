@@ -93,6 +93,9 @@ export const NATS_RECONNECT_MS = 250;
 /** A NATS server that stopped without a word is given up after two of these. */
 export const NATS_PING_MS = 2000;
 
+/** Of three servers one leads, so this many tries miss it once in 3,000 replays. */
+export const LEADER_TRIES = 20;
+
 /** Messages asked for at once at replay, while as many are gone through: 32 MiB at most. */
 export const REPLAY_MESSAGES = 64;
 

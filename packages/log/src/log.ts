@@ -30,6 +30,15 @@ export interface Batch {
   readonly storedAt?: number;
 }
 
+/**
+ * A confirmed batch and the number of the chain behind it (`nats/chain.ts`), noted outside the log.
+ * A log that lacks it, or has another message there, is not the one that was written.
+ */
+export interface Anchor {
+  readonly position: Position;
+  readonly chain: number;
+}
+
 /** A part of the log that is forgotten as a whole: `trim(end)` forgets it and all before it. */
 export interface Span {
   /** No batch of the span is before this position. */
@@ -74,6 +83,8 @@ export interface Log {
    * for all owners, so that time continues from one to the next whatever their own clocks say.
    */
   readonly replayedAt?: number | undefined;
+  /** The newest that is confirmed, for a log whose storage may come back with another history. */
+  readonly anchor?: Anchor | undefined;
   /** What the opening has cut off the end of the log, for a log that can be torn. */
   readonly torn?: TornTail | undefined;
   /** What is kept, the oldest first: what a cleaner needs to choose what to trim. */

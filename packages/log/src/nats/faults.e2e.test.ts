@@ -8,6 +8,7 @@ import { NatsServers } from "@sluice/log/testing";
 import { IN_FLIGHT_MAX } from "../limits.ts";
 import type { Position } from "../log.ts";
 import { AppendLoad, checkReplay, numbered, opened } from "../testing/load.ts";
+import { chained } from "./chain.ts";
 import { connectNats } from "./connect.ts";
 import { encodeMessage, FACTS } from "./message.ts";
 import { NatsLog } from "./nats-log.ts";
@@ -95,7 +96,7 @@ for (const count of [1, 3]) {
       const fence = 1;
       for (let i = 0; i < IN_FLIGHT_MAX; i++) {
         const position = last + 1 + i;
-        const head = { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 1000, position, fence };
+        const head = { index: 0, lengthBytes: 10, partBytes: 1000, position, fence, chain: 0 };
         const message = encodeMessage({ ...head, kind: FACTS }, numbered(i, 10));
         await assert.rejects(publish(connection, stream, message, position - 1), /wrong last seq/);
       }
@@ -111,9 +112,12 @@ for (const count of [1, 3]) {
       const whole = numbered(1, 2500);
       const position = last + 1;
       const head = { kind: FACTS, lengthBytes: 2500, partBytes: 1000, position, fence: 1 } as const;
+      let { chain } = former.anchor!;
       for (const index of [0, 1]) {
         const part = whole.subarray(1000 * index, 1000 * (index + 1));
-        await publish(connection, stream, encodeMessage({ ...head, index }, part), last + index);
+        const message = encodeMessage({ ...head, index, chain }, part);
+        await publish(connection, stream, message, last + index);
+        chain = chained(chain, message);
       }
       const log = await NatsLog.open({ connection, stream });
       const sizes: number[] = [];
@@ -129,13 +133,13 @@ for (const count of [1, 3]) {
 
     test("a message that is damaged, foreign or missing is refused", async () => {
       const good = encodeMessage(
-        { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 10, position: 34, fence: 1 },
+        { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 10, position: 34, fence: 1, chain: 0 },
         numbered(1, 10),
       );
       const flipped = Uint8Array.from(good);
-      flipped[45]! ^= 1;
+      flipped[49]! ^= 1;
       const elsewhere = encodeMessage(
-        { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 10, position: 35, fence: 1 },
+        { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 10, position: 35, fence: 1, chain: 0 },
         numbered(1, 10),
       );
       const foreign = new TextEncoder().encode("something quite different of another program");
@@ -148,6 +152,35 @@ for (const count of [1, 3]) {
         await assert.rejects(opened({ connection, stream }), { code: "LOG_DAMAGED" });
         // It is refused again, and nothing is passed over in silence.
         await assert.rejects(opened({ connection, stream }), { code: "LOG_DAMAGED" });
+      }
+    });
+
+    test("a batch of another history is refused, though it is whole and in its place", async () => {
+      const stream = newStream();
+      const former = await opened({ connection, stream });
+      const position = (await former.append(numbered(0, 10))) + 1;
+      await former.close();
+      const place = { position, fence: 1, chain: former.anchor!.chain ^ 1 };
+      const head = { kind: FACTS, index: 0, lengthBytes: 10, partBytes: 10, ...place } as const;
+      await publish(connection, stream, encodeMessage(head, numbered(1, 10)), position - 1);
+      await assert.rejects(opened({ connection, stream }), {
+        code: "LOG_DAMAGED",
+        message: new RegExp(`${stream} is damaged at sequence ${position}: it follows another`),
+      });
+    });
+
+    test("a stream that lacks what was confirmed is refused", async () => {
+      const stream = newStream();
+      const former = await opened({ connection, stream });
+      await former.append(numbered(0, 10));
+      await former.close();
+      const { position, chain } = former.anchor!;
+      await (await opened({ connection, stream, anchor: { position, chain } })).close();
+      for (const anchor of [
+        { position, chain: chain ^ 1 },
+        { position: position + 1000, chain },
+      ]) {
+        await assert.rejects(opened({ connection, stream, anchor }), { code: "LOG_DAMAGED" });
       }
     });
 

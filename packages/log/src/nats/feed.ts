@@ -1,28 +1,30 @@
 import {
   AckPolicy,
   type Consumer,
+  type ConsumerInfo,
   type ConsumerMessages,
   DeliverPolicy,
   type JsMsg,
 } from "@nats-io/jetstream";
 import { errors, nanos } from "@nats-io/transport-node";
-import { FETCH_WAIT_MS, NATS_RETRY_MS, REPLAY_MESSAGES, REPLAY_WAIT_MS } from "../limits.ts";
+import {
+  FETCH_WAIT_MS,
+  LEADER_TRIES,
+  NATS_RETRY_MS,
+  REPLAY_MESSAGES,
+  REPLAY_WAIT_MS,
+} from "../limits.ts";
 import type { Position } from "../log.ts";
 import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
 import { NatsLink } from "./nats-link.ts";
-import type { NatsStream } from "./nats-stream.ts";
+import type { NatsStream, StoredMessage } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 
-export interface StoredMessage {
-  readonly sequence: Position;
-  readonly data: Uint8Array;
-  /** By the clock of the server that led the stream then. */
-  readonly storedAt: number;
-}
-
 /**
- * The messages of a stream in order, by a consumer that lives in the memory of one replica: one
- * that is behind delivers the rest when it has it. While one fetch is gone through the next is on
+ * The messages of a stream in order, by a consumer that lives in the memory of the server that
+ * leads the stream: another replica may be behind, or have kept another history. JetStream puts a
+ * consumer on any of them, so it is made again until it is there. While one fetch is gone through
+ * the next is on
  * its way, and no more than that: a slow reader holds no more in memory than a fast one. If a
  * consumer breaks, a new one continues where it was, until the deadline. Single gets would take a
  * round trip each, and gets in batches are unknown to servers before 2.11.
@@ -120,7 +122,19 @@ export class Feed {
 
   async #makeConsumer(): Promise<Consumer> {
     const { manager } = this.#stream;
-    const info = await manager.consumers.add(this.#stream.name, {
+    for (let tries = 0; tries < LEADER_TRIES; tries++) {
+      const { cluster } = await this.#stream.info();
+      const info = await this.#addConsumer();
+      if (info.cluster?.leader === cluster?.leader) {
+        return manager.jetstream().consumers.getConsumerFromInfo(info);
+      }
+      await manager.consumers.delete(this.#stream.name, info.name);
+    }
+    throw new errors.TimeoutError();
+  }
+
+  #addConsumer(): Promise<ConsumerInfo> {
+    return this.#stream.manager.consumers.add(this.#stream.name, {
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: this.#expected,
@@ -128,7 +142,6 @@ export class Feed {
       num_replicas: 1,
       inactive_threshold: nanos(4 * REPLAY_WAIT_MS),
     });
-    return manager.jetstream().consumers.getConsumerFromInfo(info);
   }
 
   async #restart(error: unknown): Promise<void> {

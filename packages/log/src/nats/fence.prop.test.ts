@@ -4,8 +4,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Anchor } from "../log.ts";
 import { BatchReader } from "./batch-reader.ts";
-import { BREAK, encodeMessage, FACTS, FENCE, type MessageHead } from "./message.ts";
+import { chained } from "./chain.ts";
+import {
+  BREAK,
+  bodyOf,
+  encodeMessage,
+  FACTS,
+  FENCE,
+  type MessageHead,
+  readHead,
+} from "./message.ts";
 
 const WINDOW = 4;
 
@@ -21,6 +31,13 @@ interface Sent {
 class World {
   readonly stream: Uint8Array[] = [];
   readonly network: Sent[] = [];
+  /** Everything that was ever sent. */
+  readonly sent: Sent[] = [];
+
+  send(message: Sent): void {
+    this.network.push(message);
+    this.sent.push(message);
+  }
 
   /** The message reaches the stream; its answer may be lost. Copies stay on the way for later. */
   deliver(index: number, isHeard: boolean, isCopy: boolean): void {
@@ -41,6 +58,7 @@ class Owner {
   #fence = 0;
   #next = 0;
   #oldest = 0;
+  #chain = 0;
   readonly #stored = new Set<number>();
   readonly #sent = new Map<number, Uint8Array>();
   readonly confirmed: string[] = [];
@@ -71,10 +89,13 @@ class Owner {
   #put(kind: MessageHead["kind"], index: number, text: string): void {
     const body = Buffer.from(text);
     const sequence = this.#next++;
-    const head = { kind, index, lengthBytes: body.length, partBytes: 100, fence: this.#fence };
-    const bytes = encodeMessage({ ...head, position: sequence - index }, body);
+    const partBytes = kind === FENCE ? this.#fenceLength : 100;
+    const head = { kind, index, lengthBytes: body.length, partBytes, fence: this.#fence };
+    const place = { position: sequence - index, chain: this.#chain };
+    const bytes = encodeMessage({ ...head, ...place }, body);
+    if (kind === FACTS) this.#chain = chained(this.#chain, bytes);
     this.#sent.set(sequence, bytes);
-    this.#world.network.push({ bytes, last: sequence - 1, owner: this, sequence });
+    this.#world.send({ bytes, last: sequence - 1, owner: this, sequence });
   }
 
   onStored(sequence: number, bytes: Uint8Array): void {
@@ -82,10 +103,16 @@ class Owner {
     if (this.#sent.get(sequence) !== bytes || this.state === "ended") return;
     this.#stored.add(sequence);
     for (; this.#stored.has(this.#oldest); this.#oldest++) {
-      const body = Buffer.from(this.#sent.get(this.#oldest)!.subarray(40)).toString();
+      const body = Buffer.from(bodyOf(this.#sent.get(this.#oldest)!)).toString();
       if (this.state === "writing") this.confirmed.push(body);
-      else if (this.#oldest === this.#fence + this.#fenceLength - 1) this.state = "writing";
+      else if (this.#oldest === this.#fence + this.#fenceLength - 1) this.#begin();
     }
+  }
+
+  /** The fence stands, so all before it is known. */
+  #begin(): void {
+    this.state = "writing";
+    this.#chain = this.#world.stream.slice(0, this.#oldest).reduce(chained, 0);
   }
 
   /** Sends all that is not confirmed again, unless somebody stands in the oldest one's place. */
@@ -97,7 +124,7 @@ class Owner {
     if (found !== undefined) this.onStored(this.#oldest, oldest);
     for (let sequence = this.#oldest; sequence < this.#next; sequence++) {
       const bytes = this.#sent.get(sequence)!;
-      this.#world.network.push({ bytes, last: sequence - 1, owner: this, sequence });
+      this.#world.send({ bytes, last: sequence - 1, owner: this, sequence });
     }
   }
 
@@ -106,9 +133,9 @@ class Owner {
       this.state = "ended";
       return;
     }
-    const head = { kind: BREAK, index: 0, lengthBytes: 0, partBytes: 0, position: 0, fence: 0 };
-    const bytes = encodeMessage({ ...head, kind: BREAK }, new Uint8Array(0));
-    this.#world.network.push({ bytes, last: undefined, owner: this, sequence: -1 });
+    const place = { index: 0, lengthBytes: 0, partBytes: 0, position: 0, fence: 0, chain: 0 };
+    const bytes = encodeMessage({ ...place, kind: BREAK }, new Uint8Array(0));
+    this.#world.send({ bytes, last: undefined, owner: this, sequence: -1 });
     this.#setFence();
   }
 
@@ -155,7 +182,7 @@ function check(world: World, owners: readonly Owner[]): void {
   }
 }
 
-function run(steps: readonly Step[], fenceLength: number): void {
+function run(steps: readonly Step[], fenceLength: number): World {
   const world = new World();
   const owners = [new Owner(world, "a-", fenceLength)];
   for (const one of steps) {
@@ -166,21 +193,75 @@ function run(steps: readonly Step[], fenceLength: number): void {
     } else owners.at(-1 - (one.owner % owners.length))?.[one.act]();
     check(world, owners);
   }
+  return world;
+}
+
+/** A copy that holds another message in one place: one that was sent for it, and is not stored. */
+function divergent({ stream, sent }: World, pick: number): [Uint8Array[], number] | undefined {
+  const others = sent.filter(({ bytes, last }) => {
+    const kept = stream[last ?? 0];
+    return kept !== undefined && Buffer.compare(kept, bytes) !== 0;
+  });
+  const other = others[pick % others.length];
+  if (other === undefined) return undefined;
+  const index = other.last ?? 0;
+  return [stream.with(index, other.bytes), index + 1];
+}
+
+/** Where batches are that a replay answers, with the fence of their owner. */
+function batchesOf(stream: readonly Uint8Array[]): { position: number; fence: number }[] {
+  const reader = new BatchReader("model");
+  return stream.flatMap((bytes, index) => {
+    const batch = reader.take(index + 1, bytes);
+    return batch === undefined ? [] : [{ position: index + 1, fence: readHead(bytes).fence }];
+  });
+}
+
+function readAll(stream: readonly Uint8Array[], anchor?: Anchor): void {
+  const reader = new BatchReader("model", anchor);
+  for (const [index, bytes] of stream.entries()) reader.take(index + 1, bytes);
+  reader.chain.checkEnd();
 }
 
 const lives = fc.array(step, { minLength: 30, maxLength: 200 });
 
 test("nothing confirmed is lost and nothing stands behind a hole, whoever writes", () => {
   fc.assert(
-    fc.property(lives, (steps) => run(steps, WINDOW)),
+    fc.property(lives, (steps) => void run(steps, WINDOW)),
     { numRuns: 3000 },
   );
 });
 
 test("a fence of a single message would not do", () => {
   const found = fc.check(
-    fc.property(lives, (steps) => run(steps, 1)),
+    fc.property(lives, (steps) => void run(steps, 1)),
     { numRuns: 20_000 },
   );
   assert.ok(found.failed);
+});
+
+test("finds a copy with another history by the next owner's batch, or by the anchor", () => {
+  let judged = 0;
+  fc.assert(
+    fc.property(lives, fc.nat(1000), (steps, pick) => {
+      const world = run(steps, WINDOW);
+      const found = divergent(world, pick);
+      if (found === undefined) return;
+      const [copy, at] = found;
+      const batches = batchesOf(world.stream);
+      const later = batches.filter(({ position }) => position >= at);
+      if (later.some(({ fence }) => fence + WINDOW > at)) {
+        judged++;
+        assert.throws(() => readAll(copy), { code: "LOG_DAMAGED" });
+      }
+      for (const { position } of later) {
+        judged++;
+        const chain = world.stream.slice(0, position).reduce(chained, 0);
+        readAll(world.stream, { position, chain });
+        assert.throws(() => readAll(copy, { position, chain }), { code: "LOG_DAMAGED" });
+      }
+    }),
+    { numRuns: 3000 },
+  );
+  assert.ok(judged > 100, `only ${judged} copies were judged`);
 });

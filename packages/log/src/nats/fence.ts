@@ -48,7 +48,10 @@ export async function setFence(
 }
 
 const NAME_BYTES = 64;
-const NO_PLACE = { index: 0, lengthBytes: NAME_BYTES, partBytes: 0, position: 0, fence: 0 };
+const NO_PLACE = {
+  ...{ index: 0, lengthBytes: NAME_BYTES, partBytes: 0 },
+  ...{ position: 0, fence: 0, chain: 0 },
+};
 
 function nameOf(owner: string): Uint8Array {
   const name = Buffer.alloc(NAME_BYTES);
@@ -68,7 +71,8 @@ async function tryFence(
   try {
     await new Promise<void>((resolve, reject) => {
       for (let index = 0; index < IN_FLIGHT_MAX; index++) {
-        const head = { ...NO_PLACE, kind: FENCE, index, position: first, fence: first } as const;
+        const place = { index, partBytes: IN_FLIGHT_MAX, position: first, fence: first };
+        const head = { ...NO_PLACE, ...place, kind: FENCE } as const;
         const isLast = index === IN_FLIGHT_MAX - 1;
         const waiter: Waiter = { resolve: () => isLast && resolve(), reject };
         pipeline.put(encodeMessage(head, name), waiter);

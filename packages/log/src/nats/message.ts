@@ -8,27 +8,33 @@ import type { Position } from "../log.ts";
  * numbers are unsigned and little-endian; a position takes 8 bytes.
  *
  *      0  checksum   crc32 of all that follows, the body included
- *      4  "SLn"      and the version of the format, 1
+ *      4  "SLn"      and the version of the format, 2
  *      8  kind       1 facts, 2 fence, 3 trim, 4 break; three zero bytes
  *     12  index      which part of its batch this is; of a fence, which message of its run
  *     16  length     of the facts of the whole batch
- *     20  part       bytes of each part but the last
+ *     20  part       bytes of each part but the last; of a fence, how many messages it has
  *     24  position   of the batch: the sequence of its first part
  *     32  fence      the sequence of the fence behind which its owner writes
- *     40  the body
+ *     40  chain      of facts and trims: the checksums of all messages before it (`chain.ts`)
+ *     44  the body
  *
  * The sequence that a message gets is known before it is sent, because it is sent with the sequence
  * that it must follow; so a message that was moved or copied does not fit its place. Only a break
  * is stored wherever it arrives: its position and fence are 0. The body of a fence or a break is
  * the name of its owner, so that no two of them are the same.
  *
+ * Version 1 has no chain: its body begins at 40, and the part of a fence is 0. It is read, and
+ * never written.
+ *
  * To change the format: raise VERSION, keep bytes 0 to 8 and the meaning of the checksum, and read
  * the old version as long as streams with it may exist.
  */
-const VERSION = 1;
+const VERSION = 2;
+const UNCHAINED_VERSION = 1;
 const MAGIC_WORD = 0x6e_4c_53;
 
-export const HEAD_BYTES = 40;
+export const HEAD_BYTES = 44;
+const UNCHAINED_HEAD_BYTES = 40;
 
 export const FACTS = 1;
 export const FENCE = 2;
@@ -43,6 +49,8 @@ export interface MessageHead {
   readonly partBytes: number;
   readonly position: Position;
   readonly fence: Position;
+  /** Undefined in a message of version 1. Of fences and breaks it means nothing. */
+  readonly chain: number | undefined;
 }
 
 /** Why bytes are not a message of a log, or not the one that belongs there. */
@@ -58,6 +66,7 @@ export function encodeMessage(head: MessageHead, body: Uint8Array): Uint8Array {
   view.setUint32(20, head.partBytes, true);
   putPosition(view, 24, head.position);
   putPosition(view, 32, head.fence);
+  view.setUint32(40, head.chain ?? 0, true);
   bytes.set(body, HEAD_BYTES);
   view.setUint32(0, crc32(bytes.subarray(4)), true);
   return bytes;
@@ -65,16 +74,19 @@ export function encodeMessage(head: MessageHead, body: Uint8Array): Uint8Array {
 
 /** Reads and checks the message that has this sequence. */
 export function decodeMessage(bytes: Uint8Array, sequence: Position): MessageHead | MessageFlaw {
-  if (bytes.length < HEAD_BYTES) return "short";
+  if (bytes.length < UNCHAINED_HEAD_BYTES) return "short";
   const view = viewOf(bytes);
   const magic = view.getUint32(4, true);
   if ((magic & 0xff_ff_ff) !== MAGIC_WORD) return "magic";
-  if (crc32(bytes.subarray(4)) !== view.getUint32(0, true)) return "checksum";
-  if (magic >>> 24 !== VERSION || !isKnown(view.getUint32(8, true))) return "version";
+  if (crc32(bytes.subarray(4)) !== checksumOf(bytes)) return "checksum";
+  const version = magic >>> 24;
+  const isReadable = version === VERSION || version === UNCHAINED_VERSION;
+  if (!isReadable || !isKnown(view.getUint32(8, true))) return "version";
+  if (bytes.length < headBytesOf(bytes)) return "short";
   const head = readHead(bytes);
   const isThere = head.position + head.index === sequence && head.fence <= sequence;
   const fits = head.kind === BREAK ? head.position === 0 : isThere;
-  return fits && bytes.length - HEAD_BYTES === bodyBytes(head) ? head : "place";
+  return fits && bytes.length - headBytesOf(bytes) === bodyBytes(head) ? head : "place";
 }
 
 /** The head of a message that was found intact before. */
@@ -87,11 +99,20 @@ export function readHead(bytes: Uint8Array): MessageHead {
     partBytes: view.getUint32(20, true),
     position: getPosition(view, 24),
     fence: getPosition(view, 32),
+    chain: headBytesOf(bytes) === HEAD_BYTES ? view.getUint32(40, true) : undefined,
   };
 }
 
 export function bodyOf(message: Uint8Array): Uint8Array {
-  return message.subarray(HEAD_BYTES);
+  return message.subarray(headBytesOf(message));
+}
+
+export function checksumOf(message: Uint8Array): number {
+  return viewOf(message).getUint32(0, true);
+}
+
+function headBytesOf(message: Uint8Array): number {
+  return message[7] === UNCHAINED_VERSION ? UNCHAINED_HEAD_BYTES : HEAD_BYTES;
 }
 
 /** Messages that a batch of facts takes. An empty one takes one too. */

@@ -3,24 +3,26 @@ import type { StreamInfo } from "@nats-io/jetstream";
 import { invalid, type SluiceError } from "@sluice/protocol";
 import { checkRange } from "../block-cache.ts";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
-import type { Batch, Log, Position, Span } from "../log.ts";
+import type { Anchor, Batch, Log, Position, Span } from "../log.ts";
 import { LogStage } from "../log-stage.ts";
 import { BatchReader } from "./batch-reader.ts";
+import { chained } from "./chain.ts";
+import { Checksums } from "./checksums.ts";
 import { flawedMessage, logFailed, streamDamaged, toLogError } from "./errors.ts";
 import { setFence } from "./fence.ts";
 import {
   bodyOf,
+  checksumOf,
   decodeMessage,
   encodeMessage,
   FACTS,
   HEAD_BYTES,
   type MessageHead,
-  partsOf,
   readHead,
   TRIM,
 } from "./message.ts";
 import { MessageCache } from "./message-cache.ts";
-import { NatsStream } from "./nats-stream.ts";
+import { NatsStream, type StoredMessage } from "./nats-stream.ts";
 import { type NatsLogOptions, type NatsSettings, parseNatsOptions } from "./options.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { replayStream } from "./replay.ts";
@@ -49,6 +51,10 @@ export class NatsLog implements Log {
   readonly #stage = new LogStage();
   readonly #spans: Spans;
   readonly #cache: MessageCache;
+  readonly #checksums = new Checksums();
+  /** The number of the chain behind the last message that was put. */
+  #chain = 0;
+  #anchor: Anchor | undefined;
   /** Messages that are being read, by sequence: callers that want the same share one read. */
   readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
@@ -121,6 +127,10 @@ export class NatsLog implements Log {
     this.#tail.endAt(fence.last);
   }
 
+  get anchor(): Anchor | undefined {
+    return this.#anchor;
+  }
+
   /** The stream as it was when it was opened. */
   get opened(): StreamInfo {
     return this.#opened;
@@ -162,7 +172,7 @@ export class NatsLog implements Log {
       const partBytes = Math.min(MESSAGE_BYTES_MAX, room - HEAD_BYTES);
       const position = pipeline.next;
       const head = { lengthBytes: facts.length, partBytes, position };
-      const parts = partsOf({ ...head, kind: FACTS, index: 0, fence: 0 });
+      const parts = Math.max(1, Math.ceil(facts.length / partBytes));
       const onStored = (): void => {
         this.#spans.add(position, position + parts, facts.length + parts * HEAD_BYTES);
         resolve(position);
@@ -204,15 +214,19 @@ export class NatsLog implements Log {
   }
 
   #put(
-    head: Omit<MessageHead, "fence">,
+    head: Omit<MessageHead, "fence" | "chain">,
     body: Uint8Array,
     onStored: (() => void) | undefined,
     reject: (error: SluiceError) => void,
   ): void {
     const pipeline = this.#pipeline!;
     const sequence = pipeline.next;
-    const message = encodeMessage({ ...head, fence: this.#fence }, body);
+    const message = encodeMessage({ ...head, fence: this.#fence, chain: this.#chain }, body);
+    const chain = chained(this.#chain, message);
+    this.#chain = chain;
     const resolve = (): void => {
+      this.#checksums.put(sequence, checksumOf(message));
+      this.#anchor = { position: sequence, chain };
       if (head.kind === FACTS) this.#cache.put(sequence, message);
       onStored?.();
     };
@@ -220,12 +234,15 @@ export class NatsLog implements Log {
   }
 
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
-    const reader = new BatchReader(this.#settings.stream);
+    const reader = new BatchReader(this.#settings.stream, this.#settings.anchor);
     const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
     let storedAt: number | undefined;
-    const batches = replayStream(this.#settings, this.#stream, reader, isLast, (at) => {
+    const onRead = ({ sequence, data, storedAt: at }: StoredMessage): void => {
       storedAt = at;
-    });
+      this.#checksums.put(sequence, checksumOf(data));
+      this.#anchor = { position: sequence, chain: reader.chain.value };
+    };
+    const batches = replayStream(this.#settings, this.#stream, reader, isLast, onRead);
     for await (const batch of batches) {
       const { position, facts } = batch;
       const parts = reader.lastParts;
@@ -233,6 +250,9 @@ export class NatsLog implements Log {
       yield batch;
       if (this.#stage.isClosed) break;
     }
+    // A replay that was given up has not come to its end.
+    if (!this.#stage.isClosed) reader.chain.checkEnd();
+    this.#chain = reader.chain.value;
     this.#stage.endReplay();
     this.#isReplayed = true;
     this.#replayedAt = storedAt;
@@ -273,6 +293,9 @@ export class NatsLog implements Log {
     }
     const head = decodeMessage(message, sequence);
     if (typeof head === "string") throw flawedMessage(this.#stream.name, sequence, head);
+    if (this.#checksums.get(sequence) !== checksumOf(message)) {
+      throw streamDamaged(this.#stream.name, sequence, "another message was there before");
+    }
     if (head.kind === FACTS) this.#cache.put(sequence, message);
     return message;
   }
@@ -292,6 +315,7 @@ export class NatsLog implements Log {
     if (end === undefined) return;
     await this.#checkOwner();
     this.#spans.forget(end);
+    this.#checksums.forget(end);
     try {
       await this.#stream.purge(end);
     } catch (error) {

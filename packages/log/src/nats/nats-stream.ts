@@ -17,6 +17,14 @@ import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./err
 import { NatsLink } from "./nats-link.ts";
 import type { NatsSettings } from "./options.ts";
 
+/** A message of the stream, with its place. */
+export interface StoredMessage {
+  readonly sequence: Position;
+  readonly data: Uint8Array;
+  /** By the clock of the server that led the stream then. */
+  readonly storedAt: number;
+}
+
 /** What the log asks of its stream beside appends. Each call is made again until a deadline. */
 export class NatsStream {
   readonly name: string;
@@ -44,13 +52,9 @@ export class NatsStream {
     return this.#until("asking", () => this.manager.streams.info(this.name));
   }
 
-  /** Any replica may answer. One that is behind has not all yet, so nothing is no answer. */
+  /** By the leader: another replica may be behind, or have kept another history. */
   read(sequence: Position): Promise<Uint8Array | undefined> {
-    return this.#until("reading", async () => {
-      const { direct } = this.manager;
-      const found = await direct.getMessage(this.name, { seq: sequence });
-      return found?.data ?? (await this.readFromLeader(sequence));
-    });
+    return this.#until("reading", () => this.readFromLeader(sequence));
   }
 
   /** One attempt: a caller that asks the leader wants the current state. */
@@ -126,7 +130,7 @@ function configOf({ stream, subject, replicas }: NatsSettings): Partial<StreamCo
     max_msg_size: -1,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
     deny_delete: true,
-    allow_direct: true,
+    allow_direct: false,
   };
 }
 
@@ -136,8 +140,7 @@ function checkConfig({ config }: StreamInfo): void {
     (config.retention !== RetentionPolicy.Limits && "its retention is not by limits") ||
     (config.max_age > 0 && "it forgets by age") ||
     (config.max_msgs_per_subject > 0 && "it forgets by subject") ||
-    (config.discard !== DiscardPolicy.New && "it discards old messages when it is full") ||
-    (!config.allow_direct && "it does not allow direct gets");
+    (config.discard !== DiscardPolicy.New && "it discards old messages when it is full");
   if (wrong === false) return;
   const message = `the stream ${config.name} cannot be a log: ${wrong}`;
   throw new SluiceError("INVALID", message, { field: "stream", value: config.name });

@@ -12,6 +12,7 @@ import {
   SEGMENT_BYTES_MAX,
   SEGMENT_BYTES_MIN,
 } from "../limits.ts";
+import type { Anchor } from "../log.ts";
 
 export interface NatsLogOptions {
   /** Stays the caller's: closing the log does not close it. Several logs may share one. */
@@ -24,6 +25,8 @@ export interface NatsLogOptions {
   readonly subject?: string;
   /** Copies that a new stream gets: 3 in a cluster of servers, 1 with a single one. */
   readonly replicas?: number;
+  /** What an earlier owner has noted: a stream that lacks it is refused as damaged. */
+  readonly anchor?: Anchor | undefined;
   /** Where a span ends and the next begins; 64 MiB. */
   readonly segmentBytes?: number;
   /** Memory for `read`; 8 MiB. */
@@ -34,13 +37,15 @@ export interface NatsLogOptions {
   readonly ackWaitMs?: number;
 }
 
-export type NatsSettings = Required<NatsLogOptions>;
+export type NatsSettings = Required<Omit<NatsLogOptions, "anchor">> & {
+  readonly anchor: Anchor | undefined;
+};
 
 /** Copies by which one server can be lost. */
 const REPLICAS_IN_CLUSTER = 3;
 
 export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
-  const { connection, stream, create = true } = options;
+  const { connection, stream, create = true, anchor } = options;
   const { subject = `sluice.log.${stream}`, replicas = defaultReplicas(connection) } = options;
   const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
   const { deadlineMs = NATS_DEADLINE_MS, ackWaitMs = ACK_WAIT_MS } = options;
@@ -57,7 +62,7 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   checkInteger("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
   checkInteger("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
   return {
-    ...{ connection, stream, create, subject, replicas },
+    ...{ connection, stream, create, anchor, subject, replicas },
     ...{ segmentBytes, readCacheBytes, deadlineMs, ackWaitMs },
   };
 }

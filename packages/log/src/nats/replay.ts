@@ -3,19 +3,19 @@ import type { Batch, Position } from "../log.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import { logFailed, streamDamaged } from "./errors.ts";
 import { Feed } from "./feed.ts";
-import type { NatsStream } from "./nats-stream.ts";
+import type { NatsStream, StoredMessage } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 
 /**
  * All batches from the stream's first message up to the one that `isLast` calls the last. Tells of
- * each message, whatever it is, when it was stored.
+ * each message, whatever it is.
  */
 export async function* replayStream(
   settings: NatsSettings,
   stream: NatsStream,
   reader: BatchReader,
   isLast: (sequence: Position) => boolean | Promise<boolean>,
-  onRead: (storedAt: number) => void,
+  onRead: (message: StoredMessage) => void,
 ): AsyncGenerator<Batch, void, undefined> {
   const { state } = await stream.info();
   const first = Math.max(state.first_seq, 1);
@@ -24,11 +24,12 @@ export async function* replayStream(
   let expected = first;
   try {
     for (;;) {
-      const { sequence, data, storedAt } = await feed.next();
+      const message = await feed.next();
+      const { sequence, data, storedAt } = message;
       if (sequence !== expected) checkGap(await stream.info(), first, expected, sequence);
       expected = sequence + 1;
       const batch = reader.take(sequence, data);
-      onRead(storedAt);
+      onRead(message);
       if (batch !== undefined) yield { ...batch, storedAt };
       if (await isLast(sequence)) return;
     }
