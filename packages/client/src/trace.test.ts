@@ -9,7 +9,8 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { FakeClock, loadTracing, type OpenTelemetry, Sluice } from "sluice";
+import { FakeClock, Sluice } from "sluice";
+import { loadTracing, type OpenTelemetry } from "./trace.ts";
 
 /** The real package is what the client takes it for. */
 const asUsed: OpenTelemetry = api;

@@ -72,5 +72,6 @@ export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
 export type * from "./stats.ts";
+export { VERSION } from "./version.ts";
 export type * from "./why.ts";
 export { whyText } from "./why-text.ts";

@@ -17,8 +17,8 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Published sources are JavaScript; in the repository Node runs TypeScript. */
-const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
+/** In the repository Node runs the sources; what is published has its files beside each other. */
+const PROGRAM = import.meta.url.endsWith(".ts") ? "./thread/main.ts" : "./xml-thread.js";
 
 export class XmlReader {
   readonly #parseMsMax: number;
@@ -76,7 +76,7 @@ export class XmlReader {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL(`./thread/main.${EXTENSION}`, import.meta.url), {
+    const worker = new Worker(new URL(PROGRAM, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: PARSE_HEAP_MIB },
     });
     worker.unref();

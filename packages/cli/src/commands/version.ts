@@ -1,5 +1,5 @@
+import { VERSION } from "@sluice/protocol";
 import { type Command, tell, wordsOf } from "../command.ts";
-import { VERSION } from "../serve/version.ts";
 
 export const versionCommand: Command = {
   name: "version",

@@ -1,12 +1,11 @@
 /** The settings of `sluice serve --cluster`, as a node of a cluster takes them. */
 import { type ServeNodeOptions, serveNode, type Waiting } from "@sluice/cluster/nats";
-import { SluiceError } from "@sluice/protocol";
+import { SluiceError, VERSION } from "@sluice/protocol";
 import { type NatsAddress, natsAccess, parseNatsAddress, withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
 import { clusterPage } from "./cluster-page.ts";
 import { brokerOptions, type Served, serverOptions, tlsOf } from "./server.ts";
 import type { ServeSettings } from "./settings.ts";
-import { VERSION } from "./version.ts";
 
 export async function startNode(settings: ServeSettings, waiting: Waiting): Promise<Served> {
   checkSettings(settings);

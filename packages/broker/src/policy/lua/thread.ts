@@ -5,7 +5,9 @@ import type { FromThread, ToThread } from "./messages.ts";
 /** Lua lives outside of the heap; what is left is small. */
 const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "main.ts" : "main.js", import.meta.url);
+/** In the repository Node runs the sources; what is published has its files beside each other. */
+const FILE = import.meta.url.endsWith(".ts") ? "main.ts" : "lua-thread.js";
+const PROGRAM = new URL(FILE, import.meta.url);
 
 /** Node has it since 24.6; before, time on the wall has to do. */
 const CAN_ASK_FOR_OWN_TIME = "cpuUsage" in Worker.prototype;
