@@ -89,7 +89,8 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
           check(args);
           if (!isBounded(options)) return answer(...args);
           const bound = boundOf({ name, options, clock: this.#runtime.givenClock });
-          return bound.over(answer(...args.with(at, bound.options)));
+          args[at] = bound.options;
+          return bound.over(answer(...args));
         } catch (error) {
           return Promise.reject(error);
         }

@@ -20,9 +20,10 @@ export function optionsAt(name: string): number {
 }
 
 /** These end by themselves when their signal is aborted, and then nothing is lost on the way. */
-function endsItself(name: string): boolean {
-  return name === "lease" || rowOf(name as CallName).waits;
-}
+const END_THEMSELVES: ReadonlySet<string> = new Set([
+  ...CALL_NAMES.filter((name) => rowOf(name).waits),
+  "lease",
+]);
 
 /** Requests outside the table, such as `lend` between nodes, may have taken effect. */
 function isRead(name: string): boolean {
@@ -58,15 +59,18 @@ export interface BoundOptions<B> {
    * only when it is over its time by so much. Default 0.
    */
   readonly graceMs?: number | undefined;
+  /** Calls that pass their options on at once, to a port that honours them. */
+  readonly except?: readonly CallName[];
 }
 
 /** Has every call of a class check its batch, and honour its `signal` and its `timeout`. */
 export function boundCalls<B extends Broker>(
   { prototype }: Implementation<B>,
-  { clockOf, graceMs = 0 }: BoundOptions<B>,
+  { clockOf, graceMs = 0, except = [] }: BoundOptions<B>,
 ): void {
   const calls = prototype as unknown as Record<string, Call>;
   for (const name of BOUNDED_CALLS) {
+    if ((except as readonly string[]).includes(name)) continue;
     const at = optionsAt(name);
     const check = batchCheck(name);
     const call = calls[name]!;
@@ -76,7 +80,8 @@ export function boundCalls<B extends Broker>(
         check(args);
         if (!isBounded(options)) return call.apply(this, args);
         const bound = boundOf({ name, options, graceMs, clock: clockOf(this) });
-        return bound.over(call.apply(this, args.with(at, bound.options)));
+        args[at] = bound.options;
+        return bound.over(call.apply(this, args));
       } catch (error) {
         return Promise.reject(error);
       }
@@ -110,56 +115,83 @@ export function boundOf(bound: Bound): CallBound {
   return timeout === undefined ? untilAborted(bound) : untilLate(bound);
 }
 
-/** Most calls that have a signal have no timeout: they are made without a second signal. */
+/**
+ * Most calls that have a signal have no timeout: they are made without a second signal. Each add
+ * over the network is one of them, so there are no more promises here than there must be.
+ */
 function untilAborted({ name, options }: Bound): CallBound {
   const signal = options.signal!;
   const own = (error: unknown): unknown =>
     signal.aborted && isAborted(error) ? aborted(signal, options.operationId) : error;
-  const ended = <T>(answer: Promise<T>): Promise<T> =>
-    answer.catch((error: unknown) => {
-      throw own(error);
-    });
-  if (endsItself(name)) return { options, over: ended };
+  if (END_THEMSELVES.has(name)) {
+    const over = <T>(answer: Promise<T>): Promise<T> =>
+      answer.catch((error: unknown) => {
+        throw own(error);
+      });
+    return { options, over };
+  }
   const over = <T>(answer: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => reject(aborted(signal, options.operationId));
       if (signal.aborted) onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
-      const leave = (): void => signal.removeEventListener("abort", onAbort);
-      answer.finally(leave).then(resolve, (error: unknown) => reject(own(error)));
+      signal.addEventListener("abort", onAbort, ONCE);
+      answer.then(
+        (value) => {
+          signal.removeEventListener("abort", onAbort);
+          resolve(value);
+        },
+        (error: unknown) => {
+          signal.removeEventListener("abort", onAbort);
+          reject(own(error));
+        },
+      );
     });
   return { options, over };
 }
 
+const ONCE = { once: true } as const;
+
 function untilLate({ name, options, graceMs = 0, clock }: Bound): CallBound {
   const { signal, timeout, operationId } = options;
   const ms = parseTimeout(timeout)!;
-  const given = new AbortController();
+  const waits = END_THEMSELVES.has(name);
+  // The other calls have no use for a signal, unless they pass it on.
+  const needsSignal = waits || name === "add" || graceMs > 0;
+  const given = needsSignal ? new AbortController() : undefined;
   let reason: SluiceError | undefined;
-  const ended = Promise.withResolvers<never>();
-  // A call that is refused at once does not wait for it.
-  ended.promise.catch(() => {});
+  let giveUp: ((error: SluiceError) => void) | undefined;
   const end = (error: SluiceError): void => {
     reason = error;
-    given.abort(error);
-    if (!endsItself(name)) ended.reject(error);
+    given?.abort(error);
+    if (!waits) giveUp?.(error);
   };
   const onAbort = (): void => end(aborted(signal!, operationId));
-  signal?.addEventListener("abort", onAbort, { once: true });
-  const late = (): void => end(timedOut(name, ms, operationId));
-  const timer = clock.at(clock.now() + ms + graceMs, late);
-  const over = async <T>(answer: Promise<T>): Promise<T> => {
-    try {
-      return await Promise.race([answer, ended.promise]);
-    } catch (error) {
-      throw isAborted(error) && reason !== undefined ? reason : error;
-    } finally {
-      timer.cancel();
-      signal?.removeEventListener("abort", onAbort);
-    }
+  signal?.addEventListener("abort", onAbort, ONCE);
+  const timer = clock.at(clock.now() + ms + graceMs, () => end(timedOut(name, ms, operationId)));
+  const leave = (): void => {
+    timer.cancel();
+    signal?.removeEventListener("abort", onAbort);
   };
+  const over = <T>(answer: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      giveUp = (error) => {
+        leave();
+        reject(error);
+      };
+      if (reason !== undefined && !waits) giveUp(reason);
+      answer.then(
+        (value) => {
+          leave();
+          resolve(value);
+        },
+        (error: unknown) => {
+          leave();
+          reject(isAborted(error) && reason !== undefined ? reason : error);
+        },
+      );
+    });
   const rest = graceMs === 0 ? { timeout: undefined } : {};
-  return { options: { ...options, ...rest, signal: given.signal }, over };
+  return { options: { ...options, ...rest, signal: given?.signal }, over };
 }
 
 function isAborted(error: unknown): boolean {

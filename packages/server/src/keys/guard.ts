@@ -87,17 +87,17 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     const add = (allowed: readonly NewJob[]): Promise<Outcome<Added>[]> => {
       this.#takeAdds(allowed);
       // It may wait for room in the queue.
-      return whileAllowed(this.permit, "produce", queue, options.signal, (signal) =>
-        this.permit.underOwnId({ ...options, signal }, (own) =>
-          this.broker.add(queue, allowed, own),
-        ),
+      return whileAllowed(this.permit, "produce", queue, options, (watched) =>
+        this.permit.underOwnId(watched, (own) => this.broker.add(queue, allowed, own)),
       );
     };
-    // The broker refuses values that are no lists.
-    if (!Array.isArray(jobs)) return add(jobs);
     const nameable = this.permit.nameable(queue);
+    const refuse = (job: NewJob): SluiceError | undefined =>
+      refuseGroup(this.permit, queue, job) ?? refuseGates(nameable, job);
+    // The broker refuses values that are no lists. Of most batches nothing is refused here.
+    if (!Array.isArray(jobs) || !jobs.some(refuse)) return add(jobs);
     const refusals = jobs.map((job): Outcome<Added> | undefined => {
-      const error = refuseGroup(this.permit, queue, job) ?? refuseGates(nameable, job);
+      const error = refuse(job);
       return error === undefined ? undefined : { error: error.toJSON() };
     });
     return forAllowed(jobs, refusals, add);
@@ -244,7 +244,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
 defineCalls(Guard, (name, row) => guardedCall(name, row));
 const CLOCK = new SystemClock();
 
-boundCalls(Guard, { clockOf: () => CLOCK });
+boundCalls(Guard, { clockOf: () => CLOCK, except: ["add"] });
 
 function isMissing(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";

@@ -32,9 +32,9 @@ export function guardedCall(name: CallName, row: CallRow): GuardedCall {
     const on = await enter(access, args);
     // The right may be lost meanwhile; from here on it is watched.
     access.permit.check(actions, on);
-    const options = args[at] as OperationOptions | undefined;
-    return whileAllowed(access.permit, actions, on, options?.signal, (signal) =>
-      make(access, [...args.slice(0, at), { ...options, signal }]),
+    const options = (args[at] ?? {}) as OperationOptions;
+    return whileAllowed(access.permit, actions, on, options, (watched) =>
+      make(access, [...args.slice(0, at), watched]),
     );
   };
 }

@@ -9,8 +9,8 @@ export async function guardedLease(
 ): Promise<LeasedJob[]> {
   const { broker, permit } = access;
   permit.enter("consume", queue);
-  const jobs = await whileAllowed(permit, "consume", queue, options.signal, (signal) =>
-    broker.lease(queue, { ...options, signal }),
+  const jobs = await whileAllowed(permit, "consume", queue, options, (watched) =>
+    broker.lease(queue, watched),
   );
   if (permit.still("consume", queue)) return jobs;
   await giveBack(access, jobs);

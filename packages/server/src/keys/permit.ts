@@ -1,5 +1,11 @@
 import { hash } from "node:crypto";
-import { type Broker, matchesPattern, type OperationOptions, SluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type CallOptions,
+  matchesPattern,
+  type OperationOptions,
+  SluiceError,
+} from "@sluice/protocol";
 import {
   type Action,
   allows,
@@ -111,49 +117,60 @@ export class Permit {
    * Makes a call under an operation id of the caller's own: another key cannot get an answer by
    * guessing one. Errors name the id that the caller gave.
    */
-  async underOwnId<O extends OperationOptions | undefined, T>(
+  underOwnId<O extends OperationOptions | undefined, T>(
     options: O,
     call: (own: O) => Promise<T>,
   ): Promise<T> {
     const given = options?.operationId;
     if (typeof given !== "string" || given === "") return call(options);
     const operationId = hash("sha256", `${this.principal.id}\0${given}`, "base64url");
-    try {
-      return await call({ ...options, operationId });
-    } catch (error) {
+    return call({ ...options, operationId }).catch((error: unknown) => {
       throw renamed(error, operationId, given);
-    }
+    });
   }
 }
 
 function renamed(error: unknown, own: string, given: string): unknown {
-  if (!(error instanceof SluiceError) || error.details.value !== own) return error;
+  if (!(error instanceof SluiceError)) return error;
+  const field = ["value", "operationId"].find((name) => error.details[name] === own);
+  if (field === undefined) return error;
   const message = error.message.replace(JSON.stringify(own), () => JSON.stringify(given));
-  return new SluiceError(error.code, message, { ...error.details, value: given });
+  const { cause } = error;
+  return new SluiceError(error.code, message, { ...error.details, [field]: given }, { cause });
 }
 
 /**
  * Makes a call that may wait, and ends it when the right to make it is lost: the key was revoked,
  * has expired or lost the grant. It is then refused as its next call would be.
  */
-export async function whileAllowed<T>(
+export function whileAllowed<O extends CallOptions, T>(
   permit: Permit,
   actions: Action | readonly Action[],
   name: string,
-  given: AbortSignal | undefined,
-  call: (signal: AbortSignal | undefined) => Promise<T>,
+  options: O,
+  call: (options: O) => Promise<T>,
 ): Promise<T> {
-  const { principal } = permit;
-  if (principal.watch === undefined) return call(given);
+  if (permit.principal.watch === undefined) return call(options);
+  return watched(permit, actions, name, options, call);
+}
+
+async function watched<O extends CallOptions, T>(
+  permit: Permit,
+  actions: Action | readonly Action[],
+  name: string,
+  options: O,
+  call: (options: O) => Promise<T>,
+): Promise<T> {
+  const given = options.signal;
   const controller = new AbortController();
   const end = (): void => controller.abort();
-  const leave = principal.watch(() => {
+  const leave = permit.principal.watch!(() => {
     if (!permit.still(actions, name)) end();
   });
   if (given?.aborted === true) end();
   given?.addEventListener("abort", end, { once: true });
   try {
-    return await call(controller.signal);
+    return await call({ ...options, signal: controller.signal });
   } catch (error) {
     permit.check(actions, name);
     throw error;
