@@ -1,4 +1,4 @@
-import { cases, durableCases } from "./case.ts";
+import { cases, durableCases, onQueue } from "./case.ts";
 import {
   accepted,
   bytes,
@@ -15,38 +15,35 @@ import { PROMPT } from "./scene.ts";
 const MIB = 1024 * 1024;
 
 export const adding = cases("add", {
-  "a job is delivered with the id, payload and headers it was added with": async (scene) => {
-    await scene.queue();
-    const headers = { tenant: "acme", "x-empty": "", greeting: "grüß dich" };
-    const id = await scene.add("hello", { headers });
-    const job = await scene.takeOne();
-    matches(job, { id, queue: "q", headers, payload: bytes("hello") }, "the delivered job");
-  },
+  "a job is delivered with the id, payload and headers it was added with": onQueue(
+    async (scene) => {
+      const headers = { tenant: "acme", "x-empty": "", greeting: "grüß dich" };
+      const id = await scene.add("hello", { headers });
+      const job = await scene.takeOne();
+      matches(job, { id, queue: "q", headers, payload: bytes("hello") }, "the delivered job");
+    },
+  ),
 
-  "an empty payload is delivered as an empty payload": async (scene) => {
-    await scene.queue();
+  "an empty payload is delivered as an empty payload": onQueue(async (scene) => {
     await scene.add("");
     equal((await scene.takeOne()).payload.length, 0, "the length of the delivered payload");
-  },
+  }),
 
-  "a payload of 1 MiB with every byte value is delivered unchanged": async (scene) => {
-    await scene.queue();
+  "a payload of 1 MiB with every byte value is delivered unchanged": onQueue(async (scene) => {
     const payload = new Uint8Array(MIB).map((_, i) => (i * 31) % 256);
     const [outcome] = await scene.broker.add("q", [{ payload }]);
     accepted(outcome, "the add of 1 MiB");
     equal((await scene.takeOne()).payload, payload, "the delivered payload");
-  },
+  }),
 
-  "a buffer that is used again after the answer does not change the job": async (scene) => {
-    await scene.queue();
+  "a buffer that is used again after the answer does not change the job": onQueue(async (scene) => {
     const payload = bytes("first");
     await scene.broker.add("q", [{ payload }]);
     payload.set(bytes("other"));
     equal(textOf(await scene.takeOne()), "first", "the payload after its buffer was written again");
-  },
+  }),
 
-  "ids are unique strings that rise in the order of the adds": async (scene) => {
-    await scene.queue();
+  "ids are unique strings that rise in the order of the adds": onQueue(async (scene) => {
     const ids: string[] = [];
     for (let i = 0; i < 120; i++) ids.push(await scene.add(`${i}`));
     ids.push(...(await scene.addAll(["a", "b", "c"])));
@@ -57,7 +54,7 @@ export const adding = cases("add", {
       const last = ids[i - 1];
       check(last === undefined || last < id, `ids must rise, but ${last} was followed by ${id}`);
     }
-  },
+  }),
 
   "a new job waits, with no attempt made, from the time of its add": async (scene) => {
     await scene.queue({ retry: { attempts: 7 } });
@@ -68,8 +65,7 @@ export const adding = cases("add", {
     matches(info, { state: "waiting", attempt: 0, attempts: 7, queue: "q", cost: 1 }, "the job");
   },
 
-  "a batch is answered item by item, in the order of the call": async (scene) => {
-    await scene.queue();
+  "a batch is answered item by item, in the order of the call": onQueue(async (scene) => {
     const ids = await scene.addAll(["a", "b", "c"]);
     const jobs = await scene.take(10);
     equal(
@@ -81,10 +77,9 @@ export const adding = cases("add", {
       ],
       "ids and payloads in order of delivery",
     );
-  },
+  }),
 
-  "one bad item of a batch is refused, and the others go through": async (scene) => {
-    await scene.queue();
+  "one bad item of a batch is refused, and the others go through": onQueue(async (scene) => {
     const payload = bytes("x");
     const outcomes = await scene.broker.add("q", [
       { payload },
@@ -96,55 +91,49 @@ export const adding = cases("add", {
     names(refused(outcomes[1], "INVALID", "the bad item"), "weight", "the bad item");
     accepted(outcomes[2], "the item after the bad one");
     equal((await scene.broker.queue("q")).stats.waiting, 2, "the jobs that wait");
-  },
+  }),
 
-  "an empty batch is answered with no answers": async (scene) => {
-    await scene.queue();
+  "an empty batch is answered with no answers": onQueue(async (scene) => {
     equal(await scene.broker.add("q", []), [], "the answer");
-  },
+  }),
 
   "an add to a queue that does not exist is refused": async (scene) => {
     const add = scene.broker.add("nowhere", [{ payload: bytes("x") }]);
     await rejects(add, "QUEUE_NOT_FOUND", "the add");
   },
 
-  "a call that was given up before it began adds nothing": async (scene) => {
-    await scene.queue();
+  "a call that was given up before it began adds nothing": onQueue(async (scene) => {
     const signal = AbortSignal.abort();
     const add = scene.broker.add("q", [{ payload: bytes("x") }], { signal });
     await rejects(add, "ABORTED", "the add");
     equal((await scene.broker.queue("q")).stats.added, 0, "the jobs that were added");
-  },
+  }),
 });
 
 export const repeating = cases("operation ids", {
-  "a call repeated with its operation id gets the first answer again": async (scene) => {
-    await scene.queue();
+  "a call repeated with its operation id gets the first answer again": onQueue(async (scene) => {
     const jobs = [{ payload: bytes("a") }, { payload: bytes("bad"), weight: 0 }];
     const first = await scene.broker.add("q", jobs, { operationId: "once" });
     const again = await scene.broker.add("q", jobs, { operationId: "once" });
     equal(again, first, "the second answer");
     await scene.expect(["a"], "the jobs that there are");
-  },
+  }),
 
-  "a call repeated while the first is under way adds nothing twice": async (scene) => {
-    await scene.queue();
+  "a call repeated while the first is under way adds nothing twice": onQueue(async (scene) => {
     const add = () => scene.broker.add("q", [{ payload: bytes("a") }], { operationId: "once" });
     const [first, again] = await Promise.all([add(), add()]);
     equal(again, first, "the second answer");
     await scene.expect(["a"], "the jobs that there are");
-  },
+  }),
 
-  "calls with different operation ids are different calls": async (scene) => {
-    await scene.queue();
+  "calls with different operation ids are different calls": onQueue(async (scene) => {
     for (const operationId of ["one", "two"]) {
       await scene.broker.add("q", [{ payload: bytes(operationId) }], { operationId });
     }
     await scene.expect(["one", "two"], "the jobs that there are");
-  },
+  }),
 
-  "an operation id under which another call was made is refused": async (scene) => {
-    await scene.queue();
+  "an operation id under which another call was made is refused": onQueue(async (scene) => {
     await scene.queue({}, "other");
     const job = { payload: bytes("a") };
     await scene.broker.add("q", [job], { operationId: "once" });
@@ -155,10 +144,9 @@ export const repeating = cases("operation ids", {
     };
     for (const [what, call] of Object.entries(calls)) await rejects(call, "CONFLICT", what);
     await scene.expect(["a"], "the jobs that there are");
-  },
+  }),
 
-  "an operation id under which something else was said is refused": async (scene) => {
-    await scene.queue();
+  "an operation id under which something else was said is refused": onQueue(async (scene) => {
     const once = { operationId: "once" };
     const job = { payload: bytes("a"), weight: 2, headers: { tenant: "x" } };
     const first = await scene.broker.add("q", [job], once);
@@ -180,7 +168,7 @@ export const repeating = cases("operation ids", {
     await scene.broker.ack([{ lease, result: bytes("1") }], { operationId: "ack" });
     const ack = scene.broker.ack([{ lease, result: bytes("2") }], { operationId: "ack" });
     await rejects(ack, "CONFLICT", "an ack with another result");
-  },
+  }),
 
   "an ack or a nack repeated with its operation id gets the first answer again": async (scene) => {
     await scene.queue({ retry: PROMPT });
@@ -211,8 +199,7 @@ export const repeating = cases("operation ids", {
 });
 
 export const repeatingSurvives = durableCases("operation ids survive", {
-  "an add repeated afterwards gets its first answer again": async (scene) => {
-    await scene.queue();
+  "an add repeated afterwards gets its first answer again": onQueue(async (scene) => {
     const dedupe = { key: "k", mode: "pending" as const };
     const jobs = ["a", "b", "c", "d"].map((payload) => ({ payload: bytes(payload) }));
     const mixed = [...jobs, { payload: bytes("bad"), weight: 0 }];
@@ -221,7 +208,7 @@ export const repeatingSurvives = durableCases("operation ids survive", {
     await scene.reopen();
     equal(await scene.broker.add("q", mixed, { operationId: "once" }), first, "the answer again");
     await scene.expect(["a", "b", "c", "d", "a"], "the jobs that there are");
-  },
+  }),
 
   "an ack and a nack repeated afterwards get their first answers again": async (scene) => {
     await scene.queue({ retry: PROMPT });

@@ -1,5 +1,5 @@
 import type { Broker, CallOptions } from "../port.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { accepted, bytes, equal, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
@@ -69,21 +69,19 @@ export const bounding = cases("call options", {
     equal(await scene.broker.storeGet("s", ["k"]), [undefined], "what is stored");
   },
 
-  "a time and a signal that are not needed change nothing": async (scene) => {
-    await scene.queue();
+  "a time and a signal that are not needed change nothing": onQueue(async (scene) => {
     const { signal } = new AbortController();
     for (const [name, call] of Object.entries(CALLS)) {
       const answer = call(scene.broker, { signal, timeout: 60_000 });
       await scene.atOnce(answer, name);
     }
-  },
+  }),
 
-  "a time that is no number of milliseconds is refused": async (scene) => {
-    await scene.queue();
+  "a time that is no number of milliseconds is refused": onQueue(async (scene) => {
     for (const timeout of [-1, Number.NaN, "5" as "5s"]) {
       await rejects(scene.broker.queues({ timeout }), "INVALID", `a time of ${timeout}`);
     }
-  },
+  }),
 
   "an add that is over its time ends with TIMEOUT, and adds nothing later": async (scene) => {
     await full(scene);
@@ -114,25 +112,27 @@ export const bounding = cases("call options", {
     await scene.expect(["b"], "what there is");
   },
 
-  "a poll that is over its time ends with TIMEOUT, and takes no job with it": async (scene) => {
-    await scene.queue();
-    const options = { max: 1, wait: scene.steps(500), timeout: scene.steps(2) };
-    const poll = scene.broker.lease("q", options);
-    await scene.waits(poll, "the poll");
-    await scene.pass(4);
-    await rejects(poll, "TIMEOUT", "the poll");
-    await scene.add("x");
-    const job = await scene.takeOne();
-    equal([textOf(job), job.attempt], ["x", 0], "the job that came after");
-  },
+  "a poll that is over its time ends with TIMEOUT, and takes no job with it": onQueue(
+    async (scene) => {
+      const options = { max: 1, wait: scene.steps(500), timeout: scene.steps(2) };
+      const poll = scene.broker.lease("q", options);
+      await scene.waits(poll, "the poll");
+      await scene.pass(4);
+      await rejects(poll, "TIMEOUT", "the poll");
+      await scene.add("x");
+      const job = await scene.takeOne();
+      equal([textOf(job), job.attempt], ["x", 0], "the job that came after");
+    },
+  ),
 
-  "waiting for a job to end is over after its time, and leaves the job alone": async (scene) => {
-    await scene.queue();
-    const id = await scene.add("x");
-    const ended = scene.broker.ended(id, { timeout: scene.steps(2) });
-    await scene.waits(ended, "the wait");
-    await scene.pass(4);
-    await rejects(ended, "TIMEOUT", "the wait");
-    await scene.expect(["x"], "what there is");
-  },
+  "waiting for a job to end is over after its time, and leaves the job alone": onQueue(
+    async (scene) => {
+      const id = await scene.add("x");
+      const ended = scene.broker.ended(id, { timeout: scene.steps(2) });
+      await scene.waits(ended, "the wait");
+      await scene.pass(4);
+      await rejects(ended, "TIMEOUT", "the wait");
+      await scene.expect(["x"], "what there is");
+    },
+  ),
 });

@@ -10,7 +10,16 @@ export interface ConformanceCase {
   run(scene: Scene): Promise<void>;
 }
 
-type Table = Readonly<Record<string, (scene: Scene) => Promise<void>>>;
+type Run = (scene: Scene) => Promise<void>;
+type Table = Readonly<Record<string, Run>>;
+
+/** A case that begins with the queue "q" as it is by default. */
+export function onQueue(run: Run): Run {
+  return async (scene) => {
+    await scene.queue();
+    await run(scene);
+  };
+}
 
 export function cases(subject: string, table: Table): ConformanceCase[] {
   return Object.entries(table).map(([name, run]) => ({ subject, name, run }));

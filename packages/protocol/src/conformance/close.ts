@@ -1,5 +1,5 @@
 import type { Broker } from "../port.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { bytes, check, equal, rejects } from "./check.ts";
 
 /** Every call of the port that is answered with a promise. */
@@ -45,16 +45,14 @@ const CALLS: Readonly<Record<string, (broker: Broker) => Promise<unknown>>> = {
 };
 
 export const closing = cases("close", {
-  "every later call is refused with CLOSED": async (scene) => {
-    await scene.queue();
+  "every later call is refused with CLOSED": onQueue(async (scene) => {
     await scene.broker.close();
     for (const [name, call] of Object.entries(CALLS)) {
       await rejects(call(scene.broker), "CLOSED", name);
     }
-  },
+  }),
 
-  "a poll that waits comes to an end": async (scene) => {
-    await scene.queue();
+  "a poll that waits comes to an end": onQueue(async (scene) => {
     const poll = scene.broker.lease("q", { max: 1, wait: scene.steps(50) });
     await scene.waits(poll, "the poll");
     const end = poll.then(
@@ -63,7 +61,7 @@ export const closing = cases("close", {
     );
     await scene.broker.close();
     check(await scene.atOnce(end, "the poll"), "it must end with nothing, or with CLOSED");
-  },
+  }),
 
   "an add that waits for room comes to an end": async (scene) => {
     await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(50) });
@@ -78,24 +76,22 @@ export const closing = cases("close", {
     equal(await scene.atOnce(end, "the add"), "CLOSED", "the code it ends with");
   },
 
-  "whoever waits for the end of a job is told that the broker closed": async (scene) => {
-    await scene.queue();
+  "whoever waits for the end of a job is told that the broker closed": onQueue(async (scene) => {
     const end = scene.broker.ended(await scene.add("x"));
     await scene.waits(end, "the end");
     const refusal = rejects(scene.atOnce(end, "the end"), "CLOSED", "the end");
     await scene.broker.close();
     await refusal;
-  },
+  }),
 
-  "consumers and readers of events are over": async (scene) => {
-    await scene.queue();
+  "consumers and readers of events are over": onQueue(async (scene) => {
     const inbox = await scene.consume();
     const listener = await scene.listen();
     await scene.broker.close();
     await scene.atOnce(inbox.consumer.over, "the consumer's end");
     await scene.until(() => listener.isOver, "the reader of events must be over");
     equal(listener.error, undefined, "the error that the reader ended with");
-  },
+  }),
 
   "a broker can be closed twice": async (scene) => {
     await scene.broker.close();

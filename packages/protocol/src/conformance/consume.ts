@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { check, equal, matches, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
@@ -9,53 +9,47 @@ async function over(scene: Scene, promise: Promise<void>, what: string): Promise
 }
 
 export const consuming = cases("consume", {
-  "a waiting consumer gets a new job at once": async (scene) => {
-    await scene.queue();
+  "a waiting consumer gets a new job at once": onQueue(async (scene) => {
     const inbox = await scene.consume();
     await inbox.holds(0, "an empty queue");
     const id = await scene.add("x", { headers: { a: "b" } });
     const [job] = await inbox.holds(1, "the new job");
     matches(job, { id, queue: "q", attempt: 0, headers: { a: "b" } }, "the delivered job");
     await scene.ack(job!);
-  },
+  }),
 
-  "what waits already is delivered, in order": async (scene) => {
-    await scene.queue();
+  "what waits already is delivered, in order": onQueue(async (scene) => {
     await scene.addAll(many(30));
     const inbox = await scene.consume();
     await inbox.holds(30, "the jobs that waited");
     equal(inbox.texts, many(30), "the order of the deliveries");
-  },
+  }),
 
-  "a consumer is never sent more than its credits": async (scene) => {
-    await scene.queue();
+  "a consumer is never sent more than its credits": onQueue(async (scene) => {
     await scene.addAll(many(10));
     const inbox = await scene.consume({ credits: 3 });
     await inbox.holds(3, "with 3 credits");
     inbox.consumer.addCredits(2);
     await inbox.holds(5, "with 2 credits more");
-  },
+  }),
 
-  "a consumer without credits gets nothing until it gets some": async (scene) => {
-    await scene.queue();
+  "a consumer without credits gets nothing until it gets some": onQueue(async (scene) => {
     await scene.addAll(many(3));
     const inbox = await scene.consume({ credits: 0 });
     await inbox.holds(0, "with no credits");
     inbox.consumer.addCredits(1);
     await inbox.holds(1, "with 1 credit");
-  },
+  }),
 
-  "an ack gives no credit back by itself": async (scene) => {
-    await scene.queue();
+  "an ack gives no credit back by itself": onQueue(async (scene) => {
     await scene.addAll(many(3));
     const inbox = await scene.consume({ credits: 1 });
     const [job] = await inbox.holds(1, "with 1 credit");
     await scene.ack(job!);
     await inbox.holds(1, "after an ack");
-  },
+  }),
 
-  "two consumers never hold the same job, and together they get all": async (scene) => {
-    await scene.queue();
+  "two consumers never hold the same job, and together they get all": onQueue(async (scene) => {
     const inboxes = [
       await scene.consume({ worker: "a", credits: 20 }),
       await scene.consume({ worker: "b", credits: 20 }),
@@ -68,20 +62,18 @@ export const consuming = cases("consume", {
       many(40),
       "what the two got together",
     );
-  },
+  }),
 
-  "a full consumer does not stop the others": async (scene) => {
-    await scene.queue();
+  "a full consumer does not stop the others": onQueue(async (scene) => {
     const full = await scene.consume({ worker: "full", credits: 1 });
     await scene.addAll(many(1));
     await full.holds(1, "the consumer that is full then");
     const other = await scene.consume({ worker: "other" });
     await scene.addAll(["a", "b", "c"]);
     await other.holds(3, "the other consumer");
-  },
+  }),
 
-  "a stopped consumer is over, and gets nothing more": async (scene) => {
-    await scene.queue();
+  "a stopped consumer is over, and gets nothing more": onQueue(async (scene) => {
     const inbox = await scene.consume();
     await inbox.consumer.stop();
     await over(scene, inbox.consumer.over, "the consumer's end");
@@ -89,10 +81,9 @@ export const consuming = cases("consume", {
     await inbox.holds(0, "after the stop");
     const job = await scene.takeOne();
     equal(job.attempt, 0, "the attempt of a job that came after the stop");
-  },
+  }),
 
-  "a stop right after an add gives back what was on its way": async (scene) => {
-    await scene.queue();
+  "a stop right after an add gives back what was on its way": onQueue(async (scene) => {
     const inbox = await scene.consume();
     const add = scene.addAll(many(5));
     await inbox.consumer.stop();
@@ -107,34 +98,31 @@ export const consuming = cases("consume", {
       rest.every((job) => job.attempt === 0),
       "a job given back must not lose an attempt",
     );
-  },
+  }),
 
-  "leases that a stopped consumer holds stay its own": async (scene) => {
-    await scene.queue();
+  "leases that a stopped consumer holds stay its own": onQueue(async (scene) => {
     await scene.add("x");
     const inbox = await scene.consume();
     const [job] = await inbox.holds(1, "the job");
     await inbox.consumer.stop();
     await scene.expect([], "what there is for another");
     await scene.ack(job!);
-  },
+  }),
 
-  "a consumer can be stopped twice, and credits come too late then": async (scene) => {
-    await scene.queue();
+  "a consumer can be stopped twice, and credits come too late then": onQueue(async (scene) => {
     const inbox = await scene.consume();
     await inbox.consumer.stop();
     await inbox.consumer.stop();
     inbox.consumer.addCredits(5);
     await scene.add("x");
     await inbox.holds(0, "after the stop");
-  },
+  }),
 
-  "a consumer is over when its queue is deleted": async (scene) => {
-    await scene.queue();
+  "a consumer is over when its queue is deleted": onQueue(async (scene) => {
     const inbox = await scene.consume();
     await scene.broker.deleteQueue("q");
     await over(scene, inbox.consumer.over, "the consumer of a deleted queue");
-  },
+  }),
 
   "a consumer says how long its leases last": async (scene) => {
     await scene.queue({ lease: scene.steps(40) });
@@ -171,20 +159,18 @@ export const consuming = cases("consume", {
     await rejects(consume, "QUEUE_NOT_FOUND", "the call");
   },
 
-  "credits that cannot be are refused": async (scene) => {
-    await scene.queue();
+  "credits that cannot be are refused": onQueue(async (scene) => {
     const options = { worker: "w", credits: -1 };
     await rejects(
       scene.broker.consume("q", options, () => {}),
       "INVALID",
       "credits of -1",
     );
-  },
+  }),
 });
 
 export const working = cases("workers", {
-  "a consumer is listed with what it holds and what it would take": async (scene) => {
-    await scene.queue();
+  "a consumer is listed with what it holds and what it would take": onQueue(async (scene) => {
     const inbox = await scene.consume({ worker: "bob", credits: 3 });
     await scene.add("x");
     const [job] = await inbox.holds(1, "the job");
@@ -192,10 +178,9 @@ export const working = cases("workers", {
     equal(await listed(), { name: "bob", queue: "q", free: 2, running: 1 }, "while it holds a job");
     await scene.ack(job!);
     equal(await listed(), { name: "bob", queue: "q", free: 2, running: 0 }, "after the ack");
-  },
+  }),
 
-  "a stopped consumer that holds nothing is not listed": async (scene) => {
-    await scene.queue();
+  "a stopped consumer that holds nothing is not listed": onQueue(async (scene) => {
     const inbox = await scene.consume({ worker: "bob" });
     await inbox.consumer.stop();
     const workers = await scene.broker.workers("q");
@@ -204,17 +189,16 @@ export const working = cases("workers", {
       [],
       "the workers called bob",
     );
-  },
+  }),
 
-  "whoever holds a job is listed, also when it takes no more": async (scene) => {
-    await scene.queue();
+  "whoever holds a job is listed, also when it takes no more": onQueue(async (scene) => {
     await scene.add("x");
     const [job] = await scene.broker.lease("q", { max: 1, worker: "ann" });
     const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "ann");
     equal(await listed(), { name: "ann", queue: "q", free: 0, running: 1 }, "while it holds a job");
     await scene.ack(job!);
     equal(await listed(), undefined, "after the ack");
-  },
+  }),
 
   "a queue that does not exist has no workers": async (scene) => {
     await rejects(scene.broker.workers("nowhere"), "QUEUE_NOT_FOUND", "the call");

@@ -1,4 +1,4 @@
-import { cases, durableCases } from "./case.ts";
+import { cases, durableCases, onQueue } from "./case.ts";
 import { bytes, equal } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
@@ -70,22 +70,22 @@ export const coolingRights = cases("gates: who may cool them down", {
     }
   },
 
-  "a failure without rights feeds no ladder of a gate that the producer named": async (scene) => {
-    await scene.queue();
-    await scene.broker.setGate("gate", { ladder: [scene.steps(100)] });
-    await scene.broker.add("q", [{ ...JOB, gates: ["gate"] }]);
-    const { lease } = await scene.takeOne();
-    equal(await scene.broker.nack([{ lease, mayCool: [] }]), [{ ok: true }], "the answer");
-    equal((await scene.broker.gate("gate")).cooldown, undefined, "the cooldown");
-  },
+  "a failure without rights feeds no ladder of a gate that the producer named": onQueue(
+    async (scene) => {
+      await scene.broker.setGate("gate", { ladder: [scene.steps(100)] });
+      await scene.broker.add("q", [{ ...JOB, gates: ["gate"] }]);
+      const { lease } = await scene.takeOne();
+      equal(await scene.broker.nack([{ lease, mayCool: [] }]), [{ ok: true }], "the answer");
+      equal((await scene.broker.gate("gate")).cooldown, undefined, "the cooldown");
+    },
+  ),
 
-  "a cooldown of more than an hour is cut, and the answer says to what": async (scene) => {
-    await scene.queue();
+  "a cooldown of more than an hour is cut, and the answer says to what": onQueue(async (scene) => {
     await scene.broker.add("q", [{ ...JOB, gates: ["gate"] }]);
     const { lease } = await scene.takeOne();
     const outcomes = await scene.broker.nack([{ lease, cooldown: { gate: "gate", ms: 1e10 } }]);
     equal(outcomes, [{ ok: 3_600_000 }], "the answer");
-  },
+  }),
 });
 
 export const coolingRightsSurvive = durableCases("gates of policies survive", {

@@ -1,5 +1,5 @@
 import type { Added, DedupeMode, JobFields } from "../job.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { accepted, check, equal, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
@@ -26,21 +26,19 @@ function isNew(first: Added, second: Added, what: string): void {
 }
 
 export const dedupe = cases("dedupe", {
-  "pending: while a job waits an add changes nothing and answers its id": async (scene) => {
-    await scene.queue();
+  "pending: while a job waits an add changes nothing and answers its id": onQueue(async (scene) => {
     const first = await add(scene, "first", "pending");
     equal(first.duplicate, undefined, "whether the first is a duplicate");
     isDuplicateOf(first, await add(scene, "second", "pending"), "an add while it waits");
     await scene.expect(["first"], "the jobs that there are");
-  },
+  }),
 
-  "pending: while a job runs an add changes nothing and answers its id": async (scene) => {
-    await scene.queue();
+  "pending: while a job runs an add changes nothing and answers its id": onQueue(async (scene) => {
     const first = await add(scene, "first", "pending");
     await scene.takeOne();
     isDuplicateOf(first, await add(scene, "second", "pending"), "an add while it runs");
     await scene.expect([], "the jobs that there are besides");
-  },
+  }),
 
   "pending: while a job is delayed for a retry its key stays taken": async (scene) => {
     await scene.queue({ retry: { min: scene.steps(4), jitter: 0 } });
@@ -49,16 +47,14 @@ export const dedupe = cases("dedupe", {
     isDuplicateOf(first, await add(scene, "second", "pending"), "an add before the retry");
   },
 
-  "pending: when the job has finished the key is free": async (scene) => {
-    await scene.queue();
+  "pending: when the job has finished the key is free": onQueue(async (scene) => {
     const first = await add(scene, "first", "pending");
     await scene.ack(await scene.takeOne());
     isNew(first, await add(scene, "second", "pending"), "an add after the end");
     await scene.expect(["second"], "the jobs that there are");
-  },
+  }),
 
-  "window: an add within the window is a duplicate, finished or not": async (scene) => {
-    await scene.queue();
+  "window: an add within the window is a duplicate, finished or not": onQueue(async (scene) => {
     const first = await add(scene, "first", "window");
     isDuplicateOf(first, await add(scene, "second", "window"), "an add while it waits");
     await scene.ack(await scene.takeOne());
@@ -67,10 +63,9 @@ export const dedupe = cases("dedupe", {
     await scene.pass(3);
     isNew(first, await add(scene, "fourth", "window"), "an add after the window");
     await scene.expect(["fourth"], "the jobs that there are");
-  },
+  }),
 
-  "debounce: each add replaces the payload and starts the delay anew": async (scene) => {
-    await scene.queue();
+  "debounce: each add replaces the payload and starts the delay anew": onQueue(async (scene) => {
     const first = await add(scene, "first", "debounce");
     await scene.pass(3);
     isDuplicateOf(first, await add(scene, "second", "debounce"), "an add within the delay");
@@ -78,66 +73,63 @@ export const dedupe = cases("dedupe", {
     await scene.expect([], "what there is when the first delay alone would be over");
     await scene.pass(2);
     await scene.expect(["second"], "what there is when the last delay is over");
-  },
+  }),
 
-  "replace: a waiting job takes the new payload and keeps its place": async (scene) => {
-    await scene.queue();
+  "replace: a waiting job takes the new payload and keeps its place": onQueue(async (scene) => {
     const first = await add(scene, "first", "replace");
     await scene.add("other");
     isDuplicateOf(first, await add(scene, "second", "replace"), "an add while it waits");
     await scene.expect(["second", "other"], "the jobs in their order");
-  },
+  }),
 
-  "replace: a running job is left alone, and the add is a job of its own": async (scene) => {
-    await scene.queue();
-    const first = await add(scene, "first", "replace");
-    const running = await scene.takeOne();
-    isNew(first, await add(scene, "second", "replace"), "an add while the first runs");
-    await scene.ack(running);
-    await scene.expect(["second"], "the jobs that there are");
-  },
+  "replace: a running job is left alone, and the add is a job of its own": onQueue(
+    async (scene) => {
+      const first = await add(scene, "first", "replace");
+      const running = await scene.takeOne();
+      isNew(first, await add(scene, "second", "replace"), "an add while the first runs");
+      await scene.ack(running);
+      await scene.expect(["second"], "the jobs that there are");
+    },
+  ),
 
-  "keepLast: a waiting job takes the latest payload": async (scene) => {
-    await scene.queue();
+  "keepLast: a waiting job takes the latest payload": onQueue(async (scene) => {
     const first = await add(scene, "first", "keepLast");
     isDuplicateOf(first, await add(scene, "second", "keepLast"), "an add while it waits");
     await scene.expect(["second"], "the jobs that there are");
-  },
+  }),
 
-  "keepLast: exactly one follow-up with the latest payload runs after a lease": async (scene) => {
-    await scene.queue();
-    const first = await add(scene, "first", "keepLast");
-    const running = await scene.takeOne();
-    isDuplicateOf(first, await add(scene, "second", "keepLast"), "an add while it runs");
-    isDuplicateOf(first, await add(scene, "third", "keepLast"), "another one");
-    await scene.expect([], "what there is while the first runs");
-    await scene.ack(running);
-    const [followUp] = await scene.expect(["third"], "what there is after it");
-    check(followUp?.id !== first.id, "the follow-up must be a job of its own");
-  },
+  "keepLast: exactly one follow-up with the latest payload runs after a lease": onQueue(
+    async (scene) => {
+      const first = await add(scene, "first", "keepLast");
+      const running = await scene.takeOne();
+      isDuplicateOf(first, await add(scene, "second", "keepLast"), "an add while it runs");
+      isDuplicateOf(first, await add(scene, "third", "keepLast"), "another one");
+      await scene.expect([], "what there is while the first runs");
+      await scene.ack(running);
+      const [followUp] = await scene.expect(["third"], "what there is after it");
+      check(followUp?.id !== first.id, "the follow-up must be a job of its own");
+    },
+  ),
 
-  "two adds with one key in the same call are one job": async (scene) => {
-    await scene.queue();
+  "two adds with one key in the same call are one job": onQueue(async (scene) => {
     const [first, second] = await scene.addAll(["a", "b"], {
       dedupe: { key: "k", mode: "pending" },
     });
     equal(second, first, "the id of the second");
     await scene.expect(["a"], "the jobs that there are");
-  },
+  }),
 
-  "a key belongs to its queue": async (scene) => {
-    await scene.queue();
+  "a key belongs to its queue": onQueue(async (scene) => {
     await scene.queue({}, "other");
     const first = await add(scene, "here", "pending");
     isNew(first, await add(scene, "there", "pending", {}, "other"), "an add to another queue");
-  },
+  }),
 
-  "a cancelled job frees its key": async (scene) => {
-    await scene.queue();
+  "a cancelled job frees its key": onQueue(async (scene) => {
     const first = await add(scene, "first", "pending");
     await scene.broker.cancel([first.id]);
     isNew(first, await add(scene, "second", "pending"), "an add after the cancel");
-  },
+  }),
 
   "a job that died frees its key": async (scene) => {
     await scene.queue({ retry: { attempts: 1, ...PROMPT } });
@@ -146,16 +138,14 @@ export const dedupe = cases("dedupe", {
     isNew(first, await add(scene, "second", "pending"), "an add after the death");
   },
 
-  "a job tells the key that it holds": async (scene) => {
-    await scene.queue();
+  "a job tells the key that it holds": onQueue(async (scene) => {
     const { id } = await add(scene, "x", "pending");
     equal((await scene.broker.job(id)).dedupe, "k", "the dedupe key of the job");
-  },
+  }),
 });
 
 export const cancelByKey = cases("cancelByKey", {
-  "the job that holds a key is cancelled, and only that": async (scene) => {
-    await scene.queue();
+  "the job that holds a key is cancelled, and only that": onQueue(async (scene) => {
     const { id } = await add(scene, "first", "pending");
     await scene.add("other");
     const outcomes = await scene.broker.cancelByKey("q", ["k", "unknown"]);
@@ -166,16 +156,15 @@ export const cancelByKey = cases("cancelByKey", {
     );
     equal((await scene.broker.job(id)).state, "cancelled", "how the job ended");
     await scene.expect(["other"], "the jobs that are left");
-  },
+  }),
 
-  "a key is free again when its job has been cancelled": async (scene) => {
-    await scene.queue();
+  "a key is free again when its job has been cancelled": onQueue(async (scene) => {
     const first = await add(scene, "first", "pending");
     await scene.broker.cancelByKey("q", ["k"]);
     const [again] = await scene.broker.cancelByKey("q", ["k"]);
     equal(again?.ok, false, "the answer to the second cancel");
     isNew(first, await add(scene, "second", "pending"), "an add after the cancel");
-  },
+  }),
 
   "a queue that does not exist has no keys": async (scene) => {
     await rejects(scene.broker.cancelByKey("nowhere", ["k"]), "QUEUE_NOT_FOUND", "the call");

@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { bytes, check, equal, matches } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
@@ -36,32 +36,29 @@ export const telling = cases("events", {
     }
   },
 
-  "a death is told with the queue that the job is in then": async (scene) => {
-    await scene.queue();
+  "a death is told with the queue that the job is in then": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["dead"] });
     const id = await scene.bury("x");
     const dead = await listener.hears("dead", "the death");
     matches(dead, { queue: "q", id, dlq: "q.dlq", error: "boom" }, "the death");
-  },
+  }),
 
-  "progress is told": async (scene) => {
-    await scene.queue();
+  "progress is told": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["progress"] });
     const id = await scene.add("x");
     const { lease } = await scene.takeOne();
     await scene.broker.progress([{ lease, progress: { done: 3 } }]);
     const told = await listener.hears("progress", "the progress");
     matches(told, { queue: "q", id, progress: { done: 3 } }, "the progress");
-  },
+  }),
 
-  "a job that expires is told to have ended": async (scene) => {
-    await scene.queue();
+  "a job that expires is told to have ended": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["ended"] });
     const id = await scene.add("x", { ttlMs: scene.steps(2) });
     await scene.pass(3);
     const ended = await listener.hears("ended", "the end");
     matches(ended, { id, state: "expired" }, "the end");
-  },
+  }),
 
   "changes of queues and gates are told": async (scene) => {
     const listener = await scene.listen();
@@ -78,8 +75,7 @@ export const telling = cases("events", {
     equal(listener.names, ["queue", "gate", "cooled", "queue-deleted"], "what was told");
   },
 
-  "a reader hears what it asked for, and nothing else": async (scene) => {
-    await scene.queue();
+  "a reader hears what it asked for, and nothing else": onQueue(async (scene) => {
     await scene.queue({}, "other");
     const queue = await scene.listen({ queue: "other" });
     const kind = await scene.listen({ events: ["added"] });
@@ -93,18 +89,16 @@ export const telling = cases("events", {
     equal(queue.names, ["added", "leased", "ended"], "what the reader of a queue heard");
     equal(kind.names, ["added", "added"], "what the reader of one kind heard");
     equal(both.names, ["ended"], "what the reader of one kind in one queue heard");
-  },
+  }),
 
-  "a reader hears only what happens from then on": async (scene) => {
-    await scene.queue();
+  "a reader hears only what happens from then on": onQueue(async (scene) => {
     await scene.add("before");
     const listener = await scene.listen();
     const id = await scene.add("after");
     matches(await listener.hears("added", "the add"), { id }, "the first that it hears");
-  },
+  }),
 
-  "two readers hear the same, and one may leave": async (scene) => {
-    await scene.queue();
+  "two readers hear the same, and one may leave": onQueue(async (scene) => {
     const stays = await scene.listen();
     const leaves = await scene.listen();
     await scene.add("a");
@@ -115,5 +109,5 @@ export const telling = cases("events", {
     await scene.add("b");
     await scene.until(() => stays.heard.length === 2, "the other reader must hear the second add");
     equal(leaves.heard.length, 1, "what the one that left heard");
-  },
+  }),
 });

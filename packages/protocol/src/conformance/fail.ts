@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { check, equal, inOrder, matches } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
@@ -128,12 +128,11 @@ export const dying = cases("dead letters", {
     await scene.ack(job);
   },
 
-  "a dead job tells why it died": async (scene) => {
-    await scene.queue();
+  "a dead job tells why it died": onQueue(async (scene) => {
     const id = await scene.bury("x");
     const dead = (await scene.broker.history(id)).find(({ event }) => event === "dead");
     check((dead?.detail ?? "") !== "", "the history must say why the job died");
-  },
+  }),
 
   "a failure that nothing can mend needs one attempt only": async (scene) => {
     await scene.queue({ retry: { attempts: 5, ...PROMPT } });
@@ -163,17 +162,15 @@ export const dying = cases("dead letters", {
     equal((await scene.broker.queue("q")).stats.failed, 1, "the failed jobs of the queue");
   },
 
-  "whoever waits for the end of a job hears that it is dead": async (scene) => {
-    await scene.queue();
+  "whoever waits for the end of a job hears that it is dead": onQueue(async (scene) => {
     const id = await scene.add("x", { attempts: 1 });
     const end = scene.broker.ended(id);
     await scene.nack(await scene.takeOne(), { error: "boom" });
     const { state, error } = await scene.atOnce(end, "the end of the job");
     equal([state, error], ["dead", "boom"], "how it ended, and why");
-  },
+  }),
 
-  "the end of a dead job is told at once, with the time of its death": async (scene) => {
-    await scene.queue();
+  "the end of a dead job is told at once, with the time of its death": onQueue(async (scene) => {
     const id = await scene.add("x", { attempts: 1 });
     await scene.pass(3);
     await scene.nack(await scene.takeOne(), { error: "boom" });
@@ -182,15 +179,14 @@ export const dying = cases("dead letters", {
     const end = await scene.atOnce(scene.broker.ended(id), "the end");
     matches(end, { id, queue: "q", state: "dead", error: "boom" }, "the end");
     scene.near(end.at, diedAt, "the time of the end");
-  },
+  }),
 
-  "a dead job that was put back has not ended": async (scene) => {
-    await scene.queue();
+  "a dead job that was put back has not ended": onQueue(async (scene) => {
     const id = await scene.bury("x");
     await scene.broker.redrive("q.dlq");
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of a job that was put back");
     await scene.ack(await scene.takeOne());
     equal((await scene.atOnce(end, "the end")).state, "finished", "how it ended then");
-  },
+  }),
 });

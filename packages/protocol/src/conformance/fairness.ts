@@ -1,5 +1,5 @@
 import type { JobFields, LeasedJob } from "../job.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { check, equal, matches, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
@@ -39,36 +39,32 @@ function isFair(
 }
 
 export const sharing = cases("fairness", {
-  "lanes with weights 1, 2 and 5 get their shares at every moment": async (scene) => {
-    await scene.queue();
+  "lanes with weights 1, 2 and 5 get their shares at every moment": onQueue(async (scene) => {
     const weights = { a: 1, b: 2, c: 5 };
     for (const [name, weight] of Object.entries(weights)) {
       await backlog(scene, name, weight * 12, { fairnessKey: name, weight });
     }
     const jobs = await takeEach(scene, 80);
     isFair(jobs.map(textOf), weights, 1, "one by one");
-  },
+  }),
 
-  "the shares hold inside one call too": async (scene) => {
-    await scene.queue();
+  "the shares hold inside one call too": onQueue(async (scene) => {
     const weights = { a: 1, b: 2, c: 5 };
     for (const [name, weight] of Object.entries(weights)) {
       await backlog(scene, name, weight * 12, { fairnessKey: name, weight });
     }
     isFair((await scene.take(80)).map(textOf), weights, 1, "80 in one call");
-  },
+  }),
 
-  "a lane with few jobs does not wait for one with many": async (scene) => {
-    await scene.queue();
+  "a lane with few jobs does not wait for one with many": onQueue(async (scene) => {
     await backlog(scene, "noisy", 200, { fairnessKey: "noisy" });
     await takeEach(scene, 10);
     await scene.add("quiet", { fairnessKey: "quiet" });
     const next = (await takeEach(scene, 2)).map(textOf);
     check(next.includes("quiet"), `the new lane must be served within 2 jobs, got ${next}`);
-  },
+  }),
 
-  "a path is fair between its first levels, and then below them": async (scene) => {
-    await scene.queue();
+  "a path is fair between its first levels, and then below them": onQueue(async (scene) => {
     for (const user of ["1", "2", "3"]) {
       await backlog(scene, `acme ${user}`, 20, { fairnessKey: ["acme", user] });
     }
@@ -78,15 +74,14 @@ export const sharing = cases("fairness", {
     isFair(tenants, { acme: 1, tiny: 1 }, 1, "between the tenants");
     const users = order.filter((name) => name.startsWith("acme"));
     isFair(users, { "acme 1": 1, "acme 2": 1, "acme 3": 1 }, 1, "between one tenant's users");
-  },
+  }),
 
-  "a job that costs more counts for more": async (scene) => {
-    await scene.queue();
+  "a job that costs more counts for more": onQueue(async (scene) => {
     await backlog(scene, "dear", 10, { fairnessKey: "dear", cost: 4 });
     await backlog(scene, "cheap", 60, { fairnessKey: "cheap" });
     const order = (await takeEach(scene, 40)).map(textOf);
     isFair(order, { dear: 0.25, cheap: 1 }, 4, "by cost");
-  },
+  }),
 
   "without fairness jobs go out in the order in which they came": async (scene) => {
     await scene.queue({ fairness: false });
@@ -103,28 +98,25 @@ export const sharing = cases("fairness", {
     isFair((await takeEach(scene, 60)).map(textOf), { gold: 4, vip: 2, other: 1 }, 1, "by rule");
   },
 
-  "a job that its gate keeps does not hold back the others of its lane": async (scene) => {
-    await scene.queue();
+  "a job that its gate keeps does not hold back the others of its lane": onQueue(async (scene) => {
     await scene.broker.cooldown("shut", scene.steps(50));
     await scene.add("gated", { fairnessKey: "a", gates: ["shut"] });
     await scene.add("free", { fairnessKey: "a" });
     await scene.expect(["free"], "what goes out");
-  },
+  }),
 });
 
 export const laning = cases("lanes", {
-  "lanes are listed with what waits and what they have": async (scene) => {
-    await scene.queue();
+  "lanes are listed with what waits and what they have": onQueue(async (scene) => {
     await scene.addAll(["1", "2", "3"], { fairnessKey: "acme", weight: 2, priority: 1 });
     await scene.takeOne();
     const { items } = await scene.broker.lanes("q");
     equal(items.length, 1, "the number of lanes");
     const lane = { key: "acme", tier: 1, weight: 2, waiting: 2, running: 1, received: 1 };
     matches(items[0], lane, "the lane");
-  },
+  }),
 
-  "lanes can be searched, and come in pages": async (scene) => {
-    await scene.queue();
+  "lanes can be searched, and come in pages": onQueue(async (scene) => {
     const keys = Array.from({ length: 25 }, (_, i) => `tenant-${i}`);
     for (const fairnessKey of [...keys, "other"]) await scene.add("x", { fairnessKey });
     const found: string[] = [];
@@ -137,10 +129,9 @@ export const laning = cases("lanes", {
       cursor = page.cursor;
     } while (cursor !== undefined && found.length < 100);
     equal(found.sort(), keys.sort(), "the lanes of all pages");
-  },
+  }),
 
-  "lanes tell the share they are owed and the share they received": async (scene) => {
-    await scene.queue();
+  "lanes tell the share they are owed and the share they received": onQueue(async (scene) => {
     await backlog(scene, "a", 9, { fairnessKey: "a", weight: 3 });
     await backlog(scene, "b", 9, { fairnessKey: ["b", "c"] });
     await backlog(scene, "b", 9, { fairnessKey: ["b", "d"] });
@@ -153,10 +144,9 @@ export const laning = cases("lanes", {
     equal(owed.get("idle") ?? 0, 0, "the share owed to a lane where nothing waits");
     const received = items.find(({ key }) => key === "a")?.shareReceived ?? 0;
     check(received >= 0.6 && received <= 0.9, `a must have received about 3 of 4, got ${received}`);
-  },
+  }),
 
-  "lanes can be sorted, the largest first, page by page": async (scene) => {
-    await scene.queue();
+  "lanes can be sorted, the largest first, page by page": onQueue(async (scene) => {
     for (let i = 0; i < 25; i++) await backlog(scene, "x", 1 + (i % 5), { fairnessKey: `t${i}` });
     const waiting: number[] = [];
     const keys = new Set<string>();
@@ -176,10 +166,9 @@ export const laning = cases("lanes", {
     equal([waiting.length, keys.size], [25, 25], "each lane once");
     const bad = scene.broker.lanes("q", { sort: "color" as "waiting" });
     await rejects(bad, "INVALID", "an order that there is not");
-  },
+  }),
 
-  "the weight of a lane can be changed, for what waits and what comes": async (scene) => {
-    await scene.queue();
+  "the weight of a lane can be changed, for what waits and what comes": onQueue(async (scene) => {
     await backlog(scene, "a", 30, { fairnessKey: "a" });
     await backlog(scene, "b", 30, { fairnessKey: "b" });
     await scene.broker.setLaneWeight("q", "a", 3);
@@ -190,33 +179,30 @@ export const laning = cases("lanes", {
       "the weight that is listed",
     );
     isFair((await takeEach(scene, 36)).map(textOf), { a: 3, b: 1 }, 1, "after the change");
-  },
+  }),
 
-  "a weight that cannot be is refused": async (scene) => {
-    await scene.queue();
+  "a weight that cannot be is refused": onQueue(async (scene) => {
     await rejects(scene.broker.setLaneWeight("q", "a", 0), "INVALID", "a weight of 0");
     const nowhere = scene.broker.setLaneWeight("nowhere", "a", 1);
     await rejects(nowhere, "QUEUE_NOT_FOUND", "a queue that there is not");
-  },
+  }),
 });
 
 export const tiers = cases("tiers", {
-  "strict: a more urgent job always goes first": async (scene) => {
-    await scene.queue();
+  "strict: a more urgent job always goes first": onQueue(async (scene) => {
     await scene.add("idle", { priority: 3 });
     await scene.add("normal", { priority: 1 });
     await scene.add("urgent", { priority: 0 });
     await scene.add("normal too", { priority: 1 });
     await scene.expect(["urgent", "normal", "normal too", "idle"], "the order");
-  },
+  }),
 
-  "strict: an urgent job that its gate keeps lets the others pass": async (scene) => {
-    await scene.queue();
+  "strict: an urgent job that its gate keeps lets the others pass": onQueue(async (scene) => {
     await scene.broker.cooldown("shut", scene.steps(50));
     await scene.add("urgent", { priority: 0, gates: ["shut"] });
     await scene.add("idle", { priority: 3 });
     await scene.expect(["idle"], "what goes out");
-  },
+  }),
 
   "weighted: tiers get their shares at every moment": async (scene) => {
     await scene.queue({ tiers: 3, tierOrder: [5, 2, 1] });

@@ -1,18 +1,17 @@
 import type { LeasedJob, Outcome } from "../job.ts";
 import type { Broker } from "../port.ts";
-import { type ConformanceCase, cases } from "./case.ts";
+import { type ConformanceCase, cases, onQueue } from "./case.ts";
 import { accepted, bytes, equal, matches, refused } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 export const finishing = cases("ack", {
-  "an ack finishes the job, with its result": async (scene) => {
-    await scene.queue();
+  "an ack finishes the job, with its result": onQueue(async (scene) => {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne(), bytes("done"));
     const info = await scene.broker.job(id);
     matches(info, { state: "finished", result: bytes("done") }, "the job");
     scene.near(info.at, scene.now(), "when it ended");
-  },
+  }),
 
   "an acked job never comes back": async (scene) => {
     await scene.queue({ lease: scene.steps(3), retry: PROMPT });
@@ -22,15 +21,13 @@ export const finishing = cases("ack", {
     await scene.expect([], "what there is after the lease would have run out");
   },
 
-  "an ack without a result leaves none": async (scene) => {
-    await scene.queue();
+  "an ack without a result leaves none": onQueue(async (scene) => {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne());
     equal((await scene.broker.job(id)).result, undefined, "the result");
-  },
+  }),
 
-  "one bad lease of a batch is refused, and the others are acked": async (scene) => {
-    await scene.queue();
+  "one bad lease of a batch is refused, and the others are acked": onQueue(async (scene) => {
     await scene.addAll(["a", "b"]);
     const [a, b] = await scene.take(2);
     const leases = [a!.lease, "garbage", b!.lease];
@@ -40,16 +37,15 @@ export const finishing = cases("ack", {
     refused(outcomes[1], "INVALID", "the garbage");
     accepted(outcomes[2], "the last ack");
     equal((await scene.broker.queue("q")).stats.finished, 2, "the jobs that finished");
-  },
+  }),
 
-  "the same lease twice in one batch is acked once": async (scene) => {
-    await scene.queue();
+  "the same lease twice in one batch is acked once": onQueue(async (scene) => {
     await scene.add("x");
     const { lease } = await scene.takeOne();
     const [first, second] = await scene.broker.ack([{ lease }, { lease }]);
     accepted(first, "the first ack");
     refused(second, "ALREADY_FINISHED", "the second ack");
-  },
+  }),
 });
 
 type Verb = (broker: Broker, lease: string) => Promise<Outcome<unknown>[]>;
@@ -81,14 +77,13 @@ async function takenIn(scene: Scene): Promise<LeasedJob> {
 
 const verbCases = (verb: string, call: Verb): ConformanceCase[] =>
   cases(verb, {
-    "the lease of a finished job is refused with ALREADY_FINISHED": async (scene) => {
-      await scene.queue();
+    "the lease of a finished job is refused with ALREADY_FINISHED": onQueue(async (scene) => {
       await scene.add("x");
       const job = await scene.takeOne();
       await scene.ack(job);
       const [outcome] = await call(scene.broker, job.lease);
       refused(outcome, "ALREADY_FINISHED", `${verb} after an ack`);
-    },
+    }),
 
     "a lease that ran out is refused with LEASE_LOST": async (scene) => {
       const job = await lost(scene);
@@ -131,13 +126,12 @@ const verbCases = (verb: string, call: Verb): ConformanceCase[] =>
       await scene.ack(mine);
     },
 
-    "a lease that is none is refused with INVALID": async (scene) => {
-      await scene.queue();
+    "a lease that is none is refused with INVALID": onQueue(async (scene) => {
       for (const lease of ["", "garbage", "1.2.3.4", "\u0000"]) {
         const [outcome] = await call(scene.broker, lease);
         refused(outcome, "INVALID", `${verb} with the lease ${JSON.stringify(lease)}`);
       }
-    },
+    }),
   });
 
 export const holding: readonly ConformanceCase[] = Object.entries(VERBS).flatMap(([verb, call]) =>
@@ -158,16 +152,14 @@ export const extending = cases("extend, giveBack, progress", {
     equal((await scene.takeOne()).attempt, 1, "the attempt after the extended lease ran out");
   },
 
-  "a lease time that cannot be is refused": async (scene) => {
-    await scene.queue();
+  "a lease time that cannot be is refused": onQueue(async (scene) => {
     await scene.add("x");
     const { lease } = await scene.takeOne();
     const [outcome] = await scene.broker.extend([{ lease, leaseMs: 0 }]);
     refused(outcome, "INVALID", "an extend by 0 ms");
-  },
+  }),
 
-  "jobs given back go to the front, at once and with no attempt lost": async (scene) => {
-    await scene.queue();
+  "jobs given back go to the front, at once and with no attempt lost": onQueue(async (scene) => {
     await scene.addAll(["a", "b", "c"]);
     const [a, b] = await scene.take(2);
     for (const outcome of await scene.broker.giveBack([b!.lease, a!.lease])) {
@@ -179,10 +171,9 @@ export const extending = cases("extend, giveBack, progress", {
       [0, 0, 0],
       "their attempts",
     );
-  },
+  }),
 
-  "progress is shown with the job, the latest report only": async (scene) => {
-    await scene.queue();
+  "progress is shown with the job, the latest report only": onQueue(async (scene) => {
     const id = await scene.add("x");
     const { lease } = await scene.takeOne();
     for (const progress of [{ done: 1, of: [2, 3] }, "nearly"]) {
@@ -190,5 +181,5 @@ export const extending = cases("extend, giveBack, progress", {
       accepted(outcome, "the progress");
       equal((await scene.broker.job(id)).progress, progress, "the progress of the job");
     }
-  },
+  }),
 });

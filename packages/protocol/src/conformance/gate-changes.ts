@@ -1,10 +1,9 @@
 import type { GatesPage } from "../port.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { check, equal, matches, rejects, textOf } from "./check.ts";
 
 export const changing = cases("gates: changes", {
-  "new limits count at once, for what waits already": async (scene) => {
-    await scene.queue();
+  "new limits count at once, for what waits already": onQueue(async (scene) => {
     const set = await scene.broker.setGate("gate", { concurrency: 1 });
     matches(set, { key: "gate", config: { concurrency: 1 }, inFlight: 0 }, "the answer");
     await scene.addAll(["a", "b", "c"], { gates: ["gate"] });
@@ -12,10 +11,9 @@ export const changing = cases("gates: changes", {
     await inbox.holds(1, "with one place");
     await scene.broker.setGate("gate", { concurrency: 2 });
     await inbox.holds(2, "with two places");
-  },
+  }),
 
-  "a changed rate keeps the level of the bucket": async (scene) => {
-    await scene.queue();
+  "a changed rate keeps the level of the bucket": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { rate: scene.oneEvery(100), burst: 3 });
     await scene.addAll(["a", "b", "c", "d"], { gates: ["gate"] });
     await scene.expect(["a", "b", "c"], "the burst");
@@ -23,10 +21,9 @@ export const changing = cases("gates: changes", {
     await scene.expect([], "what goes out after the change");
     const { tokens = 9 } = await scene.broker.gate("gate");
     check(tokens < 1, `a change must not refill the bucket, it has ${tokens} tokens`);
-  },
+  }),
 
-  "a deleted gate is open, and what waited for it goes on": async (scene) => {
-    await scene.queue();
+  "a deleted gate is open, and what waited for it goes on": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { rate: 0 });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     const inbox = await scene.consume();
@@ -34,14 +31,13 @@ export const changing = cases("gates: changes", {
     await scene.broker.deleteGate("gate");
     await inbox.holds(2, "when it has been deleted");
     equal((await scene.broker.gate("gate")).config, undefined, "the limits that are left");
-  },
+  }),
 
   "a gate that has no limits cannot be deleted": async (scene) => {
     await rejects(scene.broker.deleteGate("nothing"), "GATE_NOT_FOUND", "the call");
   },
 
-  "a pattern sets the limits of all gates that it matches, each its own": async (scene) => {
-    await scene.queue();
+  "a pattern sets the limits of all gates that it matches, each its own": onQueue(async (scene) => {
     await scene.broker.setGate("api:*", { concurrency: 1 });
     for (const gate of ["api:a", "api:b", "other"]) {
       await scene.addAll([`${gate} 1`, `${gate} 2`], { gates: [gate], fairnessKey: gate });
@@ -50,17 +46,16 @@ export const changing = cases("gates: changes", {
     equal(got, ["api:a 1", "api:b 1", "other 1", "other 2"], "what goes out");
     const matched = await scene.broker.gate("api:a");
     equal([matched.pattern, matched.inFlight], ["api:*", 1], "pattern and leases of one gate");
-  },
+  }),
 
-  "a pattern reaches gates that jobs wait at already": async (scene) => {
-    await scene.queue();
+  "a pattern reaches gates that jobs wait at already": onQueue(async (scene) => {
     await scene.broker.setGate("api:*", { rate: 0 });
     await scene.add("x", { gates: ["api:a"] });
     const inbox = await scene.consume();
     await inbox.holds(0, "while the pattern shuts the gate");
     await scene.broker.deleteGate("api:*");
     await inbox.holds(1, "when the pattern has been deleted");
-  },
+  }),
 
   "the longest pattern counts, and the gate's own limits before any": async (scene) => {
     await scene.broker.setGate("api:*", { concurrency: 1 });
@@ -86,8 +81,7 @@ export const changing = cases("gates: changes", {
     equal(gates.find(({ key }) => key === "aws")?.cooldown?.reason, "429", "the cooldown");
   },
 
-  "gates are listed a page at a time, by key or by who waits": async (scene) => {
-    await scene.queue();
+  "gates are listed a page at a time, by key or by who waits": onQueue(async (scene) => {
     await scene.queue({}, "other");
     for (const key of ["a1", "a2", "a3", "b1"]) await scene.broker.cooldown(key, scene.steps(50));
     await scene.add("1", { fairnessKey: "x", gates: ["a3"] });
@@ -112,7 +106,7 @@ export const changing = cases("gates: changes", {
       await rejects(scene.broker.gates(options), "INVALID", JSON.stringify(options));
     }
     await rejects(scene.broker.gates({ queue: "nowhere" }), "QUEUE_NOT_FOUND", "an unknown queue");
-  },
+  }),
 
   "a key that cannot be is refused": async (scene) => {
     for (const key of ["", "a b", "a*b", "g".repeat(256)]) {
@@ -123,8 +117,7 @@ export const changing = cases("gates: changes", {
 });
 
 export const cooling = cases("gates: cooldown", {
-  "a cooldown shuts the gate for its time, with its reason": async (scene) => {
-    await scene.queue();
+  "a cooldown shuts the gate for its time, with its reason": onQueue(async (scene) => {
     const until = scene.now() + scene.steps(4);
     await scene.broker.cooldown("gate", scene.steps(4), "429 from the provider");
     const info = await scene.broker.gate("gate");
@@ -137,10 +130,9 @@ export const cooling = cases("gates: cooldown", {
     await scene.pass(2);
     await scene.expect(["x"], "what goes out after it");
     equal((await scene.broker.gate("gate")).cooldown, undefined, "the cooldown afterwards");
-  },
+  }),
 
-  "a waiting consumer gets the job at the very time the gate opens": async (scene) => {
-    await scene.queue();
+  "a waiting consumer gets the job at the very time the gate opens": onQueue(async (scene) => {
     const until = scene.now() + scene.steps(4);
     await scene.broker.cooldown("gate", scene.steps(4));
     await scene.add("x", { gates: ["gate"] });
@@ -149,7 +141,7 @@ export const cooling = cases("gates: cooldown", {
     await scene.pass(6);
     await inbox.holds(1, "when the gate has opened");
     scene.near((await listener.hears("leased", "the dispatch")).at, until, "the dispatch");
-  },
+  }),
 
   "a weaker signal never makes a cooldown shorter, a stronger one longer": async (scene) => {
     const start = scene.now();
@@ -165,15 +157,14 @@ export const cooling = cases("gates: cooldown", {
     scene.near(second?.until, start + scene.steps(20), "the end after a stronger signal");
   },
 
-  "a cooldown that is cleared lets jobs out at once": async (scene) => {
-    await scene.queue();
+  "a cooldown that is cleared lets jobs out at once": onQueue(async (scene) => {
     await scene.broker.cooldown("gate", scene.steps(50));
     await scene.add("x", { gates: ["gate"] });
     const inbox = await scene.consume();
     await inbox.holds(0, "during the cooldown");
     await scene.broker.clearCooldown("gate");
     await inbox.holds(1, "when it has been cleared");
-  },
+  }),
 
   "a ladder cools longer with each failure, and a success steps back": async (scene) => {
     const ladder = [scene.steps(2), scene.steps(6)];
@@ -200,15 +191,14 @@ export const cooling = cases("gates: cooldown", {
     equal(await cooledFor(), [6, 2], "after a failure on the last rung");
   },
 
-  "an ack is a success to the ladders of the job's gates": async (scene) => {
-    await scene.queue();
+  "an ack is a success to the ladders of the job's gates": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { ladder: [scene.steps(2), scene.steps(6)] });
     await scene.broker.reportGate("gate", false);
     await scene.pass(3);
     await scene.add("x", { gates: ["gate"] });
     await scene.ack(await scene.takeOne());
     equal((await scene.broker.gate("gate")).ladderStep, 0, "the rung after the ack");
-  },
+  }),
 
   "a cooldown that cannot be is refused": async (scene) => {
     await rejects(scene.broker.cooldown("gate", -1), "INVALID", "a cooldown of -1 ms");

@@ -1,6 +1,6 @@
 import type { LeasedJob } from "../job.ts";
 import type { GateOptions } from "../options/gate-options.ts";
-import { type ConformanceCase, cases } from "./case.ts";
+import { type ConformanceCase, cases, onQueue } from "./case.ts";
 import { check, equal, names, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
@@ -12,11 +12,10 @@ async function behind(scene: Scene, config: GateOptions, payloads: readonly stri
 }
 
 export const parts = cases("gates: parts", {
-  "a gate without limits is open": async (scene) => {
-    await scene.queue();
+  "a gate without limits is open": onQueue(async (scene) => {
     await scene.addAll(["a", "b"], { gates: ["nobody:knows"] });
     await scene.expect(["a", "b"], "what goes out");
-  },
+  }),
 
   "rate: the burst goes out, and then one for each token": async (scene) => {
     await behind(scene, { rate: scene.oneEvery(4), burst: 2 }, ["a", "b", "c", "d"]);
@@ -27,14 +26,13 @@ export const parts = cases("gates: parts", {
     await scene.expect(["c"], "what goes out with it");
   },
 
-  "rate: a job takes as many tokens as it costs": async (scene) => {
-    await scene.queue();
+  "rate: a job takes as many tokens as it costs": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { rate: scene.oneEvery(100), burst: 5 });
     await scene.add("x", { gates: ["gate"], cost: 3 });
     await scene.takeOne();
     const { tokens } = await scene.broker.gate("gate");
     check(tokens !== undefined && tokens >= 2 && tokens < 2.5, `2 of 5 tokens left, not ${tokens}`);
-  },
+  }),
 
   "rate: 0 shuts the gate until it is changed": async (scene) => {
     await behind(scene, { rate: 0 }, ["a"]);
@@ -113,19 +111,20 @@ export const parts = cases("gates: parts", {
     equal(line, [{ queue: "q", tier: 3, lanes: 1 }], "who stands in line");
   },
 
-  "several gates: a job goes out when all are open, and takes nothing before": async (scene) => {
-    await scene.queue();
-    await scene.broker.setGate("bucket", { rate: scene.oneEvery(100), burst: 2 });
-    await scene.broker.cooldown("shut", scene.steps(4));
-    await scene.add("x", { gates: ["bucket", "shut"] });
-    await scene.pass(3);
-    await scene.expect([], "what goes out while one is shut");
-    equal((await scene.broker.gate("bucket")).tokens, 2, "the tokens of the open one");
-    await scene.pass(2);
-    await scene.expect(["x"], "what goes out when both are open");
-    const { tokens = 2 } = await scene.broker.gate("bucket");
-    check(tokens < 1.5, `the job must take a token, ${tokens} are left`);
-  },
+  "several gates: a job goes out when all are open, and takes nothing before": onQueue(
+    async (scene) => {
+      await scene.broker.setGate("bucket", { rate: scene.oneEvery(100), burst: 2 });
+      await scene.broker.cooldown("shut", scene.steps(4));
+      await scene.add("x", { gates: ["bucket", "shut"] });
+      await scene.pass(3);
+      await scene.expect([], "what goes out while one is shut");
+      equal((await scene.broker.gate("bucket")).tokens, 2, "the tokens of the open one");
+      await scene.pass(2);
+      await scene.expect(["x"], "what goes out when both are open");
+      const { tokens = 2 } = await scene.broker.gate("bucket");
+      check(tokens < 1.5, `the job must take a token, ${tokens} are left`);
+    },
+  ),
 
   "a gate is shared by all queues": async (scene) => {
     await behind(scene, { concurrency: 1 }, ["a"]);
@@ -137,8 +136,7 @@ export const parts = cases("gates: parts", {
     await scene.expect(["b"], "what it may send then", "other");
   },
 
-  "lanes that wait for one gate take turns": async (scene) => {
-    await scene.queue();
+  "lanes that wait for one gate take turns": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { concurrency: 1 });
     const lanes = ["a", "b", "c"];
     for (const fairnessKey of lanes) {
@@ -154,7 +152,7 @@ export const parts = cases("gates: parts", {
       const apart = Math.max(...counts) - Math.min(...counts);
       check(apart <= 1, `lanes at one gate must be 1 apart at most, the order was ${got}`);
     }
-  },
+  }),
 
   "being kept by a gate costs a job nothing": async (scene) => {
     await behind(scene, {}, ["a"]);

@@ -1,7 +1,7 @@
 import type { JobInfo } from "../job.ts";
 import type { JobsOptions } from "../port.ts";
 import type { QueueTimes } from "../stats.ts";
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { bytes, check, equal, inOrder, matches, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
@@ -46,12 +46,11 @@ export const inspecting = cases("job, history, ended", {
     equal(states, ["delayed", "waiting", "running", "finished"], "its states");
   },
 
-  "a job tells its payload, headers and group": async (scene) => {
-    await scene.queue();
+  "a job tells its payload, headers and group": onQueue(async (scene) => {
     const id = await scene.add("x", { headers: { a: "b" }, group: "g" });
     const info = { id, payload: bytes("x"), headers: { a: "b" }, group: "q/g" };
     matches(await scene.broker.job(id), info, "the job");
-  },
+  }),
 
   "a job never issued is not found by any call": async (scene) => {
     const id = await unknownId(scene);
@@ -62,15 +61,13 @@ export const inspecting = cases("job, history, ended", {
     await rejects(scene.atOnce(scene.broker.ended(id), "ended"), "JOB_NOT_FOUND", "ended");
   },
 
-  "the queue of a job is told, wherever the job is": async (scene) => {
-    await scene.queue();
+  "the queue of a job is told, wherever the job is": onQueue(async (scene) => {
     const [dead, waiting] = [await scene.bury("x"), await scene.add("y")];
     const queues = await scene.broker.queuesOf([dead, "nothing", waiting]);
     equal(queues, ["q.dlq", undefined, "q"], "the queues");
-  },
+  }),
 
-  "stats tell how long jobs waited and ran, and what is held": async (scene) => {
-    await scene.queue();
+  "stats tell how long jobs waited and ran, and what is held": onQueue(async (scene) => {
     await scene.add("x");
     await scene.pass(1);
     const job = await scene.takeOne();
@@ -89,10 +86,9 @@ export const inspecting = cases("job, history, ended", {
     check(run.sum >= scene.steps(2), "it ran for two steps at least");
     check(total(stats.adds.counts) > 0, "the add was counted");
     check(stats.logBytes > 0, "the log has bytes");
-  },
+  }),
 
-  "stats tell what gates decided": async (scene) => {
-    await scene.queue();
+  "stats tell what gates decided": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { concurrency: 1 });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     await scene.expect(["a"], "what goes out");
@@ -102,10 +98,9 @@ export const inspecting = cases("job, history, ended", {
     check((gate?.kept.concurrency ?? 0) > 0, "the gate kept the second job");
     equal(unknown, { key: "unknown", passed: 0, kept: {} }, "a gate that nothing came to");
     equal((await scene.broker.stats()).gates, [], "the gates when none was asked for");
-  },
+  }),
 
-  "stats tell which job has waited longest": async (scene) => {
-    await scene.queue();
+  "stats tell which job has waited longest": onQueue(async (scene) => {
     const first = await scene.add("x", { fairnessKey: "one" });
     await scene.pass(1);
     await scene.add("y", { fairnessKey: "another" });
@@ -113,15 +108,14 @@ export const inspecting = cases("job, history, ended", {
     const { addedAt } = await scene.broker.job(first);
     equal(queues[0]?.oldest, { id: first, addedAt }, "the oldest job that waits");
     equal(queues[0]?.nextDueAt, undefined, "when the next is due, of none");
-  },
+  }),
 
-  "stats tell when the next delayed job is due": async (scene) => {
-    await scene.queue();
+  "stats tell when the next delayed job is due": onQueue(async (scene) => {
     await scene.add("later", { delayMs: scene.steps(9) });
     const id = await scene.add("next", { delayMs: scene.steps(5) });
     const { queues } = await scene.broker.stats({ queues: ["q"], oldest: true });
     equal(queues[0]?.nextDueAt, (await scene.broker.job(id)).at, "when it is due");
-  },
+  }),
 
   "the history tells a life in order": async (scene) => {
     await scene.queue({ retry: PROMPT });
@@ -146,8 +140,7 @@ export const inspecting = cases("job, history, ended", {
     check(failed?.detail?.includes("boom") === true, "the history must tell the error");
   },
 
-  "whoever waits for a job hears of its end, with the result": async (scene) => {
-    await scene.queue();
+  "whoever waits for a job hears of its end, with the result": onQueue(async (scene) => {
     const id = await scene.add("x");
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of a waiting job");
@@ -157,28 +150,25 @@ export const inspecting = cases("job, history, ended", {
     const heard = await scene.atOnce(end, "the end");
     matches(heard, { id, queue: "q", state: "finished", result: bytes("42") }, "the end");
     scene.near(heard.at, scene.now(), "the time of the end");
-  },
+  }),
 
-  "the end of a job that is kept is told at once": async (scene) => {
-    await scene.queue();
+  "the end of a job that is kept is told at once": onQueue(async (scene) => {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne(), bytes("42"));
     const end = await scene.atOnce(scene.broker.ended(id), "the end");
     matches(end, { id, state: "finished", result: bytes("42") }, "the end");
-  },
+  }),
 
-  "waiting for an end can be given up": async (scene) => {
-    await scene.queue();
+  "waiting for an end can be given up": onQueue(async (scene) => {
     const id = await scene.add("x");
     const giveUp = new AbortController();
     const end = scene.broker.ended(id, { signal: giveUp.signal });
     await scene.waits(end, "the end");
     giveUp.abort();
     await rejects(scene.atOnce(end, "the end"), "ABORTED", "the end");
-  },
+  }),
 
-  "whoever waits for a job of a queue that is deleted does not wait on": async (scene) => {
-    await scene.queue();
+  "whoever waits for a job of a queue that is deleted does not wait on": onQueue(async (scene) => {
     const id = await scene.add("x");
     const end = scene.broker.ended(id).then(
       ({ state }) => state as string,
@@ -189,12 +179,11 @@ export const inspecting = cases("job, history, ended", {
     const how = await scene.atOnce(end, "the end");
     const known = ["cancelled", "JOB_NOT_FOUND", "QUEUE_NOT_FOUND"].includes(how);
     check(known, `the job must end as cancelled or not be found, got ${how}`);
-  },
+  }),
 });
 
 export const listing = cases("jobs", {
-  "jobs are listed by state": async (scene) => {
-    await scene.queue();
+  "jobs are listed by state": onQueue(async (scene) => {
     await scene.addAll(["finished", "running", "waiting"]);
     await scene.ack(await scene.takeOne());
     await scene.takeOne();
@@ -206,22 +195,20 @@ export const listing = cases("jobs", {
     }
     equal(await listed(scene, { state: "blocked" }), [], "the jobs that wait for other jobs");
     equal((await listed(scene, {})).length, 4, "the jobs in all states");
-  },
+  }),
 
-  "jobs are listed by lane": async (scene) => {
-    await scene.queue();
+  "jobs are listed by lane": onQueue(async (scene) => {
     await scene.addAll(["a1", "a2"], { fairnessKey: "a" });
     await scene.addAll(["b1"], { fairnessKey: ["b", "c"] });
     equal((await listed(scene, { lane: "a" })).map(textOf).sort(), ["a1", "a2"], "lane a");
     equal((await listed(scene, { lane: ["b", "c"] })).map(textOf), ["b1"], "lane b, c");
-  },
+  }),
 
-  "pages hold each job once, and the last has no cursor": async (scene) => {
-    await scene.queue();
+  "pages hold each job once, and the last has no cursor": onQueue(async (scene) => {
     const ids = await scene.addAll(Array.from({ length: 25 }, (_, i) => `${i}`));
     const jobs = await listed(scene, { limit: 10 });
     equal(jobs.map(({ id }) => id).sort(), [...ids].sort(), "the jobs of all pages");
-  },
+  }),
 
   "a queue that does not exist has no jobs": async (scene) => {
     await rejects(scene.broker.jobs("nowhere"), "QUEUE_NOT_FOUND", "the call");

@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { accepted, check, equal, matches, names, refused } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
@@ -8,22 +8,19 @@ async function hasEnded(scene: Scene, id: string, state: string, what: string): 
 }
 
 export const placing = cases("job options: place", {
-  "a fairness key of one level is delivered as it was, and never split": async (scene) => {
-    await scene.queue();
+  "a fairness key of one level is delivered as it was, and never split": onQueue(async (scene) => {
     await scene.add("x", { fairnessKey: "acme/user 7:ü" });
     equal((await scene.takeOne()).fairnessKey, "acme/user 7:ü", "the key of the delivered job");
-  },
+  }),
 
-  "a fairness key of several levels is delivered as it was": async (scene) => {
-    await scene.queue();
+  "a fairness key of several levels is delivered as it was": onQueue(async (scene) => {
     const fairnessKey = ["eu", "acme", "user-7", "mail"];
     const id = await scene.add("x", { fairnessKey });
     equal((await scene.broker.job(id)).fairnessKey, fairnessKey, "the key of the waiting job");
     equal((await scene.takeOne()).fairnessKey, fairnessKey, "the key of the delivered job");
-  },
+  }),
 
-  "a weight is the weight of the job's lane, and the latest one rules": async (scene) => {
-    await scene.queue();
+  "a weight is the weight of the job's lane, and the latest one rules": onQueue(async (scene) => {
     const id = await scene.add("x", { fairnessKey: "acme", weight: 3 });
     equal((await scene.broker.job(id)).weight, 3, "the weight of the job");
     await scene.add("y", { fairnessKey: "acme", weight: 5 });
@@ -33,14 +30,13 @@ export const placing = cases("job options: place", {
       [["acme", 5]],
       "the lanes",
     );
-  },
+  }),
 
-  "a priority is the index of a tier": async (scene) => {
-    await scene.queue();
+  "a priority is the index of a tier": onQueue(async (scene) => {
     const added = accepted(await scene.tryAdd("x", { priority: 1 }), "the add");
     equal(added.tier, 1, "the tier in the answer");
     equal((await scene.takeOne()).tier, 1, "the tier of the delivered job");
-  },
+  }),
 
   "a priority may be the name of a tier": async (scene) => {
     await scene.queue({ tiers: ["urgent", "normal", "idle"] });
@@ -52,16 +48,14 @@ export const placing = cases("job options: place", {
     equal(accepted(await scene.tryAdd("x"), "the add").tier, 2, "the tier");
   },
 
-  "a job tells its gates and its cost": async (scene) => {
-    await scene.queue();
+  "a job tells its gates and its cost": onQueue(async (scene) => {
     const id = await scene.add("x", { gates: ["smtp", "tenant:acme"], cost: 3 });
     const info = await scene.broker.job(id);
     equal([...info.gates].sort(), ["smtp", "tenant:acme"], "the gates of the job");
     equal(info.cost, 3, "the cost of the job");
-  },
+  }),
 
-  "a cost that no limit of its gates lets through is refused": async (scene) => {
-    await scene.queue();
+  "a cost that no limit of its gates lets through is refused": onQueue(async (scene) => {
     await scene.broker.setGate("smtp", { rate: 1, burst: 2 });
     const error = refused(
       await scene.tryAdd("x", { gates: ["smtp"], cost: 3 }),
@@ -70,7 +64,7 @@ export const placing = cases("job options: place", {
     );
     names(error, "cost", "a cost of 3 at a burst of 2");
     accepted(await scene.tryAdd("x", { gates: ["smtp"], cost: 2 }), "a cost of 2");
-  },
+  }),
 
   "a job's own attempts count for it, and not those of the queue": async (scene) => {
     await scene.queue({ retry: { attempts: 5, ...PROMPT } });
@@ -102,8 +96,7 @@ export const placing = cases("job options: place", {
 });
 
 export const timing = cases("job options: time", {
-  "a delayed job is not handed out before its time, and is at it": async (scene) => {
-    await scene.queue();
+  "a delayed job is not handed out before its time, and is at it": onQueue(async (scene) => {
     const until = scene.now() + scene.steps(4);
     const id = await scene.add("x", { delayMs: scene.steps(4) });
     const info = await scene.broker.job(id);
@@ -113,25 +106,22 @@ export const timing = cases("job options: time", {
     await scene.expect([], "what there is before its time");
     await scene.pass(2);
     await scene.expect(["x"], "what there is at its time");
-  },
+  }),
 
-  "a job with a time to run at is handed out from then on": async (scene) => {
-    await scene.queue();
+  "a job with a time to run at is handed out from then on": onQueue(async (scene) => {
     await scene.add("x", { runAt: scene.now() + scene.steps(4) });
     await scene.pass(3);
     await scene.expect([], "what there is before its time");
     await scene.pass(2);
     await scene.expect(["x"], "what there is at its time");
-  },
+  }),
 
-  "a time to run at that has passed is now": async (scene) => {
-    await scene.queue();
+  "a time to run at that has passed is now": onQueue(async (scene) => {
     await scene.add("x", { runAt: scene.now() - scene.steps(4) });
     await scene.expect(["x"], "what there is at once");
-  },
+  }),
 
-  "delayed jobs run in the order of their times": async (scene) => {
-    await scene.queue();
+  "delayed jobs run in the order of their times": onQueue(async (scene) => {
     await scene.add("third", { delayMs: scene.steps(5) });
     await scene.add("first", { delayMs: scene.steps(1) });
     await scene.add("second", { delayMs: scene.steps(3) });
@@ -139,27 +129,25 @@ export const timing = cases("job options: time", {
     await scene.pass(8);
     await inbox.holds(3, "the delayed jobs");
     equal(inbox.texts, ["first", "second", "third"], "the order of the deliveries");
-  },
+  }),
 
-  "a job that waits longer than its time to live expires": async (scene) => {
-    await scene.queue();
+  "a job that waits longer than its time to live expires": onQueue(async (scene) => {
     const id = await scene.add("x", { ttlMs: scene.steps(3) });
     await scene.pass(2);
     equal((await scene.broker.job(id)).state, "waiting", "its state before");
     await scene.pass(2);
     await scene.expect([], "what there is after its time to live");
     await hasEnded(scene, id, "expired", "the job");
-  },
+  }),
 
-  "a job that waits past its deadline expires": async (scene) => {
-    await scene.queue();
+  "a job that waits past its deadline expires": onQueue(async (scene) => {
     const deadline = scene.now() + scene.steps(3);
     const id = await scene.add("x", { deadline });
     scene.near((await scene.broker.job(id)).deadline, deadline, "the deadline of the job");
     await scene.pass(4);
     await scene.expect([], "what there is past the deadline");
     await hasEnded(scene, id, "expired", "the job");
-  },
+  }),
 
   "the queue's time to live is for jobs that have none of their own": async (scene) => {
     await scene.queue({ ttl: scene.steps(3) });
@@ -169,14 +157,13 @@ export const timing = cases("job options: time", {
     await scene.expect(["long"], "what there is after the queue's time to live");
   },
 
-  "a running job runs on past its deadline and can be acked": async (scene) => {
-    await scene.queue();
+  "a running job runs on past its deadline and can be acked": onQueue(async (scene) => {
     const id = await scene.add("x", { ttlMs: scene.steps(2) });
     const job = await scene.takeOne();
     await scene.pass(4);
     await scene.ack(job);
     await hasEnded(scene, id, "finished", "the job");
-  },
+  }),
 
   "a job that fails past its deadline expires and is not retried": async (scene) => {
     await scene.queue({ retry: PROMPT });
@@ -190,28 +177,27 @@ export const timing = cases("job options: time", {
 });
 
 export const bearing = cases("job options: maxWait", {
-  "a gate that opens too late for a job refuses it at once, with the figures": async (scene) => {
-    await scene.queue();
-    await scene.broker.cooldown("smtp", scene.steps(10), "429");
-    const job = { gates: ["smtp"], maxWaitMs: scene.steps(3) };
-    const error = refused(await scene.tryAdd("x", job), "WAIT_TOO_LONG", "the impatient job");
-    const { gate, wait, maxWait } = error.details ?? {};
-    equal([gate, maxWait], ["smtp", scene.steps(3)], "the gate and the limit in the details");
-    scene.near(wait as number, scene.steps(10), "the wait in the details");
-    equal((await scene.broker.queue("q")).stats.waiting, 0, "the jobs that wait");
-  },
+  "a gate that opens too late for a job refuses it at once, with the figures": onQueue(
+    async (scene) => {
+      await scene.broker.cooldown("smtp", scene.steps(10), "429");
+      const job = { gates: ["smtp"], maxWaitMs: scene.steps(3) };
+      const error = refused(await scene.tryAdd("x", job), "WAIT_TOO_LONG", "the impatient job");
+      const { gate, wait, maxWait } = error.details ?? {};
+      equal([gate, maxWait], ["smtp", scene.steps(3)], "the gate and the limit in the details");
+      scene.near(wait as number, scene.steps(10), "the wait in the details");
+      equal((await scene.broker.queue("q")).stats.waiting, 0, "the jobs that wait");
+    },
+  ),
 
-  "a gate that opens in time lets the job wait": async (scene) => {
-    await scene.queue();
+  "a gate that opens in time lets the job wait": onQueue(async (scene) => {
     await scene.broker.cooldown("smtp", scene.steps(3));
     await scene.add("x", { gates: ["smtp"], maxWaitMs: scene.steps(5) });
     await scene.expect([], "what there is while the gate is shut");
     await scene.pass(4);
     await scene.expect(["x"], "what there is when it is open");
-  },
+  }),
 
-  "a job is failed at once when its gate is shut for too long later on": async (scene) => {
-    await scene.queue();
+  "a job is failed at once when its gate is shut for too long later on": onQueue(async (scene) => {
     const id = await scene.add("x", { gates: ["smtp"], maxWaitMs: scene.steps(3) });
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of the job while its gate is open");
@@ -220,21 +206,19 @@ export const bearing = cases("job options: maxWait", {
     equal(state, "failed", "how the job ended");
     matches(waited, { gate: "smtp", maxWait: scene.steps(3) }, "what it says of the wait");
     scene.near(waited?.wait, scene.steps(10), "the wait it would have been");
-  },
+  }),
 
   "a delayed job is taken in though its gate is shut, and runs if the gate is open when it is due":
-    async (scene) => {
-      await scene.queue();
+    onQueue(async (scene) => {
       await scene.broker.cooldown("smtp", scene.steps(4));
       await scene.add("x", { gates: ["smtp"], delayMs: scene.steps(6), maxWaitMs: 0 });
       await scene.pass(5);
       await scene.expect([], "what there is before the job is due");
       await scene.pass(2);
       await scene.expect(["x"], "what there is when it is due");
-    },
+    }),
 
-  "a delayed job fails when it is due if its gate opens too late then": async (scene) => {
-    await scene.queue();
+  "a delayed job fails when it is due if its gate opens too late then": onQueue(async (scene) => {
     await scene.broker.cooldown("smtp", scene.steps(20));
     const delayMs = scene.steps(2);
     const id = await scene.add("x", { gates: ["smtp"], delayMs, maxWaitMs: scene.steps(5) });
@@ -244,10 +228,9 @@ export const bearing = cases("job options: maxWait", {
     const { state, waited } = await scene.atOnce(end, "the end of the job");
     equal(state, "failed", "how the job ended");
     scene.near(waited?.wait, scene.steps(18), "the wait from its due time on");
-  },
+  }),
 
-  "waiting for another job to end is not waiting for a gate": async (scene) => {
-    await scene.queue();
+  "waiting for another job to end is not waiting for a gate": onQueue(async (scene) => {
     await scene.broker.setGate("one", { concurrency: 1 });
     await scene.add("first", { gates: ["one"] });
     const first = await scene.takeOne();
@@ -255,10 +238,9 @@ export const bearing = cases("job options: maxWait", {
     await scene.pass(5);
     await scene.ack(first);
     await scene.expect(["second"], "what there is when the first has ended");
-  },
+  }),
 
-  "behind an interval from the end a wait is judged when nobody runs": async (scene) => {
-    await scene.queue();
+  "behind an interval from the end a wait is judged when nobody runs": onQueue(async (scene) => {
     await scene.broker.setGate("one", { interval: { every: 0, from: "end" } });
     await scene.add("first", { gates: ["one"] });
     const first = await scene.takeOne();
@@ -272,10 +254,9 @@ export const bearing = cases("job options: maxWait", {
     const { opensAtByTier } = await scene.broker.gate("one");
     equal(opensAtByTier.length, 1, "tiers that the gate tells apart");
     check((opensAtByTier[0] ?? 0) > scene.now(), "the gate opens later");
-  },
+  }),
 
-  "a refused job leaves its gate as it was": async (scene) => {
-    await scene.queue();
+  "a refused job leaves its gate as it was": onQueue(async (scene) => {
     await scene.broker.setGate("slow", { rate: scene.oneEvery(100), burst: 1 });
     await scene.add("x", { gates: ["slow"] });
     await scene.takeOne();
@@ -283,5 +264,5 @@ export const bearing = cases("job options: maxWait", {
     const { tokens, cooldown, inFlight } = await scene.broker.gate("slow");
     check((tokens ?? 1) < 0.5, `the refused job must not refill the gate, it has ${tokens} tokens`);
     equal([cooldown, inFlight], [undefined, 1], "cooldown and leases of the gate");
-  },
+  }),
 });

@@ -1,5 +1,5 @@
 import type { JobFields } from "../job.ts";
-import { type ConformanceCase, cases } from "./case.ts";
+import { type ConformanceCase, cases, onQueue } from "./case.ts";
 import { accepted, bytes, equal, names, refused, rejects } from "./check.ts";
 
 const MIB = 1024 * 1024;
@@ -41,12 +41,11 @@ const refusals = cases(
   Object.fromEntries(
     BAD.map(([what, options, field]) => [
       `a job with ${what} is refused, and the refusal names the field`,
-      async (scene) => {
-        await scene.queue();
+      onQueue(async (scene) => {
         const outcome = await scene.tryAdd("x", options);
         names(refused(outcome, "INVALID", what), field, what);
         equal((await scene.broker.queue("q")).stats.added, 0, "the jobs that were added");
-      },
+      }),
     ]),
   ),
 );
@@ -67,49 +66,44 @@ const acceptances = cases(
   Object.fromEntries(
     GOOD.map(([what, options]) => [
       `a job with ${what} is accepted and delivered`,
-      async (scene) => {
-        await scene.queue();
+      onQueue(async (scene) => {
         const id = await scene.add("x", options);
         const job = await scene.takeOne();
         equal(job.id, id, "the delivered job");
         equal(job.fairnessKey, options.fairnessKey ?? job.fairnessKey, "its key");
         equal(job.headers, options.headers ?? {}, "its headers");
-      },
+      }),
     ]),
   ),
 );
 
 const sizes = cases("limits of a call", {
-  "10,000 jobs in one call are accepted": async (scene) => {
-    await scene.queue();
+  "10,000 jobs in one call are accepted": onQueue(async (scene) => {
     const jobs = Array.from({ length: 10_000 }, (_, i) => ({ payload: bytes(`${i}`) }));
     const outcomes = await scene.broker.add("q", jobs);
     equal(outcomes.length, 10_000, "the number of answers");
     for (const [i, outcome] of outcomes.entries()) accepted(outcome, `job ${i}`);
     equal((await scene.broker.queue("q")).stats.waiting, 10_000, "the jobs that wait");
-  },
+  }),
 
-  "10,001 jobs in one call are refused, all of them": async (scene) => {
-    await scene.queue();
+  "10,001 jobs in one call are refused, all of them": onQueue(async (scene) => {
     const jobs = Array.from({ length: 10_001 }, () => ({ payload: bytes("x") }));
     await rejects(scene.broker.add("q", jobs), "INVALID", "the add");
     equal((await scene.broker.queue("q")).stats.added, 0, "the jobs that were added");
-  },
+  }),
 
-  "a payload above 1 MiB is refused, and the rest of its batch is not": async (scene) => {
-    await scene.queue();
+  "a payload above 1 MiB is refused, and the rest of its batch is not": onQueue(async (scene) => {
     const payload = new Uint8Array(MIB + 1);
     const outcomes = await scene.broker.add("q", [{ payload }, { payload: bytes("small") }]);
     refused(outcomes[0], "PAYLOAD_TOO_LARGE", "a payload of 1 MiB and one byte");
     accepted(outcomes[1], "the small payload after it");
     await scene.expect(["small"], "the jobs that there are");
-  },
+  }),
 
-  "a payload that is no bytes is refused": async (scene) => {
-    await scene.queue();
+  "a payload that is no bytes is refused": onQueue(async (scene) => {
     const [outcome] = await scene.broker.add("q", [{ payload: "text" as never }]);
     names(refused(outcome, "INVALID", "a payload of text"), "payload", "a payload of text");
-  },
+  }),
 
   "a queue's name may have 255 bytes and no more": async (scene) => {
     const name = "q".repeat(255);

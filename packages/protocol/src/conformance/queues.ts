@@ -1,6 +1,6 @@
 import { allQueues } from "../all-queues.ts";
 import type { QueueOptions } from "../options/queue-options.ts";
-import { type ConformanceCase, cases } from "./case.ts";
+import { type ConformanceCase, cases, onQueue } from "./case.ts";
 import { accepted, check, equal, matches, names, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
@@ -165,8 +165,7 @@ const refusals = cases(
 );
 
 const deleting = cases("deleteQueue, purge", {
-  "a deleted queue is gone, with its jobs and leases": async (scene) => {
-    await scene.queue();
+  "a deleted queue is gone, with its jobs and leases": onQueue(async (scene) => {
     await scene.addAll(["a", "b"]);
     const { lease } = await scene.takeOne();
     await scene.broker.deleteQueue("q");
@@ -175,10 +174,9 @@ const deleting = cases("deleteQueue, purge", {
     await scene.queue();
     await scene.expect([], "what a queue of that name has then");
     equal((await scene.broker.queue("q")).stats.added, 0, "the jobs it has ever had");
-  },
+  }),
 
-  "a deleted queue takes its dedupe keys with it": async (scene) => {
-    await scene.queue();
+  "a deleted queue takes its dedupe keys with it": onQueue(async (scene) => {
     const options = { dedupe: { key: "k", mode: "window", windowMs: scene.steps(50) } } as const;
     const first = await scene.add("x", options);
     await scene.broker.deleteQueue("q");
@@ -186,10 +184,9 @@ const deleting = cases("deleteQueue, purge", {
     const second = accepted(await scene.tryAdd("y", options), "an add with the same key");
     equal(second.duplicate, undefined, "whether it is a duplicate");
     check(second.id !== first, "ids must not come back");
-  },
+  }),
 
-  "a deleted queue gives back its places at gates": async (scene) => {
-    await scene.queue();
+  "a deleted queue gives back its places at gates": onQueue(async (scene) => {
     await scene.queue({}, "other");
     await scene.broker.setGate("one", { concurrency: 1 });
     await scene.add("x", { gates: ["one"] });
@@ -198,26 +195,26 @@ const deleting = cases("deleteQueue, purge", {
     await scene.broker.deleteQueue("q");
     await scene.settle();
     await scene.expect(["y"], "what the other queue has then", "other");
-  },
+  }),
 
-  "a purge removes what waits and what is delayed, and leaves leases alone": async (scene) => {
-    await scene.queue();
-    const [, gone] = await scene.addAll(["running", "waiting"]);
-    await scene.add("delayed", { delayMs: scene.steps(2) });
-    const running = await scene.takeOne();
-    await scene.broker.purge("q");
-    await scene.settle();
-    const { state } = await scene.atOnce(scene.broker.ended(gone!), "the end of a purged job");
-    equal(state, "cancelled", "how a purged job ended");
-    await scene.pass(3);
-    await scene.expect([], "what there is after the purge");
-    await scene.ack(running);
-    await scene.add("later");
-    await scene.expect(["later"], "what was added after the purge");
-  },
+  "a purge removes what waits and what is delayed, and leaves leases alone": onQueue(
+    async (scene) => {
+      const [, gone] = await scene.addAll(["running", "waiting"]);
+      await scene.add("delayed", { delayMs: scene.steps(2) });
+      const running = await scene.takeOne();
+      await scene.broker.purge("q");
+      await scene.settle();
+      const { state } = await scene.atOnce(scene.broker.ended(gone!), "the end of a purged job");
+      equal(state, "cancelled", "how a purged job ended");
+      await scene.pass(3);
+      await scene.expect([], "what there is after the purge");
+      await scene.ack(running);
+      await scene.add("later");
+      await scene.expect(["later"], "what was added after the purge");
+    },
+  ),
 
-  "what was purged is not handed out any more, however much it was": async (scene) => {
-    await scene.queue();
+  "what was purged is not handed out any more, however much it was": onQueue(async (scene) => {
     await scene.addAll(Array.from({ length: 3000 }, (_, i) => `${i}`));
     await scene.broker.purge("q");
     await scene.expect([], "what there is when the purge has been answered");
@@ -226,10 +223,9 @@ const deleting = cases("deleteQueue, purge", {
     const isEmpty = async () => (await scene.broker.queue("q")).stats.waiting === 0;
     for (let i = 0; i < 20 && !(await isEmpty()); i++) await scene.settle();
     check(await isEmpty(), "the counts must follow");
-  },
+  }),
 
-  "a queue with many jobs is gone at once, and its name is free": async (scene) => {
-    await scene.queue();
+  "a queue with many jobs is gone at once, and its name is free": onQueue(async (scene) => {
     await scene.addAll(Array.from({ length: 3000 }, (_, i) => `${i}`));
     await scene.broker.deleteQueue("q");
     await scene.queue();
@@ -237,12 +233,11 @@ const deleting = cases("deleteQueue, purge", {
     await scene.expect(["new"], "what the new queue has");
     await scene.settle();
     equal((await scene.broker.queue("q")).stats.running, 1, "the leases of the new queue");
-  },
+  }),
 });
 
 const pausing = cases("pause", {
-  "a paused queue takes jobs and hands none out, until it goes on": async (scene) => {
-    await scene.queue();
+  "a paused queue takes jobs and hands none out, until it goes on": onQueue(async (scene) => {
     await scene.add("before");
     const running = await scene.takeOne();
     const { stats } = await scene.queue({ paused: true });
@@ -254,7 +249,7 @@ const pausing = cases("pause", {
     await scene.waits(poll, "a poll of a paused queue");
     await scene.queue({ paused: false });
     equal((await scene.atOnce(poll, "the poll")).length, 1, "what the poll got then");
-  },
+  }),
 });
 
 export const queues: readonly ConformanceCase[] = [

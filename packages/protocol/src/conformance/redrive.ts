@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { accepted, bytes, equal, matches, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
@@ -18,24 +18,21 @@ export const redriving = cases("redrive", {
     equal((await scene.takeOne()).attempt, 1, "the attempt of the next delivery");
   },
 
-  "jobs that came back are counted at the queue they came back to": async (scene) => {
-    await scene.queue();
+  "jobs that came back are counted at the queue they came back to": onQueue(async (scene) => {
     for (const payload of ["a", "b"]) await scene.bury(payload);
     await scene.broker.redrive("q.dlq");
     equal((await scene.broker.queue("q")).stats.redriven, 2, "redriven, of the queue");
     equal((await scene.broker.queue("q.dlq")).stats.redriven, 0, "redriven, of its dead letters");
-  },
+  }),
 
-  "a count puts back the oldest, and no more": async (scene) => {
-    await scene.queue();
+  "a count puts back the oldest, and no more": onQueue(async (scene) => {
     for (const payload of ["a", "b", "c"]) await scene.bury(payload);
     equal(await scene.broker.redrive("q.dlq", { count: 2 }), 2, "how many were put back");
     await scene.expect(["a", "b"], "what is back");
     await scene.expect(["c"], "what is still dead", "q.dlq");
-  },
+  }),
 
-  "all dead jobs are put back in one call, however many": async (scene) => {
-    await scene.queue();
+  "all dead jobs are put back in one call, however many": onQueue(async (scene) => {
     const jobs = Array.from({ length: 2500 }, (_, i) => ({ payload: bytes(`${i}`), attempts: 1 }));
     await scene.broker.add("q", jobs);
     const leases: string[] = [];
@@ -48,19 +45,17 @@ export const redriving = cases("redrive", {
     for (const outcome of outcomes) accepted(outcome, "a nack");
     equal(await scene.broker.redrive("q.dlq"), 2500, "how many were put back");
     equal((await scene.broker.queue("q")).stats.waiting, 2500, "how many wait");
-  },
+  }),
 
-  "nothing dead is nothing to put back": async (scene) => {
-    await scene.queue();
+  "nothing dead is nothing to put back": onQueue(async (scene) => {
     await scene.bury("x");
     equal(await scene.broker.redrive("q.dlq"), 1, "the first time");
     equal(await scene.broker.redrive("q.dlq"), 0, "the second time");
-  },
+  }),
 
-  "a queue that takes no dead letters cannot be redriven": async (scene) => {
-    await scene.queue();
+  "a queue that takes no dead letters cannot be redriven": onQueue(async (scene) => {
     await rejects(scene.broker.redrive("q"), "NOT_A_DLQ", "the redrive");
-  },
+  }),
 
   "a queue that does not exist cannot be redriven": async (scene) => {
     await rejects(scene.broker.redrive("nowhere"), "QUEUE_NOT_FOUND", "the redrive");
@@ -90,20 +85,18 @@ export const retrying = cases("retry", {
     await scene.expect(["failed", "cancelled"], "what runs again");
   },
 
-  "a delayed job runs at once": async (scene) => {
-    await scene.queue();
+  "a delayed job runs at once": onQueue(async (scene) => {
     const id = await scene.add("x", { delayMs: scene.steps(50) });
     accepted((await scene.broker.retry([id]))[0], "the retry");
     await scene.expect(["x"], "what there is");
-  },
+  }),
 
-  "a job that waits or runs is refused with CONFLICT": async (scene) => {
-    await scene.queue();
+  "a job that waits or runs is refused with CONFLICT": onQueue(async (scene) => {
     const id = await scene.add("x");
     refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a waiting job");
     await scene.takeOne();
     refused((await scene.broker.retry([id]))[0], "CONFLICT", "the retry of a running job");
-  },
+  }),
 
   "a job that is no longer kept is refused with ALREADY_FINISHED": async (scene) => {
     await scene.queue({ results: { jobs: 0 } });

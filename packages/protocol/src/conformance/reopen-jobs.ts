@@ -1,10 +1,9 @@
-import { cases, durableCases } from "./case.ts";
+import { cases, durableCases, onQueue } from "./case.ts";
 import { accepted, bytes, check, equal, matches, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 export const jobsSurvive = durableCases("jobs survive", {
-  "waiting jobs keep id, payload, headers and their order": async (scene) => {
-    await scene.queue();
+  "waiting jobs keep id, payload, headers and their order": onQueue(async (scene) => {
     const headers = { tenant: "acme", greeting: "grüß dich" };
     const payloads = Array.from({ length: 40 }, (_, i) => `job ${i}`);
     const ids = await scene.addAll(payloads, { headers, fairnessKey: ["acme", "7"], priority: 1 });
@@ -17,10 +16,9 @@ export const jobsSurvive = durableCases("jobs survive", {
     );
     const same = { headers, fairnessKey: ["acme", "7"], tier: 1, attempt: 0 };
     for (const job of jobs) matches(job, same, `job ${job.id}`);
-  },
+  }),
 
-  "ids go on rising and are never given twice": async (scene) => {
-    await scene.queue();
+  "ids go on rising and are never given twice": onQueue(async (scene) => {
     const before = await scene.addAll(["a", "b", "c"]);
     for (const job of await scene.take(3)) await scene.ack(job);
     await scene.reopen();
@@ -29,17 +27,16 @@ export const jobsSurvive = durableCases("jobs survive", {
       before.every((id) => id < after),
       `${after} must come after ${before}`,
     );
-  },
+  }),
 
-  "a lease is live: still nobody else's, and ackable": async (scene) => {
-    await scene.queue();
+  "a lease is live: still nobody else's, and ackable": onQueue(async (scene) => {
     const id = await scene.add("x");
     const job = await scene.takeOne();
     await scene.reopen();
     await scene.expect([], "what there is for another");
     await scene.ack(job, bytes("42"));
     matches(await scene.broker.job(id), { state: "finished", result: bytes("42") }, "the job");
-  },
+  }),
 
   "a lease runs out at its time, and an extended one at its new time": async (scene) => {
     await scene.queue({ lease: scene.steps(10), retry: PROMPT });
@@ -66,8 +63,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     equal((await scene.takeOne()).attempt, 1, "the attempt of the next delivery");
   },
 
-  "nothing finished comes back": async (scene) => {
-    await scene.queue();
+  "nothing finished comes back": onQueue(async (scene) => {
     const ids = await scene.addAll(["finished", "cancelled", "purged"]);
     const job = await scene.takeOne();
     await scene.ack(job, bytes("42"));
@@ -80,7 +76,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     refused(again, "ALREADY_FINISHED", "a second ack");
     const end = await scene.atOnce(scene.broker.ended(ids[0]!), "the end");
     matches(end, { state: "finished", result: bytes("42") }, "the result");
-  },
+  }),
 
   "attempts, errors and dead letters are kept": async (scene) => {
     await scene.queue({ retry: { attempts: 3, ...PROMPT } });
@@ -117,8 +113,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     await scene.expect(["retried"], "what there is at the time of the retry");
   },
 
-  "jobs with options of their own keep them": async (scene) => {
-    await scene.queue();
+  "jobs with options of their own keep them": onQueue(async (scene) => {
     const backoff = { minMs: 0, maxMs: 0, jitter: 0 };
     await scene.add("x", { attempts: 2, leaseMs: scene.steps(7), backoff, cost: 2, weight: 3 });
     await scene.reopen();
@@ -128,12 +123,11 @@ export const jobsSurvive = durableCases("jobs survive", {
     await scene.nack(job);
     await scene.nack(await scene.takeOne());
     await scene.expect(["x"], "what is dead after two failures", "q.dlq");
-  },
+  }),
 });
 
 export const namesSurvive = durableCases("names survive", {
-  "dedupe keys stay taken, by jobs and by windows": async (scene) => {
-    await scene.queue();
+  "dedupe keys stay taken, by jobs and by windows": onQueue(async (scene) => {
     const pending = { dedupe: { key: "pending", mode: "pending" } } as const;
     const window = { dedupe: { key: "w", mode: "window", windowMs: scene.steps(12) } } as const;
     const finished = await scene.add("done", window);
@@ -147,10 +141,9 @@ export const namesSurvive = durableCases("names survive", {
     await scene.pass(13);
     const after = accepted(await scene.tryAdd("fourth", window), "the add after the window");
     equal(after.duplicate, undefined, "whether it is a duplicate");
-  },
+  }),
 
-  "a replaced payload and a follow-up are kept": async (scene) => {
-    await scene.queue();
+  "a replaced payload and a follow-up are kept": onQueue(async (scene) => {
     const options = { dedupe: { key: "k", mode: "keepLast" } } as const;
     await scene.add("first", options);
     await scene.add("second", options);
@@ -160,10 +153,9 @@ export const namesSurvive = durableCases("names survive", {
     await scene.expect([], "what there is while the job runs");
     await scene.ack(job!);
     await scene.expect(["third"], "what there is after it");
-  },
+  }),
 
-  "a group ends after its last member, whenever that is": async (scene) => {
-    await scene.queue();
+  "a group ends after its last member, whenever that is": onQueue(async (scene) => {
     await scene.addAll(["a", "b"], { group: "g" });
     await scene.ack(await scene.takeOne());
     await scene.reopen();
@@ -179,14 +171,13 @@ export const namesSurvive = durableCases("names survive", {
     await listener.hears("group-ended", "the end of the group");
     equal(listener.names, ["ended", "group-ended"], "what was told");
     equal((await scene.broker.group("q/g")).ended, true, "whether it has ended then");
-  },
+  }),
 });
 
 const RELEASED = "a consumer's leases are given back at once, with no attempt lost";
 
 export const consumersLeave = cases("close", {
-  [RELEASED]: async (scene) => {
-    await scene.queue();
+  [RELEASED]: onQueue(async (scene) => {
     await scene.add("x");
     const inbox = await scene.consume();
     const [job] = await inbox.holds(1, "the job");
@@ -194,22 +185,20 @@ export const consumersLeave = cases("close", {
     equal((await scene.takeOne()).attempt, 0, "the attempt of the next delivery");
     const outcomes = await scene.broker.ack([{ lease: job!.lease }]);
     refused(outcomes[0], "LEASE_LOST", "an ack with the lease that was given back");
-  },
+  }),
 }).map((one) => ({ ...one, reopens: "close" as const }));
 
 export const consumersCrash = cases("crash", {
-  "the leases of a consumer that was there are live": async (scene) => {
-    await scene.queue();
+  "the leases of a consumer that was there are live": onQueue(async (scene) => {
     await scene.add("x");
     const inbox = await scene.consume();
     const [job] = await inbox.holds(1, "the job");
     await scene.reopen();
     await scene.expect([], "what there is for another");
     await scene.ack(job!);
-  },
+  }),
 
-  "a queue that was deleted does not come back": async (scene) => {
-    await scene.queue();
+  "a queue that was deleted does not come back": onQueue(async (scene) => {
     const id = await scene.add("x", { dedupe: { key: "k", mode: "pending" } });
     await scene.broker.deleteQueue("q");
     await scene.reopen();
@@ -217,5 +206,5 @@ export const consumersCrash = cases("crash", {
     await scene.queue();
     await scene.expect([], "what a queue of that name has");
     check((await scene.add("y")) > id, "ids must not come back either");
-  },
+  }),
 }).map((one) => ({ ...one, reopens: "crash" as const }));

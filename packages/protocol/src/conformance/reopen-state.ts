@@ -1,9 +1,8 @@
-import { durableCases } from "./case.ts";
+import { durableCases, onQueue } from "./case.ts";
 import { check, equal, matches, textOf } from "./check.ts";
 
 export const gatesSurvive = durableCases("gates survive", {
-  "a bucket keeps its level: what is spent is spent": async (scene) => {
-    await scene.queue();
+  "a bucket keeps its level: what is spent is spent": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { rate: scene.oneEvery(10), burst: 2 });
     await scene.addAll(["a", "b", "c"], { gates: ["gate"] });
     await scene.expect(["a", "b"], "the burst");
@@ -13,10 +12,9 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect([], "what goes out before the next token");
     await scene.pass(6);
     await scene.expect(["c"], "what goes out with it");
-  },
+  }),
 
-  "windows remember what went out": async (scene) => {
-    await scene.queue();
+  "windows remember what went out": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { windows: [{ limit: 2, per: scene.steps(10) }] });
     await scene.addAll(["a", "b", "c"], { gates: ["gate"] });
     await scene.expect(["a", "b"], "what the window lets out");
@@ -26,10 +24,9 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect([], "what goes out before the window has passed");
     await scene.pass(6);
     await scene.expect(["c"], "what goes out after it");
-  },
+  }),
 
-  "an interval goes on": async (scene) => {
-    await scene.queue();
+  "an interval goes on": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { interval: { every: scene.steps(10) } });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     await scene.ack(await scene.takeOne());
@@ -38,10 +35,9 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect([], "what goes out within the interval");
     await scene.pass(6);
     await scene.expect(["b"], "what goes out after it");
-  },
+  }),
 
-  "leases hold their places at gates": async (scene) => {
-    await scene.queue();
+  "leases hold their places at gates": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { concurrency: 1 });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     const job = await scene.takeOne();
@@ -50,10 +46,9 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect([], "what goes out while the place is taken");
     await scene.ack(job);
     await scene.expect(["b"], "what goes out when it is free");
-  },
+  }),
 
-  "cooldowns and ladders go on": async (scene) => {
-    await scene.queue();
+  "cooldowns and ladders go on": onQueue(async (scene) => {
     const until = scene.now() + scene.steps(10);
     await scene.broker.setGate("ladder", { ladder: [scene.steps(1), scene.steps(9)] });
     await scene.broker.reportGate("ladder", false);
@@ -68,7 +63,7 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.pass(6);
     await scene.expect(["x"], "what goes out after it");
     equal((await scene.broker.gate("ladder")).ladderStep, 1, "the rung of the ladder");
-  },
+  }),
 
   "limits and patterns are kept, and deleted ones stay deleted": async (scene) => {
     const config = { rate: 2.5, burst: 7, concurrency: 3, ladder: [1000] };
@@ -96,8 +91,7 @@ export const queuesSurvive = durableCases("queues survive", {
     await scene.expect(["x"], "what it hands out when it goes on");
   },
 
-  "the weights of lanes are kept": async (scene) => {
-    await scene.queue();
+  "the weights of lanes are kept": onQueue(async (scene) => {
     await scene.broker.setLaneWeight("q", "a", 3);
     await scene.addAll(
       Array.from({ length: 12 }, () => "a"),
@@ -113,10 +107,9 @@ export const queuesSurvive = durableCases("queues survive", {
     equal(weights, { a: 3, b: 2 }, "the weights");
     const got = (await scene.take(10)).map(textOf).filter((name) => name === "a").length;
     check(Math.abs(got / 3 - (10 - got) / 2) <= 1, `${got} of 10 went to the lane of weight 3`);
-  },
+  }),
 
-  "what a queue has counted is kept": async (scene) => {
-    await scene.queue();
+  "what a queue has counted is kept": onQueue(async (scene) => {
     await scene.addAll(["a", "b", "c"]);
     const [a, b] = await scene.take(2);
     await scene.ack(a!);
@@ -125,7 +118,7 @@ export const queuesSurvive = durableCases("queues survive", {
     const { stats } = await scene.broker.queue("q");
     const counts = { waiting: 1, running: 0, kept: 2, added: 3, dispatched: 2, finished: 1 };
     matches(stats, { ...counts, cancelled: 1 }, "the counts");
-  },
+  }),
 });
 
 export const storesSurvive = durableCases("stores survive", {

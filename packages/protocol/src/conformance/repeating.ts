@@ -1,4 +1,4 @@
-import { cases } from "./case.ts";
+import { cases, onQueue } from "./case.ts";
 import { equal, rejects } from "./check.ts";
 
 const ONCE = { operationId: "once" };
@@ -13,8 +13,7 @@ export const repeatingRare = cases("operation ids of rare calls", {
     equal(await scene.broker.storeGet("s", ["k"]), [2], "what is stored");
   },
 
-  "a purge or a deletion that is made again leaves later jobs alone": async (scene) => {
-    await scene.queue();
+  "a purge or a deletion that is made again leaves later jobs alone": onQueue(async (scene) => {
     await scene.addAll(["a"]);
     await scene.broker.purge("q", { operationId: "purge" });
     await scene.addAll(["b"]);
@@ -25,26 +24,24 @@ export const repeatingRare = cases("operation ids of rare calls", {
     await scene.addAll(["c"]);
     await scene.broker.deleteQueue("q", ONCE);
     await scene.expect(["c"], "the jobs that there are");
-  },
+  }),
 
-  "a redrive that is made again puts back no more, and answers the same": async (scene) => {
-    await scene.queue();
+  "a redrive that is made again puts back no more, and answers the same": onQueue(async (scene) => {
     for (const payload of ["a", "b", "c"]) await scene.bury(payload);
     const redrive = () => scene.broker.redrive("q.dlq", { count: 1, ...ONCE });
     equal(await redrive(), 1, "how many were put back");
     equal(await redrive(), 1, "the answer again");
     await scene.expect(["b", "c"], "what is still dead", "q.dlq");
-  },
+  }),
 
-  "a retry and a cancel by key that are made again answer the same": async (scene) => {
-    await scene.queue();
+  "a retry and a cancel by key that are made again answer the same": onQueue(async (scene) => {
     const id = await scene.add("a", { dedupe: { key: "k", mode: "pending" } });
     const cancel = () => scene.broker.cancelByKey("q", ["k"], { operationId: "cancel" });
     equal(await cancel(), [{ ok: true }], "the first cancel");
     equal(await cancel(), [{ ok: true }], "the answer again");
     const first = await scene.broker.retry([id], ONCE);
     equal(await scene.broker.retry([id], ONCE), first, "the answer again");
-  },
+  }),
 
   "a report to a gate that is made again counts once": async (scene) => {
     await scene.broker.setGate("gate", { ladder: [1000, 5000] });
@@ -54,26 +51,26 @@ export const repeatingRare = cases("operation ids of rare calls", {
     equal((await scene.broker.gate("gate")).cooldown?.until, after, "until when it cools down");
   },
 
-  "a call that says something else under the same operation id is refused": async (scene) => {
-    await scene.queue();
-    await scene.broker.setGate("gate", { ladder: [1000] });
-    const { broker } = scene;
-    await broker.storeWrite("s", [{ key: "k", value: 1 }], { operationId: "write" });
-    const write = broker.storeWrite("s", [{ key: "k", value: 2 }], { operationId: "write" });
-    await rejects(write, "CONFLICT", "another value");
-    await broker.cancelByKey("q", ["k"], { operationId: "cancel" });
-    const cancel = broker.cancelByKey("q", ["l"], { operationId: "cancel" });
-    await rejects(cancel, "CONFLICT", "another key");
-    await broker.reportGate("gate", true, { operationId: "report" });
-    const report = broker.reportGate("gate", false, { operationId: "report" });
-    await rejects(report, "CONFLICT", "another report");
-  },
+  "a call that says something else under the same operation id is refused": onQueue(
+    async (scene) => {
+      await scene.broker.setGate("gate", { ladder: [1000] });
+      const { broker } = scene;
+      await broker.storeWrite("s", [{ key: "k", value: 1 }], { operationId: "write" });
+      const write = broker.storeWrite("s", [{ key: "k", value: 2 }], { operationId: "write" });
+      await rejects(write, "CONFLICT", "another value");
+      await broker.cancelByKey("q", ["k"], { operationId: "cancel" });
+      const cancel = broker.cancelByKey("q", ["l"], { operationId: "cancel" });
+      await rejects(cancel, "CONFLICT", "another key");
+      await broker.reportGate("gate", true, { operationId: "report" });
+      const report = broker.reportGate("gate", false, { operationId: "report" });
+      await rejects(report, "CONFLICT", "another report");
+    },
+  ),
 
-  "another call under the same operation id is refused": async (scene) => {
-    await scene.queue();
+  "another call under the same operation id is refused": onQueue(async (scene) => {
     await scene.broker.storeWrite("s", [{ key: "k", value: 1 }], ONCE);
     await rejects(scene.broker.storeWrite("t", [], ONCE), "CONFLICT", "a write to another store");
     await rejects(scene.broker.purge("q", ONCE), "CONFLICT", "a purge");
     await rejects(scene.broker.purge("q", { operationId: "" }), "INVALID", "an empty id");
-  },
+  }),
 });
