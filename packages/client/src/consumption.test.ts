@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, Sluice } from "sluice";
-
-async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
-  const clock = new FakeClock();
-  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
-}
+import { openMail } from "./testing/open-mail.ts";
 
 const numbers = (count: number): { payload: number }[] =>
   Array.from({ length: count }, (_, payload) => ({ payload }));
 
-test("jobs come one by one and are acked with a result", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("jobs come one by one and are acked with a result", async (t) => {
+  const { mail } = await openMail<number, string>(t);
   const jobs = await mail.addBulk(numbers(5));
   const seen: number[] = [];
   for await (const job of mail.consume({ prefetch: 2 })) {
@@ -27,10 +20,8 @@ test("jobs come one by one and are acked with a result", async () => {
   assert.equal(await last.finished(), "did 4");
 });
 
-test("no more jobs are held than the prefetch says, until some are ended", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("no more jobs are held than the prefetch says, until some are ended", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   await mail.addBulk(numbers(10));
   const jobs = mail.consume({ prefetch: 3 });
   const first = await jobs.next();
@@ -46,10 +37,8 @@ test("no more jobs are held than the prefetch says, until some are ended", async
   assert.deepEqual([running, waiting, finished], [0, 9, 1]);
 });
 
-test("a nacked job comes again after its delay, or after the backoff", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { retry: { min: "7s", jitter: 0 } });
+test("a nacked job comes again after its delay, or after the backoff", async (t) => {
+  const { clock, mail } = await openMail<number>(t, { retry: { min: "7s", jitter: 0 } });
   const job = await mail.add(1);
   const jobs = mail.consume();
   const take = async () => {
@@ -73,10 +62,8 @@ test("a nacked job comes again after its delay, or after the backoff", async () 
   await jobs.close();
 });
 
-test("heartbeats keep jobs that were taken and jobs that wait to be", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { lease: "30s" });
+test("heartbeats keep jobs that were taken and jobs that wait to be", async (t) => {
+  const { clock, mail } = await openMail<number>(t, { lease: "30s" });
   await mail.addBulk(numbers(2));
   const jobs = mail.consume({ prefetch: 2 });
   const first = await jobs.next();
@@ -88,10 +75,8 @@ test("heartbeats keep jobs that were taken and jobs that wait to be", async () =
   await jobs.close();
 });
 
-test("leaving the loop gives back what was not taken", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("leaving the loop gives back what was not taken", async (t) => {
+  const { mail } = await openMail<number>(t);
   await mail.addBulk(numbers(5));
   for await (const job of mail.consume({ prefetch: 5 })) {
     await job.ack();
@@ -101,10 +86,8 @@ test("leaving the loop gives back what was not taken", async () => {
   assert.deepEqual([running, waiting, finished], [0, 4, 1]);
 });
 
-test("a throw inside of the loop fails the job in hand at once, and no other", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { retry: { min: "1m", jitter: 0 } });
+test("a throw inside of the loop fails the job in hand at once, and no other", async (t) => {
+  const { mail } = await openMail<number>(t, { retry: { min: "1m", jitter: 0 } });
   const jobs = await mail.addBulk(numbers(3));
   const signals: AbortSignal[] = [];
   const looping = async (): Promise<void> => {
@@ -125,10 +108,8 @@ test("a throw inside of the loop fails the job in hand at once, and no other", a
   assert.deepEqual([other.state, other.attempt], ["waiting", 0], "it was not started");
 });
 
-test("who breaks out of the loop may give the job in hand back first", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("who breaks out of the loop may give the job in hand back first", async (t) => {
+  const { mail } = await openMail<number>(t);
   const job = await mail.add(1);
   for await (const taken of mail.consume()) {
     await taken.giveBack();
@@ -138,10 +119,8 @@ test("who breaks out of the loop may give the job in hand back first", async () 
   assert.deepEqual([state, attempt], ["waiting", 0]);
 });
 
-test("a loop that ends by a call leaves jobs to their takers", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a loop that ends by a call leaves jobs to their takers", async (t) => {
+  const { mail } = await openMail<number>(t);
   await mail.addBulk(numbers(2));
   const consumption = mail.consume();
   const taken = [];
@@ -153,10 +132,8 @@ test("a loop that ends by a call leaves jobs to their takers", async () => {
   assert.equal((await mail.stats()).finished, 2);
 });
 
-test("a job that was taken can still be ended after the loop", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a job that was taken can still be ended after the loop", async (t) => {
+  const { mail } = await openMail<number>(t);
   await mail.add(1);
   const jobs = mail.consume();
   const taken = await jobs.next();
@@ -166,10 +143,8 @@ test("a job that was taken can still be ended after the loop", async () => {
   assert.equal((await mail.stats()).finished, 1);
 });
 
-test("ending a job twice is refused", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("ending a job twice is refused", async (t) => {
+  const { mail } = await openMail<number>(t);
   await mail.add(1);
   const jobs = mail.consume();
   const { value } = await jobs.next();
@@ -180,10 +155,8 @@ test("ending a job twice is refused", async () => {
   await jobs.close();
 });
 
-test("a cancelled job is lost to its taker, and makes room for the next", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a cancelled job is lost to its taker, and makes room for the next", async (t) => {
+  const { mail } = await openMail<number>(t);
   const job = await mail.add(1);
   const jobs = mail.consume({ prefetch: 1 });
   const { value } = await jobs.next();
@@ -198,10 +171,8 @@ test("a cancelled job is lost to its taker, and makes room for the next", async 
   await jobs.close();
 });
 
-test("bad ends are refused and leave the job as it is", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, unknown>("mail");
+test("bad ends are refused and leave the job as it is", async (t) => {
+  const { mail } = await openMail<number, unknown>(t);
   await mail.add(1);
   const jobs = mail.consume();
   const { value } = await jobs.next();
@@ -213,10 +184,8 @@ test("bad ends are refused and leave the job as it is", async () => {
   await jobs.close();
 });
 
-test("a loop on a queue that is not there throws, and closing one that waits ends it", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a loop on a queue that is not there throws, and closing one that waits ends it", async (t) => {
+  const { mail } = await openMail<number>(t);
   const waiting = mail.consume();
   const next = waiting.next();
   await waiting.close();
@@ -225,9 +194,8 @@ test("a loop on a queue that is not there throws, and closing one that waits end
   await assert.rejects(mail.consume().next(), { code: "QUEUE_NOT_FOUND" });
 });
 
-test("closing a Sluice ends a loop and gives its jobs back", async () => {
-  const { sluice } = await open();
-  const mail = await sluice.queue<number>("mail");
+test("closing a Sluice ends a loop and gives its jobs back", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   await mail.addBulk(numbers(3));
   const jobs = mail.consume({ prefetch: 2 });
   await jobs.next();
@@ -236,10 +204,8 @@ test("closing a Sluice ends a loop and gives its jobs back", async () => {
   assert.deepEqual(await jobs.next(), { done: true, value: undefined });
 });
 
-test("a shorter time at a second close is the one that counts", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a shorter time at a second close is the one that counts", async (t) => {
+  const { clock, mail } = await openMail<number>(t);
   await mail.add(1);
   const jobs = mail.consume();
   await jobs.next();

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
-import { type Broker, SluiceError } from "@sluice/protocol";
-import { FakeClock, SluiceHandles } from "./index.ts";
+import { SluiceError } from "@sluice/protocol";
+import { FakeClock, type QueueOptions, SluiceHandles } from "./index.ts";
 import { BATCH_MAX } from "./limits.ts";
 
-async function open(): Promise<{ sluice: SluiceHandles; broker: Broker }> {
+async function open(t: TestContext, options: QueueOptions<number> = {}) {
   const clock = new FakeClock();
   const broker = await openBroker({ log: new MemoryLog(), clock });
-  return { sluice: new SluiceHandles({ port: broker, clock }), broker };
+  const sluice = new SluiceHandles({ port: broker, clock });
+  t.after(() => sluice.close());
+  return { sluice, broker, mail: await sluice.queue<number>("mail", options) };
 }
 
-test("whoever waits for a group is told when its last member has ended", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("whoever waits for a group is told when its last member has ended", async (t) => {
+  const { sluice, mail } = await open(t);
   await mail.addBulk([1, 2].map((payload) => ({ payload, group: "g" })));
   const waiting = sluice.group("mail/g").finished();
   mail.work(() => {});
@@ -24,10 +24,8 @@ test("whoever waits for a group is told when its last member has ended", async (
   assert.deepEqual(await sluice.group("mail/g").finished(), await waiting, "also afterwards");
 });
 
-test("waiting for a group can be given up, and is refused when there is none", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("waiting for a group can be given up, and is refused when there is none", async (t) => {
+  const { sluice, mail } = await open(t);
   await mail.add(1, { group: "g" });
   const giveUp = new AbortController();
   const waiting = sluice.group("mail/g").finished({ signal: giveUp.signal });
@@ -38,10 +36,8 @@ test("waiting for a group can be given up, and is refused when there is none", a
   await assert.rejects(sluice.group("mail/g").finished(unknown), { code: "INVALID" });
 });
 
-test("a group that takes several calls to add ends once, with the last member", async () => {
-  const { sluice, broker } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a group that takes several calls to add ends once, with the last member", async (t) => {
+  const { sluice, broker, mail } = await open(t);
   const listening = broker.events({ events: ["group-ended"] });
   const ends: number[] = [];
   void (async () => {
@@ -57,10 +53,8 @@ test("a group that takes several calls to add ends once, with the last member", 
   assert.deepEqual(ends, [count]);
 });
 
-test("a call that fails in between leaves no group open for ever", async () => {
-  const { sluice, broker } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { policy: { group: () => "g" } });
+test("a call that fails in between leaves no group open for ever", async (t) => {
+  const { sluice, broker, mail } = await open(t, { policy: { group: () => "g" } });
   const add = broker.add.bind(broker);
   let calls = 0;
   broker.add = (...args) => {

@@ -1,13 +1,14 @@
 /** Leases that are kept, lost and given up while a handler runs. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError } from "@sluice/protocol";
-import { FakeClock, SluiceHandles } from "./index.ts";
+import { FakeClock, type Queue, type QueueOptions, SluiceHandles } from "./index.ts";
 
 interface World {
   sluice: SluiceHandles;
+  mail: Queue<number, string>;
   clock: FakeClock;
   broker: Broker;
   /** Numbers of leases in the calls that extended some. */
@@ -16,7 +17,7 @@ interface World {
   cut(isCut: boolean): void;
 }
 
-async function open(): Promise<World> {
+async function open(t: TestContext, options: QueueOptions<number> = {}): Promise<World> {
   const clock = new FakeClock();
   const broker = await openBroker({ log: new MemoryLog(), clock });
   const extended: number[] = [];
@@ -33,8 +34,11 @@ async function open(): Promise<World> {
       };
     },
   });
+  const sluice = new SluiceHandles({ port, clock });
+  t.after(() => sluice.close());
   return {
-    sluice: new SluiceHandles({ port, clock }),
+    sluice,
+    mail: await sluice.queue<number, string>("mail", { lease: "30s", ...options }),
     clock,
     broker,
     extended,
@@ -50,10 +54,8 @@ function held(): { run: () => Promise<string>; end: () => void } {
   return { run: () => promise, end: () => resolve("done") };
 }
 
-test("a long job keeps its lease by heartbeats at a third of it", async () => {
-  const { sluice, clock, extended } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("a long job keeps its lease by heartbeats at a third of it", async (t) => {
+  const { clock, extended, mail } = await open(t);
   const { run, end } = held();
   mail.work(run);
   const job = await mail.add(1);
@@ -69,10 +71,8 @@ test("a long job keeps its lease by heartbeats at a third of it", async () => {
   assert.equal(extended.length, 61, "no heartbeat without a job");
 });
 
-test("the heartbeats of many jobs travel together", async () => {
-  const { sluice, clock, extended } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("the heartbeats of many jobs travel together", async (t) => {
+  const { sluice, clock, extended, mail } = await open(t);
   const { run, end } = held();
   mail.work(run, { concurrency: 100 });
   const items = Array.from({ length: 50 }, (_, payload) => ({ payload }));
@@ -85,10 +85,8 @@ test("the heartbeats of many jobs travel together", async () => {
   await sluice.drain();
 });
 
-test("the lease that a worker or a job asks for sets the pace", async () => {
-  const { sluice, clock, extended } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("the lease that a worker or a job asks for sets the pace", async (t) => {
+  const { sluice, clock, extended, mail } = await open(t);
   const { run, end } = held();
   const worker = mail.work(run, { lease: "3s" });
   await mail.add(1);
@@ -112,10 +110,8 @@ async function only<T>(items: AsyncIterable<T>): Promise<T> {
   throw new Error("there is none");
 }
 
-test("an extension by hand lasts as long as it says", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("an extension by hand lasts as long as it says", async (t) => {
+  const { sluice, clock, mail } = await open(t);
   const { run, end } = held();
   const until: number[] = [];
   mail.work(async (_, { extend }) => {
@@ -131,10 +127,8 @@ test("an extension by hand lasts as long as it says", async () => {
   assert.equal(await job.finished(), "done");
 });
 
-test("a job that is cancelled from here aborts its handler at once", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("a job that is cancelled from here aborts its handler at once", async (t) => {
+  const { sluice, mail } = await open(t);
   const { run, end } = held();
   const signals: AbortSignal[] = [];
   const lost: string[] = [];
@@ -159,10 +153,8 @@ test("a job that is cancelled from here aborts its handler at once", async () =>
   await assert.rejects(job.finished(), { state: "cancelled" });
 });
 
-test("a job that is cancelled elsewhere aborts its handler with the next heartbeat", async () => {
-  const { sluice, clock, broker } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("a job that is cancelled elsewhere aborts its handler with the next heartbeat", async (t) => {
+  const { sluice, clock, broker, mail } = await open(t);
   const { run, end } = held();
   const reasons: unknown[] = [];
   mail.work((_, { signal }) => {
@@ -178,11 +170,8 @@ test("a job that is cancelled elsewhere aborts its handler with the next heartbe
   await sluice.drain();
 });
 
-test("a handler that ends after its lease was lost does not stop the worker", async () => {
-  const { sluice, clock, cut } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", {
-    lease: "30s",
+test("a handler that ends after its lease was lost does not stop the worker", async (t) => {
+  const { sluice, clock, cut, mail } = await open(t, {
     retry: { min: 0, max: 0 },
   });
   const { run, end } = held();
@@ -207,10 +196,8 @@ test("a handler that ends after its lease was lost does not stop the worker", as
   ]);
 });
 
-test("a failing connection is told once per heartbeat, not once per job", async () => {
-  const { sluice, clock, cut } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("a failing connection is told once per heartbeat, not once per job", async (t) => {
+  const { sluice, clock, cut, mail } = await open(t);
   const { run, end } = held();
   const errors: Error[] = [];
   sluice.on("error", ({ error }) => errors.push(error));
@@ -227,10 +214,8 @@ test("a failing connection is told once per heartbeat, not once per job", async 
   assert.equal((await mail.stats()).finished, 20, "the next heartbeat came in time");
 });
 
-test("calls about a lost job that nobody waits for do not end the process", async () => {
-  const { sluice, broker } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("calls about a lost job that nobody waits for do not end the process", async (t) => {
+  const { sluice, broker, mail } = await open(t);
   const { run, end } = held();
   const lost: string[] = [];
   mail.on("lease-lost", ({ error }) => lost.push(error.code));
@@ -247,10 +232,8 @@ test("calls about a lost job that nobody waits for do not end the process", asyn
   await sluice.drain();
 });
 
-test("the signal of a job that is lost already is aborted when it is asked for", async () => {
-  const { sluice, clock, broker } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail", { lease: "30s" });
+test("the signal of a job that is lost already is aborted when it is asked for", async (t) => {
+  const { sluice, clock, broker, mail } = await open(t);
   const { run, end } = held();
   const seen: boolean[] = [];
   mail.work(async (_, context) => {

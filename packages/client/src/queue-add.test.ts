@@ -3,12 +3,10 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
-import { Sluice as Embedded } from "sluice";
 import { SluiceHandles } from "./index.ts";
 import { Job } from "./job.ts";
 import { BATCH_MAX } from "./limits.ts";
-
-const open = (): Promise<Embedded> => Embedded.open({ durability: "memory" });
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
 /** A client whose calls to add jobs are noted with the number of their jobs. */
 async function openCounted(): Promise<{ sluice: SluiceHandles; sizes: number[] }> {
@@ -30,9 +28,8 @@ async function openCounted(): Promise<{ sluice: SluiceHandles; sizes: number[] }
   return { sluice: new SluiceHandles({ port, clock }), sizes };
 }
 
-test("an added job has an id and comes back as it went in", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("an added job has an id and comes back as it went in", async (t) => {
+  const { mail } = await openMail(t);
   const job = await mail.add({ to: "ä@b.c", n: [1, null] }, { headers: { tenant: "acme" } });
   assert.deepEqual([job.duplicate, job.dropped, job.tier], [false, false, 3]);
   const info = await job.info();
@@ -72,9 +69,8 @@ test("a bulk add splits where the port ends, and keeps the order", async () => {
   assert.deepEqual(payloads, [-1, ...items.map(({ payload }) => payload)]);
 });
 
-test("what was added one by one before a bulk add stays before it", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue<string>("mail");
+test("what was added one by one before a bulk add stays before it", async (t) => {
+  const { mail } = await openMail<string>(t);
   const first = mail.add("first");
   // It joins the batch of the first one, which would wait for it.
   const late = Promise.resolve().then(() => mail.add("late"));
@@ -89,9 +85,8 @@ test("what was added one by one before a bulk add stays before it", async () => 
   assert.deepEqual(order.slice(0, 2), ["first", "bulk"]);
 });
 
-test("an item of a bulk add that is refused leaves the others alone", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("an item of a bulk add that is refused leaves the others alone", async (t) => {
+  const { mail } = await openMail(t);
   const results = await mail.addBulk([
     { payload: 1, weight: 2 },
     { payload: 2n },
@@ -106,38 +101,34 @@ test("an item of a bulk add that is refused leaves the others alone", async () =
   assert.equal((await mail.stats()).waiting, 2);
 });
 
-test("a bulk add that is empty, or no list, does no harm", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("a bulk add that is empty, or no list, does no harm", async (t) => {
+  const { mail } = await openMail(t);
   assert.deepEqual(await mail.addBulk([]), []);
   await assert.rejects(mail.addBulk({} as []), { code: "INVALID" });
 });
 
-test("a bulk add that is repeated with its operation id adds nothing", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("a bulk add that is repeated with its operation id adds nothing", async (t) => {
+  const { mail } = await openMail(t);
   const first = await mail.addBulk([{ payload: 1 }], { operationId: "op" });
   const second = await mail.addBulk([{ payload: 1 }], { operationId: "op" });
   assert.deepEqual(second, first);
   assert.equal((await mail.stats()).waiting, 1);
 });
 
-test("what JSON cannot carry is refused by the name of its field", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("what JSON cannot carry is refused by the name of its field", async (t) => {
+  const { mail } = await openMail(t);
   await assert.rejects(mail.add(undefined), { code: "INVALID", message: /^payload must be JSON/ });
   await assert.rejects(mail.add({ a: { b: () => 1 } }), { message: /^payload\.a\.b must be JSON/ });
 });
 
-test("a payload over the limit is refused by the broker", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("a payload over the limit is refused by the broker", async (t) => {
+  const { mail } = await openMail(t);
   await mail.add("x".repeat(1024 * 1024 - 2));
   await assert.rejects(mail.add("x".repeat(1024 * 1024 - 1)), { code: "PAYLOAD_TOO_LARGE" });
 });
 
-test("bytes pass untouched where the queue says so", async () => {
-  await using sluice = await open();
+test("bytes pass untouched where the queue says so", async (t) => {
+  const { sluice } = await openSluice(t);
   const files = await sluice.queue("files", { codec: "bytes" });
   const bytes = new Uint8Array([0, 255, 123, 10]);
   const job = await files.add(bytes);
@@ -148,9 +139,8 @@ test("bytes pass untouched where the queue says so", async () => {
   });
 });
 
-test("a duplicate is told apart and names the first job", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("a duplicate is told apart and names the first job", async (t) => {
+  const { mail } = await openMail(t);
   const first = await mail.add(1, { dedupe: { key: "k" } });
   const second = await mail.add(2, { dedupe: { key: "k" } });
   assert.deepEqual([second.duplicate, second.id], [true, first.id]);
@@ -158,9 +148,8 @@ test("a duplicate is told apart and names the first job", async () => {
   assert.equal(await mail.cancelByKey("k"), false);
 });
 
-test("a dropped job says so, and so do its calls", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail", { capacity: { jobs: 1 }, onFull: "drop" });
+test("a dropped job says so, and so do its calls", async (t) => {
+  const { mail } = await openMail(t, { capacity: { jobs: 1 }, onFull: "drop" });
   await mail.add(1);
   const job = await mail.add(2);
   assert.equal(job.dropped, true);
@@ -169,15 +158,14 @@ test("a dropped job says so, and so do its calls", async () => {
   }
 });
 
-test("a full queue refuses with the time to come back", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail", { capacity: { jobs: 1 } });
+test("a full queue refuses with the time to come back", async (t) => {
+  const { mail } = await openMail(t, { capacity: { jobs: 1 } });
   await mail.add(1);
   await assert.rejects(mail.add(2), { code: "QUEUE_FULL", isRetryable: true });
 });
 
-test("policies run before the add, on what is stored", async () => {
-  await using sluice = await open();
+test("policies run before the add, on what is stored", async (t) => {
+  const { sluice } = await openSluice(t);
   interface Mail {
     tenant: string;
   }
@@ -196,9 +184,8 @@ test("policies run before the add, on what is stored", async () => {
   });
 });
 
-test("a queue that was deleted refuses adds", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue("mail");
+test("a queue that was deleted refuses adds", async (t) => {
+  const { mail } = await openMail(t);
   await mail.delete();
   await assert.rejects(mail.add(1), { code: "QUEUE_NOT_FOUND" });
   await assert.rejects(mail.addBulk([{ payload: 1 }]), { code: "QUEUE_NOT_FOUND" });

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, Sluice, SluiceError } from "sluice";
-
-async function open(): Promise<Sluice> {
-  return Sluice.open({ durability: "memory", clock: new FakeClock() });
-}
+import { FakeClock, SluiceError } from "sluice";
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
 /** What the caller of a refused call is told. */
 async function refusal(call: Promise<unknown>): Promise<{ message: string; given: unknown[] }> {
@@ -16,8 +13,8 @@ async function refusal(call: Promise<unknown>): Promise<{ message: string; given
   return { message: error.message, given: [error.details.field, error.details.value] };
 }
 
-test("a queue's refusals name the field that was typed and the value that was given", async () => {
-  await using sluice = await open();
+test("a queue's refusals name the field that was typed and the value that was given", async (t) => {
+  const { sluice } = await openSluice(t);
   const set = (options: object) => refusal(sluice.queue("q", options));
   const cases: [object, unknown[]][] = [
     [{ lease: "0s" }, ["queue.lease", "0s"]],
@@ -41,9 +38,8 @@ test("a queue's refusals name the field that was typed and the value that was gi
   assert.equal(message, 'queue.retry.min must be at most max (60000), got "10m"');
 });
 
-test("a job's refusals do too, one by one and in bulk", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail");
+test("a job's refusals do too, one by one and in bulk", async (t) => {
+  const { mail } = await openMail<number>(t);
   const cases: [object, unknown[]][] = [
     [{ weight: 0 }, ["job.weight", 0]],
     [{ delay: "1s", runAt: 5 }, ["job.runAt", 5]],
@@ -62,8 +58,8 @@ test("a job's refusals do too, one by one and in bulk", async () => {
   }
 });
 
-test("a gate's refusals do too", async () => {
-  await using sluice = await open();
+test("a gate's refusals do too", async (t) => {
+  const { sluice } = await openSluice(t);
   const set = (options: object) => refusal(sluice.gate("g").set(options));
   const window = await set({ windows: [{ limit: 1, per: "0s" }] });
   assert.deepEqual(window.given, ["gate.windows[0].per", "0s"]);
@@ -72,24 +68,21 @@ test("a gate's refusals do too", async () => {
   assert.deepEqual(factors.given, ["gate.interval.factors[0]", -1]);
 });
 
-test("what a policy has set is named too", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail", { policy: { weight: () => 0 } });
+test("what a policy has set is named too", async (t) => {
+  const { mail } = await openMail<number>(t, { policy: { weight: () => 0 } });
   assert.deepEqual((await refusal(mail.add(1))).given, ["job.weight", 0]);
   assert.deepEqual((await refusal(mail.add(1, { cost: 2 }))).given, ["job.weight", 0]);
 });
 
-test("other errors pass as they are", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail", { capacity: { jobs: 1 } });
+test("other errors pass as they are", async (t) => {
+  const { sluice, mail } = await openMail<number>(t, { capacity: { jobs: 1 } });
   await mail.add(1);
   await assert.rejects(mail.add(2), { code: "QUEUE_FULL" });
   await assert.rejects(sluice.queue("no name"), { code: "INVALID" });
 });
 
-test("options that nobody knows are refused everywhere", async () => {
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail");
+test("options that nobody knows are refused everywhere", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const job = await mail.add(1);
   const typo = { concurency: 5 } as object;
   const field = (name: string) => (error: unknown) => {

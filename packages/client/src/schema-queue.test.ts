@@ -1,7 +1,8 @@
 /** A queue with a schema, at both of its ends. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, Sluice, SluiceError, type StandardSchema } from "sluice";
+import { SluiceError, type StandardSchema } from "sluice";
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
 interface Input {
   to: string;
@@ -36,16 +37,12 @@ const slowSchema: StandardSchema<Input, Output> = {
   },
 };
 
-async function open(): Promise<Sluice> {
-  return Sluice.open({ durability: "memory", clock: new FakeClock() });
-}
-
 for (const [name, schema] of [
   ["at once", mailSchema],
   ["later", slowSchema],
 ] as const) {
-  test(`what the schema makes of a payload is stored and handed out (${name})`, async () => {
-    await using sluice = await open();
+  test(`what the schema makes of a payload is stored and handed out (${name})`, async (t) => {
+    const { sluice } = await openSluice(t);
     const mail = await sluice.queue("mail", { schema });
     const job = await mail.add({ to: "A@B.C" });
     assert.deepEqual((await job.info()).payload, { to: "a@b.c", copies: 1 });
@@ -55,8 +52,8 @@ for (const [name, schema] of [
     assert.deepEqual(seen, [{ to: "a@b.c", copies: 1 }]);
   });
 
-  test(`a payload that does not match is refused with its issues (${name})`, async () => {
-    await using sluice = await open();
+  test(`a payload that does not match is refused with its issues (${name})`, async (t) => {
+    const { sluice } = await openSluice(t);
     const mail = await sluice.queue("mail", { schema });
     await assert.rejects(mail.add({ to: "nobody" }), {
       code: "SCHEMA",
@@ -71,8 +68,8 @@ for (const [name, schema] of [
     assert.deepEqual(bad.details.issues, [{ path: "payload.to", message: "must be an address" }]);
   });
 
-  test(`a job that no longer matches fails at once, unseen by its handler (${name})`, async () => {
-    await using sluice = await open();
+  test(`a job that no longer matches fails at once, unseen by its handler (${name})`, async (t) => {
+    const { sluice } = await openSluice(t);
     const before = await sluice.queue("mail");
     const job = await before.add({ to: "nobody" });
     const mail = await sluice.queue("mail", { schema });
@@ -90,8 +87,8 @@ for (const [name, schema] of [
   });
 }
 
-test("a loop never sees a job that does not match", async () => {
-  await using sluice = await open();
+test("a loop never sees a job that does not match", async (t) => {
+  const { sluice } = await openSluice(t);
   const before = await sluice.queue("mail");
   await before.addBulk([{ payload: { to: "nobody" } }, { payload: { to: "a@b.c" } }]);
   const mail = await sluice.queue("mail", { schema: mailSchema });
@@ -106,8 +103,8 @@ test("a loop never sees a job that does not match", async () => {
   assert.equal(failed.length, 1);
 });
 
-test("bytes that are not JSON fail like any other mismatch", async () => {
-  await using sluice = await open();
+test("bytes that are not JSON fail like any other mismatch", async (t) => {
+  const { sluice } = await openSluice(t);
   const raw = await sluice.queue("mail", { codec: "bytes" });
   const job = await raw.add(new Uint8Array([1, 2, 3]));
   const mail = await sluice.queue("mail");
@@ -115,8 +112,8 @@ test("bytes that are not JSON fail like any other mismatch", async () => {
   await assert.rejects(job.finished(), { state: "dead", reason: /^SCHEMA: payload is not JSON/ });
 });
 
-test("policies see what the schema made", async () => {
-  await using sluice = await open();
+test("policies see what the schema made", async (t) => {
+  const { sluice } = await openSluice(t);
   const mail = await sluice.queue("mail", {
     schema: mailSchema,
     policy: { fairnessKey: ({ to }) => to, cost: ({ copies }) => copies },
@@ -148,17 +145,15 @@ for (const [name, result] of [
   ["at once", sentSchema],
   ["later", slowSentSchema],
 ] as const) {
-  test(`what the result schema makes of a result is stored (${name})`, async () => {
-    await using sluice = await open();
-    const mail = await sluice.queue("mail", { result });
+  test(`what the result schema makes of a result is stored (${name})`, async (t) => {
+    const { mail } = await openMail(t, { result });
     const job = await mail.add(1);
     mail.work(() => ({ sent: true, extra: 5 }));
     assert.deepEqual(await job.finished(), { sent: true });
   });
 
-  test(`a result that does not match fails the job for good (${name})`, async () => {
-    await using sluice = await open();
-    const mail = await sluice.queue("mail", { result, retry: { attempts: 5 } });
+  test(`a result that does not match fails the job for good (${name})`, async (t) => {
+    const { mail } = await openMail(t, { result, retry: { attempts: 5 } });
     const job = await mail.add(1);
     const worker = mail.work(() => ({ sent: "yes" }) as never);
     const failed = { code: "JOB_FAILED", message: /SCHEMA: result.sent: must be true or false/ };

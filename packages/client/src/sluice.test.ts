@@ -1,12 +1,8 @@
 /** What a Sluice offers beside adding and working: gates, groups, stores, operating. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, RetryAfter, Sluice } from "sluice";
-
-async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
-  const clock = new FakeClock();
-  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
-}
+import { RetryAfter } from "sluice";
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -14,10 +10,8 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-test("a gate holds jobs back at its rate, and says why", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a gate holds jobs back at its rate, and says why", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   await sluice.gate("smtp").set({ rate: 1, burst: 1 });
   const times: number[] = [];
   const start = clock.now();
@@ -34,10 +28,8 @@ test("a gate holds jobs back at its rate, and says why", async () => {
   );
 });
 
-test("events carry results as values, and end when their reader leaves", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, { sent: number }>("mail");
+test("events carry results as values, and end when their reader leaves", async (t) => {
+  const { sluice, mail } = await openMail<number, { sent: number }>(t);
   const results: unknown[] = [];
   const events = sluice.events({ events: ["ended"] });
   mail.work(({ payload }) => ({ sent: payload }));
@@ -55,10 +47,8 @@ interface Listened {
   on(name: string, listener: () => void): void;
 }
 
-test("a listener for an unknown event is refused, by a worker, a queue and a Sluice", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a listener for an unknown event is refused, by a worker, a queue and a Sluice", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const worker = mail.work(() => {});
   const refused = { code: "INVALID", message: /finished, .*got "completed"/ };
   for (const emitter of [worker, mail, sluice] as unknown as Listened[]) {
@@ -67,10 +57,8 @@ test("a listener for an unknown event is refused, by a worker, a queue and a Slu
   assert.throws(() => mail.on("connected" as "finished", () => {}), { code: "INVALID" });
 });
 
-test("a cooldown shuts a gate until it is over or cleared", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a cooldown shuts a gate until it is over or cleared", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   const smtp = sluice.gate("smtp");
   await smtp.set({ rate: 100 });
   await smtp.cooldown("30s", "429 from the provider");
@@ -89,9 +77,8 @@ test("a cooldown shuts a gate until it is over or cleared", async () => {
   await assert.rejects(smtp.cooldown("soon" as "1s"), { code: "INVALID" });
 });
 
-test("a ladder hears reports, and deleting a gate opens it", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("a ladder hears reports, and deleting a gate opens it", async (t) => {
+  const { sluice } = await openSluice(t);
   const api = sluice.gate("api");
   await api.set({ ladder: ["1m", "5m"] });
   await api.report(false);
@@ -108,18 +95,14 @@ test("a ladder hears reports, and deleting a gate opens it", async () => {
   await job.finished();
 });
 
-test("a job that would wait too long at a gate is refused at once", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("a job that would wait too long at a gate is refused at once", async (t) => {
+  const { sluice, mail } = await openMail(t);
   await sluice.gate("smtp").cooldown("10m");
   await assert.rejects(mail.add(1, { gates: ["smtp"], maxWait: "5m" }), { code: "WAIT_TOO_LONG" });
 });
 
-test("a job that is overtaken by a cooldown says that it would wait too long", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a job that is overtaken by a cooldown says that it would wait too long", async (t) => {
+  const { mail } = await openMail<number>(t);
   const gates = ["smtp"];
   mail.work(() => {
     throw new RetryAfter("10m", { gate: "smtp" });
@@ -137,10 +120,8 @@ test("a job that is overtaken by a cooldown says that it would wait too long", a
   await failed;
 });
 
-test("a group ends with its last member, and says how each did", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { retry: { attempts: 1 } });
+test("a group ends with its last member, and says how each did", async (t) => {
+  const { sluice, mail } = await openMail<number>(t, { retry: { attempts: 1 } });
   const jobs = await mail.addBulk([1, 2, 3].map((payload) => ({ payload, group: "g" })));
   const group = mail.group("g");
   assert.equal((await group.info()).ended, false);
@@ -163,9 +144,8 @@ test("a group ends with its last member, and says how each did", async () => {
   await assert.rejects(sluice.group("mail/none").finished(), { code: "GROUP_NOT_FOUND" });
 });
 
-test("waiting for a group ends with the Sluice", async () => {
-  const { sluice } = await open();
-  const mail = await sluice.queue<number>("mail");
+test("waiting for a group ends with the Sluice", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   await mail.add(1, { group: "g" });
   const waiting = assert.rejects(sluice.group("mail/g").finished(), { code: "CLOSED" });
   await sluice.drain();
@@ -173,9 +153,8 @@ test("waiting for a group ends with the Sluice", async () => {
   await waiting;
 });
 
-test("a store keeps values by key", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("a store keeps values by key", async (t) => {
+  const { sluice } = await openSluice(t);
   const store = sluice.store<{ n: number }>("settings");
   assert.equal(await store.get("a"), undefined);
   await store.put("a", { n: 1 });
@@ -196,9 +175,8 @@ test("a store keeps values by key", async () => {
   assert.deepEqual(await all(sluice.store("other").scan()), []);
 });
 
-test("a long store is scanned page by page", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("a long store is scanned page by page", async (t) => {
+  const { sluice } = await openSluice(t);
   const store = sluice.store<number>("many");
   const keys = Array.from({ length: 1_234 }, (_, i) => `key-${String(i).padStart(5, "0")}`);
   await store.batch(keys.map((key, value) => ({ key, value })));
@@ -208,19 +186,16 @@ test("a long store is scanned page by page", async () => {
   );
 });
 
-test("what a store cannot keep is refused by its field", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("what a store cannot keep is refused by its field", async (t) => {
+  const { sluice } = await openSluice(t);
   const store = sluice.store("settings");
   await assert.rejects(store.put("a", undefined), { code: "INVALID", message: /^store\.value/ });
   await assert.rejects(store.put("a", { n: 1n }), { message: /^store\.batch\[0\]\.value\.n/ });
   await assert.rejects(store.batch({} as []), { code: "INVALID" });
 });
 
-test("events tell what happens in the broker, in order", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("events tell what happens in the broker, in order", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const events = sluice.events({ queue: "mail", events: ["added", "ended"] });
   const seen: string[] = [];
   const reading = (async () => {
@@ -235,10 +210,8 @@ test("events tell what happens in the broker, in order", async () => {
   assert.deepEqual(seen, ["added", "ended"]);
 });
 
-test("the jobs of a queue are listed with their payloads, page by page", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("the jobs of a queue are listed with their payloads, page by page", async (t) => {
+  const { mail } = await openMail<number>(t);
   const items = Array.from({ length: 1_111 }, (_, payload) => ({ payload }));
   await mail.addBulk(items);
   await mail.add(-1, { delay: "1h", fairnessKey: "other" });
@@ -254,10 +227,8 @@ test("the jobs of a queue are listed with their payloads, page by page", async (
   assert.throws(() => mail.jobs({ sate: "waiting" } as never), { code: "INVALID" });
 });
 
-test("lanes are listed with their weights, which can be changed", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("lanes are listed with their weights, which can be changed", async (t) => {
+  const { mail } = await openMail<number>(t);
   await mail.add(1, { fairnessKey: "acme", weight: 2 });
   await mail.add(2, { fairnessKey: "other" });
   await mail.setWeight("other", 5);
@@ -267,10 +238,8 @@ test("lanes are listed with their weights, which can be changed", async () => {
   assert.equal((await all(mail.lanes({ search: "acm" }))).length, 1);
 });
 
-test("a paused queue hands nothing out until it is resumed", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { paused: true });
+test("a paused queue hands nothing out until it is resumed", async (t) => {
+  const { sluice, mail } = await openMail<number>(t, { paused: true });
   mail.work(() => {});
   const job = await mail.add(1);
   await sluice.drain();
@@ -282,10 +251,8 @@ test("a paused queue hands nothing out until it is resumed", async () => {
   assert.equal((await mail.info()).config.paused, true);
 });
 
-test("a purge removes what waits, and a delete everything", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a purge removes what waits, and a delete everything", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const job = await mail.add(1);
   await mail.purge();
   await assert.rejects(job.finished(), { state: "cancelled" });
@@ -294,10 +261,8 @@ test("a purge removes what waits, and a delete everything", async () => {
   assert.deepEqual(await sluice.queues(), []);
 });
 
-test("dead jobs are put back where they came from", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail", { retry: { attempts: 1 } });
+test("dead jobs are put back where they came from", async (t) => {
+  const { sluice, mail } = await openMail<number>(t, { retry: { attempts: 1 } });
   let isBroken = true;
   mail.work(() => {
     if (isBroken) throw new Error("broken");
@@ -314,10 +279,8 @@ test("dead jobs are put back where they came from", async () => {
   await assert.rejects(dead.redrive({ number: 5 } as never), { code: "INVALID" });
 });
 
-test("a handle made from an id can do what others can", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("a handle made from an id can do what others can", async (t) => {
+  const { sluice, mail } = await openMail<number, string>(t);
   const { id } = await mail.add(1, { delay: "1h" });
   const job = sluice.job<number, string>(id);
   assert.equal((await job.info()).payload, 1);
@@ -329,10 +292,8 @@ test("a handle made from an id can do what others can", async () => {
   await assert.rejects(sluice.job("nonsense").info());
 });
 
-test("waiting for a job can be given up", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("waiting for a job can be given up", async (t) => {
+  const { mail } = await openMail<number>(t);
   const job = await mail.add(1);
   const given = new AbortController();
   const waiting = assert.rejects(job.finished({ signal: given.signal }), { code: "ABORTED" });
@@ -340,10 +301,8 @@ test("waiting for a job can be given up", async () => {
   await waiting;
 });
 
-test("a queue is changed in place, and bad options change nothing", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail", { lease: "10s" });
+test("a queue is changed in place, and bad options change nothing", async (t) => {
+  const { sluice, mail } = await openMail(t, { lease: "10s" });
   await mail.add(1);
   const again = await sluice.queue("mail", { ttl: "1h" });
   const { config, stats } = await again.info();

@@ -9,7 +9,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { FakeClock, Sluice } from "sluice";
+import { openMail } from "./testing/open-mail.ts";
 import { loadTracing, type OpenTelemetry } from "./trace.ts";
 
 /** The real package is what the client takes it for. */
@@ -29,8 +29,6 @@ function register(): void {
 beforeEach(() => exporter.reset());
 after(() => provider.shutdown());
 
-const open = (): Promise<Sluice> => Sluice.open({ durability: "memory", clock: new FakeClock() });
-
 function span(name: string): ReadableSpan {
   const found = exporter.getFinishedSpans().find((one) => one.name === name);
   assert.ok(found, `no span ${name}`);
@@ -40,11 +38,10 @@ function span(name: string): ReadableSpan {
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const GIVEN = `00-${TRACE}-b7ad6b7169203331-01`;
 
-test("while nobody has registered a provider nothing is traced, and headers travel", async () => {
+test("while nobody has registered a provider nothing is traced, and headers travel", async (t) => {
   assert.ok(await loadTracing(), "the package is installed here");
   assert.equal(typeof asUsed.context.active, "function");
-  await using sluice = await open();
-  const mail = await sluice.queue<number, object>("mail");
+  const { mail } = await openMail<number, object>(t);
   mail.work(({ headers }) => headers);
   assert.deepEqual(await (await mail.add(1)).finished(), {});
   const job = await mail.add(1, { headers: { traceparent: GIVEN } });
@@ -52,10 +49,9 @@ test("while nobody has registered a provider nothing is traced, and headers trav
   assert.deepEqual(exporter.getFinishedSpans(), []);
 });
 
-test("a handler runs below the add that made its job, and the add below its caller", async () => {
+test("a handler runs below the add that made its job, and the add below its caller", async (t) => {
   register();
-  await using sluice = await open();
-  const mail = await sluice.queue<number, string | undefined>("mail");
+  const { sluice, mail } = await openMail<number, string | undefined>(t);
   mail.work(() => api.trace.getActiveSpan()?.spanContext().spanId);
   const tracer = api.trace.getTracer("test");
   const job = await tracer.startActiveSpan("request", async (request) => {
@@ -76,10 +72,9 @@ test("a handler runs below the add that made its job, and the add below its call
   assert.deepEqual(Object.keys(headers).sort(), ["tenant", "traceparent"]);
 });
 
-test("a bulk add is one span, and a context that was given is left alone", async () => {
+test("a bulk add is one span, and a context that was given is left alone", async (t) => {
   register();
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail");
+  const { sluice, mail } = await openMail<number>(t);
   mail.work(() => {}, { concurrency: 3 });
   const jobs = await mail.addBulk([
     { payload: 1 },
@@ -101,10 +96,9 @@ test("a bulk add is one span, and a context that was given is left alone", async
   assert.equal(below.length, 2);
 });
 
-test("what fails is told in its span, and fails as it would without", async () => {
+test("what fails is told in its span, and fails as it would without", async (t) => {
   register();
-  await using sluice = await open();
-  const mail = await sluice.queue<number>("mail", { retry: { attempts: 1 } });
+  const { sluice, mail } = await openMail<number>(t, { retry: { attempts: 1 } });
   mail.work(() => {
     throw new TypeError("boom");
   });

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, Sluice, type SluiceError } from "sluice";
-
-async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
-  const clock = new FakeClock();
-  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
-}
+import type { SluiceError } from "sluice";
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 
-test("closing takes no new job and waits for those that run", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("closing takes no new job and waits for those that run", async (t) => {
+  const { sluice, mail } = await openMail<number, string>(t);
   const { promise, resolve } = Promise.withResolvers<string>();
   const worker = mail.work(() => promise);
   const [first, second] = await Promise.all([mail.add(1), mail.add(2)]);
@@ -25,10 +19,8 @@ test("closing takes no new job and waits for those that run", async () => {
   assert.deepEqual(await mail.workers(), []);
 });
 
-test("after the timeout handlers are aborted, and their jobs go back at once", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("after the timeout handlers are aborted, and their jobs go back at once", async (t) => {
+  const { sluice, clock, mail } = await openMail<number, string>(t);
   const reasons: string[] = [];
   const worker = mail.work((_, { signal }) => {
     signal.addEventListener("abort", () => reasons.push(signal.reason.code));
@@ -48,10 +40,8 @@ test("after the timeout handlers are aborted, and their jobs go back at once", a
   assert.equal(await job.finished(), "by another");
 });
 
-test("jobs that were held ready go back at once", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("jobs that were held ready go back at once", async (t) => {
+  const { sluice, mail } = await openMail<number, string>(t);
   const { promise, resolve } = Promise.withResolvers<string>();
   const worker = mail.work(() => promise, { prefetch: 5 });
   await mail.addBulk(Array.from({ length: 6 }, (_, payload) => ({ payload })));
@@ -65,10 +55,8 @@ test("jobs that were held ready go back at once", async () => {
   assert.equal((await mail.stats()).waiting, 5);
 });
 
-test("what a handler does after it was aborted changes nothing", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, string>("mail");
+test("what a handler does after it was aborted changes nothing", async (t) => {
+  const { sluice, mail } = await openMail<number, string>(t);
   const { promise, reject } = Promise.withResolvers<string>();
   const heard: string[] = [];
   sluice.on("failed", () => heard.push("failed"));
@@ -83,10 +71,8 @@ test("what a handler does after it was aborted changes nothing", async () => {
   assert.equal((await job.info()).state, "waiting");
 });
 
-test("closing twice is closing once", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("closing twice is closing once", async (t) => {
+  const { mail } = await openMail(t);
   let closed = 0;
   const worker = mail.work(() => {}).on("closed", () => closed++);
   await Promise.all([worker.close(), worker.close()]);
@@ -95,10 +81,8 @@ test("closing twice is closing once", async () => {
   await assert.rejects(worker.close({ timeout: -1 }), { code: "INVALID" });
 });
 
-test("a second close may shorten the time of the first, and never lengthens it", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a second close may shorten the time of the first, and never lengthens it", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   const signals: AbortSignal[] = [];
   const worker = mail.work((_, { signal }) => {
     signals.push(signal);
@@ -115,9 +99,8 @@ test("a second close may shorten the time of the first, and never lengthens it",
   assert.equal(signals[0]?.aborted, true);
 });
 
-test("closing a Sluice again may shorten the time of its workers", async () => {
-  const { sluice, clock } = await open();
-  const mail = await sluice.queue<number>("mail");
+test("closing a Sluice again may shorten the time of its workers", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   mail.work(never);
   await mail.add(1);
   await sluice.drain();
@@ -127,10 +110,8 @@ test("closing a Sluice again may shorten the time of its workers", async () => {
   await Promise.all([closed, again]);
 });
 
-test("await using closes a worker", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("await using closes a worker", async (t) => {
+  const { mail } = await openMail(t);
   {
     await using worker = mail.work(() => {});
     assert.equal(worker.running, 0);
@@ -138,10 +119,8 @@ test("await using closes a worker", async () => {
   assert.deepEqual(await mail.workers(), []);
 });
 
-test("a worker of a deleted queue closes by itself", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("a worker of a deleted queue closes by itself", async (t) => {
+  const { sluice, mail } = await openMail(t);
   const closed = Promise.withResolvers<void>();
   mail.work(() => {}).on("closed", () => closed.resolve());
   await sluice.drain();
@@ -149,9 +128,8 @@ test("a worker of a deleted queue closes by itself", async () => {
   await closed.promise;
 });
 
-test("a handler is aborted when its queue is deleted, or its job cancelled by key", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("a handler is aborted when its queue is deleted, or its job cancelled by key", async (t) => {
+  const { sluice } = await openSluice(t);
   for (const end of ["delete", "cancelByKey"] as const) {
     const mail = await sluice.queue<number>(`mail-${end}`);
     const signals: AbortSignal[] = [];
@@ -175,10 +153,8 @@ test("a handler is aborted when its queue is deleted, or its job cancelled by ke
   }
 });
 
-test("a worker of a queue that is not there tells the error and closes", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("a worker of a queue that is not there tells the error and closes", async (t) => {
+  const { mail } = await openMail(t);
   await mail.delete();
   const heard: string[] = [];
   const closed = Promise.withResolvers<void>();
@@ -190,9 +166,8 @@ test("a worker of a queue that is not there tells the error and closes", async (
   assert.deepEqual(heard, ["QUEUE_NOT_FOUND"]);
 });
 
-test("closing a Sluice closes its workers and gives their jobs back", async () => {
-  const { sluice } = await open();
-  const mail = await sluice.queue("mail");
+test("closing a Sluice closes its workers and gives their jobs back", async (t) => {
+  const { sluice, mail } = await openMail(t);
   const heard: string[] = [];
   sluice.on("closed", ({ worker }) => heard.push(worker));
   mail.work(never, { name: "a" });
@@ -207,9 +182,8 @@ test("closing a Sluice closes its workers and gives their jobs back", async () =
   assert.throws(() => mail.consume(), { code: "CLOSED" });
 });
 
-test("what was added before the close is not lost", async () => {
-  const { sluice } = await open();
-  const mail = await sluice.queue("mail");
+test("what was added before the close is not lost", async (t) => {
+  const { sluice, mail } = await openMail(t);
   const added = mail.add(1);
   await sluice.close();
   assert.notEqual((await added).id, "");

@@ -1,32 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock, JobFailed, RetryAfter, Sluice, type SluiceError, Unrecoverable } from "sluice";
+import { JobFailed, RetryAfter, type SluiceError, Unrecoverable } from "sluice";
+import { openMail, openSluice } from "./testing/open-mail.ts";
 
-async function open(): Promise<{ sluice: Sluice; clock: FakeClock }> {
-  const clock = new FakeClock();
-  return { sluice: await Sluice.open({ durability: "memory", clock }), clock };
-}
-
-test("a handler gets the job, and its result reaches whoever waits", async () => {
-  await using sluice = await Sluice.open({ durability: "memory" });
-  const mail = await sluice.queue<{ to: string }, { sent: string }>("mail");
+test("a handler gets the job, and its result reaches whoever waits", async (t) => {
+  const { mail } = await openMail<{ to: string }, { sent: string }>(t);
   mail.work((job) => ({ sent: `${job.payload.to} ${job.attempt} ${job.headers.a}` }));
   const job = await mail.add({ to: "x" }, { headers: { a: "b" } });
   assert.deepEqual(await job.finished(), { sent: "x 0 b" });
   assert.deepEqual((await job.info()).result, { sent: "x 0 b" });
 });
 
-test("a handler may return nothing, and may not be asynchronous", async () => {
-  await using sluice = await Sluice.open({ durability: "memory" });
-  const mail = await sluice.queue("mail");
+test("a handler may return nothing, and may not be asynchronous", async (t) => {
+  const { mail } = await openMail(t);
   mail.work(() => {});
   assert.equal(await (await mail.add(1)).finished(), undefined);
 });
 
-test("events come in order: started, finished when the ack is confirmed, then idle", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, number>("mail");
+test("events come in order: started, finished when the ack is confirmed, then idle", async (t) => {
+  const { sluice, mail } = await openMail<number, number>(t);
   const heard: string[] = [];
   sluice.on("finished", ({ result }) => heard.push(`sluice finished ${result}`));
   mail.on("started", ({ job }) => heard.push(`started ${job.payload}`));
@@ -49,10 +41,10 @@ test("events come in order: started, finished when the ack is confirmed, then id
   ]);
 });
 
-test("a job that throws is retried with backoff until its attempts are used up", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail", { retry: { attempts: 3, min: "1s", jitter: 0 } });
+test("a job that throws is retried with backoff until its attempts are used up", async (t) => {
+  const { sluice, clock, mail } = await openMail(t, {
+    retry: { attempts: 3, min: "1s", jitter: 0 },
+  });
   const heard: string[] = [];
   mail.on("retried", ({ job, error }) => heard.push(`retried ${job.attempt} ${error}`));
   mail.on("failed", ({ job, error }) => heard.push(`failed ${job.attempt} ${error}`));
@@ -82,10 +74,8 @@ test("a job that throws is retried with backoff until its attempts are used up",
   );
 });
 
-test("Unrecoverable ends a job at once", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("Unrecoverable ends a job at once", async (t) => {
+  const { mail } = await openMail(t);
   mail.work(async () => {
     throw new Unrecoverable("no such user");
   });
@@ -94,10 +84,8 @@ test("Unrecoverable ends a job at once", async () => {
   assert.equal((await mail.stats()).retried, 0);
 });
 
-test("RetryAfter cools its gate down and uses no attempt", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, number>("mail", { retry: { attempts: 1 } });
+test("RetryAfter cools its gate down and uses no attempt", async (t) => {
+  const { sluice, clock, mail } = await openMail<number, number>(t, { retry: { attempts: 1 } });
   await sluice.gate("smtp").set({ rate: 100 });
   let calls = 0;
   mail.work(({ attempt }) => {
@@ -117,9 +105,8 @@ test("RetryAfter cools its gate down and uses no attempt", async () => {
   assert.equal(await job.finished(), 0);
 });
 
-test("a rule beside a policy decides when, and the attempts how often", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
+test("a rule beside a policy decides when, and the attempts how often", async (t) => {
+  const { sluice, clock } = await openSluice(t);
   const start = clock.now();
   const mail = await sluice.queue<number>("mail", {
     retry: { attempts: 3, rule: (_, { attempt }) => ({ delay: `${attempt + 1}m` }) },
@@ -136,9 +123,8 @@ test("a rule beside a policy decides when, and the attempts how often", async ()
   assert.equal((await mail.info()).config.retry.attempts, 3);
 });
 
-test("a rule that answers nonsense is told, and the policy decides", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
+test("a rule that answers nonsense is told, and the policy decides", async (t) => {
+  const { sluice } = await openSluice(t);
   const errors: string[] = [];
   sluice.on("error", ({ error }) => errors.push(error.message));
   for (const [i, answer] of [true, { dealy: "1s" }, { delay: "soon" }].entries()) {
@@ -151,9 +137,8 @@ test("a rule that answers nonsense is told, and the policy decides", async () =>
   }
 });
 
-test("a failure that cannot be told in full is told plainly, and the job is retried", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
+test("a failure that cannot be told in full is told plainly, and the job is retried", async (t) => {
+  const { sluice, clock } = await openSluice(t);
   sluice.on("error", () => {});
   const mail = await sluice.queue<number, string>("mail");
   mail.work(({ attempt }) => {
@@ -171,10 +156,8 @@ test("a failure that cannot be told in full is told plainly, and the job is retr
   assert.equal(await job.finished(), "done");
 });
 
-test("a retry function decides by the error, and may leave it to the queue", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<string, string>("mail", {
+test("a retry function decides by the error, and may leave it to the queue", async (t) => {
+  const { sluice, clock, mail } = await openMail<string, string>(t, {
     retry: (error, job) => {
       if (String(error).includes("dead")) return "dlq";
       if (String(error).includes("later")) return { delay: "1h" };
@@ -202,10 +185,8 @@ test("a retry function decides by the error, and may leave it to the queue", asy
   assert.equal(await later.finished(), "ok");
 });
 
-test("a result that JSON cannot carry fails the job for good, with the field", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number, unknown>("mail");
+test("a result that JSON cannot carry fails the job for good, with the field", async (t) => {
+  const { mail } = await openMail<number, unknown>(t);
   let calls = 0;
   mail.work(() => {
     calls++;
@@ -217,10 +198,8 @@ test("a result that JSON cannot carry fails the job for good, with the field", a
   assert.equal(calls, 1);
 });
 
-test("whatever is thrown has failed, even nothing", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<string, unknown>("mail", { retry: { attempts: 1 } });
+test("whatever is thrown has failed, even nothing", async (t) => {
+  const { mail } = await openMail<string, unknown>(t, { retry: { attempts: 1 } });
   const thrown: Record<string, unknown> = { a: undefined, b: null, c: "text", d: 5 };
   mail.work(({ payload }) => Promise.reject(thrown[payload]));
   const reasons: unknown[] = [];
@@ -232,10 +211,8 @@ test("whatever is thrown has failed, even nothing", async () => {
   assert.deepEqual(reasons, [nothing, nothing, "text", "5"]);
 });
 
-test("no more handlers run side by side than the concurrency says", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("no more handlers run side by side than the concurrency says", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const releases: (() => void)[] = [];
   let most = 0;
   let running = 0;
@@ -260,10 +237,8 @@ test("no more handlers run side by side than the concurrency says", async () => 
   assert.equal((await mail.stats()).finished, 10);
 });
 
-test("jobs held ready run when there is a slot, in their order", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("jobs held ready run when there is a slot, in their order", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const order: number[] = [];
   const worker = mail.work(async ({ payload }) => void order.push(payload), { prefetch: 4 });
   await mail.addBulk(Array.from({ length: 20 }, (_, payload) => ({ payload })));
@@ -272,10 +247,8 @@ test("jobs held ready run when there is a slot, in their order", async () => {
   assert.equal(worker.running, 0);
 });
 
-test("a listener that throws does not stop the worker", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a listener that throws does not stop the worker", async (t) => {
+  const { sluice, mail } = await openMail<number>(t);
   const errors: string[] = [];
   const worker = mail.work(() => {});
   worker.on("error", ({ error }) => errors.push(error.message));
@@ -288,10 +261,8 @@ test("a listener that throws does not stop the worker", async () => {
   assert.deepEqual(errors, ["bad listener", "bad listener"]);
 });
 
-test("progress is shown with the job, and must be JSON", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("progress is shown with the job, and must be JSON", async (t) => {
+  const { sluice, mail } = await openMail(t);
   const seen: unknown[] = [];
   mail.work(async (job, { progress }) => {
     await progress({ done: 3 });
@@ -302,10 +273,8 @@ test("progress is shown with the job, and must be JSON", async () => {
   assert.deepEqual(seen, [{ done: 3 }, "INVALID"]);
 });
 
-test("elastic workers grow under load and shrink without it", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("elastic workers grow under load and shrink without it", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   const releases: (() => void)[] = [];
   const worker = mail.work(() => new Promise<void>((resolve) => releases.push(resolve)), {
     concurrency: { min: 1, max: 3, scaleUpAt: 0.6, scaleDownAt: 0.4 },
@@ -329,10 +298,8 @@ test("elastic workers grow under load and shrink without it", async () => {
   assert.equal((await mail.stats()).finished, 9);
 });
 
-test("a worker that shrank gives back what it has no slot for", async () => {
-  const { sluice, clock } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue<number>("mail");
+test("a worker that shrank gives back what it has no slot for", async (t) => {
+  const { sluice, clock, mail } = await openMail<number>(t);
   let load = 1;
   const worker = mail.work(() => new Promise<void>(() => {}), {
     concurrency: { min: 1, max: 2, load: () => load },
@@ -349,10 +316,8 @@ test("a worker that shrank gives back what it has no slot for", async () => {
   await worker.close({ timeout: 0 });
 });
 
-test("a handler must be a function, and options must be known", async () => {
-  const { sluice } = await open();
-  await using _ = sluice;
-  const mail = await sluice.queue("mail");
+test("a handler must be a function, and options must be known", async (t) => {
+  const { mail } = await openMail(t);
   assert.throws(() => mail.work(5 as never), { code: "INVALID", message: /^work\.handler/ });
   assert.throws(() => mail.work(() => {}, { threads: 5 } as never), { code: "INVALID" });
 });
