@@ -26,7 +26,6 @@ test("an add that waits for room is not overtaken by a later one of its lane", a
   await cancelled;
   assert.deepEqual(await payloads(broker, 1), ["b", "c"]);
   await Promise.all(adds);
-  await broker.close();
 });
 
 test("a small job waits behind a large one of its lane, and not behind another lane", async () => {
@@ -40,7 +39,6 @@ test("a small job waits behind a large one of its lane, and not behind another l
   const order = (await payloads(broker, 1)).filter((payload) => payload !== "e");
   assert.deepEqual(order, ["a", "b", "c", "d"]);
   await Promise.all([large, small]);
-  await broker.close();
 });
 
 test("a job for later does not wait behind one that waits for room", async () => {
@@ -52,7 +50,6 @@ test("a job for later does not wait behind one that waits for room", async () =>
   assert.ok(later!.ok !== undefined);
   await payloads(broker, 1);
   await waiting;
-  await broker.close();
 });
 
 test("an add that waits for the log is not overtaken by a later one to its queue", async () => {
@@ -65,7 +62,6 @@ test("an add that waits for the log is not overtaken by a later one to its queue
   const order = await payloads(broker, 10);
   assert.equal(order.length, 3001);
   assert.equal(order.indexOf("c"), 3000);
-  await broker.close();
 });
 
 test("a batch under one operation id has a limit in bytes, with and without it", async () => {
@@ -84,5 +80,4 @@ test("a batch under one operation id has a limit in bytes, with and without it",
   const tooLarge = broker.add("q", batch(2), { operationId: "o2" });
   await assert.rejects(tooLarge, { code: "PAYLOAD_TOO_LARGE" });
   assert.equal((await broker.add("q", batch(2))).length, 5);
-  await broker.close();
 });

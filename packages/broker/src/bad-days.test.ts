@@ -1,39 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Log, MemoryLog } from "@sluice/log";
-import { type BrokerEvent, type ErrorDetails, type NewJob, SluiceError } from "@sluice/protocol";
+import { type BrokerEvent, type NewJob, SluiceError } from "@sluice/protocol";
 import { turningClock, turns } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
+import { HeldLog } from "./testing/held-log.ts";
 import { add, bytes, job, open } from "./testing/opened.ts";
-
-/** A log whose appends wait until they are let go, or fail. */
-class HeldLog extends MemoryLog {
-  #failure: SluiceError | undefined;
-  #held: PromiseWithResolvers<void> | undefined;
-  appends = 0;
-
-  hold(): void {
-    this.#held = Promise.withResolvers();
-  }
-
-  letGo(): void {
-    this.#held?.resolve();
-    this.#held = undefined;
-  }
-
-  fail(message = "the disk is gone", details: ErrorDetails = {}): void {
-    this.#failure = new SluiceError("LOG_FAILED", message, details);
-    this.letGo();
-  }
-
-  override async append(facts: Uint8Array): Promise<number> {
-    this.appends++;
-    const position = super.append(facts);
-    await this.#held?.promise;
-    if (this.#failure !== undefined) throw this.#failure;
-    return position;
-  }
-}
 
 test("nothing is answered or delivered before it is durable", async () => {
   const log = new HeldLog();
@@ -47,7 +19,6 @@ test("nothing is answered or delivered before it is durable", async () => {
   log.letGo();
   await Promise.all([adding, taking]);
   assert.deepEqual(happened.sort(), ["added", "taken"]);
-  await broker.close();
 });
 
 test("calls that come while the log syncs share the next sync", async () => {
@@ -62,7 +33,6 @@ test("calls that come while the log syncs share the next sync", async () => {
   log.letGo();
   await Promise.all([first, ...rest]);
   assert.equal(log.appends - before, 1);
-  await broker.close();
 });
 
 test("a log that fails is final: no call is answered any more, and an event says so", async () => {
@@ -145,7 +115,6 @@ test("whoever adds faster than the log can follow waits for it", async () => {
   await Promise.all([first, second]);
   assert.ok(isAnswered);
   assert.equal((await broker.queue("q")).stats.waiting, 2);
-  await broker.close();
 });
 
 test("a reader of events that falls far behind is cut off, and others are not", async () => {
@@ -162,7 +131,6 @@ test("a reader of events that falls far behind is cut off, and others are not", 
     { code: "RATE_LIMITED" },
   );
   assert.equal((await late.next()).value.event, "added");
-  await broker.close();
 });
 
 test("after a restart time goes on from the last fact when the clock is behind it", async () => {
@@ -192,7 +160,6 @@ test("a payload that is damaged in the log is not served: the broker stops", asy
   const taking = broker.lease("q", { max: 1, wait: 1000 });
   assert.deepEqual(await taking, []);
   await assert.rejects(broker.add("q", [job("y")]), { code: "LOG_FAILED" });
-  await broker.close();
 });
 
 test("what is more than one append may take is whole after a restart", async () => {
@@ -241,7 +208,6 @@ test("bytes above the limit of a payload are refused, bytes at it are not", asyn
   ]);
   assert.ok(at!.ok);
   assert.equal(above!.error?.code, "PAYLOAD_TOO_LARGE");
-  await broker.close();
 });
 
 test("a lease granted while the log syncs an earlier one waits for its own sync", async () => {
@@ -263,7 +229,6 @@ test("a lease granted while the log syncs an earlier one waits for its own sync"
   log.letGo();
   await turns(5);
   assert.deepEqual(delivered, ["first", "second"]);
-  await broker.close();
 });
 
 test("a poll whose job is cancelled on its way is answered with nothing", async () => {
@@ -277,5 +242,4 @@ test("a poll whose job is cancelled on its way is answered with nothing", async 
   log.letGo();
   assert.deepEqual(await polling, []);
   assert.deepEqual(await cancelling, [{ ok: true }]);
-  await broker.close();
 });

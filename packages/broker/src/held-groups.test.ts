@@ -20,7 +20,6 @@ test("a group whose holder is gone is released after a minute without another ca
   assert.equal((await broker.group("q/g")).ended, false, "it was held again");
   await clock.advance(1);
   assert.equal((await broker.group("q/g")).ended, true);
-  await broker.close();
 });
 
 test("a holder that is gone with a crash counts from the restart", async () => {

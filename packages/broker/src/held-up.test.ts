@@ -1,35 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MemoryLog } from "@sluice/log";
 import type { FakeClock } from "@sluice/protocol";
-import { turningClock } from "@sluice/protocol/testing";
-import { type LocalBroker, openBroker } from "./broker.ts";
+import type { LocalBroker } from "./broker.ts";
+import { HeldLog } from "./testing/held-log.ts";
 import { add, job, open } from "./testing/opened.ts";
 
-/** A log that can stand still. */
-class StuckLog extends MemoryLog {
-  #held: PromiseWithResolvers<void> | undefined;
-
-  hold(): void {
-    this.#held = Promise.withResolvers();
-  }
-
-  release(): void {
-    this.#held?.resolve();
-    this.#held = undefined;
-  }
-
-  override async append(facts: Uint8Array): Promise<number> {
-    await this.#held?.promise;
-    return super.append(facts);
-  }
-}
-
 test("what a gate lets through while the log stands still does not go out at once", async () => {
-  const clock = turningClock(5);
-  const log = new StuckLog();
-  const broker = await openBroker({ log, clock });
-  await broker.setQueue("q", {});
+  const log = new HeldLog();
+  const { broker, clock } = await open({}, { log });
   await broker.setGate("api", { rate: 20, burst: 20 });
   await add(broker, ...Array.from({ length: 300 }, (_, i) => job(`${i}`, { gates: ["api"] })));
   let delivered = 0;
@@ -42,21 +20,20 @@ test("what a gate lets through while the log stands still does not go out at onc
   log.hold();
   await clock.advance(5000);
   assert.ok(delivered - before <= 1, "nothing is handed out that is not in the log");
-  log.release();
+  log.letGo();
   await clock.advance(1000);
   // What was on its way, a full bucket and a second.
   const within = delivered - before;
   assert.ok(within <= 20 + 20 + 2, `${within} within a second`);
   assert.ok(within >= 30, `${within}: it goes on`);
-  await broker.close();
 });
 
 describe("a poll that is given up while its job is on its way", () => {
   const poll = { max: 1, wait: 500, worker: "w" };
 
   /** The log stands still with the job of a poll that is over. */
-  async function givenUp(): Promise<{ broker: LocalBroker; clock: FakeClock; log: StuckLog }> {
-    const log = new StuckLog();
+  async function givenUp(): Promise<{ broker: LocalBroker; clock: FakeClock; log: HeldLog }> {
+    const log = new HeldLog();
     const { broker, clock } = await open({ lease: 8_000 }, { log });
     await add(broker, job("a"));
     log.hold();
@@ -71,12 +48,11 @@ describe("a poll that is given up while its job is on its way", () => {
   test("leaves it to the next of that worker, with a lease of its own", async () => {
     const { broker, clock, log } = await givenUp();
     const next = broker.lease("q", poll);
-    log.release();
+    log.letGo();
     await clock.advance(100);
     const [given] = await next;
     assert.equal(given?.deliveries, 2);
     assert.ok(given.expiresIn > 7_800, `${given.expiresIn} ms of 8000`);
-    await broker.close();
   });
 
   test("takes no part in what the next of that worker may take and waits for", async () => {
@@ -84,11 +60,10 @@ describe("a poll that is given up while its job is on its way", () => {
     const { items } = await broker.jobs("q");
     const cancelled = broker.cancel(items.map(({ id }) => id));
     const next = broker.lease("q", poll);
-    log.release();
+    log.letGo();
     await clock.advance(600);
     await cancelled;
     const waits = new Promise((resolve) => setImmediate(resolve, "still waits"));
     assert.deepEqual(await Promise.race([next, waits]), []);
-    await broker.close();
   });
 });

@@ -41,7 +41,6 @@ test("a batch that is written in several parts has one answer", async () => {
   const answer = await broker.add("q", jobs, { operationId: "once" });
   assert.deepEqual(await broker.add("q", jobs, { operationId: "once" }), answer);
   assert.equal((await broker.queue("q")).stats.added, jobs.length);
-  await broker.close();
 });
 
 test("a name is free again after ten minutes, and a refused call leaves none", async () => {
@@ -57,7 +56,6 @@ test("a name is free again after ten minutes, and a refused call leaves none", a
   for (const operationId of ["", "x".repeat(256), 5 as unknown as string]) {
     await assert.rejects(broker.add("q", [job("a")], { operationId }), { code: "INVALID" });
   }
-  await broker.close();
 });
 
 test("a large value that was refused is not written into the log", async () => {
@@ -68,7 +66,6 @@ test("a large value that was refused is not written into the log", async () => {
   const [again] = await broker.add("q", jobs, { operationId: "once" });
   assert.equal(again?.error?.message, first[0]?.error?.message);
   assert.ok(broker.sizes().logBytes - before < 1_000);
-  await broker.close();
 });
 
 test("an add with a name that found no room is answered though nothing else happens", async () => {
@@ -82,5 +79,4 @@ test("an add with a name that found no room is answered though nothing else happ
   await clock.advance(500);
   await turns(5);
   assert.equal(code, "QUEUE_FULL");
-  await broker.close();
 });

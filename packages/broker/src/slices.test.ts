@@ -47,7 +47,6 @@ for (const [kind, options] of Object.entries(KINDS)) {
     assert.ok(steps.length > 1 && Math.max(...steps) <= ADD_STEPS_MAX, String(steps));
     const sum = steps.reduce((a, b) => a + b);
     assert.equal(sum, total);
-    await broker.close();
   });
 }
 
@@ -68,7 +67,6 @@ test("gates that a policy gives to jobs count too", async () => {
     );
   });
   assert.ok(steps.length > 3 && Math.max(...steps) <= ADD_STEPS_MAX, String(steps));
-  await broker.close();
 });
 
 test("a group whose members are added in several turns ends once, after the last", async () => {
@@ -87,7 +85,6 @@ test("a group whose members are added in several turns ends once, after the last
   await ended;
   assert.deepEqual(ends, ["2500 members"]);
   await consumer.stop();
-  await broker.close();
 });
 
 const CALLS = ["ack", "nack", "giveBack", "extend", "cancel"] as const;
@@ -131,6 +128,5 @@ for (const name of CALLS) {
       count,
     );
     assert.ok(Math.max(...perTurn) <= ITEMS_PER_TURN, String(perTurn));
-    await broker.close();
   });
 }

@@ -13,5 +13,4 @@ test("a broker that is no cluster takes a spread of 1, and refuses any other", a
     });
   }
   assert.equal((await broker.queue("q")).config.lease, 7000);
-  await broker.close();
 });

@@ -30,7 +30,6 @@ test("a nack asks the script: after how long it is retried, or that it is dead",
   await broker.nack([{ lease: again!.lease, error: "bad" }]);
   const dead = await broker.job(leased.id);
   assert.deepEqual([dead.queue, dead.dead?.origin, dead.error], ["q.dlq", "q", "bad"]);
-  await broker.close();
 });
 
 test("the script knows the job: id, attempts, error, headers, size and queue", async () => {
@@ -44,7 +43,6 @@ test("the script knows the job: id, attempts, error, headers, size and queue", a
   await broker.nack([{ lease: leased.lease, error: "boom" }]);
   assert.match((await told).error, new RegExp(`: ${leased.id}\\|1\\|5\\|boom\\|acme\\|1\\|q$`));
   assert.equal((await broker.job(leased.id)).state, "delayed");
-  await broker.close();
 });
 
 test("what the worker says stays: its delay, its cooldown, and that it is hopeless", async () => {
@@ -62,7 +60,6 @@ test("what the worker says stays: its delay, its cooldown, and that it is hopele
   assert.equal((await broker.job(delayed.id)).at, clock.now() + 5);
   assert.deepEqual((await broker.job(cooled.id)).attempt, 0);
   assert.equal((await broker.job(hopeless.id)).queue, "q.dlq");
-  await broker.close();
 });
 
 test("attempts that are used up are used up, whatever the script would say", async () => {
@@ -70,7 +67,6 @@ test("attempts that are used up are used up, whatever the script would say", asy
   const leased = await taken(broker);
   await broker.nack([{ lease: leased.lease, error: "again" }]);
   assert.equal((await broker.job(leased.id)).queue, "q.dlq");
-  await broker.close();
 });
 
 test("a lease that runs out asks the script as well", async () => {
@@ -81,7 +77,6 @@ test("a lease that runs out asks the script as well", async () => {
   const { id, attempt, until, error } = await retried;
   assert.deepEqual([id, attempt, error], [leased.id, 1, "the lease expired"]);
   assert.equal(until, clock.now() + 123);
-  await broker.close();
 });
 
 test("many leases that run out at once are asked about together", async () => {
@@ -94,7 +89,6 @@ test("many leases that run out at once are asked about together", async () => {
   assert.equal((await retried).until, clock.now() + 100);
   const { stats } = await broker.queue("q");
   assert.deepEqual([stats.retried, stats.running], [500, 0]);
-  await broker.close();
 });
 
 test("a script that is late does not hold the job: it fails as its queue says", async () => {
@@ -108,7 +102,6 @@ test("a script that is late does not hold the job: it fails as its queue says", 
   await clock.advance(1000);
   const { id, until } = await retried;
   assert.deepEqual([id, until], [leased.id, clock.now() + 5000]);
-  await broker.close();
 });
 
 test("a queue whose script has no on_failure fails jobs as it says itself", async () => {
@@ -118,5 +111,4 @@ test("a queue whose script has no on_failure fails jobs as it says itself", asyn
   const leased = await taken(broker);
   await broker.nack([{ lease: leased.lease }]);
   assert.equal((await broker.job(leased.id)).at, clock.now() + 700);
-  await broker.close();
 });

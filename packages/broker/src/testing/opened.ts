@@ -1,3 +1,4 @@
+import { afterEach } from "node:test";
 import { MemoryLog } from "@sluice/log";
 import type { Added, FakeClock, LeasedJob, NewJob, Outcome, QueueOptions } from "@sluice/protocol";
 import { turningClock } from "@sluice/protocol/testing";
@@ -19,13 +20,23 @@ export interface Opened {
   clock: FakeClock;
 }
 
-/** A broker with the queue "q", on a memory log and a clock that moves when told. */
+const opened: LocalBroker[] = [];
+
+afterEach(async () => {
+  for (const broker of opened.splice(0)) await broker.close();
+});
+
+/**
+ * A broker with the queue "q", on a memory log and a clock that moves when told; closed when the
+ * test is over.
+ */
 export async function open(
   queue: QueueOptions = {},
   options: Partial<OpenOptions> = {},
 ): Promise<Opened> {
   const clock = turningClock(5);
   const broker = await openBroker({ log: new MemoryLog(), clock, ...options });
+  opened.push(broker);
   await broker.setQueue("q", queue);
   return { broker, clock };
 }

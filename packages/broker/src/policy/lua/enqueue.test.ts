@@ -24,7 +24,6 @@ test("a script sees headers, size and queue, and sets what a job is told", async
   assert.deepEqual([weight, tier, state], [3, 1, "delayed"]);
   assert.deepEqual([...gates].sort(), ["provider:aws", "region:eu"]);
   assert.equal(added.at! - added.addedAt, 1501);
-  await broker.close();
 });
 
 test("what the producer says stays, and what nobody says the templates do", async () => {
@@ -35,7 +34,6 @@ test("what the producer says stays, and what nobody says the templates do", asyn
   assert.deepEqual([open.fairnessKey, open.weight, open.gates], ["fallback", 3, ["template"]]);
   const said = await addOne(broker, {}, { weight: 2, gates: [], fairnessKey: "own" });
   assert.deepEqual([said.fairnessKey, said.weight, said.gates], ["own", 2, []]);
-  await broker.close();
 });
 
 test("wrong fields fall back one by one", async () => {
@@ -71,14 +69,12 @@ test("wrong fields fall back one by one", async () => {
     const got = Object.fromEntries(Object.keys(expected).map((k) => [k, added[k as "tier"]]));
     assert.deepEqual(got, expected, fields);
   }
-  await broker.close();
 });
 
 test("a script that answers nothing, or no table, leaves all as it is", async () => {
   const { broker } = await openScript("function on_enqueue(m) return m.headers.x end");
   assert.equal((await addOne(broker)).fairnessKey, "fallback");
   assert.equal((await addOne(broker, { x: "text" })).fairnessKey, "fallback");
-  await broker.close();
 });
 
 test("a program that cannot be refuses the queue, with the line", async () => {
@@ -99,7 +95,6 @@ test("a program that cannot be refuses the queue, with the line", async () => {
   assert.equal(most.length, 64 * 1024);
   await broker.setQueue("q", { policy: { lua: most } });
   await assert.rejects(broker.setQueue("q", { policy: { lua: `${most}x` } }), { code: "INVALID" });
-  await broker.close();
 });
 
 test("the order of adds is kept, also when the script is taken away in between", async () => {
@@ -114,7 +109,6 @@ test("the order of adds is kept, also when the script is taken away in between",
     jobs.map(({ payload }) => Number(text(payload))),
     Array.from({ length: 300 }, (_, i) => i),
   );
-  await broker.close();
 });
 
 test("scripts read the key-value configuration, and see a change at once", async () => {
@@ -137,7 +131,6 @@ test("scripts read the key-value configuration, and see a change at once", async
   }
   await broker.storeWrite("config", [{ key: "plans", value: undefined }]);
   assert.equal((await addOne(broker)).weight, 7);
-  await broker.close();
 });
 
 test("a large configuration is read up to its limit", async () => {
@@ -156,7 +149,6 @@ test("a large configuration is read up to its limit", async () => {
   const first = await addOne(broker, { key: "b0000" });
   assert.deepEqual([first.weight, first.fairnessKey], [5_000, "x".repeat(20)]);
   assert.equal((await addOne(broker, { key: "b8999" })).fairnessKey, "nil");
-  await broker.close();
 });
 
 test("after a restart the script runs again, and no fact depends on it", async () => {
@@ -189,7 +181,6 @@ test("three failures in a row give ten seconds of defaults, for this queue alone
   assert.equal((await addOne(broker)).weight, 1);
   await clock.advance(1);
   assert.equal((await addOne(broker)).weight, 2);
-  await broker.close();
 });
 
 test("a process with scripts ends when its work is done, also without a close", () => {

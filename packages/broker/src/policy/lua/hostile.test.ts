@@ -71,7 +71,6 @@ test("a script whose thread was ended is not asked again before it has rested", 
   assert.deepEqual([script?.isOpen, script?.runs, script?.failures.killed], [true, 1, 1]);
   await clock.advance(REST_MS);
   assert.equal((await addOne(broker)).fairnessKey, "fine");
-  await broker.close();
 });
 
 test("a job waits for its script for 250 ms by the broker's clock, then goes on", async () => {

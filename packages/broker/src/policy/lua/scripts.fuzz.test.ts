@@ -113,7 +113,6 @@ test(`${PROGRAMS} programs of random pieces: each is refused or run, no job is l
     await clock.advance(10_000);
   }
   assert.ok(taken > 0 && taken < PROGRAMS);
-  await broker.close();
 });
 
 test(`${TABLES * ANSWERS} random answers: each job is taken all the same`, async () => {
