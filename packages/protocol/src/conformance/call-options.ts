@@ -1,6 +1,6 @@
 import type { Broker, CallOptions } from "../port.ts";
 import { cases, onQueue } from "./case.ts";
-import { accepted, bytes, equal, rejects, textOf } from "./check.ts";
+import { accepted, bytes, each, equal, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 type Calls = Readonly<Record<string, (broker: Broker, call: CallOptions) => Promise<unknown>>>;
@@ -60,11 +60,7 @@ export const bounding = cases("call options", {
       await rejects(scene.broker[name](id, { signal }), "ABORTED", name);
     }
     await rejects(scene.broker.deleteQueue("q", { signal }), "ABORTED", "deleteQueue");
-    equal(
-      (await scene.broker.queues()).items.map(({ name }) => name),
-      ["q"],
-      "the queues",
-    );
+    equal(each((await scene.broker.queues()).items, "name"), ["q"], "the queues");
     equal((await scene.broker.queue("q")).stats.added, 1, "the jobs that were added");
     equal(await scene.broker.storeGet("s", ["k"]), [undefined], "what is stored");
   },

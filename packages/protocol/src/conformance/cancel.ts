@@ -1,5 +1,5 @@
 import { cases, onQueue } from "./case.ts";
-import { accepted, equal, refused } from "./check.ts";
+import { accepted, each, equal, refused } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 /** Cancels a job that has not ended, and holds that it then has. */
@@ -72,11 +72,7 @@ export const cancelling = cases("cancel", {
     const cancelled = await scene.add("y");
     await cancels(scene, cancelled, "a waiting job");
     const outcomes = await scene.broker.cancel([finished, cancelled]);
-    equal(
-      outcomes.map((outcome) => outcome.ok),
-      [false, false],
-      "the answers",
-    );
+    equal(each(outcomes, "ok"), [false, false], "the answers");
     equal((await scene.broker.job(finished)).state, "finished", "how the first ended");
   }),
 

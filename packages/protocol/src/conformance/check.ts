@@ -21,6 +21,11 @@ export function equal(actual: unknown, expected: unknown, what: string): void {
   check(isSame(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
 
+/** One field of each, for checks of a list by it. */
+export function each<T, F extends keyof T>(items: readonly T[], field: F): T[F][] {
+  return items.map((item) => item[field]);
+}
+
 /** Holds only the fields that are named against `actual`. */
 export function matches(actual: unknown, expected: Record<string, unknown>, what: string): void {
   check(isObject(actual), `${what}: expected an object, got ${show(actual)}`);

@@ -1,6 +1,6 @@
 import type { Added, DedupeMode, JobFields } from "../job.ts";
 import { cases, onQueue } from "./case.ts";
-import { accepted, check, equal, rejects } from "./check.ts";
+import { accepted, check, each, equal, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 async function add(
@@ -69,10 +69,7 @@ export const dedupe = cases("dedupe", {
     const first = await add(scene, "first", "debounce");
     await scene.pass(3);
     isDuplicateOf(first, await add(scene, "second", "debounce"), "an add within the delay");
-    await scene.pass(3);
-    await scene.expect([], "what there is when the first delay alone would be over");
-    await scene.pass(2);
-    await scene.expect(["second"], "what there is when the last delay is over");
+    await scene.expectAfter(4, ["second"], "what there is when the last delay is over");
   }),
 
   "replace: a waiting job takes the new payload and keeps its place": onQueue(async (scene) => {
@@ -149,11 +146,7 @@ export const cancelByKey = cases("cancelByKey", {
     const { id } = await add(scene, "first", "pending");
     await scene.add("other");
     const outcomes = await scene.broker.cancelByKey("q", ["k", "unknown"]);
-    equal(
-      outcomes.map((outcome) => outcome.ok),
-      [true, false],
-      "the answers",
-    );
+    equal(each(outcomes, "ok"), [true, false], "the answers");
     equal((await scene.broker.job(id)).state, "cancelled", "how the job ended");
     await scene.expect(["other"], "the jobs that are left");
   }),

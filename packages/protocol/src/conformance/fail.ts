@@ -1,5 +1,5 @@
 import { cases, onQueue } from "./case.ts";
-import { check, equal, inOrder, matches } from "./check.ts";
+import { check, each, equal, inOrder, matches } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 export const failing = cases("nack", {
@@ -22,10 +22,7 @@ export const failing = cases("nack", {
     await scene.expect([], "what there is before 2 steps");
     await scene.pass(2);
     await scene.nack(await scene.takeOne());
-    await scene.pass(5);
-    await scene.expect([], "what there is before another 6 steps");
-    await scene.pass(2);
-    await scene.expect(["x"], "what there is after them");
+    await scene.expectAfter(6, ["x"], "what there is after another 6 steps");
   },
 
   "the delay of a nack counts instead of the backoff": async (scene) => {
@@ -145,11 +142,7 @@ export const dying = cases("dead letters", {
   "the dead letter queue may have another name, and is made on first use": async (scene) => {
     await scene.queue({ dlq: "graveyard" });
     const { items: before } = await scene.broker.queues();
-    equal(
-      before.map(({ name }) => name),
-      ["q"],
-      "the queues before the first death",
-    );
+    equal(each(before, "name"), ["q"], "the queues before the first death");
     await scene.bury("x");
     await scene.expect(["x"], "what the dead letter queue has", "graveyard");
   },

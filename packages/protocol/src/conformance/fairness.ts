@@ -1,6 +1,6 @@
 import type { JobFields, LeasedJob } from "../job.ts";
 import { cases, onQueue } from "./case.ts";
-import { check, equal, matches, rejects, textOf } from "./check.ts";
+import { check, each, equal, matches, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 /** Takes jobs one by one. */
@@ -173,11 +173,7 @@ export const laning = cases("lanes", {
     await backlog(scene, "b", 30, { fairnessKey: "b" });
     await scene.broker.setLaneWeight("q", "a", 3);
     const { items } = await scene.broker.lanes("q", { search: "a" });
-    equal(
-      items.map(({ weight }) => weight),
-      [3],
-      "the weight that is listed",
-    );
+    equal(each(items, "weight"), [3], "the weight that is listed");
     isFair((await takeEach(scene, 36)).map(textOf), { a: 3, b: 1 }, 1, "after the change");
   }),
 

@@ -1,7 +1,7 @@
 import type { LeasedJob, Outcome } from "../job.ts";
 import type { Broker } from "../port.ts";
 import { type ConformanceCase, cases, onQueue } from "./case.ts";
-import { accepted, bytes, equal, matches, refused } from "./check.ts";
+import { accepted, bytes, each, equal, matches, refused } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 export const finishing = cases("ack", {
@@ -166,11 +166,7 @@ export const extending = cases("extend, giveBack, progress", {
       accepted(outcome, "the give back");
     }
     const jobs = await scene.expect(["a", "b", "c"], "the order after the give back");
-    equal(
-      jobs.map(({ attempt }) => attempt),
-      [0, 0, 0],
-      "their attempts",
-    );
+    equal(each(jobs, "attempt"), [0, 0, 0], "their attempts");
   }),
 
   "progress is shown with the job, the latest report only": onQueue(async (scene) => {

@@ -125,10 +125,7 @@ export const cooling = cases("gates: cooldown", {
     scene.near(info.cooldown?.until, until, "the end of the cooldown");
     scene.near(info.opensAt, until, "when the gate opens");
     await scene.add("x", { gates: ["gate"] });
-    await scene.pass(3);
-    await scene.expect([], "what goes out during the cooldown");
-    await scene.pass(2);
-    await scene.expect(["x"], "what goes out after it");
+    await scene.expectAfter(4, ["x"], "what goes out after the cooldown");
     equal((await scene.broker.gate("gate")).cooldown, undefined, "the cooldown afterwards");
   }),
 

@@ -20,10 +20,7 @@ export const parts = cases("gates: parts", {
   "rate: the burst goes out, and then one for each token": async (scene) => {
     await behind(scene, { rate: scene.oneEvery(4), burst: 2 }, ["a", "b", "c", "d"]);
     await scene.expect(["a", "b"], "the burst");
-    await scene.pass(3);
-    await scene.expect([], "what goes out before the next token");
-    await scene.pass(2);
-    await scene.expect(["c"], "what goes out with it");
+    await scene.expectAfter(4, ["c"], "what goes out with the next token");
   },
 
   "rate: a job takes as many tokens as it costs": onQueue(async (scene) => {
@@ -47,10 +44,7 @@ export const parts = cases("gates: parts", {
   "interval from the start: jobs go out apart, whether they have ended or not": async (scene) => {
     await behind(scene, { interval: { every: scene.steps(4), from: "start" } }, ["a", "b"]);
     await scene.expect(["a"], "the first");
-    await scene.pass(3);
-    await scene.expect([], "what goes out within the interval");
-    await scene.pass(2);
-    await scene.expect(["b"], "what goes out after it");
+    await scene.expectAfter(4, ["b"], "what goes out after the interval");
   },
 
   "interval from the end: one at a time, and a pause after each": async (scene) => {
@@ -59,10 +53,7 @@ export const parts = cases("gates: parts", {
     await scene.pass(6);
     await scene.expect([], "what goes out while the first runs");
     await scene.ack(a!);
-    await scene.pass(3);
-    await scene.expect([], "what goes out within the pause");
-    await scene.pass(2);
-    await scene.expect(["b"], "what goes out after it");
+    await scene.expectAfter(4, ["b"], "what goes out after the pause");
   },
 
   "interval: each tier has its factor, and none goes below the floor": async (scene) => {
@@ -74,14 +65,8 @@ export const parts = cases("gates: parts", {
     await scene.takeOne();
     await scene.add("normal", { gates, priority: 1 });
     await scene.add("urgent", { gates, priority: 0 });
-    await scene.pass(1);
-    await scene.expect([], "what goes out below the floor");
-    await scene.pass(2);
-    await scene.expect(["urgent"], "what goes out after the floor");
-    await scene.pass(4);
-    await scene.expect([], "what goes out within half the interval");
-    await scene.pass(2);
-    await scene.expect(["normal"], "what goes out after it");
+    await scene.expectAfter(2, ["urgent"], "what goes out after the floor");
+    await scene.expectAfter(5, ["normal"], "what goes out after half the interval");
   },
 
   "windows: no more than the limit in any window, each of them": async (scene) => {
@@ -91,10 +76,7 @@ export const parts = cases("gates: parts", {
     ];
     await behind(scene, { windows }, ["a", "b", "c", "d"]);
     await scene.expect(["a", "b"], "what the short window lets out");
-    await scene.pass(3);
-    await scene.expect([], "what goes out before it has passed");
-    await scene.pass(2);
-    await scene.expect(["c"], "what the long window lets out");
+    await scene.expectAfter(4, ["c"], "what the long window lets out");
     await scene.pass(10);
     await scene.expect([], "what goes out before the long one has passed");
     const used = (await scene.broker.gate("gate")).windows.map((window) => window.used);

@@ -1,5 +1,5 @@
 import { cases, durableCases, onQueue } from "./case.ts";
-import { bytes, equal, inOrder, rejects } from "./check.ts";
+import { bytes, each, equal, inOrder, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 async function states(scene: Scene): Promise<(string | undefined)[]> {
@@ -11,11 +11,7 @@ export const grouping = cases("groups", {
     const ids = await scene.addAll(["a", "b"], { group: "g" });
     const group = await scene.broker.group("q/g");
     equal([group.id, group.ended], ["q/g", false], "the group");
-    equal(
-      group.members.map(({ id }) => id),
-      ids,
-      "its members",
-    );
+    equal(each(group.members, "id"), ids, "its members");
     await scene.ack(await scene.takeOne());
     equal(await states(scene), ["finished", undefined], "the states after the first");
     equal((await scene.broker.group("q/g")).ended, false, "whether it has ended with the first");

@@ -2,7 +2,7 @@ import type { JobInfo } from "../job.ts";
 import type { JobsOptions } from "../port.ts";
 import type { QueueTimes } from "../stats.ts";
 import { cases, onQueue } from "./case.ts";
-import { bytes, check, equal, inOrder, matches, rejects, textOf } from "./check.ts";
+import { bytes, check, each, equal, inOrder, matches, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 /** The id of a job that the scene's broker has never issued. */
@@ -74,11 +74,7 @@ export const inspecting = cases("job, history, ended", {
     await scene.pass(2);
     await scene.ack(job);
     const stats = await scene.broker.stats({ queues: ["q", "nowhere"] });
-    equal(
-      stats.queues.map(({ name }) => name),
-      ["q"],
-      "the queues whose times are told",
-    );
+    equal(each(stats.queues, "name"), ["q"], "the queues whose times are told");
     const [{ wait, run }] = stats.queues as [QueueTimes];
     const total = (counts: readonly number[]): number => counts.reduce((sum, n) => sum + n, 0);
     equal([total(wait.counts), total(run.counts)], [1, 1], "what was counted");

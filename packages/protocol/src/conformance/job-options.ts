@@ -81,10 +81,7 @@ export const placing = cases("job options: place", {
     await scene.queue({ retry: PROMPT });
     await scene.add("x", { backoff: { minMs: scene.steps(4), maxMs: scene.steps(4), jitter: 0 } });
     await scene.nack(await scene.takeOne());
-    await scene.pass(3);
-    await scene.expect([], "what there is before the backoff is over");
-    await scene.pass(2);
-    await scene.expect(["x"], "what there is when the backoff is over");
+    await scene.expectAfter(4, ["x"], "what there is when the backoff is over");
   },
 
   "a job's own lease time counts for it, and not that of the queue": async (scene) => {
@@ -102,18 +99,12 @@ export const timing = cases("job options: time", {
     const info = await scene.broker.job(id);
     equal(info.state, "delayed", "the state of the job");
     scene.near(info.at, until, "when the job falls due");
-    await scene.pass(3);
-    await scene.expect([], "what there is before its time");
-    await scene.pass(2);
-    await scene.expect(["x"], "what there is at its time");
+    await scene.expectAfter(4, ["x"], "what there is at its time");
   }),
 
   "a job with a time to run at is handed out from then on": onQueue(async (scene) => {
     await scene.add("x", { runAt: scene.now() + scene.steps(4) });
-    await scene.pass(3);
-    await scene.expect([], "what there is before its time");
-    await scene.pass(2);
-    await scene.expect(["x"], "what there is at its time");
+    await scene.expectAfter(4, ["x"], "what there is at its time");
   }),
 
   "a time to run at that has passed is now": onQueue(async (scene) => {
@@ -212,10 +203,7 @@ export const bearing = cases("job options: maxWait", {
     onQueue(async (scene) => {
       await scene.broker.cooldown("smtp", scene.steps(4));
       await scene.add("x", { gates: ["smtp"], delayMs: scene.steps(6), maxWaitMs: 0 });
-      await scene.pass(5);
-      await scene.expect([], "what there is before the job is due");
-      await scene.pass(2);
-      await scene.expect(["x"], "what there is when it is due");
+      await scene.expectAfter(6, ["x"], "what there is when it is due");
     }),
 
   "a delayed job fails when it is due if its gate opens too late then": onQueue(async (scene) => {

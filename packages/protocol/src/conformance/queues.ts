@@ -1,7 +1,7 @@
 import { allQueues } from "../all-queues.ts";
 import type { QueueOptions } from "../options/queue-options.ts";
 import { type ConformanceCase, cases, onQueue } from "./case.ts";
-import { accepted, check, equal, matches, names, refused, rejects } from "./check.ts";
+import { accepted, check, each, equal, matches, names, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 const setting = cases("setQueue", {
@@ -93,11 +93,7 @@ const setting = cases("setQueue", {
     } while (cursor !== undefined);
     equal(pages, [["a", "b"], ["c", "d"], ["e"]], "the pages");
     const all = await allQueues(scene.broker);
-    equal(
-      all.map(({ name }) => name),
-      names,
-      "all of them",
-    );
+    equal(each(all, "name"), names, "all of them");
     equal((await scene.broker.queues({ limit: 5 })).cursor, undefined, "a page that is the last");
     for (const limit of [0, 1001, 1.5]) {
       await rejects(scene.broker.queues({ limit }), "INVALID", `a page of ${limit}`);

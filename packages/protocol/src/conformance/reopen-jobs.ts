@@ -1,5 +1,5 @@
 import { cases, durableCases, onQueue } from "./case.ts";
-import { accepted, bytes, check, equal, matches, refused, rejects } from "./check.ts";
+import { accepted, bytes, check, each, equal, matches, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 export const jobsSurvive = durableCases("jobs survive", {
@@ -9,11 +9,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     const ids = await scene.addAll(payloads, { headers, fairnessKey: ["acme", "7"], priority: 1 });
     await scene.reopen();
     const jobs = await scene.expect(payloads, "the jobs in their order");
-    equal(
-      jobs.map(({ id }) => id),
-      ids,
-      "their ids",
-    );
+    equal(each(jobs, "id"), ids, "their ids");
     const same = { headers, fairnessKey: ["acme", "7"], tier: 1, attempt: 0 };
     for (const job of jobs) matches(job, same, `job ${job.id}`);
   }),
@@ -161,11 +157,7 @@ export const namesSurvive = durableCases("names survive", {
     await scene.reopen();
     const before = await scene.broker.group("q/g");
     equal(before.ended, false, "whether it has ended");
-    equal(
-      before.members.map(({ state }) => state),
-      ["finished", undefined],
-      "its states",
-    );
+    equal(each(before.members, "state"), ["finished", undefined], "its states");
     const listener = await scene.listen({ events: ["ended", "group-ended"] });
     await scene.ack(await scene.takeOne());
     await listener.hears("group-ended", "the end of the group");

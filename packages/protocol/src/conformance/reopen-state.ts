@@ -1,5 +1,5 @@
 import { durableCases, onQueue } from "./case.ts";
-import { check, equal, matches, textOf } from "./check.ts";
+import { check, each, equal, matches, textOf } from "./check.ts";
 
 export const gatesSurvive = durableCases("gates survive", {
   "a bucket keeps its level: what is spent is spent": onQueue(async (scene) => {
@@ -136,10 +136,6 @@ export const storesSurvive = durableCases("stores survive", {
     const read = await scene.broker.storeGet("s", ["a", "b", "c"]);
     equal(read, [{ deep: [1, null, "ü"] }, undefined, 3], "the values");
     const { items } = await scene.broker.storeScan("s");
-    equal(
-      items.map(({ key }) => key),
-      ["a", "c"],
-      "the keys",
-    );
+    equal(each(items, "key"), ["a", "c"], "the keys");
   },
 });

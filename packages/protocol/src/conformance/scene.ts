@@ -156,6 +156,14 @@ export class Scene implements Patience {
     return jobs;
   }
 
+  /** The same for jobs that can be taken after so many steps, and not a step before. */
+  async expectAfter(steps: number, payloads: readonly string[], what: string): Promise<void> {
+    await this.pass(steps - 1);
+    await this.expect([], `${what}, a step before its time`);
+    await this.pass(2);
+    await this.expect(payloads, what);
+  }
+
   async ack(job: LeasedJob, result?: Uint8Array): Promise<void> {
     const [outcome] = await this.broker.ack([{ lease: job.lease, result }]);
     accepted(outcome, `the ack of "${textOf(job)}"`);

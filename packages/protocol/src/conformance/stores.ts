@@ -1,6 +1,6 @@
 import type { StoreEntry } from "../port.ts";
 import { cases } from "./case.ts";
-import { check, equal, rejects } from "./check.ts";
+import { check, each, equal, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 /** All pages of a scan. */
@@ -46,11 +46,7 @@ export const storing = cases("stores", {
       { key: "never", value: undefined },
     ]);
     equal(await scene.broker.storeGet("s", ["a", "b"]), [10, undefined], "the values");
-    equal(
-      (await scan(scene, {})).map(({ key }) => key),
-      ["a"],
-      "the keys",
-    );
+    equal(each(await scan(scene, {}), "key"), ["a"], "the keys");
   },
 
   "of two writes of a key in one call the last counts": async (scene) => {
@@ -97,11 +93,7 @@ export const storing = cases("stores", {
       keys.map((key) => ({ key, value: 0 })),
     );
     const found = await scan(scene, { prefix: "a:", limit: 1 });
-    equal(
-      found.map(({ key }) => key),
-      ["a:1", "a:2"],
-      "the keys",
-    );
+    equal(each(found, "key"), ["a:1", "a:2"], "the keys");
   },
 
   "a value that is changed after the write does not change the store": async (scene) => {
