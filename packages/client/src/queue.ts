@@ -18,6 +18,7 @@ import {
   SluiceError,
   type WorkerInfo,
   type WorkOptions,
+  walkPages,
 } from "@sluice/protocol";
 import { addAll } from "./bulk.ts";
 import type { Connection } from "./connection.ts";
@@ -27,7 +28,6 @@ import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { Group } from "./group.ts";
 import { detailsOf, Job, type JobDetails } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
-import { walkPages } from "./pages.ts";
 import {
   type CallOptions,
   OPERATION,
@@ -191,9 +191,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   ): AsyncIterableIterator<JobDetails<Output, Result>> {
     const { rest, call } = parseCallWith("jobs", options, ["state", "lane"]);
     const filter = { ...rest, ...call, limit: PAGE_ITEMS };
-    return walkPages(async (cursor) => {
-      const asked = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await this.#connection.port.jobs(this.name, asked);
+    return walkPages(async (from) => {
+      const page = await this.#connection.port.jobs(this.name, { ...filter, ...from });
       const items = page.items.map((info) => detailsOf<Output, Result>(info, this.#local.codec));
       return { ...page, items };
     });
@@ -203,10 +202,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   lanes(options: { search?: string } & CallOptions = {}): AsyncIterableIterator<LaneStats> {
     const { rest, call } = parseCallWith("lanes", options, ["search"]);
     const filter = { ...rest, ...call, limit: PAGE_ITEMS };
-    return walkPages((cursor) => {
-      const asked = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
-      return this.#connection.port.lanes(this.name, asked);
-    });
+    return walkPages((from) => this.#connection.port.lanes(this.name, { ...filter, ...from }));
   }
 
   async setWeight(key: FairnessKey, weight: number, options?: CallOptions): Promise<void> {

@@ -1,7 +1,5 @@
-import type { Broker, StoreEntry } from "@sluice/protocol";
-import { invalid } from "@sluice/protocol";
+import { type Broker, invalid, type StoreEntry, walkPages } from "@sluice/protocol";
 import { PAGE_ITEMS } from "./limits.ts";
-import { walkPages } from "./pages.ts";
 import {
   type CallOptions,
   type OperationOptions,
@@ -62,12 +60,12 @@ export class Store<Value = unknown> {
   ): AsyncIterableIterator<StoreItem<Value>> {
     const { rest, call } = parseCallWith("scan", options, ["prefix"]);
     const { prefix } = rest;
-    return walkPages(async (cursor) => {
+    return walkPages(async (from) => {
       const page = await this.#port.storeScan(this.name, {
         ...call,
         limit: PAGE_ITEMS,
         ...(prefix === undefined ? {} : { prefix }),
-        ...(cursor === undefined ? {} : { cursor }),
+        ...from,
       });
       return page as { items: readonly StoreItem<Value>[]; cursor?: string };
     });

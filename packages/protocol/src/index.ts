@@ -1,4 +1,3 @@
-export { allQueues } from "./all-queues.ts";
 export {
   aborted,
   BOUNDED_CALLS,
@@ -68,6 +67,7 @@ export { parseLaneKey } from "./lane-key.ts";
 export { BATCH_MAX, CREDITS_MAX, PAGE_MAX } from "./limits.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
+export { allQueues, type PageStart, walkPages } from "./pages.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";

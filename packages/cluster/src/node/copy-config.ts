@@ -1,18 +1,19 @@
 /** The store that policies read is in every partition, as its home has it. */
-import { type Broker, PAGE_MAX, type StoreEntry } from "@sluice/protocol";
+import {
+  type Broker,
+  PAGE_MAX,
+  type PageStart,
+  type StoreEntry,
+  walkPages,
+} from "@sluice/protocol";
 
 export const CONFIG_STORE = "config";
 
 /** What is in the store, each value as text. */
 export async function readConfig(broker: Broker): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  let cursor: string | undefined;
-  do {
-    const from = cursor === undefined ? {} : { cursor };
-    const page = await broker.storeScan(CONFIG_STORE, { limit: PAGE_MAX, ...from });
-    for (const { key, value } of page.items) found.set(key, JSON.stringify(value));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const ask = (from: PageStart) => broker.storeScan(CONFIG_STORE, { limit: PAGE_MAX, ...from });
+  for await (const { key, value } of walkPages(ask)) found.set(key, JSON.stringify(value));
   return found;
 }
 

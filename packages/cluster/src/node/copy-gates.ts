@@ -1,6 +1,12 @@
 /** The limits of gates are in every partition, as the home of each gate has them. */
 import { isDeepStrictEqual } from "node:util";
-import { type Broker, type GateSettings, PAGE_MAX } from "@sluice/protocol";
+import {
+  type Broker,
+  type GateSettings,
+  PAGE_MAX,
+  type PageStart,
+  walkPages,
+} from "@sluice/protocol";
 
 /** The limits that a partition has for keys and patterns that are at home in `home`. */
 export async function readGates(
@@ -8,15 +14,10 @@ export async function readGates(
   isOfHome: (key: string) => boolean,
 ): Promise<Map<string, GateSettings>> {
   const found = new Map<string, GateSettings>();
-  let cursor: string | undefined;
-  do {
-    const from = cursor === undefined ? {} : { cursor };
-    const page = await broker.gates({ configured: true, limit: PAGE_MAX, ...from });
-    for (const { key, config, pattern } of page.items) {
-      if (config !== undefined && pattern === undefined && isOfHome(key)) found.set(key, config);
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const ask = (from: PageStart) => broker.gates({ configured: true, limit: PAGE_MAX, ...from });
+  for await (const { key, config, pattern } of walkPages(ask)) {
+    if (config !== undefined && pattern === undefined && isOfHome(key)) found.set(key, config);
+  }
   return found;
 }
 

@@ -17,8 +17,10 @@ import {
   type GatesOptions,
   type GatesPage,
   PAGE_MAX,
+  type PageStart,
   type Why,
   type WhyGated,
+  walkPages,
   whyText,
 } from "@sluice/protocol";
 import { homeOfGate } from "../hash.ts";
@@ -163,16 +165,9 @@ export class ClusterGates {
   }
 }
 
-async function allGates(port: Broker, filter: GatesOptions): Promise<GateInfo[]> {
-  const gates: GateInfo[] = [];
-  let cursor: string | undefined;
-  do {
-    const from: GatesOptions = cursor === undefined ? {} : { cursor };
-    const page = await port.gates({ ...filter, limit: PAGE_MAX, ...from });
-    gates.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return gates;
+function allGates(port: Broker, filter: GatesOptions): Promise<GateInfo[]> {
+  const ask = (from: PageStart) => port.gates({ ...filter, limit: PAGE_MAX, ...from });
+  return Array.fromAsync(walkPages(ask));
 }
 
 /** What is set for this very key, and not for a pattern that it matches. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LaneSort, LaneStats } from "@sluice/protocol";
+import { type LaneSort, walkPages } from "@sluice/protocol";
 import { job, stage } from "../testing/stage.ts";
 
 test("pages over several partitions hold each job once, and no more than asked for", async () => {
@@ -8,14 +8,12 @@ test("pages over several partitions hold each job once, and no more than asked f
   await router.setQueue("q", { spread: 4 });
   const jobs = Array.from({ length: 50 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
   const added = (await router.add("q", jobs)).map(({ ok }) => ok!.id);
-  const seen: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await router.jobs("q", { limit: 7, ...(cursor === undefined ? {} : { cursor }) });
+  const pages = walkPages(async (from) => {
+    const page = await router.jobs("q", { limit: 7, ...from });
     assert.ok(page.items.length <= 7);
-    seen.push(...page.items.map(({ id }) => id));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+    return page;
+  });
+  const seen = await Array.fromAsync(pages, ({ id }) => id);
   assert.deepEqual(seen.sort(), added.sort());
   for (const bad of ["x", "9~1", "0", "0~x"]) {
     await assert.rejects(router.jobs("q", { cursor: bad }), { code: "INVALID" });
@@ -30,16 +28,9 @@ test("lanes in an order are in that order over all pages and partitions", async 
     const jobs = Array.from({ length: lane + 1 }, () => job("x", { fairnessKey: `lane${lane}` }));
     await router.add("q", jobs);
   }
-  const lanes: LaneStats[] = [];
-  let cursor: string | undefined;
   const sort: LaneSort = "waiting";
-  do {
-    const from = cursor === undefined ? {} : { cursor };
-    const page = await router.lanes("q", { sort, limit: 6, ...from });
-    lanes.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  const waiting = lanes.map((lane) => lane.waiting);
+  const lanes = walkPages((from) => router.lanes("q", { sort, limit: 6, ...from }));
+  const waiting = await Array.fromAsync(lanes, (lane) => lane.waiting);
   assert.deepEqual(
     waiting,
     Array.from({ length: 20 }, (_, i) => 20 - i),

@@ -1,5 +1,7 @@
 import type { ErrorCode, ErrorJson } from "../errors.ts";
 import type { Outcome } from "../job.ts";
+import { type PageStart, walkPages } from "../pages.ts";
+import type { Page } from "../queue.ts";
 
 /**
  * What a case holds an implementation to. The protocol stands on nothing, so the checks are its
@@ -24,6 +26,21 @@ export function equal(actual: unknown, expected: unknown, what: string): void {
 /** One field of each, for checks of a list by it. */
 export function each<T, F extends keyof T>(items: readonly T[], field: F): T[F][] {
   return items.map((item) => item[field]);
+}
+
+/** All items of a list: no page is longer than `limit`, and the pages come to an end. */
+export async function paged<T>(
+  limit: number | undefined,
+  ask: (from: PageStart) => Promise<Page<T>>,
+): Promise<T[]> {
+  const all: T[] = [];
+  const pages = walkPages(async (from) => {
+    const page = await ask(from);
+    check(limit === undefined || page.items.length <= limit, `a page must have ${limit} at most`);
+    return page;
+  });
+  for await (const item of pages) check(all.push(item) < 1000, "the pages must come to an end");
+  return all;
 }
 
 /** Holds only the fields that are named against `actual`. */

@@ -1,6 +1,6 @@
 import type { JobFields, LeasedJob } from "../job.ts";
 import { cases, onQueue } from "./case.ts";
-import { check, each, equal, matches, rejects, textOf } from "./check.ts";
+import { check, each, equal, matches, paged, rejects, textOf } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 /** Takes jobs one by one. */
@@ -119,16 +119,10 @@ export const laning = cases("lanes", {
   "lanes can be searched, and come in pages": onQueue(async (scene) => {
     const keys = Array.from({ length: 25 }, (_, i) => `tenant-${i}`);
     for (const fairnessKey of [...keys, "other"]) await scene.add("x", { fairnessKey });
-    const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const options = { search: "tenant-", limit: 10, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await scene.broker.lanes("q", options);
-      check(page.items.length <= 10, "a page must have 10 lanes at most");
-      found.push(...page.items.map(({ key }) => String(key)));
-      cursor = page.cursor;
-    } while (cursor !== undefined && found.length < 100);
-    equal(found.sort(), keys.sort(), "the lanes of all pages");
+    const lanes = await paged(10, (from) =>
+      scene.broker.lanes("q", { search: "tenant-", limit: 10, ...from }),
+    );
+    equal(each(lanes, "key").sort(), keys.sort(), "the lanes of all pages");
   }),
 
   "lanes tell the share they are owed and the share they received": onQueue(async (scene) => {
@@ -148,22 +142,13 @@ export const laning = cases("lanes", {
 
   "lanes can be sorted, the largest first, page by page": onQueue(async (scene) => {
     for (let i = 0; i < 25; i++) await backlog(scene, "x", 1 + (i % 5), { fairnessKey: `t${i}` });
-    const waiting: number[] = [];
-    const keys = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const options = { sort: "waiting", limit: 10 } as const;
-      const page = await scene.broker.lanes("q", cursor ? { ...options, cursor } : options);
-      waiting.push(...page.items.map((lane) => lane.waiting));
-      for (const { key } of page.items) keys.add(String(key));
-      cursor = page.cursor;
-    } while (cursor !== undefined && waiting.length < 100);
-    equal(
-      waiting,
-      [...waiting].sort((a, b) => b - a),
-      "the order over all pages",
+    const lanes = await paged(10, (from) =>
+      scene.broker.lanes("q", { sort: "waiting", limit: 10, ...from }),
     );
-    equal([waiting.length, keys.size], [25, 25], "each lane once");
+    const waiting = each(lanes, "waiting");
+    const sorted = [...waiting].sort((a, b) => b - a);
+    equal(waiting, sorted, "the order over all pages");
+    equal([waiting.length, new Set(each(lanes, "key")).size], [25, 25], "each lane once");
     const bad = scene.broker.lanes("q", { sort: "color" as "waiting" });
     await rejects(bad, "INVALID", "an order that there is not");
   }),

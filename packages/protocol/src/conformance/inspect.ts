@@ -2,7 +2,7 @@ import type { JobInfo } from "../job.ts";
 import type { JobsOptions } from "../port.ts";
 import type { QueueTimes } from "../stats.ts";
 import { cases, onQueue } from "./case.ts";
-import { bytes, check, each, equal, inOrder, matches, rejects, textOf } from "./check.ts";
+import { bytes, check, each, equal, inOrder, matches, paged, rejects, textOf } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 /** The id of a job that the scene's broker has never issued. */
@@ -13,21 +13,8 @@ async function unknownId(scene: Scene): Promise<string> {
 }
 
 /** All pages of a list of jobs. */
-async function listed(scene: Scene, options: JobsOptions): Promise<JobInfo[]> {
-  const jobs: JobInfo[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await scene.broker.jobs(
-      "q",
-      cursor === undefined ? options : { ...options, cursor },
-    );
-    const { limit } = options;
-    check(limit === undefined || page.items.length <= limit, `a page must have ${limit} at most`);
-    jobs.push(...page.items);
-    cursor = page.cursor;
-    check(jobs.length < 1000, "the pages must come to an end");
-  } while (cursor !== undefined);
-  return jobs;
+function listed(scene: Scene, options: JobsOptions): Promise<JobInfo[]> {
+  return paged(options.limit, (from) => scene.broker.jobs("q", { ...options, ...from }));
 }
 
 export const inspecting = cases("job, history, ended", {

@@ -1,7 +1,7 @@
-import { allQueues } from "../all-queues.ts";
 import type { QueueOptions } from "../options/queue-options.ts";
+import { allQueues } from "../pages.ts";
 import { type ConformanceCase, cases, onQueue } from "./case.ts";
-import { accepted, check, each, equal, matches, names, refused, rejects } from "./check.ts";
+import { accepted, check, each, equal, matches, names, paged, refused, rejects } from "./check.ts";
 import { PROMPT } from "./scene.ts";
 
 const setting = cases("setQueue", {
@@ -84,13 +84,11 @@ const setting = cases("setQueue", {
     const names = ["a", "b", "c", "d", "e"];
     for (const name of ["d", "a", "e", "c", "b"]) await scene.queue({}, name);
     const pages: string[][] = [];
-    let cursor: string | undefined;
-    do {
-      const after = cursor === undefined ? {} : { cursor };
-      const page = await scene.broker.queues({ limit: 2, ...after });
-      pages.push(page.items.map(({ name }) => name));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    await paged(2, async (from) => {
+      const page = await scene.broker.queues({ limit: 2, ...from });
+      pages.push(each(page.items, "name"));
+      return page;
+    });
     equal(pages, [["a", "b"], ["c", "d"], ["e"]], "the pages");
     const all = await allQueues(scene.broker);
     equal(each(all, "name"), names, "all of them");

@@ -1,21 +1,10 @@
-import type { StoreEntry } from "../port.ts";
 import { cases } from "./case.ts";
-import { check, each, equal, rejects } from "./check.ts";
+import { each, equal, paged, rejects } from "./check.ts";
 import type { Scene } from "./scene.ts";
 
 /** All pages of a scan. */
-async function scan(scene: Scene, options: { prefix?: string; limit?: number }) {
-  const entries: StoreEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const from = cursor === undefined ? {} : { cursor };
-    const page = await scene.broker.storeScan("s", { ...options, ...from });
-    const { limit } = options;
-    check(limit === undefined || page.items.length <= limit, `a page must have ${limit} at most`);
-    entries.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined && entries.length < 1000);
-  return entries;
+function scan(scene: Scene, options: { prefix?: string; limit?: number }) {
+  return paged(options.limit, (from) => scene.broker.storeScan("s", { ...options, ...from }));
 }
 
 export const storing = cases("stores", {

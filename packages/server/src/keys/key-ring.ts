@@ -2,7 +2,14 @@
  * The keys of a server, in a reserved store on the same log as the jobs. All are in memory, so that
  * a check costs a hash and a revocation bites at the next call; the store is what a restart reads.
  */
-import { type Broker, type Clock, SluiceError, wallTime } from "@sluice/protocol";
+import {
+  type Broker,
+  type Clock,
+  type PageStart,
+  SluiceError,
+  walkPages,
+  wallTime,
+} from "@sluice/protocol";
 import { KEYS_MAX } from "../limits.ts";
 import { RequestBucket } from "../request-bucket.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
@@ -81,15 +88,10 @@ export class KeyRing {
 
   async #load(): Promise<void> {
     const records = new Map<string, KeyRecord>();
-    let cursor: string | undefined;
-    do {
-      const from = cursor === undefined ? {} : { cursor };
-      const page = await this.#broker.storeScan(KEYS_STORE, { limit: SCAN, ...from });
-      for (const { key, value } of page.items) {
-        if (!this.#revoked.has(key)) records.set(key, value as KeyRecord);
-      }
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    const ask = (from: PageStart) => this.#broker.storeScan(KEYS_STORE, { limit: SCAN, ...from });
+    for await (const { key, value } of walkPages(ask)) {
+      if (!this.#revoked.has(key)) records.set(key, value as KeyRecord);
+    }
     this.#records = records;
     this.#watchers.allChanged();
   }

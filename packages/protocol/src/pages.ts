@@ -1,0 +1,30 @@
+import type { Broker, LookOptions } from "./port.ts";
+import type { Page, QueueInfo } from "./queue.ts";
+
+/** Items of one page when all are read: the most that a call answers. */
+const PAGE = 1000;
+
+/** Where a page begins; empty for the first. */
+export interface PageStart {
+  cursor?: string;
+}
+
+/** Walks through a list page by page; the next page is asked for when the last one is used up. */
+export async function* walkPages<T>(
+  ask: (from: PageStart) => Promise<Page<T>>,
+): AsyncGenerator<T, undefined> {
+  for (let from: PageStart | undefined = {}; from !== undefined; ) {
+    const { items, cursor }: Page<T> = await ask(from);
+    yield* items;
+    from = cursor === undefined ? undefined : { cursor };
+  }
+}
+
+/** All queues, read page by page, so that no single call looks at more than a page of them. */
+export function allQueues(
+  broker: Pick<Broker, "queues">,
+  options: LookOptions = {},
+): Promise<QueueInfo[]> {
+  const ask = (from: PageStart) => broker.queues({ ...options, limit: PAGE, ...from });
+  return Array.fromAsync(walkPages(ask));
+}
