@@ -184,7 +184,7 @@ test("bad ends are refused and leave the job as it is", async (t) => {
   await jobs.close();
 });
 
-test("a loop on a queue that is not there throws, and closing one that waits ends it", async (t) => {
+test("a loop on a missing queue throws, and closing one that waits ends it", async (t) => {
   const { mail } = await openMail<number>(t);
   const waiting = mail.consume();
   const next = waiting.next();
