@@ -3,12 +3,16 @@
 import {
   CLOSE_OPTIONS,
   CONSUME_OPTIONS,
+  flagOf,
   GATE_OPTIONS,
   JOB_OPTIONS,
   type Kind,
+  OPEN_OPTIONS,
   type Parts,
   POLICY_OPTIONS,
   QUEUE_OPTIONS,
+  SERVER_OPTIONS,
+  variableOf,
   WORK_OPTIONS,
 } from "@sluice/protocol";
 
@@ -43,7 +47,18 @@ const TABLES: Readonly<Record<string, readonly [about: string, rows: Parts]>> = 
   Workers: ["`queue.work(handler, options)`.", WORK_OPTIONS],
   Consumptions: ["`queue.consume(options)`.", CONSUME_OPTIONS],
   Closing: ["`close(options)` of `Sluice`, `Worker` and `Consumption`.", CLOSE_OPTIONS],
+  Opening: ["`Sluice.open(options)`.", OPEN_OPTIONS],
 };
+
+const SERVER = `## Server
+
+\`sluice serve\`. A flag wins over the environment, and the environment over the file of YAML that
+\`--config\` or \`SLUICE_CONFIG\` names, which has the options by their names. A list is written with
+commas, or its flag is repeated.
+
+| option | flag, variable | value | default | |
+|---|---|---|---|---|
+`;
 
 const COLUMNS = "| option | value | default | |\n|---|---|---|---|";
 
@@ -52,7 +67,12 @@ export function optionsPage(): string {
     const lines = Object.entries(rows).flatMap(([name, row]) => rowsOf(name, row));
     return `## ${title}\n\n${about}\n\n${COLUMNS}\n${lines.join("\n")}\n`;
   });
-  return `${HEAD}\n${parts.join("\n")}`;
+  const server = Object.entries(SERVER_OPTIONS as Parts).map(([name, row]) => {
+    const names = `\`--${flagOf(name)}\`, \`${variableOf(name)}\``;
+    const value = `${cell(wordsOf(row.kind))} | ${cell(defaultOf(row))} | ${cell(row.text)}`;
+    return `| \`${name}\` | ${names} | ${value} |`;
+  });
+  return `${HEAD}\n${parts.join("\n")}\n${SERVER}${server.join("\n")}\n`;
 }
 
 // A field of an object is named with its parent. The policy has a table of its own.

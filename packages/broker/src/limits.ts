@@ -1,13 +1,7 @@
 /**
  * Every bound on what comes from outside and on what this process may hold, each with its reason.
- * Those that are options have their default here.
+ * Those that are options are rows of a table in `protocol`.
  */
-
-/** A payload: larger things belong into a store of objects, with their address as the payload. */
-export const PAYLOAD_BYTES_DEFAULT = 1024 * 1024;
-
-/** The most that the option may allow: a job is read and written in one piece. */
-export const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Headers of one job: as many and as much as HTTP servers allow. */
 export const HEADERS_MAX = 64;
@@ -28,9 +22,6 @@ export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
  */
 export const ITEMS_PER_TURN = 250;
 
-/** Payloads in memory; what is beyond it is read back from the log when its job goes out. */
-export const PAYLOAD_MEMORY_BYTES_DEFAULT = 256 * 1024 * 1024;
-
 /** Facts are gathered in chunks of at most this size; a larger fact gets a chunk of its own. */
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 /** Smaller ones cost more than they hold. */
@@ -44,9 +35,6 @@ export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Payloads of one add under an operation id: what one append takes, with its answer. */
 export const OPERATION_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Facts that are written and not yet durable: a second's work of a fast disk. */
-export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Adds that wait for the log, or for room in a full queue; what comes beyond is refused. */
 export const WAITING_ADDS_MAX = 10_000;
@@ -81,12 +69,6 @@ export const REFUSED_VALUE_CHARS_MAX = 256;
 
 /** One value of a store, as JSON: it is kept in memory. */
 export const STORE_VALUE_BYTES_MAX = 256 * 1024;
-
-/** A worker that reads a wrong `Retry-After` shuts a gate for no longer than this. */
-export const COOLDOWN_MS_DEFAULT = 3_600_000;
-
-/** Queues of one broker: about 10 kB each, and metrics and the dashboard look at them all. */
-export const QUEUES_MAX_DEFAULT = 10_000;
 
 /** A group that is held for members that never come, because whoever held it is gone. */
 export const GROUP_HELD_MS = 60_000;

@@ -1,6 +1,13 @@
 /** Where NATS servers are and what they are shown, as all commands take it. */
 import type { NatsAccess } from "@sluice/log/nats";
-import { SluiceError } from "@sluice/protocol";
+import {
+  flagOf,
+  SERVER_OPTIONS,
+  type ServerSettings,
+  SluiceError,
+  variableOf,
+} from "@sluice/protocol";
+import { type Call, textOf } from "./command.ts";
 import { readPem } from "./read-pem.ts";
 
 export interface NatsAddress {
@@ -56,31 +63,34 @@ export function withoutLogin(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
 }
 
-/** Files beside the address, by the names of their settings. */
-export interface NatsFiles {
-  readonly "nats-creds"?: string | undefined;
-  readonly "nats-ca"?: string | undefined;
-  readonly "nats-cert"?: string | undefined;
-  readonly "nats-key"?: string | undefined;
-}
+const NATS_NAMES = ["natsCreds", "natsCa", "natsCert", "natsKey"] as const;
 
-export const NATS_FILES = {
-  "nats-creds": "file with the credentials for NATS (a JWT and its key)",
-  "nats-ca": "file with who signs the NATS servers, which must speak TLS then (PEM)",
-  "nats-cert": "file with the certificate that NATS servers are shown (PEM)",
-  "nats-key": "file with its key (PEM)",
-} as const satisfies Record<keyof NatsFiles, string>;
+/** Files beside the address, by the names of their options. */
+export type NatsFiles = Pick<ServerSettings, (typeof NATS_NAMES)[number]>;
+
+/** What each flag means. */
+export const NATS_FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
+  NATS_NAMES.map((name) => [flagOf(name), SERVER_OPTIONS[name].text]),
+);
+
+/** The files that flags or the environment name. */
+export function natsFiles(call: Call): NatsFiles {
+  const given = NATS_NAMES.map((name) => {
+    return [name, textOf(call, flagOf(name)) ?? (call.env[variableOf(name)] || undefined)];
+  });
+  return Object.fromEntries(given.filter(([, path]) => path !== undefined));
+}
 
 /** What servers are shown, and whom one trusts; files that cannot be are refused by their names. */
 export function natsAccess({ login, isTls }: NatsAddress, files: NatsFiles): NatsAccess {
-  const { "nats-creds": creds, "nats-ca": ca, "nats-cert": cert, "nats-key": key } = files;
+  const { natsCreds: creds, natsCa: ca, natsCert: cert, natsKey: key } = files;
   if ((cert === undefined) !== (key === undefined)) {
     throw new SluiceError("INVALID", "nats-cert and nats-key belong together");
   }
   if (creds !== undefined && Object.keys(login).length > 0) {
     throw new SluiceError("INVALID", "nats-creds and a login in the address are two logins");
   }
-  const pem = (field: keyof NatsFiles, path: string) => readPem(field, path).toString();
+  const pem = (flag: string, path: string) => readPem(flag, path).toString();
   const tls = {
     ...(ca === undefined ? {} : { ca: pem("nats-ca", ca) }),
     ...(cert === undefined ? {} : { cert: pem("nats-cert", cert) }),

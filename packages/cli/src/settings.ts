@@ -1,4 +1,5 @@
 /** `name=value` pairs: values are JSON where they can be, names may go down by dots. */
+import type { Kind } from "@sluice/protocol";
 import { Misuse } from "./command.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9_*:-]+)*$/;
@@ -36,4 +37,14 @@ export function looseValue(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** A word as the kind of value that is wanted: JSON, or a text; a list may have commas. */
+export function valueFrom(kind: Kind | undefined, word: string | undefined): unknown {
+  if (word === undefined || kind === undefined || kind.schema.type === "string") return word;
+  if (kind.fromText !== undefined) return kind.fromText(word);
+  if (kind.schema.type === "boolean" && /^[01]$/.test(word)) return word === "1";
+  const value = looseValue(word);
+  if (kind.schema.type !== "array" || Array.isArray(value)) return value;
+  return word.split(",").map((item) => item.trim());
 }

@@ -53,7 +53,7 @@ export type GivenFields<F extends Fields> = Flat<
 /** The same, with the names and values that are used inside. */
 export type ParsedFields<F extends Fields> = Flat<
   { [N in keyof Pick<F, Filled<F>> as Name<F, N>]: Parsed<F[N]["kind"]> } & {
-    [N in Exclude<keyof F, Filled<F>> as Name<F, N>]?: Parsed<F[N]["kind"]> | undefined;
+    [N in keyof Omit<F, Filled<F>> as Name<F, N>]?: Parsed<F[N]["kind"]> | undefined;
   }
 >;
 

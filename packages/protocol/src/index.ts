@@ -47,7 +47,7 @@ export {
 export * from "./event.ts";
 export { EventQueue } from "./event-queue.ts";
 export { FakeClock } from "./fake-clock.ts";
-export { type Fields, fields, knownFields } from "./fields.ts";
+export { type Field, type Fields, fields, knownFields } from "./fields.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";

@@ -1,4 +1,10 @@
-import { type Broker, type Clock, SluiceError, toSluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type Clock,
+  type LimitSettings,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import {
   brokerReadiness,
   nodeReadiness,
@@ -10,14 +16,14 @@ import {
 import { guard } from "./keys/guard.ts";
 import { type CreatedKey, type KeyPeers, KeyRing } from "./keys/key-ring.ts";
 import { ANYONE, type Principal } from "./keys/principal.ts";
-import { type Limits, REACH_AGAIN_MS } from "./limits.ts";
+import { REACH_AGAIN_MS } from "./limits.ts";
 import { RequestBucket } from "./request-bucket.ts";
 
 export interface BrokerAccessOptions {
   broker: Broker | Promise<Broker>;
   clock: Clock;
   recovery?: (() => RecoveryProgress | undefined) | undefined;
-  limits?: Partial<Limits> | undefined;
+  limits?: LimitSettings | undefined;
   /** In a cluster: the nodes that have the same keys. */
   peers?: KeyPeers | undefined;
   /** In a cluster: what this node is ready for; absent: `broker` is all there is. */

@@ -8,7 +8,6 @@ export type { KeyChange, NewKey } from "./keys/new-key.ts";
 export type { Principal } from "./keys/principal.ts";
 export { FixedKeys } from "./keys/principal.ts";
 export type { ServerKeys } from "./keys/server-keys.ts";
-export type { Limits } from "./limits.ts";
 export * as shapes from "./routes/shapes.ts";
 export { type RunningServer, type ServeOptions, type StreamDoor, serve } from "./serve.ts";
 export {

@@ -1,51 +1,9 @@
 /**
- * Every bound on what comes over the network, each with its reason. Those that an operator may
- * change are the fields of `Limits`; the others need no change.
+ * Bounds on what comes over the network, each with its reason. Those that an operator may change
+ * are rows of `LIMIT_OPTIONS` in `protocol`; these need no change.
  */
 
-export interface Limits {
-  /** One request's body: a payload of 16 MiB, and some room for its options. */
-  bodyBytesMax: number;
-  /** All bodies that are being read or handled at once: what they may take of the memory. */
-  bodiesBytesMax: number;
-  /** Open connections: each costs some kilobytes, and a file descriptor. */
-  connectionsMax: number;
-  /** Open connections from one address; local ones are exempt, as a proxy has many. */
-  connectionsPerAddressMax: number;
-  /** Time for all headers of a request, against clients that send a byte now and then. */
-  headersTimeoutMs: number;
-  /** Time for a whole request, body included. */
-  requestTimeoutMs: number;
-  /** How long a connection may stay open with nothing to do. */
-  idleTimeoutMs: number;
-  /** Requests on one connection: then it is closed, so that none stays open without end. */
-  requestsPerConnectionMax: number;
-  /** Requests of one key; absent: as many as it likes, unless the key itself says otherwise. */
-  requestsPerSecond: number | undefined;
-  /** Jobs that may be added in all; absent: as many as the log takes. */
-  addsPerSecond: number | undefined;
-  /** Readers of events: each gets everything that happens. */
-  eventStreamsMax: number;
-  /** Wrong keys from one address in a minute: guessing is hopeless, this keeps the log short. */
-  keyFailuresPerMinute: number;
-}
-
 const MIB = 1024 * 1024;
-
-export const LIMITS: Limits = {
-  bodyBytesMax: 16 * MIB + 64 * 1024,
-  bodiesBytesMax: 128 * MIB,
-  connectionsMax: 10_000,
-  connectionsPerAddressMax: 100,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  idleTimeoutMs: 5_000,
-  requestsPerConnectionMax: 100_000,
-  requestsPerSecond: undefined,
-  addsPerSecond: undefined,
-  eventStreamsMax: 100,
-  keyFailuresPerMinute: 10,
-};
 
 /** The most that `bodyBytesMax` may be: 16 MiB of payload in base64 and some room. */
 export const BODY_BYTES_HARD_MAX = 24 * MIB;
@@ -226,9 +184,6 @@ export const STREAM_CLOSE_MS = 1000;
 
 /** A worker whose connection dropped may come back in this time and keep its leases. */
 export const RESUME_MS = 2000;
-
-/** Longer is no drop: and beyond 24 days a timer would fire at once. */
-export const RESUME_MS_MAX = 3_600_000;
 
 /** A client says something this often; one that is silent for twice as long is taken to be gone. */
 export const STREAM_HEARTBEAT_MS = 10_000;

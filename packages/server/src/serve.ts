@@ -1,6 +1,14 @@
 /** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
-import { allQueues, type Broker, SluiceError, SystemClock } from "@sluice/protocol";
+import {
+  allQueues,
+  type Broker,
+  type Duration,
+  RESUME,
+  SERVER_OPTIONS,
+  SluiceError,
+  SystemClock,
+} from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
@@ -9,7 +17,7 @@ import { keepHistory } from "./history/keep-history.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
 import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
-import { RESUME_MS_MAX, ROOT_KEY_CHARS_MIN } from "./limits.ts";
+import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
@@ -45,8 +53,8 @@ export interface ServeOptions extends ShellOptions {
   recovery?: (() => RecoveryProgress | undefined) | undefined;
   /** Ask every caller for a key; with `rootKey`, one that may do everything and is not stored. */
   keys?: boolean | { rootKey?: string | undefined } | undefined;
-  /** How long the leases of a lost worker wait for it to come back. Default 2,000. */
-  resumeMs?: number | undefined;
+  /** How long the leases of a lost worker wait for it to return. Default 2s, at most 1h. */
+  resume?: Duration | undefined;
   /** The server is a node of a cluster, and `broker` its router. */
   cluster?: ClusterDoor | undefined;
   /** Logged when the server starts: what its owner found when it opened the broker's log. */
@@ -94,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   const hasKeys = options.keys !== undefined && options.keys !== false;
   checkAddress(options, hasKeys);
-  checkResumeMs(options.resumeMs);
+  const resumeMs = RESUME.parse("resume", options.resume ?? SERVER_OPTIONS.resume.default);
   const { cluster } = options;
   const own = cluster === undefined ? undefined : () => cluster.own();
   const clock = options.clock ?? new SystemClock();
@@ -107,20 +115,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, access);
-  openStream(stream, options.resumeMs, partitionStreams(shell, access, options.cluster));
+  openStream(stream, resumeMs, partitionStreams(shell, access, options.cluster));
   return { ...running, firstKey, keys: serverKeys(access), stream };
-}
-
-function checkResumeMs(resumeMs: unknown): void {
-  const isWhole = Number.isInteger(resumeMs) && Number(resumeMs) >= 0;
-  if (resumeMs === undefined || (isWhole && Number(resumeMs) <= RESUME_MS_MAX)) return;
-  const message = `resumeMs must be a whole number from 0 to ${RESUME_MS_MAX}, got ${resumeMs}`;
-  throw new SluiceError("INVALID", message, { field: "resumeMs", value: resumeMs });
 }
 
 function openStream(
   { server, refuse, open, closing }: StreamDoor,
-  resumeMs: number | undefined,
+  resumeMs: number,
   partition: StreamOptions["partition"],
 ): void {
   const onAccepted = (request: IncomingMessage): void => countApart(server, request);

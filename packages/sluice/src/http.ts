@@ -1,4 +1,5 @@
 /** What an app needs to be reached over HTTP, to reach others, and to be shown on the dashboard. */
+export type { LimitSettings } from "@sluice/protocol";
 export {
   type AppAction,
   type AppPage,
@@ -9,7 +10,6 @@ export {
   type AppView,
   FixedKeys,
   type HttpApp,
-  type Limits,
   type LogLevel,
   type LogOptions,
   type Readiness,

@@ -1,3 +1,3 @@
+export type { Durability, OpenOptions } from "@sluice/protocol";
 export * from "./names.ts";
-export type { Durability, OpenOptions } from "./open.ts";
 export { type ServerOptions, Sluice } from "./sluice.ts";

@@ -1,16 +1,16 @@
 import { openBroker } from "@sluice/broker";
-import {
-  type ConnectOptions,
-  LinkFeed,
-  loadTracing,
-  parseDuration,
-  SluiceHandles,
-} from "@sluice/client";
+import { type ConnectOptions, LinkFeed, loadTracing, SluiceHandles } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
 import type { Log } from "@sluice/log";
-import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
-import { checkOptions, type OpenOptions, openLog } from "./open.ts";
+import {
+  type Broker,
+  checkOpen,
+  type OpenOptions,
+  SluiceError,
+  SystemClock,
+} from "@sluice/protocol";
+import { openLog } from "./open.ts";
 import { RecoveryBar } from "./recovery-bar.ts";
 
 export interface ServerOptions extends ConnectOptions {
@@ -22,7 +22,7 @@ export interface ServerOptions extends ConnectOptions {
 export class Sluice extends SluiceHandles {
   /** Opens a directory, or a queue in memory; what the log holds is there when it resolves. */
   static async open(options: OpenOptions = {}): Promise<Sluice> {
-    checkOptions(options);
+    checkOpen(options);
     const clock = options.clock ?? new SystemClock();
     const [log, tracing] = await Promise.all([openLog(options), loadTracing()]);
     // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
@@ -87,12 +87,11 @@ async function recover(
   options: OpenOptions,
   onFailure: (error: SluiceError) => void,
 ): Promise<Broker> {
-  const { dir: _dir, durability: _durability, cooldownMax, ...rest } = options;
-  const limits = { ...rest, cooldownMaxMs: cooldownMaxOf(cooldownMax) };
+  const { dir: _dir, durability: _durability, ...rest } = options;
   const bar = new RecoveryBar(process.stderr);
   try {
     const onProgress = bar.show.bind(bar);
-    return await openBroker({ ...defined(limits), log, onProgress, onFailure });
+    return await openBroker({ ...defined(rest), log, onProgress, onFailure });
   } catch (error) {
     // A failed opening must not leave the log locked.
     await log.close().catch(() => {});
@@ -100,10 +99,6 @@ async function recover(
   } finally {
     bar.clear();
   }
-}
-
-function cooldownMaxOf(cooldownMax: unknown): number | undefined {
-  return cooldownMax === undefined ? undefined : parseDuration("open.cooldownMax", cooldownMax);
 }
 
 /** Without the options that are undefined: the broker's defaults apply to them. */

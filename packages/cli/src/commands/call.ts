@@ -4,14 +4,13 @@ import {
   type CallName,
   type CallRow,
   checkCall,
-  type Kind,
   type Outcome,
   rowOf,
   SluiceError,
 } from "@sluice/protocol";
 import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse } from "../command.ts";
-import { looseValue } from "../settings.ts";
+import { valueFrom } from "../settings.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 /** Jobs and their results are added and taken by commands of their own. */
@@ -62,13 +61,6 @@ function argumentsOf(row: CallRow, words: readonly string[]): unknown[] {
   } catch (error) {
     throw error instanceof SluiceError ? new Misuse(error.message) : error;
   }
-}
-
-function valueFrom(kind: Kind | undefined, word: string | undefined): unknown {
-  if (word === undefined || kind === undefined || kind.schema.type === "string") return word;
-  if (kind.fromText !== undefined) return kind.fromText(word);
-  const value = looseValue(word);
-  return kind.schema.type === "array" && !Array.isArray(value) ? word.split(",") : value;
 }
 
 async function make(

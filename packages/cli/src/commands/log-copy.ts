@@ -2,13 +2,13 @@ import { stat } from "node:fs/promises";
 import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
-import { type Call, Misuse, tell, textOf, wholeOf } from "../command.ts";
+import { type Call, Misuse, tell, wholeOf } from "../command.ts";
 import { COPY_BYTES_MAX } from "../limits.ts";
 import {
-  NATS_FILES,
   type NatsAddress,
   type NatsFiles,
   natsAccess,
+  natsFiles,
   parseNatsAddress,
   withoutLogin,
 } from "../nats-address.ts";
@@ -29,7 +29,7 @@ interface Copied {
  * them.
  */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {
-  const files = filesOf(call);
+  const files = natsFiles(call);
   const onTorn = (torn: TornTail): void => {
     call.output.progress.write(`${describeTorn(torn)}\n`);
   };
@@ -148,14 +148,6 @@ function parseStream(text: string): NatsAddress & { readonly stream: string } {
   const wanted = "nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM";
   const got = JSON.stringify(withoutLogin(text));
   throw new Misuse(`a stream is named as ${wanted}, got ${got}`);
-}
-
-function filesOf(call: Call): NatsFiles {
-  const names = Object.keys(NATS_FILES) as (keyof NatsFiles)[];
-  const variable = (name: string): string => `SLUICE_${name.toUpperCase().replaceAll("-", "_")}`;
-  return Object.fromEntries(
-    names.map((name) => [name, textOf(call, name) ?? (call.env[variable(name)] || undefined)]),
-  );
 }
 
 function describe(from: string, to: string, { batches, factsBytes }: Copied): string {

@@ -1,17 +1,16 @@
 import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } from "@sluice/log";
 import { withBar } from "../bar.ts";
 import { type Call, type Command, EXIT, Misuse, type Options, wordsOf } from "../command.ts";
-import { NATS_FILES, type NatsFiles } from "../nats-address.ts";
+import { NATS_FLAGS } from "../nats-address.ts";
 import { counted } from "../show.ts";
 import { copyLog } from "./log-copy.ts";
 
-const NATS_NAMES = Object.keys(NATS_FILES) as (keyof NatsFiles)[];
 const NATS_OPTIONS: Options = Object.fromEntries(
-  NATS_NAMES.map((name) => [name, { type: "string" }]),
+  Object.keys(NATS_FLAGS).map((flag) => [flag, { type: "string" }]),
 );
-const NATS_USAGE = NATS_NAMES.map(
-  (name) => `${`  --${name} FILE`.padEnd(25)}${NATS_FILES[name]}`,
-).join("\n");
+const NATS_USAGE = Object.entries(NATS_FLAGS)
+  .map(([flag, text]) => `${`  --${flag} FILE`.padEnd(25)}${text}`)
+  .join("\n");
 const VERBS = ["check", "repair", "copy"];
 
 export const logCommand: Command = {

@@ -45,7 +45,7 @@ function load(broker: Broker): () => Promise<number> {
 }
 
 test("under full load a job that kills its workers is tried again, and then dead", async (t) => {
-  const words = ["--durability", "os", "--resume-ms", String(RESUME_MS)];
+  const words = ["--durability", "os", "--resume", String(RESUME_MS)];
   const server = await spawnServe(t, words);
   const { broker } = await server.connect();
   await broker.setQueue("busy", {});
@@ -69,7 +69,7 @@ test("under full load a job that kills its workers is tried again, and then dead
 });
 
 test("leases of a poll outlive its caller, until the visibility timeout", async (t) => {
-  const server = await spawnServe(t, ["--durability", "os", "--resume-ms", "1"]);
+  const server = await spawnServe(t, ["--durability", "os", "--resume", "1"]);
   const { broker } = await server.connect();
   const leaseMs = 700;
   await broker.setQueue("q", { lease: leaseMs, retry: { min: 0, jitter: 0 } });

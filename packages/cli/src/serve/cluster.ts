@@ -1,29 +1,26 @@
 /** The settings of `sluice serve --cluster`, as a node of a cluster takes them. */
 import { type ServeNodeOptions, serveNode, type Waiting } from "@sluice/cluster/nats";
-import { SluiceError, VERSION } from "@sluice/protocol";
+import { among, BROKER_OPTIONS, type ServerSettings, SluiceError, VERSION } from "@sluice/protocol";
 import { type NatsAddress, natsAccess, parseNatsAddress, withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
 import { clusterPage } from "./cluster-page.ts";
-import { brokerOptions, type Served, serverOptions, tlsOf } from "./server.ts";
-import type { ServeSettings } from "./settings.ts";
+import { type Served, serverOptions, tlsOf } from "./server.ts";
 
-export async function startNode(settings: ServeSettings, waiting: Waiting): Promise<Served> {
+export async function startNode(settings: ServerSettings, waiting: Waiting): Promise<Served> {
   checkSettings(settings);
   const address = addressOfNats(settings);
-  const { resumeMs, ...server } = serverOptions(settings);
   const { servers, shown } = address;
   const served = await serveNode({
     nats: { servers, shown, access: natsAccess(address, settings) },
-    name: settings["cluster-name"],
+    name: settings.clusterName,
     node: settings.node,
     partitions: settings.partitions,
     replicas: settings.replicas,
     advertise: settings.advertise,
     version: VERSION,
     peerTls: peerTls(settings),
-    broker: brokerOptions(settings),
-    resumeMs,
-    server,
+    broker: among(BROKER_OPTIONS, settings),
+    server: serverOptions(settings),
     pages: (node) => [clusterPage(node)],
     waiting,
     onError: (partition, { message }) => {
@@ -34,7 +31,7 @@ export async function startNode(settings: ServeSettings, waiting: Waiting): Prom
   return { ...served, dir: served.place, firstKey: served.server.firstKey };
 }
 
-function addressOfNats({ cluster = "" }: ServeSettings): NatsAddress {
+function addressOfNats({ cluster = "" }: ServerSettings): NatsAddress {
   const address = parseNatsAddress(cluster);
   if (address !== undefined && address.stream === undefined) return address;
   const got = JSON.stringify(withoutLogin(cluster));
@@ -43,14 +40,14 @@ function addressOfNats({ cluster = "" }: ServeSettings): NatsAddress {
 }
 
 /** Nodes show each other what they show their clients, and trust whom they are told to. */
-function peerTls(settings: ServeSettings): ServeNodeOptions["peerTls"] {
+function peerTls(settings: ServerSettings): ServeNodeOptions["peerTls"] {
   const { ca: clientCa, cert, key } = tlsOf(settings) ?? {};
-  const { "peer-ca": peerCa } = settings;
+  const { peerCa } = settings;
   const ca = peerCa === undefined ? clientCa : readPem("peer-ca", peerCa);
   return ca === undefined ? {} : { ca, cert, key };
 }
 
-function checkSettings({ dir, durability }: ServeSettings): void {
+function checkSettings({ dir, durability }: ServerSettings): void {
   const alone = dir === undefined ? durability && "durability" : "dir";
   if (!alone) return;
   const message = `${alone} is for a single server: a cluster keeps its jobs in NATS`;

@@ -1,10 +1,18 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
-import { type OpenOptions, openBroker } from "@sluice/broker";
+import { openBroker } from "@sluice/broker";
 import { describeTorn, FileLog, type Log, MemoryLog, type TornTail } from "@sluice/log";
-import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
+import {
+  among,
+  BROKER_OPTIONS,
+  type Broker,
+  LIMIT_OPTIONS,
+  SERVER_OPTIONS,
+  type ServerSettings,
+  SluiceError,
+  SystemClock,
+} from "@sluice/protocol";
 import {
   type CreatedKey,
-  type LogLevel,
   type RunningServer,
   type ServeOptions,
   serve,
@@ -12,7 +20,6 @@ import {
 } from "@sluice/server";
 import { withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
-import type { ServeSettings } from "./settings.ts";
 
 export interface Served {
   readonly address: string;
@@ -29,11 +36,8 @@ export interface Served {
   close(): Promise<void>;
 }
 
-const PORT = 7070;
-const DIR = "./data";
-
-export async function startServer(settings: ServeSettings): Promise<Served> {
-  const { dir = DIR, durability = "fsync" } = settings;
+export async function startServer(settings: ServerSettings): Promise<Served> {
+  const { dir = SERVER_OPTIONS.dir.default, durability = "fsync" } = settings;
   tlsOf(settings);
   const warnings: string[] = [];
   const log = await openLog(dir, durability, (torn) => warnings.push(describeTorn(torn)));
@@ -46,7 +50,7 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
     onProgress: (now) => {
       progress = now;
     },
-    ...brokerOptions(settings),
+    ...among(BROKER_OPTIONS, settings),
   });
   broker.catch(() => {});
   let running: RunningServer;
@@ -76,22 +80,9 @@ export async function startServer(settings: ServeSettings): Promise<Served> {
   };
 }
 
-/** Options that are not set take the broker's default. */
-export function brokerOptions(
-  settings: ServeSettings,
-): Pick<OpenOptions, "payloadMemoryBytes" | "cooldownMaxMs" | "queuesMax"> {
-  const { "payload-memory": payloadMemoryBytes, "cooldown-max-ms": cooldownMaxMs } = settings;
-  const { "queues-max": queuesMax } = settings;
-  return {
-    ...(payloadMemoryBytes === undefined ? {} : { payloadMemoryBytes }),
-    ...(cooldownMaxMs === undefined ? {} : { cooldownMaxMs }),
-    ...(queuesMax === undefined ? {} : { queuesMax }),
-  };
-}
-
 async function openLog(
   dir: string,
-  durability: string,
+  durability: "fsync" | "os" | "memory",
   onTorn: (torn: TornTail) => void,
 ): Promise<Log> {
   if (/^\w+:\/\//.test(dir)) {
@@ -99,34 +90,28 @@ async function openLog(
     throw new SluiceError("INVALID", message, { field: "dir" });
   }
   if (durability === "memory") return new MemoryLog();
-  if (durability === "fsync" || durability === "os") {
-    return FileLog.open({ dir, durability, onTorn });
-  }
-  const message = `durability must be fsync, os or memory, got ${JSON.stringify(durability)}`;
-  throw new SluiceError("INVALID", message, { field: "durability", value: durability });
+  return FileLog.open({ dir, durability, onTorn });
 }
 
-export function serverOptions(settings: ServeSettings): Omit<ServeOptions, "broker"> {
-  const rootKey = settings["root-key"];
+export function serverOptions(settings: ServerSettings): Omit<ServeOptions, "broker"> {
+  const { host, port = SERVER_OPTIONS.port.default, insecure, keys, rootKey } = settings;
+  const { resume, allowHosts, allowOrigins, logLevel = "info" } = settings;
   return {
-    host: settings.host,
-    port: settings.port ?? PORT,
+    host,
+    port,
+    insecure,
+    keys: rootKey === undefined ? keys === true : { rootKey },
     tls: tlsOf(settings),
-    insecure: settings.insecure,
-    keys: rootKey === undefined ? settings.keys === true : { rootKey },
-    resumeMs: settings["resume-ms"],
-    hosts: settings["allow-host"],
-    origins: settings["allow-origin"],
-    log: (settings["log-level"] ?? "info") as LogLevel,
-    limits: {
-      addsPerSecond: settings["adds-per-second"],
-      requestsPerSecond: settings["requests-per-second"],
-    },
+    resume,
+    allowHosts,
+    allowOrigins,
+    log: logLevel,
+    limits: among(LIMIT_OPTIONS, settings),
   };
 }
 
-export function tlsOf(settings: ServeSettings): TlsOptions | undefined {
-  const { "tls-cert": cert, "tls-key": key, "tls-ca": ca } = settings;
+export function tlsOf(settings: ServerSettings): TlsOptions | undefined {
+  const { tlsCert: cert, tlsKey: key, tlsCa: ca } = settings;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     throw new SluiceError("INVALID", "tls-cert and tls-key belong together");

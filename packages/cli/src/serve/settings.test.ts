@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { ServerSettings } from "@sluice/protocol";
 import type { Call } from "../command.ts";
-import { type ServeSettings, serveSettings } from "./settings.ts";
+import { serveSettings } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-settings-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -13,7 +14,7 @@ function read(
   values: Call["values"],
   env: Record<string, string> = {},
   yaml?: string,
-): ServeSettings {
+): ServerSettings {
   const config = join(folder, "sluice.yaml");
   if (yaml !== undefined) writeFileSync(config, yaml);
   const said = yaml === undefined ? values : { ...values, config };
@@ -30,11 +31,22 @@ test("what is said closer to the command wins", () => {
 });
 
 test("flags, lists and numbers are read from each place", () => {
-  const wanted = { keys: true, "allow-host": ["a", "b"], "adds-per-second": 5 };
-  assert.deepEqual(read({ keys: true, "allow-host": ["a", "b"], "adds-per-second": "5" }), wanted);
-  const env = { SLUICE_KEYS: "true", SLUICE_ALLOW_HOST: "a, b", SLUICE_ADDS_PER_SECOND: "5" };
+  const wanted = { keys: true, allowHosts: ["a", "b"], addsPerSecond: 5 };
+  assert.deepEqual(read({ keys: true, "allow-hosts": ["a,b"], "adds-per-second": "5" }), wanted);
+  const env = { SLUICE_KEYS: "1", SLUICE_ALLOW_HOSTS: "a, b", SLUICE_ADDS_PER_SECOND: "5" };
   assert.deepEqual(read({}, env), wanted);
-  assert.deepEqual(read({}, {}, "keys: true\nallow-host: [a, b]\nadds-per-second: 5"), wanted);
+  assert.deepEqual(read({}, {}, "keys: true\nallowHosts: [a, b]\naddsPerSecond: 5"), wanted);
+});
+
+test("durations are milliseconds or texts in each place", () => {
+  const wanted = { resume: 5_000, cooldownMax: 60_000 };
+  assert.deepEqual(read({ resume: "5s", "cooldown-max": "60000" }), wanted);
+  assert.deepEqual(read({}, { SLUICE_RESUME: "5000", SLUICE_COOLDOWN_MAX: "1m" }), wanted);
+  assert.deepEqual(read({}, {}, "resume: 5s\ncooldownMax: 60000"), wanted);
+});
+
+test("a name that looks like a number stays a text", () => {
+  assert.deepEqual(read({ dir: "5" }, { SLUICE_NODE: "7" }), { dir: "5", node: "7" });
 });
 
 test("an empty variable is as good as none", () => {
@@ -42,9 +54,17 @@ test("an empty variable is as good as none", () => {
 });
 
 for (const [what, values, env, yaml, said] of [
-  ["an option", { port: "x" }, {}, undefined, /^--port must be a number .*"x"/],
+  [
+    "an option",
+    { port: "x" },
+    {},
+    undefined,
+    /^--port must be an integer from 0 to 65535, got "x"/,
+  ],
   ["a variable", {}, { SLUICE_KEYS: "maybe" }, undefined, /^SLUICE_KEYS must be true or false/],
-  ["a file", {}, {}, "port: []", /sluice.yaml: port must be a number/],
+  ["a file", {}, {}, "port: []", /sluice.yaml: port must be an integer/],
+  ["a range", { resume: "2h" }, {}, undefined, /^--resume must be .* of at most 3600000 ms/],
+  ["a choice", { "log-level": "loud" }, {}, undefined, /^--log-level must be one of fatal, /],
   ["an unknown name", {}, {}, "prot: 1", /prot is not known; known are dir, port/],
   ["no YAML", {}, {}, "a: [", /is not YAML: .*line 1/],
   ["no names", {}, {}, "- 1", /must have names and values/],

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import type { ServerSettings } from "@sluice/protocol";
 import { run } from "../run.ts";
 import { type Served, startServer } from "../serve/server.ts";
-import type { ServeSettings } from "../serve/settings.ts";
 
 export interface Said {
   readonly code: number;
@@ -45,9 +45,9 @@ export interface Place {
 }
 
 /** `sluice("queue list")`; words that hold spaces come after the line. */
-export async function place(t: TestContext, settings: ServeSettings = {}): Promise<Place> {
+export async function place(t: TestContext, settings: ServerSettings = {}): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), "sluice-cli-"));
-  const served = await startServer({ dir, port: 0, "log-level": "silent", ...settings });
+  const served = await startServer({ dir, port: 0, logLevel: "silent", ...settings });
   await served.broker;
   t.after(async () => {
     await served.close();

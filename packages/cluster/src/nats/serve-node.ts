@@ -1,6 +1,6 @@
 /** A node of a cluster whose logs and registry are in NATS, with its server: all that one runs. */
 import { NatsLog, type NatsLogOptions, REPLICAS_MAX, readDurability } from "@sluice/log/nats";
-import { type Broker, SluiceError } from "@sluice/protocol";
+import { type Broker, RESUME, SERVER_OPTIONS, SluiceError } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
 import { type ClientTls, dialWs } from "../client/dial-ws.ts";
 import { LEAVE_MS, LOG_DEADLINE_MS } from "../limits.ts";
@@ -17,7 +17,7 @@ import {
 } from "./reach-nats.ts";
 
 export interface ServeNodeOptions
-  extends Pick<ClusterNodeOptions, "broker" | "onError" | "partitions" | "resumeMs" | "version"> {
+  extends Pick<ClusterNodeOptions, "broker" | "onError" | "partitions" | "version"> {
   readonly nats: NatsServers;
   /** Of the cluster: names its bucket, and begins the names of its streams. Default `sluice`. */
   readonly name?: string | undefined;
@@ -30,7 +30,7 @@ export interface ServeNodeOptions
   /** What nodes show each other, and whom they trust. */
   readonly peerTls?: ClientTls | undefined;
   /** Of its server, as `serve` takes them. */
-  readonly server?: Omit<ServeOptions, "broker" | "cluster" | "resumeMs"> | undefined;
+  readonly server?: Omit<ServeOptions, "broker" | "cluster"> | undefined;
   /** Pages of the dashboard that show the node. */
   readonly pages?: ((node: ClusterNode) => ServeOptions["pages"]) | undefined;
   /** Hears why the start waits for NATS, and can end it. */
@@ -80,7 +80,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<ServedNode> 
 
 async function run(place: NodePlace): Promise<ServedNode> {
   const { options, connection, registry } = place;
-  const { server: own = {}, advertise, pages, resumeMs } = options;
+  const { server: own = {}, advertise, pages } = options;
   const failed = Promise.withResolvers<SluiceError>();
   const joined = Promise.withResolvers<Broker>();
   joined.promise.catch(() => {});
@@ -88,11 +88,10 @@ async function run(place: NodePlace): Promise<ServedNode> {
   const hasKeys = own.keys !== undefined && own.keys !== false;
   const server = await serve({
     ...own,
-    resumeMs,
     broker: joined.promise,
     cluster: node,
     pages: pages?.(node) ?? own.pages,
-    hosts: allowedHosts(advertise, own.hosts, hasKeys),
+    allowHosts: allowedHosts(advertise, own.allowHosts, hasKeys),
   });
   const close = async (): Promise<void> => {
     await node.leave({ timeout: LEAVE_MS });
@@ -128,7 +127,8 @@ function newNode(
   { options, cluster, name, partitions, connection, registry }: NodePlace,
   onSuperseded: (error: SluiceError) => void,
 ): ClusterNode {
-  const { replicas, version, broker, resumeMs, onError, peerTls } = options;
+  const { replicas, version, broker, onError, peerTls } = options;
+  const { resume = SERVER_OPTIONS.resume.default } = options.server ?? {};
   const logOf = (partition: number, { readCacheBytes, hasLog }: LogShare): NatsLogOptions => ({
     connection,
     stream: streamOf(cluster, partition),
@@ -147,7 +147,7 @@ function newNode(
     openLog: (partition, share) => NatsLog.open(logOf(partition, share)),
     followLog: (partition, share) => NatsLog.follow(logOf(partition, share)),
     broker,
-    resumeMs,
+    resumeMs: RESUME.parse("resume", resume),
     onError,
     onSuperseded,
   });

@@ -13,6 +13,7 @@ export {
 } from "./gate-options.ts";
 export { EXTEND, NACK } from "./held-options.ts";
 export { JOB_FIELDS, JOB_OPTIONS, type JobOptions, readJob } from "./job-options.ts";
+export { checkOpen, type Durability, OPEN_OPTIONS, type OpenOptions } from "./open-options.ts";
 export {
   type DurationRule,
   POLICY,
@@ -32,6 +33,22 @@ export {
   type QueueSettings,
 } from "./queue-options.ts";
 export type { QueueRetryOptions, RetryOptions } from "./retry-options.ts";
+export {
+  among,
+  BROKER_OPTIONS,
+  type BrokerLimits,
+  type BrokerSettings,
+  flagOf,
+  LIMIT_OPTIONS,
+  type LimitSettings,
+  parseBroker,
+  parseLimits,
+  RESUME,
+  SERVER_OPTIONS,
+  type ServerLimits,
+  type ServerSettings,
+  variableOf,
+} from "./server-options.ts";
 export {
   CLOSE_OPTIONS,
   type CloseOptions,

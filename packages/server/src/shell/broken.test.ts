@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { serveApp } from "../serve-app.ts";
 import { start } from "../testing/start.ts";
 
-const LIMITS = { headersTimeoutMs: 100, requestTimeoutMs: 200 };
+const LIMITS = { headersTimeout: 100, requestTimeout: 200 };
 
 /** Texts after which the server ends the connection by itself. */
 const BROKEN: readonly [string, RegExp][] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingMessage, Server } from "node:http";
 import { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { LIMITS } from "../limits.ts";
+import { parseLimits } from "@sluice/protocol";
 import { countApart, newServer } from "./listener.ts";
 
 /** A connection as the server sees it; addresses are beyond what a test on one machine can have. */
@@ -43,7 +43,7 @@ function connecting(t: TestContext, server: Server): (address: string) => Connec
 }
 
 test("one address has so many connections, whatever others have; this machine as it likes", (t) => {
-  const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 3 }, undefined);
+  const server = newServer(() => {}, { ...parseLimits(), connectionsPerAddressMax: 3 }, undefined);
   const connect = connecting(t, server);
   const first = [1, 2, 3].map(() => connect("192.0.2.1"));
   assert.ok(first.every(({ destroyed }) => !destroyed));
@@ -55,7 +55,7 @@ test("one address has so many connections, whatever others have; this machine as
 });
 
 test("a connection that has become a stream is counted with those", (t) => {
-  const server = newServer(() => {}, { ...LIMITS, connectionsPerAddressMax: 1 }, undefined);
+  const server = newServer(() => {}, { ...parseLimits(), connectionsPerAddressMax: 1 }, undefined);
   const connect = connecting(t, server);
   const stream = connect("192.0.2.1");
   assert.ok(connect("192.0.2.1").destroyed);

@@ -15,12 +15,11 @@ import {
   type ServerOptions as TlsServerOptions,
 } from "node:https";
 import type { Socket } from "node:net";
-import { SluiceError } from "@sluice/protocol";
+import { type ServerLimits, SluiceError } from "@sluice/protocol";
 import {
   CONNECTIONS_CHECK_MS,
   HEADER_BYTES_MAX,
   HEADERS_MAX,
-  type Limits,
   SOCKET_SILENCE_MS,
 } from "../limits.ts";
 import { isLoopback } from "./origin.ts";
@@ -35,7 +34,7 @@ export interface TlsOptions {
 
 export function newServer(
   listener: RequestListener,
-  limits: Limits,
+  limits: ServerLimits,
   tls: TlsOptions | undefined,
 ): Server {
   const options: ServerOptions = {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { LIMITS } from "../limits.ts";
+import { parseLimits } from "@sluice/protocol";
 import { serve } from "../serve.ts";
 import { call, start } from "../testing/start.ts";
 
@@ -92,7 +92,7 @@ test("what upgrades a connection asks the same questions", async (t) => {
 
 test("an origin that is listed may call, and its browser is told so", async (t) => {
   const origin = "https://ops.example.org";
-  const { call } = await start(t, { origins: [origin] });
+  const { call } = await start(t, { allowOrigins: [origin] });
   const answer = await call("GET /v1/queues", { headers: { origin } });
   assert.equal(answer.headers.get("access-control-allow-origin"), origin);
   const ahead = await call("OPTIONS /v1/queues", { headers: { origin } });
@@ -178,7 +178,7 @@ test("what poisons prototypes is refused", async (t) => {
 });
 
 test("slow clients are sent away, and hold up nobody", async (t) => {
-  const limits = { headersTimeoutMs: 500, requestTimeoutMs: 900 };
+  const limits = { headersTimeout: 500, requestTimeout: 900 };
   const { call, server } = await start(t, { limits });
   const slow = Array.from({ length: 50 }, () => connect(server.port, "127.0.0.1"));
   const answers = slow.map(readAll);
@@ -286,7 +286,7 @@ test("what nobody expected is 500, says nothing of the inside, and is in the log
 });
 
 test("the limits are those of the documentation", () => {
-  const { bodyBytesMax, headersTimeoutMs, connectionsPerAddressMax } = LIMITS;
+  const { bodyBytesMax, headersTimeoutMs, connectionsPerAddressMax } = parseLimits();
   assert.ok(bodyBytesMax >= 16 * 1024 * 1024);
   assert.deepEqual([headersTimeoutMs, connectionsPerAddressMax], [10_000, 100]);
 });

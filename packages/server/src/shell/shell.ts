@@ -14,7 +14,13 @@
  *   anything     unexpected                                    500 INTERNAL, and a log entry
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, SluiceError, SystemClock } from "@sluice/protocol";
+import {
+  type Clock,
+  parseLimits,
+  type ServerLimits,
+  SluiceError,
+  SystemClock,
+} from "@sluice/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
 import { BodyBudget } from "../body/body-budget.ts";
@@ -22,13 +28,13 @@ import { type BodyShape, parseBody, parseWhole } from "../body/parse-body.ts";
 import { readBody } from "../body/read-body.ts";
 import { KeyFailures } from "../keys/key-failures.ts";
 import { ANYONE, type Principal } from "../keys/principal.ts";
-import { BODY_BYTES_SMALL_MAX, type Limits, PARAM_CHARS_MAX } from "../limits.ts";
+import { BODY_BYTES_SMALL_MAX, PARAM_CHARS_MAX } from "../limits.ts";
 import { tooManyAdds } from "../request-bucket.ts";
 import { answerBroken } from "./broken.ts";
 import { sendError, toAnswer } from "./errors.ts";
 import { newServer } from "./listener.ts";
 import { openLog } from "./log.ts";
-import { parseLimits, type ShellOptions } from "./options.ts";
+import type { ShellOptions } from "./options.ts";
 import { checkOrigin, isLoopback, type OriginRules } from "./origin.ts";
 import { keyOfCookie } from "./session-cookie.ts";
 import { newValidator } from "./validate.ts";
@@ -60,7 +66,7 @@ export interface Gatekeeper {
 export interface Shell {
   readonly app: FastifyInstance;
   readonly log: Logger;
-  readonly limits: Limits;
+  readonly limits: ServerLimits;
   readonly clock: Clock;
   /** Aborted when the server begins to close: calls that wait are answered. */
   readonly closing: AbortSignal;
@@ -95,18 +101,18 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   };
 }
 
-function rulesOf({ hosts = [], origins = [], host, tls }: ShellOptions, hasKeys: boolean) {
-  const rules: OriginRules = {
-    hosts: hosts.map((name) => name.toLowerCase()),
-    origins,
+function rulesOf(options: ShellOptions, hasKeys: boolean): OriginRules {
+  const { allowHosts = [], allowOrigins = [], host, tls } = options;
+  return {
+    hosts: allowHosts.map((name) => name.toLowerCase()),
+    origins: allowOrigins,
     hasKeys,
     isLoopback: isLoopback(host ?? "127.0.0.1"),
     isTls: tls !== undefined,
   };
-  return rules;
 }
 
-function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInstance {
+function newApp({ tls }: ShellOptions, limits: ServerLimits, log: Logger): FastifyInstance {
   const app = fastify({
     serverFactory: (listener) => newServer(listener, limits, tls),
     bodyLimit: Math.min(BODY_BYTES_SMALL_MAX, limits.bodyBytesMax),
@@ -134,7 +140,7 @@ function newApp({ tls }: ShellOptions, limits: Limits, log: Logger): FastifyInst
 }
 
 /** Bodies are JSON, each within the limit of its route and all within the budget. */
-function readJson(app: FastifyInstance, { bodyBytesMax, bodiesBytesMax }: Limits): void {
+function readJson(app: FastifyInstance, { bodyBytesMax, bodiesBytesMax }: ServerLimits): void {
   const budget = new BodyBudget(bodiesBytesMax);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", async (request: FastifyRequest) => {

@@ -1,0 +1,40 @@
+/** What `Sluice.open` is told. */
+import type { Clock } from "../clock.ts";
+import { type Fields, fields, type GivenFields } from "../fields.ts";
+import { type Given, invalid, type Kind, kind } from "../kinds.ts";
+import { BROKER_OPTIONS, SERVER_OPTIONS } from "./server-options.ts";
+
+const { dir, durability } = SERVER_OPTIONS;
+
+const CLOCK: Kind<Clock> = kind("a Clock, with the functions now and at", {}, isClock);
+const SEED: Kind<number> = kind("an integer", { type: "integer" }, Number.isSafeInteger);
+
+function isClock(value: unknown): boolean {
+  const { now, at } = (value ?? {}) as Partial<Clock>;
+  return typeof now === "function" && typeof at === "function";
+}
+
+export const OPEN_OPTIONS = {
+  dir: { kind: dir.kind, text: 'Where the data lies; not needed with `durability: "memory"`.' },
+  durability,
+  ...BROKER_OPTIONS,
+  clock: { kind: CLOCK, reckoned: "the system's", text: "A test passes a `FakeClock`." },
+  seed: { kind: SEED, default: 0, text: "Varies the jitter of retries." },
+} as const satisfies Fields;
+
+export type Durability = Given<typeof durability.kind>;
+
+export interface OpenOptions extends GivenFields<typeof OPEN_OPTIONS> {}
+
+const OPEN = fields(OPEN_OPTIONS, ({ dir: path, durability: mode }, field) => {
+  if (mode === "memory") {
+    if (path !== undefined) throw invalid(`${field}.dir`, 'absent with durability: "memory"', path);
+  } else if (path === undefined) {
+    const wanted = 'the path of a directory, unless durability is "memory"';
+    throw invalid(`${field}.dir`, wanted, path);
+  }
+});
+
+export function checkOpen(options: OpenOptions): void {
+  OPEN.parse("open", options);
+}
