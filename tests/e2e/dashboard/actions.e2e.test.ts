@@ -160,14 +160,57 @@ test("the weight of a lane is changed, a path's too", async () => {
   );
 });
 
+test("the settings of a queue are changed in place, and refused at the field", async () => {
+  await call("POST /v1/queues/q/jobs", { payload: 1 });
+  await stage.look("#/queues/q/settings", async (page) => {
+    const save = page.getByRole("button", { name: "Save settings" });
+    const field = (label: string) =>
+      page.locator(".field").filter({ has: page.getByLabel(label, { exact: true }) });
+    assert.ok(await save.isDisabled(), "nothing has changed yet");
+    await page.getByLabel("Lease", { exact: true }).first().fill("soon");
+    await page.getByLabel("Paused").check();
+    await page.getByLabel("On full").selectOption("wait");
+    await save.click();
+    await field("Lease")
+      .first()
+      .getByText(/must be milliseconds or a string/)
+      .waitFor();
+    assert.equal((await stats("q")).paused, false, "nothing is saved while a value is wrong");
+    await page.getByLabel("Lease", { exact: true }).first().fill("45s");
+    await page.getByLabel("DLQ").fill("q");
+    await save.click();
+    await field("DLQ")
+      .getByText(/must be the name of another queue/)
+      .waitFor();
+    await page.getByLabel("DLQ").fill("q.dlq");
+    await save.click();
+    await said(page, /settings of q are saved/);
+    const { config, stats: counts } = (await call("GET /v1/queues/q")).body;
+    assert.deepEqual([config.lease, config.onFull, config.paused], [45_000, "wait", true]);
+    assert.deepEqual([config.retry.attempts, counts.waiting], [1, 1], "the rest stays");
+  });
+});
+
 test("a gate is set, changed, cooled down and opened again", () =>
   stage.look("#/gates", async (page) => {
-    await act(page, "Set a gate", "Set", { Gate: "smtp", Rate: "5", Windows: "100/60000" });
+    await page.getByRole("button", { name: "Set a gate" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Gate,").fill("smtp");
+    await dialog.getByLabel("Rate").fill("fast");
+    await dialog.getByRole("button", { name: "Add to windows" }).click();
+    await dialog.getByLabel("Limit").fill("100");
+    await dialog.getByLabel("Per").fill("1m");
+    await dialog.getByRole("button", { name: "Set", exact: true }).click();
+    const rate = dialog.locator(".field").filter({ has: page.getByLabel("Rate") });
+    await rate.getByText(/must be 0 or a number .*got "fast"/).waitFor();
+    await dialog.getByLabel("Rate").fill("5");
+    await dialog.getByRole("button", { name: "Set", exact: true }).click();
     await said(page, /limits of smtp are 5.0\/s/);
     const card = page.locator("article").filter({ hasText: "smtp" });
     await card.getByRole("button", { name: "Limits" }).click();
-    await page.getByLabel("At once").fill("3");
-    await page.getByRole("dialog").getByRole("button", { name: "Set" }).click();
+    assert.equal(await dialog.getByLabel("Per").inputValue(), "1m");
+    await dialog.getByLabel("Concurrency").fill("3");
+    await dialog.getByRole("button", { name: "Set", exact: true }).click();
     await card.getByText(/3 at once/).waitFor();
     const { config } = (await call("GET /v1/gates/smtp")).body;
     const windows = [{ limit: 100, per: 60_000 }];

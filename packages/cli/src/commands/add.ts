@@ -13,7 +13,7 @@ export const addCommand: Command = {
 sluice add QUEUE -           a job for each line of standard input
 
   --text                 payloads are texts and not JSON
-  --lane KEY             whose job it is (repeat for the levels of a path)
+  --fairness-key KEY     whose job it is (repeat for the levels of a path); --lane for short
   --weight N             the lane's share
   --priority N|NAME      the tier: 0 is the most urgent
   --gate NAME            a limit that it must pass (repeat)
@@ -30,6 +30,7 @@ ${TARGET_USAGE}`,
   options: {
     ...TARGET,
     text: { type: "boolean" },
+    "fairness-key": { type: "string", multiple: true },
     lane: { type: "string", multiple: true },
     weight: { type: "string" },
     priority: { type: "string" },
@@ -131,12 +132,12 @@ function payloadOf(call: Call, text: string): unknown {
 }
 
 function optionsOf(call: Call): JobOptions {
-  const lane = textsOf(call, "lane");
+  const key = [...textsOf(call, "fairness-key"), ...textsOf(call, "lane")];
   const gates = textsOf(call, "gate");
   const headers = textsOf(call, "header");
   const dedupe = textOf(call, "dedupe");
   const options = {
-    fairnessKey: lane.length > 1 ? lane : lane[0],
+    fairnessKey: key.length > 1 ? key : key[0],
     weight: numberOf(call, "weight"),
     priority: priorityOf(textOf(call, "priority")),
     gates: gates.length === 0 ? undefined : gates,

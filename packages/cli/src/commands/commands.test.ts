@@ -4,7 +4,8 @@ import { command, place } from "../testing/sluice.ts";
 
 test("a job is added, found, explained, taken and gone", async (t) => {
   const { sluice } = await place(t);
-  const added = await sluice("add mail", '{"to":"a@b.c"}', "--lane", "acme", "--header", "x=1");
+  const options = ["--fairness-key", "acme", "--header", "x=1"];
+  const added = await sluice("add mail", '{"to":"a@b.c"}', ...options);
   assert.equal(added.code, 0);
   const id = added.text;
   assert.match(id, /^[a-z][0-9a-z]+$/);

@@ -3,11 +3,14 @@
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The field that was refused, if it was one. */
+  readonly field: string | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, field?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.field = field;
   }
 }
 
@@ -50,7 +53,9 @@ async function send(address: string, init: RequestInit): Promise<Response> {
 function errorOf(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text);
-    return new ApiError(status, String(error.code), String(error.message));
+    const { field } = error.details ?? {};
+    const named = typeof field === "string" ? field : undefined;
+    return new ApiError(status, String(error.code), String(error.message), named);
   } catch {
     return new ApiError(status, "UNREADABLE", `the server answered ${status}`);
   }

@@ -23,6 +23,8 @@ export interface ActionProps {
   /** On the button that does it. */
   verb: string;
   fields?: readonly ActionField[];
+  /** More of the form, which `run` reads by itself. */
+  body?: ComponentChildren;
   isDangerous?: boolean;
   isDisabled?: boolean;
   isSmall?: boolean;
@@ -54,7 +56,7 @@ interface DialogProps extends ActionProps {
 }
 
 function ActionDialog(props: DialogProps): JSX.Element {
-  const { title, text, verb, fields = [], isDangerous } = props;
+  const { title, text, verb, fields = [], body, isDangerous } = props;
   const { dialog, work, submit, leave } = useWork(props);
   const id = useId();
   const isBusy = work.state === "busy";
@@ -66,6 +68,7 @@ function ActionDialog(props: DialogProps): JSX.Element {
         {fields.map((field) => (
           <Field key={field.name} field={field} isDisabled={isBusy} />
         ))}
+        {body}
         <WorkState work={work} />
         <div class="buttons">
           <button type="button" onClick={() => dialog.current?.close()}>

@@ -8,10 +8,10 @@ import { GATES_PER_PAGE } from "../limits.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty, Pager, Refused, Search } from "../parts/bits.tsx";
 import { count, countdown, duration, timeOfDay } from "../words/format.ts";
-import { configOf, formOf, type GateForm } from "../words/gate-form.ts";
 import { gateLimits } from "../words/gate-limits.ts";
 import { link } from "../words/route.ts";
 import { visible } from "../words/visible.ts";
+import { LimitAction } from "./gate-limits-form.tsx";
 
 export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element {
   const [search, setSearch] = useState(gate ?? "");
@@ -180,43 +180,6 @@ function Line({ gate }: { gate: GateInfo }): JSX.Element {
 interface GateActionProps {
   gate: GateInfo;
   onDone(): void;
-}
-
-const FIELDS: readonly { name: keyof GateForm; label: string; hint?: string }[] = [
-  { name: "rate", label: "Rate, a second", hint: "0 closes it; empty: no limit" },
-  { name: "burst", label: "Burst" },
-  { name: "concurrency", label: "At once" },
-  { name: "interval", label: "Interval in milliseconds" },
-  {
-    name: "windows",
-    label: "Windows",
-    hint: "limit/milliseconds, such as 100/60000, 1000/3600000",
-  },
-];
-
-function LimitAction(props: { gate: GateInfo | undefined; onDone(): void }): JSX.Element {
-  const { gate, onDone } = props;
-  const form = formOf(gate?.config);
-  const name = { name: "key", label: "Gate, or a pattern such as indexer:*" };
-  const limits = FIELDS.map((field) => ({ ...field, value: form[field.name] }));
-  return (
-    <Action
-      title={gate === undefined ? "Set a gate" : `Change the limits of ${gate.key}`}
-      label={gate === undefined ? "Set a gate" : "Limits"}
-      text="What waits behind it is looked at again at once."
-      verb="Set"
-      isSmall={gate !== undefined}
-      fields={gate === undefined ? [name, ...limits] : limits}
-      run={async (values) => {
-        const key = gate?.key ?? values.key ?? "";
-        if (key === "") throw new Error("the gate needs a key");
-        const body = configOf(values as unknown as GateForm, gate?.config);
-        await call("PUT", at(["gates", key]), { body });
-        return `The limits of ${key} are ${gateLimits(body).join(", ")}.`;
-      }}
-      onDone={onDone}
-    />
-  );
 }
 
 function CoolAction({ gate, onDone }: GateActionProps): JSX.Element {

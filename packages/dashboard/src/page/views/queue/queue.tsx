@@ -50,7 +50,7 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
           <Jobs queue={queue} stats={data?.stats} isDeadLetters={item?.isDeadLetters === true} />
         )}
         {tab === "workers" && <Workers queue={queue} />}
-        {tab === "settings" && <Settings info={data} />}
+        {tab === "settings" && <Settings info={data} onSaved={refresh} />}
       </div>
     </>
   );
