@@ -35,7 +35,6 @@ test("limits that are new and cannot be told to all are refused, and nobody has 
   await clock.advance(QUESTION_MS);
   const { config, missing } = await router.setGate("smtp", { concurrency: 1 });
   assert.deepEqual([config?.concurrency, missing], [1, undefined]);
-  await cluster.end("close");
 });
 
 test("limits that change are in force though one partition cannot be told", async () => {
@@ -50,7 +49,6 @@ test("limits that change are in force though one partition cannot be told", asyn
   await clock.advance(LOOK_MS);
   const { config, missing } = await looking;
   assert.deepEqual([config?.concurrency, missing], [2, [OTHER]]);
-  await cluster.end("close");
 });
 
 test("a partition that missed that limits are gone lets its jobs go on", async () => {
@@ -68,7 +66,6 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
     await clock.advance(5_000);
     assert.equal((await leasing).length, 1);
   }
-  await cluster.end("close");
 });
 
 /** Ports of partitions that know of nothing but gates; `tell` is called before each is told. */

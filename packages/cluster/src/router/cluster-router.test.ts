@@ -7,7 +7,7 @@ import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
 import { ClusterRouter } from "./cluster-router.ts";
 
 test("jobs of one call go to the partitions of their keys, and are answered in order", async () => {
-  const { cluster, router } = stage();
+  const { router } = stage();
   const { config } = await router.setQueue("q", { spread: 3 });
   assert.equal(config.spread, 3);
   const jobs = Array.from({ length: 30 }, (_, i) => job(`${i}`, { fairnessKey: `k${i % 7}` }));
@@ -18,21 +18,19 @@ test("jobs of one call go to the partitions of their keys, and are answered in o
   for (const [i, { id }] of added.entries()) assert.equal(textOf(await router.job(id)), `${i}`);
   const { stats } = await router.queue("q");
   assert.deepEqual([stats.waiting, stats.added], [30, 30]);
-  await cluster.end("close");
 });
 
 test("a lane stays in one partition, however the levels below it are called", async () => {
-  const { cluster, router } = stage();
+  const { router } = stage();
   await router.setQueue("q", { spread: 4 });
   const keys = ["acme", ["acme", "a"], ["acme", "b", "c"]];
   const jobs = keys.map((fairnessKey) => job("x", { fairnessKey }));
   const added = (await router.add("q", jobs)).map(({ ok }) => ok!);
   assert.equal(new Set(partitionsOf(added)).size, 1);
-  await cluster.end("close");
 });
 
 test("a spread grows in place, never shrinks, and has a bound", async () => {
-  const { cluster, router, directory } = stage();
+  const { router, directory } = stage();
   await router.setQueue("q", { lease: 7000 });
   const [home] = directory.placementOf("q");
   await router.add("q", [job("before", { fairnessKey: keysOf(1, 2, 1)[0]! })]);
@@ -52,7 +50,6 @@ test("a spread grows in place, never shrinks, and has a bound", async () => {
   for (const spread of [1, 0, 5, 1.5]) {
     await assert.rejects(router.setQueue("q", { spread }), { code: "INVALID" });
   }
-  await cluster.end("close");
 });
 
 test("what one partition refuses is told for its items alone", async () => {
@@ -82,11 +79,10 @@ test("a repeated operation is answered as the first was, wherever its items are"
   await clock.advance(300);
   assert.deepEqual(await again, first);
   assert.equal((await router.queue("q")).stats.added, 12);
-  await cluster.end("close");
 });
 
 test("dead letters stay where they died, and are one queue to everybody", async () => {
-  const { cluster, router, directory } = stage();
+  const { router, directory } = stage();
   await router.setQueue("graveyard", { lease: 1234 });
   await router.setQueue("q", { spread: 3, dlq: "graveyard", retry: { attempts: 1 } });
   for (const partition of directory.placementOf("q")) {
@@ -104,11 +100,10 @@ test("dead letters stay where they died, and are one queue to everybody", async 
   assert.equal(dead?.expiresIn, 1234);
   assert.equal(await router.redrive("graveyard"), 6);
   await assert.rejects(router.redrive("q"), { code: "NOT_A_DLQ" });
-  await cluster.end("close");
 });
 
 test("a group over several partitions ends once, with all its members", async () => {
-  const { cluster, router, clock } = stage();
+  const { router, clock } = stage();
   await router.setQueue("q", { spread: 4 });
   const ends: string[][] = [];
   const events = router.events({ events: ["group-ended"] });
@@ -135,7 +130,6 @@ test("a group over several partitions ends once, with all its members", async ()
     ends.map((ids) => ids.sort()),
     [added],
   );
-  await cluster.end("close");
 });
 
 test("policies find the store that they read in every partition", async () => {
@@ -148,7 +142,6 @@ test("policies find the store that they read in every partition", async () => {
     const isHome = partition === homeOfStore("other", 4);
     assert.deepEqual(await broker.storeGet("other", ["plan"]), [isHome ? 1 : undefined]);
   }
-  await cluster.end("close");
 });
 
 test("a cooldown shuts the gate in every partition, whoever asked for it", async () => {
@@ -162,7 +155,6 @@ test("a cooldown shuts the gate in every partition, whoever asked for it", async
     const gate = await (await cluster.broker(partition)).gate("smtp");
     assert.equal(gate.cooldown?.reason, "429", `partition ${partition}`);
   }
-  await cluster.end("close");
 });
 
 test("nobody brings a queue back that is being deleted", async () => {
@@ -182,5 +174,4 @@ test("nobody brings a queue back that is being deleted", async () => {
   await deleting;
   await refusal;
   assert.deepEqual(await router.queues(), { items: [] });
-  await cluster.end("close");
 });

@@ -4,7 +4,7 @@ import { type LaneSort, walkPages } from "@sluice/protocol";
 import { job, stage } from "../testing/stage.ts";
 
 test("pages over several partitions hold each job once, and no more than asked for", async () => {
-  const { cluster, router } = stage();
+  const { router } = stage();
   await router.setQueue("q", { spread: 4 });
   const jobs = Array.from({ length: 50 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
   const added = (await router.add("q", jobs)).map(({ ok }) => ok!.id);
@@ -18,11 +18,10 @@ test("pages over several partitions hold each job once, and no more than asked f
   for (const bad of ["x", "9~1", "0", "0~x"]) {
     await assert.rejects(router.jobs("q", { cursor: bad }), { code: "INVALID" });
   }
-  await cluster.end("close");
 });
 
 test("lanes in an order are in that order over all pages and partitions", async () => {
-  const { cluster, router } = stage();
+  const { router } = stage();
   await router.setQueue("q", { spread: 4 });
   for (let lane = 0; lane < 20; lane++) {
     const jobs = Array.from({ length: lane + 1 }, () => job("x", { fairnessKey: `lane${lane}` }));
@@ -36,5 +35,4 @@ test("lanes in an order are in that order over all pages and partitions", async 
     Array.from({ length: 20 }, (_, i) => 20 - i),
   );
   await assert.rejects(router.lanes("q", { sort, cursor: "[{}]" }), { code: "INVALID" });
-  await cluster.end("close");
 });

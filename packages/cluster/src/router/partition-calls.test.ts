@@ -115,7 +115,6 @@ test("stats, gates and partial lists name the partitions that are missing, soon"
   await router.stats();
   await clock.advance(1);
   assert.equal("missing" in (await router.stats()), false);
-  await cluster.end("close");
 });
 
 test("why a job waits is told though the home of its gate is away", async () => {
@@ -132,5 +131,4 @@ test("why a job waits is told though the home of its gate is away", async () => 
   await clock.advance(LOOK_MS);
   const why = await asking;
   assert.deepEqual([why.state, "gate" in why && why.gate], ["waiting", "smtp"]);
-  await cluster.end("close");
 });

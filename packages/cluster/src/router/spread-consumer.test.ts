@@ -24,25 +24,23 @@ async function consuming(credits: number) {
 }
 
 test("credits at partitions that have nothing are used by the one that has jobs", async () => {
-  const { cluster, clock, got, add } = await consuming(6);
+  const { clock, got, add } = await consuming(6);
   await add(1, 20);
   await clock.advance(QUIET_MS);
   assert.equal(got.length, 6);
-  await cluster.end("close");
 });
 
 test("a single credit finds its job, wherever it is", async () => {
   for (let slot = 0; slot < SPREAD; slot++) {
-    const { cluster, clock, got, add } = await consuming(1);
+    const { clock, got, add } = await consuming(1);
     await add(slot, 2);
     await clock.advance(QUIET_MS * SPREAD);
     assert.deepEqual(got.map(textOf), [`${slot}.0`]);
-    await cluster.end("close");
   }
 });
 
 test("jobs beyond the credits wait for the next one, and go back when none comes", async () => {
-  const { cluster, router, clock, got, consumer, add } = await consuming(1);
+  const { router, clock, got, consumer, add } = await consuming(1);
   // All partitions are quiet, and each has been lent the one credit.
   await clock.advance(QUIET_MS * SPREAD);
   for (let slot = 0; slot < SPREAD; slot++) await add(slot, 1);
@@ -57,11 +55,10 @@ test("jobs beyond the credits wait for the next one, and go back when none comes
   consumer.addCredits(1);
   await clock.advance(QUIET_MS * SPREAD);
   assert.deepEqual([got.length, got[2]?.attempt], [3, 0]);
-  await cluster.end("close");
 });
 
 test("with jobs everywhere nothing goes back, and every partition has its turn", async () => {
-  const { cluster, router, clock, got, consumer, add } = await consuming(0);
+  const { router, clock, got, consumer, add } = await consuming(0);
   for (let slot = 0; slot < SPREAD; slot++) await add(slot, 10);
   for (let i = 0; i < 12; i++) {
     consumer.addCredits(1);
@@ -74,22 +71,20 @@ test("with jobs everywhere nothing goes back, and every partition has its turn",
   }
   assert.deepEqual([...counts.values()], [4, 4, 4]);
   assert.equal((await router.queue("q")).stats.dispatched, 12);
-  await cluster.end("close");
 });
 
 test("a consumer follows the queue to the partitions it is spread to", async () => {
-  const { cluster, router, clock, got } = await consuming(8);
+  const { router, clock, got } = await consuming(8);
   await router.setQueue("q", { spread: 4 });
   await clock.advance(0);
   const [fairnessKey] = keysOf(3, 4, 1);
   await router.add("q", [job("new", { fairnessKey: fairnessKey! })]);
   await clock.advance(QUIET_MS * 4);
   assert.deepEqual(got.map(textOf), ["new"]);
-  await cluster.end("close");
 });
 
 test("a consumer of a queue that is deleted is over", async () => {
-  const { cluster, router, clock, consumer } = await consuming(2);
+  const { router, clock, consumer } = await consuming(2);
   let isOver = false;
   void consumer.over.then(() => {
     isOver = true;
@@ -103,7 +98,6 @@ test("a consumer of a queue that is deleted is over", async () => {
       code: "QUEUE_NOT_FOUND",
     },
   );
-  await cluster.end("close");
 });
 
 test("a partition that is away holds nobody up, and joins in when it is back", async () => {
@@ -131,7 +125,6 @@ test("a partition that is away holds nobody up, and joins in when it is back", a
   cluster.away.clear();
   await clock.advance(1000);
   assert.deepEqual(got, ["0", "1"]);
-  await cluster.end("close");
 });
 
 test("a consumer that is stopped is over though a partition is away, and stays so", async () => {
@@ -152,5 +145,4 @@ test("a consumer that is stopped is over though a partition is away, and stays s
   await clock.advance(SURPLUS_MS);
   assert.deepEqual([got.length, (await router.workers("q")).length], [0, 0]);
   assert.equal((await router.queue("q")).stats.dispatched, 0);
-  await cluster.end("close");
 });

@@ -1,3 +1,4 @@
+import { afterEach } from "node:test";
 import type { FakeClock } from "@sluice/client";
 import type { JobFields, LeasedJob, NewJob } from "@sluice/protocol";
 import { turningClock } from "@sluice/protocol/testing";
@@ -14,11 +15,18 @@ export interface Stage {
   readonly clock: FakeClock;
 }
 
-/** A cluster of 4 partitions and its clock. */
+const staged: MemoryCluster[] = [];
+
+afterEach(async () => {
+  for (const cluster of staged.splice(0)) await cluster.end("close");
+});
+
+/** A cluster of 4 partitions and its clock; it ends with the test. */
 export function stage(): Stage {
   const clock = turningClock(TURNS);
   const directory = new MemoryDirectory(4);
   const cluster = new MemoryCluster({ directory, clock });
+  staged.push(cluster);
   return { cluster, router: cluster.router, directory, clock };
 }
 
