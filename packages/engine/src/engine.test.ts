@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Fact } from "./facts/facts.ts";
 import type { RefusalDetails } from "./index.ts";
 import { Refusal } from "./index.ts";
-import { TestEngine } from "./testing/test-engine.ts";
+import { openEngine, TestEngine } from "./testing/test-engine.ts";
 
 /** A world with a job in every state, and the facts told since. */
 function open(): { engine: TestEngine; facts: Fact[] } {
@@ -218,8 +218,7 @@ test("time never goes back: a smaller now is the largest one seen", () => {
 });
 
 test("the memory that is told grows with what the engine holds", () => {
-  const engine = new TestEngine({ seed: 3 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 3 });
   const before = engine.queries.memory();
   for (let i = 0; i < 50_000; i++) engine.add("q", { fairnessKey: `k${i}`, delayMs: 50 }, 0);
   const after = engine.queries.memory();

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROWS_PER_STEP } from "../tables/table-walk.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { each, openTelling, TestEngine } from "../testing/test-engine.ts";
 import type { Fact } from "./facts.ts";
 
 /** An engine whose facts are heard. */
-function open(): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", {}, 0);
-  return { engine, facts };
-}
-
 const checkpoint = (engine: TestEngine): Fact[] => [...engine.checkpoint()].flat();
 
 const moved = (engine: TestEngine, ...ids: number[]): Fact[] =>
@@ -28,7 +21,7 @@ function rebuilt(...facts: Fact[]): TestEngine {
 const order = (engine: TestEngine): number[] => engine.lease("q", 100, 0).map(({ id }) => id);
 
 test("a checkpoint begins with what all facts need: counts, queues, limits, purges", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.setGate("g", { rate: 1 }, 0);
   // More than one step of a purge, so that it is under way.
   for (let i = 0; i < 2 * ROWS_PER_STEP; i++) engine.add("q", {}, 0);
@@ -39,7 +32,7 @@ test("a checkpoint begins with what all facts need: counts, queues, limits, purg
 });
 
 test("the secret of leases is told by every checkpoint, so that a trimmed log keeps it", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   assert.equal(engine.leaseSecret, undefined);
   const secret = Uint8Array.of(1, 2, 3);
   engine.setLeaseSecret(secret, 0);
@@ -49,25 +42,22 @@ test("the secret of leases is told by every checkpoint, so that a trimmed log ke
 });
 
 test("a purge of a queue that was deleted since is not told", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   for (let i = 0; i < 2 * ROWS_PER_STEP; i++) engine.add("q", {}, 0);
   engine.purge("q", 0);
   engine.deleteQueue("q", 0);
-  assert.deepEqual(
-    checkpoint(engine).map(({ fact }) => fact),
-    ["ids"],
-  );
+  assert.deepEqual(each(checkpoint(engine), "fact"), ["ids"]);
 });
 
 test("a large checkpoint comes in steps", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   for (let i = 0; i < 1200; i++) engine.stores.put("s", `${i}`, i, 0);
   const sizes = [...engine.checkpoint()].map((step) => step.length);
   assert.deepEqual(sizes, [2, 500, 500, 200, 1]);
 });
 
 test("jobs told again after newer ones stand before them, in the order of their adds", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   for (let i = 0; i < 4; i++) engine.add("q", {}, 0);
   const opening = checkpoint(engine);
   facts.length = 0;
@@ -78,7 +68,7 @@ test("jobs told again after newer ones stand before them, in the order of their 
 });
 
 test("ended jobs told again are kept in the order of their ends, and the oldest goes first", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.setQueue("q", { results: { jobs: 3 } }, 0);
   for (let i = 0; i < 5; i++) engine.add("q", {}, 0);
   for (const id of [3, 1, 2]) engine.cancel(id, 0);
@@ -96,7 +86,7 @@ test("ended jobs told again are kept in the order of their ends, and the oldest 
 });
 
 test("a kept job told again when others have ended since does not outlive its place", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.setQueue("q", { results: { jobs: 1 } }, 0);
   engine.add("q", {}, 0);
   engine.cancel(1, 0);
@@ -112,7 +102,7 @@ test("a kept job told again when others have ended since does not outlive its pl
 
 test("a job told again to who knows it changes nothing but where its body is", () => {
   const gone = { bodies: [], sizes: [] };
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.add("q", { body: "old", sizeBytes: 3 }, 0);
   const copy = new TestEngine({ gone });
   for (const fact of facts) copy.apply(fact);
@@ -124,7 +114,7 @@ test("a job told again to who knows it changes nothing but where its body is", (
 });
 
 test("facts about jobs that are told later count as they did, and are passed over", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.add("q", { dedupe: { key: "k", mode: "debounce" }, delayMs: 10 }, 0);
   for (let i = 0; i < 3; i++) engine.add("q", {}, 0);
   const opening = checkpoint(engine);
@@ -142,7 +132,7 @@ test("facts about jobs that are told later count as they did, and are passed ove
 });
 
 test("a ladder steps down again although the success was told of an unknown job", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.setGate("g", { ladder: [10, 20] }, 0);
   engine.reportGate("g", false, 0);
   engine.add("q", { gates: ["g"] }, 20);

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type QueueChange, TestEngine } from "../testing/test-engine.ts";
 import type { DedupeMode } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
 function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine({ seed: 4 });
-  engine.setQueue("q", options, 0);
+  const engine = openEngine(options, { seed: 4 });
   return engine;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { each, TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, Lease } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
@@ -101,10 +101,7 @@ test("a job that is given back follows, and its history does", () => {
   for (let i = 0; i < 3; i++) pair.add();
   for (const { id, lease } of pair.engine.lease("q", 2, 1)) pair.engine.giveBack(id, lease, 2);
   pair.same(2);
-  assert.deepEqual(
-    pair.follower.lease("q", 3, 3).map(({ id }) => id),
-    [1, 2, 3],
-  );
+  assert.deepEqual(each(pair.follower.lease("q", 3, 3), "id"), [1, 2, 3]);
 });
 
 test("leases that run out, deadlines and promotions follow", () => {
@@ -261,10 +258,7 @@ test("applying decides nothing and tells nothing", () => {
   assert.equal(told.length, 0);
   assert.equal(follower.queries.job(1)?.state, "delayed", "its time has come, but nobody said so");
   follower.tick(1000);
-  assert.deepEqual(
-    told.map((fact) => fact.fact),
-    ["due"],
-  );
+  assert.deepEqual(each(told, "fact"), ["due"]);
 });
 
 test("an engine that refuses a fact tells its own facts again afterwards", () => {

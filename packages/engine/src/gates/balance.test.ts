@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine } from "../testing/test-engine.ts";
 import type { GateConfig, Lease } from "../types.ts";
 
 /**
@@ -8,8 +8,7 @@ import type { GateConfig, Lease } from "../types.ts";
  * ends at once; `run` answers what began until a time, in order.
  */
 function lane(timed: GateConfig, place: GateConfig = { concurrency: 1 }) {
-  const engine = new TestEngine();
-  engine.setQueue("q", { leaseMs: 3_600_000 }, 0);
+  const engine = openEngine({ leaseMs: 3_600_000 });
   engine.setGate("timed", timed, 0);
   engine.setGate("place", place, 0);
   engine.want("q", "w", 100, 0);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { each, openEngine, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec, Lease } from "../types.ts";
 
 /** A queue with free workers, and gates of these limits. */
@@ -39,10 +39,7 @@ const ONE = { concurrency: 1 };
 test("a job with several gates takes all permits or none", () => {
   const engine = open({ a: { rate: 1, burst: 1 }, b: ONE });
   const holder = add(engine, "b");
-  assert.deepEqual(
-    take(engine).map(({ id }) => id),
-    [holder],
-  );
+  assert.deepEqual(each(take(engine), "id"), [holder]);
   add(engine, "ab");
   assert.deepEqual(take(engine), []);
   assert.equal(engine.queries.gateStats("a", 0).tokens, 1, "it holds nothing while it waits");
@@ -134,17 +131,10 @@ test("a claim is dropped when a gate is shut for long, and made anew", () => {
   const other = add(engine, "a", { fairnessKey: "other" });
   engine.ack(a, 1, 1);
   const passed = take(engine, 1);
-  assert.deepEqual(
-    passed.map(({ id }) => id),
-    [other],
-    "nobody waits for a provider that is down",
-  );
+  assert.deepEqual(each(passed, "id"), [other], "nobody waits for a provider that is down");
   engine.ack(b, 1, 2);
   done(engine, passed, 2);
-  assert.deepEqual(
-    take(engine, 60_000).map(({ id }) => id),
-    [both],
-  );
+  assert.deepEqual(each(take(engine, 60_000), "id"), [both]);
 });
 
 test("a claim is dropped when a gate is shut for good, and goes on when it opens", () => {
@@ -157,16 +147,10 @@ test("a claim is dropped when a gate is shut for good, and goes on when it opens
   engine.setGate("b", { rate: 0 }, 0);
   const other = add(engine, "a", { fairnessKey: "other" });
   engine.ack(a, 1, 1);
-  assert.deepEqual(
-    take(engine, 1).map(({ id }) => id),
-    [other],
-  );
+  assert.deepEqual(each(take(engine, 1), "id"), [other]);
   engine.ack(other, 1, 2);
   engine.deleteGate("b", 2);
-  assert.deepEqual(
-    take(engine, 2).map(({ id }) => id),
-    [both],
-  );
+  assert.deepEqual(each(take(engine, 2), "id"), [both]);
 });
 
 test("a short cooldown does not drop a claim", () => {
@@ -178,10 +162,7 @@ test("a short cooldown does not drop a claim", () => {
   take(engine);
   engine.ack(a, 1, 1);
   assert.deepEqual(take(engine, 1), []);
-  assert.deepEqual(
-    take(engine, 500).map(({ id }) => id),
-    [both],
-  );
+  assert.deepEqual(each(take(engine, 500), "id"), [both]);
 });
 
 test("claims are ordered by tier, then by age", () => {
@@ -251,8 +232,7 @@ test("a claim one of whose gates is deleted wakes when the others are open", () 
   assert.deepEqual(ids(22_000), [2]);
 });
 test("a job with two gates that were open waits when another took the permit first", () => {
-  const engine = new TestEngine();
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine();
   engine.setGate("a", { concurrency: 1 }, 0);
   engine.setGate("b", { concurrency: 5 }, 0);
   engine.add("q", { gates: ["a"], fairnessKey: "x" }, 0);
@@ -266,16 +246,12 @@ test("a job with two gates that were open waits when another took the permit fir
     "it holds no permit of the other gate",
   );
   engine.ack(1, first!.lease, 5);
-  assert.deepEqual(
-    engine.dispatch(5).map(({ id }) => id),
-    [2],
-  );
+  assert.deepEqual(each(engine.dispatch(5), "id"), [2]);
 });
 
 for (const gate of ["a", "b"]) {
   test(`a cooldown of ${gate} keeps a job with two gates whose permits were both there`, () => {
-    const engine = new TestEngine();
-    engine.setQueue("q", {}, 0);
+    const engine = openEngine();
     engine.setGate("a", { rate: 1, burst: 1 }, 0);
     engine.setGate("b", { concurrency: 1 }, 0);
     engine.add("q", { gates: ["a", "b"] }, 0);
@@ -286,24 +262,17 @@ for (const gate of ["a", "b"]) {
     engine.tick(1000);
     engine.cooldown(gate, 500, "down", 1000);
     assert.deepEqual(engine.dispatch(1000), []);
-    assert.deepEqual(
-      engine.dispatch(1500).map(({ id }) => id),
-      [2],
-    );
+    assert.deepEqual(each(engine.dispatch(1500), "id"), [2]);
   });
 
   test(`a cooldown of ${gate} keeps a job with two gates that were open`, () => {
-    const engine = new TestEngine();
-    engine.setQueue("q", {}, 0);
+    const engine = openEngine();
     engine.setGate("a", { rate: 1, burst: 1 }, 0);
     engine.setGate("b", { concurrency: 1 }, 0);
     engine.add("q", { gates: ["a", "b"] }, 0);
     engine.cooldown(gate, 500, "down", 0);
     engine.want("q", "w", 5, 0);
     assert.deepEqual(engine.dispatch(0), []);
-    assert.deepEqual(
-      engine.dispatch(500).map(({ id }) => id),
-      [1],
-    );
+    assert.deepEqual(each(engine.dispatch(500), "id"), [1]);
   });
 }

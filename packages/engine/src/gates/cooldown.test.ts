@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { open, takeOne } from "../properties/one-queue.ts";
+import { each } from "../testing/test-engine.ts";
 
 test("a failure that cools its gate down uses no attempt, and goes on behind the gate", () => {
   const { engine, facts } = open({ retry: { attempts: 1 } });
@@ -10,10 +11,7 @@ test("a failure that cools its gate down uses no attempt, and goes on behind the
   const { state, attempt, error } = engine.queries.job(1)!;
   assert.deepEqual([state, attempt, error], ["waiting", 0, "slow down"]);
   assert.deepEqual(engine.queries.gateStats("g", 0).cooldown, { until: 500, reason: "429" });
-  assert.deepEqual(
-    facts.slice(-2).map((fact) => fact.fact),
-    ["cooled", "retried"],
-  );
+  assert.deepEqual(each(facts.slice(-2), "fact"), ["cooled", "retried"]);
   assert.deepEqual(engine.lease("q", 1, 499), []);
   const again = takeOne(engine, 500);
   assert.deepEqual([again.attempt, again.lease], [0, 2]);

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig } from "../types.ts";
 
 /** Two jobs come to a gate that lets one pass; what it decided is counted. */
 function decided(config: GateConfig, before: (engine: TestEngine) => void = () => {}) {
-  const engine = new TestEngine();
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine();
   engine.setGate("g", config, 0);
   before(engine);
   engine.want("q", "w", 5, 0);
@@ -34,8 +33,7 @@ test("what passed a gate and what was kept is counted, by the part that was shut
 });
 
 test("a job with several gates passes each of them", () => {
-  const engine = new TestEngine();
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine();
   engine.setGate("a", { concurrency: 5 }, 0);
   engine.setGate("b", { rate: 5 }, 0);
   engine.want("q", "w", 1, 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { each } from "../testing/test-engine.ts";
 import { GatePatterns } from "./gate-patterns.ts";
 
 test("the own key comes first, then the longest pattern, then none", () => {
@@ -36,10 +37,7 @@ test("what is deleted no longer matches, and what is set again is replaced", () 
   patterns.set("b", { rate: 5 });
   assert.equal(patterns.delete("b"), true);
   assert.equal(patterns.match("b")?.pattern, "b*");
-  assert.deepEqual(
-    [...patterns.values()].map((match) => match.pattern),
-    ["b*"],
-  );
+  assert.deepEqual(each([...patterns.values()], "pattern"), ["b*"]);
 });
 
 test("it matches as a search through all patterns does", () => {

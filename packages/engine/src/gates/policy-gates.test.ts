@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../facts/facts.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openTelling, TestEngine } from "../testing/test-engine.ts";
 
 function make(): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", { retry: { attempts: 1 } }, 0);
+  const { engine, facts } = openTelling({ retry: { attempts: 1 } });
   return { engine, facts };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 
 const ONE: GateConfig = { concurrency: 1 };
@@ -276,8 +276,7 @@ test("a more urgent claim goes before an older one", () => {
 test("a set of gates whose last strand is forgotten by the add that names it is made anew", () => {
   // An add forgets a few idle lanes; which, depends on how far the sweep has come. One meets it.
   for (let met = 0; met < 20; met++) {
-    const engine = new TestEngine();
-    engine.setQueue("q", { results: { jobs: 0, ms: 0 } }, 0);
+    const engine = openEngine({ results: { jobs: 0, ms: 0 } });
     for (let i = 0; i < 3; i++) engine.add("q", { fairnessKey: "keeper" }, 0);
     for (let i = 0; i < 20; i++) add(engine, [`a${i}`, `b${i}`], `lane ${i}`);
     for (const { id, lease } of engine.lease("q", 21, 0)) engine.ack(id, lease, 0);
@@ -294,8 +293,7 @@ test("gates that only a forgotten lane used are still there for the job that com
     return (state >>> 8) % below;
   };
   for (let world = 0; world < 20; world++) {
-    const engine = new TestEngine();
-    engine.setQueue("q", { results: { jobs: 0 } }, 0);
+    const engine = openEngine({ results: { jobs: 0 } });
     for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: `busy ${i % 3}` }, 0);
     for (let now = 0; now < 200; now++) {
       if (draw(3) === 0) add(engine, ["x", `y${draw(2)}`], `lane ${draw(6)}`);

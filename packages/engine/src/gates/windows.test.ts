@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { each } from "../testing/test-engine.ts";
 import { Windows } from "./windows.ts";
 
 test("a take counts for exactly perMs, the end excluded", () => {
@@ -63,10 +64,7 @@ test("a long log opens at the right time, and passes what expired in one step", 
   assert.equal(windows.opensBeside(1, 9_999, 1_009_999, 50_000), true);
   assert.equal(windows.opensBeside(1, 10_000, 1_009_999, 50_000), false);
   assert.equal(windows.save(50_000).times.length, 50_000);
-  assert.deepEqual(
-    windows.use(1_040_000).map((use) => use.used),
-    [9999, 50_000],
-  );
+  assert.deepEqual(each(windows.use(1_040_000), "used"), [9999, 50_000]);
   assert.equal(windows.empty(2_049_998), false);
   assert.equal(windows.empty(2_049_999), true);
   assert.deepEqual(windows.save(2_049_999), { times: [], costs: [] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type TestEngine } from "../testing/test-engine.ts";
 import type { RetryPolicy } from "../types.ts";
 import { backoffMs } from "./backoff.ts";
 
@@ -41,8 +41,7 @@ test("the same seed, job and attempt give the same delay; another of them anothe
 
 /** When a job that fails every time falls due, counted from its failure. */
 function delaysOf(seed: number, spec: Parameters<TestEngine["add"]>[1]): number[] {
-  const engine = new TestEngine({ seed });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed });
   const { id } = engine.add("q", spec, 0);
   const delays: number[] = [];
   for (let now = 0; ; ) {

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { each, openEngine, openTelling, TestEngine } from "../testing/test-engine.ts";
 import type { DedupeMode, JobSpec, Lease } from "../types.ts";
 import { Dedupes } from "./dedupe.ts";
-
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
 
 function spec(mode: DedupeMode, body: string, more: JobSpec = {}): JobSpec {
   const windowMs = mode === "window" ? { windowMs: 100 } : {};
@@ -51,7 +44,7 @@ test("windows are over at their time, the earliest first, their jobs finished or
 });
 
 test("pending: while a job waits or is leased an add changes nothing and answers its id", () => {
-  const engine = open();
+  const engine = openEngine();
   assert.deepEqual(engine.add("q", spec("pending", "a", { priority: 1 }), 0), { id: 1, tier: 1 });
   const duplicate = { id: 1, duplicate: true, tier: 1 };
   assert.deepEqual(engine.add("q", spec("pending", "b"), 0), duplicate);
@@ -66,7 +59,7 @@ test("pending: while a job waits or is leased an add changes nothing and answers
 });
 
 test("keys of two queues, and of a queue deleted and made again, have nothing in common", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setQueue("r", {}, 0);
   engine.add("q", spec("pending", "a"), 0);
   assert.equal(engine.add("r", spec("pending", "b"), 0).duplicate, undefined);
@@ -76,7 +69,7 @@ test("keys of two queues, and of a queue deleted and made again, have nothing in
 });
 
 test("a retried job keeps its key", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("pending", "a"), 0);
   engine.nack(1, takeOne(engine).lease, 0);
   assert.equal(engine.queries.job(1)?.state, "delayed");
@@ -84,7 +77,7 @@ test("a retried job keeps its key", () => {
 });
 
 test("window: the key is taken for the window after the first add, finished or not", () => {
-  const engine = open({ results: { jobs: 0 } });
+  const engine = openEngine({ results: { jobs: 0 } });
   engine.add("q", spec("window", "a"), 0);
   engine.ack(1, takeOne(engine).lease, 0);
   assert.deepEqual(engine.add("q", spec("window", "b"), 99), { id: 1, duplicate: true, tier: 0 });
@@ -104,13 +97,13 @@ test("window: a job that ends in any way but finished frees the key at once", ()
     expired: (engine) => engine.tick(50),
   };
   for (const [ending, end] of Object.entries(enders)) {
-    const engine = open({ dlq: false });
+    const engine = openEngine({ dlq: false });
     engine.add("q", spec("window", "a", { ttlMs: 50 }), 0);
     end(engine);
     assert.equal(engine.queries.job(1)?.state, ending);
     assert.equal(engine.add("q", spec("window", "b"), 50).id, 2, ending);
   }
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("window", "a"), 0);
   engine.nack(1, takeOne(engine).lease, 1, { unrecoverable: true });
   assert.equal(engine.queries.job(1)?.queue, "q.dlq");
@@ -118,7 +111,7 @@ test("window: a job that ends in any way but finished frees the key at once", ()
 });
 
 test("window: a job rebuilt from a snapshot frees its key like any other", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("window", "a"), 0);
   engine.add("q", { dedupe: { key: "other", mode: "window", windowMs: 70 } }, 0);
   const again = new TestEngine();
@@ -129,7 +122,7 @@ test("window: a job rebuilt from a snapshot frees its key like any other", () =>
 });
 
 test("a job whose window is over does not show a key that another job holds now", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("window", "a"), 0);
   engine.tick(100);
   engine.add("q", { dedupe: { key: "other", mode: "pending" } }, 100);
@@ -138,7 +131,7 @@ test("a job whose window is over does not show a key that another job holds now"
 });
 
 test("debounce: each add replaces the payload and starts the delay anew", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("debounce", "a", { sizeBytes: 5 }), 0);
   const again = engine.add("q", spec("debounce", "b", { sizeBytes: 7 }), 60);
   assert.deepEqual(again, { id: 1, duplicate: true, tier: 3 });
@@ -158,7 +151,7 @@ test("debounce: each add replaces the payload and starts the delay anew", () => 
 });
 
 test("replace: a waiting job takes the new payload and keeps its place", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("replace", "a", { sizeBytes: 10 }), 0);
   engine.add("q", { body: "other" }, 0);
   assert.deepEqual(engine.add("q", spec("replace", "b", { sizeBytes: 4 }), 0), {
@@ -167,15 +160,12 @@ test("replace: a waiting job takes the new payload and keeps its place", () => {
     tier: 3,
   });
   assert.equal(engine.queries.queueStats("q").bytes, 4);
-  assert.deepEqual(
-    engine.lease("q", 2, 0).map((lease) => lease.body),
-    ["b", "other"],
-  );
+  assert.deepEqual(each(engine.lease("q", 2, 0), "body"), ["b", "other"]);
   assert.equal(engine.add("q", spec("replace", "c"), 0).id, 3, "a leased one is left alone");
 });
 
 test("keepLast: one follow-up with the latest payload runs after the leased job", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("keepLast", "a"), 0);
   engine.add("q", spec("keepLast", "b"), 0);
   const lease = takeOne(engine);
@@ -195,7 +185,7 @@ test("keepLast: one follow-up with the latest payload runs after the leased job"
 });
 
 test("keepLast: a retried job keeps its payload, the follow-up the latest one", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("keepLast", "a"), 0);
   const first = takeOne(engine);
   engine.add("q", spec("keepLast", "b"), 0);
@@ -214,7 +204,7 @@ test("keepLast: the follow-up runs after a job that ends in any other way too", 
     expired: (engine, { id, lease }) => engine.nack(id, lease, 60),
   };
   for (const [ending, end] of Object.entries(ends)) {
-    const engine = open({ dlq: false });
+    const engine = openEngine({ dlq: false });
     engine.add("q", spec("keepLast", "a", { ttlMs: 50 }), 0);
     const lease = takeOne(engine);
     engine.add("q", spec("keepLast", "b"), 0);
@@ -225,7 +215,7 @@ test("keepLast: the follow-up runs after a job that ends in any other way too", 
 });
 
 test("keepLast: the follow-up of a dead-lettered job runs", () => {
-  const engine = open({ retry: { attempts: 1 } });
+  const engine = openEngine({ retry: { attempts: 1 } });
   engine.add("q", spec("keepLast", "a"), 0);
   const lease = takeOne(engine);
   engine.add("q", spec("keepLast", "b"), 0);
@@ -236,7 +226,7 @@ test("keepLast: the follow-up of a dead-lettered job runs", () => {
 
 test("keepLast: a follow-up was answered long ago, so a full queue does not refuse it", () => {
   for (const delay of [{}, { delayMs: 10 }, { runAt: 10 }]) {
-    const engine = open({ capacity: { jobs: 1, delayed: 1 } });
+    const engine = openEngine({ capacity: { jobs: 1, delayed: 1 } });
     engine.add("q", spec("keepLast", "a"), 0);
     const lease = takeOne(engine);
     engine.add("q", spec("keepLast", "b", delay), 0);
@@ -271,7 +261,7 @@ test("the key is free again however the job ends, and when it is dead-lettered",
     },
   };
   for (const [end, make] of Object.entries(ends)) {
-    const engine = open();
+    const engine = openEngine();
     engine.add("q", spec("pending", "a", { ttlMs: 1000, gates: ["g"], maxWaitMs: 5000 }), 0);
     make(engine);
     const next = engine.add("q", spec("pending", "b", { gates: [] }), 1000);
@@ -280,7 +270,7 @@ test("the key is free again however the job ends, and when it is dead-lettered",
 });
 
 test("an add after a purge makes a job of its own", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", spec("pending", "a"), 0);
   engine.purge("q", 0);
   const { id } = engine.add("q", spec("pending", "b"), 0);
@@ -289,7 +279,7 @@ test("an add after a purge makes a job of its own", () => {
 });
 
 test("a job is cancelled by its key only while it holds the key", () => {
-  const engine = open();
+  const engine = openEngine();
   assert.equal(engine.cancelByKey("q", "k", 0), false);
   engine.add("q", spec("window", "a"), 0);
   assert.equal(engine.cancelByKey("q", "k", 0), true);
@@ -298,7 +288,7 @@ test("a job is cancelled by its key only while it holds the key", () => {
 });
 
 test("a window that outlives its job answers its own mode only", () => {
-  const engine = open({ results: { jobs: 0 } });
+  const engine = openEngine({ results: { jobs: 0 } });
   engine.add("q", spec("window", "a"), 0);
   engine.ack(1, takeOne(engine).lease, 0);
   assert.equal(engine.add("q", spec("window", "b"), 1).duplicate, true);
@@ -309,9 +299,7 @@ test("a window that outlives its job answers its own mode only", () => {
 });
 
 test("keepLast: an error that is no refusal is not taken for a full queue", () => {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", {}, 0);
+  const { engine, facts } = openTelling();
   engine.add("q", spec("keepLast", "a"), 0);
   const { lease } = takeOne(engine);
   engine.add("q", spec("keepLast", "b"), 0);
@@ -322,7 +310,7 @@ test("keepLast: an error that is no refusal is not taken for a full queue", () =
 });
 
 test("a key that a job holds which a large purge has yet to reach is free", () => {
-  const engine = open();
+  const engine = openEngine();
   for (let i = 0; i < 20_000; i++) engine.add("q", {}, 0);
   engine.add("q", spec("pending", "a", { delayMs: 1000 }), 0);
   engine.purge("q", 0);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, openTelling, TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec } from "../types.ts";
 import { Groups } from "./group.ts";
 
@@ -57,14 +56,8 @@ test("a thousand ended groups are remembered, older ones are not", () => {
   assert.equal(groups.close("none"), undefined);
 });
 
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
-
 test("a batch is one group, which ends after the end of its last member however they end", () => {
-  const engine = open({ retry: { attempts: 1 }, dlq: false });
+  const engine = openEngine({ retry: { attempts: 1 }, dlq: false });
   engine.setGate("shut", { rate: 0 }, 0);
   const group = "g";
   const specs: JobSpec[] = [
@@ -93,7 +86,7 @@ test("a batch is one group, which ends after the end of its last member however 
 });
 
 test("a member that is dead-lettered or cancelled has ended for its group", () => {
-  const engine = open({ retry: { attempts: 1 } });
+  const engine = openEngine({ retry: { attempts: 1 } });
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
   const [lease] = engine.lease("q", 1, 0);
   engine.nack(lease!.id, lease!.lease, 0);
@@ -105,7 +98,7 @@ test("a member that is dead-lettered or cancelled has ended for its group", () =
 });
 
 test("each single add is a group of one, and joins a group of its name that is still open", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", { group: "g" }, 0);
   engine.add("q", { group: "g" }, 0);
   for (const { id, lease } of engine.lease("q", 2, 0)) {
@@ -117,7 +110,7 @@ test("each single add is a group of one, and joins a group of its name that is s
 });
 
 test("a member that is refused is none", () => {
-  const engine = open({ capacity: { jobs: 1 } });
+  const engine = openEngine({ capacity: { jobs: 1 } });
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0);
   assert.deepEqual(engine.queries.group("g"), { ended: false, members: [{ id: 1 }] });
   engine.cancel(1, 0);
@@ -125,7 +118,7 @@ test("a member that is refused is none", () => {
 });
 
 test("a follow-up is in no group: the group ends with its members", () => {
-  const engine = open();
+  const engine = openEngine();
   const spec: JobSpec = { group: "g", dedupe: { key: "k", mode: "keepLast" } };
   engine.add("q", spec, 0);
   const [first] = engine.lease("q", 1, 0);
@@ -140,9 +133,7 @@ test("a follow-up is in no group: the group ends with its members", () => {
 });
 
 test("a held group ends when it is released and its members have ended, in either order", () => {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", {}, 0);
+  const { engine, facts } = openTelling();
   for (const isReleasedFirst of [true, false]) {
     engine.addAll("q", [{ group: "g" }], 0, { holdGroups: true });
     engine.addAll("q", [{ group: "g" }], 0);
@@ -161,9 +152,7 @@ test("a held group ends when it is released and its members have ended, in eithe
 });
 
 test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoint", () => {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", {}, 0);
+  const { engine, facts } = openTelling();
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
   const [a, b] = engine.lease("q", 2, 0);
   engine.ack(a!.id, a!.lease, 0);

@@ -1,24 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { fill, openEngine, type TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec } from "../types.ts";
-
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
-
-function fill(engine: TestEngine, count: number, spec: JobSpec = {}): void {
-  for (let i = 0; i < count; i++) engine.add("q", spec, 0);
-}
 
 function ids(engine: TestEngine, count: number, now = 0): number[] {
   return engine.lease("q", count, now).map(({ id }) => id);
 }
 
 test("a strand is first in, first out", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 5);
   engine.cancel(3, 0);
   engine.cancel(1, 0);
@@ -27,7 +17,7 @@ test("a strand is first in, first out", () => {
 });
 
 test("a job given back goes to the front, several keep their order", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 6);
   const leases = engine.lease("q", 4, 0);
   for (const { id, lease } of leases.toReversed()) engine.giveBack(id, lease, 0);
@@ -35,14 +25,14 @@ test("a job given back goes to the front, several keep their order", () => {
 });
 
 test("a job given back behind older ones, or to an empty strand, finds its place", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 3);
   const [a, b, c] = engine.lease("q", 3, 0);
   engine.giveBack(c!.id, c!.lease, 0);
   engine.giveBack(a!.id, a!.lease, 0);
   engine.giveBack(b!.id, b!.lease, 0);
   assert.deepEqual(ids(engine, 9), [1, 2, 3]);
-  const engine2 = open();
+  const engine2 = openEngine();
   fill(engine2, 2);
   const [first, second] = engine2.lease("q", 2, 0);
   engine2.giveBack(first!.id, first!.lease, 0);
@@ -51,7 +41,7 @@ test("a job given back behind older ones, or to an empty strand, finds its place
 });
 
 test("a retried or expired job keeps tier and lane and goes to the back of its strand", () => {
-  const engine = open({ leaseMs: 10, retry: { minMs: 0, maxMs: 0 } });
+  const engine = openEngine({ leaseMs: 10, retry: { minMs: 0, maxMs: 0 } });
   fill(engine, 4, { priority: 1, fairnessKey: "k" });
   const [a, b] = engine.lease("q", 2, 0);
   engine.nack(a!.id, a!.lease, 0);
@@ -62,7 +52,7 @@ test("a retried or expired job keeps tier and lane and goes to the back of its s
 });
 
 test("of a lane's open strands the one with the oldest head goes first", () => {
-  const engine = open();
+  const engine = openEngine();
   const specs: JobSpec[] = [{ gates: ["a"] }, {}, { gates: ["b"] }, { gates: ["a"] }, {}];
   engine.addAll("q", specs, 0);
   assert.deepEqual(ids(engine, 9), [1, 2, 3, 4, 5]);
@@ -75,7 +65,7 @@ test("of a lane's open strands the one with the oldest head goes first", () => {
 });
 
 test("counts and bytes follow a job through all its states", () => {
-  const engine = open({ tiers: 1, retry: { minMs: 10, maxMs: 10, jitter: 0 } });
+  const engine = openEngine({ tiers: 1, retry: { minMs: 10, maxMs: 10, jitter: 0 } });
   const counts = (): number[] => {
     const { waiting, delayed, running, kept, bytes, lanes } = engine.queries.queueStats("q");
     return [waiting, delayed, running, kept, bytes, lanes];
@@ -97,7 +87,7 @@ test("counts and bytes follow a job through all its states", () => {
 });
 
 test("a job given back is watched again by the gate it would not wait for", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 1, { gates: ["g"], maxWaitMs: 100 });
   const [lease] = engine.lease("q", 1, 0);
   engine.cooldown("g", 5000, "", 0);
@@ -107,7 +97,7 @@ test("a job given back is watched again by the gate it would not wait for", () =
 });
 
 test("a gate that changes later ends the waiting jobs that would not wait so long", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { rate: 1, burst: 2, ladder: [5000] }, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 5000 });
   fill(engine, 1, { gates: ["g"], maxWaitMs: 4999, fairnessKey: "b" });
@@ -129,7 +119,7 @@ test("a gate that changes later ends the waiting jobs that would not wait so lon
 });
 
 test("a job that is cancelled or leased is not failed for its wait, one that comes back is", () => {
-  const engine = open({ retry: { minMs: 0, maxMs: 0 } });
+  const engine = openEngine({ retry: { minMs: 0, maxMs: 0 } });
   fill(engine, 3, { gates: ["g"], maxWaitMs: 10 });
   const [lease] = engine.lease("q", 1, 0);
   engine.cancel(2, 0);
@@ -143,7 +133,7 @@ test("a job that is cancelled or leased is not failed for its wait, one that com
 });
 
 test("each take of a permit moves the opening, and ends those who would not wait", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { interval: { ms: 100, from: "start" } }, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 50 });
   fill(engine, 1, { gates: ["g"], maxWaitMs: 150, fairnessKey: "b" });
@@ -158,7 +148,7 @@ test("each take of a permit moves the opening, and ends those who would not wait
 });
 
 test("many jobs that would not wait fail over several looks, all before the call returns", () => {
-  const engine = open();
+  const engine = openEngine();
   for (let i = 0; i < 1000; i++) {
     engine.add("q", { gates: ["g"], maxWaitMs: 10, fairnessKey: `k${i}` }, 0);
   }
@@ -168,7 +158,7 @@ test("many jobs that would not wait fail over several looks, all before the call
 });
 
 test("a dead job does not wait for the gates it had, nor does one with more patience", () => {
-  const engine = open({ retry: { attempts: 1 } });
+  const engine = openEngine({ retry: { attempts: 1 } });
   fill(engine, 1, { gates: ["g"], maxWaitMs: 10 });
   engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 900 });
@@ -178,7 +168,7 @@ test("a dead job does not wait for the gates it had, nor does one with more pati
 });
 
 test("a promoted job waits as its new tier does, and not as the one it left", () => {
-  const engine = open({ tiers: 2, promoteAfterMs: 100 });
+  const engine = openEngine({ tiers: 2, promoteAfterMs: 100 });
   engine.setGate("g", { interval: { ms: 1000, from: "start", factors: [0.1, 1] } }, 0);
   fill(engine, 1, { gates: ["g"], priority: 1, fairnessKey: "a" });
   fill(engine, 1, { gates: ["g"], priority: 1, maxWaitMs: 500, fairnessKey: "b" });

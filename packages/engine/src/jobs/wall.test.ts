@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../facts/facts.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openTelling, TestEngine } from "../testing/test-engine.ts";
 
 const HOUR_MS = 3_600_000;
 
 function opened(): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", { results: { jobs: 0 } }, 0);
+  const { engine, facts } = openTelling({ results: { jobs: 0 } });
   return { engine, facts };
 }
 

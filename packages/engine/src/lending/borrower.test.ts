@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 
 /** A partition that borrows all its gates, with free workers. */
 function partition(config: GateConfig, slots = 100) {
-  const engine = new TestEngine({ isBorrowed: (key) => !key.startsWith("own") });
-  engine.setQueue("q", { tiers: 3, leaseMs: 60_000 }, 0);
+  const engine = openEngine(
+    { tiers: 3, leaseMs: 60_000 },
+    { isBorrowed: (key) => !key.startsWith("own") },
+  );
   engine.setGate("g", config, 0);
   engine.want("q", "w", slots, 0);
   const add = (spec: JobSpec = {}, now = 0) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../facts/facts.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { each, openEngine, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 import type { Want } from "./ledger.ts";
 
@@ -10,8 +10,7 @@ const PLENTY: Want = { cost: 1000, jobs: 1000, least: 1, tier: 0, weight: 1 };
 /** A home with one gate, and a queue whose workers are free. */
 function home(config: GateConfig) {
   const facts: Fact[] = [];
-  const engine = new TestEngine({ facts, isBorrowed: () => false });
-  engine.setQueue("q", { leaseMs: 60_000 }, 0);
+  const engine = openEngine({ leaseMs: 60_000 }, { facts, isBorrowed: () => false });
   engine.setGate("g", config, 0);
   engine.want("q", "w", 100, 0);
   engine.dispatch(0);
@@ -115,10 +114,7 @@ test("windows count what is lent, and what was used from when it was told", () =
   assert.equal(used(0), 8);
   assert.equal(ask(0, { least: 3 }, "c").length, 0);
   say(500, 0, [[lot!.lot, 6, 6]]);
-  assert.deepEqual(
-    engine.lender.takeLots().map(({ cost }) => cost),
-    [4],
-  );
+  assert.deepEqual(each(engine.lender.takeLots(), "cost"), [4]);
   assert.equal(used(1499), 10);
   assert.equal(used(1500), 4);
 });
@@ -205,10 +201,7 @@ test("the more urgent tier goes first, wherever it waits", () => {
   assert.deepEqual(ask(0, { tier: 2 }), []);
   assert.deepEqual(ask(0, { tier: 0 }, "c"), []);
   assert.equal(sent(1000), 0);
-  assert.deepEqual(
-    engine.lender.takeLots().map(({ borrower }) => borrower),
-    ["c"],
-  );
+  assert.deepEqual(each(engine.lender.takeLots(), "borrower"), ["c"]);
   engine.lender.hear(
     "c",
     { gate: "g", held: 0, uses: [{ lot: 1, usedCost: 1, usedJobs: 1, isOver: true }] },
@@ -216,10 +209,7 @@ test("the more urgent tier goes first, wherever it waits", () => {
   );
   assert.equal(sent(2000), 1);
   assert.equal(sent(3000), 0);
-  assert.deepEqual(
-    engine.lender.takeLots().map(({ borrower }) => borrower),
-    ["b"],
-  );
+  assert.deepEqual(each(engine.lender.takeLots(), "borrower"), ["b"]);
 });
 
 test("a gate at its limit gathers a lot, and lends what there is when more would take long", () => {

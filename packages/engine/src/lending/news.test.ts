@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine } from "../testing/test-engine.ts";
 
 test("a failure at a borrowed gate without a ladder is no news to its home", () => {
-  const engine = new TestEngine({ isBorrowed: () => true });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { isBorrowed: () => true });
   engine.setGate("g", { rate: 1000 }, 0);
   engine.want("q", "w", 1, 0);
   const { id } = engine.add("q", { gates: ["g"] }, 0);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine } from "../testing/test-engine.ts";
 
 test("a lot whose time is over is not used, another one is", () => {
-  const engine = new TestEngine({ isBorrowed: () => true });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { isBorrowed: () => true });
   engine.setGate("g", { rate: 1000 }, 0);
   engine.want("q", "w", 9, 0);
   engine.borrower.grant("g", { lot: 1, cost: 1, jobs: 1, tier: 0, until: 10 }, 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Fact, Refusal } from "../index.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type TestEngine } from "../testing/test-engine.ts";
 
 /** Inputs for each entrance; the soak sets more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 20_000);
@@ -75,8 +75,7 @@ const ENTRANCES: Record<string, (engine: TestEngine, input: never) => unknown> =
 };
 
 function fresh(facts: Fact[]): TestEngine {
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", { capacity: { jobs: 50 } }, 0);
+  const engine = openEngine({ capacity: { jobs: 50 } }, { facts });
   engine.setGate("g", { rate: 1 }, 0);
   engine.add("q", {}, 0);
   engine.lease("q", 1, 0);

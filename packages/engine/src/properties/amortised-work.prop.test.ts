@@ -31,8 +31,7 @@ test("100,000 lanes behind a closed gate cost the others no step", () => {
 
 test("the steps per job stay the same from ten lanes to 100,000", () => {
   const per = [10, 1000, 100_000].map((lanes) => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     return stepsPerJob(drive, lanes, 100_000);
   });
   for (const each of per) {
@@ -42,8 +41,7 @@ test("the steps per job stay the same from ten lanes to 100,000", () => {
 
 test("the steps per permit stay the same from ten lanes at a gate to 10,000", () => {
   const per = [10, 1000, 10_000].map((lanes) => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     drive.engine.setGate("g", { rate: 1000, burst: 1 }, drive.now);
     for (let i = 0; i < lanes; i++) drive.add("q", `${i}`, { gates: ["g"] });
     for (let i = 0; i < 10_000; i++) {

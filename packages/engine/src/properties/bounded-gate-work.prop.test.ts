@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { each } from "../testing/test-engine.ts";
 import type { JobSpec } from "../types.ts";
 import { Drive, STEPS_PER_CALL_MAX } from "./drive.ts";
 
@@ -12,18 +13,14 @@ function fill(drive: Drive, lanes: number, spec: (lane: number) => JobSpec): voi
 }
 
 test("a gate that shuts under 200,000 ready lanes costs no call much, and others pass", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.want("q", "w", 0, drive.now);
   drive.engine.setGate("g", { concurrency: 1_000_000 }, drive.now);
   fill(drive, MANY, () => ({ gates: ["g"] }));
   drive.call((engine, now) => engine.setGate("g", { rate: 0 }, now));
   const free = drive.call((engine, now) => engine.add("q", { fairnessKey: "free" }, now)).id;
   drive.engine.want("q", "w", 1_000_000, drive.now);
-  assert.deepEqual(
-    drive.dispatchNow().map(({ id }) => id),
-    [free],
-  );
+  assert.deepEqual(each(drive.dispatchNow(), "id"), [free]);
   drive.call((engine, now) => engine.setGate("g", { rate: 1, burst: 1 }, now));
   assert.equal(drive.dispatchNow().length, 1);
   drive.call((engine, now) => engine.deleteGate("g", now));
@@ -32,8 +29,7 @@ test("a gate that shuts under 200,000 ready lanes costs no call much, and others
 });
 
 test("100,000 gates that open in one millisecond spread their work, and all jobs go out", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   const gates = 100_000;
   const opens = drive.now + 1000;
   for (let i = 0; i < gates; i++) {
@@ -50,8 +46,7 @@ test("100,000 gates that open in one millisecond spread their work, and all jobs
 });
 
 test("a pattern of 20,000 gates is reconfigured step by step", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   const gates = 20_000;
   drive.call((engine, now) => engine.setGate("g:*", { rate: 0 }, now));
   fill(drive, gates, (lane) => ({ gates: [`g:${lane}`] }));

@@ -13,8 +13,7 @@ function fill(drive: Drive, lanes: number, spec: (lane: number) => JobSpec): voi
 
 for (const verb of ["purge", "deleteQueue"] as const) {
   test(`a queue of 200,000 jobs goes step by step with ${verb}, while others are served`, () => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     drive.open("other");
     drive.engine.setGate("g", { rate: 0 }, drive.now);
     drive.engine.want("q", "w", 0, drive.now);
@@ -34,8 +33,7 @@ for (const verb of ["purge", "deleteQueue"] as const) {
 }
 
 test("no add, dispatch or ack takes many steps while the tables grow to 200,000 rows", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   fill(drive, MANY, (lane) => (lane % 3 === 0 ? { deadline: 9e12 } : {}));
   const held = drive.dispatchNow();
   assert.equal(held.length, MANY);

@@ -34,6 +34,11 @@ const PLAIN: QueueChange = {
   capacity: { jobs: 10_000_000, delayed: 10_000_000, running: 10_000_000 },
 };
 
+interface DriveOptions {
+  engine?: TestEngine;
+  tells?: boolean;
+}
+
 export class Drive {
   readonly facts: Fact[] = [];
   readonly engine: TestEngine;
@@ -42,8 +47,15 @@ export class Drive {
   stepsMax = 0;
 
   /** Without an engine of your own you get one, and `tells` has it tell its facts. */
-  constructor({ engine, tells = false }: { engine?: TestEngine; tells?: boolean } = {}) {
+  constructor({ engine, tells = false }: DriveOptions = {}) {
     this.engine = engine ?? new TestEngine(tells ? { facts: this.facts } : {});
+  }
+
+  /** With this queue, as `open` makes it. */
+  static on(queue: string, options: QueueChange = {}, of: DriveOptions = {}): Drive {
+    const drive = new Drive(of);
+    drive.open(queue, options);
+    return drive;
   }
 
   /** A queue whose workers are always free. */

@@ -36,8 +36,7 @@ const LANES = 10_000;
 for (const burst of [1, 50, undefined]) {
   const title = burst === undefined ? "the default burst" : `burst ${burst}`;
   test(`10,000 lanes at a gate of 100/s with ${title} are within one turn on every prefix`, () => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     drive.engine.setGate("g", { rate: 100, burst }, drive.now);
     const shares = new TenthShares();
     for (let i = 0; i < LANES; i++) {
@@ -73,8 +72,7 @@ for (const { name, config } of limits) {
   test(`lanes that share ${name} are within one turn on every prefix, from the first on`, () => {
     fc.assert(
       fc.property(weights, fc.nat(60), (each, n) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.engine.setGate("g", config(n), drive.now);
         const shares = new LaneShares();
         each.forEach((weight, i) => {
@@ -108,8 +106,7 @@ test("a lane that arrives at a gate leads by two turns at most, however it comes
       fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 6, maxLength: 6 }),
       fc.integer({ min: 1, max: 20 }),
       (moves, laneWeights, burst) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.engine.setGate("g", { rate: 50, burst }, drive.now);
         drive.addMany("q", "stays", 2000, { weight: 2, gates: ["g"] });
         // The burst goes first: from here on there is a line.
@@ -144,8 +141,7 @@ test("lanes that wait at a gate together differ by two turns at most over any in
       fc.nat(100),
       fc.integer({ min: 1, max: 30 }),
       (each, weight, before, burst) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.engine.setGate("g", { rate: 50, burst }, drive.now);
         each.forEach((w, i) => void drive.addMany("q", `${i}`, 400, { weight: w, gates: ["g"] }));
         drive.run(burst + before);
@@ -249,8 +245,7 @@ test("a queue's weight can change while its jobs wait at a gate", () => {
 });
 
 test("a weight set by hand on a level counts behind a gate, also for those that wait", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.setGate("g", { rate: 100, burst: 1 }, drive.now);
   for (const tenant of ["a", "b"]) {
     for (let user = 0; user < 3; user++) {

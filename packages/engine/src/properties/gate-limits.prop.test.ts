@@ -207,8 +207,7 @@ test("under backlog a gate delivers 99 % of its rate, driven by nextWake alone",
       fc.integer({ min: 0, max: 20 }),
       fc.integer({ min: 1, max: 3 }),
       (rate, more, lanes) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         const burst = Math.ceil(1 + rate / 1000) + more;
         drive.engine.setGate("g", { rate, burst }, drive.now);
         const jobs = 1500 + burst;
@@ -240,8 +239,7 @@ test("a gate that opens at T dispatches at T, and nextWake announces T, not a ti
       }),
       fc.nat(400),
       (config, jobs, coolMs) => {
-        const drive = new Drive();
-        drive.open("q", { tiers: 1 });
+        const drive = Drive.on("q", { tiers: 1 });
         drive.engine.setGate("g", config, drive.now);
         for (const { cost } of jobs) drive.add("q", "lane", { cost, gates: ["g"] });
         drive.engine.cooldown("g", coolMs, "signal", drive.now);
@@ -292,8 +290,7 @@ test("a cooldown never gets shorter by a later, weaker signal", () => {
         { minLength: 3, maxLength: 30, size: "max" },
       ),
       (signals) => {
-        const drive = new Drive();
-        drive.open("q", { retry: { attempts: 100 } });
+        const drive = Drive.on("q", { retry: { attempts: 100 } });
         drive.engine.setGate("g", { concurrency: 100, ladder: [100, 700, 1500] }, drive.now);
         drive.addMany("q", "lane", 60, { gates: ["g"] });
         const held = Array.from({ length: 30 }, () => drive.next()!);
@@ -328,8 +325,10 @@ test("permits are released by ack, nack, cancel, expiry and give back alike", ()
       fc.array(fc.constantFrom(...endings), { minLength: 1, maxLength: 20 }),
       fc.integer({ min: 1, max: 4 }),
       (hows, concurrency) => {
-        const drive = new Drive();
-        drive.open("q", { leaseMs: 1000, retry: { minMs: 1e6, maxMs: 1e6, attempts: 50 } });
+        const drive = Drive.on("q", {
+          leaseMs: 1000,
+          retry: { minMs: 1e6, maxMs: 1e6, attempts: 50 },
+        });
         drive.engine.setGate("g", { concurrency }, drive.now);
         for (let i = 0; i < 100; i++) drive.add("q", `${i % 7}`, { gates: ["g"] });
         let running = drive.dispatchNow();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { each } from "../testing/test-engine.ts";
 import { Drive, type Taken } from "./drive.ts";
 import { Lead } from "./shares.ts";
 
@@ -25,8 +26,7 @@ const plans = fc.array(
 
 /** Plays a plan with or without its gated jobs; answers the order of the others. */
 function orderOfOthers(plan: readonly Plan[], withGated: boolean): string[] {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.cooldown("shut", FOREVER, "down", drive.now);
   const order: Taken[] = [];
   plan.forEach(({ lane, gated, dispatches }, i) => {
@@ -55,8 +55,7 @@ test("gated jobs change nothing in the order of the others, of their lane or of 
 test("a gated job loses no attempt, no delivery and no place in its strand", () => {
   fc.assert(
     fc.property(plans, (plan) => {
-      const drive = new Drive();
-      drive.open("q");
+      const drive = Drive.on("q");
       drive.engine.cooldown("shut", 5000, "down", drive.now);
       const gated: number[] = [];
       plan.forEach(({ lane, gated: isGated, dispatches }) => {
@@ -92,8 +91,7 @@ test("a lane that was gated gets its share at once when its gate opens", () => {
       fc.nat(200),
       fc.nat(200),
       (weights, weight, before, during) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         weights.forEach((each, i) => void drive.addMany("q", `${i}`, 700, { weight: each }));
         drive.addMany("q", "gated", 700, { weight, gates: ["g"] });
         drive.run(before);
@@ -130,8 +128,7 @@ test("a gate that shuts and opens again and again takes no turn from its lane", 
         size: "max",
       }),
       (weight, other, phases) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.addMany("q", "other", 900, { weight: other });
         drive.addMany("q", "gated", 900, { weight, gates: ["g"] });
         for (const { shut, open } of phases) {
@@ -152,8 +149,7 @@ test("a gate that shuts and opens again and again takes no turn from its lane", 
 
 for (const where of ["its own lane", "other lanes"]) {
   test(`jobs without a gate and with an open gate pass 100,000 gated ones of ${where}`, () => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     drive.engine.setGate("shut", { rate: 0 }, drive.now);
     drive.engine.setGate("open", { rate: 100 }, drive.now);
     for (let i = 0; i < 100_000; i++) {
@@ -162,10 +158,7 @@ for (const where of ["its own lane", "other lanes"]) {
     const free = drive.add("q", "mine");
     const open = drive.add("q", "mine", { gates: ["open"] });
     const both = drive.add("q", "mine", { gates: ["open", "shut"] });
-    assert.deepEqual(
-      drive.dispatchNow().map(({ id }) => id),
-      [free, open],
-    );
+    assert.deepEqual(each(drive.dispatchNow(), "id"), [free, open]);
     assert.equal(drive.engine.queries.job(both)?.state, "waiting");
   });
 }
@@ -187,8 +180,7 @@ function openInTurn(
   openings: readonly (readonly string[])[],
   each: (expected: readonly Waiting[], ids: readonly number[]) => void,
 ): void {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   for (const key of KEYS) drive.engine.setGate(key, { rate: 0 }, drive.now);
   const waiting = jobs.map((gates) => ({ gates, id: drive.add("q", "lane", { gates }) }));
   for (const open of [[], ...openings]) {

@@ -84,8 +84,7 @@ for (const { name, other, workMs, block } of cases) {
         fc.integer({ min: 1, max: 3 }),
         fc.constantFrom(100, 900, 1100, 10_000),
         (places, singles, doubles, placeMs) => {
-          const drive = new Drive();
-          drive.open("q");
+          const drive = Drive.on("q");
           drive.engine.setGate("place", { concurrency: places }, drive.now);
           drive.engine.setGate("other", other, drive.now);
           for (let i = 0; i < singles; i++) {

@@ -8,8 +8,7 @@ const LANES = 1000;
 
 /** A thousand backlogged lanes, served `warm` times. */
 function crowd(warm: number, weightOf: (lane: number) => number = () => 1): Drive {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   for (let i = 0; i < LANES; i++) {
     drive.addMany("q", `old-${i}`, 5 * weightOf(i), { weight: weightOf(i) });
   }
@@ -60,8 +59,7 @@ test("being idle earns nothing: who comes back late has no more than others from
       fc.integer({ min: 1, max: 6 }),
       fc.nat(300),
       (weights, weight, idle) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         weights.forEach((each, i) => void drive.addMany("q", `${i}`, 500, { weight: each }));
         drive.addMany("q", "late", 3, { weight });
         drive.run(40 + idle);
@@ -94,8 +92,7 @@ test("leaving and coming back gains nothing: a sparse lane leads by two turns at
       fc.integer({ min: 1, max: 7 }),
       fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 4 }),
       (moves, weight, weights) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         weights.forEach((each, i) => void drive.addMany("q", `${i}`, 2, { weight: each }));
         const leads = weights.map(() => new Lead());
         const watch = ({ lane, weight: of }: Mark): void => {
@@ -125,8 +122,7 @@ test("leaving and coming back gains nothing: a sparse lane leads by two turns at
 });
 
 test("ten thousand fresh keys under one path take no more than the path's share", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   const shares = new LaneShares();
   for (const lane of ["flood", "a", "b"]) shares.watch(lane, 1);
   drive.addMany("q", "a", 4000);
@@ -141,8 +137,7 @@ test("ten thousand fresh keys under one path take no more than the path's share"
 test("fresh keys that keep coming under one path never take more than two turns ahead", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(30), { minLength: 20, maxLength: 100, size: "max" }), (floods) => {
-      const drive = new Drive();
-      drive.open("q");
+      const drive = Drive.on("q");
       drive.addMany("q", "a", 3000);
       const lead = new Lead();
       let key = 0;
@@ -160,8 +155,7 @@ test("fresh keys that keep coming under one path never take more than two turns 
 
 for (const where of ["in the ring", "behind a gate"]) {
   test(`a tenant with a thousand sub-keys gets no more than one with one key, ${where}`, () => {
-    const drive = new Drive();
-    drive.open("q");
+    const drive = Drive.on("q");
     const gates = where === "behind a gate" ? ["g"] : [];
     drive.engine.setGate("g", { rate: 1000, burst: 1 }, drive.now);
     for (let i = 0; i < 1000; i++) {

@@ -154,8 +154,7 @@ test("when jobs of one lane disagree on the weight the latest wins", () => {
       fc.integer({ min: 1, max: 20 }),
       fc.boolean(),
       (earlier, latest, byHand) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.addMany("q", "plain", 600);
         for (const weight of earlier) drive.addMany("q", "lane", 600, { weight });
         if (byHand) drive.engine.setLaneWeight("q", "lane", latest, drive.now);
@@ -186,8 +185,7 @@ for (const where of ["in the ring", "behind a gate"]) {
         }),
         (toggles) => {
           const most = Math.max(...toggles.map(({ weight }) => weight));
-          const drive = new Drive();
-          drive.open("q");
+          const drive = Drive.on("q");
           const gates = where === "behind a gate" ? ["g"] : [];
           drive.engine.setGate("g", { rate: 100, burst: 1 }, drive.now);
           drive.addMany("q", "honest", 3000, { weight: most, gates });

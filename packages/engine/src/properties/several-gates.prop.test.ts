@@ -116,8 +116,7 @@ class Crew {
 
 /** Lanes with one gate at each of the two, and some with both; all backlogged. */
 function crowd(pair: Pair, single: number, double: number): Drive {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.setGate("slow", pair.slow, drive.now);
   drive.engine.setGate("fast", pair.fast, drive.now);
   for (let lane = 0; lane < single; lane++) {
@@ -187,8 +186,7 @@ test("a job takes the permits of all its gates or none", () => {
       }),
       fc.integer({ min: 1, max: 3 }),
       (jobs, concurrency) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.engine.setGate("a", { concurrency }, drive.now);
         drive.engine.setGate("b", { concurrency: 1 }, drive.now);
         drive.engine.setGate("c", { concurrency: 2 }, drive.now);
@@ -217,8 +215,7 @@ test("a job takes the permits of all its gates or none", () => {
 });
 
 test("a claim is dropped when one of its gates cools down, and its other gate goes on", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.setGate("slow", { rate: 5, burst: 1 }, drive.now);
   drive.engine.setGate("fast", { concurrency: 1 }, drive.now);
   drive.addMany("q", "fast", 3000, { gates: ["fast"] });

@@ -30,8 +30,7 @@ function backlogged(
   count: number,
   check: (shares: LaneShares) => void,
 ): void {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   const shares = new LaneShares();
   const added = plans.map(() => 0);
   const refill = (i: number): void => {

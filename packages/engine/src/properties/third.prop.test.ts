@@ -51,8 +51,7 @@ for (const [name, config] of timed) {
         fc.boolean(),
         fc.constantFrom(100, 400, 1500),
         (places, rivals, isOlder, workMs) => {
-          const drive = new Drive();
-          drive.open("q");
+          const drive = Drive.on("q");
           drive.engine.setGate("timed", config, drive.now);
           drive.engine.setGate("place", { concurrency: places }, drive.now);
           for (let i = 0; i < rivals; i++) {
@@ -95,8 +94,7 @@ for (const [name, config] of timed) {
 }
 
 test("jobs with one gate go on while the other gate of the job beside them is shut", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.setGate("timed", { rate: 0.05, burst: 1 }, drive.now);
   drive.engine.setGate("place", { concurrency: 1 }, drive.now);
   drive.engine.cooldown("place", 3_600_000, "down", drive.now);
@@ -111,8 +109,7 @@ test("jobs with one gate go on while the other gate of the job beside them is sh
 });
 
 test("what is kept back for a job with two gates is used when its place is free", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.engine.setGate("timed", { windows: [{ limit: 10, perMs: 300_000 }] }, drive.now);
   drive.engine.setGate("place", { concurrency: 1 }, drive.now);
   drive.addMany("q", "rival", 4000, { gates: ["place"] });

@@ -18,8 +18,7 @@ for (const where of ["without a gate", "behind a gate"]) {
   test(`no job goes out before a waiting one of a more urgent tier, ${where}`, () => {
     fc.assert(
       fc.property(arrivals, (list) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         const gates = where === "behind a gate" ? ["g"] : [];
         drive.engine.setGate("g", { rate: 10, burst: 1 }, drive.now);
         const waiting = [0, 0, 0, 0];
@@ -46,8 +45,7 @@ test("an urgent job that costs more is not starved by cheap ones of a lower tier
       fc.integer({ min: 1, max: 5 }),
       fc.boolean(),
       (cost, more, lanes, isOtherQueue) => {
-        const drive = new Drive();
-        drive.open("q");
+        const drive = Drive.on("q");
         drive.open("other");
         drive.engine.setGate("g", { rate: 10, burst: cost + more }, drive.now);
         for (let lane = 0; lane < lanes; lane++) {
@@ -67,8 +65,7 @@ test("an urgent job that costs more is not starved by cheap ones of a lower tier
 });
 
 test("an urgent job at a gate whose queue has no free worker does not keep others waiting", () => {
-  const drive = new Drive();
-  drive.open("q");
+  const drive = Drive.on("q");
   drive.open("idle");
   drive.engine.want("idle", "w", 0, drive.now);
   drive.engine.setGate("g", { rate: 10, burst: 1 }, drive.now);
@@ -127,8 +124,7 @@ for (const where of ["without a gate", "with an open gate"]) {
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 }),
         fc.integer({ min: 1, max: 4 }),
         (weights, lanes) => {
-          const drive = new Drive();
-          drive.open("q", { tiers: weights.length, tierOrder: weights });
+          const drive = Drive.on("q", { tiers: weights.length, tierOrder: weights });
           drive.engine.setGate("g", { concurrency: 1_000_000 }, drive.now);
           const gates = where === "with an open gate" ? ["g"] : [];
           const shares = new LaneShares();
@@ -156,8 +152,7 @@ test("promoteAfter bounds the wait of the least urgent tier under a flood of urg
       fc.integer({ min: 50, max: 400 }),
       fc.boolean(),
       (tiers, promoteAfterMs, isGated) => {
-        const drive = new Drive();
-        drive.open("q", { tiers, promoteAfterMs });
+        const drive = Drive.on("q", { tiers, promoteAfterMs });
         drive.engine.want("q", "w", 0, drive.now);
         drive.engine.setGate("g", { concurrency: 1 }, drive.now);
         const gates = isGated ? ["g"] : [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, TestEngine } from "../testing/test-engine.ts";
 
 test("gates are listed by key, patterns among them, and each once", () => {
   const engine = new TestEngine({ seed: 1 });
@@ -22,8 +22,7 @@ test("those that have limits of their own can be listed alone", () => {
 });
 
 test("every gate is on one page, whatever the order and the length of a page", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", { capacity: { jobs: 1_000 } }, 0);
+  const engine = openEngine({ capacity: { jobs: 1_000 } }, { seed: 1 });
   engine.setGate("g:*", { rate: 0 }, 0);
   for (let i = 0; i < 40; i++) {
     const jobs = Array.from({ length: i % 4 }, (_, lane) => ({
@@ -74,8 +73,7 @@ test("a search finds the keys that have the letters in them, large or small", ()
 });
 
 test("a gate that a queue's jobs name and pass is not one in whose line the queue waits", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   engine.setGate("open", { rate: 100 }, 0);
   engine.want("q", "w", 1, 0);
   engine.add("q", { gates: ["open"] }, 0);

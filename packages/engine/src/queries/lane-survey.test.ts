@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type TestEngine } from "../testing/test-engine.ts";
 import type { LanePlace, LaneSort, LaneSurveyOptions } from "./lane-survey.ts";
 
 function survey(engine: TestEngine, options: LaneSurveyOptions = {}) {
@@ -11,8 +11,7 @@ function survey(engine: TestEngine, options: LaneSurveyOptions = {}) {
 }
 
 function manyLanes(count: number): TestEngine {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", { capacity: { jobs: 1_000_000 } }, 0);
+  const engine = openEngine({ capacity: { jobs: 1_000_000 } }, { seed: 1 });
   for (let i = 0; i < count; i++) {
     engine.addAll(
       "q",
@@ -56,8 +55,7 @@ test("lanes are found by a part of their key, a path by its levels", () => {
 });
 
 test("each order is by its own figure", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   engine.addAll("q", [{ fairnessKey: "a" }, { fairnessKey: "b", weight: 9 }], 0);
   engine.addAll("q", [{ fairnessKey: "b" }, { fairnessKey: "c" }, { fairnessKey: "c" }], 0);
   engine.lease("q", 1, 0);
@@ -77,8 +75,7 @@ test("a lane that is gone when the page is made is left out", () => {
 });
 
 test("shares are of what competes now, and of what was received", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   const none = survey(engine, { sort: "waiting" }).walk.page();
   assert.deepEqual(none, { lanes: [], next: undefined });
   engine.addAll("q", [{ fairnessKey: "a", weight: 3 }, { fairnessKey: ["b", "c"] }], 0);
@@ -90,8 +87,7 @@ test("shares are of what competes now, and of what was received", () => {
 });
 
 test("the shares of many paths, of any depth, add up to the whole", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   for (let i = 0; i < 500; i++) {
     const paths = [["a", "x"], ["b"], ["b", "y", "z"]].map(([last, ...rest]) => [
       `t${i}`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, TestEngine } from "../testing/test-engine.ts";
 import type { OldestJob } from "./oldest-survey.ts";
 
 function oldest(engine: TestEngine): { found: Map<string, OldestJob>; steps: number } {
@@ -24,8 +24,7 @@ test("the oldest waiting job of each queue is found, whatever lane it is in", ()
 });
 
 test("what is leased does not wait, and what is next does", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}], 2);
   assert.equal(oldest(engine).found.get("q")?.addedAt, 1);
@@ -34,8 +33,7 @@ test("what is leased does not wait, and what is next does", () => {
 });
 
 test("a job that failed and stands behind younger ones is the oldest all the same", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", { retry: { minMs: 0, maxMs: 0, jitter: 0 } }, 0);
+  const engine = openEngine({ retry: { minMs: 0, maxMs: 0, jitter: 0 } }, { seed: 1 });
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}, {}], 5);
   const [lease] = engine.lease("q", 1, 6);
@@ -46,16 +44,14 @@ test("a job that failed and stands behind younger ones is the oldest all the sam
 });
 
 test("what is delayed tells when the first of it is due", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine({}, { seed: 1 });
   engine.addAll("q", [{ delayMs: 900 }, { delayMs: 300 }, { delayMs: 600 }], 100);
   const { id, nextDueAt } = oldest(engine).found.get("q")!;
   assert.deepEqual([id, nextDueAt], [0, 400]);
 });
 
 test("many jobs are walked over in steps", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", { capacity: { jobs: 100_000 } }, 0);
+  const engine = openEngine({ capacity: { jobs: 100_000 } }, { seed: 1 });
   for (let i = 0; i < 60_000; i++) engine.addAll("q", [{ fairnessKey: `t${i}` }], i);
   const { found, steps } = oldest(engine);
   assert.ok(steps >= 2, `${steps} steps`);

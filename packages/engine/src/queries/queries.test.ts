@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine, TestEngine } from "../testing/test-engine.ts";
 
 function open(): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine();
   engine.setQueue("other", {}, 0);
   return engine;
 }
@@ -67,8 +66,7 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
 
 test("a body can be put elsewhere, and who no longer has one is told", () => {
   const gone = { bodies: [], sizes: [] };
-  const engine = new TestEngine({ gone });
-  engine.setQueue("q", { results: { jobs: 0 } }, 0);
+  const engine = openEngine({ results: { jobs: 0 } }, { gone });
   engine.add("q", { body: "a", dedupe: { key: "k", mode: "replace" } }, 0);
   assert.equal(engine.setBody(1, "a", "b"), true);
   assert.equal(engine.setBody(1, "a", "x"), false, "it has another body by now");

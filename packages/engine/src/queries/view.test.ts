@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
-
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
+import { openEngine } from "../testing/test-engine.ts";
 
 test("the history of a job is its life, oldest first", () => {
-  const engine = open({ retry: { attempts: 2 }, leaseMs: 50 });
+  const engine = openEngine({ retry: { attempts: 2 }, leaseMs: 50 });
   engine.add("q", {}, 1);
   assert.deepEqual(engine.queries.history(1), [{ at: 1, event: "added" }]);
   const take = (now: number): number => engine.lease("q", 1, now)[0]!.lease;
@@ -37,7 +31,7 @@ test("the history of a job is its life, oldest first", () => {
 });
 
 test("a job that failed and was cancelled before it went out again went out once", () => {
-  const engine = open({ retry: { attempts: 5, minMs: 100 } });
+  const engine = openEngine({ retry: { attempts: 5, minMs: 100 } });
   engine.add("q", {}, 0);
   engine.nack(1, engine.lease("q", 1, 1)[0]!.lease, 2, { error: "boom" });
   engine.cancel(1, 9);
@@ -53,7 +47,7 @@ test("a job that failed and was cancelled before it went out again went out once
 });
 
 test("a long history keeps its beginning and its latest events", () => {
-  const engine = open({ retry: { minMs: 0, maxMs: 0, attempts: 100 } });
+  const engine = openEngine({ retry: { minMs: 0, maxMs: 0, attempts: 100 } });
   engine.add("q", {}, 0);
   for (let now = 1; now <= 50; now++) {
     engine.nack(1, engine.lease("q", 1, now)[0]!.lease, now);
@@ -65,7 +59,7 @@ test("a long history keeps its beginning and its latest events", () => {
 });
 
 test("the counts of a queue are those of its jobs", () => {
-  const engine = open({ tiers: ["a", "b"] });
+  const engine = openEngine({ tiers: ["a", "b"] });
   engine.addAll(
     "q",
     [{ sizeBytes: 3 }, { priority: "a" }, { fairnessKey: "k" }, { delayMs: 9 }],
@@ -104,7 +98,7 @@ test("the counts of a queue are those of its jobs", () => {
 });
 
 test("lanes are listed in pages, by a part of their key, with what they have received", () => {
-  const engine = open();
+  const engine = openEngine();
   for (let i = 0; i < 30; i++) engine.add("q", { fairnessKey: `lane-${i}`, cost: 2 }, 0);
   engine.add("q", { fairnessKey: ["acme", "user-7"], weight: 3, priority: 0 }, 0);
   engine.add("q", { fairnessKey: ["acme", "user-7"], priority: 0 }, 0);
@@ -128,7 +122,7 @@ test("lanes are listed in pages, by a part of their key, with what they have rec
 });
 
 test("the state of a gate is told, without making one that was not there", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { rate: 2, burst: 4, windows: [{ limit: 9, perMs: 1000 }] }, 0);
   engine.add("q", { gates: ["g"], cost: 3 }, 0);
   engine.lease("q", 1, 0);

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type QueueChange, type TestEngine } from "../testing/test-engine.ts";
 import type { WhyGated } from "./why-types.ts";
 
 // The words and every situation are in packages/sluice/src/why.test.ts.
-
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
 
 function gated(engine: TestEngine, id: number, now = 0): WhyGated {
   const why = engine.queries.why(id, now);
@@ -18,7 +12,7 @@ function gated(engine: TestEngine, id: number, now = 0): WhyGated {
 }
 
 test("a job that could go out is ready, behind others, or lacks a worker", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", {}, 0);
   engine.add("q", {}, 0);
   const waiting = { state: "waiting", queue: "q", place: 0, urgent: 0, workers: 0, running: 0 };
@@ -34,7 +28,7 @@ test("a job that could go out is ready, behind others, or lacks a worker", () =>
 });
 
 test("jobs before one are counted up to a thousand", () => {
-  const engine = open();
+  const engine = openEngine();
   for (let i = 0; i < 1500; i++) engine.add("q", {}, 0);
   const placeOf = (id: number): unknown => {
     const why = engine.queries.why(id, 0);
@@ -44,7 +38,7 @@ test("jobs before one are counted up to a thousand", () => {
 });
 
 test("of several gates the one that opens last is named, with the part and the time", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("soon", { rate: 1, burst: 1 }, 0);
   engine.add("q", { gates: ["soon", "later", "open"] }, 0);
   engine.want("q", "w", 1, 0);
@@ -63,7 +57,7 @@ test("a rate of 0 is named before a gate that is full, in any order of the gates
     ["full", "shut:1"],
     ["shut:1", "full"],
   ]) {
-    const engine = open();
+    const engine = openEngine();
     engine.setGate("full", { concurrency: 1 }, 0);
     engine.setGate("shut:*", { rate: 0 }, 0);
     engine.add("q", { gates: ["full"] }, 0);
@@ -75,7 +69,7 @@ test("a rate of 0 is named before a gate that is full, in any order of the gates
 });
 
 test("a full gate names a job that holds it, also when its limit was lowered", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { concurrency: 3 }, 0);
   for (let i = 0; i < 4; i++) engine.add("q", { gates: ["g"] }, 0);
   engine.want("q", "w", 9, 0);
@@ -89,7 +83,7 @@ test("a full gate names a job that holds it, also when its limit was lowered", (
 
 test("looking at a line changes nothing: with and without, jobs go out in the same order", () => {
   const run = (looks: boolean): number[] => {
-    const engine = open();
+    const engine = openEngine();
     engine.setGate("g", { rate: 10, burst: 1 }, 0);
     engine.want("q", "w", 1000, 0);
     const order: number[] = [];
@@ -112,7 +106,7 @@ test("looking at a line changes nothing: with and without, jobs go out in the sa
 });
 
 test("the answer costs the same beside a hundred thousand lanes and jobs", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { rate: 1, burst: 1 }, 0);
   const jobs = Array.from({ length: 1000 }, () => ({}));
   for (let i = 0; i < 100; i++) {
@@ -133,7 +127,7 @@ test("the answer costs the same beside a hundred thousand lanes and jobs", () =>
 });
 
 test("a delayed job says whether a producer, a failure, a lease or a worker put it off", () => {
-  const engine = open({ leaseMs: 1000, retry: { minMs: 8000, maxMs: 8000, jitter: 0 } });
+  const engine = openEngine({ leaseMs: 1000, retry: { minMs: 8000, maxMs: 8000, jitter: 0 } });
   engine.add("q", { delayMs: 5 }, 0);
   const delayed = { state: "delayed", queue: "q" };
   assert.deepEqual(engine.queries.why(1, 0), { ...delayed, cause: "delay", until: 5 });
@@ -163,7 +157,7 @@ test("a delayed job says whether a producer, a failure, a lease or a worker put 
 });
 
 test("a job that is due on a full queue says so, with the number that waits", () => {
-  const engine = open({ capacity: { jobs: 1 } });
+  const engine = openEngine({ capacity: { jobs: 1 } });
   engine.add("q", { delayMs: 5 }, 0);
   engine.add("q", {}, 0);
   engine.dispatch(5);
@@ -173,7 +167,7 @@ test("a job that is due on a full queue says so, with the number that waits", ()
 });
 
 test("an ended job keeps its state, its error and the deadline that it missed", () => {
-  const engine = open({ dlq: false });
+  const engine = openEngine({ dlq: false });
   engine.add("q", { attempts: 1 }, 0);
   engine.add("q", { ttlMs: 10 }, 0);
   const [first] = engine.lease("q", 1, 0);
@@ -187,7 +181,7 @@ test("an ended job keeps its state, its error and the deadline that it missed", 
 });
 
 test("a dead letter names its queue, its error, and whether the queue is gone", () => {
-  const engine = open({ retry: { attempts: 1 } });
+  const engine = openEngine({ retry: { attempts: 1 } });
   engine.setQueue("q.dlq", { retry: { minMs: 8000, jitter: 0, attempts: 2 } }, 0);
   engine.add("q", {}, 0);
   engine.nack(1, engine.lease("q", 1, 0)[0]!.lease, 0, { error: "boom" });
@@ -203,7 +197,7 @@ test("a dead letter names its queue, its error, and whether the queue is gone", 
 });
 
 test("a paused queue and a queue that runs as many as it may are named as such", () => {
-  const engine = open({ capacity: { running: 1 } });
+  const engine = openEngine({ capacity: { running: 1 } });
   for (let i = 0; i < 2; i++) engine.add("q", {}, 0);
   engine.want("q", "w", 5, 0);
   assert.equal(engine.dispatch(0).length, 1);
@@ -216,7 +210,7 @@ test("a paused queue and a queue that runs as many as it may are named as such",
 
 test("more urgent jobs are counted where tiers are strict, and not where they take turns", () => {
   const urgentOf = (tierOrder: QueueChange["tierOrder"] & {}): unknown => {
-    const engine = open({ tierOrder });
+    const engine = openEngine({ tierOrder });
     for (const priority of [0, 1, 3]) engine.add("q", { priority }, 0);
     const why = engine.queries.why(3, 0);
     return why.state === "waiting" && why.urgent;
@@ -225,7 +219,7 @@ test("more urgent jobs are counted where tiers are strict, and not where they ta
 });
 
 test("a permit that is kept for another job names it and the gate that it lacks", () => {
-  const engine = open();
+  const engine = openEngine();
   for (const gate of ["a", "b"]) engine.setGate(gate, { concurrency: 1 }, 0);
   engine.want("q", "w", 9, 0);
   const add = (key: string, ...gates: string[]): number =>
@@ -249,7 +243,7 @@ test("a permit that is kept for another job names it and the gate that it lacks"
 });
 
 test("an older job of a strand with other gates is first in line before the lane's own", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { concurrency: 1 }, 0);
   engine.setGate("h", { concurrency: 1 }, 0);
   engine.want("q", "w", 9, 0);

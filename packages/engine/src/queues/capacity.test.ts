@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refusal } from "../errors.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
-import type { JobSpec } from "../types.ts";
-
-function open(options: QueueChange): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
-
-function fill(engine: TestEngine, count: number, spec: JobSpec = {}): void {
-  for (let i = 0; i < count; i++) engine.add("q", spec, 0);
-}
+import { each, fill, openEngine, type QueueChange } from "../testing/test-engine.ts";
 
 const FULL = { code: "QUEUE_FULL", details: { queue: "q", retryAfterMs: 1000 } };
 
 test("a full queue refuses, counts it, and takes jobs again when there is room", () => {
   for (const onFull of ["reject", "wait"] as const) {
-    const engine = open({ capacity: { jobs: 2 }, onFull });
+    const engine = openEngine({ capacity: { jobs: 2 }, onFull });
     fill(engine, 2);
     assert.throws(() => engine.add("q", {}, 0), FULL);
     assert.equal(engine.queries.queueStats("q").waiting, 2);
@@ -31,7 +20,7 @@ test("a full queue refuses, counts it, and takes jobs again when there is room",
 });
 
 test("drop: the add is answered as dropped, without an id, and counted", () => {
-  const engine = open({ capacity: { jobs: 1 }, onFull: "drop" });
+  const engine = openEngine({ capacity: { jobs: 1 }, onFull: "drop" });
   fill(engine, 1);
   assert.deepEqual(engine.add("q", {}, 0), { id: 0, dropped: true, tier: 3 });
   const { waiting, dropped, rejected } = engine.queries.queueStats("q");
@@ -39,7 +28,7 @@ test("drop: the add is answered as dropped, without an id, and counted", () => {
 });
 
 test("gated jobs count, delayed and leased ones do not", () => {
-  const engine = open({ capacity: { jobs: 2 } });
+  const engine = openEngine({ capacity: { jobs: 2 } });
   engine.setGate("shut", { rate: 0 }, 0);
   fill(engine, 1, { gates: ["shut"] });
   fill(engine, 3, { delayMs: 10 });
@@ -51,7 +40,7 @@ test("gated jobs count, delayed and leased ones do not", () => {
 });
 
 test("bytes: a job must fit into what is left, to the byte", () => {
-  const engine = open({ capacity: { bytes: 100 } });
+  const engine = openEngine({ capacity: { bytes: 100 } });
   fill(engine, 1, { sizeBytes: 60 });
   assert.throws(() => engine.add("q", { sizeBytes: 41 }, 0), FULL);
   fill(engine, 1, { sizeBytes: 40 });
@@ -63,7 +52,7 @@ test("bytes: a job must fit into what is left, to the byte", () => {
 });
 
 test("perLane: each key has its own room, over all tiers", () => {
-  const engine = open({ capacity: { perLane: 2 } });
+  const engine = openEngine({ capacity: { perLane: 2 } });
   fill(engine, 1, { fairnessKey: "a", priority: 0 });
   fill(engine, 1, { fairnessKey: "a" });
   assert.throws(() => engine.add("q", { fairnessKey: "a", priority: 1 }, 0), FULL);
@@ -79,7 +68,7 @@ test("a tier's perLane: who has its part of a tier is refused alone, and does no
     { name: "fast", capacity: 4, perLane: 2 },
     { name: "slow", perLane: 3 },
   ];
-  const engine = open({ tiers, onFull: "spill" });
+  const engine = openEngine({ tiers, onFull: "spill" });
   fill(engine, 2, { fairnessKey: "a", priority: 0 });
   assert.throws(() => engine.add("q", { fairnessKey: "a", priority: 0 }, 0), FULL);
   fill(engine, 2, { fairnessKey: "b", priority: 0 });
@@ -90,14 +79,14 @@ test("a tier's perLane: who has its part of a tier is refused alone, and does no
 });
 
 test("perLane: without fairness there is one lane", () => {
-  const engine = open({ capacity: { perLane: 2 }, fairness: false });
+  const engine = openEngine({ capacity: { perLane: 2 }, fairness: false });
   fill(engine, 1, { fairnessKey: "a" });
   fill(engine, 1, { fairnessKey: "b" });
   assert.throws(() => engine.add("q", { fairnessKey: "c" }, 0), FULL);
 });
 
 test("a tier may have its own capacity", () => {
-  const engine = open({ tiers: [{ capacity: 1 }, {}] });
+  const engine = openEngine({ tiers: [{ capacity: 1 }, {}] });
   fill(engine, 1, { priority: 0 });
   assert.throws(() => engine.add("q", { priority: 0 }, 0), FULL);
   fill(engine, 5, { priority: 1 });
@@ -105,7 +94,7 @@ test("a tier may have its own capacity", () => {
 
 test("spill: a job goes to the next tier that has room, or where its tier says", () => {
   const tiers = [{ capacity: 1, spillTo: 2 }, { capacity: 1 }, { capacity: 2 }, { capacity: 1 }];
-  const engine = open({ tiers, onFull: "spill" });
+  const engine = openEngine({ tiers, onFull: "spill" });
   const tierOf = (priority: number): number => engine.add("q", { priority }, 0).tier;
   assert.deepEqual([tierOf(0), tierOf(0), tierOf(1), tierOf(1), tierOf(0)], [0, 2, 1, 2, 3]);
   assert.throws(() => tierOf(0), FULL, "nothing is left below");
@@ -113,13 +102,13 @@ test("spill: a job goes to the next tier that has room, or where its tier says",
 });
 
 test("spill: what the queue as a whole has no room for goes nowhere", () => {
-  const engine = open({ capacity: { jobs: 1 }, onFull: "spill" });
+  const engine = openEngine({ capacity: { jobs: 1 }, onFull: "spill" });
   fill(engine, 1, { priority: 0 });
   assert.throws(() => engine.add("q", { priority: 0 }, 0), FULL);
 });
 
 test("delayed jobs have a capacity of their own", () => {
-  const engine = open({ capacity: { delayed: 2 } });
+  const engine = openEngine({ capacity: { delayed: 2 } });
   fill(engine, 1, { delayMs: 10 });
   fill(engine, 1, { runAt: 10 });
   assert.throws(() => engine.add("q", { delayMs: 10 }, 0), FULL);
@@ -128,7 +117,7 @@ test("delayed jobs have a capacity of their own", () => {
 });
 
 test("leased: no more than so many go out at once, and each end lets the next one out", () => {
-  const engine = open({ capacity: { running: 2 } });
+  const engine = openEngine({ capacity: { running: 2 } });
   fill(engine, 4);
   engine.want("q", "w", 9, 0);
   const leases = engine.dispatch(0);
@@ -137,10 +126,7 @@ test("leased: no more than so many go out at once, and each end lets the next on
   assert.equal(engine.queries.why(3, 0).state, "waiting");
   engine.ack(leases[0]!.id, leases[0]!.lease, 0);
   assert.equal(engine.nextWake(0), 0);
-  assert.deepEqual(
-    engine.dispatch(0).map((lease) => lease.id),
-    [3],
-  );
+  assert.deepEqual(each(engine.dispatch(0), "id"), [3]);
 });
 
 test("a delayed job that falls due on a full queue is put off, never lost", () => {
@@ -150,7 +136,7 @@ test("a delayed job that falls due on a full queue is put off, never lost", () =
     { tiers: [{ capacity: 1 }] },
   ];
   for (const limit of limits) {
-    const engine = open({ ...limit, fullRetryMs: 500 });
+    const engine = openEngine({ ...limit, fullRetryMs: 500 });
     fill(engine, 1, { sizeBytes: 10, delayMs: 100 });
     fill(engine, 1, { sizeBytes: 10 });
     engine.tick(100);
@@ -162,7 +148,7 @@ test("a delayed job that falls due on a full queue is put off, never lost", () =
 });
 
 test("a retry is never refused and never put off", () => {
-  const engine = open({ capacity: { jobs: 1, delayed: 0 } });
+  const engine = openEngine({ capacity: { jobs: 1, delayed: 0 } });
   fill(engine, 1);
   const [lease] = engine.lease("q", 1, 0);
   fill(engine, 1);
@@ -174,7 +160,7 @@ test("a retry is never refused and never put off", () => {
 
 test("admission: from a fill level on, adds are held to a rate", () => {
   const admission = { fill: 0.5, rate: 2, burst: 2 };
-  const engine = open({ capacity: { jobs: 10 }, admission });
+  const engine = openEngine({ capacity: { jobs: 10 }, admission });
   fill(engine, 5);
   fill(engine, 2);
   assert.throws(() => engine.add("q", {}, 100), {
@@ -192,7 +178,7 @@ test("admission: from a fill level on, adds are held to a rate", () => {
 });
 
 test("admission that is switched on later starts with a full bucket", () => {
-  const engine = open({ capacity: { jobs: 10 } });
+  const engine = openEngine({ capacity: { jobs: 10 } });
   fill(engine, 1);
   engine.setQueue("q", { admission: { fill: 0, rate: 0.5, burst: 1 } }, 100_000);
   assert.equal(engine.add("q", {}, 100_000).id, 2);
@@ -208,7 +194,7 @@ test("admission that is switched on later starts with a full bucket", () => {
 });
 
 test("admission: parts of a token make a whole one, to the millisecond", () => {
-  const engine = open({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 2, burst: 2 } });
+  const engine = openEngine({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 2, burst: 2 } });
   fill(engine, 2);
   engine.add("q", {}, 952);
   // 952 ms bring 1.904 tokens, of which 0.904 are left; the other 0.096 take 48 ms.
@@ -220,7 +206,7 @@ test("admission: parts of a token make a whole one, to the millisecond", () => {
 });
 
 test("admission: a new rate counts from when it is set, and keeps the level", () => {
-  const engine = open({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 1, burst: 2 } });
+  const engine = openEngine({ capacity: { jobs: 100 }, admission: { fill: 0, rate: 1, burst: 2 } });
   fill(engine, 2);
   engine.setQueue("q", { admission: { fill: 0, rate: 10, burst: 2 } }, 500);
   assert.throws(() => engine.add("q", {}, 500), { details: { queue: "q", retryAfterMs: 50 } });
@@ -231,7 +217,7 @@ test("admission: a new rate counts from when it is set, and keeps the level", ()
 
 test("a job run by hand must find room like one that is added, whatever the policy", () => {
   for (const onFull of ["reject", "drop", "spill"] as const) {
-    const engine = open({ capacity: { jobs: 2, bytes: 100 }, onFull });
+    const engine = openEngine({ capacity: { jobs: 2, bytes: 100 }, onFull });
     engine.add("q", { sizeBytes: 60 }, 0);
     engine.cancel(1, 0);
     fill(engine, 2);
@@ -250,12 +236,12 @@ test("a job run by hand must find room like one that is added, whatever the poli
 });
 
 test("a job run by hand counts for its lane and its tier", () => {
-  const lane = open({ capacity: { perLane: 1 } });
+  const lane = openEngine({ capacity: { perLane: 1 } });
   lane.add("q", { fairnessKey: "a", priority: 1 }, 0);
   lane.cancel(1, 0);
   lane.add("q", { fairnessKey: "a", priority: 2 }, 0);
   assert.throws(() => lane.retry(1, 0), FULL, "a key has one limit over all tiers");
-  const tier = open({ tiers: [{ name: "t", capacity: 1 }, { name: "u" }], onFull: "spill" });
+  const tier = openEngine({ tiers: [{ name: "t", capacity: 1 }, { name: "u" }], onFull: "spill" });
   tier.add("q", { priority: 0 }, 0);
   tier.cancel(1, 0);
   tier.add("q", { priority: 0 }, 0);
@@ -263,7 +249,7 @@ test("a job run by hand counts for its lane and its tier", () => {
 });
 
 test("a delayed job is hastened if there is room, a retry always", () => {
-  const engine = open({ capacity: { jobs: 1 }, retry: { minMs: 50, jitter: 0 } });
+  const engine = openEngine({ capacity: { jobs: 1 }, retry: { minMs: 50, jitter: 0 } });
   engine.add("q", { delayMs: 50 }, 0);
   fill(engine, 1);
   assert.throws(() => engine.retry(1, 0), FULL);
@@ -278,7 +264,7 @@ test("a delayed job is hastened if there is room, a retry always", () => {
 test("a payload that replaces another must fit as well", () => {
   const dedupe = { key: "k", mode: "replace" as const };
   for (const onFull of ["reject", "drop"] as const) {
-    const engine = open({ capacity: { bytes: 100 }, onFull });
+    const engine = openEngine({ capacity: { bytes: 100 }, onFull });
     engine.add("q", { dedupe, sizeBytes: 50, body: "a" }, 0);
     engine.add("q", { sizeBytes: 50 }, 0);
     const larger = { dedupe, sizeBytes: 51, body: "b" };
@@ -295,7 +281,7 @@ test("a payload that replaces another must fit as well", () => {
 
 test("a payload that shrinks fits always, and one of a delayed job is not counted yet", () => {
   const dedupe = { key: "k", mode: "replace" as const };
-  const engine = open({ capacity: { bytes: 100 } });
+  const engine = openEngine({ capacity: { bytes: 100 } });
   engine.add("q", { dedupe, sizeBytes: 60 }, 0);
   engine.setQueue("q", { capacity: { bytes: 10 } }, 0);
   assert.equal(engine.add("q", { dedupe, sizeBytes: 50 }, 0).duplicate, true);
@@ -305,7 +291,7 @@ test("a payload that shrinks fits always, and one of a delayed job is not counte
 });
 
 test("a waiting job is put off by a debounce only where there is room among the delayed", () => {
-  const engine = open({ capacity: { delayed: 1 } });
+  const engine = openEngine({ capacity: { delayed: 1 } });
   const dedupe = { key: "k", mode: "debounce" as const };
   engine.add("q", { dedupe, delayMs: 5, body: "a" }, 0);
   engine.tick(5);

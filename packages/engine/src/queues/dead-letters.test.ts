@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { each, type QueueChange, TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
 
 const NOW = { minMs: 0, maxMs: 0, jitter: 0 };
@@ -287,10 +287,7 @@ test("leases that are given back after a restart go to the places that they had"
   other.nack(first!.id, first!.lease, 0, { delayMs: 0 });
   other.nack(second!.id, second!.lease, 0, { delayMs: 5 });
   other.tick(5);
-  assert.deepEqual(
-    other.lease("q.dlq", 4, 5).map(({ id }) => id),
-    [1, 2, 3, 4],
-  );
+  assert.deepEqual(each(other.lease("q.dlq", 4, 5), "id"), [1, 2, 3, 4]);
 });
 
 test("a letter of an old log has its death from its history", () => {

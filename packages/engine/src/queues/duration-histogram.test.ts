@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openEngine } from "../testing/test-engine.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 
 function buckets(ms: readonly number[]): [number, number][] {
@@ -24,8 +24,7 @@ test("a time is counted under the first power of two that it does not exceed", (
 });
 
 test("a queue counts how long jobs waited once they were due, and how long they ran", () => {
-  const engine = new TestEngine({ seed: 1 });
-  engine.setQueue("q", { retry: { minMs: 100, maxMs: 100, jitter: 0 } }, 0);
+  const engine = openEngine({ retry: { minMs: 100, maxMs: 100, jitter: 0 } }, { seed: 1 });
   engine.addAll("q", [{ delayMs: 1000 }], 0);
   engine.want("q", "w", 1, 0);
   engine.dispatch(1000);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type QueueChange } from "../testing/test-engine.ts";
 import type { FairnessKey } from "../types.ts";
 import { weightOf } from "./weights.ts";
 
@@ -38,8 +38,7 @@ test("a slash inside a key does not make it a path", () => {
 });
 
 test("a weight set by hand for a key with a slash is not that of the path", () => {
-  const engine = new TestEngine();
-  engine.setQueue("q", {}, 0);
+  const engine = openEngine();
   engine.setLaneWeight("q", "a/b", 5, 0);
   for (const key of ["a/b", ["a", "b"]]) engine.add("q", { fairnessKey: key }, 0);
   assert.deepEqual([engine.queries.job(1)?.weight, engine.queries.job(2)?.weight], [5, 1]);
@@ -54,8 +53,7 @@ test("names of the language's own are keys like others", () => {
 
 /** Which lanes are served first, of lanes with enough jobs each. */
 function order(options: QueueChange, keys: FairnessKey[], count: number): string[] {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
+  const engine = openEngine(options);
   for (const key of keys) {
     for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: key }, 0);
   }

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, type QueueChange, type TestEngine } from "../testing/test-engine.ts";
 import type { FairnessKey, JobSpec } from "../types.ts";
 
 function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", { results: { jobs: 0 }, ...options }, 0);
+  const engine = openEngine({ results: { jobs: 0 }, ...options });
   return engine;
 }
 

@@ -2,7 +2,7 @@
 import type { EngineOptions } from "../core.ts";
 import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { Lease, QueueConfig, TierConfig } from "../types.ts";
+import type { JobSpec, Lease, QueueConfig, TierConfig } from "../types.ts";
 
 type Part<T> = { [N in keyof T]?: T[N] | null | undefined };
 
@@ -101,4 +101,29 @@ export class TestEngine extends Engine {
     }
     yield* rest;
   }
+}
+
+/** An engine with the queue "q". */
+export function openEngine(
+  options: QueueChange = {},
+  more: Partial<EngineOptions> = {},
+): TestEngine {
+  const engine = new TestEngine(more);
+  engine.setQueue("q", options, 0);
+  return engine;
+}
+
+/** The same, with the facts that it tells. */
+export function openTelling(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
+  const facts: Fact[] = [];
+  return { engine: openEngine(options, { facts }), facts };
+}
+
+export function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queue = "q"): void {
+  for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
+}
+
+/** One field of each, for checks of a list by it. */
+export function each<T, F extends keyof T>(items: readonly T[], field: F): T[F][] {
+  return items.map((item) => item[field]);
 }

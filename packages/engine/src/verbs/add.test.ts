@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { each, openTelling, type QueueChange, type TestEngine } from "../testing/test-engine.ts";
 import { addSteps } from "./add.ts";
 
 function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", options, 0);
+  const { engine, facts } = openTelling(options);
   facts.length = 0;
   return { engine, facts };
 }
@@ -168,10 +166,7 @@ test("a refused add leaves no gate behind", () => {
 test("without fairness all keys are one lane, first in first out", () => {
   const { engine } = open({ fairness: false });
   for (const body of ["a", "a", "a", "b"]) engine.add("q", { fairnessKey: body, body }, 0);
-  assert.deepEqual(
-    engine.lease("q", 4, 0).map((lease) => lease.body),
-    ["a", "a", "a", "b"],
-  );
+  assert.deepEqual(each(engine.lease("q", 4, 0), "body"), ["a", "a", "a", "b"]);
   assert.equal(engine.queries.job(4)?.fairnessKey, "");
 });
 

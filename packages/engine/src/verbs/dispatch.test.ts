@@ -1,27 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
-import type { JobSpec, Lease } from "../types.ts";
-
-function open(options: QueueChange = {}): TestEngine {
-  const engine = new TestEngine();
-  engine.setQueue("q", options, 0);
-  return engine;
-}
-
-function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queue = "q"): void {
-  for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
-}
+import { each, fill, openEngine, openTelling } from "../testing/test-engine.ts";
+import type { Lease } from "../types.ts";
 
 function workersOf(leases: Lease[]): string {
   return leases.map((lease) => lease.worker).join("");
 }
 
 test("a lease tells everything a worker needs, and is told as a fact", () => {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", { leaseMs: 500 }, 0);
+  const { engine, facts } = openTelling({ leaseMs: 500 });
   engine.add("q", { body: "b", priority: 2 }, 10);
   engine.want("q", "w", 1, 10);
   assert.deepEqual(engine.dispatch(25), [
@@ -41,7 +28,7 @@ test("a lease tells everything a worker needs, and is told as a fact", () => {
 });
 
 test("nothing goes out without a free worker, and no more than it asked for", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 5);
   assert.deepEqual(engine.dispatch(0), []);
   engine.want("q", "w", 2, 0);
@@ -57,7 +44,7 @@ test("nothing goes out without a free worker, and no more than it asked for", ()
 });
 
 test("one call gives out at most as many as it was told, the rest at once with the next", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 5);
   engine.want("q", "w", 9, 0);
   assert.equal(engine.dispatch(0, 2).length, 2);
@@ -67,7 +54,7 @@ test("one call gives out at most as many as it was told, the rest at once with t
 });
 
 test("free workers take turns", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 6);
   engine.want("q", "a", 3, 0);
   engine.want("q", "b", 1, 0);
@@ -76,7 +63,7 @@ test("free workers take turns", () => {
 });
 
 test("queues take turns", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setQueue("r", {}, 0);
   fill(engine, 3);
   fill(engine, 2, {}, "r");
@@ -86,21 +73,18 @@ test("queues take turns", () => {
 });
 
 test("strict tiers: the more urgent go first, whenever they come", () => {
-  const engine = open({ tiers: 3 });
+  const engine = openEngine({ tiers: 3 });
   fill(engine, 2, { priority: 2, body: 2 });
   fill(engine, 1, { priority: 0, body: 0 });
   engine.want("q", "w", 1, 0);
   assert.equal(engine.dispatch(0)[0]?.body, 0);
   fill(engine, 1, { priority: 1, body: 1 });
   engine.want("q", "w", 9, 0);
-  assert.deepEqual(
-    engine.dispatch(0).map((lease) => lease.body),
-    [1, 2, 2],
-  );
+  assert.deepEqual(each(engine.dispatch(0), "body"), [1, 2, 2]);
 });
 
 test("weighted tiers share, and nobody starves", () => {
-  const engine = open({ tiers: 2, tierOrder: [3, 1] });
+  const engine = openEngine({ tiers: 2, tierOrder: [3, 1] });
   fill(engine, 40, { priority: 0, body: 0 });
   fill(engine, 40, { priority: 1, body: 1 });
   const tiers = engine.lease("q", 40, 0).map((lease) => lease.body);
@@ -110,7 +94,7 @@ test("weighted tiers share, and nobody starves", () => {
 });
 
 test("a caller that comes for jobs gets them, as many as it asks for and there are", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 3);
   assert.equal(engine.lease("q", 2, 0).length, 2);
   assert.equal(engine.lease("q", 2, 0).length, 1);
@@ -124,13 +108,13 @@ test("a caller that comes for jobs gets them, as many as it asks for and there a
 });
 
 test("a caller that comes for jobs of a paused queue gets none", () => {
-  const engine = open({ paused: true });
+  const engine = openEngine({ paused: true });
   fill(engine, 1);
   assert.deepEqual(engine.lease("q", 1, 0), []);
 });
 
 test("a worker that leaves takes no more jobs, and what it holds stays leased", () => {
-  const engine = open();
+  const engine = openEngine();
   fill(engine, 3);
   engine.want("q", "w", 2, 0);
   const [first] = engine.dispatch(0, 1);
@@ -149,17 +133,14 @@ test("a worker that leaves takes no more jobs, and what it holds stays leased", 
 });
 
 test("a lease is for the job's own time, or the queue's", () => {
-  const engine = open({ leaseMs: 100 });
+  const engine = openEngine({ leaseMs: 100 });
   engine.add("q", { leaseMs: 7 }, 0);
   engine.add("q", { ttlMs: 10_000 }, 0);
-  assert.deepEqual(
-    engine.lease("q", 2, 5).map((lease) => lease.expiresAt),
-    [12, 105],
-  );
+  assert.deepEqual(each(engine.lease("q", 2, 5), "expiresAt"), [12, 105]);
 });
 
 test("a lease counts the deliveries of its job from 1", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.add("q", {}, 0);
   for (let lease = 1; lease <= 3; lease++) {
     const [taken] = engine.lease("q", 1, 0);
@@ -169,7 +150,7 @@ test("a lease counts the deliveries of its job from 1", () => {
 });
 
 test("a strand that finds its gate shut is passed over, and its lane's next one goes out", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { rate: 1, burst: 1 }, 0);
   fill(engine, 2, { gates: ["g"], body: "gated" });
   fill(engine, 1, { body: "free" });
@@ -182,7 +163,7 @@ test("a strand that finds its gate shut is passed over, and its lane's next one 
 });
 
 test("a call that meets many shut lanes stops in time and goes on with the next call", () => {
-  const engine = open();
+  const engine = openEngine();
   engine.setGate("g", { concurrency: 20_000 }, 0);
   for (let i = 0; i < 10_000; i++) engine.add("q", { fairnessKey: `k${i}`, gates: ["g"] }, 0);
   engine.setGate("g", { rate: 0 }, 0);
@@ -207,7 +188,7 @@ test("a call that meets many shut lanes stops in time and goes on with the next 
 });
 
 test("a worker's place is used again when it has left and holds nothing", () => {
-  const engine = open();
+  const engine = openEngine();
   for (let i = 0; i < 1000; i++) {
     engine.want("q", `w${i}`, 1, 0);
     engine.want("q", `w${i}`, 0, 0);

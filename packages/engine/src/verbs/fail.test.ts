@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { open, takeOne } from "../properties/one-queue.ts";
 import type { TestEngine } from "../testing/test-engine.ts";
+import { each } from "../testing/test-engine.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
 
 /** Adds a job, takes it and fails it at once. */
@@ -157,10 +158,7 @@ test("redrive moves as many as it is told, oldest first", () => {
   for (let i = 0; i < 5; i++) failed(engine);
   assert.equal(engine.redrive("q.dlq", { count: 2 }, 0), 2);
   assert.equal(engine.redrive("q.dlq", { count: 0 }, 0), 0);
-  assert.deepEqual(
-    engine.lease("q", 9, 0).map(({ id }) => id),
-    [1, 2],
-  );
+  assert.deepEqual(each(engine.lease("q", 9, 0), "id"), [1, 2]);
   engine.cancel(4, 0);
   assert.equal(engine.redrive("q.dlq", {}, 0), 2, "all that are left");
   assert.equal(engine.redrive("q.dlq", {}, 0), 0);

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { openTelling, TestEngine } from "../testing/test-engine.ts";
 
 const RETRY = { attempts: 3, minMs: 100, maxMs: 100, factor: 1, jitter: 0 };
 
 /** An engine whose leases last on for so long when they have run out, with one leased job. */
 function held(ms: number) {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", { leaseMs: 50, retry: RETRY }, 0);
+  const { engine, facts } = openTelling({ leaseMs: 50, retry: RETRY });
   engine.askOverdue("q", ms);
   const { id } = engine.add("q", {}, 0);
   const { lease } = engine.lease("q", 1, 0)[0]!;

@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { openTelling, type TestEngine } from "../testing/test-engine.ts";
 import type { FairnessKey } from "../types.ts";
-
-function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
 
 function fill(engine: TestEngine, count: number, key: FairnessKey): void {
   for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: String(key) }, 0);
@@ -22,7 +14,7 @@ function shares(engine: TestEngine, count: number, names: string[]): number[] {
 }
 
 test("the weight of a lane is set by hand, for a lane that is there and for one to come", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   for (const key of ["a", "b"]) fill(engine, 40, key);
   engine.setLaneWeight("q", "a", 3, 5);
   engine.setLaneWeight("q", "later", 7, 5);
@@ -34,7 +26,7 @@ test("the weight of a lane is set by hand, for a lane that is there and for one 
 });
 
 test("the weight of a level rules the level, that of a path its lane", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   const keys: FairnessKey[] = [["acme", "u"], ["acme", "v"], "other"];
   for (const key of keys) fill(engine, 60, key);
   engine.setLaneWeight("q", "acme", 3, 0);
@@ -43,14 +35,14 @@ test("the weight of a level rules the level, that of a path its lane", () => {
 });
 
 test("new rules of a queue rule the lanes that are there", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   for (const key of ["a", "b"]) fill(engine, 40, key);
   engine.setQueue("q", { weights: { "a*": 3 } }, 0);
   assert.deepEqual(shares(engine, 40, ["a", "b"]), [30, 10]);
 });
 
 test("a gate gets its limits by its key, else by the longest pattern, whenever it is made", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.add("q", { gates: ["idx:a", "idx:b:1"] }, 0);
   engine.setGate("idx:*", { concurrency: 2 }, 0);
   engine.setGate("idx:b*", { concurrency: 3 }, 0);
@@ -74,7 +66,7 @@ test("a gate gets its limits by its key, else by the longest pattern, whenever i
 });
 
 test("a pattern that matches many gates is put into effect over several calls", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   for (let i = 0; i < 3000; i++) engine.add("q", { gates: [`p:${i}`] }, 0);
   engine.setGate("p:*", { rate: 0 }, 0);
   assert.equal(engine.nextWake(0), 0);
@@ -89,7 +81,7 @@ test("a pattern that matches many gates is put into effect over several calls", 
 });
 
 test("deleting a gate opens it and wakes those who wait, its cooldown is over too", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.setGate("g", { rate: 0, ladder: [5000] }, 0);
   engine.reportGate("g", false, 0);
   for (const key of ["a", "b"]) engine.add("q", { fairnessKey: key, gates: ["g"] }, 0);
@@ -103,7 +95,7 @@ test("deleting a gate opens it and wakes those who wait, its cooldown is over to
 });
 
 test("limits change at run time, at the current level, and wake those who may pass now", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.setGate("g", { concurrency: 1 }, 0);
   for (const key of ["a", "b", "c"]) engine.add("q", { fairnessKey: key, gates: ["g"] }, 0);
   engine.want("q", "w", 9, 0);
@@ -115,7 +107,7 @@ test("limits change at run time, at the current level, and wake those who may pa
 });
 
 test("the weight of a queue behind a shared gate can be changed while it waits there", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.setQueue("r", {}, 0);
   engine.setGate("g", { concurrency: 1 }, 0);
   for (const queue of ["q", "r"]) {

@@ -1,19 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../facts/facts.ts";
-import { type QueueChange, TestEngine } from "../testing/test-engine.ts";
-import type { JobSpec } from "../types.ts";
-
-function open(options: QueueChange = {}): { engine: TestEngine; facts: Fact[] } {
-  const facts: Fact[] = [];
-  const engine = new TestEngine({ facts });
-  engine.setQueue("q", options, 0);
-  return { engine, facts };
-}
-
-function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queue = "q"): void {
-  for (let i = 0; i < count; i++) engine.add(queue, spec, 0);
-}
+import { each, fill, openTelling, type TestEngine } from "../testing/test-engine.ts";
 
 /** Ticks until nothing is left to do; answers how many it took. */
 function settle(engine: TestEngine, now: number): number {
@@ -26,7 +13,7 @@ function settle(engine: TestEngine, now: number): number {
 }
 
 test("a queue is created with its defaults, and changed in what is named only", () => {
-  const { engine, facts } = open({ leaseMs: 5 });
+  const { engine, facts } = openTelling({ leaseMs: 5 });
   engine.setQueue("q", { weight: 3 }, 1);
   const config = engine.queueConfig("q");
   assert.deepEqual([config.leaseMs, config.weight, config.dlq], [5, 3, "q.dlq"]);
@@ -35,7 +22,7 @@ test("a queue is created with its defaults, and changed in what is named only", 
 });
 
 test("a paused queue takes jobs and gives none out, until it goes on", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.want("q", "w", 9, 0);
   engine.pause("q", 0);
   fill(engine, 2);
@@ -48,7 +35,7 @@ test("a paused queue takes jobs and gives none out, until it goes on", () => {
 });
 
 test("tiers can be added, and their order can change while jobs wait", () => {
-  const { engine } = open({ tiers: ["a", "b"] });
+  const { engine } = openTelling({ tiers: ["a", "b"] });
   fill(engine, 4, { priority: 0, body: 0 });
   fill(engine, 4, { priority: 1, body: 1 });
   const take = (count: number): unknown[] => engine.lease("q", count, 0).map(({ body }) => body);
@@ -62,7 +49,7 @@ test("tiers can be added, and their order can change while jobs wait", () => {
 });
 
 test("a purge removes what waits or is delayed and leaves leases, kept jobs and newer jobs", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   engine.setQueue("other", {}, 0);
   fill(engine, 3);
   fill(engine, 2, { delayMs: 50 });
@@ -86,7 +73,7 @@ test("a purge removes what waits or is delayed and leaves leases, kept jobs and 
 });
 
 test("a large purge is spread over calls, and what it has yet to reach does not go out", () => {
-  const { engine } = open({ results: { jobs: 0 } });
+  const { engine } = openTelling({ results: { jobs: 0 } });
   fill(engine, 25_000, { ttlMs: 1000 });
   fill(engine, 10, { delayMs: 1000, ttlMs: 5000 });
   engine.want("q", "w", 100, 0);
@@ -103,7 +90,7 @@ test("a large purge is spread over calls, and what it has yet to reach does not 
 });
 
 test("a job given back during a purge was not waiting when the purge was called for", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   fill(engine, 3000);
   const [lease] = engine.lease("q", 1, 0);
   engine.purge("q", 0);
@@ -114,7 +101,7 @@ test("a job given back during a purge was not waiting when the purge was called 
 });
 
 test("a job whose deadline had passed when the queue was purged counts as expired", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   fill(engine, 1, { ttlMs: 10 });
   fill(engine, 1, { ttlMs: 30 });
   engine.purge("q", 20);
@@ -126,7 +113,7 @@ test("a job whose deadline had passed when the queue was purged counts as expire
 });
 
 test("a second purge before the first is done takes what came in between", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   fill(engine, 2000);
   engine.purge("q", 0);
   fill(engine, 2000);
@@ -137,7 +124,7 @@ test("a second purge before the first is done takes what came in between", () =>
 });
 
 test("a deleted queue is gone at once, its name is free, and nobody gets its jobs", () => {
-  const { engine, facts } = open();
+  const { engine, facts } = openTelling();
   fill(engine, 3, { fairnessKey: ["a", "b"] });
   fill(engine, 1, { delayMs: 5 });
   engine.want("q", "w", 9, 0);
@@ -158,7 +145,7 @@ test("a deleted queue is gone at once, its name is free, and nobody gets its job
 });
 
 test("the jobs of a deleted queue go step by step and give back the permits they held", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   engine.setGate("one", { concurrency: 1 }, 0);
   fill(engine, 5000, { gates: ["one"] });
   fill(engine, 3);
@@ -174,7 +161,7 @@ test("the jobs of a deleted queue go step by step and give back the permits they
 });
 
 test("nothing of a deleted queue's lanes and paths is seen by a queue made after it", () => {
-  const { engine } = open({ tierOrder: [1, 1, 1, 1] });
+  const { engine } = openTelling({ tierOrder: [1, 1, 1, 1] });
   for (let i = 0; i < 50; i++) engine.add("q", { fairnessKey: ["acme", `u${i}`], weight: 7 }, 0);
   for (const { id, lease } of engine.lease("q", 25, 0)) engine.giveBack(id, lease, 0);
   engine.deleteQueue("q", 0);
@@ -195,7 +182,7 @@ test("nothing of a deleted queue's lanes and paths is seen by a queue made after
 });
 
 test("a path that a deleted queue used is made anew, in its tier, for the next queue", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   fill(engine, 1, { fairnessKey: ["acme", "u"] });
   engine.deleteQueue("q", 0);
   settle(engine, 0);
@@ -208,7 +195,7 @@ test("a path that a deleted queue used is made anew, in its tier, for the next q
 });
 
 test("a lowered limit of kept jobs forgets the oldest, and none runs again meanwhile", () => {
-  const { engine } = open({ results: { jobs: 2000 } });
+  const { engine } = openTelling({ results: { jobs: 2000 } });
   fill(engine, 1000);
   for (let id = 1; id <= 1000; id++) engine.cancel(id, 0);
   engine.setQueue("q", { results: { jobs: 2 } }, 0);
@@ -221,21 +208,18 @@ test("a lowered limit of kept jobs forgets the oldest, and none runs again meanw
 });
 
 test("a job that was added after a purge goes out while the purge is under way", () => {
-  const { engine } = open({ tiers: 2, results: { jobs: 0 } });
+  const { engine } = openTelling({ tiers: 2, results: { jobs: 0 } });
   fill(engine, 25_000, { priority: 1 });
   engine.purge("q", 0);
   const { id } = engine.add("q", { priority: 0 }, 0);
   engine.want("q", "w", 1, 0);
   const leases = engine.dispatch(0);
   assert.ok(engine.queries.queueStats("q").waiting > 0, "the purge is under way");
-  assert.deepEqual(
-    leases.map((lease) => lease.id),
-    [id],
-  );
+  assert.deepEqual(each(leases, "id"), [id]);
 });
 
 test("a purge ends with its queue, and jobs of a queue that is made again are not purged", () => {
-  const { engine } = open({ results: { jobs: 0 } });
+  const { engine } = openTelling({ results: { jobs: 0 } });
   fill(engine, 25_000);
   engine.purge("q", 0);
   engine.deleteQueue("q", 0);
@@ -247,7 +231,7 @@ test("a purge ends with its queue, and jobs of a queue that is made again are no
 });
 
 test("a lane whose weight a job has set keeps it when the policy changes", () => {
-  const { engine } = open();
+  const { engine } = openTelling();
   fill(engine, 20, { fairnessKey: "own", weight: 3 });
   fill(engine, 20, { fairnessKey: "other" });
   engine.setQueue("q", { weights: { own: 1, other: 1 } }, 0);
@@ -258,14 +242,14 @@ test("a lane whose weight a job has set keeps it when the policy changes", () =>
 
 test("a queue has so many weights of lanes; those that are there may still change", () => {
   const weights = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 2]));
-  const { engine } = open({ weights });
+  const { engine } = openTelling({ weights });
   assert.throws(() => engine.setLaneWeight("q", "one more", 2, 0), { code: "INVALID" });
   engine.setLaneWeight("q", "k7", 5, 0);
   assert.equal(engine.queueConfig("q").weights.k7, 5);
 });
 
 test("a letter that a purge has yet to reach does not go back to its queue", () => {
-  const { engine } = open({ retry: { attempts: 1 } });
+  const { engine } = openTelling({ retry: { attempts: 1 } });
   engine.setQueue("q.dlq", { retry: { attempts: 9 } }, 0);
   fill(engine, 3000);
   for (let i = 0; i < 3000; i++) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { open, takeOne } from "../properties/one-queue.ts";
-import { TestEngine } from "../testing/test-engine.ts";
+import { each, TestEngine } from "../testing/test-engine.ts";
 
 /** Does all that can be done now; answers how many calls it took and how many jobs went out. */
 function settle(engine: TestEngine, now: number): { calls: number; dispatched: number } {
@@ -131,15 +131,9 @@ test("what waits long is promoted tier by tier, at the back of its lane there", 
   engine.tick(200);
   assert.equal(engine.queries.job(1)?.tier, 0);
   engine.tick(10_000);
-  assert.deepEqual(
-    engine.queries.queueStats("q").perTier.map((tier) => tier.waiting),
-    [2, 0, 0],
-  );
+  assert.deepEqual(each(engine.queries.queueStats("q").perTier, "waiting"), [2, 0, 0]);
   engine.deleteGate("shut", 10_000);
-  assert.deepEqual(
-    engine.lease("q", 2, 10_000).map((lease) => lease.id),
-    [2, 1],
-  );
+  assert.deepEqual(each(engine.lease("q", 2, 10_000), "id"), [2, 1]);
   assert.deepEqual(engine.queries.history(1).slice(0, 3), [
     { at: 0, event: "added" },
     { at: 100, event: "promoted", detail: "b" },
