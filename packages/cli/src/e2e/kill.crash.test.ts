@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LeasedJob } from "@sluice/protocol";
 import { addAll, codesOf, job, take, textOf } from "../testing/jobs.ts";
 import { newDir, spawnServe } from "../testing/spawn-serve.ts";
 
 const GATED = 5;
 const DELAYS_MS = [100, 3_600_000];
 const FLOW = 100;
+const CYCLES = 2;
+const ADDERS = 20;
+/** Answers after which the server is killed: in the middle of the others. */
+const ANSWERS_PER_LIFE = 300;
 
 test("a server that is killed goes on where it was: leases, levels, delays, order", async (t) => {
   const dir = newDir();
@@ -63,4 +68,54 @@ test("a server that is asked to end does so in order, and can be started again",
   const second = await spawnServe(t, ["--port", String(first.port)], dir);
   await poll;
   assert.equal((await take((await second.connect()).broker, "q", 1)).length, 1);
+});
+
+test("a server that is killed under load loses no confirmed add and doubles none", async (t) => {
+  const dir = newDir();
+  let server = await spawnServe(t, ["--durability", "os"], dir);
+  const { broker } = await server.connect();
+  const restart = async (): Promise<void> => {
+    await server.end("SIGKILL");
+    server = await spawnServe(t, ["--durability", "os", "--port", String(server.port)], dir);
+  };
+  await broker.setQueue("q", { lease: 600_000 });
+
+  const confirmed = new Map<string, string>();
+  let answers = 0;
+  let isOver = false;
+  let reached = Promise.withResolvers<void>();
+  const add = async (adder: number): Promise<void> => {
+    for (let i = 0; !isOver; i++) {
+      const name = `${adder}-${i}`;
+      const [id] = await addAll(broker, "q", [job(name)]);
+      confirmed.set(name, id!);
+      if (++answers % ANSWERS_PER_LIFE === 0) reached.resolve();
+    }
+  };
+  const adders = Array.from({ length: ADDERS }, (_, adder) => add(adder));
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    await reached.promise;
+    reached = Promise.withResolvers();
+    await restart();
+  }
+  isOver = true;
+  await Promise.all(adders);
+
+  const { stats } = await broker.queue("q");
+  assert.equal(stats.added, confirmed.size, "as many jobs as adds that were confirmed");
+  const jobs: LeasedJob[] = [];
+  const got = Promise.withResolvers<void>();
+  await broker.consume("q", { worker: "w", credits: confirmed.size }, (more) => {
+    jobs.push(...more);
+    if (jobs.length === confirmed.size) got.resolve();
+  });
+  await got.promise;
+  for (const one of jobs) assert.equal(confirmed.get(textOf(one)), one.id);
+
+  // Leases outlive the server too: a kill between the delivery and the ack changes nothing.
+  await restart();
+  const outcomes = await broker.ack(jobs.map(({ lease }) => ({ lease })));
+  assert.ok(outcomes.every(({ ok }) => ok === true));
+  assert.deepEqual(codesOf(await broker.ack([jobs[0]!])), ["ALREADY_FINISHED"]);
+  assert.equal((await broker.queue("q")).stats.finished, confirmed.size);
 });
