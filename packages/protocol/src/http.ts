@@ -9,6 +9,10 @@ export interface Session {
   /** False: an app's own server. */
   hasBroker: boolean;
   grants: readonly { action: "produce" | "consume" | "admin"; on: string }[];
+  /** Who is logged in, when the page is behind the login of another server. */
+  user?: string;
+  /** Whether whatever changes something is refused. */
+  isReadOnly: boolean;
 }
 
 /**

@@ -8,6 +8,8 @@ export type { KeyChange, NewKey } from "./keys/new-key.ts";
 export type { Principal } from "./keys/principal.ts";
 export { FixedKeys } from "./keys/principal.ts";
 export type { ServerKeys } from "./keys/server-keys.ts";
+export { type Dashboard, mountDashboard } from "./mount/mount.ts";
+export type { DashboardOptions, Role } from "./mount/options.ts";
 export * as shapes from "./routes/shapes.ts";
 export { type RunningServer, type ServeOptions, type StreamDoor, serve } from "./serve.ts";
 export {

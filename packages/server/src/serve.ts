@@ -1,7 +1,6 @@
 /** The broker on the network: every call of the port, over HTTP and the stream, if one may. */
 import type { IncomingMessage, Server } from "node:http";
 import {
-  allQueues,
   type Broker,
   type Duration,
   RESUME,
@@ -11,34 +10,13 @@ import {
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BrokerAccess } from "./broker-access.ts";
+import { brokerRoutes } from "./broker-routes.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
-import { healthRoutes, type RecoveryProgress } from "./health.ts";
-import { keepHistory } from "./history/keep-history.ts";
+import type { RecoveryProgress } from "./health.ts";
 import type { CreatedKey } from "./keys/key-ring.ts";
 import { opens, type Sealed, seal } from "./keys/secret.ts";
 import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
 import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
-import { readBroker } from "./metrics/broker-metrics.ts";
-import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
-import { Readings } from "./metrics/reading.ts";
-import { describe } from "./openapi.ts";
-import { addRoutes } from "./routes/add.ts";
-import { appRoutes } from "./routes/apps.ts";
-import { callRoutes } from "./routes/calls.ts";
-import { clusterRoutes } from "./routes/cluster.ts";
-import type { RouteContext } from "./routes/context.ts";
-import { dashboardRoutes } from "./routes/dashboard.ts";
-import { endRoutes } from "./routes/ends.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { heldRoutes } from "./routes/held.ts";
-import { jobRoutes } from "./routes/jobs.ts";
-import { keyRoutes } from "./routes/keys.ts";
-import { leaseRoutes } from "./routes/leases.ts";
-import { overviewRoutes } from "./routes/overview.ts";
-import { pulseRoutes } from "./routes/pulse.ts";
-import { queueRoutes } from "./routes/queues.ts";
-import { sessionRoutes } from "./routes/session.ts";
-import { storeRoutes } from "./routes/stores.ts";
 import { listen, type Running } from "./running.ts";
 import { countApart } from "./shell/listener.ts";
 import { checkAddress, type ShellOptions } from "./shell/options.ts";
@@ -81,19 +59,6 @@ export interface RunningServer extends Running {
   readonly stream: StreamDoor;
 }
 
-const ROUTES = [
-  callRoutes,
-  queueRoutes,
-  addRoutes,
-  jobRoutes,
-  endRoutes,
-  leaseRoutes,
-  heldRoutes,
-  storeRoutes,
-  keyRoutes,
-  eventRoutes,
-];
-
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const rootKey = typeof options.keys === "object" ? options.keys.rootKey : undefined;
   if (rootKey !== undefined && rootKey.length < ROOT_KEY_CHARS_MIN) {
@@ -111,7 +76,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shell = newShell({ ...options, clock }, access);
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
-  const running = await listen(shell, options, () => registerRoutes(shell, access, options));
+  const running = await listen(shell, options, async () => {
+    await brokerRoutes(shell, access, options);
+    await options.routes?.(shell.app);
+  });
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, access);
@@ -158,46 +126,4 @@ function streamDoor({ app, refuse, verify, closing }: Shell, access: BrokerAcces
   const open: StreamDoor["open"] = async (apiKey, request) =>
     access.guarded(verify(apiKey, request?.socket.remoteAddress ?? ""));
   return { server: app.server, refuse, open, closing };
-}
-
-async function registerRoutes(
-  shell: Shell,
-  access: BrokerAccess,
-  options: ServeOptions,
-): Promise<void> {
-  const { app, closing, limits, clock } = shell;
-  const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
-  await describe(app, { title: "Sluice", description });
-  const context: RouteContext = {
-    broker: ({ principal }) => access.guarded(principal),
-    missing: async () => (await access.ready().stats()).missing,
-    keys: () => access.keys(),
-    limits,
-    clock,
-    closing,
-  };
-  for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
-  const history = keepHistory(() => access.ready(), clock, closing);
-  overviewRoutes(app, context, history);
-  const look = async () => allQueues(access.ready(), { partial: true });
-  pulseRoutes(app, { look, clock, readersMax: limits.eventStreamsMax, closing });
-  sessionRoutes(app, {
-    hasKeys: access.hasKeys,
-    hasBroker: true,
-    isTls: options.tls !== undefined,
-  });
-  dashboardRoutes(app);
-  appRoutes(app, options.pages ?? []);
-  clusterRoutes(app, options.cluster, closing);
-  healthRoutes(app, () => access.readiness());
-  const registry = newRegistry(app);
-  const readings = new Readings(registry);
-  metricRoutes(app, registry, async () => {
-    readings.clear();
-    const missing = await readBroker(access.ready(), readings);
-    if (options.cluster === undefined) return;
-    const help = "Partitions that did not answer, and are in no other figure";
-    readings.gauge("sluice_cluster_partitions_missing", help, missing);
-  });
-  await options.routes?.(app);
 }

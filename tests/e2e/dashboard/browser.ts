@@ -23,6 +23,8 @@ export interface Look {
   readonly height?: number;
   readonly scheme?: "light" | "dark";
   readonly zone?: string;
+  // For a server with a login of its own.
+  readonly login?: { readonly username: string; readonly password: string };
 }
 
 export interface Watched {
@@ -39,6 +41,7 @@ export async function open(browser: Browser, address: string, look: Look = {}): 
     colorScheme: scheme,
     timezoneId: zone,
     reducedMotion: "reduce",
+    ...(look.login === undefined ? {} : { httpCredentials: look.login }),
   });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);

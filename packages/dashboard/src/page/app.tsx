@@ -13,10 +13,12 @@ import { OverviewView } from "./views/overview.tsx";
 import { QueueView } from "./views/queue/queue.tsx";
 import { duration } from "./words/format.ts";
 import { link, parseRoute, type Route } from "./words/route.ts";
+import { visible } from "./words/visible.ts";
 
 type Entrance =
   | { state: "asking"; error?: string }
   | { state: "outside" }
+  | { state: "ended" }
   | { state: "inside"; session: Session };
 
 const AGAIN_MS = 2_000;
@@ -28,12 +30,12 @@ export function App(): JSX.Element {
   const leave = useCallback(() => {
     setEntrance({ state: "outside" });
     // A key that is good no more is not to be shown again, as wrong keys are counted.
-    call("DELETE", "/v1/session").catch(() => undefined);
+    call("DELETE", at(["session"])).catch(() => undefined);
   }, []);
   useEffect(() => {
     if (entrance.state !== "asking") return;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    get<Session>("/v1/session").then(
+    get<Session>(at(["session"])).then(
       (session) => setEntrance({ state: "inside", session }),
       (error) => {
         if (error instanceof ApiError && error.status === 401) return leave();
@@ -42,9 +44,24 @@ export function App(): JSX.Element {
     );
     return () => clearTimeout(timer);
   }, [entrance, leave]);
+  const end = useCallback(() => setEntrance({ state: "ended" }), []);
   if (entrance.state === "outside") return <Login onIn={enter} />;
+  if (entrance.state === "ended") return <Ended />;
   if (entrance.state === "asking") return <Waiting error={entrance.error} />;
-  return <Inside session={entrance.session} onUnauthorized={leave} />;
+  const { session } = entrance;
+  return <Inside session={session} onUnauthorized={session.user === undefined ? leave : end} />;
+}
+
+/** The login belongs to the server that shows this page: it knows where users log in. */
+function Ended(): JSX.Element {
+  return (
+    <main class="login">
+      <p>Your login has ended.</p>
+      <button type="button" class="primary" onClick={() => location.reload()}>
+        Log in again
+      </button>
+    </main>
+  );
 }
 
 function Waiting({ error }: { error: string | undefined }): JSX.Element {
@@ -60,7 +77,9 @@ const CHECK_MS = 500;
 function useLine(): PulseConnection {
   const line = useMemo(
     () =>
-      new PulseConnection({ open: () => new EventSource("/v1/pulse", { withCredentials: true }) }),
+      new PulseConnection({
+        open: () => new EventSource(at(["pulse"]), { withCredentials: true }),
+      }),
     [],
   );
   useEffect(() => {
@@ -83,7 +102,7 @@ function useDoubt(line: PulseConnection, onUnauthorized: () => void): void {
     () =>
       line.watch(() => {
         if (line.state !== "stale") return;
-        get("/v1/session").catch((error) => {
+        get(at(["session"])).catch((error) => {
           if (error instanceof ApiError && error.status === 401) onUnauthorized();
         });
       }),
@@ -183,6 +202,7 @@ function Header({ route }: { route: Route }): JSX.Element {
           </a>
         )}
       </nav>
+      <Who session={session} />
       <LineMark line={line} />
       {session.hasKeys && (
         <button type="button" class="small" onClick={onUnauthorized}>
@@ -190,6 +210,16 @@ function Header({ route }: { route: Route }): JSX.Element {
         </button>
       )}
     </header>
+  );
+}
+
+function Who({ session: { user, isReadOnly } }: { session: Session }): JSX.Element | null {
+  if (user === undefined) return null;
+  return (
+    <span class="who">
+      {visible(user)}
+      {isReadOnly && <small>read-only</small>}
+    </span>
   );
 }
 

@@ -12,8 +12,10 @@ export function readBody(
   bytesMax: number,
   budget: BodyBudget,
 ): Promise<Buffer> {
-  const declared = Number(request.headers["content-length"] ?? 0);
+  const early = request.readableEnded ? readEarlier(request) : undefined;
+  const declared = early?.length ?? Number(request.headers["content-length"] ?? 0);
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  if (early !== undefined) return Promise.resolve(early);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -53,6 +55,13 @@ export function readBody(
       if (!isRead) stop(new SluiceError("ABORTED", "the connection was lost"));
     });
   });
+}
+
+/** A page that is mounted may stand behind a parser of bodies, which has left its value. */
+function readEarlier({ body }: IncomingMessage & { body?: unknown }): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (typeof body === "string") return Buffer.from(body);
+  return Buffer.from(body === undefined ? "" : JSON.stringify(body));
 }
 
 function tooLarge(bytesMax: number): SluiceError {

@@ -8,6 +8,8 @@ import { opens, type Sealed, seal } from "./secret.ts";
 export interface Principal {
   /** The key's id, for logs. */
   readonly id: string;
+  /** Requests that would change something are refused, whatever the grants say. */
+  readonly isReadOnly?: boolean;
   /** Asked on every call: refuses with UNAUTHORIZED once the key is revoked or has expired. */
   grants(): readonly Grant[];
   /** Counts one request; refuses with RATE_LIMITED when there were too many. */

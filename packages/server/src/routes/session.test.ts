@@ -17,6 +17,7 @@ test("a browser logs in with a cookie that no script reads, and out again", asyn
   assert.deepEqual(session.body, {
     hasKeys: true,
     hasBroker: true,
+    isReadOnly: false,
     grants: [{ action: "admin", on: "*" }],
   });
   const out = await call("DELETE /v1/session", { headers: { cookie } });

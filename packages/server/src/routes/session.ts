@@ -6,29 +6,35 @@ import type { Session } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { cookieName } from "../shell/session-cookie.ts";
 import { route } from "./route.ts";
-import { about, answers, DONE, FLAG, list, object, shape, TEXT } from "./shapes.ts";
+import { about, answers, DONE, FLAG, list, maybe, object, shape, TEXT } from "./shapes.ts";
 
 export interface SessionOptions {
   readonly hasKeys: boolean;
   /** Whether there is a broker behind it, or only an app. */
   readonly hasBroker: boolean;
   readonly isTls: boolean;
+  /** Whether callers are users of another server, known by their names. */
+  readonly hasUsers?: boolean;
 }
 
 const SESSION = shape<Session>({
   hasKeys: about("Whether callers are asked for a key.", FLAG),
   hasBroker: about("False: an app's own server.", FLAG),
   grants: list(object({ action: TEXT, on: TEXT })),
+  user: maybe(about("Who is logged in, behind the login of another server.", TEXT)),
+  isReadOnly: about("Whether whatever changes something is refused.", FLAG),
 });
 
 export function sessionRoutes(app: FastifyInstance, options: SessionOptions): void {
-  const { hasKeys, hasBroker, isTls } = options;
+  const { hasKeys, hasBroker, isTls, hasUsers = false } = options;
   route(app, "GET /v1/session", {
     about: ["getSession", "session", "What the caller may do"],
     response: answers(SESSION),
     handler: async ({ principal }): Promise<Session> => {
       principal.charge();
-      return { hasKeys, hasBroker, grants: principal.grants() };
+      const { id, isReadOnly = false } = principal;
+      const user = hasUsers ? { user: id } : {};
+      return { hasKeys, hasBroker, grants: principal.grants(), isReadOnly, ...user };
     },
   });
   const login = "Log a browser in: the key of this request is kept in a cookie";

@@ -16,7 +16,8 @@ export interface OriginRules {
   /** With keys a stranger's page can do nothing, so any name will do unless some are listed. */
   hasKeys: boolean;
   isLoopback: boolean;
-  isTls: boolean;
+  /** Undefined: TLS may end at a proxy before us, so that both schemes are our own. */
+  isTls: boolean | undefined;
 }
 
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
@@ -28,7 +29,8 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
     throw refused("host", host, "the Host header does not name this server");
   }
   const { origin } = request.headers;
-  if (origin !== undefined) return checkHeader(origin, host, rules);
+  if (origin !== undefined) checkHeader(origin, host, rules);
+  if (origin !== undefined && rules.isTls !== undefined) return;
   const site = request.headers["sec-fetch-site"];
   const isForeign = site === "cross-site" || site === "same-site";
   if (isForeign && request.headers["sec-fetch-mode"] !== "navigate") {
@@ -37,8 +39,9 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
 }
 
 function checkHeader(origin: string, host: string, { origins, isTls }: OriginRules): void {
-  const own = `${isTls ? "https" : "http"}://${host}`;
-  if (origin.toLowerCase() === own.toLowerCase() || origins.includes(origin)) return;
+  const schemes = isTls === undefined ? ["http", "https"] : [isTls ? "https" : "http"];
+  const own = schemes.map((scheme) => `${scheme}://${host}`.toLowerCase());
+  if (own.includes(origin.toLowerCase()) || origins.includes(origin)) return;
   throw refused("origin", origin, "pages of other origins cannot call this server");
 }
 

@@ -61,6 +61,8 @@ export interface Gatekeeper {
   verify(key: string | undefined): Principal;
   /** How long no adds are taken; 0: they are. */
   addsWaitMs?(): number;
+  /** Who makes a request, for a page behind the login of another server; keys are not looked at. */
+  caller?(request: IncomingMessage): Promise<Principal>;
 }
 
 export interface Shell {
@@ -79,13 +81,18 @@ export interface Shell {
 export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   const limits = parseLimits(options.limits);
   const log = openLog(typeof options.log === "string" ? { level: options.log } : options.log);
-  const rules = rulesOf(options, gatekeeper.hasKeys);
+  const rules = rulesOf(options, gatekeeper);
   const closing = new AbortController();
   const verify = verifier(gatekeeper, new KeyFailures(limits.keyFailuresPerMinute));
   const app = newApp(options, limits, log);
   app.addHook("onRequest", async (request, reply) => {
     request.response = reply.raw;
-    enter(request, reply, rules, gatekeeper, verify);
+    enter(request, reply, rules, gatekeeper);
+    request.principal =
+      gatekeeper.caller === undefined
+        ? keyHolder(request, verify)
+        : await gatekeeper.caller(request.raw);
+    checkRole(request);
     if (request.method === "OPTIONS" && rules.origins.length > 0) return reply.code(204).send();
   });
   app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
@@ -101,14 +108,14 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   };
 }
 
-function rulesOf(options: ShellOptions, hasKeys: boolean): OriginRules {
+function rulesOf(options: ShellOptions, { hasKeys, caller }: Gatekeeper): OriginRules {
   const { allowHosts = [], allowOrigins = [], host, tls } = options;
   return {
     hosts: allowHosts.map((name) => name.toLowerCase()),
     origins: allowOrigins,
     hasKeys,
     isLoopback: isLoopback(host ?? "127.0.0.1"),
-    isTls: tls !== undefined,
+    isTls: caller === undefined ? tls !== undefined : undefined,
   };
 }
 
@@ -172,7 +179,6 @@ function enter(
   reply: FastifyReply,
   rules: OriginRules,
   gatekeeper: Gatekeeper,
-  verify: Shell["verify"],
 ): void {
   reply.header("x-content-type-options", "nosniff");
   reply.header("cache-control", "no-store");
@@ -185,11 +191,22 @@ function enter(
   if (encoding !== undefined && encoding !== "identity") {
     throw new SluiceError("UNSUPPORTED_MEDIA", "compressed bodies are not read here");
   }
-  const { isAdd, isPublic } = request.routeOptions.config;
+  const { isAdd } = request.routeOptions.config;
   const retryAfterMs = isAdd === true ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
   if (retryAfterMs > 0) throw tooManyAdds(retryAfterMs);
+}
+
+function keyHolder(request: FastifyRequest, verify: Shell["verify"]): Principal {
+  const { isPublic } = request.routeOptions.config;
   const isFree = isPublic === true || request.method === "OPTIONS";
-  request.principal = isFree ? ANYONE : verify(keyOf(request), request.ip);
+  return isFree ? ANYONE : verify(keyOf(request), request.ip);
+}
+
+/** Here and not call by call: only a request by GET changes nothing, whichever route it takes. */
+function checkRole({ method, principal }: FastifyRequest): void {
+  if (principal.isReadOnly !== true || method === "GET" || method === "OPTIONS") return;
+  const message = `user ${principal.id} has the role read-only: ${method} needs the role full`;
+  throw new SluiceError("FORBIDDEN", message, { needs: "full" });
 }
 
 function verifier(gatekeeper: Gatekeeper, failures: KeyFailures): Shell["verify"] {

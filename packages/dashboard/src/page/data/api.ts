@@ -66,9 +66,12 @@ export const get = <T>(address: string, signal?: AbortSignal): Promise<T> =>
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** An address of the API: each part is encoded, empty values are left out. */
+/**
+ * An address of the API: each part is encoded, empty values are left out. It begins where the page
+ * is, which may be below a path of another server.
+ */
 export function at(parts: readonly string[], query: Query = {}): string {
-  const path = ["/v1", ...parts.map(encodeURIComponent)].join("/");
+  const path = ["v1", ...parts.map(encodeURIComponent)].join("/");
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== "") params.set(name, String(value));

@@ -33,9 +33,12 @@ export interface ActionProps {
   onDone?: () => void;
 }
 
-export function Action(props: ActionProps): JSX.Element {
+/** One who may only look sees the value that a button shows, and no other buttons. */
+export function Action(props: ActionProps): JSX.Element | null {
+  const { session } = usePlace();
   const [isOpen, setOpen] = useState(false);
   const { title, label = title, isDisabled = false, isDangerous, isSmall } = props;
+  if (session.isReadOnly) return typeof label === "string" ? null : <span>{label}</span>;
   return (
     <>
       <button

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { call } from "../data/api.ts";
+import { at, call } from "../data/api.ts";
 
 /** The key goes to the server once, which puts it into a cookie that no script can read. */
 export function Login({ onIn }: { onIn(): void }): JSX.Element {
@@ -11,7 +11,7 @@ export function Login({ onIn }: { onIn(): void }): JSX.Element {
     const key = String(new FormData(event.currentTarget as HTMLFormElement).get("key")).trim();
     setBusy(true);
     try {
-      await call("POST", "/v1/session", { key });
+      await call("POST", at(["session"]), { key });
       onIn();
     } catch (reason) {
       setError(reason instanceof Error ? reason.message : "refused");

@@ -1,0 +1,94 @@
+/** Everything that a broker is asked over HTTP, in a server and in a page that is mounted alike. */
+import { allQueues } from "@sluice/protocol";
+import type { AppPage } from "./app-page.ts";
+import type { BrokerAccess } from "./broker-access.ts";
+import type { ClusterDoor } from "./cluster-door.ts";
+import { healthRoutes } from "./health.ts";
+import { keepHistory } from "./history/keep-history.ts";
+import { readBroker } from "./metrics/broker-metrics.ts";
+import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
+import { Readings } from "./metrics/reading.ts";
+import { describe } from "./openapi.ts";
+import { addRoutes } from "./routes/add.ts";
+import { appRoutes } from "./routes/apps.ts";
+import { callRoutes } from "./routes/calls.ts";
+import { clusterRoutes } from "./routes/cluster.ts";
+import type { RouteContext } from "./routes/context.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
+import { endRoutes } from "./routes/ends.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { heldRoutes } from "./routes/held.ts";
+import { jobRoutes } from "./routes/jobs.ts";
+import { keyRoutes } from "./routes/keys.ts";
+import { leaseRoutes } from "./routes/leases.ts";
+import { overviewRoutes } from "./routes/overview.ts";
+import { pulseRoutes } from "./routes/pulse.ts";
+import { queueRoutes } from "./routes/queues.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { storeRoutes } from "./routes/stores.ts";
+import type { TlsOptions } from "./shell/listener.ts";
+import type { Shell } from "./shell/shell.ts";
+
+interface BrokerRoutesOptions {
+  pages?: readonly AppPage[] | undefined;
+  cluster?: ClusterDoor | undefined;
+  tls?: TlsOptions | undefined;
+  /** Whether callers are users of another server, known by their names. */
+  hasUsers?: boolean;
+}
+
+const ROUTES = [
+  callRoutes,
+  queueRoutes,
+  addRoutes,
+  jobRoutes,
+  endRoutes,
+  leaseRoutes,
+  heldRoutes,
+  storeRoutes,
+  keyRoutes,
+  eventRoutes,
+];
+
+/** Adds all routes of a broker to a server, the dashboard and its files included. */
+export async function brokerRoutes(
+  shell: Shell,
+  access: BrokerAccess,
+  { pages = [], cluster, tls, hasUsers = false }: BrokerRoutesOptions,
+): Promise<void> {
+  const { app, closing, limits, clock } = shell;
+  const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
+  await describe(app, { title: "Sluice", description });
+  const context: RouteContext = {
+    broker: ({ principal }) => access.guarded(principal),
+    missing: async () => (await access.ready().stats()).missing,
+    keys: () => access.keys(),
+    limits,
+    clock,
+    closing,
+  };
+  for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
+  const history = keepHistory(() => access.ready(), clock, closing);
+  overviewRoutes(app, context, history);
+  const look = async () => allQueues(access.ready(), { partial: true });
+  pulseRoutes(app, { look, clock, readersMax: limits.eventStreamsMax, closing });
+  sessionRoutes(app, {
+    hasKeys: access.hasKeys,
+    hasBroker: true,
+    isTls: tls !== undefined,
+    hasUsers,
+  });
+  dashboardRoutes(app);
+  appRoutes(app, pages);
+  clusterRoutes(app, cluster, closing);
+  healthRoutes(app, () => access.readiness());
+  const registry = newRegistry(app);
+  const readings = new Readings(registry);
+  metricRoutes(app, registry, async () => {
+    readings.clear();
+    const missing = await readBroker(access.ready(), readings);
+    if (cluster === undefined) return;
+    const help = "Partitions that did not answer, and are in no other figure";
+    readings.gauge("sluice_cluster_partitions_missing", help, missing);
+  });
+}
