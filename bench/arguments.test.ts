@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { BenchUsageError, parseArguments } from "./arguments.ts";
 import type { Bench } from "./figure.ts";
 
-const group = (name: string) => ({ name, run: () => {} });
+const group = (name: string) => ({ name, run: () => [] });
 const BENCHES: Bench[] = [
   { name: "engine", groups: [group("permits"), group("memory-jobs"), group("memory-lanes")] },
   { name: "stream", groups: [group("wire")] },

@@ -26,8 +26,12 @@ export interface Scale {
 // the compiled code that another one left behind.
 export interface Group {
   readonly name: string;
-  run(scale: Scale, report: (figure: Figure) => void, progress: Progress): void | Promise<void>;
+  // Its figures are reported as they come, or answered in the end.
+  run(scale: Scale, report: Report, progress: Progress): Figures | Promise<Figures> | Promise<void>;
 }
+
+export type Report = (figure: Figure) => void;
+type Figures = readonly Figure[] | Figure;
 
 // How much of a group is done, from 0 to 1, and what is under way.
 export type Progress = (share: number, what: string) => void;

@@ -23,11 +23,6 @@ export class Process implements AsyncDisposable {
 
   ask<T>(question: string, ...args: readonly unknown[]): Promise<T> {
     this.#child.send({ question, args });
-    return this.answer();
-  }
-
-  // The next answer, to a question that has several.
-  answer<T>(): Promise<T> {
     return new Promise((resolve, reject) => {
       const gone = (code: number | null): void =>
         reject(new Error(`the ${this.#name} ended with ${code} before its answer`));

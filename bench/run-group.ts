@@ -3,7 +3,7 @@
 //   node --expose-gc bench/run-group.ts engine permits usual
 
 import { BENCHES } from "./benches.ts";
-import { type Figure, type Progress, SCALES, type Scale } from "./figure.ts";
+import { type Progress, type Report, SCALES, type Scale } from "./figure.ts";
 
 const [benchName, groupName, size] = process.argv.slice(2);
 const bench = BENCHES.find(({ name }) => name === benchName);
@@ -14,9 +14,11 @@ if (group === undefined) throw new Error(`there is no group ${groupName} of ${be
 const leave = (): never => process.exit(1);
 process.on("disconnect", leave);
 
-const report = (figure: Figure): void => void process.send!({ figure });
+const report: Report = (figure) => void process.send!({ figure });
 const progress: Progress = (share, what) => void process.send!({ progress: { share, what } });
-await group.run(SCALES[size as Scale["name"]], report, progress);
+for (const figure of [await group.run(SCALES[size as Scale["name"]], report, progress)].flat()) {
+  if (figure !== undefined) report(figure);
+}
 
 process.off("disconnect", leave);
 process.disconnect();

@@ -1,5 +1,7 @@
 // Repeated measurements are told by their median, and how far they lie apart.
 
+import type { Conditions, Figure } from "./figure.ts";
+
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -24,4 +26,23 @@ export function rounded(value: number): number {
 // What stands in the conditions of a figure that was measured several times.
 export function spreadConditions(spread: Spread): { min: number; max: number } {
   return { min: rounded(spread.min), max: rounded(spread.max) };
+}
+
+// The figure of something that was measured several times.
+export function figureOf(
+  metric: string,
+  unit: string,
+  values: readonly number[],
+  conditions: Conditions,
+): Figure {
+  const spread = spreadOf(values);
+  const told = { ...conditions, runs: values.length, ...spreadConditions(spread) };
+  return { metric, value: rounded(spread.median), unit, conditions: told };
+}
+
+// Measures so often, one after the other.
+export async function repeat<T>(runs: number, measure: () => T | Promise<T>): Promise<T[]> {
+  const values: T[] = [];
+  for (let run = 0; run < runs; run++) values.push(await measure());
+  return values;
 }

@@ -7,8 +7,8 @@ import { setImmediate } from "node:timers/promises";
 import { Ownership } from "@sluice/cluster/node";
 import { MemoryRegistry } from "@sluice/cluster/registry";
 import { SystemClock } from "@sluice/protocol";
-import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import type { Group, Report, Scale } from "../figure.ts";
+import { figureOf, repeat, rounded } from "../spread.ts";
 
 const SHAPES = [
   { count: 3, partitions: 12 },
@@ -73,7 +73,7 @@ async function microsOf(beats: number, others: Others): Promise<number> {
 async function measureShape(
   { count, partitions }: (typeof SHAPES)[number],
   scale: Scale,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   const registry = new MemoryRegistry();
   const others = new Others(registry, count, partitions);
@@ -84,24 +84,26 @@ async function measureShape(
   await ownership.start();
   const beats = Math.max(count, scale.size(BEATS));
   await microsOf(beats, others);
-  const micros: number[] = [];
-  for (let run = 0; run < scale.runs; run++) micros.push(await microsOf(beats, others));
+  const micros = await repeat(scale.runs, () => microsOf(beats, others));
   ownership.stop();
-  const spread = spreadOf(micros);
-  const conditions = {
-    ...{ nodes: count, partitions, beatsPerRun: beats, runs: scale.runs },
-    registry: "in memory, the writing of the beat included",
-    ...spreadConditions(spread),
-  };
   const name = `${count} nodes, ${partitions} partitions`;
-  const value = rounded(spread.median);
-  report({ metric: `${name}: a beat heard`, value, unit: "µs", conditions });
-  const share = rounded((spread.median * BEATS_PER_SECOND * (count - 1)) / 1e6);
-  const all = { metric: `${name}: all beats heard`, value: share, unit: "of a core" };
-  report({ ...all, conditions: { ...conditions, beatsPerSecond: BEATS_PER_SECOND * (count - 1) } });
+  const one = figureOf(`${name}: a beat heard`, "µs", micros, {
+    nodes: count,
+    partitions,
+    beatsPerRun: beats,
+    registry: "in memory, the writing of the beat included",
+  });
+  report(one);
+  const beatsPerSecond = BEATS_PER_SECOND * (count - 1);
+  report({
+    metric: `${name}: all beats heard`,
+    value: rounded((one.value * beatsPerSecond) / 1e6),
+    unit: "of a core",
+    conditions: { ...one.conditions, beatsPerSecond },
+  });
 }
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   for (const shape of SHAPES) await measureShape(shape, scale, report);
 }
 

@@ -1,9 +1,9 @@
 // What a call costs that is made at a node which has to forward it, beside the same call at the
 // owner.
 
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Group, Report, Scale } from "../figure.ts";
 import { Process } from "../process.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 import { cpuMicrosOf } from "./cpu.ts";
 import { PAYLOAD_BYTES } from "./load.ts";
 import { Nodes } from "./nodes.ts";
@@ -36,7 +36,7 @@ async function measureCall(
   nodes: Nodes,
   call: (typeof CALLS)[number],
   scale: Scale,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   const { owner, other } = await nodes.ownerOf(PARTITION);
   const places = { owner, "another node": other };
@@ -49,23 +49,19 @@ async function measureCall(
     }
   }
   const conditions = { ...nodes.conditions, nodes: NODES, payload: `${PAYLOAD_BYTES} bytes` };
-  const figure = (metric: string, unit: string, values: number[], more: object): void => {
-    const spread = spreadOf(values);
-    const told = { ...conditions, ...more, runs: scale.runs, ...spreadConditions(spread) };
-    report({ metric, value: rounded(spread.median), unit, conditions: told });
-  };
   for (const [place, found] of costs) {
     const name = `${call} at ${place === "owner" ? "the owner" : place}`;
     const alone = { inFlight: 1, callsPerRun: scale.size(ALONE) };
     const together = { inFlight: IN_FLIGHT, callsPerRun: scale.size(TOGETHER) };
     const times = found.map(({ p50Ms }) => p50Ms);
     const micros = found.map((cost) => cost.micros);
-    figure(`${name}, p50`, "ms", times, alone);
-    figure(`${name}, processor time of all nodes`, "µs/call", micros, together);
+    report(figureOf(`${name}, p50`, "ms", times, { ...conditions, ...alone }));
+    const cpu = `${name}, processor time of all nodes`;
+    report(figureOf(cpu, "µs/call", micros, { ...conditions, ...together }));
   }
 }
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   await using nodes = await Nodes.start(NODES);
   for (const call of CALLS) await measureCall(nodes, call, scale, report);
 }

@@ -1,8 +1,8 @@
 // One gate that queues of three nodes share: whether it is ever exceeded, and how much of its rate
 // gets through.
 
-import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import type { Figure, Group, Report, Scale } from "../figure.ts";
+import { figureOf, repeat } from "../spread.ts";
 import { Nodes } from "./nodes.ts";
 import { Team } from "./team.ts";
 
@@ -68,14 +68,11 @@ async function measureOnce(nodes: Nodes, queues: string[], seconds: number): Pro
   return { over: countOver(times), share: shareOf(times), nodesMicros, natsMicros };
 }
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   const seconds = scale.isQuick ? SECONDS_QUICK : SECONDS;
   await using nodes = await Nodes.start(NODES);
   const queues = await queuesOf(nodes);
-  const found: Found[] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    found.push(await measureOnce(nodes, queues, seconds));
-  }
+  const found = await repeat(scale.runs, () => measureOnce(nodes, queues, seconds));
   const conditions = {
     ...nodes.conditions,
     nodes: NODES,
@@ -83,13 +80,9 @@ async function measure(scale: Scale, report: (figure: Figure) => void): Promise<
     queues: "one in a partition of each node",
     clock: `dispatches by the nodes' own clocks, which agree to ${CLOCK_MS} ms`,
     jobsPerRun: RATE * seconds,
-    runs: scale.runs,
   };
-  const figure = (metric: string, unit: string, of: (one: Found) => number): Figure => {
-    const spread = spreadOf(found.map(of));
-    const told = { ...conditions, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit, conditions: told };
-  };
+  const figure = (metric: string, unit: string, of: (one: Found) => number): Figure =>
+    figureOf(metric, unit, found.map(of), conditions);
   const worst = Math.max(...found.map(({ over }) => over));
   const beyond = figure("dispatches beyond a gate of three nodes", "jobs", ({ over }) => over);
   report({ ...beyond, value: worst, target: { atMost: 0 } });

@@ -3,7 +3,7 @@
 
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "@sluice/log/nats";
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Group, Report, Scale } from "../figure.ts";
 import { rounded } from "../spread.ts";
 import { cpuMicrosOf } from "./cpu.ts";
 import { Nodes } from "./nodes.ts";
@@ -30,7 +30,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 async function measureShape(
   { count, partitions }: (typeof SHAPES)[number],
   scale: Scale,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   await using nodes = await Nodes.start(count, partitions);
   await pause(REST_MS);
@@ -55,7 +55,7 @@ async function measureShape(
   report({ metric: `${name}: registry writes`, value: writes, unit: "writes/s", conditions });
 }
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   for (const shape of SHAPES) await measureShape(shape, scale, report);
 }
 

@@ -1,8 +1,8 @@
 // Add + work + ack through one, two and three nodes, and publish + pull + ack with plain JetStream
 // on the same servers, in turns.
 
-import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import type { Conditions, Group, Report, Scale } from "../figure.ts";
+import { figureOf } from "../spread.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, PAYLOAD_BYTES, SINGLES_IN_FLIGHT } from "./load.ts";
 import { Nodes } from "./nodes.ts";
 import { type Run, Team } from "./team.ts";
@@ -16,7 +16,6 @@ const ADDED = {
   plain: `publish with its acknowledgement, ${SINGLES_IN_FLIGHT} in flight; pull; ack`,
 };
 
-type Report = (figure: Figure) => void;
 type Way = keyof typeof ADDED;
 
 // Many runs in each way, by its title.
@@ -29,14 +28,11 @@ class Results {
     else found.runs.push(run);
   }
 
-  report(conditions: Figure["conditions"], report: Report): void {
+  report(conditions: Conditions, report: Report): void {
     for (const [title, { way, jobs, nodes, runs }] of this.#runs) {
-      const told = { ...conditions, nodes, added: ADDED[way], jobsPerRun: jobs, runs: runs.length };
-      const figure = (metric: string, unit: string, of: (run: Run) => number): void => {
-        const spread = spreadOf(runs.map(of));
-        const all = { ...told, ...spreadConditions(spread) };
-        report({ metric, value: rounded(spread.median), unit, conditions: all });
-      };
+      const told = { ...conditions, nodes, added: ADDED[way], jobsPerRun: jobs };
+      const figure = (metric: string, unit: string, of: (run: Run) => number): void =>
+        report(figureOf(metric, unit, runs.map(of), told));
       figure(title, "jobs/s", ({ perSecond }) => perSecond);
       const cpu = `processor time, ${title}`;
       if (nodes > 0) figure(`${cpu}, nodes`, "µs/job", ({ nodesMicros }) => nodesMicros);

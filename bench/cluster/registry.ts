@@ -4,8 +4,8 @@
 import { NatsRegistry } from "@sluice/cluster/registry";
 import { connectNats } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
-import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import type { Group, Report, Scale } from "../figure.ts";
+import { figureOf, repeat } from "../spread.ts";
 import { cpuMicrosOf } from "./cpu.ts";
 
 const SERVERS = 3;
@@ -84,35 +84,21 @@ async function microsOf(servers: NatsServers, watchers: Watchers, writes: number
   return (cpuMicrosOf(servers.pids) - before) / writes;
 }
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   const servers = await NatsServers.start({ count: SERVERS });
   const writes = scale.size(WRITES);
   try {
     for (const count of WATCHERS) {
       const watchers = await Watchers.open(servers.urls, `registry-${count}`, count);
       await watchers.write(writes);
-      const micros: number[] = [];
-      for (let run = 0; run < scale.runs; run++) {
-        micros.push(await microsOf(servers, watchers, writes));
-      }
-      const rates: number[] = [];
-      for (let run = 0; run < scale.runs; run++) rates.push(await watchers.together(TOGETHER_MS));
+      const micros = await repeat(scale.runs, () => microsOf(servers, watchers, writes));
+      const rates = await repeat(scale.runs, () => watchers.together(TOGETHER_MS));
       await watchers.close();
-      const spread = spreadOf(micros);
-      const together = spreadOf(rates);
       const conditions = { natsServers: SERVERS, watchers: count, valueBytes: VALUE.length };
-      report({
-        metric: `registry writes of ${count} nodes that write at once`,
-        value: rounded(together.median),
-        unit: "writes/s",
-        conditions: { ...conditions, runs: scale.runs, ...spreadConditions(together) },
-      });
-      report({
-        metric: `processor time, a registry write heard by ${count}, nats-servers`,
-        value: rounded(spread.median),
-        unit: "µs",
-        conditions: { ...conditions, writesPerRun: writes, ...spreadConditions(spread) },
-      });
+      const together = `registry writes of ${count} nodes that write at once`;
+      report(figureOf(together, "writes/s", rates, conditions));
+      const heard = `processor time, a registry write heard by ${count}, nats-servers`;
+      report(figureOf(heard, "µs", micros, { ...conditions, writesPerRun: writes }));
     }
   } finally {
     await servers.stop();

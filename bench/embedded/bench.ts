@@ -5,9 +5,8 @@ import { fifoGroups } from "./fifo.ts";
 import { oneAtATimeGroups } from "./one-at-a-time.ts";
 import { peerGroups } from "./peer.ts";
 import { throughputGroups } from "./throughput.ts";
-import { writesGroups } from "./writes.ts";
 
 export const embeddedBench: Bench = {
   name: "embedded",
-  groups: [...throughputGroups, ...oneAtATimeGroups, ...fifoGroups, ...peerGroups, ...writesGroups],
+  groups: [...throughputGroups, ...oneAtATimeGroups, ...fifoGroups, ...peerGroups],
 };

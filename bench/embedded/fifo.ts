@@ -4,7 +4,7 @@
 import { grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded, spreadOf } from "../spread.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 
 // Short pairs and many of them: a disturbance then spoils few of the ratios.
@@ -43,13 +43,10 @@ async function measure(scale: Scale, lanes: number): Promise<[Figure, Figure]> {
   for (let i = 0; i < scale.runs * PAIRS_PER_RUN; i++) {
     pairs.push(await pairOf(fifo, fair, jobsPerTurn, i));
   }
-  const figure = (metric: string, unit: string, values: readonly number[], who: string): Figure => {
-    const spread = spreadOf(values);
-    const shared = { durability: "fsync", disk: scratch.disk, ...fair.conditions, jobsPerTurn };
-    const added = `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`;
-    const conditions = { who, ...shared, added, pairs: pairs.length, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit, conditions };
-  };
+  const added = `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`;
+  const shared = { durability: "fsync", disk: scratch.disk, ...fair.conditions, jobsPerTurn };
+  const figure = (metric: string, unit: string, values: readonly number[], who: string): Figure =>
+    figureOf(metric, unit, values, { who, ...shared, added });
   const name = `${grouped(lanes)} lanes`;
   const moreCpu = (spreadOf(pairs.map(({ cpuRatio }) => cpuRatio)).median - 1) * 100;
   const plainly = pairs.map((pair) => pair.fifo);

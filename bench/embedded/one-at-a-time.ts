@@ -4,10 +4,10 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Durability } from "sluice";
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Figure, Group, Report, Scale } from "../figure.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat, rounded, spreadOf } from "../spread.ts";
 import { PAYLOAD_BYTES } from "./jobs.ts";
 import { EmbeddedLoad } from "./load.ts";
 import { numbered } from "./open-loop.ts";
@@ -29,25 +29,17 @@ export const oneAtATimeGroups: readonly Group[] = DURABILITIES.map((durability) 
   run: (scale, report) => measure(scale, durability, report),
 }));
 
-async function measure(
-  scale: Scale,
-  durability: Durability,
-  report: (figure: Figure) => void,
-): Promise<void> {
+async function measure(scale: Scale, durability: Durability, report: Report): Promise<void> {
   using scratch = new Scratch();
   await using load = await EmbeddedLoad.open({ durability, ...place(scratch, durability) });
   await using file = await open(join(scratch.dir, "bare"), "a");
   const jobsPerRun = scale.size(JOBS_PER_RUN);
   const side = durability === "fsync" ? file : undefined;
   await run(load, side, jobsPerRun);
-  const runs: Run[] = [];
-  for (let i = 0; i < scale.runs; i++) runs.push(await run(load, side, jobsPerRun));
-  const figure = (metric: string, clock: string, values: readonly number[]): Figure => {
-    const spread = spreadOf(values);
-    const own = { ...loadConditions(scratch, durability, load), clock, jobsPerRun };
-    const conditions = { ...own, runs: scale.runs, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit: "ms", conditions };
-  };
+  const runs = await repeat(scale.runs, () => run(load, side, jobsPerRun));
+  const shared = { ...loadConditions(scratch, durability, load), jobsPerRun };
+  const figure = (metric: string, clock: string, values: readonly number[]): Figure =>
+    figureOf(metric, "ms", values, { ...shared, clock });
   const bare = runs.map(({ syncMs }) => percentileOf(syncMs, 0.5));
   const syncClock = "fdatasync alone, after as many bytes were appended to a file beside the log";
   if (side !== undefined) report(figure("a bare fdatasync, p50", syncClock, bare));

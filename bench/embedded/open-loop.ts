@@ -4,7 +4,7 @@
 import type { Durability } from "sluice";
 import type { Conditions, Figure, Scale } from "../figure.ts";
 import { percentileOf } from "../percentile.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat } from "../spread.ts";
 import { PAYLOAD_BYTES } from "./jobs.ts";
 import type { EmbeddedLoad } from "./load.ts";
 
@@ -25,26 +25,18 @@ export async function openLoopFigures(
   const seconds = scale.isQuick ? SECONDS_QUICK : SECONDS;
   const jobsPerRun = Math.round(perSecond * seconds);
   await openLoop(load, jobsPerRun, perSecond);
-  const runs: Float64Array[] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    runs.push(await openLoop(load, jobsPerRun, perSecond));
-  }
+  const runs = await repeat(scale.runs, () => openLoop(load, jobsPerRun, perSecond));
+  const told = {
+    ...conditions,
+    clock: "open loop: from the time an add was due to its handler's begin",
+    addsPerSecond: Math.round(perSecond),
+    load: "half of the highest median of single adds in this process, at even distances",
+    jobsPerRun,
+  };
   return [0.5, 0.99].map((share) => {
-    const spread = spreadOf(runs.map((latencies) => percentileOf(latencies, share)));
-    return {
-      metric: `add → handler at half of the load, ${durability}, p${share * 100}`,
-      value: rounded(spread.median),
-      unit: "ms",
-      conditions: {
-        ...conditions,
-        clock: "open loop: from the time an add was due to its handler's begin",
-        addsPerSecond: Math.round(perSecond),
-        load: "half of the highest median of single adds in this process, at even distances",
-        jobsPerRun,
-        runs: scale.runs,
-        ...spreadConditions(spread),
-      },
-    };
+    const metric = `add → handler at half of the load, ${durability}, p${share * 100}`;
+    const values = runs.map((latencies) => percentileOf(latencies, share));
+    return figureOf(metric, "ms", values, told);
   });
 }
 

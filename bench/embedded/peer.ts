@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { better, defineQueue, defineWorker } from "plainjob";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 import { Jobs } from "./jobs.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 
@@ -22,14 +22,7 @@ const TYPE = "jobs";
 const nothing = (): void => {};
 const SILENT = { error: console.error, warn: nothing, info: nothing, debug: nothing };
 
-export const peerGroups: readonly Group[] = [
-  {
-    name: "peer",
-    run: async (scale, report) => {
-      for (const figure of await measure(scale)) report(figure);
-    },
-  },
-];
+export const peerGroups: readonly Group[] = [{ name: "peer", run: measure }];
 
 async function measure(scale: Scale): Promise<Figure[]> {
   using scratch = new Scratch();
@@ -46,12 +39,9 @@ async function measure(scale: Scale): Promise<Figure[]> {
     peers.push(await peer.run(peerJobs));
     ours.push(await sluice.bulk(sluiceJobs));
   }
-  const shared = { disk: scratch.disk, payload: sluice.conditions.payload, runs: scale.runs };
-  const figure = (metric: string, unit: string, values: readonly number[], own: object): Figure => {
-    const spread = spreadOf(values);
-    const conditions = { ...own, ...shared, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit, conditions };
-  };
+  const shared = { disk: scratch.disk, payload: sluice.conditions.payload };
+  const figure = (metric: string, unit: string, values: readonly number[], own: object): Figure =>
+    figureOf(metric, unit, values, { ...own, ...shared });
   const added = `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight; 10 lanes, one gate`;
   const times = ours.map((speed, index) => speed / peers[index]!);
   const both = { sluice: "durability fsync", plainjob: "synchronous=FULL", sluiceJobs, peerJobs };

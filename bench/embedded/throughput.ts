@@ -1,9 +1,9 @@
 // Add + work + ack through the library: in batches, and one by one with more or fewer in flight.
 
 import type { Durability } from "sluice";
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Figure, Group, Report, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat, rounded, spreadOf } from "../spread.ts";
 import type { Shape } from "./jobs.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, EmbeddedLoad } from "./load.ts";
 import { openLoopFigures } from "./open-loop.ts";
@@ -26,17 +26,16 @@ export const throughputGroups: readonly Group[] = [
   bulkGroup("memory", "bytes"),
   ...DURABILITIES.map((durability) => ({
     name: `singles-${durability}`,
-    run: (scale: Scale, report: (figure: Figure) => void) =>
-      measureSingles(scale, durability, report),
+    run: (scale: Scale, report: Report) => measureSingles(scale, durability, report),
   })),
 ];
 
 function bulkGroup(durability: Durability, shape: Shape): Group {
   return {
     name: `bulk-${durability}-${shape}`,
-    run: async (scale, report) => {
+    run: async (scale) => {
       const figure = await measureBulk(scale, durability, shape);
-      report(durability === "fsync" ? { ...figure, target: BULK_TARGET } : figure);
+      return durability === "fsync" ? { ...figure, target: BULK_TARGET } : figure;
     },
   };
 }
@@ -47,33 +46,22 @@ async function measureBulk(scale: Scale, durability: Durability, shape: Shape): 
   const jobsPerRun = scale.size(BULK_JOBS);
   // The compiler has seen everything before anything is counted.
   await load.bulk(jobsPerRun);
-  const speeds: number[] = [];
   const cpuMicros: number[] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    speeds.push(await load.bulk(jobsPerRun));
+  const speeds = await repeat(scale.runs, async () => {
+    const speed = await load.bulk(jobsPerRun);
     cpuMicros.push(load.cpuMicrosPerJob);
-  }
-  const spread = spreadOf(speeds);
-  return {
-    metric: `add + work + ack, ${durability}, bulk${shape === "json" ? ", JSON" : ""}`,
-    value: rounded(spread.median),
-    unit: "jobs/s",
-    conditions: {
-      ...loadConditions(scratch, durability, load),
-      added: `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`,
-      jobsPerRun,
-      cpuMicrosPerJob: rounded(spreadOf(cpuMicros).median),
-      runs: scale.runs,
-      ...spreadConditions(spread),
-    },
-  };
+    return speed;
+  });
+  const metric = `add + work + ack, ${durability}, bulk${shape === "json" ? ", JSON" : ""}`;
+  return figureOf(metric, "jobs/s", speeds, {
+    ...loadConditions(scratch, durability, load),
+    added: `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`,
+    jobsPerRun,
+    cpuMicrosPerJob: rounded(spreadOf(cpuMicros).median),
+  });
 }
 
-async function measureSingles(
-  scale: Scale,
-  durability: Durability,
-  report: (figure: Figure) => void,
-): Promise<void> {
+async function measureSingles(scale: Scale, durability: Durability, report: Report): Promise<void> {
   using scratch = new Scratch();
   await using load = await EmbeddedLoad.open({ durability, ...place(scratch, durability) });
   const conditions = loadConditions(scratch, durability, load);
@@ -81,17 +69,10 @@ async function measureSingles(
   for (const { name, inFlight, jobs } of SINGLES) {
     const jobsPerRun = scale.size(jobs);
     await load.singles(jobsPerRun, inFlight);
-    const speeds: number[] = [];
-    for (let run = 0; run < scale.runs; run++)
-      speeds.push(await load.singles(jobsPerRun, inFlight));
-    const spread = spreadOf(speeds);
-    highest = Math.max(highest, spread.median);
-    report({
-      metric: `add + work + ack, ${durability}, ${name} in flight`,
-      value: rounded(spread.median),
-      unit: "jobs/s",
-      conditions: { ...conditions, jobsPerRun, runs: scale.runs, ...spreadConditions(spread) },
-    });
+    const speeds = await repeat(scale.runs, () => load.singles(jobsPerRun, inFlight));
+    highest = Math.max(highest, spreadOf(speeds).median);
+    const metric = `add + work + ack, ${durability}, ${name} in flight`;
+    report(figureOf(metric, "jobs/s", speeds, { ...conditions, jobsPerRun }));
   }
   const half = { load, scale, perSecond: highest / 2 };
   for (const figure of await openLoopFigures(half, durability, conditions)) report(figure);

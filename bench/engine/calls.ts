@@ -5,7 +5,7 @@
 
 import { PerformanceObserver } from "node:perf_hooks";
 import type { Figure } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded, spreadOf } from "../spread.ts";
 
 const LONG_MS = 0.5;
 const CALL_MS_MAX = 5;
@@ -47,29 +47,29 @@ export function longestCallFigures(
   when: string,
   conditions: Figure["conditions"],
 ): Figure[] {
-  const spread = spreadOf(runs.map(({ calls }) => calls.longest.ms));
   const repeated = longestInEvery(runs.map(({ calls }) => calls));
-  const common = { unit: "ms", target: { atMost: CALL_MS_MAX } };
+  const target = { atMost: CALL_MS_MAX };
   const over = runs.map(({ calls }) => `${countOver(calls)} of ${calls.count}`);
-  return [
+  const longest = runs.map(({ calls }) => calls.longest);
+  const felt = figureOf(
+    `longest call ${when}`,
+    "ms",
+    longest.map(({ ms }) => ms),
     {
-      ...common,
-      metric: `longest call ${when}`,
-      value: rounded(spread.median),
-      conditions: {
-        ...conditions,
-        calls: runs.map(({ calls }) => calls.longest.name).join(", "),
-        callsOver5Ms: over.join(", "),
-        withoutGcMs: rounded(spreadOf(runs.map(longestWithoutGc)).median),
-        longestGcMs: rounded(Math.max(...runs.map(({ gc }) => gc.longestMs))),
-        runs: runs.length,
-        ...spreadConditions(spread),
-      },
+      ...conditions,
+      calls: longest.map(({ name }) => name).join(", "),
+      callsOver5Ms: over.join(", "),
+      withoutGcMs: rounded(spreadOf(runs.map(longestWithoutGc)).median),
+      longestGcMs: rounded(Math.max(...runs.map(({ gc }) => gc.longestMs))),
     },
+  );
+  return [
+    { ...felt, target },
     {
-      ...common,
       metric: `… long in every run, ${when}`,
       value: rounded(repeated.ms),
+      unit: "ms",
+      target,
       conditions: {
         ...conditions,
         source: "the same call of each run, its fastest time",

@@ -1,7 +1,7 @@
 // Lanes behind a closed gate must cost those beside them nothing. With and without them in turns.
 
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded } from "../spread.ts";
 import { backlogOf, EngineJobs, EngineLoad, fill, grouped, loadConditions } from "./load.ts";
 
 const CLOSED_LANES = 100_000;
@@ -11,14 +11,7 @@ const JOBS_PER_RUN = 250_000;
 const PAIRS_PER_RUN = 4;
 const CLOSED_GATE = "closed";
 
-export const closedGateGroups: readonly Group[] = [
-  {
-    name: "closed-gate",
-    run: (scale, report) => {
-      for (const figure of measure(scale)) report(figure);
-    },
-  },
-];
+export const closedGateGroups: readonly Group[] = [{ name: "closed-gate", run: measure }];
 
 function measure(scale: Scale): Figure[] {
   const closedLanes = scale.size(CLOSED_LANES);
@@ -39,16 +32,17 @@ function measure(scale: Scale): Figure[] {
   const jobs = jobsPerRun * pairs;
   const stepsAlone = rounded((alone.engine.steps - before.alone) / jobs);
   const stepsBeside = rounded((beside.engine.steps - before.beside) / jobs);
-  const spread = spreadOf(ratios);
-  const conditions = { closedLanes, lanes, ...loadConditions(alone, jobsPerRun, pairs) };
+  const conditions = { closedLanes, lanes, ...loadConditions(alone, jobsPerRun) };
   const of = `${grouped(closedLanes)} lanes behind a closed gate`;
   return [
     {
-      metric: `enqueue + dispatch + ack beside ${of}, against without`,
-      value: rounded(spread.median),
-      unit: "×",
+      ...figureOf(
+        `enqueue + dispatch + ack beside ${of}, against without`,
+        "×",
+        ratios,
+        conditions,
+      ),
       target: { atLeast: 0.9 },
-      conditions: { ...conditions, ...spreadConditions(spread) },
     },
     {
       metric: `steps for a job beside ${of}`,

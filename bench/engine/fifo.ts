@@ -2,7 +2,7 @@
 // so that what disturbs the machine disturbs each of them.
 
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 import { backlogOf, EngineLoad, grouped, loadConditions } from "./load.ts";
 
 // Short turns and many of them: a disturbance then spoils few of the ratios.
@@ -12,9 +12,7 @@ const LANES_MIN = 10;
 
 export const fifoGroups: readonly Group[] = [10, 10_000, 1_000_000].map((lanes) => ({
   name: `fifo-${lanes}`,
-  run: (scale, report) => {
-    for (const figure of measure(scale, Math.max(LANES_MIN, scale.size(lanes)))) report(figure);
-  },
+  run: (scale) => measure(scale, Math.max(LANES_MIN, scale.size(lanes))),
 }));
 
 function measure(scale: Scale, lanes: number): Figure[] {
@@ -35,12 +33,9 @@ function measure(scale: Scale, lanes: number): Figure[] {
     ungated.push(loads.ungated.run(jobsPerTurn) / plain);
     gated.push(loads.gated.run(jobsPerTurn) / plain);
   }
-  const shared = loadConditions(loads.fifo, jobsPerTurn, turns);
-  const figure = (metric: string, unit: string, values: readonly number[], gate: string) => {
-    const spread = spreadOf(values);
-    const conditions = { lanes, gate, ...shared, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit, conditions };
-  };
+  const shared = { lanes, ...loadConditions(loads.fifo, jobsPerTurn) };
+  const figure = (metric: string, unit: string, values: readonly number[], gate: string) =>
+    figureOf(metric, unit, values, { ...shared, gate });
   const name = `${grouped(lanes)} lanes`;
   return [
     figure(`FIFO, backlog as of ${name}`, "jobs/s", fifo, "none; one lane, fairness off"),

@@ -162,14 +162,13 @@ export function expectCount(what: string, got: number, wanted: number): void {
 }
 
 // What the figures of this load have in common.
-export function loadConditions(load: EngineLoad, jobsPerRun: number, runs: number) {
+export function loadConditions(load: EngineLoad, jobsPerRun: number) {
   return {
     clock: "engine calls only",
     backlogJobs: load.backlog,
     batchJobs: BATCH_JOBS,
     keyBytes: KEY_BYTES,
     jobsPerRun,
-    runs,
   };
 }
 

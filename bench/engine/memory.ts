@@ -13,12 +13,11 @@ const LANES = 1_000_000;
 export const memoryGroups: readonly Group[] = [
   ...[1_000_000, 10_000_000].map((jobs) => ({
     name: `memory-jobs-${jobs}`,
-    run: (scale: Scale, report: (figure: Figure) => void) =>
-      report(measureJobs(scale.size(jobs), scale.size(LANES_FOR_JOBS))),
+    run: (scale: Scale) => measureJobs(scale.size(jobs), scale.size(LANES_FOR_JOBS)),
   })),
   {
     name: "memory-lanes",
-    run: (scale, report) => report(measureLanes(scale.size(LANES), scale.size(LANES_FOR_JOBS))),
+    run: (scale) => measureLanes(scale.size(LANES), scale.size(LANES_FOR_JOBS)),
   },
 ];
 

@@ -3,7 +3,7 @@
 
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 import {
   BATCH_JOBS,
   backlogOf,
@@ -24,13 +24,8 @@ const WARM_UP_JOBS = 500_000;
 const SLOTS = 1_000_000;
 
 export const saturatedGateGroups: readonly Group[] = [
-  { name: "saturated-gate", run: (scale, report) => report(measureWork(scale)) },
-  {
-    name: "permits",
-    run: (scale, report) => {
-      for (const figure of measurePermits(scale)) report(figure);
-    },
-  },
+  { name: "saturated-gate", run: measureWork },
+  { name: "permits", run: measurePermits },
 ];
 
 function measureWork(scale: Scale): Figure {
@@ -38,23 +33,17 @@ function measureWork(scale: Scale): Figure {
   const jobsPerRun = scale.size(JOBS_PER_RUN);
   const load = new SaturatedLoad(lanes);
   load.run(WARM_UP_JOBS);
-  const spread = spreadOf(Array.from({ length: scale.runs }, () => load.run(jobsPerRun)));
-  return {
-    metric: `enqueue + dispatch + ack, ${grouped(lanes)} lanes behind one saturated gate`,
-    value: rounded(spread.median),
-    unit: "jobs/s",
-    target: { atLeast: 700_000 },
-    conditions: {
-      lanes,
-      gate: `${BATCH_JOBS} permits each simulated ms, all taken`,
-      clock: "engine calls only",
-      backlogJobs: backlogOf(lanes),
-      batchJobs: BATCH_JOBS,
-      jobsPerRun,
-      runs: scale.runs,
-      ...spreadConditions(spread),
-    },
-  };
+  const speeds = Array.from({ length: scale.runs }, () => load.run(jobsPerRun));
+  const metric = `enqueue + dispatch + ack, ${grouped(lanes)} lanes behind one saturated gate`;
+  const figure = figureOf(metric, "jobs/s", speeds, {
+    lanes,
+    gate: `${BATCH_JOBS} permits each simulated ms, all taken`,
+    clock: "engine calls only",
+    backlogJobs: backlogOf(lanes),
+    batchJobs: BATCH_JOBS,
+    jobsPerRun,
+  });
+  return { ...figure, target: { atLeast: 700_000 } };
 }
 
 // One batch comes, and the permits for one batch, in each simulated millisecond.
@@ -108,21 +97,15 @@ function measurePermits(scale: Scale): Figure[] {
     wakes.push(state.wakes / permits);
   }
   const of = `${grouped(lanes)} lanes sharing one gate`;
-  const figure = (metric: string, unit: string, values: readonly number[], atMost: number) => {
-    const spread = spreadOf(values);
-    const conditions = {
-      lanes,
-      gate: "one permit each simulated ms",
-      clock: "nextWake + dispatch + ack, adding apart",
-      permitsPerRun: permits,
-      runs: scale.runs,
-      ...spreadConditions(spread),
-    };
-    return { metric, value: rounded(spread.median), unit, target: { atMost }, conditions };
+  const conditions = {
+    lanes,
+    gate: "one permit each simulated ms",
+    clock: "nextWake + dispatch + ack, adding apart",
+    permitsPerRun: permits,
   };
   return [
-    figure(`cost of a permit, ${of}`, "µs", us, 3),
-    figure(`wakes for a permit, ${of}`, "wakes", wakes, 1),
+    { ...figureOf(`cost of a permit, ${of}`, "µs", us, conditions), target: { atMost: 3 } },
+    { ...figureOf(`wakes for a permit, ${of}`, "wakes", wakes, conditions), target: { atMost: 1 } },
   ];
 }
 

@@ -62,9 +62,7 @@ const SHOCKS: readonly Shock[] = [
 
 export const shockGroups: readonly Group[] = SHOCKS.map((shock) => ({
   name: `shock-${shock.name}`,
-  run: async (scale, report) => {
-    for (const figure of await measure(shock, scale)) report(figure);
-  },
+  run: (scale) => measure(shock, scale),
 }));
 
 async function measure(shock: Shock, scale: Scale): Promise<Figure[]> {

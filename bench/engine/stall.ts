@@ -4,7 +4,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat, rounded } from "../spread.ts";
 import { Calls, GcPauses, longestCallFigures, type TimedRun } from "./calls.ts";
 import {
   BATCH_JOBS,
@@ -26,40 +26,22 @@ interface Run extends TimedRun {
   readonly stallMs: number;
 }
 
-export const stallGroups: readonly Group[] = [
-  {
-    name: "stall",
-    run: async (scale, report) => {
-      for (const figure of await measure(scale)) report(figure);
-    },
-  },
-];
+export const stallGroups: readonly Group[] = [{ name: "stall", run: measure }];
 
 async function measure(scale: Scale): Promise<Figure[]> {
   const jobs = scale.size(JOBS);
   const lanes = scale.size(LANES);
   new EngineLoad({ lanes: 10, isGated: true }).warmUp();
-  const runs: Run[] = [];
-  for (let run = 0; run < RUNS; run++) runs.push(await enqueueAndDispatch(jobs, lanes));
+  const runs = await repeat(RUNS, () => enqueueAndDispatch(jobs, lanes));
   const of = `while ${grouped(jobs)} jobs are enqueued and dispatched`;
   const conditions = { jobs, lanes, batchJobs: BATCH_JOBS };
-  const stall = spreadOf(runs.map(({ stallMs }) => stallMs));
-  return [
-    ...longestCallFigures(runs, of, conditions),
-    {
-      metric: `longest stall ${of}`,
-      value: rounded(stall.median),
-      unit: "ms",
-      target: { atMost: 50 },
-      conditions: {
-        ...conditions,
-        stall: "from one turn of the event loop to the next, one batch in each",
-        longestGcMs: rounded(Math.max(...runs.map(({ gc }) => gc.longestMs))),
-        runs: RUNS,
-        ...spreadConditions(stall),
-      },
-    },
-  ];
+  const stalls = runs.map(({ stallMs }) => stallMs);
+  const stall = figureOf(`longest stall ${of}`, "ms", stalls, {
+    ...conditions,
+    stall: "from one turn of the event loop to the next, one batch in each",
+    longestGcMs: rounded(Math.max(...runs.map(({ gc }) => gc.longestMs))),
+  });
+  return [...longestCallFigures(runs, of, conditions), { ...stall, target: { atMost: 50 } }];
 }
 
 async function enqueueAndDispatch(jobs: number, lanes: number): Promise<Run> {

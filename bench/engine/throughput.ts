@@ -1,7 +1,7 @@
 // Enqueue, dispatch and ack by one core, fairness and a gate on, without and with facts.
 
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded } from "../spread.ts";
 import { EngineLoad, grouped, loadConditions } from "./load.ts";
 
 const JOBS_PER_RUN = 2_000_000;
@@ -16,12 +16,9 @@ const CASES = [
 export const throughputGroups: readonly Group[] = CASES.flatMap(({ lanes, atLeast }) => [
   {
     name: `throughput-${lanes}`,
-    run: (scale, report) => report({ ...measure(scale, lanes, false), target: { atLeast } }),
+    run: (scale) => ({ ...measure(scale, lanes, false), target: { atLeast } }),
   },
-  {
-    name: `throughput-facts-${lanes}`,
-    run: (scale, report) => report(measure(scale, lanes, true)),
-  },
+  { name: `throughput-facts-${lanes}`, run: (scale) => measure(scale, lanes, true) },
 ]);
 
 function measure(scale: Scale, lanesFull: number, tellsFacts: boolean): Figure {
@@ -29,18 +26,13 @@ function measure(scale: Scale, lanesFull: number, tellsFacts: boolean): Figure {
   const jobsPerRun = scale.size(JOBS_PER_RUN);
   const load = new EngineLoad({ lanes, isGated: true, tellsFacts }).warmUp();
   load.facts = 0;
-  const spread = spreadOf(Array.from({ length: scale.runs }, () => load.run(jobsPerRun)));
+  const speeds = Array.from({ length: scale.runs }, () => load.run(jobsPerRun));
   const perJob = rounded(load.facts / (jobsPerRun * scale.runs));
-  return {
-    metric: `enqueue + dispatch + ack, ${grouped(lanes)} lanes${tellsFacts ? ", facts told" : ""}`,
-    value: rounded(spread.median),
-    unit: "jobs/s",
-    conditions: {
-      lanes,
-      gate: "one, limited, never exhausted",
-      facts: tellsFacts ? `drained after each call, ${perJob} a job` : "not told",
-      ...loadConditions(load, jobsPerRun, scale.runs),
-      ...spreadConditions(spread),
-    },
-  };
+  const facts = tellsFacts ? ", facts told" : "";
+  return figureOf(`enqueue + dispatch + ack, ${grouped(lanes)} lanes${facts}`, "jobs/s", speeds, {
+    lanes,
+    gate: "one, limited, never exhausted",
+    facts: tellsFacts ? `drained after each call, ${perJob} a job` : "not told",
+    ...loadConditions(load, jobsPerRun),
+  });
 }

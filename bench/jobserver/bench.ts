@@ -4,11 +4,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Bench, Figure, Scale } from "../figure.ts";
+import type { Bench, Report, Scale } from "../figure.ts";
 import { KeepAliveClient } from "../keep-alive-client.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat } from "../spread.ts";
 
 const MAIN = fileURLToPath(new URL("../../apps/jobserver/src/main.ts", import.meta.url));
 const HANDLERS = fileURLToPath(new URL("handlers.ts", import.meta.url));
@@ -39,41 +39,30 @@ interface Run {
 
 type Waits = Record<"preferred" | "other", { count: number; p50: number; p99: number }>;
 
-async function measure(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measure(scale: Scale, report: Report): Promise<void> {
   using scratch = new Scratch();
   const { address, stop } = await start(scratch.fresh());
   try {
     const seconds = Math.max(1, scale.size(SECONDS));
     await load(address, 1);
-    const runs: Run[] = [];
-    for (let i = 0; i < scale.runs; i++) runs.push(await load(address, seconds));
-    tell(runs, seconds, scratch, report);
+    tell(await repeat(scale.runs, () => load(address, seconds)), seconds, scratch, report);
   } finally {
     await stop();
   }
 }
 
-function tell(
-  runs: readonly Run[],
-  seconds: number,
-  { disk }: Scratch,
-  report: (figure: Figure) => void,
-): void {
-  const figure = (metric: string, unit: string, read: (run: Run) => number): void => {
-    const spread = spreadOf(runs.map(read));
-    const conditions = {
-      durability: "fsync",
-      disk,
-      offeredPerSecond: RATE,
-      submitters: SUBMITTERS,
-      preferred: PREFERRED,
-      workers: WORKERS,
-      secondsPerRun: seconds,
-      runs: runs.length,
-      ...spreadConditions(spread),
-    };
-    report({ metric, value: rounded(spread.median), unit, conditions });
+function tell(runs: readonly Run[], seconds: number, { disk }: Scratch, report: Report): void {
+  const conditions = {
+    durability: "fsync",
+    disk,
+    offeredPerSecond: RATE,
+    submitters: SUBMITTERS,
+    preferred: PREFERRED,
+    workers: WORKERS,
+    secondsPerRun: seconds,
   };
+  const figure = (metric: string, unit: string, read: (run: Run) => number): void =>
+    report(figureOf(metric, unit, runs.map(read), conditions));
   figure("submissions answered with an id", "per second", (run) => {
     return (run.answerMs.length - run.refused) / run.seconds;
   });

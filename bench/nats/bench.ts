@@ -6,7 +6,7 @@ import { connectNats, NatsLog } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
 import type { Bench, Figure, Group, Scale } from "../figure.ts";
 import { percentileOf } from "../percentile.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded } from "../spread.ts";
 
 const BATCH_BYTES = 64 * 1024;
 const BATCHES = 4000;
@@ -96,11 +96,7 @@ async function measure(servers: NatsServers, scale: Scale): Promise<Measured> {
 
 function figuresOf(count: number, { rates, ratios, replays, ours, plain }: Measured): Figure[] {
   const conditions = { servers: count, batchBytes: BATCH_BYTES };
-  const spread = (metric: string, unit: string, values: number[], more = {}): Figure => {
-    const { median, min, max } = spreadOf(values);
-    const told = { ...conditions, ...more, ...spreadConditions({ median, min, max }) };
-    return { metric, unit, value: rounded(median), conditions: told };
-  };
+  const inFlight = { ...conditions, inFlight: IN_FLIGHT };
   const alone = (name: string, share: number): Figure => ({
     metric: `${name} of one append at a time`,
     unit: "ms",
@@ -108,20 +104,20 @@ function figuresOf(count: number, { rates, ratios, replays, ours, plain }: Measu
     conditions: { ...conditions, plain: rounded(percentileOf(plain, share)) },
   });
   return [
-    spread("append throughput", "MB/s", rates, { inFlight: IN_FLIGHT }),
-    spread("appends by plain publishes", "ratio", ratios, { inFlight: IN_FLIGHT }),
+    figureOf("append throughput", "MB/s", rates, inFlight),
+    figureOf("appends by plain publishes", "ratio", ratios, inFlight),
     alone("median", 0.5),
     alone("p99", 0.99),
-    spread("replay throughput", "MB/s", replays),
+    figureOf("replay throughput", "MB/s", replays, conditions),
   ];
 }
 
 const groupOf = (count: number): Group => ({
   name: `${count} ${count === 1 ? "server" : "servers"}`,
-  run: async (scale, report) => {
+  run: async (scale) => {
     const servers = await NatsServers.start({ count });
     try {
-      for (const figure of figuresOf(count, await measure(servers, scale))) report(figure);
+      return figuresOf(count, await measure(servers, scale));
     } finally {
       await servers.stop();
     }

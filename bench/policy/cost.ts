@@ -4,7 +4,7 @@
 
 import { type BulkItem, type Policy, type Queue, Sluice } from "sluice";
 import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 
 const JOBS_PER_TURN = 50_000;
 // One by one, adds take longer: fewer of them tell as much.
@@ -32,9 +32,7 @@ const SCRIPT: Policy<Uint8Array> = {
 
 export const costGroups: readonly Group[] = [1, 100, 1000].map((batch) => ({
   name: `cost-${batch}`,
-  run: async (scale, report) => {
-    for (const figure of await measure(scale, batch)) report(figure);
-  },
+  run: (scale) => measure(scale, batch),
 }));
 
 interface Turn {
@@ -59,16 +57,12 @@ async function measure(scale: Scale, batch: number): Promise<Figure[]> {
   }
   const beyond = (name: string, of: keyof Turn): number[] =>
     taken[name]!.map((turn, i) => turn[of] - taken.none![i]![of]);
-  const figure = (metric: string, unit: string, values: readonly number[]): Figure => {
-    const spread = spreadOf(values);
-    const conditions = { durability: "memory", batch, jobs, turns, ...spreadConditions(spread) };
-    return { metric, value: rounded(spread.median), unit, conditions };
-  };
+  const told = { durability: "memory", batch, jobs };
   const of = `batches of ${batch}`;
   return [
-    figure(`templates, ${of}`, "µs processor time/job", beyond("templates", "cpuMicros")),
-    figure(`Lua, ${of}`, "µs processor time/job", beyond("lua", "cpuMicros")),
-    figure(`Lua, ${of}, one in flight`, "µs longer/job", beyond("lua", "micros")),
+    figureOf(`templates, ${of}`, "µs processor time/job", beyond("templates", "cpuMicros"), told),
+    figureOf(`Lua, ${of}`, "µs processor time/job", beyond("lua", "cpuMicros"), told),
+    figureOf(`Lua, ${of}, one in flight`, "µs longer/job", beyond("lua", "micros"), told),
   ];
 }
 

@@ -47,9 +47,7 @@ interface Steady {
 
 export const steadyGroups: readonly Group[] = CASES.map((each) => ({
   name: `steady-${each.name}`,
-  run: async (scale, report) => {
-    for (const figure of await measure(scale, each)) report(figure);
-  },
+  run: (scale) => measure(scale, each),
 }));
 
 async function measure(scale: Scale, { name, where }: Case): Promise<Figure[]> {

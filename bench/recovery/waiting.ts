@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expectCount, grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { repeat, rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { type Filled, fill } from "./fill.ts";
 import { logFilesOf, megabytes } from "./log-files.ts";
 
@@ -35,10 +35,9 @@ const CASES = [
 
 export const waitingGroups: readonly Group[] = CASES.map(({ name, jobs, target }) => ({
   name: `waiting-${name}`,
-  run: async (scale, report) => {
+  run: async (scale) => {
     const [first, ...others] = await measure(scale, scale.size(jobs));
-    report({ ...first!, ...target });
-    for (const figure of others) report(figure);
+    return [{ ...first!, ...target }, ...others];
   },
 }));
 
@@ -49,8 +48,7 @@ async function measure(scale: Scale, jobs: number): Promise<Figure[]> {
   const payloadBytes = scratch.freeBytes > needBytes ? PAYLOAD_BYTES : PAYLOAD_BYTES_SMALL;
   const filled = await fill({ dir, queue: QUEUE, jobs, payloadBytes });
   const { diskBytes } = logFilesOf(dir);
-  const restarts: Restart[] = [];
-  for (let run = 0; run < scale.runs; run++) restarts.push(await restart(dir));
+  const restarts = await repeat(scale.runs, () => restart(dir));
   for (const { jobs: found } of restarts) expectCount("jobs found", found, jobs);
   const conditions = { jobs, payloadBytes, durability: "fsync", disk: scratch.disk };
   return figuresOf(restarts, filled, diskBytes, conditions);

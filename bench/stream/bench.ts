@@ -3,11 +3,10 @@
 import type { Bench } from "../figure.ts";
 import { costGroups } from "../policy/cost.ts";
 import { bodyGroups } from "./bodies.ts";
-import { filaGroups } from "./fila.ts";
 import { httpGroups } from "./http.ts";
 import { throughputGroups } from "./throughput.ts";
 
 export const streamBench: Bench = {
   name: "stream",
-  groups: [...throughputGroups, ...httpGroups, ...bodyGroups, ...costGroups, ...filaGroups],
+  groups: [...throughputGroups, ...httpGroups, ...bodyGroups, ...costGroups],
 };

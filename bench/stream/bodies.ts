@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { FrameWriter, JSON_NAMES_MAX, KIND, writeHello } from "@sluice/protocol/wire";
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Figure, Group, Report, Scale } from "../figure.ts";
 import { Process } from "../process.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 
 const PROGRAM = join(import.meta.dirname, "bodies-server.ts");
 const TURN_MS_MAX = 50;
@@ -41,7 +41,7 @@ function ack(result: string): string {
   return `{"items":[{"lease":"a1.1","result":${result}}]}`;
 }
 
-async function measureBodies(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measureBodies(scale: Scale, report: Report): Promise<void> {
   await using server = new Process(PROGRAM);
   const address = await server.ask<string>("open");
   await measureLease(server, address, scale, report);
@@ -54,7 +54,7 @@ async function measureBodies(scale: Scale, report: (figure: Figure) => void): Pr
       await post(`${address}${path}`, body);
       turns.push(await server.ask<number>("longestTurnMs"));
     }
-    report(figureOf(name, body.length, turns));
+    report(turnFigure(name, body.length, turns));
   }
   await measureCalls(server, address, scale, report);
 }
@@ -64,7 +64,7 @@ async function measureCalls(
   server: Process,
   address: string,
   scale: Scale,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   const calls = { "as many names as a call may have": JSON_NAMES_MAX, "a million names": 1e6 };
   const stream = await Stream.open(address);
@@ -78,7 +78,7 @@ async function measureCalls(
       await stream.ask(message);
       turns.push(await server.ask<number>("longestTurnMs"));
     }
-    report(figureOf(`a call with ${name}`, bytes, turns));
+    report(turnFigure(`a call with ${name}`, bytes, turns));
   }
   stream.close();
 }
@@ -123,15 +123,10 @@ class Stream {
   }
 }
 
-function figureOf(name: string, bytes: number, turns: readonly number[]): Figure {
-  const spread = spreadOf(turns);
-  return {
-    metric: `longest turn of the event loop, ${name}`,
-    value: rounded(spread.median),
-    unit: "ms of processor time",
-    conditions: { bytes, runs: turns.length, ...spreadConditions(spread) },
-    target: { atMost: TURN_MS_MAX },
-  };
+function turnFigure(name: string, bytes: number, turns: readonly number[]): Figure {
+  const metric = `longest turn of the event loop, ${name}`;
+  const figure = figureOf(metric, "ms of processor time", turns, { bytes });
+  return { ...figure, target: { atMost: TURN_MS_MAX } };
 }
 
 const LEASED_JOBS = 12;
@@ -141,7 +136,7 @@ async function measureLease(
   server: Process,
   address: string,
   scale: Scale,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   const job = `{"payload":${names(90_000)}}`;
   const turns: number[] = [];
@@ -153,7 +148,7 @@ async function measureLease(
     // The first is for the compiler.
     if (run > 0) turns.push(turn);
   }
-  report(figureOf("a lease of a million names", job.length * LEASED_JOBS, turns));
+  report(turnFigure("a lease of a million names", job.length * LEASED_JOBS, turns));
 }
 
 // The server may answer and close before it has read all of it.

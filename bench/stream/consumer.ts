@@ -53,21 +53,4 @@ answer({
     latencies = undefined;
     return shares.map((share) => percentileOf(seen, share));
   },
-
-  // Deliveries before the first one of the newcomer, who comes after some.
-  async untilNewcomer(before: number) {
-    let deliveries = 0;
-    let isThere = false;
-    for await (const job of queue.consume({ prefetch: 1 })) {
-      const isNewcomer = Buffer.from(job.payload).toString() === "newcomer";
-      await job.ack();
-      if (isNewcomer) break;
-      if (!isThere && ++deliveries === before) {
-        isThere = true;
-        deliveries = 0;
-        process.send!({ answer: "now" });
-      } else if (isThere) deliveries++;
-    }
-    return deliveries;
-  },
 });

@@ -6,11 +6,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Conditions, Figure, Group, Scale } from "../figure.ts";
+import type { Group, Report, Scale } from "../figure.ts";
 import { KeepAliveClient } from "../keep-alive-client.ts";
 import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, repeat } from "../spread.ts";
 
 const MAIN = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const PATH = "/v1/queues/bench/jobs";
@@ -24,8 +24,6 @@ export const httpGroups: readonly Group[] = [
   { name: "overload", run: measureOverload },
   { name: "slow-clients", run: measureSlowClients },
 ];
-
-type Report = (figure: Figure) => void;
 
 // `sluice serve`, as anybody starts it.
 class Server implements AsyncDisposable {
@@ -57,8 +55,8 @@ class Server implements AsyncDisposable {
     return new Server(address, child, scratch);
   }
 
-  get disk(): string {
-    return this.#scratch.disk;
+  get conditions() {
+    return { durability: "fsync", disk: this.#scratch.disk };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,21 +71,13 @@ function bodyOf(jobs: number): string {
   return JSON.stringify(jobs === 1 ? job : { jobs: Array.from({ length: jobs }, () => job) });
 }
 
-function figureOf(metric: string, unit: string, values: readonly number[], conditions: Conditions) {
-  const spread = spreadOf(values);
-  const told = { durability: "fsync", runs: values.length, ...spreadConditions(spread) };
-  return { metric, value: rounded(spread.median), unit, conditions: { ...conditions, ...told } };
-}
-
 async function measureAdds(scale: Scale, report: Report): Promise<void> {
   await using server = await Server.start();
   for (const batch of [1, 100]) {
-    const speeds: number[] = [];
+    const seconds = Math.max(1, scale.size(SECONDS));
     await addFor(server, batch, 1);
-    for (let run = 0; run < scale.runs; run++) {
-      speeds.push(await addFor(server, batch, Math.max(1, scale.size(SECONDS))));
-    }
-    const conditions = { disk: server.disk, connections: CONNECTIONS, inFlightEach: IN_FLIGHT };
+    const speeds = await repeat(scale.runs, () => addFor(server, batch, seconds));
+    const conditions = { ...server.conditions, connections: CONNECTIONS, inFlightEach: IN_FLIGHT };
     report(figureOf(`adds over HTTP, ${batch} in a request`, "jobs/s", speeds, conditions));
   }
 }
@@ -127,41 +117,22 @@ async function measureOverload(scale: Scale, report: Report): Promise<void> {
   await using server = await Server.start("--adds-per-second", String(TAKEN));
   const seconds = Math.max(1, scale.size(SECONDS));
   await overload(server, 1);
-  const runs: Overload[] = [];
-  for (let run = 0; run < scale.runs; run++) runs.push(await overload(server, seconds));
+  const runs = await repeat(scale.runs, () => overload(server, seconds));
   const conditions = {
-    disk: server.disk,
+    ...server.conditions,
     told: `${TAKEN} adds a second`,
     offered: `${OFFERED} a second, ${OVERLOAD_BATCH} in a request`,
   };
-  const of = (read: (run: Overload) => number): number[] => runs.map(read);
-  const share = of(({ taken }) => taken / TAKEN);
-  report({
-    ...figureOf("goodput of an overloaded server", "of what it takes", share, conditions),
-    target: { atLeast: 0.8 },
-  });
-  report(
-    figureOf(
-      "offered",
-      "jobs/s",
-      of(({ offered }) => offered),
-      conditions,
-    ),
-  );
-  report({
-    ...figureOf(
-      "answers beside 200 and 429",
-      "requests",
-      of(({ other }) => other),
-      conditions,
-    ),
-    target: { atMost: 0 },
-  });
-  const without = of(({ withoutRetryAfter }) => withoutRetryAfter);
-  report({
-    ...figureOf("429 without Retry-After", "requests", without, conditions),
-    target: { atMost: 0 },
-  });
+  const figure = (metric: string, unit: string, read: (run: Overload) => number) =>
+    figureOf(metric, unit, runs.map(read), conditions);
+  const share = ({ taken }: Overload): number => taken / TAKEN;
+  const goodput = figure("goodput of an overloaded server", "of what it takes", share);
+  report({ ...goodput, target: { atLeast: 0.8 } });
+  report(figure("offered", "jobs/s", ({ offered }) => offered));
+  const others = figure("answers beside 200 and 429", "requests", ({ other }) => other);
+  report({ ...others, target: { atMost: 0 } });
+  const bare = figure("429 without Retry-After", "requests", (run) => run.withoutRetryAfter);
+  report({ ...bare, target: { atMost: 0 } });
 }
 
 interface Overload {
@@ -216,7 +187,7 @@ async function measureSlowClients(scale: Scale, report: Report): Promise<void> {
     clearInterval(beat);
     for (const socket of slow) socket.destroy();
   }
-  const conditions = { disk: server.disk, slowClients: SLOW_CLIENTS, adds: NORMAL_ADDS };
+  const conditions = { ...server.conditions, slowClients: SLOW_CLIENTS, adds: NORMAL_ADDS };
   report(figureOf("a normal client's add, alone, p99", "ms", alone, conditions));
   report({
     ...figureOf("the same beside slow clients, p99", "ms", beside, conditions),

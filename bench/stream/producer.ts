@@ -60,17 +60,4 @@ answer({
     }),
 
   openLoop,
-
-  // So many jobs of each of so many tenants, all with the lane as their payload.
-  async backlog(tenants: number, jobsEach: number) {
-    for (let tenant = 0; tenant < tenants; tenant++) {
-      const payload = Buffer.from(`tenant ${tenant}`);
-      const job = { payload, fairnessKey: `tenant ${tenant}` };
-      await queue.addBulk(Array.from({ length: jobsEach }, () => job));
-    }
-  },
-
-  async newcomer() {
-    await queue.add(Buffer.from("newcomer"), { fairnessKey: "newcomer" });
-  },
 });

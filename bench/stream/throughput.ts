@@ -1,8 +1,8 @@
 // Add + work + ack over the network: in batches, one by one, and how long a job takes at half of
-// the load that one by one can carry.
+// the load that one by one can carry. And what a job that waits takes of the server's memory.
 
-import type { Figure, Group, Scale } from "../figure.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import type { Figure, Group, Report, Scale } from "../figure.ts";
+import { figureOf, repeat, rounded, spreadOf } from "../spread.ts";
 import { BATCH_JOBS, BULKS_IN_FLIGHT, StreamLoad } from "./load.ts";
 
 const PAYLOAD_BYTES = 512;
@@ -17,71 +17,53 @@ const SINGLES = [
 const SHARES = [0.5, 0.9, 0.99];
 const SECONDS = 5;
 const SECONDS_QUICK = 1;
+const KILOBYTE = 1024;
+const WAITING_JOBS = 1_000_000;
+const WAITING_JOBS_MIN = 100_000;
 
 export const throughputGroups: readonly Group[] = [
   {
     name: "lifecycle",
-    run: async (scale, report) => {
-      const figure = await measureBulk(scale, PAYLOAD_BYTES, LANES);
-      report({ ...figure, metric: "add + work + ack, fsync, bulk", target: BULK_TARGET });
-    },
+    run: async (scale) => ({ ...(await measureBulk(scale)), target: BULK_TARGET }),
   },
   { name: "singles", run: measureSingles },
+  { name: "bytes-per-message", run: measureMemory },
 ];
 
-export async function measureBulk(
-  scale: Scale,
-  payloadBytes: number,
-  lanes: number,
-): Promise<Omit<Figure, "metric">> {
-  await using load = await StreamLoad.open({ payloadBytes, lanes });
+async function measureBulk(scale: Scale): Promise<Figure> {
+  await using load = await StreamLoad.open({ payloadBytes: PAYLOAD_BYTES, lanes: LANES });
   const jobsPerRun = scale.size(BULK_JOBS);
   // The compiler has seen everything before anything is counted.
   await load.bulk(jobsPerRun);
-  const speeds: number[] = [];
   const cpu: StreamLoad["cpuMicrosPerJob"][] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    speeds.push(await load.bulk(jobsPerRun));
+  const speeds = await repeat(scale.runs, async () => {
+    const speed = await load.bulk(jobsPerRun);
     cpu.push(load.cpuMicrosPerJob);
-  }
-  const spread = spreadOf(speeds);
+    return speed;
+  });
   const median = (of: (one: StreamLoad["cpuMicrosPerJob"]) => number): number =>
     rounded(spreadOf(cpu.map(of)).median);
-  return {
-    value: rounded(spread.median),
-    unit: "jobs/s",
-    conditions: {
-      ...load.conditions,
-      added: `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`,
-      clock: "from the first add to the last ack confirmed",
-      serverCpuMicrosPerJob: median(({ server }) => server),
-      producerCpuMicrosPerJob: median(({ producer }) => producer),
-      consumerCpuMicrosPerJob: median(({ consumer }) => consumer),
-      jobsPerRun,
-      runs: scale.runs,
-      ...spreadConditions(spread),
-    },
-  };
+  return figureOf("add + work + ack, fsync, bulk", "jobs/s", speeds, {
+    ...load.conditions,
+    added: `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`,
+    clock: "from the first add to the last ack confirmed",
+    serverCpuMicrosPerJob: median(({ server }) => server),
+    producerCpuMicrosPerJob: median(({ producer }) => producer),
+    consumerCpuMicrosPerJob: median(({ consumer }) => consumer),
+    jobsPerRun,
+  });
 }
 
-async function measureSingles(scale: Scale, report: (figure: Figure) => void): Promise<void> {
+async function measureSingles(scale: Scale, report: Report): Promise<void> {
   await using load = await StreamLoad.open({ payloadBytes: PAYLOAD_BYTES, lanes: LANES });
   let highest = 0;
   for (const { name, inFlight, jobs } of SINGLES) {
     const jobsPerRun = scale.size(jobs);
     await load.singles(jobsPerRun, inFlight);
-    const speeds: number[] = [];
-    for (let run = 0; run < scale.runs; run++) {
-      speeds.push(await load.singles(jobsPerRun, inFlight));
-    }
-    const spread = spreadOf(speeds);
-    highest = Math.max(highest, spread.median);
-    report({
-      metric: `add + work + ack, fsync, ${name} in flight`,
-      value: rounded(spread.median),
-      unit: "jobs/s",
-      conditions: { ...load.conditions, jobsPerRun, runs: scale.runs, ...spreadConditions(spread) },
-    });
+    const speeds = await repeat(scale.runs, () => load.singles(jobsPerRun, inFlight));
+    highest = Math.max(highest, spreadOf(speeds).median);
+    const metric = `add + work + ack, fsync, ${name} in flight`;
+    report(figureOf(metric, "jobs/s", speeds, { ...load.conditions, jobsPerRun }));
   }
   await measureLatency(load, scale, highest / 2, report);
 }
@@ -90,28 +72,40 @@ async function measureLatency(
   load: StreamLoad,
   scale: Scale,
   perSecond: number,
-  report: (figure: Figure) => void,
+  report: Report,
 ): Promise<void> {
   const jobsPerRun = Math.round(perSecond * (scale.isQuick ? SECONDS_QUICK : SECONDS));
   await load.latencies(jobsPerRun, perSecond, SHARES);
-  const runs: number[][] = [];
-  for (let run = 0; run < scale.runs; run++) {
-    runs.push(await load.latencies(jobsPerRun, perSecond, SHARES));
-  }
+  const runs = await repeat(scale.runs, () => load.latencies(jobsPerRun, perSecond, SHARES));
+  const conditions = {
+    ...load.conditions,
+    clock: "open loop: from the time an add was due to its handler's begin",
+    addsPerSecond: Math.round(perSecond),
+    jobsPerRun,
+  };
   for (const [index, share] of SHARES.entries()) {
-    const spread = spreadOf(runs.map((shares) => shares[index]!));
-    report({
-      metric: `add → handler at half of the load, fsync, p${share * 100}`,
-      value: rounded(spread.median),
-      unit: "ms",
-      conditions: {
-        ...load.conditions,
-        clock: "open loop: from the time an add was due to its handler's begin",
-        addsPerSecond: Math.round(perSecond),
-        jobsPerRun,
-        runs: scale.runs,
-        ...spreadConditions(spread),
-      },
-    });
+    const metric = `add → handler at half of the load, fsync, p${share * 100}`;
+    const values = runs.map((shares) => shares[index]!);
+    report(figureOf(metric, "ms", values, conditions));
   }
+}
+
+async function measureMemory(scale: Scale): Promise<Figure> {
+  const jobs = Math.max(WAITING_JOBS_MIN, scale.size(WAITING_JOBS));
+  await using load = await StreamLoad.open({ payloadBytes: KILOBYTE, lanes: LANES, works: false });
+  // What the first jobs cost is not of the others: tables and buffers of their own size.
+  await load.producer.ask("bulk", WAITING_JOBS_MIN);
+  const before = await load.server.ask<number>("memoryBytes");
+  await load.producer.ask("bulk", jobs);
+  const after = await load.server.ask<number>("memoryBytes");
+  return {
+    metric: "memory of the server for a waiting message of 1 KB",
+    value: rounded((after - before) / jobs),
+    unit: "bytes",
+    conditions: {
+      ...load.conditions,
+      jobs,
+      how: "growth of the resident set; payloads beyond 256 MiB are in the log",
+    },
+  };
 }

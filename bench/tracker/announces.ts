@@ -2,7 +2,7 @@
 
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf, rounded, spreadOf } from "../spread.ts";
 import { compileLoad, type LoadResult, type Mode, runLoad } from "./load.ts";
 import { TrackerServer } from "./servers.ts";
 
@@ -66,7 +66,7 @@ async function measure(scale: Scale, full: number, report: (f: Figure) => void):
     tell(`${hashes} hashes: ${name}`);
     const running = trackers.filter((tracker) => isAlive(tracker));
     const all = await measureMode({ scale, program, trackers: running, mode, hashes, peers });
-    for (const figure of figuresOf(name, hashes, peers, scale, all, ofOpenTracker)) report(figure);
+    for (const figure of figuresOf(name, hashes, peers, all, ofOpenTracker)) report(figure);
   }
 }
 
@@ -143,27 +143,18 @@ function* figuresOf(
   mode: string,
   hashes: number,
   peers: number,
-  scale: Scale,
   all: ReadonlyMap<string, Measured>,
   ofOpenTracker: number,
 ): Generator<Figure> {
   for (const [name, { speeds, cpuMicros, p99, errors }] of all) {
-    const spread = spreadOf(speeds);
-    yield {
-      metric: `${name}, ${mode}, ${hashes} hashes`,
-      value: rounded(spread.median),
-      unit: "announces/s",
-      conditions: {
-        hashes,
-        peers,
-        inFlight: IN_FLIGHT,
-        cpuMicrosPerAnnounce: rounded(spreadOf(cpuMicros).median),
-        p99Micros: rounded(spreadOf(p99).median),
-        errors,
-        runs: scale.runs,
-        ...spreadConditions(spread),
-      },
-    };
+    yield figureOf(`${name}, ${mode}, ${hashes} hashes`, "announces/s", speeds, {
+      hashes,
+      peers,
+      inFlight: IN_FLIGHT,
+      cpuMicrosPerAnnounce: rounded(spreadOf(cpuMicros).median),
+      p99Micros: rounded(spreadOf(p99).median),
+      errors,
+    });
   }
   const ours = all.get(OURS)!;
   for (const [peer, least] of [
@@ -174,18 +165,8 @@ function* figuresOf(
     if (theirs === undefined) continue;
     const times = ours.speeds.map((speed, run) => speed / Math.max(1, theirs.speeds[run]!));
     const cpu = spreadOf(ours.cpuMicros.map((micros, run) => theirs.cpuMicros[run]! / micros));
-    const spread = spreadOf(times);
-    yield {
-      metric: `retracker against ${peer}, ${mode}, ${hashes} hashes`,
-      value: rounded(spread.median),
-      unit: "×",
-      target: { atLeast: least },
-      conditions: {
-        hashes,
-        byProcessorTime: rounded(cpu.median),
-        runs: scale.runs,
-        ...spreadConditions(spread),
-      },
-    };
+    const metric = `retracker against ${peer}, ${mode}, ${hashes} hashes`;
+    const conditions = { hashes, byProcessorTime: rounded(cpu.median) };
+    yield { ...figureOf(metric, "×", times, conditions), target: { atLeast: least } };
   }
 }

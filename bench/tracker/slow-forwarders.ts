@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
-import { rounded, spreadConditions, spreadOf } from "../spread.ts";
+import { figureOf } from "../spread.ts";
 import { compileLoad, runLoad } from "./load.ts";
 import { TrackerServer } from "./servers.ts";
 
@@ -20,14 +20,7 @@ const HASHES = 100;
 const PEERS = 1000;
 const TIMES_MAX = 1.1;
 
-export const slowForwarderGroups: readonly Group[] = [
-  {
-    name: "slow-forwarders",
-    run: async (scale, report) => {
-      for (const figure of await measure(scale)) report(figure);
-    },
-  },
-];
+export const slowForwarderGroups: readonly Group[] = [{ name: "slow-forwarders", run: measure }];
 
 async function measure(scale: Scale): Promise<Figure[]> {
   using scratch = new Scratch();
@@ -67,23 +60,15 @@ async function measure(scale: Scale): Promise<Figure[]> {
     hashes: HASHES,
     peers: PEERS,
     inFlight: IN_FLIGHT,
-    turns: scale.runs * TURNS_PER_RUN,
     errors,
     pendingJobs,
     workers,
   };
-  const figure = (metric: string, unit: string, values: readonly number[]): Figure => {
-    const spread = spreadOf(values);
-    const value = rounded(spread.median);
-    return { metric, value, unit, conditions: { ...conditions, ...spreadConditions(spread) } };
-  };
+  const against = "p99 with slow or dead forwarders against without";
   return [
-    figure("answer, p99, without forwarders", "µs", without),
-    figure("answer, p99, with 200 slow or dead forwarders", "µs", withThem),
-    {
-      ...figure("p99 with slow or dead forwarders against without", "×", times),
-      target: { atMost: TIMES_MAX },
-    },
+    figureOf("answer, p99, without forwarders", "µs", without, conditions),
+    figureOf("answer, p99, with 200 slow or dead forwarders", "µs", withThem, conditions),
+    { ...figureOf(against, "×", times, conditions), target: { atMost: TIMES_MAX } },
   ];
 }
 
