@@ -24,9 +24,10 @@ export interface PlantedBug {
   readonly in?: string;
   // The name of the file, in whatever folder of the package it is.
   readonly file: string;
-  // The first `find` behind `within`, and near it, becomes `put`.
-  readonly within: string;
+  // This piece of text becomes `put`. Where the file has it more than once, it is the first one
+  // after `within`.
   readonly find: string;
+  readonly within?: string;
   readonly put: string;
 }
 
@@ -35,9 +36,6 @@ export interface Planting {
   readonly name: string;
   readonly entry?: string;
 }
-
-// The piece is so near to the text that it is looked for after.
-const REACH_CHARS = 2_500;
 
 // A harness that cannot see a bug is no harness: each must be found within so many seeds. `run`
 // answers what broke in a world, with the package that has the bug and without one.
@@ -102,11 +100,12 @@ function fileOf(folder: string, name: string): string {
 }
 
 function replaceOnce(text: string, { file, within, find, put }: PlantedBug): string {
-  const from = text.indexOf(within);
+  const from = within === undefined ? 0 : text.indexOf(within);
   assert.ok(from >= 0, `${file} has no ${within}`);
   const at = text.indexOf(find, from);
-  const isNear = at >= 0 && at - from < REACH_CHARS;
-  assert.ok(isNear, `${file} has no ${find} within ${REACH_CHARS} characters of ${within}`);
+  assert.ok(at >= 0, `${file} has no ${find} after ${within ?? "its beginning"}`);
+  const isOnly = within !== undefined || text.indexOf(find, at + 1) === -1;
+  assert.ok(isOnly, `${file} has ${find} more than once: say within what`);
   return text.slice(0, at) + put + text.slice(at + find.length);
 }
 

@@ -22,42 +22,36 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
   },
   "jobs are delivered before their leases are durable": {
     file: "journal.ts",
-    within: "  whenDurable(",
     find: "this.#gathering.done.push(callback);",
     put: "queueMicrotask(() => callback(0));",
     seed: 13,
   },
   "a restart keeps the leases of workers that ended with the process": {
     file: "runtime.ts",
-    within: "  async recover(",
     find: "engine.endReplay(this.now());",
     put: "engine.endReplay();",
     seed: 2,
   },
   "the log is trimmed before the checkpoint is durable": {
     file: "cleaner.ts",
-    within: "async #clean",
     find: "await this.#checkpoint();",
     put: "void this.#checkpoint();",
     seed: 63,
   },
   "the cleaner forgets to move a job": {
     file: "cleaner.ts",
-    within: "async #moveBatch",
     find: 'if (fact.fact !== "job" && fact.fact !== "moved") continue;',
     put: 'if ((fact.fact !== "job" && fact.fact !== "moved") || fact.job.id % 7 === 0) continue;',
     seed: 1,
   },
   "the checkpoint leaves out the stores": {
     file: "cleaner.ts",
-    within: "async #checkpoint",
     find: "for (const fact of step)",
     put: 'for (const fact of step.filter(({ fact }) => fact !== "stored"))',
     seed: 1,
   },
   "a recovery drops the last batch": {
     file: "recovery.ts",
-    within: "  async run(",
     find: "for await (const batch of this.#log.replay())",
     put: `const all: Batch[] = [];
     for await (const batch of this.#log.replay()) all.push(batch);
@@ -66,21 +60,18 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
   },
   "a body is read from the wrong place of its batch": {
     file: "chunks.ts",
-    within: "#readPaged(",
     find: "chunk.parts.findLast((one) => one.from <= offset);",
     put: "chunk.parts.findLast((one) => one.from <= Math.max(0, offset - 200));",
     seed: 1,
   },
   "time goes back to the clock after a restart": {
     file: "runtime.ts",
-    within: "goOnFrom(lastAt: number, sinceMs: number): void {",
     find: "Math.max(0, now - lastAt)",
     put: "now - lastAt",
     seed: 5,
   },
   "calls are answered when the log fails": {
     file: "journal.ts",
-    within: "this.fail(toSluiceError(error));",
     find: "commit.reject(this.#failure!);",
     put: "commit.resolve();",
     seed: 82,
@@ -96,7 +87,6 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
   "a restart refills the bucket": {
     in: "@sluice/engine",
     file: "gates/gate-state.ts",
-    within: "load(save: GateSave",
     find: "this.bucket?.load(save.bucket, now)",
     put: "void 0",
     hours: 1,

@@ -8,32 +8,27 @@ const SEEDS_MAX = 10;
 const PLANTED: Readonly<Record<string, PlantedBug>> = {
   "answers stand in the order of the partitions, not of the items": {
     file: "batch.ts",
-    within: "const answers = await call(share);",
     find: "outcomes[place] = answers[i]!;",
     put: "outcomes.push(answers[i]!), void place;",
   },
   "a part of a call loses the name of its operation": {
     file: "router/routed-adds.ts",
-    within: "callShares(shares,",
     find: "{ ...options, holdGroups }",
     put: "{ holdGroups }",
   },
   "jobs beyond the credits are handed out": {
     file: "spread-consumer.ts",
-    within: "#receive(member: PartitionMember",
     find: "jobs.length <= this.#credits ? jobs : jobs.slice(0, this.#credits)",
     put: "jobs",
   },
   "a group whose members go to several partitions is not held": {
     file: "router/routed-adds.ts",
-    within: "const isHeld = options.holdGroups === true;",
     find: "isHeld || groups.length > 0",
     put: "isHeld",
     seed: 4,
   },
   "the last words of a broker that has lost its log are told": {
     file: "partition-port.ts",
-    within: "const GONE",
     find: '"CLOSED", "LOG_FAILED"',
     put: '"INTERNAL"',
   },

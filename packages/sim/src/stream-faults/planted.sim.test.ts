@@ -16,14 +16,12 @@ const PLANTED: Readonly<Record<string, StreamBug>> = {
   "what was not answered is not said again in a new session": {
     end: CLIENT,
     file: "operations.ts",
-    within: "repeat(): void {",
     find: "else this.#repeat(pending);",
     put: "",
   },
   "a consumer that joins again asks for all its credits again": {
     end: CLIENT,
     file: "remote-consumer.ts",
-    within: "join(): void {",
     find: "credits: this.#credits",
     put: "credits: options.credits",
   },
@@ -31,7 +29,6 @@ const PLANTED: Readonly<Record<string, StreamBug>> = {
     end: CLIENT,
     away: true,
     file: "operations.ts",
-    within: "#giveUp(operation: number",
     find: "else this.#remove(operation, pending);",
     put: "",
   },
@@ -39,7 +36,6 @@ const PLANTED: Readonly<Record<string, StreamBug>> = {
     end: CLIENT,
     away: true,
     file: "operations.ts",
-    within: "#late({",
     find: "return isSent ?",
     put: "return false ?",
   },
@@ -54,7 +50,6 @@ const PLANTED: Readonly<Record<string, StreamBug>> = {
   "an add loses the name of its operation on the way": {
     end: SERVER,
     file: "requests.ts",
-    within: "#add(reader",
     find: "...named, ",
     put: "",
   },

@@ -14,7 +14,6 @@ export interface EngineBug extends PlantedBug {
 // The claim keeps its places for as long as a gate of this kind is shut.
 const keepsPlaces = (part: "windows" | "spacings"): EngineBug => ({
   file: "gates/kept-permits.ts",
-  within: "  #lookAt(claim: Claim",
   find: "if (at > now + IDLE_MS) {",
   put: `if (at > now + IDLE_MS && claim.gates.some((gate) => gate.${part} !== undefined)) {
       this.#joinNear(claim);
@@ -28,14 +27,12 @@ const keepsPlaces = (part: "windows" | "spacings"): EngineBug => ({
 export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   "a dead letter that fails again ends": {
     file: "verbs/fail.ts",
-    within: "function fail(",
     find: "if (isLetter(core, row)) return retryIn(core, row, failure, options.delayMs, now);",
     put: "",
     seed: 17,
   },
   "a dead letter that fails goes to the back": {
     file: "verbs/fail.ts",
-    within: "export function applyRetry(",
     find: "if (isDead) putLetterBack(core, row, until, now);",
     put: "if (until < 0) putLetterBack(core, row, until, now);",
     seed: 39,
@@ -57,7 +54,6 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a cancelled candidate keeps its offer": {
     file: "gates/line.ts",
-    within: "headChanged(strand: number",
     find: "if (state === OFFERED) this.withdraw(gate);",
     put: "",
     seed: 16,
@@ -71,7 +67,6 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "who was passed over does not come back": {
     file: "gates/line.ts",
-    within: "for (const gate of queue.passedOver)",
     find: "this.#w.rings.activate(entry);",
     put: "void 0;",
     seed: 4,
@@ -85,28 +80,24 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a new claim is not looked at": {
     file: "gates/kept-permits.ts",
-    within: "  add(strand: number",
     find: "this.#lookAt(claim, now);",
     put: "void 0;",
     seed: 294,
   },
   "a weaker signal shortens a cooldown": {
     file: "gates/gate-state.ts",
-    within: "cool(until: number",
     find: "|| until <= this.cooldownUntil",
     put: "",
     seed: 5,
   },
   "a window counts jobs and not their cost": {
     file: "gates/windows.ts",
-    within: "take(cost: number",
     find: "this.#add(cost,",
     put: "this.#add(Math.min(cost, 1),",
     seed: 5,
   },
   "a stale lease is accepted": {
     file: "engine.ts",
-    within: "#leased(id: number",
     find: "!== lease)",
     put: "< 0)",
     seed: 5,
@@ -120,49 +111,42 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a retried job goes to the front": {
     file: "verbs/fail.ts",
-    within: "export function applyRetry(",
     find: "else start(core, row, now);",
     put: "else enterStrand(core, row, now, true);",
     seed: 6,
   },
   "a queue takes one job too many": {
     file: "queues/capacity.ts",
-    within: "function whatIsFull(",
     find: "queue.waiting >= jobs",
     put: "queue.waiting > jobs",
     seed: 48,
   },
   "newcomers starve the round": {
     file: "ring/ring.ts",
-    within: "peek(ring: number)",
     find: "m[r + LAST_WAS_FRESH] === 0",
     put: "true",
     seed: 6,
   },
   "some lanes are not charged": {
     file: "verbs/dispatch.ts",
-    within: "function serve(",
     find: "rings.charge(lane, cost);",
     put: "if (lane % 2 === 0) rings.charge(lane, cost);",
     seed: 6,
   },
   "a delay is a millisecond short": {
     file: "core.ts",
-    within: "dueAt(spec: JobSpec",
     find: "now + spec.delayMs",
     put: "now + spec.delayMs - 1",
     seed: 3,
   },
   "a cancelled job keeps its dedupe key": {
     file: "verbs/end.ts",
-    within: "export function releaseNames(",
     find: "if (extra.dedupe !== 0)",
     put: 'if (extra.dedupe !== 0 && ending !== "cancelled")',
     seed: 60,
   },
   "a group ends before its last member": {
     file: "jobs/group.ts",
-    within: "end(entry: number",
     find: "group.open === 0",
     put: "group.open <= 1",
     seed: 2,
@@ -171,7 +155,6 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   "claims ignore intervals": keepsPlaces("spacings"),
   "claims are never dropped": {
     file: "gates/kept-permits.ts",
-    within: "  #wait(claim: Claim",
     find: "if (free !== 0 && isSoon && leftMs > 0) {",
     put: `if (free !== 0) {
       this.#hold(claim, free, now);
