@@ -1,9 +1,12 @@
 // The house rules, held against this repository.
 
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { findDeadCode } from "./dead-code.ts";
 import { arrows } from "./rules/arrows.ts";
 import { classNames } from "./rules/class-names.ts";
 import { columns } from "./rules/columns.ts";
@@ -17,6 +20,9 @@ import { words } from "./rules/words.ts";
 import { type Finding, type Rule, readTree } from "./tree.ts";
 
 const root = dirname(dirname(import.meta.dirname));
+// Other processes look at the tree while this one parses it.
+const deadCode = findDeadCode(root);
+const staleReference = complaint(root, "scripts/run.mjs", "scripts/docs.ts", "--check");
 const tree = readTree(root);
 
 const RULES: readonly (readonly [string, Rule])[] = [
@@ -49,4 +55,40 @@ for (const [name, rule] of RULES) {
   test(name, () => assertEmpty(rule(tree).map(show).join("\n")));
 }
 
-test("no dead files and no unused exports", () => assertEmpty(findDeadCode(root)));
+test("no dead files and no unused exports", async () => assertEmpty(await deadCode));
+
+test("a file nobody imports and an export nobody uses are found", async (t) => {
+  const made = mkdtempSync(join(tmpdir(), "sluice-knip-"));
+  t.after(() => rmSync(made, { recursive: true }));
+  for (const [name, text] of Object.entries({
+    "package.json": '{ "name": "made-up", "type": "module" }',
+    "index.ts": 'import { used } from "./part.ts";\nused();\n',
+    "part.ts": "export const used = (): number => 1;\nexport const lonely = 2;\n",
+    "dead.ts": "export const dead = 3;\n",
+  })) {
+    writeFileSync(join(made, name), text);
+  }
+  const report = await findDeadCode(made);
+  assert.match(report, /dead\.ts/);
+  assert.match(report, /lonely/);
+  assert.doesNotMatch(report, /\bused\b/);
+});
+
+test("the reference pages are as the tables make them", async () => {
+  assertEmpty(await staleReference);
+});
+
+// Files nobody imports, exports nobody uses, dependencies nobody needs: knip knows.
+function findDeadCode(folder: string): Promise<string> {
+  const knip = join(root, "node_modules", "knip", "bin", "knip.js");
+  return complaint(folder, knip, "--no-progress", "--no-config-hints");
+}
+
+// What a program says that is not content with a tree; empty when it is.
+async function complaint(cwd: string, ...args: string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  const said = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const status = await ended;
+  return status === 0 ? "" : said.join("").trim() || `${args[0]} ended with ${status}`;
+}
