@@ -32,7 +32,9 @@ export type Visit = (node: Syntax, parent: Syntax, field: string) => void;
 
 // Calls `visit` for every node below `node`, parents before children.
 export function walk(node: Syntax, visit: Visit): void {
-  for (const [field, value] of Object.entries(node)) {
+  for (const field in node) {
+    const value = node[field];
+    if (typeof value !== "object" || value === null) continue;
     for (const child of Array.isArray(value) ? value : [value]) {
       if (!isSyntax(child)) continue;
       visit(child, node, field);
@@ -69,9 +71,14 @@ const IMPORTING = new Set([
   "TSImportType",
 ]);
 
+const imported = new WeakMap<SourceFile, Import[]>();
+
 // Everything a file imports: `import`, `export from`, `import()` and types of another file.
-export function importsOf(file: SourceFile): Import[] {
+export function importsOf(file: SourceFile): readonly Import[] {
+  const known = imported.get(file);
+  if (known !== undefined) return known;
   const imports: Import[] = [];
+  imported.set(file, imports);
   walk(parse(file).root, (node) => {
     if (!IMPORTING.has(node.type)) return;
     const source = node.source ?? node.argument;
