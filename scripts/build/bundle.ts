@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { entriesOf, type SourcePackage } from "./packages.ts";
 
-// What Node 22.18, Bun, Deno and browsers of 2024 understand: `using` is rewritten, little else.
+// What Node 22.18, Bun, Deno and browsers of 2024 understand.
 const TARGET = "es2024";
+
+// Syntax that has to be rewritten with helpers (`using`) would add a dependency to every package.
+function isOutside(id: string, importer: string | undefined): boolean {
+  if (!id.startsWith("@oxc-project/runtime")) return importer !== undefined && !/^[./]/.test(id);
+  throw new Error(`${importer} uses syntax that Node 22 does not have (${id})`);
+}
 
 export async function bundle(root: string, source: SourcePackage, dist: string): Promise<void> {
   const folder = join(root, source.folder);
@@ -14,7 +20,7 @@ export async function bundle(root: string, source: SourcePackage, dist: string):
     input: Object.fromEntries(entries),
     cwd: folder,
     platform: "neutral",
-    external: (id, importer) => importer !== undefined && !/^[./]/.test(id),
+    external: isOutside,
     transform: { target: TARGET },
     // A warning in a release is a fault that nobody has looked at.
     onLog: (_level, log) => {

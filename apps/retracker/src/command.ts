@@ -31,19 +31,27 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   }
   const tell = (error: unknown): void => print(`retracker: ${describe(error, settings.debug)}`);
   try {
-    await using retracker = await Retracker.open({ settings, onError: tell });
-    const dashboard = await openDashboard(retracker);
-    for (const line of greeting(retracker)) print(line);
-    if (dashboard !== undefined) print(`dashboard ${dashboard.address}/`);
+    const retracker = await Retracker.open({ settings, onError: tell });
     try {
-      await serve(retracker, print, tell, around.signal);
+      await serveAll(retracker, print, tell, around.signal);
     } finally {
-      await dashboard?.close({ timeout: 1_000 });
+      await retracker.close();
     }
     return 0;
   } catch (error) {
     tell(error);
     return 1;
+  }
+}
+
+async function serveAll(...[retracker, print, tell, signal]: Parameters<typeof serve>) {
+  const dashboard = await openDashboard(retracker);
+  try {
+    for (const line of greeting(retracker)) print(line);
+    if (dashboard !== undefined) print(`dashboard ${dashboard.address}/`);
+    await serve(retracker, print, tell, signal);
+  } finally {
+    await dashboard?.close({ timeout: 1_000 });
   }
 }
 

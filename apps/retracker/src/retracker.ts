@@ -5,6 +5,7 @@ import { Chore } from "./chore.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
 import { NUMWANT_MAX, RETRY_AFTER_MS_MAX } from "./limits.ts";
+import { Opened } from "./opened.ts";
 import { CompletedCounts } from "./peers/completed-counts.ts";
 import { KeptPeers } from "./peers/kept-peers.ts";
 import { Swarms } from "./peers/swarms.ts";
@@ -59,8 +60,7 @@ export class Retracker implements AsyncDisposable {
   readonly #own: readonly ForwarderSpec[];
   readonly #servers: { close(): Promise<void> }[] = [];
   readonly #chores: Chore[] = [];
-  /** What is closed with it, the last first. */
-  #opened = new AsyncDisposableStack();
+  #opened = new Opened();
   /** What each list held when it could be read last. */
   readonly #loaded = new Map<string, readonly ForwarderSpec[]>();
   #isHealthy = true;
@@ -76,12 +76,23 @@ export class Retracker implements AsyncDisposable {
   }
 
   static async open(options: RetrackerOptions = {}): Promise<Retracker> {
+    // What is open when a later step fails, as when a port is taken, is closed again.
+    const opened = new Opened();
+    try {
+      return await Retracker.#openInto(opened, options);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  static async #openInto(opened: Opened, options: RetrackerOptions): Promise<Retracker> {
     const settings = complete(options.settings ?? {});
     const clock = options.clock ?? new SystemClock();
     const onError = options.onError ?? ((error: unknown) => console.error(error));
-    // What is open when a later step fails, as when a port is taken, is closed again.
-    await using opened = new AsyncDisposableStack();
-    const sluice = options.sluice ?? opened.use(await openSluice(settings));
+    const own = options.sluice === undefined ? await openSluice(settings) : undefined;
+    if (own !== undefined) opened.defer(() => own.close());
+    const sluice = options.sluice ?? own!;
     const swarms = new Swarms();
     const kept = await KeptPeers.open({ ...placeOf(settings, options), clock, swarms, onError });
     opened.defer(() => kept.close());
@@ -93,7 +104,7 @@ export class Retracker implements AsyncDisposable {
     const retracker = new Retracker(parts, options);
     opened.defer(() => retracker.#stopServing());
     await retracker.#start();
-    retracker.#opened = opened.move();
+    retracker.#opened = opened;
     return retracker;
   }
 
@@ -143,7 +154,7 @@ export class Retracker implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.#opened.disposeAsync();
+    await this.#opened.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -32,8 +32,13 @@ function clean(
     if (secret === "") continue;
     for (const form of new Set([secret, encodeURIComponent(secret)])) {
       const isShort = secret.length < KEY_CHARS_MIN;
-      rest = rest.replaceAll(isShort ? new RegExp(whole(RegExp.escape(form)), "g") : form, MARK);
+      rest = rest.replaceAll(isShort ? new RegExp(whole(escaped(form)), "g") : form, MARK);
     }
   }
   return rest;
+}
+
+/** RegExp.escape, which Node 22 does not have. */
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|\-/]/g, "\\$&");
 }

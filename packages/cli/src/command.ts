@@ -35,8 +35,6 @@ export interface Call {
 
 export interface Command {
   readonly name: string;
-  /** One line of the overview. */
-  readonly summary: string;
   /** The lines of its own help, without the options that all commands have. */
   readonly usage: string;
   readonly options?: Options;
@@ -44,6 +42,14 @@ export interface Command {
   readonly verbs?: readonly string[];
   /** Answers the exit code. */
   run(call: Call): Promise<number>;
+}
+
+/** A command by its name: what the overview tells, and where the rest is. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  /** Commands are loaded when they are used, so that each starts with what it needs. */
+  load(): Promise<Command>;
 }
 
 /** The call makes no sense: exit code 2, with the command's help. */

@@ -10,6 +10,14 @@ import {
 import { type Call, textOf } from "./command.ts";
 import { readPem } from "./read-pem.ts";
 
+/** What a node of a cluster and the copy of a stream load. */
+export const NATS_PACKAGES = [
+  "@sluice/server",
+  "@nats-io/transport-node",
+  "@nats-io/jetstream",
+  "@nats-io/kv",
+] as const;
+
 export interface NatsAddress {
   readonly servers: readonly string[];
   readonly login: Pick<NatsAccess, "user" | "pass" | "token">;

@@ -21,14 +21,15 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   const [name, ...rest] = args[0] === "--version" ? ["version", ...args.slice(1)] : args;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     const wanted = COMMANDS.find((command) => command.name === rest[0]);
-    out(wanted === undefined ? overview() : usageOf(wanted));
+    out(wanted === undefined ? overview() : usageOf(await wanted.load()));
     return EXIT.well;
   }
-  const command = COMMANDS.find((known) => known.name === name);
-  if (command === undefined) {
+  const entry = COMMANDS.find((known) => known.name === name);
+  if (entry === undefined) {
     const message = `there is no command "${name}"${nearest(name)}`;
     return misuse(around, wantsJson(args), message, overview());
   }
+  const command = await entry.load();
   // An app reads its own words.
   if (command.options === undefined) return command.run({ ...bare(rest), ...around });
   try {

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
-import { connectProblem } from "@sluice/cluster/client";
-import type { Broker } from "@sluice/protocol";
-import { Sluice, SluiceError } from "sluice";
+import { SluiceHandles } from "@sluice/client";
+import { connectBroker } from "@sluice/client/remote";
+import { connectProblem, dialWs } from "@sluice/client/ws";
+import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { type Call, type Options, textOf } from "./command.ts";
 import { readPem } from "./read-pem.ts";
 
@@ -61,7 +62,7 @@ function pemOf(call: Call, name: string, variable: string): Buffer | undefined {
 }
 
 export interface Connected {
-  readonly sluice: Sluice;
+  readonly sluice: SluiceHandles;
   readonly broker: Broker;
 }
 
@@ -71,7 +72,9 @@ export async function connected<Answer>(
   act: (connected: Connected) => Promise<Answer>,
 ): Promise<Answer> {
   const { url, apiKey, tls } = targetOf(call);
-  const sluice = await Sluice.connect(url, { apiKey, client: "sluice command", tls });
+  const dial = dialWs(tls);
+  const port = await connectBroker(url, { apiKey, client: "sluice command", dial });
+  const sluice = new SluiceHandles({ port, clock: new SystemClock() });
   try {
     return await act({ sluice, broker: sluice.broker });
   } finally {

@@ -47,3 +47,9 @@ export const CLOSE_ANSWER_MS = 500;
  * ten of the largest calls. Their payloads stay in memory.
  */
 export const UNANSWERED_JOBS_MAX = 100_000;
+
+/** A server that takes the connection and says nothing for so long is frozen. */
+export const HANDSHAKE_MS_MAX = 10_000;
+
+/** How long a connection that we close waits for the server's close frame. */
+export const FAREWELL_MS_MAX = 500;

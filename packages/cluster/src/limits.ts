@@ -179,12 +179,6 @@ export const STATUS_MS = 1_500;
 /** Between two rounds in which no node answered. */
 export const STATUS_PAUSE_MS = 250;
 
-/** A server that takes the connection and says nothing for so long is frozen. */
-export const HANDSHAKE_MS_MAX = 10_000;
-
-/** How long a connection that we close waits for the server's close frame. */
-export const FAREWELL_MS_MAX = 500;
-
 // The registry
 /** How long a call of NATS may take. */
 export const REGISTRY_ANSWER_MS = 2000;

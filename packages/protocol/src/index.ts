@@ -65,6 +65,7 @@ export {
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export { BATCH_MAX, CREDITS_MAX, PAGE_MAX } from "./limits.ts";
+export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
 export { allQueues, type PageStart, walkPages } from "./pages.ts";

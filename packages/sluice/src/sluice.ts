@@ -1,17 +1,8 @@
-import { openBroker } from "@sluice/broker";
 import { type ConnectOptions, LinkFeed, loadTracing, SluiceHandles } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
-import { type ClientTls, connectCluster, dialWs } from "@sluice/cluster/client";
-import type { Log } from "@sluice/log";
-import {
-  type Broker,
-  checkOpen,
-  type OpenOptions,
-  SluiceError,
-  SystemClock,
-} from "@sluice/protocol";
-import { openLog } from "./open.ts";
-import { RecoveryBar } from "./recovery-bar.ts";
+import type { ClientTls } from "@sluice/client/ws";
+import { checkOpen, type OpenOptions, SluiceError, SystemClock } from "@sluice/protocol";
+import { checkRuntime } from "./runtime.ts";
 
 export interface ServerOptions extends ConnectOptions {
   /** For a server whose authority Node does not know, or that asks for a certificate. */
@@ -22,13 +13,16 @@ export interface ServerOptions extends ConnectOptions {
 export class Sluice extends SluiceHandles {
   /** Opens a directory, or a queue in memory; what the log holds is there when it resolves. */
   static async open(options: OpenOptions = {}): Promise<Sluice> {
+    checkRuntime(process.versions.node);
     checkOpen(options);
     const clock = options.clock ?? new SystemClock();
-    const [log, tracing] = await Promise.all([openLog(options), loadTracing()]);
-    // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
-    const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
-    const port = await recover(log, { ...options, clock }, onFailure);
-    return new Sluice({ port, clock, failed, tracing, inProcess: true });
+    // A program that only connects never loads a broker.
+    const { openEmbedded } = await import("./embedded.ts");
+    const [opened, tracing] = await Promise.all([
+      openEmbedded({ ...options, clock }),
+      loadTracing(),
+    ]);
+    return new Sluice({ ...opened, clock, tracing, inProcess: true });
   }
 
   /**
@@ -43,14 +37,17 @@ export class Sluice extends SluiceHandles {
     url: string | readonly string[],
     options: ServerOptions = {},
   ): Promise<Sluice> {
+    checkRuntime(process.versions.node);
     const { tls, ...rest } = options;
     checkTls(tls);
     const clock = new SystemClock();
     const link = new LinkFeed();
     if (typeof url !== "string") {
+      const { connectCluster } = await import("@sluice/cluster/client");
       const port = await connectCluster(checkUrls(url), { ...rest, tls, onLink: link.tell });
       return new Sluice({ port, clock, link });
     }
+    const { dialWs } = await import("@sluice/client/ws");
     const port = await connectBroker(url, { ...rest, dial: dialWs(tls), onLink: link.tell });
     return new Sluice({ port, clock, failed: port.failure, link });
   }
@@ -80,29 +77,4 @@ function checkPair({ cert, key }: ClientTls): void {
   const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
   const message = `connect.tls.${given} needs connect.tls.${missing}: give both, or neither`;
   throw new SluiceError("INVALID", message, { field: `connect.tls.${missing}` });
-}
-
-async function recover(
-  log: Log,
-  options: OpenOptions,
-  onFailure: (error: SluiceError) => void,
-): Promise<Broker> {
-  const { dir: _dir, durability: _durability, ...rest } = options;
-  const bar = new RecoveryBar(process.stderr);
-  try {
-    const onProgress = bar.show.bind(bar);
-    return await openBroker({ ...defined(rest), log, onProgress, onFailure });
-  } catch (error) {
-    // A failed opening must not leave the log locked.
-    await log.close().catch(() => {});
-    throw error;
-  } finally {
-    bar.clear();
-  }
-}
-
-/** Without the options that are undefined: the broker's defaults apply to them. */
-function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }

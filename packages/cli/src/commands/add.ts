@@ -1,4 +1,5 @@
-import { type BulkItem, type JobOptions, type Queue, type Sluice, SluiceError } from "sluice";
+import type { BulkItem, JobOptions, Queue, SluiceHandles } from "@sluice/client";
+import { SluiceError } from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse, numberOf, textOf, textsOf } from "../command.ts";
 import { lines } from "../lines.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -8,7 +9,6 @@ const BATCH = 1000;
 
 export const addCommand: Command = {
   name: "add",
-  summary: "add a job, or one for each line of standard input",
   usage: `sluice add QUEUE PAYLOAD     a payload is JSON; prints the job's id when it is durable
 sluice add QUEUE -           a job for each line of standard input
 
@@ -62,7 +62,7 @@ ${TARGET_USAGE}`,
 };
 
 /** Made by its first job, and otherwise left as it is. */
-function openQueue(sluice: Sluice, name: string): Promise<Queue> {
+function openQueue(sluice: SluiceHandles, name: string): Promise<Queue> {
   return sluice.queue(name);
 }
 

@@ -1,18 +1,23 @@
-/** The systems that ship on Sluice. Each reads its own words, and is loaded only when it is run. */
-import type { Command } from "../command.ts";
+/** The systems that ship on Sluice. Each reads its own words, and is a package of its own. */
+import { needs } from "@sluice/protocol";
+import type { Command, CommandEntry } from "../command.ts";
 
 type Main = (args: readonly string[]) => Promise<number>;
+type Load = () => Promise<{ main: Main }>;
 
-function app(name: string, summary: string, load: () => Promise<{ main: Main }>): Command {
-  return {
+function app(name: string, summary: string, load: Load): CommandEntry {
+  const command: Command = {
     name,
-    summary,
     usage: `sluice ${name} --help tells its own options`,
-    run: async ({ words }) => (await load()).main(words),
+    run: async ({ words }) => {
+      const { main } = await needs(`sluice ${name}`, [`@sluice/${name}`], load);
+      return main(words);
+    },
   };
+  return { name, summary, load: async () => command };
 }
 
-export const appCommands: readonly Command[] = [
+export const APP_ENTRIES: readonly CommandEntry[] = [
   app(
     "retracker",
     "a BitTorrent tracker that announces to others",

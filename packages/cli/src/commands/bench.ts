@@ -11,7 +11,6 @@ const CREDITS = 2_000;
 
 export const benchCommand: Command = {
   name: "bench",
-  summary: "how fast this server is, from here: add, deliver, ack",
   usage: `sluice bench             adds jobs to a queue of its own, takes and acks them, and removes it
 
   --jobs N               how many (default ${count(JOBS)})

@@ -19,7 +19,6 @@ const NAMES = CALL_NAMES.filter((name) => !rowOf(name).isHot);
 /** Any call of the broker, as the table of calls describes it. */
 export const callCommand: Command = {
   name: "call",
-  summary: "any call of the API, by its name",
   verbs: NAMES,
   usage: `sluice call NAME ARGUMENT ... [option=value ...]
                          prints the answer as JSON. A value is JSON, or a text;

@@ -10,7 +10,6 @@ const MOVES_SHOWN = 10;
 
 export const clusterCommand: Command = {
   name: "cluster",
-  summary: "nodes, partitions and their owners; drain a node",
   verbs: VERBS,
   usage: `sluice cluster [show]        nodes, partitions, owners, lag and the latest moves
 sluice cluster drain NODE    has a node give its partitions away, and waits until it has none

@@ -1,13 +1,12 @@
-import { type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { type Command, type CommandEntry, EXIT, Misuse, wordsOf } from "../command.ts";
 
 type Make = (known: readonly Known[]) => string;
 
 const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish };
 
-/** Completes all commands, which are named when they are needed: this is one of them. */
-export const completionOf = (commands: () => readonly Command[]): Command => ({
+/** Completes all commands; this is one of them. */
+export const completionOf = (commands: readonly CommandEntry[]): Command => ({
   name: "completion",
-  summary: "completions for bash, zsh or fish",
   verbs: ["bash", "zsh", "fish"],
   usage: `sluice completion bash   source <(sluice completion bash)
 sluice completion zsh    source <(sluice completion zsh)
@@ -18,7 +17,7 @@ sluice completion fish   sluice completion fish | source
     const [shell] = wordsOf(words, "SHELL");
     const make = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
     if (make === undefined) throw new Misuse(`SHELL must be bash, zsh or fish, got ${shell}`);
-    output.out(make(known(commands())));
+    output.out(make(await Promise.all(commands.map(known))));
     return EXIT.well;
   },
 });
@@ -29,12 +28,11 @@ interface Known {
   readonly next: readonly string[];
 }
 
-function known(commands: readonly Command[]): Known[] {
-  return commands.map(({ name, summary, verbs = [], options }) => {
-    const flags = Object.keys(options ?? {}).map((option) => `--${option}`);
-    const common = options === undefined ? [] : ["--json", "--help"];
-    return { name, summary, next: [...verbs, ...flags, ...common] };
-  });
+async function known({ name, summary, load }: CommandEntry): Promise<Known> {
+  const { verbs = [], options } = await load();
+  const flags = Object.keys(options ?? {}).map((option) => `--${option}`);
+  const common = options === undefined ? [] : ["--json", "--help"];
+  return { name, summary, next: [...verbs, ...flags, ...common] };
 }
 
 function bash(known: readonly Known[]): string {

@@ -9,7 +9,6 @@ const VERBS = ["list", "get", "set", "delete"];
 
 export const configCommand: Command = {
   name: "config",
-  summary: "what policies read: list, get, set, delete",
   verbs: VERBS,
   usage: `sluice config [list] [--prefix TEXT]
 sluice config get KEY

@@ -17,7 +17,6 @@ import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 export const consumeCommand: Command = {
   name: "consume",
-  summary: "take jobs: print them, or run a program for each",
   usage: `sluice consume QUEUE                prints each payload on a line and acks the job
 sluice consume QUEUE -- PROGRAM ... runs PROGRAM for each job, its payload on standard input;
                                     ack when it exits with 0, else nack with what it said

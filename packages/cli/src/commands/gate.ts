@@ -1,5 +1,5 @@
+import type { Duration, GateOptions, SluiceHandles } from "@sluice/client";
 import type { Broker, GateInfo } from "@sluice/protocol";
-import type { Duration, GateOptions, Sluice } from "sluice";
 import { type Call, type Command, Misuse, tell, wordsOf } from "../command.ts";
 import { settingsOf } from "../settings.ts";
 import { count, duration, printable, table, time } from "../show.ts";
@@ -9,7 +9,6 @@ const VERBS = ["list", "show", "set", "delete", "cooldown", "clear"];
 
 export const gateCommand: Command = {
   name: "gate",
-  summary: "limits: list, show, set, delete, cooldown, clear",
   verbs: VERBS,
   usage: `sluice gate [list]                  all gates, with what is left of them
 sluice gate show KEY
@@ -24,7 +23,7 @@ ${TARGET_USAGE}`,
   run: (call) => connected(call, ({ broker, sluice }) => act(call, broker, sluice)),
 };
 
-async function act(call: Call, broker: Broker, sluice: Sluice): Promise<number> {
+async function act(call: Call, broker: Broker, sluice: SluiceHandles): Promise<number> {
   const [verb = "list", ...rest] = call.words;
   switch (verb) {
     case "list":
@@ -46,14 +45,14 @@ async function act(call: Call, broker: Broker, sluice: Sluice): Promise<number> 
   }
 }
 
-async function set(call: Call, sluice: Sluice, rest: readonly string[]): Promise<number> {
+async function set(call: Call, sluice: SluiceHandles, rest: readonly string[]): Promise<number> {
   const [name, ...pairs] = rest;
   if (name === undefined || pairs.length === 0) throw new Misuse("KEY and name=value are needed");
   // Fields and durations are checked where everybody's are.
   return show(call, [await sluice.gate(name).set(settingsOf(pairs) as GateOptions)]);
 }
 
-async function cool(call: Call, sluice: Sluice, rest: readonly string[]): Promise<number> {
+async function cool(call: Call, sluice: SluiceHandles, rest: readonly string[]): Promise<number> {
   const [name, length, ...reason] = rest;
   if (name === undefined || length === undefined) throw new Misuse("KEY and TIME are needed");
   await sluice.gate(name).cooldown(length as Duration, reason.join(" ") || undefined);

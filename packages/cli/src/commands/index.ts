@@ -1,40 +1,92 @@
 /** The commands, in the order of the help text. */
-import type { Command } from "../command.ts";
-import { addCommand } from "./add.ts";
-import { appCommands } from "./apps.ts";
-import { benchCommand } from "./bench.ts";
-import { callCommand } from "./call.ts";
-import { clusterCommand } from "./cluster.ts";
-import { completionOf } from "./completion.ts";
-import { configCommand } from "./config.ts";
-import { consumeCommand } from "./consume.ts";
-import { gateCommand } from "./gate.ts";
-import { jobCommand, whyCommand } from "./job.ts";
-import { keysCommand } from "./keys.ts";
-import { logCommand } from "./log.ts";
-import { queueCommand } from "./queue.ts";
-import { redriveCommand } from "./redrive.ts";
-import { serveCommand } from "./serve.ts";
-import { topCommand } from "./top.ts";
-import { versionCommand } from "./version.ts";
+import type { CommandEntry } from "../command.ts";
+import { APP_ENTRIES } from "./apps.ts";
 
-export const COMMANDS: readonly Command[] = [
-  serveCommand,
-  queueCommand,
-  addCommand,
-  consumeCommand,
-  jobCommand,
-  whyCommand,
-  gateCommand,
-  redriveCommand,
-  callCommand,
-  topCommand,
-  clusterCommand,
-  benchCommand,
-  logCommand,
-  keysCommand,
-  configCommand,
-  ...appCommands,
-  completionOf(() => COMMANDS),
-  versionCommand,
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "serve",
+    summary: "run a server; no configuration is needed",
+    load: async () => (await import("./serve.ts")).serveCommand,
+  },
+  {
+    name: "queue",
+    summary: "queues: list, show, make or change, pause, purge, lanes, workers, jobs",
+    load: async () => (await import("./queue.ts")).queueCommand,
+  },
+  {
+    name: "add",
+    summary: "add a job, or one for each line of standard input",
+    load: async () => (await import("./add.ts")).addCommand,
+  },
+  {
+    name: "consume",
+    summary: "take jobs: print them, or run a program for each",
+    load: async () => (await import("./consume.ts")).consumeCommand,
+  },
+  {
+    name: "job",
+    summary: "one job: show, history, cancel, retry",
+    load: async () => (await import("./job.ts")).jobCommand,
+  },
+  {
+    name: "why",
+    summary: "why a job is not running, in a sentence",
+    load: async () => (await import("./job.ts")).whyCommand,
+  },
+  {
+    name: "gate",
+    summary: "limits: list, show, set, delete, cooldown, clear",
+    load: async () => (await import("./gate.ts")).gateCommand,
+  },
+  {
+    name: "redrive",
+    summary: "put dead letters back where they came from",
+    load: async () => (await import("./redrive.ts")).redriveCommand,
+  },
+  {
+    name: "call",
+    summary: "any call of the API, by its name",
+    load: async () => (await import("./call.ts")).callCommand,
+  },
+  {
+    name: "top",
+    summary: "a live view: queues, lanes with their shares, gates with their levels",
+    load: async () => (await import("./top.ts")).topCommand,
+  },
+  {
+    name: "cluster",
+    summary: "nodes, partitions and their owners; drain a node",
+    load: async () => (await import("./cluster.ts")).clusterCommand,
+  },
+  {
+    name: "bench",
+    summary: "how fast this server is, from here: add, deliver, ack",
+    load: async () => (await import("./bench.ts")).benchCommand,
+  },
+  {
+    name: "log",
+    summary: "a log that no process has open: check, repair, copy",
+    load: async () => (await import("./log.ts")).logCommand,
+  },
+  {
+    name: "keys",
+    summary: "API keys: list, create, set, revoke",
+    load: async () => (await import("./keys.ts")).keysCommand,
+  },
+  {
+    name: "config",
+    summary: "what policies read: list, get, set, delete",
+    load: async () => (await import("./config.ts")).configCommand,
+  },
+  ...APP_ENTRIES,
+  {
+    name: "completion",
+    summary: "completions for bash, zsh or fish",
+    load: async () => (await import("./completion.ts")).completionOf(COMMANDS),
+  },
+  {
+    name: "version",
+    summary: "the version of this program",
+    load: async () => (await import("./version.ts")).versionCommand,
+  },
 ];

@@ -12,7 +12,6 @@ const VERBS = ["show", "history", "cancel", "retry"];
 
 export const jobCommand: Command = {
   name: "job",
-  summary: "one job: show, history, cancel, retry",
   verbs: VERBS,
   usage: `sluice job show ID       all that is known of it
 sluice job history ID    its life, step by step
@@ -27,7 +26,6 @@ ${TARGET_USAGE}`,
 
 export const whyCommand: Command = {
   name: "why",
-  summary: "why a job is not running, in a sentence",
   usage: `sluice why ID            its state, what blocks it and until when
 
 ${TARGET_USAGE}`,

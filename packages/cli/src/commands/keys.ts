@@ -20,7 +20,6 @@ const VERBS = ["list", "create", "set", "revoke"];
 
 export const keysCommand: Command = {
   name: "keys",
-  summary: "API keys: list, create, set, revoke",
   verbs: VERBS,
   usage: `sluice keys [list]
 sluice keys create --grant ACTION:QUEUE ...   shown this once

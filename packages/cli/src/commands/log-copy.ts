@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
 import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@sluice/log";
-import { SluiceError } from "@sluice/protocol";
+import { needs, SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
 import { type Call, Misuse, tell, wholeOf } from "../command.ts";
 import { COPY_BYTES_MAX } from "../limits.ts";
 import {
+  NATS_PACKAGES,
   type NatsAddress,
   type NatsFiles,
   natsAccess,
@@ -112,9 +113,11 @@ async function openStream(
 ): Promise<Opened> {
   const address = parseStream(text);
   const access = natsAccess(address, files);
-  // Only who copies to or from NATS loads it.
-  const { connectNats, NatsLog } = await import("@sluice/log/nats");
-  const { checkCopyTarget } = await import("@sluice/cluster/nats");
+  const needed = await needs("a log on NATS", NATS_PACKAGES, async () => ({
+    ...(await import("@sluice/log/nats")),
+    ...(await import("@sluice/cluster/nats")),
+  }));
+  const { connectNats, NatsLog, checkCopyTarget } = needed;
   const connection = await connectNats(address.servers, access);
   try {
     // Before it is opened, which would shut out the node that has it.

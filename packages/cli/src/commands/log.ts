@@ -15,7 +15,6 @@ const VERBS = ["check", "repair", "copy"];
 
 export const logCommand: Command = {
   name: "log",
-  summary: "a log that no process has open: check, repair, copy",
   verbs: VERBS,
   usage: `sluice log check DIR     reads it and tells what is wrong with it
 sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it

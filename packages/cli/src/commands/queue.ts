@@ -36,7 +36,6 @@ const PAGE = 20;
 
 export const queueCommand: Command = {
   name: "queue",
-  summary: "queues: list, show, make or change, pause, purge, lanes, workers, jobs",
   verbs: VERBS,
   usage: `sluice queue [list]               all queues, with what waits and what runs
 sluice queue show QUEUE           its figures and how it is configured

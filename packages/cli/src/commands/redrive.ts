@@ -4,7 +4,6 @@ import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 export const redriveCommand: Command = {
   name: "redrive",
-  summary: "put dead letters back where they came from",
   usage: `sluice redrive QUEUE.dlq     oldest first, with their attempts reset
 
   --count N              so many (default: all)

@@ -1,12 +1,13 @@
+import { needs } from "@sluice/protocol";
 import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
-import { feed } from "../serve/demo.ts";
-import { type Served, startServer } from "../serve/server.ts";
+import { NATS_PACKAGES } from "../nats-address.ts";
+import { type Demo, feed } from "../serve/demo.ts";
+import type { Served } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
 import { DEFAULT_URL } from "../target.ts";
 
 export const serveCommand: Command = {
   name: "serve",
-  summary: "run a server; no configuration is needed",
   usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
 
 ${SERVE_USAGE}
@@ -15,9 +16,11 @@ ${SERVE_USAGE}
   run: async (call) => {
     wordsOf(call.words);
     const settings = serveSettings(call);
+    const server = () => import("../serve/server.ts");
+    const { startServer } = await needs("sluice serve", ["@sluice/server"], server);
     if (settings.cluster === undefined) return run(call, await startServer(settings));
-    // What speaks to NATS is loaded by those who need it.
-    const { startNode } = await import("../serve/cluster.ts");
+    const cluster = () => import("../serve/cluster.ts");
+    const { startNode } = await needs("sluice serve --cluster", NATS_PACKAGES, cluster);
     const say = (remark: string): void => void call.output.progress.write(remark);
     return run(call, await startNode(settings, { stop: call.stop, say }));
   },
@@ -29,6 +32,7 @@ async function run(call: Call, served: Served): Promise<number> {
     call.stop.addEventListener("abort", () => resolve(undefined), { once: true });
     if (call.stop.aborted) resolve(undefined);
   });
+  let demo: Demo | undefined;
   try {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
@@ -37,13 +41,14 @@ async function run(call: Call, served: Served): Promise<number> {
     if (call.stop.aborted) return EXIT.well;
     const shown = JSON.stringify({ address, dir, key, durability });
     out(call.isJson ? shown : greet(served, key, call.env));
-    await using demo = call.values.demo === true ? await feed(broker) : undefined;
+    demo = call.values.demo === true ? await feed(broker) : undefined;
     if (demo !== undefined && !call.isJson) out(`\n${demo.text}`);
     const error = await Promise.race([stopped, served.failed]);
     if (error === undefined) return EXIT.well;
     progress.write(`${error.message}: nothing more is confirmed, so the server stops\n`);
     return EXIT.wrong;
   } finally {
+    await demo?.[Symbol.asyncDispose]();
     await served.close();
   }
 }

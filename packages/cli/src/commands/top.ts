@@ -13,7 +13,6 @@ const HOME = "\x1b[H\x1b[J";
 
 export const topCommand: Command = {
   name: "top",
-  summary: "a live view: queues, lanes with their shares, gates with their levels",
   usage: `sluice top               looks every second until q or Ctrl-C
 
   --every SECONDS        how often (default ${EVERY_S})
@@ -32,7 +31,7 @@ async function watch(call: Call, broker: Broker, everyMs: number): Promise<numbe
   const isLive = output.progress.isTTY === true && call.values.once !== true && !isJson;
   const width = output.progress.columns ?? 100;
   let before: TopView | undefined;
-  using quit = quitKey(isLive ? call.input : undefined, call.stop);
+  const quit = quitKey(isLive ? call.input : undefined, call.stop);
   if (isLive) output.progress.write(ENTER);
   try {
     for (;;) {
@@ -47,6 +46,7 @@ async function watch(call: Call, broker: Broker, everyMs: number): Promise<numbe
       if (quit.signal.aborted) return EXIT.well;
     }
   } finally {
+    quit[Symbol.dispose]();
     if (isLive) output.progress.write(LEAVE);
   }
 }

@@ -3,7 +3,6 @@ import { type Command, tell, wordsOf } from "../command.ts";
 
 export const versionCommand: Command = {
   name: "version",
-  summary: "the version of this program",
   usage: "sluice version           also sluice --version\n",
   options: {},
   run: async (call) => {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
+import type { ClientTls } from "@sluice/client/ws";
 import { type ClusterStatus, SluiceError } from "@sluice/protocol";
-import type { ClientTls } from "./dial-ws.ts";
 
 export interface StatusQuestion {
   readonly url: string;

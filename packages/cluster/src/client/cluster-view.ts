@@ -4,12 +4,12 @@
  * that it was not told of.
  */
 import { setTimeout } from "node:timers/promises";
+import type { ClientTls } from "@sluice/client/ws";
 import { type ClusterStatus, SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
 import { STATUS_MS, STATUS_PAUSE_MS, STATUS_WAIT_MS } from "../limits.ts";
 import { askStatus } from "./ask-status.ts";
-import type { ClientTls } from "./dial-ws.ts";
 
 export interface ClusterViewOptions {
   readonly urls: readonly string[];

@@ -8,6 +8,7 @@ import {
   parseCallTimeout,
   reachBroker,
 } from "@sluice/client/remote";
+import { type ClientTls, dialWs } from "@sluice/client/ws";
 import type { Duration } from "@sluice/protocol";
 import {
   type Broker,
@@ -25,7 +26,6 @@ import { OwnerDial } from "../partitions/owner-dial.ts";
 import { RemotePartitions } from "../partitions/remote-partitions.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { type ClientTls, dialWs } from "./dial-ws.ts";
 
 export interface ClusterClientOptions {
   readonly apiKey?: string | undefined;

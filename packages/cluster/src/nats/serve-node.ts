@@ -1,8 +1,9 @@
 /** A node of a cluster whose logs and registry are in NATS, with its server: all that one runs. */
+
+import { type ClientTls, dialWs } from "@sluice/client/ws";
 import { NatsLog, type NatsLogOptions, REPLICAS_MAX, readDurability } from "@sluice/log/nats";
 import { type Broker, RESUME, SERVER_OPTIONS, SluiceError } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
-import { type ClientTls, dialWs } from "../client/dial-ws.ts";
 import { LEAVE_MS, LOG_DEADLINE_MS } from "../limits.ts";
 import { ClusterNode, type ClusterNodeOptions, type LogShare } from "../node/cluster-node.ts";
 import { partitionsOf, streamOf } from "./log-streams.ts";

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { missingPackage } from "@sluice/protocol";
 import { HARD_LIMIT_MS, HARD_WALL_MS, WATCH_MS } from "../limits.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
@@ -58,7 +59,10 @@ export class Thread {
       stderr: true,
     });
     this.#worker.on("message", (message: FromThread) => this.#hear(message));
-    this.#worker.on("error", (error) => void this.end(error.message));
+    this.#worker.on("error", (error) => {
+      const missing = missingPackage("a policy in Lua", ["wasmoon"], error);
+      void this.end((missing ?? error).message);
+    });
     this.#worker.on("exit", () => void this.end("the thread ended"));
   }
 

@@ -1,7 +1,7 @@
-import { closeText, type Dial, unreachable } from "@sluice/client/remote";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
 import { FAREWELL_MS_MAX, HANDSHAKE_MS_MAX } from "../limits.ts";
+import { closeText, type Dial, unreachable } from "../remote/dial.ts";
 import { connectProblem } from "./connect-problem.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */

@@ -1,0 +1,2 @@
+export { connectProblem } from "./connect-problem.ts";
+export { type ClientTls, dialWs } from "./dial-ws.ts";
