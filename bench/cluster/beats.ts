@@ -27,6 +27,7 @@ const HOST = {
   resume: () => {},
   close: async () => {},
   prove: async () => {},
+  anchorOf: () => undefined,
 };
 
 const nameOf = (index: number): string => `node-${String(index).padStart(3, "0")}`;

@@ -73,6 +73,9 @@ export const DIAL_MS_MAX = 2_000;
 /** A node that was not heard of for so long is dead: a takeover must be done within 5 s. */
 export const LEASE_MS = 3_000;
 
+/** How often an owner notes what its log has confirmed: what is newer can be lost unseen. */
+export const ANCHOR_MS = 3_000;
+
 /** Beats in one lease: one may be late, and one lost, before anybody is given up. */
 export const BEATS_PER_LEASE = 6;
 

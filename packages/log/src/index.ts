@@ -1,7 +1,7 @@
 export { type CheckOptions, checkLog } from "./check.ts";
 export { FileLog } from "./file-log.ts";
 export type { Damage, LogReport } from "./inspect.ts";
-export type { Batch, Log, Position, Span, TornTail } from "./log.ts";
+export type { Anchor, Batch, Log, Position, Span, TornTail } from "./log.ts";
 export { MemoryLog, type MemoryLogOptions } from "./memory-log.ts";
 export type { FileLogOptions } from "./options.ts";
 export type { Processes, ProcessName } from "./processes.ts";

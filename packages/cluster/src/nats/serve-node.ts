@@ -130,11 +130,12 @@ function newNode(
 ): ClusterNode {
   const { replicas, version, broker, onError, peerTls } = options;
   const { resume = SERVER_OPTIONS.resume.default } = options.server ?? {};
-  const logOf = (partition: number, { readCacheBytes, hasLog }: LogShare): NatsLogOptions => ({
+  const logOf = (partition: number, share: LogShare): NatsLogOptions => ({
     connection,
     stream: streamOf(cluster, partition),
-    create: !hasLog,
-    readCacheBytes,
+    create: !share.hasLog,
+    anchor: share.anchor,
+    readCacheBytes: share.readCacheBytes,
     deadlineMs: LOG_DEADLINE_MS,
     ...(replicas === undefined ? {} : { replicas }),
   });

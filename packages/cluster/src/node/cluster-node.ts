@@ -34,6 +34,7 @@ import { HomeCopies } from "./home-copies.ts";
 import type { Member } from "./members.ts";
 import { type FollowedLog, OpenPartitions, type OpenPartitionsOptions } from "./open-partitions.ts";
 import { Ownership } from "./ownership.ts";
+import type { KnownLog } from "./partition-life.ts";
 import { Peers } from "./peers.ts";
 import { askToDrain } from "./presence.ts";
 import { RegistryDirectory } from "./registry-directory.ts";
@@ -68,11 +69,13 @@ export interface ClusterNodeOptions {
 }
 
 /** What one of the logs of a node may use of what they have together. */
-export interface LogShare {
+/** How a log is to be opened: its part of the node's memory, and what is known of it. */
+export interface LogShare extends KnownLog {
   readonly readCacheBytes: number;
-  /** Whether there is a log: one that is gone must not be made anew. */
-  readonly hasLog: boolean;
 }
+
+/** The anchor of a log that its owner still writes is known when it is taken over. */
+const FOLLOWED: KnownLog = { hasLog: true, anchor: undefined };
 
 interface Parts {
   readonly cluster: ClusterEntry;
@@ -283,8 +286,8 @@ export class ClusterNode implements ClusterDoor {
     const share = Math.ceil(READ_CACHE_BYTES / partitions);
     const ours = { readCacheBytes: Math.min(READ_CACHE_BYTES_EACH, share) };
     return {
-      openLog: (partition, hasLog) => openLog(partition, { ...ours, hasLog }),
-      followLog: followLog && ((partition) => followLog(partition, { ...ours, hasLog: true })),
+      openLog: (partition, known) => openLog(partition, { ...ours, ...known }),
+      followLog: followLog && ((partition) => followLog(partition, { ...ours, ...FOLLOWED })),
     };
   }
 

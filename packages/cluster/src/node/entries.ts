@@ -1,4 +1,5 @@
 /** What nodes write into the registry, as text; what cannot be read counts as not there. */
+import type { Anchor } from "@sluice/log";
 
 /** `node.<id>`: written again at every beat, so that others see that the node lives. */
 export interface NodeEntry {
@@ -98,6 +99,13 @@ export function parseOwnerEntry(text: string | undefined): OwnerEntry | undefine
   return isWhole ? entry : undefined;
 }
 
+/** `anchor.<p>`: what the owner's log had confirmed a few seconds ago. */
+export function parseAnchor(text: string | undefined): Anchor | undefined {
+  const anchor = parse<Anchor>(text);
+  const isWhole = Number.isSafeInteger(anchor?.position) && Number.isSafeInteger(anchor?.chain);
+  return isWhole ? anchor : undefined;
+}
+
 function parse<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {
@@ -114,3 +122,4 @@ export function isSame(a: NodeName | undefined, b: NodeName): boolean {
 
 export const NODE_PREFIX = "node.";
 export const OWNER_PREFIX = "owner.";
+export const ANCHOR_PREFIX = "anchor.";

@@ -5,6 +5,8 @@ import { ServedPartitions } from "../partitions/served-partitions.ts";
 import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
 import { OpenPartitions } from "./open-partitions.ts";
 
+const NEW = { hasLog: false, anchor: undefined };
+
 /** Counts the logs that are open; those that are followed open when the test says so. */
 function openPartitions(t: TestContext) {
   const store = new FencedStore();
@@ -53,7 +55,7 @@ test("a log that can be read ahead only when nobody wants it any more is closed"
 test("so is one that comes after its partition was opened without it", async (t) => {
   const { partitions: made, open, followed } = openPartitions(t);
   const warming = assert.rejects(made.warm(0), { code: "MOVED" });
-  await made.open(0);
+  await made.open(0, NEW);
   followed();
   await warming;
   assert.equal(open.size, 1);
@@ -66,12 +68,12 @@ test("what was read ahead is served, and nothing is left when the node ends", as
   const warming = made.warm(0);
   followed();
   await warming;
-  await made.open(0);
+  await made.open(0, NEW);
   assert.equal(open.size, 1);
   const late = assert.rejects(made.warm(0), { code: "MOVED" });
   await made.stop();
   followed();
   await late;
-  await assert.rejects(made.open(0), { code: "MOVED" });
+  await assert.rejects(made.open(0, NEW), { code: "MOVED" });
   assert.equal(open.size, 0);
 });

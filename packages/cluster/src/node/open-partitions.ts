@@ -1,26 +1,26 @@
 /** The partitions that this node has open: each a broker on its log, and the streams to it. */
 import { type LocalBroker, type OpenOptions, openBroker } from "@sluice/broker";
-import type { Log } from "@sluice/log";
+import type { Anchor, Log } from "@sluice/log";
 import { type Clock, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { Admit } from "@sluice/server";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import { HANDSHAKE_MS, HEARTBEAT_MS, SOON_MS } from "../limits.ts";
 import { moved } from "../partitions/make-call.ts";
 import type { ServedPartitions } from "../partitions/served-partitions.ts";
-import type { PartitionHost } from "./partition-life.ts";
+import type { KnownLog, PartitionHost } from "./partition-life.ts";
 
 /** A log that is read while somebody else still writes to it. */
 export interface FollowedLog extends Log {
   /** Resolves when its replay has come to what was the end at that time. */
   readonly caughtUp: Promise<void>;
   /** Fences whoever writes to it; then its replay comes to its end. */
-  takeOver(): Promise<void>;
+  takeOver(anchor?: Anchor): Promise<void>;
 }
 
 export interface OpenPartitionsOptions {
   readonly clock: Clock;
   /** Fences whoever had the log before. */
-  readonly openLog: (partition: number, hasLog: boolean) => Promise<Log>;
+  readonly openLog: (partition: number, known: KnownLog) => Promise<Log>;
   /** Absent: nothing can be read ahead. */
   readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes">;
@@ -61,6 +61,8 @@ export class OpenPartitions implements PartitionHost {
   readonly #warm = new Map<number, WarmPartition>();
   /** Logs that are about to be read ahead; what is not here any more is not wanted. */
   readonly #awaited = new Map<number, object>();
+  /** Of partitions that were closed here. */
+  readonly #lastAnchors = new Map<number, Anchor>();
   #isOver = false;
   readonly #awaiting = new Map<number, PromiseWithResolvers<void>>();
   readonly #refusing: Sessions<StreamRequest>;
@@ -145,9 +147,9 @@ export class OpenPartitions implements PartitionHost {
     return warm;
   }
 
-  async open(partition: number, hasLog = false): Promise<void> {
-    if (!(await this.#openWarm(partition))) {
-      const log = await this.#options.openLog(partition, hasLog);
+  async open(partition: number, known: KnownLog): Promise<void> {
+    if (!(await this.#openWarm(partition, known.anchor))) {
+      const log = await this.#options.openLog(partition, known);
       try {
         const broker = await this.#openBroker(partition, log);
         this.#open.set(partition, { log, broker });
@@ -164,11 +166,11 @@ export class OpenPartitions implements PartitionHost {
   }
 
   /** What was read ahead is used, if it is good for anything. */
-  async #openWarm(partition: number): Promise<boolean> {
+  async #openWarm(partition: number, anchor: Anchor | undefined): Promise<boolean> {
     const warm = this.#takeWarm(partition);
     if (warm === undefined) return false;
     try {
-      await warm.log.takeOver();
+      await warm.log.takeOver(anchor);
       const broker = await warm.opening;
       this.#open.set(partition, { log: warm.log, broker });
       return true;
@@ -206,6 +208,11 @@ export class OpenPartitions implements PartitionHost {
     this.rest(partition);
     this.#open.delete(partition);
     await one?.broker.close();
+    if (one?.log.anchor !== undefined) this.#lastAnchors.set(partition, one.log.anchor);
+  }
+
+  anchorOf(partition: number): Anchor | undefined {
+    return this.#open.get(partition)?.log.anchor ?? this.#lastAnchors.get(partition);
   }
 
   /** Nobody is served any more; what the logs still take is written. */

@@ -36,6 +36,7 @@ test("a node ends though neither its log nor the registry answers any more", asy
       resume: () => {},
       close: async () => {},
       prove: async () => {},
+      anchorOf: () => undefined,
     },
   });
   await ownership.start();

@@ -18,6 +18,7 @@ import {
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { keepTrying, within } from "../within.ts";
 import {
+  ANCHOR_PREFIX,
   isSame,
   NODE_PREFIX,
   type NodeName,
@@ -248,7 +249,8 @@ export class Ownership {
       const before = life?.entry;
       life?.hear(value, revision);
       if (life !== undefined) this.#noteMove(life.partition, before, life.entry);
-    } else return this.#options.onEntry?.(heard);
+    } else if (key.startsWith(ANCHOR_PREFIX)) return;
+    else return this.#options.onEntry?.(heard);
     this.#look();
   }
 
@@ -341,6 +343,7 @@ export class Ownership {
     const provenMs = now - Math.max(renewedAt, life.provenAt);
     if (provenMs > this.#leaseMs / 3) life.prove();
     const isProven = provenMs <= this.#leaseMs * PROOF_SHARE;
+    if (isServing && isProven) life.note();
     if (isServing && !isProven) life.rest();
     const isLogProof = life.provenAt > renewedAt;
     // A renewal proves it only when all that was said before it was heard.

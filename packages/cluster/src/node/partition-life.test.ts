@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Anchor } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { turningClock, turns } from "@sluice/protocol/testing";
-import { RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "../limits.ts";
+import { ANCHOR_MS, RETRY_MS_MAX, UNREADABLE_RETRY_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import type { OwnerEntry } from "./entries.ts";
-import { type PartitionHost, PartitionLife } from "./partition-life.ts";
+import { type KnownLog, type PartitionHost, PartitionLife } from "./partition-life.ts";
 
 const OWN = { node: "a", incarnation: "a1" };
 const OTHER = { node: "b", incarnation: "b1" };
@@ -14,14 +15,18 @@ class Host implements PartitionHost {
   readonly warmed = Promise.withResolvers<void>();
   readonly calls: string[] = [];
   trouble: SluiceError | undefined;
+  /** What its log has confirmed, and what it must have when it is opened. */
+  anchor: Anchor | undefined;
+  expected: Anchor | undefined;
 
   warm(): Promise<void> {
     this.calls.push("warm");
     return this.warmed.promise;
   }
 
-  async open(): Promise<void> {
+  async open(_: number, { anchor }: KnownLog): Promise<void> {
     this.calls.push("open");
+    this.expected = anchor;
     if (this.trouble !== undefined) throw this.trouble;
   }
 
@@ -31,6 +36,10 @@ class Host implements PartitionHost {
 
   cool(): void {
     this.calls.push("cool");
+  }
+
+  anchorOf(): Anchor | undefined {
+    return this.anchor;
   }
 
   rest(): void {}
@@ -151,4 +160,34 @@ test("a claim goes through when the registry counts otherwise than it was told",
   await turns(10);
   assert.equal(life.state, "serving");
   assert.deepEqual([life.isOurs, life.entry?.epoch], [true, 2]);
+});
+
+test("an owner notes what its log has confirmed, and the next one must find it", async () => {
+  const registry = new MemoryRegistry();
+  const host = new Host();
+  const { life, clock } = lifeOn(host, registry);
+  life.claim();
+  await turns(5);
+  assert.equal(life.state, "serving");
+  assert.equal(host.expected, undefined);
+  const notedBy = async (position: number): Promise<string | undefined> => {
+    host.anchor = { position, chain: 7 };
+    life.note();
+    await turns(3);
+    return (await registry.get("anchor.0"))?.value;
+  };
+  assert.equal(await notedBy(12), '{"position":12,"chain":7}');
+  assert.equal(await notedBy(13), '{"position":12,"chain":7}', "not more often than needed");
+  await clock.advance(ANCHOR_MS);
+  assert.equal(await notedBy(14), '{"position":14,"chain":7}');
+  host.anchor = { position: 20, chain: 8 };
+  life.handOver(undefined, "");
+  await turns(5);
+  const next = new Host();
+  const { life: nextLife } = lifeOn(next, registry);
+  const entry = await registry.get("owner.0");
+  nextLife.hear(entry!.value, entry!.revision);
+  nextLife.claim();
+  await turns(5);
+  assert.deepEqual(next.expected, { position: 20, chain: 8 });
 });

@@ -13,8 +13,10 @@
  * nodes that open in turns come to an end; whoever hands a partition over has made it for us.
  * Safety does not rest on it: opening fences.
  */
+import type { Anchor } from "@sluice/log";
 import { type Clock, type SluiceError, toSluiceError } from "@sluice/protocol";
 import {
+  ANCHOR_MS,
   CLOSE_MS_MAX,
   REGISTRY_MS_MAX,
   RETRY_MS_MAX,
@@ -25,10 +27,12 @@ import {
 import type { Registry } from "../registry/registry.ts";
 import { isConflict, within } from "../within.ts";
 import {
+  ANCHOR_PREFIX,
   isSame,
   type NodeName,
   OWNER_PREFIX,
   type OwnerEntry,
+  parseAnchor,
   parseOwnerEntry,
 } from "./entries.ts";
 
@@ -38,15 +42,25 @@ export interface PartitionHost {
   warm(partition: number): Promise<void>;
   /** What was read ahead is not needed after all. */
   cool(partition: number): void;
-  /** Fences whoever had it, reads the log, and serves. `hasLog`: it must be there, not be made. */
-  open(partition: number, hasLog: boolean): Promise<void>;
+  /** Fences whoever had it, reads the log, and serves. */
+  open(partition: number, known: KnownLog): Promise<void>;
   /** Cuts its streams; nobody is served until `resume`. */
   rest(partition: number): void;
   resume(partition: number): void;
   /** Cuts its streams, makes durable what was answered and lets go of the log. */
   close(partition: number): Promise<void>;
+  /** The newest that its log has confirmed, of a log that was closed too; none: it keeps none. */
+  anchorOf(partition: number): Anchor | undefined;
   /** Writes to the log: answers when it is still ours. */
   prove(partition: number): Promise<void>;
+}
+
+/** What the registry says of a log. */
+export interface KnownLog {
+  /** It was opened once, so it must be there, and is not made. */
+  readonly hasLog: boolean;
+  /** What an owner has noted last: a log that lacks it is damaged. */
+  readonly anchor: Anchor | undefined;
 }
 
 export type PartitionState = "away" | "warming" | "opening" | "serving" | "resting" | "leaving";
@@ -83,6 +97,10 @@ export class PartitionLife {
   /** Ends the warming that is under way. */
   #endWarming: (() => void) | undefined;
   #openedEpoch = 0;
+  /** The anchor as it was noted last, and when. */
+  #noted: Anchor | undefined;
+  #notedRevision = 0;
+  #notedAt = Number.NEGATIVE_INFINITY;
   openMs = 0;
 
   constructor(options: PartitionLifeOptions) {
@@ -142,7 +160,7 @@ export class PartitionLife {
       this.#set("opening");
       this.#fault = undefined;
       const since = clock.now();
-      await host.open(this.partition, hasLog);
+      await host.open(this.partition, { hasLog, anchor: await this.#readAnchor() });
       this.openMs = clock.now() - since;
       this.#provenAt = since;
       this.#failures = 0;
@@ -217,6 +235,7 @@ export class PartitionLife {
       this.#set("leaving");
       const { epoch, hasLog = false } = this.#entry!;
       await this.#close();
+      await this.#noteAnchor();
       const { name } = this.#options;
       const next = to ?? { node: "", incarnation: "" };
       await this.#write({
@@ -267,6 +286,41 @@ export class PartitionLife {
       .finally(() => {
         this.#isProving = false;
       });
+  }
+
+  /** Notes the newest that is confirmed, now and then: the next owner must find it in the log. */
+  note(): void {
+    const now = this.#options.clock.now();
+    if (now - this.#notedAt < ANCHOR_MS) return;
+    this.#notedAt = now;
+    void this.#noteAnchor();
+  }
+
+  async #readAnchor(): Promise<Anchor | undefined> {
+    const { registry, clock } = this.#options;
+    const key = ANCHOR_PREFIX + this.partition;
+    const found = await within(clock, REGISTRY_MS_MAX, registry.get(key));
+    this.#notedRevision = found?.revision ?? 0;
+    this.#noted = parseAnchor(found?.value);
+    return this.#noted;
+  }
+
+  /** One that cannot be written is written the next time: the one before it holds as well. */
+  async #noteAnchor(): Promise<void> {
+    const { registry, clock, host } = this.#options;
+    const anchor = host.anchorOf(this.partition);
+    if (anchor === undefined || anchor.position === this.#noted?.position) return;
+    const key = ANCHOR_PREFIX + this.partition;
+    const text = JSON.stringify(anchor);
+    const revision = this.#notedRevision;
+    const written =
+      revision === 0 ? registry.create(key, text) : registry.renew(key, text, revision);
+    try {
+      this.#notedRevision = await within(clock, REGISTRY_MS_MAX, written);
+      this.#noted = anchor;
+    } catch {
+      await this.#readAnchor().catch(() => {});
+    }
   }
 
   /** Its log has failed, or was fenced: it is closed, and opened anew if it is still ours. */

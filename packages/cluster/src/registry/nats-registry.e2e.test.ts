@@ -70,6 +70,7 @@ const NO_HOST = {
   resume: () => {},
   close: async () => {},
   prove: async () => {},
+  anchorOf: () => undefined,
 };
 /** A lease is 3 s; the library itself would notice after a minute and more. */
 const HEARD_MS_MAX = 10_000;

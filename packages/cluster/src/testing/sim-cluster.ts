@@ -363,6 +363,8 @@ export class SimNode implements Clock, Registry, PartitionHost {
     this.#resting.delete(partition);
   }
 
+  anchorOf(): undefined {}
+
   async prove(partition: number): Promise<void> {
     await this.#sleep(5);
     const fence = this.#fences.get(partition);

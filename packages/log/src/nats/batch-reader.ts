@@ -1,5 +1,5 @@
 import type { SluiceError } from "@sluice/protocol";
-import type { Anchor, Batch, Position } from "../log.ts";
+import type { Batch, Position } from "../log.ts";
 import { Chain } from "./chain.ts";
 import { flawedMessage, streamDamaged } from "./errors.ts";
 import {
@@ -41,9 +41,9 @@ export class BatchReader {
   /** Messages of the batch that was answered last. */
   lastParts = 0;
 
-  constructor(stream: string, anchor?: Anchor) {
+  constructor(stream: string) {
     this.#stream = stream;
-    this.chain = new Chain(stream, anchor);
+    this.chain = new Chain(stream);
   }
 
   /** Answers the batch that the message completes. */

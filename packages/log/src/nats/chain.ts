@@ -3,6 +3,8 @@ import type { Anchor, Position } from "../log.ts";
 import { streamDamaged } from "./errors.ts";
 import { checksumOf } from "./message.ts";
 
+const CHUNK = 4096;
+
 /**
  * One number for the whole history of a stream: the checksums of all its messages, each added to
  * the number before it. An owner writes it into each batch, so a replica that has kept another
@@ -11,19 +13,20 @@ import { checksumOf } from "./message.ts";
  * of a batch that was confirmed.
  *
  * Every message counts, those that are passed over too. What precedes a trim is gone, so the first
- * batch behind it is believed.
+ * batch behind it is believed. The number behind each message is kept, 4 bytes a message, so that
+ * one that is read again is known to be the same.
  */
 export class Chain {
   readonly #stream: string;
-  readonly #anchor: Anchor | undefined;
   /** Undefined while nothing is known of what has been trimmed. */
   #value: number | undefined;
-  #first: Position | undefined;
   #last: Position = 0;
+  /** The numbers behind the messages from `#first` on. */
+  #first: Position = 0;
+  readonly #chunks = new Map<number, Uint32Array>();
 
-  constructor(stream: string, anchor?: Anchor) {
+  constructor(stream: string) {
     this.#stream = stream;
-    this.#anchor = anchor;
   }
 
   /** Behind the last message that was added. */
@@ -44,24 +47,54 @@ export class Chain {
   }
 
   add(sequence: Position, message: Uint8Array): void {
-    if (this.#first === undefined) {
-      this.#first = sequence;
-      // Nothing was trimmed, so nothing is unknown.
-      if (sequence === 1) this.#value ??= 0;
-    }
+    // Nothing was trimmed, so nothing is unknown.
+    if (sequence === 1) this.#value ??= 0;
     this.#last = sequence;
     if (this.#value === undefined) return;
+    if (this.#first === 0) this.#first = sequence;
     this.#value = chained(this.#value, message);
-    if (this.#anchor?.position !== sequence || this.#anchor.chain === this.#value) return;
-    throw streamDamaged(this.#stream, sequence, "another message than this one was confirmed");
+    this.#put(sequence, this.#value);
   }
 
-  /** The replay is over: the anchor must have been in it. */
-  checkEnd(): void {
-    const anchor = this.#anchor;
-    if (anchor === undefined || anchor.position <= this.#last) return;
-    const what = `it ends before sequence ${anchor.position}, which was confirmed`;
-    throw streamDamaged(this.#stream, this.#last, what);
+  /** The number behind a message; undefined when it is not known. */
+  at(sequence: Position): number | undefined {
+    if (sequence < this.#first || sequence > this.#last) return undefined;
+    return this.#chunks.get(Math.floor(sequence / CHUNK))?.[sequence % CHUNK];
+  }
+
+  /** A message that is read again must be the one that was there. */
+  checkAgain(sequence: Position, message: Uint8Array): void {
+    const before = this.at(sequence - 1);
+    if (before === undefined || chained(before, message) === this.at(sequence)) return;
+    throw streamDamaged(this.#stream, sequence, "another message was there before");
+  }
+
+  /** All was read: the anchor must be in it. One that was trimmed away says nothing. */
+  checkAnchor({ position, chain }: Anchor): void {
+    if (position > this.#last) {
+      const what = `it ends there, and sequence ${position} was confirmed`;
+      throw streamDamaged(this.#stream, this.#last, what);
+    }
+    const found = this.at(position);
+    if (found === undefined || found === chain) return;
+    throw streamDamaged(this.#stream, position, "another message than this one was confirmed");
+  }
+
+  /** Whole chunks only: what is left costs little. */
+  forget(before: Position): void {
+    const first = Math.floor(before / CHUNK);
+    for (const index of this.#chunks.keys()) if (index < first) this.#chunks.delete(index);
+    this.#first = Math.max(this.#first, first * CHUNK);
+  }
+
+  #put(sequence: Position, value: number): void {
+    const index = Math.floor(sequence / CHUNK);
+    let chunk = this.#chunks.get(index);
+    if (chunk === undefined) {
+      chunk = new Uint32Array(CHUNK);
+      this.#chunks.set(index, chunk);
+    }
+    chunk[sequence % CHUNK] = value;
   }
 }
 

@@ -218,9 +218,9 @@ function batchesOf(stream: readonly Uint8Array[]): { position: number; fence: nu
 }
 
 function readAll(stream: readonly Uint8Array[], anchor?: Anchor): void {
-  const reader = new BatchReader("model", anchor);
+  const reader = new BatchReader("model");
   for (const [index, bytes] of stream.entries()) reader.take(index + 1, bytes);
-  reader.chain.checkEnd();
+  if (anchor !== undefined) reader.chain.checkAnchor(anchor);
 }
 
 const lives = fc.array(step, { minLength: 30, maxLength: 200 });

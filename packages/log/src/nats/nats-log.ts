@@ -6,13 +6,11 @@ import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Anchor, Batch, Log, Position, Span } from "../log.ts";
 import { LogStage } from "../log-stage.ts";
 import { BatchReader } from "./batch-reader.ts";
-import { chained } from "./chain.ts";
-import { Checksums } from "./checksums.ts";
+import type { Chain } from "./chain.ts";
 import { flawedMessage, logFailed, streamDamaged, toLogError } from "./errors.ts";
 import { setFence } from "./fence.ts";
 import {
   bodyOf,
-  checksumOf,
   decodeMessage,
   encodeMessage,
   FACTS,
@@ -51,10 +49,10 @@ export class NatsLog implements Log {
   readonly #stage = new LogStage();
   readonly #spans: Spans;
   readonly #cache: MessageCache;
-  readonly #checksums = new Checksums();
-  /** The number of the chain behind the last message that was put. */
-  #chain = 0;
+  readonly #reader: BatchReader;
   #anchor: Anchor | undefined;
+  /** What the replay must have found when it is over. */
+  #expected: Anchor | undefined;
   /** Messages that are being read, by sequence: callers that want the same share one read. */
   readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
@@ -70,6 +68,8 @@ export class NatsLog implements Log {
     this.#opened = info;
     this.#spans = new Spans(settings.segmentBytes);
     this.#cache = new MessageCache(settings.readCacheBytes);
+    this.#reader = new BatchReader(settings.stream);
+    this.#expected = settings.anchor;
   }
 
   static async open(options: NatsLogOptions): Promise<NatsLog> {
@@ -108,8 +108,10 @@ export class NatsLog implements Log {
   /**
    * Fences its writer: from now on it is ours, and the replay comes to its end. Rejects
    * with LOG_FAILED when the owner has trimmed what was followed: then it must be opened again.
+   * The replay must have found the anchor by then.
    */
-  async takeOver(): Promise<void> {
+  async takeOver(anchor?: Anchor): Promise<void> {
+    this.#expected = anchor ?? this.#expected;
     const fence = await setFence(this.#settings, this.#stream, randomUUID());
     this.#fence = fence.first;
     this.#pipeline = fence.pipeline;
@@ -125,6 +127,10 @@ export class NatsLog implements Log {
       );
     }
     this.#tail.endAt(fence.last);
+  }
+
+  get #chain(): Chain {
+    return this.#reader.chain;
   }
 
   get anchor(): Anchor | undefined {
@@ -221,12 +227,11 @@ export class NatsLog implements Log {
   ): void {
     const pipeline = this.#pipeline!;
     const sequence = pipeline.next;
-    const message = encodeMessage({ ...head, fence: this.#fence, chain: this.#chain }, body);
-    const chain = chained(this.#chain, message);
-    this.#chain = chain;
+    const chain = this.#chain;
+    const message = encodeMessage({ ...head, fence: this.#fence, chain: chain.value }, body);
+    chain.add(sequence, message);
     const resolve = (): void => {
-      this.#checksums.put(sequence, checksumOf(message));
-      this.#anchor = { position: sequence, chain };
+      this.#anchor = { position: sequence, chain: chain.at(sequence)! };
       if (head.kind === FACTS) this.#cache.put(sequence, message);
       onStored?.();
     };
@@ -234,12 +239,11 @@ export class NatsLog implements Log {
   }
 
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
-    const reader = new BatchReader(this.#settings.stream, this.#settings.anchor);
+    const reader = this.#reader;
     const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
     let storedAt: number | undefined;
-    const onRead = ({ sequence, data, storedAt: at }: StoredMessage): void => {
+    const onRead = ({ sequence, storedAt: at }: StoredMessage): void => {
       storedAt = at;
-      this.#checksums.put(sequence, checksumOf(data));
       this.#anchor = { position: sequence, chain: reader.chain.value };
     };
     const batches = replayStream(this.#settings, this.#stream, reader, isLast, onRead);
@@ -251,8 +255,9 @@ export class NatsLog implements Log {
       if (this.#stage.isClosed) break;
     }
     // A replay that was given up has not come to its end.
-    if (!this.#stage.isClosed) reader.chain.checkEnd();
-    this.#chain = reader.chain.value;
+    if (!this.#stage.isClosed && this.#expected !== undefined) {
+      this.#chain.checkAnchor(this.#expected);
+    }
     this.#stage.endReplay();
     this.#isReplayed = true;
     this.#replayedAt = storedAt;
@@ -293,9 +298,7 @@ export class NatsLog implements Log {
     }
     const head = decodeMessage(message, sequence);
     if (typeof head === "string") throw flawedMessage(this.#stream.name, sequence, head);
-    if (this.#checksums.get(sequence) !== checksumOf(message)) {
-      throw streamDamaged(this.#stream.name, sequence, "another message was there before");
-    }
+    this.#chain.checkAgain(sequence, message);
     if (head.kind === FACTS) this.#cache.put(sequence, message);
     return message;
   }
@@ -315,7 +318,7 @@ export class NatsLog implements Log {
     if (end === undefined) return;
     await this.#checkOwner();
     this.#spans.forget(end);
-    this.#checksums.forget(end);
+    this.#chain.forget(end);
     try {
       await this.#stream.purge(end);
     } catch (error) {
