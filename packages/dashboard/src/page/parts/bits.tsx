@@ -120,6 +120,29 @@ export function Frame(props: { label: string; children: ComponentChildren }): JS
   );
 }
 
+export interface HeadProps {
+  /** Their titles; one that begins with ">" is of numbers. */
+  columns: readonly string[];
+  /** What comes before them. */
+  children?: ComponentChildren;
+}
+
+/** The head of a table. */
+export function Head({ columns, children }: HeadProps): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {children}
+        {columns.map((title) => (
+          <th key={title} scope="col" class={title.startsWith(">") ? "number" : undefined}>
+            {title.replace(">", "")}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
   return <p class="empty">{children}</p>;
 }

@@ -5,7 +5,7 @@ import { at } from "../data/api.ts";
 import { useNow } from "../data/context.ts";
 import { always, useLive } from "../data/live.ts";
 import { QUEUES_PER_PAGE } from "../limits.ts";
-import { Choice, Empty, Fact, Pager, Refused, Search } from "../parts/bits.tsx";
+import { Choice, Empty, Fact, Head, Pager, Refused, Search } from "../parts/bits.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { age, count, rate } from "../words/format.ts";
 import { missingText } from "../words/missing.ts";
@@ -20,6 +20,8 @@ const SORTS = [
   ["out", "rate out"],
   ["failures", "failures"],
 ] as const;
+
+const COLUMNS = ["Queue", "Waiting", "In / s", "Out / s", "Oldest", "Failures / s", "Dead"];
 
 type Sort = (typeof SORTS)[number][0];
 
@@ -80,17 +82,7 @@ function QueueTable({ items }: { items: readonly OverviewItem[] | undefined }): 
   if (items.length === 0) return <Empty>There is no such queue.</Empty>;
   return (
     <table class="cards queues">
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          <th scope="col">Waiting</th>
-          <th scope="col">In / s</th>
-          <th scope="col">Out / s</th>
-          <th scope="col">Oldest</th>
-          <th scope="col">Failures / s</th>
-          <th scope="col">Dead</th>
-        </tr>
-      </thead>
+      <Head columns={COLUMNS} />
       <tbody>
         {items.map((item) => (
           <QueueRow key={item.name} item={item} />

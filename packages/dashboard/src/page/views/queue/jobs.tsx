@@ -13,7 +13,7 @@ import { ofQueue, useLive } from "../../data/live.ts";
 import { eachJob } from "../../data/long-work.ts";
 import { ERROR_CHARS, JOBS_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
-import { Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { Empty, Frame, Head, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
@@ -121,28 +121,16 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
   return (
     <Frame label="jobs">
       <table class="cards jobs">
-        <thead>
-          <tr>
-            <th scope="col">
-              <input
-                type="checkbox"
-                aria-label="choose all of this page"
-                checked={isAll}
-                onChange={() => onChoose(new Set(isAll ? [] : jobs.map(({ id }) => id)))}
-              />
-            </th>
-            <th scope="col">Job</th>
-            <th scope="col">Lane</th>
-            <th scope="col" class="number">
-              Age
-            </th>
-            <th scope="col" class="number">
-              Attempt
-            </th>
-            <th scope="col">Payload</th>
-            <th scope="col">Last error</th>
-          </tr>
-        </thead>
+        <Head columns={["Job", "Lane", ">Age", ">Attempt", "Payload", "Last error"]}>
+          <th scope="col">
+            <input
+              type="checkbox"
+              aria-label="choose all of this page"
+              checked={isAll}
+              onChange={() => onChoose(new Set(isAll ? [] : jobs.map(({ id }) => id)))}
+            />
+          </th>
+        </Head>
         <tbody>
           {jobs.map((job) => (
             <JobRow

@@ -5,7 +5,7 @@ import { at, call } from "../../data/api.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { LANES_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
-import { Choice, Empty, Frame, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { Choice, Empty, Frame, Head, Pager, Refused, Search } from "../../parts/bits.tsx";
 import { count, laneAddress, laneText, percent } from "../../words/format.ts";
 
 const SORTS = [
@@ -14,6 +14,9 @@ const SORTS = [
   ["received", "most received"],
   ["weight", "largest weight"],
 ] as const satisfies readonly (readonly [LaneSort, string])[];
+
+const SHARE = "Share received against owed";
+const COLUMNS = ["Lane", "Tier", SHARE, ">Waiting", ">Running", ">Weight"];
 
 export interface LanesProps {
   queue: string;
@@ -65,22 +68,7 @@ function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.
   return (
     <Frame label="lanes">
       <table class="cards lanes">
-        <thead>
-          <tr>
-            <th scope="col">Lane</th>
-            <th scope="col">Tier</th>
-            <th scope="col">Share received against owed</th>
-            <th scope="col" class="number">
-              Waiting
-            </th>
-            <th scope="col" class="number">
-              Running
-            </th>
-            <th scope="col" class="number">
-              Weight
-            </th>
-          </tr>
-        </thead>
+        <Head columns={COLUMNS} />
         <tbody>
           {lanes.map((lane) => (
             <tr key={`${lane.tier}:${JSON.stringify(lane.key)}`}>

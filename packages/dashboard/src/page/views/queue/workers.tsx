@@ -5,7 +5,7 @@ import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { HELD_SHOWN, WORKERS_SHOWN } from "../../limits.ts";
-import { Empty, Frame, Refused, Search } from "../../parts/bits.tsx";
+import { Empty, Frame, Head, Refused, Search } from "../../parts/bits.tsx";
 import { count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
@@ -72,14 +72,7 @@ function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element
   return (
     <Frame label={`jobs of ${worker}${isCut ? ", the first of them" : ""}`}>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">Lane</th>
-            <th scope="col">Attempt</th>
-            <th scope="col">Lease ends in</th>
-          </tr>
-        </thead>
+        <Head columns={["Job", "Lane", "Attempt", "Lease ends in"]} />
         <tbody>
           {data?.items.map(({ id, fairnessKey, attempt, attempts, at: until }) => (
             <tr key={id}>
