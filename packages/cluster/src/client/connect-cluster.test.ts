@@ -27,8 +27,7 @@ async function addAndWork(broker: Broker): Promise<number> {
 
 test("a client of several nodes goes on when any of them is gone", async (t) => {
   const cluster = new NodeCluster(t);
-  const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];
-  await cluster.settled(nodes);
+  const nodes = await cluster.start("a", "b", "c");
   const broker = await connected(t, nodes);
   for (const queue of QUEUES) await broker.setQueue(queue, {});
   assert.equal(await addAndWork(broker), QUEUES.length);
@@ -40,8 +39,7 @@ test("a client of several nodes goes on when any of them is gone", async (t) => 
 
 test("one address of a cluster is enough to learn of the others", async (t) => {
   const cluster = new NodeCluster(t);
-  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
-  await cluster.settled([a, b]);
+  const [a] = await cluster.start("a", "b");
   const broker = await connected(t, [a]);
   for (const queue of QUEUES) await broker.setQueue(queue, {});
   assert.equal(await addAndWork(broker), QUEUES.length);
@@ -51,8 +49,7 @@ test("one address of a cluster is enough to learn of the others", async (t) => {
 
 test("a queue that is spread by another client is found where it is", async (t) => {
   const cluster = new NodeCluster(t);
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   const [one, other] = [await connected(t, [a]), await connected(t, [a])];
   await one.setQueue("wide", { spread: 3 });
   const jobs = Array.from({ length: 12 }, (_, i) => ({

@@ -35,8 +35,7 @@ async function workOff(broker: Broker): Promise<string[]> {
 
 test("any node takes any call, whoever owns the queue", async (t) => {
   const cluster = new NodeCluster(t);
-  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
-  await cluster.settled([a, b]);
+  const [a, b] = await cluster.start("a", "b");
   const [left, right] = [await a.connect(), await b.connect()];
   await makeQueues(left);
   for (const queue of QUEUES) await right.add(queue, [job(queue)]);
@@ -45,8 +44,7 @@ test("any node takes any call, whoever owns the queue", async (t) => {
 
 test("a partition that is opened takes from the homes what it has missed", async (t) => {
   const cluster = new NodeCluster(t);
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   const keys = ["smtp", "push", "sms", "fax:*"];
   for (const key of keys) await a.broker.setGate(key, { concurrency: 3 });
   await a.broker.storeWrite("config", [{ key: "plan", value: "gold" }]);
@@ -55,8 +53,7 @@ test("a partition that is opened takes from the homes what it has missed", async
   await a.kill();
   // Its log is begun anew.
   cluster.stores[lost] = new FencedStore();
-  const b = await cluster.add("b");
-  await cluster.settled([b]);
+  const [b] = await cluster.start("b");
   const expected = keys.filter((key) => homeOfGate(key, 4) !== lost);
   const isThere = async (): Promise<boolean> => {
     // A busy machine may lose the partition for a moment and open it again.
@@ -74,8 +71,7 @@ test("a partition that is opened takes from the homes what it has missed", async
 
 test("what was added before a drain is worked off after it, and no call fails", async (t) => {
   const cluster = new NodeCluster(t);
-  const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];
-  await cluster.settled(nodes);
+  const nodes = await cluster.start("a", "b", "c");
   const broker = await nodes[0]!.connect();
   await makeQueues(broker);
   const added: string[] = [];
@@ -116,8 +112,7 @@ test("a held job stays with its worker when the clock of the next owner is ahead
 
 test("the partitions of a killed node go on elsewhere, with all that was confirmed", async (t) => {
   const cluster = new NodeCluster(t);
-  const nodes = [await cluster.add("a"), await cluster.add("b"), await cluster.add("c")];
-  await cluster.settled(nodes);
+  const nodes = await cluster.start("a", "b", "c");
   const broker = await nodes[0]!.connect();
   await makeQueues(broker);
   for (const queue of QUEUES) await broker.add(queue, [job(queue)]);
@@ -129,8 +124,7 @@ test("the partitions of a killed node go on elsewhere, with all that was confirm
 
 test("a log that fails closes its partition alone, and opens it again when it can", async (t) => {
   const cluster = new NodeCluster(t);
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   const broker = await a.connect();
   await makeQueues(broker);
   cluster.stores[1]!.isAway = true;
@@ -180,8 +174,7 @@ function wait(ms: number): Promise<undefined> {
 
 test("a gate holds over queues of different nodes", async (t) => {
   const cluster = new NodeCluster(t);
-  const nodes = [await cluster.add("a"), await cluster.add("b")];
-  await cluster.settled(nodes);
+  const nodes = await cluster.start("a", "b");
   const client = await nodes[0]!.connect();
   await makeQueues(client);
   await client.setGate("two", { concurrency: 2 });
@@ -206,8 +199,7 @@ test("a gate holds over queues of different nodes", async (t) => {
 
 test("what partitions say to each other is for nodes alone", async (t) => {
   const cluster = new NodeCluster(t);
-  const nodes = [await cluster.add("a")];
-  await cluster.settled(nodes);
+  const nodes = await cluster.start("a");
   const { server } = nodes[0]!;
   const secret = await nodes[0]!.node.secret;
   const url = `${server.address}/v1/stream?partition=0`.replace("http", "ws");
@@ -223,8 +215,7 @@ test("what partitions say to each other is for nodes alone", async (t) => {
 
 test("nobody is drained whose partitions nobody could take", async (t) => {
   const cluster = new NodeCluster(t);
-  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
-  await cluster.settled([a, b]);
+  const [a, b] = await cluster.start("a", "b");
   await a.node.drain("b");
   await cluster.settled([a]);
   await assert.rejects(b.node.drain("a"), { code: "CONFLICT" });
@@ -245,8 +236,7 @@ test("a node that is started again under its name tells another version", async 
   const cluster = new NodeCluster(t);
   const versions: string[] = [];
   for (let start = 0; start < 2; start++) {
-    const a = await cluster.add("a");
-    await cluster.settled([a]);
+    const [a] = await cluster.start("a");
     versions.push(a.node.status().version);
     await a.kill();
   }
@@ -256,8 +246,7 @@ test("a node that is started again under its name tells another version", async 
 
 test("a log may be made by the first who opens it, and must be there ever after", async (t) => {
   const cluster = new NodeCluster(t, 2);
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   const b = await cluster.add("b");
   await cluster.settled([a, b]);
   await a.kill();

@@ -19,8 +19,7 @@ interface Scene {
 
 async function scene(t: TestContext): Promise<Scene> {
   const cluster = new NodeCluster(t, PARTITIONS);
-  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
-  await cluster.settled([a, b]);
+  const [a, b] = await cluster.start("a", "b");
   const { partitions } = a.node.status();
   const names = Array.from({ length: 100 }, (_, i) => `q${i}`);
   const queue = names.find((name) => partitions[homeOfQueue(name, PARTITIONS)]?.owner === "b")!;
@@ -64,8 +63,7 @@ test("a client of partitions gives its jobs back when it leaves", async (t) => {
 
 test("the limit on adds holds for those who talk to partitions directly", async (t) => {
   const cluster = new NodeCluster(t, PARTITIONS, { limits: { addsPerSecond: 1 } });
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   const client = await connectCluster([a.server.address]);
   t.after(() => client.close());
   await client.setQueue("q", {});

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { SystemClock } from "@sluice/protocol";
+import { turningClock } from "@sluice/protocol/testing";
 import { ServedPartitions } from "../partitions/served-partitions.ts";
 import { type FencedLog, FencedStore } from "../testing/fenced-log.ts";
-import { OpenPartitions } from "./open-partitions.ts";
+import { OpenPartitions, type OpenPartitionsOptions } from "./open-partitions.ts";
 
 const NEW = { hasLog: false, anchor: undefined };
 
 /** Counts the logs that are open; those that are followed open when the test says so. */
-function openPartitions(t: TestContext) {
+function openPartitions(t: TestContext, more: Partial<OpenPartitionsOptions> = {}) {
   const store = new FencedStore();
   const open = new Set<FencedLog>();
   const follows: PromiseWithResolvers<FencedLog>[] = [];
@@ -37,6 +38,7 @@ function openPartitions(t: TestContext) {
     troubleOf: () => undefined,
     onFailed: () => {},
     onServed: () => {},
+    ...more,
   });
   t.after(() => made.stop());
   const followed = (): void => follows.shift()!.resolve(watched(store.follow()));
@@ -76,4 +78,20 @@ test("what was read ahead is served, and nothing is left when the node ends", as
   await late;
   await assert.rejects(made.open(0, NEW), { code: "MOVED" });
   assert.equal(open.size, 0);
+});
+
+test("whoever waits for a partition hears at once that it goes elsewhere", async (t) => {
+  const clock = turningClock(5);
+  const expected = new Set([0, 1]);
+  const isExpected = (partition: number): boolean => expected.has(partition);
+  const { partitions: made } = openPartitions(t, { clock, count: 2, isExpected });
+  const told: number[] = [];
+  for (const partition of [0, 1]) void made.served(partition).then(() => told.push(partition));
+  made.look();
+  await clock.advance(0);
+  assert.deepEqual(told, []);
+  expected.delete(1);
+  made.look();
+  await clock.advance(0);
+  assert.deepEqual(told, [1]);
 });

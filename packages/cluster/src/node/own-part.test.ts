@@ -60,8 +60,7 @@ test("a partition that nobody can open concerns no other, and is named as missin
 
 test("a node that does not hear its cluster is not ready", async (t) => {
   const cluster = new NodeCluster(t);
-  const a = await cluster.add("a");
-  await cluster.settled([a]);
+  const [a] = await cluster.start("a");
   assert.equal((await read(a, "/readyz")).status, 200);
   await a.registry.close();
   for (let tries = 0; ; tries++) {

@@ -56,6 +56,14 @@ export class NodeCluster {
     this.stores = Array.from({ length: partitions }, () => new FencedStore());
   }
 
+  /** Nodes of these names, which serve all partitions when it resolves. */
+  async start<Ids extends string[]>(...ids: Ids): Promise<{ [At in keyof Ids]: TestNode }> {
+    const nodes: TestNode[] = [];
+    for (const id of ids) nodes.push(await this.add(id));
+    await this.settled(nodes);
+    return nodes as { [At in keyof Ids]: TestNode };
+  }
+
   /** A node whose clock is so far ahead. */
   async add(id: string, aheadMs = 0): Promise<TestNode> {
     const registry = new MemoryRegistry(this.#registry);
