@@ -1,5 +1,6 @@
 /** What a command is, and what it is given. */
 import type { ParseArgsConfig } from "node:util";
+import { parseDuration } from "@sluice/protocol";
 
 /** Where a command writes. */
 export interface Output {
@@ -82,12 +83,24 @@ export function textsOf(call: Call, name: string): readonly string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
 }
 
-export function numberOf(call: Call, name: string, min = 0): number | undefined {
+function numberOf(call: Call, name: string, min = 0): number | undefined {
   const text = textOf(call, name);
   if (text === undefined) return undefined;
   const number = Number(text);
   if (text.trim() !== "" && Number.isFinite(number) && number >= min) return number;
   throw new Misuse(`--${name} must be a number of at least ${min}, got ${JSON.stringify(text)}`);
+}
+
+/** Milliseconds, or a text such as 30s. */
+export function durationOf(call: Call, name: string, min = 0): number | undefined {
+  const text = textOf(call, name);
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : text;
+  try {
+    return parseDuration(`--${name}`, value, undefined, min);
+  } catch (error) {
+    throw new Misuse((error as Error).message);
+  }
 }
 
 export function wholeOf(call: Call, name: string, min = 0): number | undefined {

@@ -16,7 +16,7 @@ const VIEWS: readonly (readonly [name: string, path: string, ready: string])[] =
   ["lanes", "#/queues/mail/lanes", "noisy"],
   ["jobs", "#/queues/mail/jobs", '{"to":'],
   ["workers", "#/queues/mail/workers", "would take"],
-  ["settings", "#/queues/mail/settings", "tierOrder"],
+  ["settings", "#/queues/mail/settings", "Tier order"],
   ["gates", "#/gates", "provider:slow"],
   ["a job", `#/jobs/${failedId}`, "added"],
 ];

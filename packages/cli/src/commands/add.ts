@@ -1,6 +1,7 @@
 import type { BulkItem, JobOptions, Queue, SluiceHandles } from "@sluice/client";
 import { SluiceError } from "@sluice/protocol";
-import { type Call, type Command, EXIT, Misuse, numberOf, textOf, textsOf } from "../command.ts";
+import { type Call, type Command, EXIT, Misuse } from "../command.ts";
+import { JOB_FLAGS, JOB_USAGE, jobOptionsOf } from "../job-flags.ts";
 import { lines } from "../lines.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
@@ -13,44 +14,19 @@ export const addCommand: Command = {
 sluice add QUEUE -           a job for each line of standard input
 
   --text                 payloads are texts and not JSON
-  --fairness-key KEY     whose job it is (repeat for the levels of a path); --lane for short
-  --weight N             the lane's share
-  --priority N|NAME      the tier: 0 is the most urgent
-  --gate NAME            a limit that it must pass (repeat)
-  --cost N               what it takes of its gates (default 1)
-  --delay TIME           30s, 5m, 1h: not before
-  --ttl TIME             it expires after that
-  --max-wait TIME        fail at once when its gates would take longer
-  --dedupe KEY           none if one with this key waits or runs
-  --group NAME           belongs to this group of the queue, or to OTHER-QUEUE/NAME
-  --header NAME=VALUE    (repeat)
-  --attempts N           deliveries in all
-  --lease TIME           how long it may be held without a sign of life
+${JOB_USAGE}
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,
     text: { type: "boolean" },
-    "fairness-key": { type: "string", multiple: true },
-    lane: { type: "string", multiple: true },
-    weight: { type: "string" },
-    priority: { type: "string" },
-    gate: { type: "string", multiple: true },
-    cost: { type: "string" },
-    delay: { type: "string" },
-    ttl: { type: "string" },
-    "max-wait": { type: "string" },
-    dedupe: { type: "string" },
-    group: { type: "string" },
-    header: { type: "string", multiple: true },
-    attempts: { type: "string" },
-    lease: { type: "string" },
+    ...JOB_FLAGS,
   },
   run: async (call) => {
     const [name, payload, ...rest] = call.words;
     if (name === undefined || payload === undefined || rest.length > 0) {
       throw new Misuse("QUEUE and PAYLOAD are needed (quote a payload that has spaces)");
     }
-    const options = optionsOf(call);
+    const options = jobOptionsOf(call);
     const read = (text: string): unknown => payloadOf(call, text);
     const one = payload === "-" ? undefined : { payload: read(payload) };
     return connected(call, async ({ sluice }) => {
@@ -129,39 +105,4 @@ function payloadOf(call: Call, text: string): unknown {
     const start = JSON.stringify(text.slice(0, 40));
     throw new Misuse(`a payload is JSON, got ${start}; use --text to send it as text`);
   }
-}
-
-function optionsOf(call: Call): JobOptions {
-  const key = [...textsOf(call, "fairness-key"), ...textsOf(call, "lane")];
-  const gates = textsOf(call, "gate");
-  const headers = textsOf(call, "header");
-  const dedupe = textOf(call, "dedupe");
-  const options = {
-    fairnessKey: key.length > 1 ? key : key[0],
-    weight: numberOf(call, "weight"),
-    priority: priorityOf(textOf(call, "priority")),
-    gates: gates.length === 0 ? undefined : gates,
-    cost: numberOf(call, "cost"),
-    delay: textOf(call, "delay"),
-    ttl: textOf(call, "ttl"),
-    maxWait: textOf(call, "max-wait"),
-    dedupe: dedupe === undefined ? undefined : { key: dedupe, mode: "pending" },
-    group: textOf(call, "group"),
-    headers: headers.length === 0 ? undefined : Object.fromEntries(headers.map(headerOf)),
-    attempts: numberOf(call, "attempts"),
-    lease: textOf(call, "lease"),
-  };
-  const said = Object.entries(options).filter(([, value]) => value !== undefined);
-  // Durations and names are checked where every job's are.
-  return Object.fromEntries(said) as JobOptions;
-}
-
-function priorityOf(text: string | undefined): string | number | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
-}
-
-function headerOf(text: string): [name: string, value: string] {
-  const cut = text.indexOf("=");
-  if (cut < 1) throw new Misuse(`--header must be NAME=VALUE, got ${JSON.stringify(text)}`);
-  return [text.slice(0, cut), text.slice(cut + 1)];
 }

@@ -4,7 +4,7 @@ import { command, place } from "../testing/sluice.ts";
 
 test("a job is added, found, explained, taken and gone", async (t) => {
   const { sluice } = await place(t);
-  const options = ["--fairness-key", "acme", "--header", "x=1"];
+  const options = ["--fairness-key", "acme", "--headers", "x=1"];
   const added = await sluice("add mail", '{"to":"a@b.c"}', ...options);
   assert.equal(added.code, 0);
   const id = added.text;
@@ -100,7 +100,7 @@ test("queues are changed, paused, purged and deleted, the last two not by a slip
 test("top shows queues, lanes and gates; and says why a queue stands", async (t) => {
   const { sluice } = await place(t);
   await sluice("gate set shut rate=0");
-  await sluice("add mail 1 --lane acme --gate shut");
+  await sluice("add mail 1 --lane acme --gates shut");
   const { text } = await sluice("top --once");
   assert.match(text, /mail +1 +0 +0 .*no workers/);
   assert.match(text, /lanes of mail[\s\S]*acme +1/);
@@ -161,9 +161,8 @@ for (const [line, said] of [
   ["queue show", /QUEUE is needed/],
   ["add mail", /QUEUE and PAYLOAD are needed/],
   ["add mail 1 --nope", /nope/],
-  ["add mail 1 --weight heavy", /--weight must be a number/],
-  ["top --every never", /--every must be a number/],
-  ["serve --port high", /--port must be a number/],
+  ["add mail 1 --weight heavy", /--weight must be an integer from 1 to/],
+  ["top --every never", /--every must be milliseconds or a string/],
   ["serve extra", /no more words are taken, got extra/],
   ["completion tcsh", /SHELL must be bash, zsh or fish/],
 ] as const) {

@@ -1,12 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import type { Broker } from "@sluice/protocol";
-import { type Call, type Command, EXIT, numberOf, wordsOf } from "../command.ts";
+import { type Call, type Command, durationOf, EXIT, wordsOf } from "../command.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 import { drawTop } from "../top/draw.ts";
 import { quitKey } from "../top/quit-key.ts";
 import { readTop, type TopView } from "../top/view.ts";
 
-const EVERY_S = 1;
+const EVERY_MS = 1000;
+const EVERY_MS_MIN = 100;
 const ENTER = "\x1b[?1049h\x1b[?25l";
 const LEAVE = "\x1b[?25h\x1b[?1049l";
 const HOME = "\x1b[H\x1b[J";
@@ -15,13 +16,13 @@ export const topCommand: Command = {
   name: "top",
   usage: `sluice top               looks every second until q or Ctrl-C
 
-  --every SECONDS        how often (default ${EVERY_S})
+  --every TIME           how often (default 1s)
   --once                 once, without taking over the screen
 ${TARGET_USAGE}`,
   options: { ...TARGET, every: { type: "string" }, once: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
-    const everyMs = (numberOf(call, "every", 0.1) ?? EVERY_S) * 1000;
+    const everyMs = durationOf(call, "every", EVERY_MS_MIN) ?? EVERY_MS;
     return connected(call, ({ broker }) => watch(call, broker, everyMs));
   },
 };

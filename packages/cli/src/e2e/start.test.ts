@@ -11,6 +11,7 @@ test("what keeps a server from starting is told in one line", async (t) => {
     [["--port", String(port)], new RegExp(`^port ${port} of 127.0.0.1 is in use[^\n]*\n$`)],
     [["--dir", dir], /^the log in [^\n]* is in use by process \d+\n$/],
     [["--log-level", "loud"], /^--log-level must be one of fatal, [^\n]*, got "loud"\n$/],
+    [["--port", "high"], /^--port must be an integer from 0 to 65535, got "high"\n$/],
     [["--resume", "2h"], /^--resume must be [^\n]* of at most 3600000 ms, got "2h"\n$/],
     [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
     [["--dir", "nats://me:secret@a/jobs"], /^dir must be a directory, got nats:[^\n]* for NATS\n$/],

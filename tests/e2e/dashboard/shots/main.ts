@@ -51,7 +51,7 @@ function views(id: string): readonly (readonly [view: string, path: string, read
     ["queue", "#/queues/mail", "noisy"],
     ["jobs", "#/queues/mail/jobs", '{"to":'],
     ["workers", "#/queues/mail/workers", "would take"],
-    ["settings", "#/queues/mail/settings", "tierOrder"],
+    ["settings", "#/queues/mail/settings", "Tier order"],
     ["gates", "#/gates", "provider:slow"],
     ["job", `#/jobs/${id}`, "added"],
   ];
