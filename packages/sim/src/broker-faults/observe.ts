@@ -5,9 +5,11 @@ import {
   type Broker,
   type GroupInfo,
   type JobInfo,
+  type PageStart,
   type QueueInfo,
   SluiceError,
   type StoreEntry,
+  walkPages,
 } from "@sluice/protocol";
 import { readBody } from "./body.ts";
 import type { Seen, SeenJob } from "./record.ts";
@@ -48,15 +50,8 @@ async function stillOf(broker: Broker): Promise<{ queues: readonly QueueInfo[]; 
 }
 
 async function jobsOf(broker: Broker, queue: string): Promise<SeenJob[]> {
-  const jobs: SeenJob[] = [];
-  let cursor: string | undefined;
-  do {
-    const options = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
-    const page = await broker.jobs(queue, options);
-    for (const job of page.items) jobs.push(seenOf(job));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return jobs;
+  const ask = (from: PageStart) => broker.jobs(queue, { limit: PAGE, ...from });
+  return (await Array.fromAsync(walkPages(ask))).map(seenOf);
 }
 
 function seenOf(job: JobInfo): SeenJob {
@@ -64,16 +59,8 @@ function seenOf(job: JobInfo): SeenJob {
   return { id, queue, state, attempt, at, body: readBody(job) };
 }
 
-async function entriesOf(broker: Broker, store: string): Promise<StoreEntry[]> {
-  const entries: StoreEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const options = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
-    const page = await broker.storeScan(store, options);
-    entries.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return entries;
+function entriesOf(broker: Broker, store: string): Promise<StoreEntry[]> {
+  return Array.fromAsync(walkPages((from) => broker.storeScan(store, { limit: PAGE, ...from })));
 }
 
 // Those that are still known.

@@ -6,11 +6,10 @@ import type { ItemAnswer, PortCall } from "./record.ts";
 
 type Made = Exclude<PortCall, { call: "poll" }>;
 
-// The call is made before this returns.
-export function perform(broker: Broker, call: Made): Promise<ItemAnswer[]> {
-  const batch = batchOf(broker, call);
-  if (batch !== undefined) return batch.then((outcomes) => outcomes.map(itemOf));
-  return single(broker, call).then((answer) => [{ ok: answer ?? true }]);
+// The call is made before this returns. Calls with items have an answer for each of them.
+export async function perform(broker: Broker, call: Made): Promise<ItemAnswer[]> {
+  const answer = await made(broker, call);
+  return Array.isArray(answer) ? answer.map(itemOf) : [{ ok: answer ?? true }];
 }
 
 function itemOf(outcome: Outcome<unknown>): ItemAnswer {
@@ -18,8 +17,7 @@ function itemOf(outcome: Outcome<unknown>): ItemAnswer {
   return error === undefined ? { ok: outcome.ok } : { error: error.code };
 }
 
-// Calls with one answer for each of their items.
-function batchOf(broker: Broker, call: Made): Promise<Outcome<unknown>[]> | undefined {
+function made(broker: Broker, call: Made): Promise<unknown> {
   switch (call.call) {
     case "add":
       return broker.add(
@@ -35,37 +33,26 @@ function batchOf(broker: Broker, call: Made): Promise<Outcome<unknown>[]> | unde
     case "extend":
       return broker.extend(call.items);
     case "cancel":
-      return broker.cancel(call.ids);
     case "retry":
-      return broker.retry(call.ids);
+      return broker[call.call](call.ids);
     case "cancelByKey":
       return broker.cancelByKey(call.queue, call.keys);
-    default:
-      return undefined;
-  }
-}
-
-function single(broker: Broker, call: Made): Promise<unknown> {
-  switch (call.call) {
     case "setQueue":
       return broker.setQueue(call.queue, call.options).then(() => true);
     case "deleteQueue":
-      return broker.deleteQueue(call.queue);
     case "purge":
-      return broker.purge(call.queue);
     case "redrive":
-      return broker.redrive(call.queue);
+      return broker[call.call](call.queue);
     case "setGate":
       return broker.setGate(call.gate, call.config).then(() => true);
     case "deleteGate":
-      return broker.deleteGate(call.gate);
+    case "clearCooldown":
+      return broker[call.call](call.gate);
     case "cooldown":
       return broker.cooldown(call.gate, call.ms);
-    case "clearCooldown":
-      return broker.clearCooldown(call.gate);
     case "storeWrite":
       return broker.storeWrite(call.store, call.entries);
     default:
-      throw new Error(`no such call: ${call.call}`);
+      throw new Error(`no such call: ${(call as PortCall).call}`);
   }
 }

@@ -1,6 +1,6 @@
 // A history told call by call, for tests of the checker.
 
-import type { Added, BrokerEvent, GateInfo, QueueStats } from "@sluice/protocol";
+import type { Added, BrokerEvent, GateInfo, GateSettings, QueueStats } from "@sluice/protocol";
 import { Checker } from "./checker.ts";
 import type { Delivered, HistoryRecord, ItemAnswer, JobNote, PortCall, SeenJob } from "./record.ts";
 
@@ -57,6 +57,20 @@ export class Story {
     return this.done({ call: "ack", leases: [`a${number}.${count}`] }, { ok: true });
   }
 
+  // A call that succeeds.
+  ok(call: PortCall, value: unknown = true): this {
+    return this.done(call, { ok: value });
+  }
+
+  // A gate "g" with these limits, and jobs that name it.
+  gate(config: GateSettings): this {
+    return this.ok({ call: "setGate", gate: "g", config }).pass(1);
+  }
+
+  passGate(number: number): this {
+    return this.add(number, { gates: ["g"] }).deliver(number);
+  }
+
   event(event: BrokerEvent): this {
     return this.take({ is: "event", event });
   }
@@ -73,6 +87,11 @@ export class Story {
   finish(): void {
     const nothing = { queues: [], jobs: [], gates: [], stores: [], groups: [] };
     this.#checker.finish(nothing);
+  }
+
+  // Of the first job, after a restart.
+  seen(job: Partial<SeenJob>): this {
+    return this.look([job]);
   }
 
   // What is seen after a restart.

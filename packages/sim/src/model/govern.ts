@@ -1,13 +1,16 @@
 // What operators do: queues, workers, gates, purges, retries by hand and redrives.
 
-import type { GateConfig } from "@sluice/engine";
 import { equal } from "../demand.ts";
+import type { CallOf, Op } from "./call.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
-import { policyOf, type QueueOptions } from "./policy.ts";
+import { policyOf } from "./policy.ts";
 import { hasRoomFor, type ModelQueue, tierWithRoom } from "./queue.ts";
 import { cancelJob, expire } from "./settle.ts";
+
+// Why a gate cools down in these worlds.
+export const REASON = "world";
 
 function knownQueue(model: Model, name: string, outcome: Outcome<unknown>): ModelQueue | undefined {
   const queue = model.queues.get(name);
@@ -15,20 +18,18 @@ function knownQueue(model: Model, name: string, outcome: Outcome<unknown>): Mode
   return queue;
 }
 
-export function setQueue(
-  model: Model,
-  name: string,
-  options: QueueOptions,
-  outcome: Outcome<void>,
-): void {
+// What a call means for the model, whatever became of it at the engine.
+type Judge<O extends Op, T = void> = (model: Model, call: CallOf<O>, outcome: Outcome<T>) => void;
+
+export const setQueue: Judge<"setQueue"> = (model, { queue: name, options }, outcome) => {
   isRefused(outcome, []);
   const config = policyOf(name, options);
   const queue = model.queues.get(name);
   if (queue === undefined) model.makeQueue(name, config);
   else queue.config = config;
-}
+};
 
-export function deleteQueue(model: Model, name: string, outcome: Outcome<void>): void {
+export const deleteQueue: Judge<"deleteQueue"> = (model, { queue: name }, outcome) => {
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
   const jobs = [...queue.waiting, ...queue.delayed, ...queue.leased, ...queue.kept];
@@ -38,60 +39,38 @@ export function deleteQueue(model: Model, name: string, outcome: Outcome<void>):
     if (job.group !== undefined) model.groups.delete(job.group);
   }
   model.queues.delete(name);
-}
+};
 
-export function setPaused(
-  model: Model,
-  name: string,
-  isPaused: boolean,
-  outcome: Outcome<void>,
-): void {
+export const setPaused: Judge<"pause" | "resume"> = (model, { queue: name, op }, outcome) => {
   const queue = knownQueue(model, name, outcome);
-  if (queue !== undefined) queue.config = { ...queue.config, paused: isPaused };
-}
+  if (queue !== undefined) queue.config = { ...queue.config, paused: op === "pause" };
+};
 
-export function purge(model: Model, name: string, outcome: Outcome<void>): void {
+export const purge: Judge<"purge"> = (model, { queue: name }, outcome) => {
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
   for (const job of [...queue.waiting, ...queue.delayed]) {
     if (job.deadline !== undefined && job.deadline <= model.now) expire(model, job);
     else cancelJob(model, job);
   }
-}
+};
 
-export function want(
-  model: Model,
-  name: string,
-  worker: string,
-  slots: number,
-  outcome: Outcome<void>,
-): void {
+export const want: Judge<"want"> = (model, { queue: name, worker, slots }, outcome) => {
   const queue = knownQueue(model, name, outcome);
   if (queue === undefined) return;
   if (slots === 0) queue.workers.delete(worker);
   else queue.workers.set(worker, slots);
-}
+};
 
-export function setLaneWeight(
-  model: Model,
-  name: string,
-  path: readonly string[],
-  weight: number,
-  outcome: Outcome<void>,
-): void {
-  const queue = knownQueue(model, name, outcome);
-  queue?.order?.setWeight(path, weight);
-}
+export const setLaneWeight: Judge<"setLaneWeight"> = (model, { queue, key, weight }, outcome) => {
+  const path = typeof key === "string" ? [key] : key;
+  knownQueue(model, queue, outcome)?.order?.setWeight(path, weight);
+};
 
-export function setGate(
-  model: Model,
-  key: string,
-  config: GateConfig,
-  outcome: Outcome<void>,
-): void {
+export const setGate: Judge<"setGate"> = (model, { gate, config }, outcome) => {
   isRefused(outcome, []);
-  model.gates.set(key, config, model.now);
-}
+  model.gates.set(gate, config, model.now);
+};
 
 // The rules say that a change of limits keeps the level. They do not say whether a bucket that was
 // full is "full" or "at its old burst".
@@ -104,33 +83,27 @@ export function adoptLevels(model: Model): void {
   }
 }
 
-export function deleteGate(model: Model, key: string, outcome: Outcome<void>): void {
-  if (model.gates.configs.has(key)) isRefused(outcome, []);
-  if (outcome.ok) model.gates.delete(key, model.now);
-}
+export const deleteGate: Judge<"deleteGate"> = (model, { gate }, outcome) => {
+  if (model.gates.configs.has(gate)) isRefused(outcome, []);
+  if (outcome.ok) model.gates.delete(gate, model.now);
+};
 
-export function cooldown(
-  model: Model,
-  key: string,
-  ms: number,
-  reason: string,
-  outcome: Outcome<void>,
-): void {
+export const cooldown: Judge<"cooldown"> = (model, { gate, ms }, outcome) => {
   isRefused(outcome, []);
-  model.gates.get(key).coolDown(model.now + ms, reason);
-}
+  model.gates.get(gate).coolDown(model.now + ms, REASON);
+};
 
-export function clearCooldown(model: Model, key: string, outcome: Outcome<void>): void {
-  const gate = model.gates.get(key);
+export const clearCooldown: Judge<"clearCooldown"> = (model, call, outcome) => {
+  const gate = model.gates.get(call.gate);
   if (gate.config !== undefined || gate.cooldownUntil > model.now) isRefused(outcome, []);
   gate.clear();
-}
+};
 
-export function report(model: Model, key: string, ok: boolean, outcome: Outcome<void>): void {
-  const gate = model.gates.get(key);
+export const report: Judge<"report"> = (model, call, outcome) => {
+  const gate = model.gates.get(call.gate);
   if (gate.config !== undefined) isRefused(outcome, []);
-  gate.report(ok, model.now);
-}
+  gate.report(call.ok, model.now);
+};
 
 // An ended job that is still kept runs again, from the first attempt.
 export function retry(model: Model, id: number, outcome: Outcome<void>): void {
@@ -176,12 +149,7 @@ function runAgain(model: Model, job: ModelJob): void {
   model.wait(job);
 }
 
-export function redrive(
-  model: Model,
-  name: string,
-  count: number | undefined,
-  outcome: Outcome<number>,
-): void {
+export const redrive: Judge<"redrive", number> = (model, { queue: name, count }, outcome) => {
   const queue = model.queues.get(name);
   const isNamed = [...model.queues.values()].some((other) => other.config.dlq === name);
   const jobs = queue === undefined ? [] : [...queue.waiting, ...queue.delayed];
@@ -197,7 +165,7 @@ export function redrive(
   // The rules do not say in which order they return.
   const age = model.nextAge();
   for (const job of moved) goHome(model, job, age);
-}
+};
 
 function goHome(model: Model, job: ModelJob, age: number): void {
   if (job.state === "ended") {

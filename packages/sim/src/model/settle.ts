@@ -2,6 +2,7 @@
 
 import type { NackOptions } from "@sluice/engine";
 import { demand, equal } from "../demand.ts";
+import type { CallOf } from "./call.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
@@ -69,8 +70,7 @@ export function cancel(model: Model, id: number, outcome: Outcome<boolean>): voi
 
 export function cancelByKey(
   model: Model,
-  queueName: string,
-  key: string,
+  { queue: queueName, key }: CallOf<"cancelByKey">,
   outcome: Outcome<boolean>,
 ): void {
   const queue = model.queues.get(queueName);

@@ -1,11 +1,11 @@
 // Makes the calls of a world one by one, looking at the model to make them interesting.
 
 import type { JobSpec, NackOptions } from "@sluice/engine";
+import type { Call, Op } from "../model/call.ts";
 import type { ModelJob } from "../model/job.ts";
 import type { QueueOptions } from "../model/policy.ts";
 import type { Random } from "../random.ts";
 import { BAD_NAMES } from "./bad.ts";
-import type { Call, Op } from "./call.ts";
 import { gateConfig } from "./gate-shape.ts";
 import type { Plan, QueuePlan } from "./plan.ts";
 import { makeSpec } from "./spec.ts";

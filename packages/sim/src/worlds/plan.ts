@@ -1,9 +1,9 @@
 // What a world is made of: its queues, its gates, and what its jobs may say.
 
 import type { DedupeMode, FairnessKey, GateConfig } from "@sluice/engine";
+import type { Op } from "../model/call.ts";
 import type { QueueOptions } from "../model/policy.ts";
 import type { Random } from "../random.ts";
-import type { Op } from "./call.ts";
 import { type GateShape, gateConfig, gateShape } from "./gate-shape.ts";
 
 export const KINDS = [

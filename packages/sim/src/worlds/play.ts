@@ -1,7 +1,7 @@
 // Makes the calls of one world, drains it, and says what broke, if anything.
 
 import { Broken } from "../demand.ts";
-import { type Call, describe } from "./call.ts";
+import { type Call, describe } from "../model/call.ts";
 import { healAndDrain } from "./heal.ts";
 import type { Kind, Plan } from "./plan.ts";
 import type { MakeEngine } from "./port.ts";

@@ -1,7 +1,7 @@
 // What a failing world prints: enough to see it, to run it again, and to save it. The list of its
 // calls is made short first: calls are dropped as long as the same rule breaks.
 
-import { type Call, describe } from "./call.ts";
+import { type Call, describe } from "../model/call.ts";
 import { type EngineRun, type Failure, play } from "./play.ts";
 
 const TRIES_MAX = 4_000;

@@ -4,6 +4,7 @@
 import type { AddResult, JobSpec, Refusal } from "@sluice/engine";
 import { Broken, demand, equal } from "../demand.ts";
 import { add } from "../model/add.ts";
+import type { Call, CallOf, Op } from "../model/call.ts";
 import { compare } from "../model/compare.ts";
 import { adoptFollowUps } from "../model/follow-up.ts";
 import * as govern from "../model/govern.ts";
@@ -17,7 +18,6 @@ import { Share } from "../model/share.ts";
 import { tick } from "../model/tick.ts";
 import { adoptTooLong, adoptTooLongSoFar, judgeTooLong } from "../model/waits.ts";
 import { isBadRefused } from "./bad.ts";
-import type { Call, CallOf, Op } from "./call.ts";
 import type { EnginePort } from "./port.ts";
 
 const STORE = "config";
@@ -122,179 +122,117 @@ export class EngineWorld {
 
 type Handler<O extends Op> = (world: EngineWorld, call: CallOf<O>) => void;
 
+// Made at the engine, and judged by the model.
+const judged =
+  <O extends Op, T>(
+    make: (engine: EnginePort, call: CallOf<O>) => T,
+    judgeBy: (model: Model, call: CallOf<O>, outcome: Outcome<T>) => void,
+  ): Handler<O> =>
+  ({ engine, model }, call) =>
+    judgeBy(
+      model,
+      call,
+      outcomeOf(() => make(engine, call)),
+    );
+
 const HANDLERS: { readonly [O in Op]: Handler<O> } = {
-  setQueue: ({ engine, model }, { queue, options, at }) =>
-    govern.setQueue(
-      model,
-      queue,
-      options,
-      outcomeOf(() => engine.setQueue(queue, policyOf(queue, options), at)),
-    ),
-  deleteQueue: (world, { queue, at }) => {
-    const outcome = outcomeOf(() => world.engine.deleteQueue(queue, at));
-    govern.deleteQueue(world.model, queue, outcome);
-    finishSpread(world, at);
+  setQueue: judged((engine, { queue, options, at }) => {
+    engine.setQueue(queue, policyOf(queue, options), at);
+  }, govern.setQueue),
+  deleteQueue: (world, call) => {
+    const outcome = outcomeOf(() => world.engine.deleteQueue(call.queue, call.at));
+    govern.deleteQueue(world.model, call, outcome);
+    finishSpread(world, call.at);
     world.tick();
   },
-  pause: ({ engine, model }, { queue, at }) =>
-    govern.setPaused(
-      model,
-      queue,
-      true,
-      outcomeOf(() => engine.setPaused(queue, true, at)),
-    ),
-  resume: ({ engine, model }, { queue, at }) =>
-    govern.setPaused(
-      model,
-      queue,
-      false,
-      outcomeOf(() => engine.setPaused(queue, false, at)),
-    ),
-  purge: (world, { queue, at }) => {
-    const outcome = outcomeOf(() => world.engine.purge(queue, at));
-    finishSpread(world, at);
-    govern.purge(world.model, queue, outcome);
+  pause: judged((engine, { queue, at }) => engine.setPaused(queue, true, at), govern.setPaused),
+  resume: judged((engine, { queue, at }) => engine.setPaused(queue, false, at), govern.setPaused),
+  purge: (world, call) => {
+    const outcome = outcomeOf(() => world.engine.purge(call.queue, call.at));
+    finishSpread(world, call.at);
+    govern.purge(world.model, call, outcome);
     world.tick();
   },
-  setLaneWeight: ({ engine, model }, { queue, key, weight, at }) => {
-    const outcome = outcomeOf(() => engine.setLaneWeight(queue, key, weight, at));
-    govern.setLaneWeight(model, queue, typeof key === "string" ? [key] : key, weight, outcome);
-  },
-  setGate: (world, { gate, config, at }) => {
-    prepare(world, gate, at);
-    const outcome = outcomeOf(() => world.engine.setGate(gate, config, at));
-    govern.setGate(world.model, gate, config, outcome);
-    spread(world, gate, at);
+  setLaneWeight: judged((engine, { queue, key, weight, at }) => {
+    engine.setLaneWeight(queue, key, weight, at);
+  }, govern.setLaneWeight),
+  setGate: (world, call) => {
+    prepare(world, call.gate, call.at);
+    const outcome = outcomeOf(() => world.engine.setGate(call.gate, call.config, call.at));
+    govern.setGate(world.model, call, outcome);
+    spread(world, call.gate, call.at);
     govern.adoptLevels(world.model);
   },
-  deleteGate: (world, { gate, at }) => {
-    prepare(world, gate, at);
-    const outcome = outcomeOf(() => world.engine.deleteGate(gate, at));
-    govern.deleteGate(world.model, gate, outcome);
-    spread(world, gate, at);
+  deleteGate: (world, call) => {
+    prepare(world, call.gate, call.at);
+    const outcome = outcomeOf(() => world.engine.deleteGate(call.gate, call.at));
+    govern.deleteGate(world.model, call, outcome);
+    spread(world, call.gate, call.at);
   },
-  cooldown: ({ engine, model }, { gate, ms, at }) =>
-    govern.cooldown(
-      model,
-      gate,
-      ms,
-      "world",
-      outcomeOf(() => engine.cooldown(gate, ms, "world", at)),
-    ),
-  clearCooldown: ({ engine, model }, { gate, at }) =>
-    govern.clearCooldown(
-      model,
-      gate,
-      outcomeOf(() => engine.clearCooldown(gate, at)),
-    ),
-  report: ({ engine, model }, { gate, ok, at }) =>
-    govern.report(
-      model,
-      gate,
-      ok,
-      outcomeOf(() => engine.reportGate(gate, ok, at)),
-    ),
+  cooldown: judged((engine, { gate, ms, at }) => {
+    engine.cooldown(gate, ms, govern.REASON, at);
+  }, govern.cooldown),
+  clearCooldown: judged((engine, { gate, at }) => {
+    engine.clearCooldown(gate, at);
+  }, govern.clearCooldown),
+  report: judged((engine, { gate, ok, at }) => engine.reportGate(gate, ok, at), govern.report),
   add: addOne,
   addAll: addMany,
-  want: ({ engine, model }, { queue, worker, slots, at }) =>
-    govern.want(
-      model,
-      queue,
-      worker,
-      slots,
-      outcomeOf(() => engine.want(queue, worker, slots, at)),
-    ),
-  leaveWorker: ({ engine, model }, { queue, worker, at }) =>
-    govern.want(
-      model,
-      queue,
-      worker,
-      0,
-      outcomeOf(() => engine.want(queue, worker, 0, at)),
-    ),
+  want: judged((engine, { queue, worker, slots, at }) => {
+    engine.want(queue, worker, slots, at);
+  }, govern.want),
+  leaveWorker: (world, call) => HANDLERS.want(world, { ...call, op: "want", slots: 0 }),
   dispatch: (world, { max, at }) =>
     max === undefined ? world.settle(at) : dispatch(world, at, max),
   lease: pull,
   ack: (world, call) =>
     withJob(world, call, (id, lease) => {
-      const { engine, model } = world;
-      settle.ack(
-        model,
-        id,
-        lease,
-        call.job,
-        outcomeOf(() => engine.ack(id, lease, call.at, call.job)),
-      );
+      const outcome = outcomeOf(() => world.engine.ack(id, lease, call.at, call.job));
+      settle.ack(world.model, id, lease, call.job, outcome);
     }),
   giveBack: (world, call) =>
     withJob(world, call, (id, lease) => {
-      const { engine, model } = world;
-      settle.giveBack(
-        model,
-        id,
-        lease,
-        outcomeOf(() => engine.giveBack(id, lease, call.at)),
-      );
+      const outcome = outcomeOf(() => world.engine.giveBack(id, lease, call.at));
+      settle.giveBack(world.model, id, lease, outcome);
     }),
   extend: (world, call) =>
     withJob(world, call, (id, lease) => {
-      const { engine, model } = world;
-      const outcome = outcomeOf(() => engine.extend(id, lease, call.ms, call.at));
-      settle.extend(model, id, lease, call.ms, outcome);
+      const outcome = outcomeOf(() => world.engine.extend(id, lease, call.ms, call.at));
+      settle.extend(world.model, id, lease, call.ms, outcome);
     }),
   nack: (world, call) =>
     withJob(world, call, (id, lease) => {
-      const { engine, model } = world;
-      const outcome = outcomeOf(() => engine.nack(id, lease, call.at, call.options));
-      settle.nack(model, id, lease, call.options, outcome);
+      const outcome = outcomeOf(() => world.engine.nack(id, lease, call.at, call.options));
+      settle.nack(world.model, id, lease, call.options, outcome);
     }),
   cancel: (world, { job, at }) => {
     const id = world.idOf(job);
     if (id === undefined) return;
-    settle.cancel(
-      world.model,
-      id,
-      outcomeOf(() => world.engine.cancel(id, at)),
-    );
+    const outcome = outcomeOf(() => world.engine.cancel(id, at));
+    settle.cancel(world.model, id, outcome);
   },
-  cancelByKey: ({ engine, model }, { queue, key, at }) =>
-    settle.cancelByKey(
-      model,
-      queue,
-      key,
-      outcomeOf(() => engine.cancelByKey(queue, key, at)),
-    ),
+  cancelByKey: judged(
+    (engine, { queue, key, at }) => engine.cancelByKey(queue, key, at),
+    settle.cancelByKey,
+  ),
   retry: (world, { job, at }) => {
     const id = world.idOf(job);
     if (id === undefined) return;
-    govern.retry(
-      world.model,
-      id,
-      outcomeOf(() => world.engine.retry(id, at)),
-    );
+    const outcome = outcomeOf(() => world.engine.retry(id, at));
+    govern.retry(world.model, id, outcome);
   },
-  redrive: ({ engine, model }, { queue, count, at }) => {
-    const filter = count === undefined ? {} : { count };
-    govern.redrive(
-      model,
-      queue,
-      count,
-      outcomeOf(() => engine.redrive(queue, filter, at)),
-    );
-  },
+  redrive: judged((engine, { queue, count, at }) => {
+    return engine.redrive(queue, count === undefined ? {} : { count }, at);
+  }, govern.redrive),
   put: (world, { key, value, at }) => {
-    isRefused(
-      outcomeOf(() => world.engine.storePut(STORE, key, value, at)),
-      [],
-    );
+    const outcome = outcomeOf(() => world.engine.storePut(STORE, key, value, at));
+    isRefused(outcome, []);
     world.stored.set(key, value);
     compareStore(world);
   },
   remove: (world, { key, at }) => {
-    isRefused(
-      outcomeOf(() => world.engine.storeDelete(STORE, key, at)),
-      [],
-    );
+    const outcome = outcomeOf(() => world.engine.storeDelete(STORE, key, at));
+    isRefused(outcome, []);
     world.stored.delete(key);
     compareStore(world);
   },
@@ -385,12 +323,8 @@ function withJob(
 
 function compareStore({ engine, stored }: EngineWorld): void {
   for (const [key, value] of stored) {
-    equal(
-      "store",
-      `value of ${key}`,
-      JSON.stringify(engine.storeGet(STORE, key)),
-      JSON.stringify(value),
-    );
+    const told = JSON.stringify(engine.storeGet(STORE, key));
+    equal("store", `value of ${key}`, told, JSON.stringify(value));
   }
 }
 

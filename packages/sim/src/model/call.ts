@@ -4,7 +4,7 @@
 // earlier call is dropped. A lease is named by its distance from the job's current one.
 
 import type { FairnessKey, GateConfig, JobSpec, NackOptions } from "@sluice/engine";
-import type { QueueOptions } from "../model/policy.ts";
+import type { QueueOptions } from "./policy.ts";
 
 interface Held {
   readonly job: number;
