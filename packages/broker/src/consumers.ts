@@ -3,6 +3,7 @@ import {
   type ConsumeOptions,
   type Consumer,
   type Deliver,
+  KEY,
   LEASE,
   type LeasedJob,
 } from "@sluice/protocol";
@@ -117,6 +118,7 @@ export class Consumers {
   }
 
   join(queue: string, options: ConsumeOptions, deliver: Deliver): LocalConsumer {
+    KEY.parse("worker", options.worker);
     const members = this.#members.get(queue) ?? new Map<string, LocalConsumer>();
     // The engine tells workers apart by name; two with one name are two all the same.
     const isTaken = members.has(options.worker);

@@ -5,7 +5,6 @@
  */
 import type { Engine, NackOptions } from "@sluice/engine";
 import { matchesPattern, type Nack, type QueuePolicy, SluiceError } from "@sluice/protocol";
-import { GATES_MAX } from "./policy/limits.ts";
 
 /** The nack with its default blame narrowed to gates that the caller may blame. */
 export function allowedNack(
@@ -25,10 +24,10 @@ export function allowedNack(
   return { ...nack, spare: gates.filter((gate) => !mayTouch(gate)) };
 }
 
-/** The gates that a nack names. The engine refuses what is no list, and one that is too long. */
-function named({ cooldown, blame }: Omit<Nack, "lease" | "error">): string[] {
-  const blamed = Array.isArray(blame) && blame.length <= GATES_MAX ? blame : [];
-  return typeof cooldown?.gate === "string" ? [cooldown.gate, ...blamed] : blamed;
+/** The gates that a nack names. */
+function named({ cooldown, blame }: Omit<Nack, "lease" | "error">): readonly string[] {
+  const blamed = blame === undefined || blame === false ? [] : blame;
+  return cooldown === undefined ? blamed : [cooldown.gate, ...blamed];
 }
 
 function mayTouchOf(

@@ -3,10 +3,6 @@
  * Those that are options are rows of a table in `protocol`.
  */
 
-/** Headers of one job: as many and as much as HTTP servers allow. */
-export const HEADERS_MAX = 64;
-export const HEADERS_BYTES_MAX = 8 * 1024;
-
 /** Result of one job: it is kept in memory as long as the job is. */
 export const RESULT_BYTES_MAX = 1024 * 1024;
 

@@ -1,64 +1,19 @@
 import { ADD_STEPS_MAX, addSteps, type JobSpec } from "@sluice/engine";
-import { groupName, invalid, type NewJob } from "@sluice/protocol";
-import { plainHeaders } from "./codec/body.ts";
-import { ADD_SLICE_BYTES, HEADERS_BYTES_MAX, HEADERS_MAX } from "./limits.ts";
+import { groupName, type NewJob, parseJob } from "@sluice/protocol";
+import { headersBytes, plainHeaders } from "./codec/body.ts";
+import { ADD_SLICE_BYTES } from "./limits.ts";
 import { tooLarge } from "./refuse.ts";
 
-/** What the engine is told of a new job: it judges all but the payload and the headers. */
+/** What the engine is told of a new job, which is also what its worker gets: its body. */
 export function specOf(job: NewJob, queue: string, payloadBytesMax: number): JobSpec {
-  if (typeof job !== "object" || job === null) throw invalid("job", "an object", job);
-  const { payload } = job;
-  if (!(payload instanceof Uint8Array)) throw invalid("job.payload", "bytes", payload);
+  const spec = parseJob(job);
+  const { payload } = spec;
   if (payload.length > payloadBytesMax) throw tooLarge("job.payload", payload, payloadBytesMax);
-  const headers = plainHeaders(job.headers);
-  const headersBytes = job.headers === undefined ? 0 : checkHeaders(job.headers);
-  // One shape for all jobs, whatever they are told: the engine's code is compiled for it.
-  return {
-    fairnessKey: job.fairnessKey,
-    weight: job.weight,
-    priority: job.priority,
-    gates: job.gates,
-    policyGates: undefined,
-    cost: job.cost,
-    delayMs: job.delayMs,
-    runAt: job.runAt,
-    ttlMs: job.ttlMs,
-    deadline: job.deadline,
-    maxWaitMs: job.maxWaitMs,
-    dedupe: job.dedupe === undefined ? undefined : dedupeOf(job.dedupe),
-    group: typeof job.group === "string" ? groupName(queue, job.group) : job.group,
-    attempts: job.attempts,
-    backoff: job.backoff,
-    leaseMs: job.leaseMs,
-    sizeBytes: payload.length + headersBytes,
-    body: { headers, payload },
-  };
-}
-
-/** What is no object the engine refuses, and so a mode that there is not. */
-function dedupeOf(dedupe: NonNullable<NewJob["dedupe"]>): NonNullable<JobSpec["dedupe"]> {
-  const isPending = typeof dedupe === "object" && dedupe !== null && dedupe.mode === undefined;
-  return (isPending ? { ...dedupe, mode: "pending" } : dedupe) as NonNullable<JobSpec["dedupe"]>;
-}
-
-/** Answers the bytes that the headers take. */
-function checkHeaders(headers: unknown): number {
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
-    throw invalid("job.headers", "an object of texts", headers);
-  }
-  const entries = Object.entries(headers);
-  if (entries.length > HEADERS_MAX) {
-    throw invalid("job.headers", `at most ${HEADERS_MAX} headers`, entries.length);
-  }
-  let bytes = 0;
-  for (const [name, value] of entries) {
-    if (typeof value !== "string") throw invalid(`job.headers.${name}`, "a text", value);
-    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
-  }
-  if (bytes > HEADERS_BYTES_MAX) {
-    throw invalid("job.headers", `at most ${HEADERS_BYTES_MAX} bytes in all`, bytes);
-  }
-  return bytes;
+  if (spec.group !== undefined) spec.group = groupName(queue, spec.group);
+  spec.headers = plainHeaders(spec.headers);
+  spec.sizeBytes = payload.length + headersBytes(spec.headers);
+  spec.body = spec;
+  return spec;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   checkBatch,
   checkInteger,
   type DeleteQueueOptions,
+  FAIRNESS_KEY,
   type FairnessKey,
   invalid,
   type OperationOptions,
@@ -177,7 +178,10 @@ export class QueueCalls {
   }
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number): Promise<void> {
-    return this.#calls.change((engine, now) => engine.setLaneWeight(queue, key, weight, now));
+    return this.#calls.change((engine, now) => {
+      FAIRNESS_KEY.parse("key", key);
+      engine.setLaneWeight(queue, key, weight, now);
+    });
   }
 
   async workers(queue: string): Promise<readonly WorkerInfo[]> {

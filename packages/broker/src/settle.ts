@@ -1,6 +1,7 @@
 import type { NackOptions } from "@sluice/engine";
 import {
   type Ack,
+  checkFailure,
   type Extend,
   invalid,
   type Nack,
@@ -69,10 +70,11 @@ export class SettleCalls {
       answers.length === 0 ? undefined : new Map(items.map((item, i) => [item, answers[i]]));
     const call = { name: "nack", operationId };
     return this.#of.calls.eachOnce(call, items, (item, engine, now) => {
-      const { lease, error, stack, ...options } = item;
+      const { lease, error, stack, mayCool, ...options } = item;
+      checkFailure(options);
       const token = this.#of.tokens.parse(lease);
       const said: NackOptions = {
-        ...allowedNack(engine, token, options),
+        ...allowedNack(engine, token, { ...options, mayCool }),
         error: shorten("error", error, ERROR_BYTES_MAX),
         stack: shorten("stack", stack, STACK_BYTES_MAX),
       };
@@ -89,7 +91,7 @@ export class SettleCalls {
   #cutCooldown(said: NackOptions): number | undefined {
     const { cooldownMaxMs } = this.#of.options;
     const { cooldown } = said;
-    if (typeof cooldown?.ms !== "number" || cooldown.ms <= cooldownMaxMs) return undefined;
+    if (cooldown === undefined || cooldown.ms <= cooldownMaxMs) return undefined;
     said.cooldown = { ...cooldown, ms: cooldownMaxMs };
     return cooldownMaxMs;
   }

@@ -112,9 +112,11 @@ for (const name of CALLS) {
       if (!isOver) setImmediate(count1);
     };
     setImmediate(count1);
-    const items = taken.map(({ id, lease }) =>
-      name === "cancel" ? id : name === "giveBack" ? lease : { lease, leaseMs: 1000 },
-    );
+    const items = taken.map(({ id, lease }) => {
+      if (name === "cancel") return id;
+      if (name === "giveBack") return lease;
+      return name === "extend" ? { lease, leaseMs: 1000 } : { lease };
+    });
     const call = broker[name] as (items: unknown) => Promise<{ ok?: unknown }[]>;
     try {
       const outcomes = await call.call(broker, items);

@@ -1,5 +1,7 @@
 import {
   checkInteger,
+  KEY,
+  NAME,
   type OperationOptions,
   PAGE_MAX,
   type Page,
@@ -30,12 +32,14 @@ export class StoreCalls {
     entries: readonly StoreEntry[],
     options: OperationOptions = {},
   ): Promise<void> {
-    const checked = entries.map(({ key, value }) => ({ key, value: plainValue(key, value) }));
+    NAME.parse("store", store);
+    const checked = entries.map(({ key, value }) => {
+      return { key: KEY.parse("key", key), value: plainValue(key, value) };
+    });
     await this.#calls.changeOnce(
       `storeWrite ${store}`,
       options,
       (engine, now) => {
-        for (const { key } of checked) engine.stores.check(store, key);
         for (const { key, value } of checked) {
           if (value === undefined) engine.stores.delete(store, key, now);
           else engine.stores.put(store, key, value, now);

@@ -10,8 +10,8 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
+import { type BulkItem, prepare } from "./job.ts";
 import { BATCH_MAX } from "./limits.ts";
-import { type BulkItem, prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Sending } from "./trace.ts";
 

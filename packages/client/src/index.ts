@@ -29,10 +29,9 @@ export {
 export type { SluiceEvents, WorkEvents } from "./events.ts";
 export type { Gate } from "./gate.ts";
 export type { Group } from "./group.ts";
-export type { Job, JobDetails } from "./job.ts";
+export type { BulkItem, Job, JobDetails } from "./job.ts";
 export type { CallOptions, OperationOptions } from "./parse-call.ts";
 export type { Policy } from "./policy.ts";
-export type { BulkItem } from "./prepare-job.ts";
 export type { Queue } from "./queue.ts";
 export type { Codec, QueueOptions, RetryRule, RuledRetry } from "./queue-options.ts";
 export type { ConnectOptions } from "./remote/connect.ts";

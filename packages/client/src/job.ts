@@ -3,6 +3,9 @@ import {
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
+  type JobOptions,
+  PreparedJob,
+  readJob,
   SluiceError,
   type Why,
 } from "@sluice/protocol";
@@ -15,8 +18,39 @@ import {
   parseCall,
   parseOperation,
 } from "./parse-call.ts";
-import { decodeLeniently, decodeResult, showPayload } from "./payload.ts";
-import type { Codec } from "./queue-options.ts";
+import { decodeLeniently, decodeResult, encodePayload, showPayload } from "./payload.ts";
+import { applyPolicy } from "./policy.ts";
+import type { Codec, LocalOptions } from "./queue-options.ts";
+import { validate } from "./schema.ts";
+
+/** A promise only when the schema is one that waits. */
+export function prepare(
+  local: LocalOptions,
+  payload: unknown,
+  options: JobOptions | undefined,
+): PreparedJob | Promise<PreparedJob> {
+  if (local.schema === undefined) return build(local, payload, options);
+  const valid = validate(local.schema, payload);
+  if (!(valid instanceof Promise)) return build(local, valid, options);
+  return valid.then((value) => build(local, value, options));
+}
+
+function build(
+  { codec, policy }: LocalOptions,
+  payload: unknown,
+  options: JobOptions | undefined,
+): PreparedJob {
+  const job = new PreparedJob();
+  job.payload = encodePayload(codec, payload);
+  if (policy !== undefined) readJob(job, applyPolicy(policy, payload, options ?? {}));
+  else if (options !== undefined) readJob(job, options);
+  return job;
+}
+
+/** An item of `addBulk`: the payload among its options. */
+export interface BulkItem<Payload> extends JobOptions {
+  payload: Payload;
+}
 
 /** A job with its payload and result as values; bytes that are not JSON are shown as they are. */
 export interface JobDetails<Payload, Result> extends Omit<JobInfo, "payload" | "result"> {

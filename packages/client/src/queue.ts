@@ -26,7 +26,7 @@ import { Consumption } from "./consumption.ts";
 import { Emitter } from "./emitter.ts";
 import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { Group } from "./group.ts";
-import { detailsOf, Job, type JobDetails } from "./job.ts";
+import { type BulkItem, detailsOf, Job, type JobDetails, prepare } from "./job.ts";
 import { PAGE_ITEMS } from "./limits.ts";
 import {
   type CallOptions,
@@ -36,7 +36,6 @@ import {
   parseCallWith,
   parseOperation,
 } from "./parse-call.ts";
-import { type BulkItem, prepare } from "./prepare-job.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import type { Handler } from "./run-job.ts";
 import { Worker } from "./worker.ts";

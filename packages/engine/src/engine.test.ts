@@ -166,13 +166,12 @@ test("only a dead letter queue can be redriven: NOT_A_DLQ", () => {
 test("what cannot be is INVALID, with the field and the value", () => {
   const cases: [string, unknown, Call][] = [
     ["weight", 0, (engine) => engine.setLaneWeight("q", "k", 0, 100)],
-    ["job", null, (engine) => engine.add("q", null as never, 100)],
-    ["job.cost", 0, (engine) => engine.add("q", { cost: 0 }, 100)],
+    ["job.priority", 9, (engine) => engine.add("q", { priority: 9 }, 100)],
+    ["job.priority", -1, (engine) => engine.add("q", { priority: -1 }, 100)],
+    ["job.priority", 0.5, (engine) => engine.add("q", { priority: 0.5 }, 100)],
+    ["job.priority", "no", (engine) => engine.add("q", { priority: "no" }, 100)],
     ["slots", -1, (engine) => engine.want("q", "w", -1, 100)],
     ["ms", 0, (engine) => engine.extend(LEASED, 1, 0, 100)],
-    ["nack", null, (engine) => engine.nack(LEASED, 1, 100, null as never)],
-    ["nack.error", 5, (engine) => engine.nack(LEASED, 1, 100, { error: 5 as never })],
-    ["nack.delayMs", -1, (engine) => engine.nack(LEASED, 1, 100, { delayMs: -1 })],
     ["id", "1", (engine) => engine.cancel("1" as never, 100)],
     ["count", -1, (engine) => engine.redrive("q", { count: -1 }, 100)],
     ["now", Number.NaN, (engine) => engine.tick(Number.NaN)],
@@ -180,33 +179,6 @@ test("what cannot be is INVALID, with the field and the value", () => {
     ["now", Infinity, (engine) => engine.dispatch(Infinity)],
   ];
   for (const [field, value, call] of cases) refused("INVALID", { field, value }, [call]);
-});
-
-test("what a nack blames and cools down must be gates", () => {
-  const cases: [string, unknown, Parameters<TestEngine["nack"]>[3]][] = [
-    ["nack.unrecoverable", 1, { unrecoverable: 1 as never }],
-    ["nack.cooldown", 5, { cooldown: 5 as never }],
-    ["nack.cooldown.gate", "a b", { cooldown: { gate: "a b", ms: 1 } }],
-    ["nack.cooldown.ms", -1, { cooldown: { gate: "g", ms: -1 } }],
-    ["nack.blame", true, { blame: true as never }],
-    ["nack.blame[1]", "", { blame: ["g", ""] }],
-  ];
-  for (const [field, value, options] of cases) {
-    refused("INVALID", { field, value }, [(engine) => engine.nack(LEASED, 1, 100, options)]);
-  }
-  const many = Array.from({ length: 17 }, (_, i) => `g${i}`);
-  refused("INVALID", { field: "nack.blame", value: many }, [
-    (engine) => engine.nack(LEASED, 1, 100, { blame: many }),
-  ]);
-});
-
-test("a lane's key that is none is INVALID", () => {
-  const keys = [5, [], ["a", 5], ["a", "b", "c", "d", "e"], null];
-  for (const key of keys) {
-    const { engine } = open();
-    const set = (): void => engine.setLaneWeight("q", key as never, 2, 100);
-    assert.throws(set, { name: "Refusal", code: "INVALID" }, JSON.stringify(key));
-  }
 });
 
 test("time never goes back: a smaller now is the largest one seen", () => {
@@ -243,14 +215,6 @@ test("a step of the wall clock that is no whole number of milliseconds is INVALI
     assert.throws(() => engine.setWallAhead(aheadMs, 100), { code: "INVALID" }, `${aheadMs}`);
   }
   assert.deepEqual([facts, engine.wall.aheadMs], [[], 0]);
-});
-
-test("a key of a store that is too long, or no string, is INVALID", () => {
-  const { engine, facts } = open();
-  for (const key of ["k".repeat(5000), 5 as never]) {
-    assert.throws(() => engine.stores.put("s", key, 1, 100), { code: "INVALID" });
-  }
-  assert.deepEqual(facts, []);
 });
 
 test("the progress of a job is kept until it has ended", () => {

@@ -1,5 +1,5 @@
 import { Core, type EngineOptions, type Overdue, type Wall } from "./core.ts";
-import { invalid, Refusal } from "./errors.ts";
+import { checkInteger, invalid, Refusal } from "./errors.ts";
 import { checkpoint } from "./facts/checkpoint.ts";
 import type { Fact } from "./facts/facts.ts";
 import { apply, endInProcess } from "./facts/replay.ts";
@@ -10,9 +10,6 @@ import { Borrower } from "./lending/borrower.ts";
 import { Lender } from "./lending/lender.ts";
 import { tellCleared, tellCooldown } from "./lending/news.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
-import { key as checkKey, integer } from "./parse/fields.ts";
-import { checkFairnessKey } from "./parse/parse-job.ts";
-import { checkNack } from "./parse/parse-nack.ts";
 import { Queries } from "./queries/queries.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
 import type { RememberedAnswers } from "./remembered-answers.ts";
@@ -121,10 +118,9 @@ export class Engine {
 
   setLaneWeight(queue: string, key: FairnessKey, weight: number, now: number): void {
     const at = this.#core.clock(now);
-    checkFairnessKey("key", key);
     const path = typeof key === "string" ? [key] : key;
     if (path.at(-1)!.endsWith("*")) throw invalid("key", "the key of one lane, not a rule", key);
-    integer("weight", weight, 1, WEIGHT_MAX);
+    checkInteger("weight", weight, 1, WEIGHT_MAX);
     setLaneWeight(this.#core, this.#core.queue(queue), key, weight);
     this.#core.tell({ at, fact: "weight", queue, key: path, weight });
   }
@@ -207,9 +203,9 @@ export class Engine {
   want(queue: string, worker: string, slots: number, now: number, options: WantOptions = {}): void {
     const at = this.#core.clock(now);
     const target = this.#core.queue(queue);
-    checkKey("worker", worker);
-    integer("slots", slots, 0, SLOTS_MAX);
-    integer("leaseMs", options.leaseMs ?? 0, 0, LEASE_MS_MAX);
+    if (!Number.isInteger(slots) || slots < 0 || slots > SLOTS_MAX) {
+      throw invalid("slots", `an integer from 0 to ${SLOTS_MAX}`, slots);
+    }
     want(this.#core, target, worker, slots, options);
     this.#core.lines.settle(at);
   }
@@ -235,7 +231,6 @@ export class Engine {
 
   nack(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    checkNack(options);
     const row = this.#leased(id, lease);
     countRun(this.#core, row, at);
     nack(this.#core, row, options, at);
@@ -252,7 +247,7 @@ export class Engine {
   /** The lease lasts `ms` from now; answers its new end. */
   extend(id: number, lease: number, ms: number, now: number): number {
     const at = this.#core.clock(now);
-    integer("ms", ms, 1, LEASE_MS_MAX);
+    checkInteger("ms", ms, 1, LEASE_MS_MAX);
     extendLease(this.#core, this.#leased(id, lease), at + ms, at);
     return at + ms;
   }
@@ -273,7 +268,6 @@ export class Engine {
   /** A lease that had run out and lasted on for a decision: the job has failed, in this way. */
   expire(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    checkNack(options);
     expireLease(this.#core, this.#leased(id, lease), options, at);
     this.#core.lines.settle(at);
   }
@@ -356,8 +350,9 @@ export class Engine {
     now: number,
   ): number {
     const at = this.#core.clock(now);
-    if (count !== Number.POSITIVE_INFINITY) integer("count", count, 0, Number.MAX_SAFE_INTEGER);
-    if (ids !== undefined) integer("ids.length", ids.length, 0, BATCH_JOBS_MAX);
+    if (count !== Number.POSITIVE_INFINITY)
+      checkInteger("count", count, 0, Number.MAX_SAFE_INTEGER);
+    if (ids !== undefined) checkInteger("ids.length", ids.length, 0, BATCH_JOBS_MAX);
     const letters = this.#core.queue(queue);
     const moved =
       ids === undefined

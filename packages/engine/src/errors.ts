@@ -39,6 +39,12 @@ export function invalid(field: string, wanted: string, value: unknown): Refusal 
   return new Refusal("INVALID", `${field} must be ${wanted}, got ${show(value)}`, { field, value });
 }
 
+/** For callers that forgot to check what came from outside: nobody else meets it. */
+export function checkInteger(field: string, value: unknown, min: number, max: number): void {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
+  throw invalid(field, `an integer from ${min} to ${max}`, value);
+}
+
 function show(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(value.length > 64 ? `${value.slice(0, 61)}...` : value);

@@ -1,7 +1,6 @@
-import { invalid } from "./errors.ts";
+import { checkInteger, invalid } from "./errors.ts";
 import type { Teller } from "./facts/facts.ts";
 import { SCAN_MAX } from "./limits.ts";
-import { integer, key as parseKey, name as parseName } from "./parse/fields.ts";
 import { SortedMap } from "./tables/sorted-map.ts";
 
 /** Which entries a scan answers: those that begin with `prefix` and come after `after`. */
@@ -25,7 +24,6 @@ export class Stores {
 
   put(store: string, key: string, value: unknown, now: number): void {
     const at = this.#core.clock(now);
-    this.check(store, key);
     if (value === undefined) throw invalid("value", "given", value);
     let held = this.#stores.get(store);
     if (held === undefined) {
@@ -34,12 +32,6 @@ export class Stores {
     }
     held.set(key, value);
     this.#core.tell({ at, fact: "stored", store, key, value });
-  }
-
-  /** Refuses a name that no store can have, and a key that is too long. */
-  check(store: string, key: string): void {
-    parseName("store", store);
-    parseKey("key", key);
   }
 
   get(store: string, key: string): unknown {
@@ -60,7 +52,7 @@ export class Stores {
    * the next. It costs as much as it answers.
    */
   scan(store: string, { prefix = "", after, limit = 100 }: ScanOptions = {}): [string, unknown][] {
-    integer("limit", limit, 1, SCAN_MAX);
+    checkInteger("limit", limit, 1, SCAN_MAX);
     const found: [string, unknown][] = [];
     const first = after !== undefined && after > prefix ? after : prefix;
     for (const entry of this.#stores.get(store)?.from(first) ?? []) {

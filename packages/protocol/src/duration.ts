@@ -63,6 +63,10 @@ export function duration(min = 0, max = DURATION_MS_MAX): Kind<number, Duration>
       ],
     },
     parse: (field, value) => parseDuration(field, value, max, min),
+    check(field, value) {
+      if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
+      throw invalid(field, `whole milliseconds from ${min} to ${max}`, value);
+    },
   };
 }
 
@@ -79,5 +83,9 @@ export const TIME: Kind<number, Time> = {
     const ms = value instanceof Date ? value.getTime() : value;
     if (typeof ms === "number" && ms >= 0 && ms <= TIME_MS_MAX) return ms;
     throw invalid(field, "a valid Date or wall-clock milliseconds", value);
+  },
+  check(field, value) {
+    if (typeof value === "number" && value >= 0 && value <= TIME_MS_MAX) return;
+    throw invalid(field, "wall-clock milliseconds", value);
   },
 };

@@ -5,6 +5,7 @@
 import {
   type Answered,
   answerOf,
+  checkParsed,
   type Given,
   invalid,
   isObject,
@@ -106,8 +107,20 @@ export function fields<const F extends Fields>(
     parts: rows,
     parse: (field, value) => merge(field, value, {}) as ParsedFields<F>,
     merge: (field, value, base) => merge(field, value, base as Values) as ParsedFields<F>,
+    check: (field, value) => checkFields(rows, field, value),
     answer: (value) => answerFields(rows, value as Values) as AnsweredFields<F>,
   };
+}
+
+/** Checks an object that has the names and values used inside. */
+function checkFields(rows: Fields, field: string, value: unknown): void {
+  const entries = Object.entries(rows);
+  const inside = entries.map(([name, { as = name }]) => as);
+  const parts = knownFields(field, value, inside);
+  for (const [name, { kind, as = name, isRequired }] of entries) {
+    const part = parts[as];
+    if (part !== undefined || isRequired === true) checkParsed(kind, `${field}.${name}`, part);
+  }
 }
 
 function partOf(row: Field, field: string, value: unknown, base: unknown): unknown {

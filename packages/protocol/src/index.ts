@@ -56,6 +56,7 @@ export {
   checkInteger,
   invalid,
   isObject,
+  KEY,
   type Kind,
   NAME,
   type Parts,

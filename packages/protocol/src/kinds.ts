@@ -4,6 +4,7 @@
  * described once: the parser, the schema and the reference page are made from the same row.
  */
 import { SluiceError } from "./errors.ts";
+import { KEY_BYTES_MAX } from "./limits.ts";
 import { A_NAME, fitsBytes, isName, NAME_PATTERN } from "./names.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -16,6 +17,10 @@ export interface Kind<T = unknown, Given = T, Answer = T> {
   readonly words: string;
   /** Refuses with INVALID, which names the field and the value. */
   parse(field: string, value: unknown): T;
+  /** Whether a value that is used as it is given is one; nothing is built for the answer. */
+  accepts?(value: unknown): boolean;
+  /** Refuses a value that is not in the form used inside; absent: `parse` does. */
+  check?(field: string, value: unknown): void;
   /** Changes a part of `base`; absent: a value that is given replaces the whole. */
   merge?(field: string, value: unknown, base: T): T;
   /** Reads it from a text, of an address or a command line; absent: a text, or JSON. */
@@ -78,7 +83,7 @@ export function shown(value: unknown): string {
 
 /** Details travel as JSON, so they carry only what JSON can. */
 function plain(value: unknown): unknown {
-  const isPlain = value === null || Number.isFinite(value) || value === !!value;
+  const isPlain = (value ?? null) === null || Number.isFinite(value) || value === !!value;
   return isPlain || typeof value === "string" ? value : shown(value);
 }
 
@@ -91,6 +96,7 @@ export function kind<T>(
   return {
     schema,
     words,
+    accepts,
     parse(field, value) {
       if (accepts(value)) return value as T;
       throw invalid(field, words, value);
@@ -129,6 +135,12 @@ export function oneOf<const T extends string>(choices: readonly T[]): Kind<T> {
   return kind(`one of ${choices.join(", ")}`, schema, (value) => choices.includes(value as T));
 }
 
+/** Refuses a value that is not in the form used inside: it was parsed where it entered. */
+export function checkParsed(of: Kind, field: string, value: unknown): void {
+  if (of.check === undefined) of.parse(field, value);
+  else of.check(field, value);
+}
+
 /** Items of one kind, from `min` to `max` of them. */
 export function list<T, Given, Answer>(
   of: Kind<T, Given, Answer>,
@@ -137,13 +149,22 @@ export function list<T, Given, Answer>(
 ): Kind<readonly T[], readonly Given[], readonly Answer[]> {
   const words =
     min === 0 ? `an array of at most ${max} items` : `an array of ${min} to ${max} items`;
+  const itemsOf = (field: string, value: unknown): readonly unknown[] => {
+    if (!Array.isArray(value)) throw invalid(field, words, value);
+    if (value.length < min || value.length > max) throw invalid(field, words, value.length);
+    return value;
+  };
   return {
     schema: { type: "array", items: of.schema, minItems: min, maxItems: max },
     words,
-    parse(field, value) {
-      if (!Array.isArray(value)) throw invalid(field, words, value);
-      if (value.length < min || value.length > max) throw invalid(field, words, value.length);
-      return value.map((item, i) => of.parse(`${field}[${i}]`, item));
+    parse: (field, value) =>
+      itemsOf(field, value).map((item, i) => of.parse(`${field}[${i}]`, item)),
+    check(field, value) {
+      const items = itemsOf(field, value);
+      for (let i = 0; i < items.length; i++) {
+        // The name of the item is made only to refuse it.
+        if (of.accepts?.(items[i]) !== true) checkParsed(of, `${field}[${i}]`, items[i]);
+      }
     },
     answer: (items) => items.map((item) => answerOf(of, item)),
     ...(of.parts === undefined ? {} : { parts: of.parts }),
@@ -177,6 +198,9 @@ export function bytes(max: number, min = 0): Kind<string> {
     return fitsBytes(value, max) && value.length >= min;
   });
 }
+
+/** A key: any text that is not too long. */
+export const KEY: Kind<string> = bytes(KEY_BYTES_MAX);
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => {
   return typeof value === "object" && value !== null && !Array.isArray(value);

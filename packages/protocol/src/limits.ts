@@ -6,6 +6,10 @@
 /** Items of one call, the engine's own bound. */
 export const BATCH_MAX = 10_000;
 
+/** Headers of one job: as many and as much as HTTP servers allow. */
+export const HEADERS_MAX = 64;
+export const HEADERS_BYTES_MAX = 8 * 1024;
+
 /** Answers of one page. */
 export const PAGE_MAX = 1000;
 

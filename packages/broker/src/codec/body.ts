@@ -69,6 +69,15 @@ export function plainHeaders(
   return NO_HEADERS;
 }
 
+/** Bytes that count towards the size of a job: those of the names and of the texts. */
+export function headersBytes(headers: Readonly<Record<string, string>>): number {
+  let bytes = 0;
+  for (const name in headers) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(headers[name]!);
+  }
+  return bytes;
+}
+
 function writeLength(writer: ByteWriter, length: number): void {
   writer.u8(length & 0xff);
   writer.u8((length >>> 8) & 0xff);

@@ -1,5 +1,5 @@
 import type { Engine, LentLot } from "@sluice/engine";
-import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import { type Clock, NAME, SluiceError, type Timer } from "@sluice/protocol";
 import type { Journal } from "../journal.ts";
 import { LEND_HOLD_MS, LEND_SILENT_MS } from "../limits.ts";
 import { toPortError } from "../refuse.ts";
@@ -75,6 +75,7 @@ export class LendAnswers {
     peer.seq = seq;
     // What was lent to the life before is not known to this one, and expires.
     if (isNewLife) peer.lots = [];
+    for (const { gate } of [...words, ...news]) NAME.parse("gate", gate);
     try {
       if (isNewLife) lender.meet(borrower, life, words, now);
       else if (isAll) lender.keepOnly(borrower, new Set(words.map(({ gate }) => gate)), now);

@@ -1,5 +1,5 @@
 import type { JobSpec, NackOptions, QueueConfig } from "@sluice/engine";
-import { DURATION_MS_MAX, GATES_MAX, WEIGHT_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, GATES_MAX, PATH_LEVELS_MAX, WEIGHT_MAX } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
 import { asKey, asName } from "./names.ts";
 import { tierOf } from "./rules.ts";
@@ -20,7 +20,8 @@ export function propose(spec: JobSpec, answer: Answer, config: QueueConfig): voi
 const readWeight = integerReader(1, WEIGHT_MAX);
 
 function keyOf(key: Answer["fairnessKey"]): string | string[] | undefined {
-  return typeof key === "object" ? key.map(asKey) : key === undefined ? key : asKey(key);
+  if (typeof key !== "object") return key === undefined ? key : asKey(key);
+  return key.length > 0 && key.length <= PATH_LEVELS_MAX ? key.map(asKey) : undefined;
 }
 
 function gatesOf(gates: readonly string[] | undefined): string[] | undefined {

@@ -70,7 +70,7 @@ function gatesFill(value: readonly string[]): Fill {
     const gates: string[] = [];
     for (const template of templates) {
       const gate = template.render(headers, queue);
-      if (gate !== undefined) gates.push(asName(gate));
+      if (gate !== undefined && gate !== "") gates.push(asName(gate));
     }
     if (gates.length > 0) spec.gates = gates;
   };

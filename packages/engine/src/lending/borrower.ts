@@ -1,6 +1,6 @@
 import type { Core } from "../core.ts";
+import { checkInteger } from "../errors.ts";
 import type { GateLine } from "../gates/gate-line.ts";
-import { integer, name } from "../parse/fields.ts";
 
 import type { LotUse, Want } from "./ledger.ts";
 import type { BorrowerWord } from "./lender.ts";
@@ -69,11 +69,11 @@ export class Borrower {
   grant(key: string, lot: NewLot, now: number): void {
     const core = this.#core;
     const at = core.clock(now);
-    const gate = core.gates.gateOf(name("gate", key), at);
+    const gate = core.gates.gateOf(key, at);
     if (gate.stock === undefined) return;
-    integer("lot", lot.lot, 1, Number.MAX_SAFE_INTEGER);
-    integer("cost", lot.cost, 1, Number.MAX_SAFE_INTEGER);
-    integer("jobs", lot.jobs, 1, Number.MAX_SAFE_INTEGER);
+    checkInteger("lot", lot.lot, 1, Number.MAX_SAFE_INTEGER);
+    checkInteger("cost", lot.cost, 1, Number.MAX_SAFE_INTEGER);
+    checkInteger("jobs", lot.jobs, 1, Number.MAX_SAFE_INTEGER);
     if (gate.stock.lots.some((each) => each.lot === lot.lot)) return;
     gate.stock.add(lot, gate.spacing(lot.tier));
     core.lines.look(gate);

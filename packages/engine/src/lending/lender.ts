@@ -1,8 +1,8 @@
 import type { Core } from "../core.ts";
+import { checkInteger } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import { SLOTS_MAX, TIERS_MAX } from "../limits.ts";
-import { key as checkKey, integer, name } from "../parse/fields.ts";
 import type { GateNews } from "./ledger.ts";
 import { type LentLot, LotLedger, type LotUse, newLot, type Want } from "./ledger.ts";
 import { hearNews } from "./news.ts";
@@ -57,8 +57,7 @@ export class Lender {
   meet(borrower: string, life: number, words: readonly BorrowerWord[], now: number): void {
     const core = this.#core;
     const at = core.clock(now);
-    checkKey("borrower", borrower);
-    integer("life", life, this.lifeOf(borrower) + 1, Number.MAX_SAFE_INTEGER);
+    checkInteger("life", life, this.lifeOf(borrower) + 1, Number.MAX_SAFE_INTEGER);
     meet(core, borrower, life);
     core.tell({ at, fact: "borrower", name: borrower, life });
     for (const word of words) this.#note(borrower, word, at);
@@ -83,7 +82,7 @@ export class Lender {
 
   #note(borrower: string, word: BorrowerWord, at: number): void {
     const core = this.#core;
-    const gate = core.gates.gateOf(name("gate", word.gate), at);
+    const gate = core.gates.gateOf(word.gate, at);
     checkWord(word);
     if (isNew(gate, borrower, word)) {
       const { held, uses } = word;
@@ -146,25 +145,24 @@ export class Lender {
 
   hearNews(news: GateNews, now: number): void {
     const at = this.#core.clock(now);
-    name("gate", news.gate);
     hearNews(this.#core, news, at);
     this.#core.lines.settle(at);
   }
 }
 
 function checkWord({ held, uses, want }: BorrowerWord): void {
-  integer("held", held, 0, SLOTS_MAX);
+  checkInteger("held", held, 0, SLOTS_MAX);
   for (const { lot, usedCost, usedJobs } of uses) {
-    integer("lot", lot, 1, Number.MAX_SAFE_INTEGER);
-    integer("usedCost", usedCost, 0, Number.MAX_SAFE_INTEGER);
-    integer("usedJobs", usedJobs, 0, Number.MAX_SAFE_INTEGER);
+    checkInteger("lot", lot, 1, Number.MAX_SAFE_INTEGER);
+    checkInteger("usedCost", usedCost, 0, Number.MAX_SAFE_INTEGER);
+    checkInteger("usedJobs", usedJobs, 0, Number.MAX_SAFE_INTEGER);
   }
   if (want === undefined) return;
-  integer("want.least", want.least, 1, Number.MAX_SAFE_INTEGER);
-  integer("want.cost", want.cost, want.least, Number.MAX_SAFE_INTEGER);
-  integer("want.jobs", want.jobs, 1, Number.MAX_SAFE_INTEGER);
-  integer("want.tier", want.tier, 0, TIERS_MAX - 1);
-  integer("want.weight", want.weight, 1, Number.MAX_SAFE_INTEGER);
+  checkInteger("want.least", want.least, 1, Number.MAX_SAFE_INTEGER);
+  checkInteger("want.cost", want.cost, want.least, Number.MAX_SAFE_INTEGER);
+  checkInteger("want.jobs", want.jobs, 1, Number.MAX_SAFE_INTEGER);
+  checkInteger("want.tier", want.tier, 0, TIERS_MAX - 1);
+  checkInteger("want.weight", want.weight, 1, Number.MAX_SAFE_INTEGER);
 }
 
 /** Whether a word says anything that is not known. */

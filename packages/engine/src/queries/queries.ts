@@ -1,8 +1,8 @@
 import type { Core } from "../core.ts";
+import { checkInteger } from "../errors.ts";
 import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
 import { PAGE_MAX } from "../limits.ts";
-import { integer } from "../parse/fields.ts";
 import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
 import { allWorkers } from "../queues/queue-state.ts";
@@ -52,7 +52,7 @@ export class Queries {
     queue: string,
     { state, key, limit = 100, cursor = 0 }: JobQuery = {},
   ): { jobs: JobView[]; cursor: number } {
-    integer("limit", limit, 1, PAGE_MAX);
+    checkInteger("limit", limit, 1, PAGE_MAX);
     return jobsOf(this.#core, this.#core.queue(queue), { state, key, limit, cursor });
   }
 
@@ -73,7 +73,7 @@ export class Queries {
       cursor = 0,
     }: { search?: string; limit?: number; cursor?: number } = {},
   ): { lanes: LaneStats[]; rows: number[]; cursor: number } {
-    integer("limit", limit, 1, PAGE_MAX);
+    checkInteger("limit", limit, 1, PAGE_MAX);
     return lanesOf(this.#core, this.#core.queue(queue), search, limit, cursor);
   }
 
@@ -169,7 +169,7 @@ export class Queries {
    * and with what is looked for.
    */
   listGates(options: GateListOptions, now: number): GateList {
-    integer("limit", options.limit, 1, PAGE_MAX);
+    checkInteger("limit", options.limit, 1, PAGE_MAX);
     return listGates(this.#core, options, this.#core.clock(now));
   }
 

@@ -1,10 +1,9 @@
 import type { Core } from "../core.ts";
-import { Refusal } from "../errors.ts";
+import { invalid, Refusal } from "../errors.ts";
 import { TokenBucket } from "../gates/token-bucket.ts";
 import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
-import { tierOf } from "../parse/parse-job.ts";
 import * as nodeFields from "../ring/node-fields.ts";
-import type { FairnessKey, JobSpec } from "../types.ts";
+import type { FairnessKey, JobSpec, QueueConfig } from "../types.ts";
 import type { QueueState } from "./queue-state.ts";
 
 const { WAITING } = nodeFields;
@@ -52,6 +51,17 @@ function findRoom(
   }
   const { name, capacity } = queue.config.tiers[wanted]!;
   return `tier ${name} holds ${queue.waitingAt[wanted]} of ${capacity} jobs`;
+}
+
+/** A priority by index or name; a job that has none is in no hurry and goes to the last tier. */
+export function tierOf(priority: number | string | undefined, { tiers }: QueueConfig): number {
+  if (priority === undefined) return tiers.length - 1;
+  if (typeof priority === "string") {
+    for (let tier = 0; tier < tiers.length; tier++) if (tiers[tier]!.name === priority) return tier;
+    throw invalid("job.priority", `one of ${tiers.map((t) => t.name).join(", ")}`, priority);
+  }
+  if (tiers[priority] !== undefined) return priority;
+  throw invalid("job.priority", `an integer from 0 to ${tiers.length - 1}`, priority);
 }
 
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */

@@ -180,10 +180,10 @@ test("the latest weight of a lane's jobs rules it", () => {
 
 test("in a batch each item has its own answer, and a refused one does not stop the others", () => {
   const { engine, facts } = open({ capacity: { jobs: 2 }, onFull: "reject" });
-  const results = engine.addAll("q", [{}, { cost: 0 }, null as never, {}, {}], 0);
+  const results = engine.addAll("q", [{}, { priority: 9 }, {}, {}], 0);
   assert.deepEqual(
     results.map((result) => (result instanceof Refusal ? result.code : result.id)),
-    [1, "INVALID", "INVALID", 2, "QUEUE_FULL"],
+    [1, "INVALID", 2, "QUEUE_FULL"],
   );
   assert.equal(facts.length, 2);
   assert.deepEqual(engine.addAll("q", [], 0), []);
@@ -232,4 +232,33 @@ test("a plain job is one step; gates and further levels of a path are two each",
 
 test("an item that is not a job is a plain one: adding it refuses it", () => {
   for (const item of [undefined, { gates: 5, fairnessKey: [] }]) assert.equal(addSteps(item), 1);
+});
+
+test("a backoff is checked together with the queue's", () => {
+  const { engine, facts } = open({ retry: { minMs: 10, maxMs: 100 } });
+  facts.length = 0;
+  for (const backoff of [{ minMs: 101 }, { maxMs: 9 }, { minMs: 7, maxMs: 6 }]) {
+    assert.throws(() => engine.add("q", { backoff }, 0), {
+      code: "INVALID",
+      details: { field: "job.backoff.min", value: backoff.minMs ?? 10 },
+    });
+  }
+  assert.deepEqual(facts, []);
+  engine.add("q", { backoff: { minMs: 100 } }, 0);
+});
+
+test("a job that is debounced needs a delay", () => {
+  const { engine } = open();
+  const dedupe = { key: "k", mode: "debounce" } as const;
+  assert.throws(() => engine.add("q", { dedupe }, 0), { message: /^job.delay must be given/ });
+  assert.equal(engine.add("q", { dedupe, delayMs: 5 }, 0).id, 1);
+});
+
+test("numbers that the port would refuse are a bug of the caller", () => {
+  const { engine, facts } = open();
+  facts.length = 0;
+  for (const wrong of [{ cost: 0 }, { attempts: Number.NaN }, { sizeBytes: -1 }]) {
+    assert.throws(() => engine.add("q", wrong, 0), TypeError);
+  }
+  assert.deepEqual(facts, []);
 });

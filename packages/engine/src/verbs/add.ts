@@ -1,15 +1,14 @@
 import type { Core } from "../core.ts";
-import { Refusal } from "../errors.ts";
+import { invalid, Refusal } from "../errors.ts";
 import { recordOf } from "../facts/record.ts";
 import type { GateLine, GateSet } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
-import { checkJob } from "../parse/parse-job.ts";
-import { admit, roomFor, roomToReplace } from "../queues/capacity.ts";
+import { admit, roomFor, roomToReplace, tierOf } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import type { AddResult, JobSpec } from "../types.ts";
+import type { AddResult, JobSpec, RetryPolicy } from "../types.ts";
 import { begin } from "./begin.ts";
 import { endPurged, isPurged } from "./end.ts";
 
@@ -18,10 +17,18 @@ const { DELAYED_JOB, ID, LEASED_JOB, SIZE, WAITING_JOB } = jobFields;
 /** Steps of one gate, and of one more level of a path: made on first use, looked up after that. */
 const STEPS_PER_PART = 2;
 
-/** Adds one job, or answers with the one that its dedupe key names. */
+/**
+ * Adds one job, or answers with the one that its dedupe key names. Its numbers and names are valid,
+ * as the port leaves them; what depends on its queue and its gates is refused here.
+ */
 export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): AddResult {
-  const wanted = checkJob(spec, queue.config);
+  assertParsed(spec);
+  const wanted = tierOf(spec.priority, queue.config);
+  if (spec.backoff !== undefined) checkBackoff(spec.backoff, queue.config.retry);
   if (spec.dedupe !== undefined) {
+    if (spec.dedupe.mode === "debounce" && spec.delayMs === undefined) {
+      throw invalid("job.delay", 'given when job.dedupe.mode is "debounce"', spec.delayMs);
+    }
     const known = knownBy(core, queue, spec.dedupe.key, spec, wanted, now);
     if (known !== undefined) return known;
   }
@@ -36,6 +43,19 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
   return { id: begin(core, queue, spec, tier, dueAt, now), tier };
+}
+
+/** Rows have integers: what is none would be stored as 0. */
+function assertParsed({ cost = 1, attempts = 1, sizeBytes = 0 }: JobSpec): void {
+  if (cost >= 1 && attempts >= 1 && sizeBytes >= 0) return;
+  throw new TypeError(`a job of cost ${cost}, attempts ${attempts}, ${sizeBytes} bytes`);
+}
+
+/** A job changes some of its queue's policy: the whole must make sense. */
+function checkBackoff({ minMs, maxMs }: Partial<RetryPolicy>, queue: RetryPolicy): void {
+  const max = maxMs ?? queue.maxMs;
+  if ((minMs ?? queue.minMs) <= max) return;
+  throw invalid("job.backoff.min", `at most max (${max})`, minMs ?? queue.minMs);
 }
 
 /** The answer with the job that holds a dedupe key; undefined: the add makes one of its own. */

@@ -2,29 +2,27 @@
 import type { Duration } from "../duration.ts";
 import { duration, LEASE } from "../duration.ts";
 import { type Fields, fields } from "../fields.ts";
-import { FLAG, type Kind, kind, TEXT } from "../kinds.ts";
+import { checkParsed, FLAG, type Kind, list, NAME, TEXT } from "../kinds.ts";
+import { JOB_GATES_MAX } from "../limits.ts";
 
-const BLAME: Kind<readonly string[] | false> = kind(
-  "an array of gates, or false",
-  {
-    anyOf: [
-      { type: "array", items: { type: "string" } },
-      { type: "boolean", const: false },
-    ],
+const BLAMED = list(NAME, JOB_GATES_MAX);
+
+const BLAME: Kind<readonly string[] | false> = {
+  words: `false or at most ${JOB_GATES_MAX} gates`,
+  schema: { anyOf: [BLAMED.schema, { type: "boolean", const: false }] },
+  parse: (field, value) => (value === false ? value : BLAMED.parse(field, value)),
+  check(field, value) {
+    if (value !== false) checkParsed(BLAMED, field, value);
   },
-  (value) => value === false || Array.isArray(value),
-);
+};
 
 const COOLDOWN_OPTIONS = {
-  gate: { kind: TEXT, isRequired: true, text: "The gate to close." },
+  gate: { kind: NAME, isRequired: true, text: "The gate to close." },
   duration: { kind: duration(), as: "ms", isRequired: true, text: "For how long." },
   reason: { kind: TEXT, text: "Why, in a line that is shown beside the gate." },
 } as const satisfies Fields;
 
-const LEASE_TOKEN = { kind: TEXT, isRequired: true, text: "The token of the lease." } as const;
-
-const NACK_OPTIONS = {
-  lease: LEASE_TOKEN,
+const FAILURE_OPTIONS = {
   error: { kind: TEXT, text: "What went wrong." },
   stack: { kind: TEXT, text: "Where it was thrown; 4 KiB of it are kept with the job." },
   delay: { kind: duration(), as: "delayMs", text: "When to retry, instead of the backoff." },
@@ -33,8 +31,17 @@ const NACK_OPTIONS = {
   unrecoverable: { kind: FLAG, text: "The job is not retried." },
 } as const satisfies Fields;
 
+const FAILURE = fields(FAILURE_OPTIONS);
+
+/** Refuses what a failure cannot mean, in the form of the port. */
+export function checkFailure(said: object): void {
+  checkParsed(FAILURE, "nack", said);
+}
+
+const LEASE_TOKEN = { kind: TEXT, isRequired: true, text: "The token of the lease." } as const;
+
 /** A failure as HTTP carries it. */
-export const NACK = fields(NACK_OPTIONS);
+export const NACK = fields({ lease: LEASE_TOKEN, ...FAILURE_OPTIONS } as const);
 
 /** How long a lease lasts from now. */
 export const EXTEND = fields({

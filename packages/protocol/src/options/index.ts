@@ -11,8 +11,16 @@ export {
   type IntervalOptions,
   parseGate,
 } from "./gate-options.ts";
-export { EXTEND, NACK } from "./held-options.ts";
-export { JOB_FIELDS, JOB_OPTIONS, type JobOptions, readJob } from "./job-options.ts";
+export { checkFailure, EXTEND, NACK } from "./held-options.ts";
+export {
+  FAIRNESS_KEY,
+  JOB_FIELDS,
+  JOB_OPTIONS,
+  type JobOptions,
+  PreparedJob,
+  parseJob,
+  readJob,
+} from "./job-options.ts";
 export { checkOpen, type Durability, OPEN_OPTIONS, type OpenOptions } from "./open-options.ts";
 export {
   type DurationRule,

@@ -1,24 +1,42 @@
 /**
  * What a job can be told. Options become the form of the port where they enter: in the library and
- * in the HTTP route. There durations and times get their numbers; the ranges of what travels as it
- * is are checked once, by the broker, for every job that is added.
+ * in the HTTP route (`readJob`). There durations and times get their numbers. The ranges are checked
+ * once, behind the port, for every job that is added (`parseJob`): the engine trusts them.
  */
+import type { FairnessKey, JobSpec, RetryPolicy } from "@sluice/engine";
 import { duration, LEASE, TIME } from "../duration.ts";
 import { type Fields, fields, type GivenFields } from "../fields.ts";
-import { bytes, integer, type Kind, kind, list, NAME, oneOf, unknownField } from "../kinds.ts";
+import type { NewJob } from "../job.ts";
+import {
+  bytes,
+  checkParsed,
+  integer,
+  invalid,
+  isObject,
+  KEY,
+  type Kind,
+  kind,
+  list,
+  NAME,
+  oneOf,
+  unknownField,
+} from "../kinds.ts";
 import * as limits from "../limits.ts";
-import { A_GROUP, GROUP_PATTERN, isGroup } from "../names.ts";
+import { A_GROUP, byteLength, GROUP_PATTERN, isGroup } from "../names.ts";
 import { BACKOFF } from "./retry-options.ts";
 
 const { KEY_BYTES_MAX, PATH_LEVELS_MAX } = limits;
 
-const LEVEL = bytes(KEY_BYTES_MAX);
-const PATH = list(LEVEL, PATH_LEVELS_MAX, 1);
+const PATH = list(KEY, PATH_LEVELS_MAX, 1);
 
-const FAIRNESS_KEY: Kind<string | readonly string[]> = {
-  words: `${LEVEL.words}, or an array of 1 to ${PATH_LEVELS_MAX} of them`,
-  schema: { anyOf: [LEVEL.schema, PATH.schema] },
-  parse: (field, value) => (Array.isArray(value) ? PATH : LEVEL).parse(field, value),
+export const FAIRNESS_KEY: Kind<string | readonly string[]> = {
+  words: `${KEY.words}, or an array of 1 to ${PATH_LEVELS_MAX} of them`,
+  schema: { anyOf: [KEY.schema, PATH.schema] },
+  parse: (field, value) => (Array.isArray(value) ? PATH : KEY).parse(field, value),
+  check(field, value) {
+    if (Array.isArray(value)) checkParsed(PATH, field, value);
+    else if (KEY.accepts?.(value) !== true) throw invalid(field, this.words, value);
+  },
 };
 
 const PRIORITY: Kind<number | string> = kind(
@@ -29,11 +47,24 @@ const PRIORITY: Kind<number | string> = kind(
 
 const GROUP: Kind<string> = kind(A_GROUP, { type: "string", pattern: GROUP_PATTERN }, isGroup);
 
-const HEADERS: Kind<Readonly<Record<string, string>>> = kind(
-  "an object of texts",
-  { type: "object", additionalProperties: { type: "string" } },
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-);
+const HEADERS: Kind<Readonly<Record<string, string>>> = {
+  words: "an object of texts",
+  schema: { type: "object", additionalProperties: { type: "string" } },
+  parse(field, value) {
+    if (!isObject(value)) throw invalid(field, this.words, value);
+    const entries = Object.entries(value);
+    if (entries.length > limits.HEADERS_MAX) {
+      throw invalid(field, `at most ${limits.HEADERS_MAX} headers`, entries.length);
+    }
+    let size = 0;
+    for (const [name, text] of entries) {
+      if (typeof text !== "string") throw invalid(`${field}.${name}`, "a text", text);
+      size += byteLength(name) + byteLength(text);
+    }
+    if (size <= limits.HEADERS_BYTES_MAX) return value as Readonly<Record<string, string>>;
+    throw invalid(field, `at most ${limits.HEADERS_BYTES_MAX} bytes in all`, size);
+  },
+};
 
 const DEDUPE_OPTIONS = {
   key: { kind: bytes(KEY_BYTES_MAX, 1), isRequired: true, text: "Jobs with the same key are one." },
@@ -140,4 +171,75 @@ export function readJob(job: object, options: object): void {
     const { at, field, kind } = reading;
     (job as Record<string, unknown>)[at] = kind === undefined ? value : kind.parse(field, value);
   }
+}
+
+const NO_PAYLOAD = new Uint8Array(0);
+
+/**
+ * A job with a place for every option: what reads jobs meets one shape and stays fast. The library
+ * makes it of what is added, and the broker gives it to the engine.
+ */
+export class PreparedJob implements NewJob, JobSpec {
+  payload: Uint8Array = NO_PAYLOAD;
+  headers: Readonly<Record<string, string>> | undefined = undefined;
+  fairnessKey: FairnessKey | undefined = undefined;
+  weight: number | undefined = undefined;
+  priority: number | string | undefined = undefined;
+  gates: readonly string[] | undefined = undefined;
+  policyGates: true | undefined = undefined;
+  cost: number | undefined = undefined;
+  delayMs: number | undefined = undefined;
+  runAt: number | undefined = undefined;
+  ttlMs: number | undefined = undefined;
+  deadline: number | undefined = undefined;
+  maxWaitMs: number | undefined = undefined;
+  dedupe: JobSpec["dedupe"] = undefined;
+  group: string | undefined = undefined;
+  attempts: number | undefined = undefined;
+  backoff: Partial<RetryPolicy> | undefined = undefined;
+  leaseMs: number | undefined = undefined;
+  sizeBytes: number | undefined = undefined;
+  body: unknown = undefined;
+}
+
+/** The rows by the names that are used inside. */
+const PARSED: ReadonlyMap<string, { readonly field: string; readonly kind: Kind }> = new Map(
+  Object.entries(JOB_OPTIONS as Fields).map(([name, { as = name, kind }]) => {
+    return [as, { field: `job.${name}`, kind }];
+  }),
+);
+
+/** Checks a job as it travels, and answers one that is the caller's own. */
+export function parseJob(job: NewJob): PreparedJob {
+  if (typeof job !== "object" || job === null) throw invalid("job", "an object", job);
+  const { payload } = job;
+  if (!(payload instanceof Uint8Array)) throw invalid("job.payload", "bytes", payload);
+  const parsed = new PreparedJob();
+  parsed.payload = payload;
+  for (const name in job) {
+    const value = job[name as keyof NewJob];
+    const row = value === undefined ? undefined : PARSED.get(name);
+    if (row === undefined) continue;
+    checkParsed(row.kind, row.field, value);
+    (parsed as unknown as Record<string, unknown>)[name] = value;
+  }
+  settle(parsed);
+  return parsed;
+}
+
+/** What options say together. That `debounce` needs a delay is not here: a policy may bring it. */
+function settle(job: PreparedJob): void {
+  if (job.delayMs !== undefined && job.runAt !== undefined) {
+    throw invalid("job.runAt", "absent when job.delay is given", job.runAt);
+  }
+  if (job.ttlMs !== undefined && job.deadline !== undefined) {
+    throw invalid("job.deadline", "absent when job.ttl is given", job.deadline);
+  }
+  if (job.dedupe === undefined) return;
+  const { key, mode = "pending", windowMs } = job.dedupe;
+  if (mode === "window") checkParsed(DEDUPE_OPTIONS.window.kind, "job.dedupe.window", windowMs);
+  else if (windowMs !== undefined) {
+    throw invalid("job.dedupe.window", 'absent unless the mode is "window"', windowMs);
+  }
+  job.dedupe = { key, mode, windowMs };
 }

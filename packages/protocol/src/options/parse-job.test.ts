@@ -1,45 +1,71 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Refusal } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
+import type { NewJob } from "../job.ts";
 import * as limits from "../limits.ts";
-import { queueConfig } from "../testing/test-engine.ts";
-import type { JobSpec } from "../types.ts";
-import { checkJob, distinctGates, tierOf } from "./parse-job.ts";
+import { parseJob } from "./job-options.ts";
 
-const queue = queueConfig("q", { tiers: ["fast", "normal", "slow"] });
+const payload = new Uint8Array(1);
 
-/** The field that a refusal names; empty when nothing is refused. */
-function refused(spec: unknown): string {
+function refusedJob(job: unknown): string {
   try {
-    checkJob(spec as JobSpec, queue);
+    parseJob(job as NewJob);
   } catch (error) {
-    assert.ok(error instanceof Refusal && error.code === "INVALID", String(error));
+    assert.ok(error instanceof SluiceError && error.code === "INVALID", String(error));
     assert.ok(error.message.startsWith(String(error.details.field)));
     return String(error.details.field);
   }
   return "";
 }
 
-test("a job that says nothing is valid and goes to the last tier", () => {
-  assert.equal(checkJob({}, queue), 2);
-  assert.equal(checkJob({ fairnessKey: "acme", gates: ["smtp"], priority: 0 }, queue), 0);
-  for (const bad of [undefined, null, 7, "x"]) assert.equal(refused(bad), "job");
+/** The field that a refusal names; empty when nothing is refused. */
+const refused = (options: object): string => refusedJob({ payload, ...options });
+
+test("a job that says nothing but its payload is valid", () => {
+  assert.equal(parseJob({ payload }).payload, payload);
+  assert.equal(refused({ fairnessKey: "acme", gates: ["smtp"], priority: 0 }), "");
+  for (const bad of [undefined, null, 7, "x"]) assert.equal(refusedJob(bad), "job");
+  for (const bad of [undefined, null, "x", [1]]) {
+    assert.equal(refusedJob({ payload: bad }), "job.payload");
+  }
 });
 
-test("a priority is the index or the name of a tier", () => {
-  assert.equal(tierOf(undefined, queue), 2);
-  assert.equal(tierOf(0, queue), 0);
-  assert.equal(tierOf(2, queue), 2);
-  assert.equal(tierOf("normal", queue), 1);
-  for (const bad of [-1, 3, 0.5, Number.NaN, "urgent", "1", null, {}]) {
+test("a parsed job is a new object of one shape, with all that was said", () => {
+  const said = { payload, weight: 2, delayMs: 5, headers: { a: "b" }, unknown: 1 };
+  const parsed = parseJob(said);
+  const { weight, delayMs, headers } = parsed;
+  assert.deepEqual({ weight, delayMs, headers }, { weight: 2, delayMs: 5, headers: { a: "b" } });
+  assert.deepEqual(Object.keys(parsed), Object.keys(parseJob({ payload })));
+});
+
+test("a priority is an integer or a text: the queue knows its tiers", () => {
+  for (const good of [0, 2, "normal"]) assert.equal(refused({ priority: good }), "");
+  for (const bad of [0.5, Number.NaN, null, {}]) {
     assert.equal(refused({ priority: bad }), "job.priority");
   }
 });
 
+test("headers are texts, up to a number and a size", () => {
+  const many = (count: number, text = ""): object => ({
+    headers: Object.fromEntries(Array.from({ length: count }, (_, i) => [`h${i}`, text])),
+  });
+  const long = (size: number): object => ({ headers: { é: "x".repeat(size - 2) } });
+  for (const good of [limits.HEADERS_MAX - 1, limits.HEADERS_MAX]) {
+    assert.equal(refused(many(good)), "");
+  }
+  assert.equal(refused(many(limits.HEADERS_MAX + 1)), "job.headers");
+  for (const good of [limits.HEADERS_BYTES_MAX - 1, limits.HEADERS_BYTES_MAX]) {
+    assert.equal(refused(long(good)), "");
+  }
+  assert.equal(refused(long(limits.HEADERS_BYTES_MAX + 1)), "job.headers");
+  for (const bad of [null, "x", ["x"]]) assert.equal(refused({ headers: bad }), "job.headers");
+  assert.equal(refused({ headers: { a: 1 } }), "job.headers.a");
+});
+
 test("each number of a job holds at its limit, below it and above it", () => {
   const { DURATION_MS_MAX: duration, TIME_MS_MAX: time } = limits;
-  const bounds: [string, number, number, (value: unknown) => unknown][] = [
+  const bounds: [string, number, number, (value: unknown) => object][] = [
     ["job.weight", 1, limits.WEIGHT_MAX, (weight) => ({ weight })],
     ["job.cost", 1, limits.COST_MAX, (cost) => ({ cost })],
     ["job.attempts", 1, limits.ATTEMPTS_MAX, (attempts) => ({ attempts })],
@@ -49,7 +75,6 @@ test("each number of a job holds at its limit, below it and above it", () => {
     ["job.ttl", 0, duration, (ttlMs) => ({ ttlMs })],
     ["job.maxWait", 0, duration, (maxWaitMs) => ({ maxWaitMs })],
     ["job.deadline", 0, time, (deadline) => ({ deadline })],
-    ["job.sizeBytes", 0, 32 * 1024 * 1024, (sizeBytes) => ({ sizeBytes })],
     ["job.backoff.attempts", 1, limits.ATTEMPTS_MAX, (n) => ({ backoff: { attempts: n } })],
     [
       "job.dedupe.window",
@@ -64,7 +89,7 @@ test("each number of a job holds at its limit, below it and above it", () => {
       assert.equal(refused(spec(bad)), field, `${field}: ${bad}`);
     }
   }
-  for (const field of ["weight", "cost", "attempts", "leaseMs", "sizeBytes"]) {
+  for (const field of ["weight", "cost", "attempts", "leaseMs", "delayMs", "ttlMs", "maxWaitMs"]) {
     assert.equal(refused({ [field]: 1.5 }), `job.${field.replace("Ms", "")}`);
   }
 });
@@ -99,13 +124,6 @@ test("gates are up to 16 names", () => {
   }
 });
 
-test("a gate that is named twice is one gate", () => {
-  const gates = ["a", "b", "c"];
-  assert.equal(distinctGates(gates), gates);
-  assert.deepEqual(distinctGates(["a", "b", "a", "c", "b"]), gates);
-  assert.deepEqual(distinctGates([]), []);
-});
-
 test("one way to say when, and one to say until when", () => {
   assert.equal(refused({ delayMs: 1, runAt: 1 }), "job.runAt");
   assert.equal(refused({ ttlMs: 1, deadline: 1 }), "job.deadline");
@@ -123,13 +141,14 @@ test("dedupe has a key, a mode and what the mode needs", () => {
   for (const key of [`${long}k`, "", 7, undefined]) {
     assert.equal(dedupe({ key, mode: "pending" }), "job.dedupe.key");
   }
-  for (const mode of ["never", undefined, 1]) {
+  assert.equal(parseJob({ payload, dedupe: { key: "k" } }).dedupe?.mode, "pending");
+  for (const mode of ["never", 1]) {
     assert.equal(dedupe({ key: "k", mode }), "job.dedupe.mode");
   }
   assert.equal(dedupe({ key: "k", mode: "window" }), "job.dedupe.window");
   assert.equal(dedupe({ key: "k", mode: "pending", windowMs: 5 }), "job.dedupe.window");
-  assert.equal(dedupe({ key: "k", mode: "debounce" }), "job.delay");
   assert.equal(dedupe({ key: "k", mode: "debounce" }, { delayMs: 5 }), "");
+  assert.equal(dedupe({ key: "k", mode: "pending", ttl: 5 }), "job.dedupe.ttl");
   for (const bad of ["k", null, []]) assert.equal(dedupe(bad), "job.dedupe");
 });
 
@@ -143,10 +162,9 @@ test("a group is a name, alone or behind the name of a queue", () => {
   }
 });
 
-test("a backoff is checked together with the queue's", () => {
+test("a backoff changes some of its queue's", () => {
   assert.equal(refused({ backoff: { minMs: 5, factor: 3, jitter: 1 } }), "");
-  assert.equal(refused({ backoff: { minMs: queue.retry.maxMs } }), "");
-  assert.equal(refused({ backoff: { minMs: queue.retry.maxMs + 1 } }), "job.backoff.min");
+  assert.equal(refused({ backoff: { minMs: -1 } }), "job.backoff.min");
   assert.equal(refused({ backoff: { delay: 5 } }), "job.backoff.delay");
   assert.equal(refused({ backoff: 5 }), "job.backoff");
 });
@@ -154,7 +172,7 @@ test("a backoff is checked together with the queue's", () => {
 test("whatever comes, it is valid or refused with INVALID", () => {
   const field = fc.constantFrom(
     ...["fairnessKey", "weight", "priority", "gates", "cost", "delayMs", "runAt", "ttlMs"],
-    ...["deadline", "maxWaitMs", "dedupe", "group", "attempts", "backoff", "leaseMs", "sizeBytes"],
+    ...["deadline", "maxWaitMs", "dedupe", "group", "attempts", "backoff", "leaseMs", "headers"],
   );
   fc.assert(
     fc.property(fc.dictionary(field, fc.anything()), (spec) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Fact, Refusal } from "../index.ts";
-import { openEngine, type TestEngine } from "../testing/test-engine.ts";
+import { Engine, type Fact, Refusal } from "@sluice/engine";
+import { checkFailure, type NewJob, parseGate, parseQueue, SluiceError } from "@sluice/protocol";
+import { specOf } from "./new-jobs.ts";
 
 /** Inputs for each entrance; the soak sets more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 20_000);
@@ -65,20 +66,34 @@ function object(next: () => number, depth: number): Record<string, unknown> {
   return made;
 }
 
-const ENTRANCES: Record<string, (engine: TestEngine, input: never) => unknown> = {
-  add: (engine, input) => engine.add("q", input, 0),
-  addAll: (engine, input) => engine.addAll("q", input, 0),
-  nack: (engine, input) => engine.nack(1, 1, 0, input),
+const PAYLOAD_BYTES_MAX = 10;
+
+/** As the port lets it in. */
+function jobOf(input: unknown): ReturnType<typeof specOf> {
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  const job = isObject ? { payload: new Uint8Array(1), ...input } : input;
+  return specOf(job as NewJob, "q", PAYLOAD_BYTES_MAX);
+}
+
+const ENTRANCES: Record<string, (engine: Engine, input: never) => unknown> = {
+  add: (engine, input) => engine.add("q", jobOf(input), 0),
+  nack: (engine, input) => {
+    checkFailure(input);
+    engine.nack(1, 1, 0, input);
+  },
   "ack by id": (engine, input) => engine.ack(input, 1, 0),
   "extend by ms": (engine, input) => engine.extend(1, 1, input, 0),
   "want by slots": (engine, input) => engine.want("q", "w", input, 0),
 };
 
-function fresh(facts: Fact[]): TestEngine {
-  const engine = openEngine({ capacity: { jobs: 50 } }, { facts });
-  engine.setGate("g", { rate: 1 }, 0);
+function fresh(facts: Fact[]): Engine {
+  const letterQueue = (name: string) => parseQueue(name, {}).config;
+  const engine = new Engine({ facts, letterQueue });
+  engine.setQueue("q", parseQueue("q", { capacity: { jobs: 50 } }).config, 0);
+  engine.setGate("g", parseGate({ rate: 1 }), 0);
   engine.add("q", {}, 0);
-  engine.lease("q", 1, 0);
+  engine.want("q", "w", 1, 0);
+  engine.dispatch(0);
   return engine;
 }
 
@@ -96,7 +111,8 @@ for (const [name, call] of Object.entries(ENTRANCES)) {
       try {
         call(engine, input);
       } catch (error) {
-        assert.ok(error instanceof Refusal, `seed ${seed}: ${String(error)}`);
+        const isRefusal = error instanceof Refusal || error instanceof SluiceError;
+        assert.ok(isRefusal, `seed ${seed}: ${String(error)}`);
         assert.equal(facts.length, told, `seed ${seed}: a refused call told a fact`);
         refused++;
       }
