@@ -62,10 +62,11 @@ export class Consumption<Payload, Result>
   /** Users call `queue.consume`. */
   constructor(options: ConsumptionOptions) {
     this.#options = options;
-    const { port, clock } = options.connection;
+    const { port, clock, inProcess } = options.connection;
     this.#leases = new Leases({
       port,
       clock,
+      inProcess,
       result: options.local.result,
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),

@@ -28,6 +28,8 @@ import type { StandardSchema } from "./schema.ts";
 export interface LeasesOptions {
   readonly port: Broker;
   readonly clock: Clock;
+  /** The broker is in this process: there is no connection to wait for. */
+  readonly inProcess: boolean;
   /** What results must match. */
   readonly result?: StandardSchema | undefined;
   /** A batch of ends has left: there is room for more jobs. */
@@ -73,8 +75,10 @@ export class Leases implements DeliveryLeases {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
-    const { port, onSent } = options;
-    const inTime = (): CallOptions => ({ timeout: this.#longestMs });
+    const { port, inProcess, onSent } = options;
+    // A broker in this process is never away: only a call over a connection needs a timer.
+    const inTime = (): CallOptions | undefined =>
+      inProcess ? undefined : { timeout: this.#longestMs };
     const sent = <T>(answer: Promise<T>): Promise<T> => {
       onSent();
       return answer;

@@ -77,6 +77,7 @@ export class Worker<Payload, Result>
     this.#leases = new Leases({
       port: connection.port,
       clock: connection.clock,
+      inProcess: connection.inProcess,
       onSent: () => this.#refill(),
       onAnswered: () => this.#watch.look(),
       onLost: (job, error) => this.#lost(job, error),

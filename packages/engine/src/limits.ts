@@ -1,6 +1,6 @@
 /**
- * The bounds that the engine keeps itself, each with its reason and a test at it, below it and above
- * it. What jobs, queues and gates can be told is bounded by the tables of options, in `protocol`.
+ * The bounds that the engine keeps itself, each with its reason and a test at it, below and above.
+ * What jobs, queues and gates can be told is bounded by the tables of options, in `protocol`.
  */
 
 /**
