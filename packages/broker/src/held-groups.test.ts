@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLog } from "@sluice/log";
-import { turningClock } from "@sluice/protocol/testing";
 import { openBroker } from "./broker.ts";
 import { GROUP_HELD_MS } from "./limits.ts";
 import { job, open, take } from "./testing/opened.ts";
@@ -23,10 +22,8 @@ test("a group whose holder is gone is released after a minute without another ca
 });
 
 test("a holder that is gone with a crash counts from the restart", async () => {
-  const clock = turningClock(5);
   const log = new MemoryLog();
-  const first = await openBroker({ log, clock });
-  await first.setQueue("q", {});
+  const { broker: first, clock } = await open({}, { log });
   await first.add("q", [job("a", { group: "g" })], { holdGroups: true });
   await log.close();
   const broker = await openBroker({ log: new MemoryLog({ after: log }), clock });

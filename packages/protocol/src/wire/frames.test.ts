@@ -4,6 +4,17 @@ import { FrameReader, FrameWriter, ITEMS_MAX, KIND, readHello, readTokens } from
 import { FRAME_BYTES_MAX } from "./limits.ts";
 import { frameOf, GREETINGS, SAMPLES } from "./sample-frames.ts";
 
+/** A reader at the one frame that was written like this. */
+function written(kind: number, write: (writer: FrameWriter) => void): FrameReader {
+  const writer = new FrameWriter();
+  writer.begin(kind, 1);
+  write(writer);
+  writer.end();
+  const reader = new FrameReader(writer.take());
+  reader.next();
+  return reader;
+}
+
 for (const sample of SAMPLES) {
   test(`${sample.name}: what is written is read again`, () => {
     const reader = new FrameReader(frameOf(sample));
@@ -71,38 +82,25 @@ test("payloads are views of the message, not copies", () => {
 });
 
 test("as many items as a batch may have are read, and one more is refused before any is", () => {
-  const tokens = (count: number): FrameReader => {
-    const writer = new FrameWriter();
-    writer.begin(KIND.giveBack, 1);
-    writer.u32(count);
-    for (let i = 0; i < count; i++) writer.short("");
-    writer.end();
-    const reader = new FrameReader(writer.take());
-    reader.next();
-    return reader;
-  };
+  const tokens = (count: number): FrameReader =>
+    written(KIND.giveBack, (writer) => {
+      writer.u32(count);
+      for (let i = 0; i < count; i++) writer.short("");
+    });
   assert.equal(readTokens(tokens(ITEMS_MAX)).length, ITEMS_MAX);
   assert.throws(() => readTokens(tokens(ITEMS_MAX + 1)), { code: "INVALID" });
 });
 
 test("a count that the bytes cannot hold allocates nothing", () => {
-  const writer = new FrameWriter();
-  writer.begin(KIND.giveBack, 1);
-  writer.u32(9999);
-  writer.end();
-  const reader = new FrameReader(writer.take());
-  reader.next();
+  const reader = written(KIND.giveBack, (writer) => writer.u32(9999));
   assert.throws(() => readTokens(reader), { code: "INVALID" });
 });
 
 test("a greeting of another version names it, whatever follows", () => {
-  const writer = new FrameWriter();
-  writer.begin(KIND.hello, 0);
-  writer.u32(0x49554c53);
-  writer.u16(9);
-  writer.end();
-  const reader = new FrameReader(writer.take());
-  reader.next();
+  const reader = written(KIND.hello, (writer) => {
+    writer.u32(0x49554c53);
+    writer.u16(9);
+  });
   assert.throws(() => readHello(reader), {
     code: "INVALID",
     details: { field: "version", value: 9 },
@@ -111,13 +109,8 @@ test("a greeting of another version names it, whatever follows", () => {
 
 test("JSON that is nested too deep is refused, brackets in texts do not count", () => {
   const read = (json: string): unknown => {
-    const writer = new FrameWriter();
-    writer.begin(KIND.call, 1);
-    writer.blob(new TextEncoder().encode(json));
-    writer.end();
-    const reader = new FrameReader(writer.take());
-    reader.next();
-    return reader.json();
+    const bytes = new TextEncoder().encode(json);
+    return written(KIND.call, (writer) => writer.blob(bytes)).json();
   };
   assert.throws(() => read("[".repeat(601) + "]".repeat(601)), { code: "INVALID" });
   assert.ok(read("[".repeat(600) + "]".repeat(600)));
