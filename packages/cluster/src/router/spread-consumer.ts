@@ -103,11 +103,9 @@ export class SpreadConsumer implements Consumer {
   }
 
   async #open(): Promise<void> {
-    const { calls, queue, options } = this.#parts;
+    const { calls, queue } = this.#parts;
     const placement = calls.directory.placementOf(queue);
-    // The sole partition takes all credits with the call, and refuses what cannot be.
-    if (placement.length === 1) return this.#joinSole(placement[0]!, options.credits);
-    const joins = placement.map((partition) => this.#joinAgain(partition));
+    const joins = placement.map((partition) => this.#join(partition));
     const all = Promise.all(joins);
     // One that is away joins when it is back: nobody waits for it once another is there.
     const some = Promise.any(joins.map((join, i) => this.#joinedBy(join, placement[i]!)));
@@ -127,12 +125,6 @@ export class SpreadConsumer implements Consumer {
     await join;
     const { error } = this.#members.get(partition)!;
     if (error !== undefined) throw error;
-  }
-
-  async #joinSole(partition: number, credits: number): Promise<void> {
-    await this.#join(partition, credits);
-    const member = this.#members.get(partition)!;
-    if (member.error !== undefined) throw member.error;
   }
 
   #refusal(refused: readonly PartitionMember[]): SluiceError {
@@ -172,13 +164,14 @@ export class SpreadConsumer implements Consumer {
 
   // Partitions come and go
 
-  async #join(partition: number, credits = 0): Promise<void> {
+  /** Joins, for the first time or after it was refused or ended there. */
+  async #join(partition: number): Promise<void> {
     const since = this.#parts.calls.clock.now();
     const member: PartitionMember = {
       partition,
       consumer: undefined,
       port: undefined,
-      credits,
+      credits: 0,
       since,
       isQuiet: false,
       isOut: false,
@@ -186,6 +179,7 @@ export class SpreadConsumer implements Consumer {
     };
     this.#members.set(partition, member);
     await this.#take(member);
+    this.#look();
   }
 
   /** Joins with the credits that the partition was given and has not used. */
@@ -207,18 +201,12 @@ export class SpreadConsumer implements Consumer {
     }
   }
 
-  /** Joins, for the first time or after it was refused or ended there. */
-  async #joinAgain(partition: number): Promise<void> {
-    await this.#join(partition);
-    this.#look();
-  }
-
   /** The queue has been spread further. */
   #joinNew(): void {
     if (this.#isOver || this.#stopping !== undefined) return;
     const { calls, queue } = this.#parts;
     for (const partition of calls.directory.placementOf(queue)) {
-      if (!this.#members.has(partition)) void this.#joinAgain(partition);
+      if (!this.#members.has(partition)) void this.#join(partition);
     }
   }
 
@@ -330,7 +318,7 @@ export class SpreadConsumer implements Consumer {
     for (const member of this.#members.values()) {
       const { credits, since, isOut, partition } = member;
       member.isQuiet = credits > 0 && now - since >= this.#quietMs;
-      if (isOut && now - since >= REJOIN_MS) void this.#joinAgain(partition);
+      if (isOut && now - since >= REJOIN_MS) void this.#join(partition);
     }
     this.#share();
   }
