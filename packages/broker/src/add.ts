@@ -1,4 +1,10 @@
-import { type AddResult, DurationHistogram, type JobSpec, Refusal } from "@sluice/engine";
+import {
+  type AddResult,
+  DurationHistogram,
+  type JobSpec,
+  type QueueConfig,
+  Refusal,
+} from "@sluice/engine";
 import {
   type Added,
   type AddOptions,
@@ -91,9 +97,14 @@ export class AddCalls {
       said: [jobs],
     };
     return this.#of.calls.operations.once<Added>(operation, (missing, note) => {
-      const rest = missing.map((item) => jobs[item]!);
+      const isWhole = missing.length === jobs.length;
+      const rest = isWhole ? jobs : missing.map((item) => jobs[item]!);
       return this.#add(queue, rest, options, note);
     });
+  }
+
+  #configOf(queue: string): QueueConfig {
+    return this.#of.calls.ask((engine) => engine.queueConfig(queue));
   }
 
   async #add(
@@ -104,7 +115,7 @@ export class AddCalls {
   ): Promise<Outcome<Added>[]> {
     const { signal } = options;
     // A queue that is not there has one answer for all.
-    this.#of.calls.call((engine) => engine.queueConfig(queue));
+    this.#configOf(queue);
     const outcomes: (Outcome<Added> | Promise<Outcome<Added>>)[] = [];
     const slices = slicesOf(jobs);
     const isCut = slices.length > 1;
@@ -174,7 +185,7 @@ export class AddCalls {
       }
     }
     const slice: Slice = { queue, specs, places, first, outcomes, options, note };
-    const { policy } = this.#of.calls.call((engine) => engine.queueConfig(queue));
+    const { policy } = this.#configOf(queue);
     const script = policy === undefined ? undefined : policies.asks(queue, "enqueue");
     if (script === undefined && !this.#turns.isTaken(queue)) {
       const rest = this.#addFilled(slice, []);
@@ -193,7 +204,7 @@ export class AddCalls {
   #addFilled(slice: Slice, answers: readonly Answer[]): Promise<void> | undefined {
     const { queue, specs, options } = slice;
     checkSignal(options.signal);
-    const config = this.#of.calls.call((engine) => engine.queueConfig(queue));
+    const config = this.#configOf(queue);
     const policy = config.policy === undefined ? undefined : this.#of.policies.of(queue);
     if (policy !== undefined) {
       for (let i = 0; i < specs.length; i++) policy.fill(specs[i]!, answers[i], queue, config);
@@ -224,18 +235,19 @@ export class AddCalls {
   /** Gives some of a slice to the engine, and notes what became of them. */
   #addPiece(slice: Slice, from: number, to: number, isCut: boolean): void {
     const { queue, specs, places, outcomes, options, note } = slice;
-    const { signal } = options;
-    checkSignal(signal);
+    checkSignal(options.signal);
     const piece = from === 0 && to === specs.length ? specs : specs.slice(from, to);
-    const mayWait = this.#of.calls.engine.queueConfig(queue).onFull === "wait";
+    const mayWait = this.#configOf(queue).onFull === "wait";
     // Of those that may have to wait, each is asked for when those before it have their place.
     const results = mayWait ? undefined : this.#addSpecs(slice, piece, isCut);
     for (let i = 0; i < piece.length; i++) {
       const place = places[from + i]!;
-      const later = note && ((outcome: Outcome<Added>): void => note(place, [outcome]));
       const spec = piece[i]!;
       const result = results?.[i] ?? this.#addInTurn(slice, spec, isCut);
-      outcomes[place] = this.#outcome(queue, spec, result, signal, later);
+      outcomes[place] =
+        result instanceof Refusal
+          ? this.#refused(slice, spec, result, place)
+          : { ok: addedOf(result) };
     }
     if (note === undefined) return;
     const begin = from === 0 ? slice.first : places[from]!;
@@ -265,34 +277,33 @@ export class AddCalls {
     return results;
   }
 
-  #outcome(
-    queue: string,
+  /** An error, or the answer of a job that waits for room. */
+  #refused(
+    { queue, options: { signal }, note }: Slice,
     spec: JobSpec,
-    result: AddResult | Refusal,
-    signal: AbortSignal | undefined,
-    note: ((outcome: Outcome<Added>) => void) | undefined,
+    refusal: Refusal,
+    place: number,
   ): Outcome<Added> | Promise<Outcome<Added>> {
-    if (!(result instanceof Refusal)) return { ok: addedOf(result) };
     const { waitingAdds } = this.#of;
     const { engine } = this.#of.calls;
-    if (result.code === "QUEUE_FULL" && engine.queueConfig(queue).onFull === "wait") {
-      if (waitingAdds.isFull) {
-        engine.countRejected(queue);
-        return { error: toPortError(result).toJSON() };
-      }
-      const onAdded = (added: AddResult): void => note?.({ ok: addedOf(added) });
-      return waitingAdds.add(queue, spec, result, signal, onAdded).then(
-        (added) => ({ ok: addedOf(added) }),
-        (thrown: unknown) => {
-          const error = errorJson(thrown);
-          note?.({ error });
-          // What was noted must become durable, though nothing else may happen.
-          this.#of.pump.call();
-          return { error };
-        },
-      );
+    if (refusal.code !== "QUEUE_FULL" || engine.queueConfig(queue).onFull !== "wait") {
+      return { error: toPortError(refusal).toJSON() };
     }
-    return { error: toPortError(result).toJSON() };
+    if (waitingAdds.isFull) {
+      engine.countRejected(queue);
+      return { error: toPortError(refusal).toJSON() };
+    }
+    const onAdded = (added: AddResult): void => note?.(place, [{ ok: addedOf(added) }]);
+    return waitingAdds.add(queue, spec, refusal, signal, onAdded).then(
+      (added) => ({ ok: addedOf(added) }),
+      (thrown: unknown) => {
+        const error = errorJson(thrown);
+        note?.(place, [{ error }]);
+        // What was noted must become durable, though nothing else may happen.
+        this.#of.pump.call();
+        return { error };
+      },
+    );
   }
 
   /** The log takes more, and no earlier add to the queue is still on its way. */

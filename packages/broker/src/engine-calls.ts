@@ -59,7 +59,17 @@ export class EngineCalls {
     }
   }
 
-  /** The same, and answers when what it changed is durable. */
+  /** Asks the engine what changes nothing: there is nothing to write, and the pump may rest. */
+  ask<T>(question: (engine: Engine) => T): T {
+    this.check();
+    try {
+      return question(this.engine);
+    } catch (error) {
+      throw toPortError(error);
+    }
+  }
+
+  /** Makes one call, and answers when what it changed is durable. */
   async change<T>(call: EngineCall<T>): Promise<T> {
     const result = this.call(call);
     await this.#journal.durable();

@@ -76,7 +76,8 @@ export class OperationAnswers {
       if (answers.length > 0) this.#engine.operations.remember(id, call, answers, this.#now());
     };
     const rest = await perform(missing, note);
-    for (const [i, item] of missing.entries()) outcomes[item] = rest[i]!;
+    if (missing.length === items) return rest;
+    for (let i = 0; i < missing.length; i++) outcomes[missing[i]!] = rest[i]!;
     return outcomes;
   }
 }
@@ -89,7 +90,8 @@ function pack(
   outcomes: readonly (Outcome<unknown> | undefined)[],
 ): Answered[] {
   const packed: Answered[] = [];
-  for (const [i, item] of items.entries()) {
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i]!;
     const outcome = outcomes[i];
     // Not answered yet, or given up: the same call may still be made.
     if (outcome === undefined || NOT_FINAL.has(outcome.error?.code ?? "")) continue;
@@ -105,8 +107,10 @@ const NOT_FINAL: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "LOG_FAILED
 
 function answerOf(outcome: Outcome<unknown>): Answer {
   if (outcome.error !== undefined) return { error: brief(outcome.error) };
-  const { id, tier, ...rest } = outcome.ok as { id?: string; tier?: number };
-  if (id === undefined || tier === undefined || Object.keys(rest).length > 0) return outcome;
+  const ok = outcome.ok as { id?: string; tier?: number };
+  const { id, tier } = ok;
+  if (id === undefined || tier === undefined) return outcome;
+  for (const field in ok) if (field !== "id" && field !== "tier") return outcome;
   return { id: parseId(id), tier };
 }
 
