@@ -2,12 +2,20 @@ import { type Outcome, toSluiceError } from "@sluice/protocol";
 import { READ_ITEMS_MS } from "./limits.ts";
 
 /** A call for those items of a batch that may go through; the others are answered here. */
-export async function forAllowed<I, T>(
+export function forAllowed<I, T>(
   items: readonly I[],
   refusals: readonly (Outcome<T> | undefined)[],
   call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
 ): Promise<Outcome<T>[]> {
   if (refusals.every((refusal) => refusal === undefined)) return call(items);
+  return besideRefused(items, refusals, call);
+}
+
+async function besideRefused<I, T>(
+  items: readonly I[],
+  refusals: readonly (Outcome<T> | undefined)[],
+  call: (allowed: readonly I[]) => Promise<Outcome<T>[]>,
+): Promise<Outcome<T>[]> {
   const allowed = items.filter((_, i) => refusals[i] === undefined);
   const answers = allowed.length === 0 ? [] : await call(allowed);
   let next = 0;

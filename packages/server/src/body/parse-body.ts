@@ -32,13 +32,18 @@ export const MEMBERS = new BodyShape();
 
 type Members = Record<string, unknown>;
 
-/** Parses on the event loop in slices; a small body in one go. */
-export async function parseBody(bytes: Buffer, shape: BodyShape): Promise<unknown> {
+/** Parses on the event loop in slices: a promise, unless all of it fits into one. */
+export function parseBody(bytes: Buffer, shape: BodyShape): unknown {
   const slices = sliceBody(bytes, shape);
+  const { done, value } = slices.next();
+  return done === true ? value : parseRest(slices);
+}
+
+async function parseRest(slices: Generator<number, unknown>): Promise<unknown> {
   for (;;) {
+    await new Promise(setImmediate);
     const { done, value } = slices.next();
     if (done === true) return value;
-    await new Promise(setImmediate);
   }
 }
 

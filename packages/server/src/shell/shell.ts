@@ -150,11 +150,20 @@ function newApp({ tls }: ShellOptions, limits: ServerLimits, log: Logger): Fasti
 function readJson(app: FastifyInstance, { bodyBytesMax, bodiesBytesMax }: ServerLimits): void {
   const budget = new BodyBudget(bodiesBytesMax);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
+  app.addContentTypeParser("application/json", (request: FastifyRequest, _, done) => {
     const { bodyLimit, config } = request.routeOptions;
     const most = Math.min(bodyLimit, bodyBytesMax);
-    const bytes = await readBody(request.raw, request.response, most, budget);
-    return config.body === undefined ? parseWhole(bytes) : parseBody(bytes, config.body);
+    readBody(request.raw, request.response, most, budget, (error, bytes) => {
+      if (error !== undefined) return done(error);
+      let body: unknown;
+      try {
+        body = config.body === undefined ? parseWhole(bytes) : parseBody(bytes, config.body);
+      } catch (refusal) {
+        return done(refusal as Error);
+      }
+      if (!(body instanceof Promise)) return done(null, body);
+      body.then((value) => done(null, value), done);
+    });
   });
 }
 
