@@ -38,6 +38,17 @@ test("what is wrong is said, and the exit code tells", async () => {
   assert.match(help.lines[0]!, /--forwarder-workers +10/);
 });
 
+test("a list that is not there stops a start, and the version is told", async () => {
+  const { code, lines } = await run([...LOCAL, "--forwarders", "nosuch.yml"]);
+  assert.equal(code, 1);
+  assert.match(lines.join("\n"), /nosuch\.yml cannot be read/);
+  const denied = await run([...LOCAL, "--deny-file", "nosuch.txt"]);
+  assert.equal(denied.code, 1);
+  assert.match(denied.lines.join("\n"), /deny_file nosuch\.txt cannot be read/);
+  assert.match((await run(["--version"])).lines[0]!, /^sluice retracker \d+\.\d+\.\d+/);
+  assert.match((await run(["-h"])).lines[0]!, /--forwarder-workers/);
+});
+
 test("SIGHUP reads the list again, and the console tells how it goes", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const forwarders = join(dir, "list.yml");

@@ -1,5 +1,6 @@
 /** `sluice retracker`: starts, says what it does, reloads on SIGHUP, ends on SIGINT and SIGTERM. */
 
+import { readFileSync } from "node:fs";
 import { SystemClock } from "sluice";
 import { Chore } from "./chore.ts";
 import { openDashboard } from "./dashboard.ts";
@@ -17,13 +18,19 @@ export interface Surroundings {
 /** Answers the exit code when the retracker has ended. */
 export async function main(flags: readonly string[], around: Surroundings = {}): Promise<number> {
   const { environment = process.env, print = console.log } = around;
-  if (flags.includes("--help")) {
+  if (flags.includes("--help") || flags.includes("-h")) {
     print(help());
     return 0;
   }
+  if (flags.includes("--version")) {
+    print(version());
+    return 0;
+  }
+  const onWarning = (text: string): void => print(`retracker: ${text}`);
+  const read = (): Settings => readSettings({ flags, environment, onWarning });
   let settings: Settings;
   try {
-    settings = readSettings({ flags, environment });
+    settings = read();
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     print(error.message);
@@ -33,7 +40,7 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   try {
     const retracker = await Retracker.open({ settings, onError: tell });
     try {
-      await serveAll(retracker, print, tell, around.signal);
+      await serveAll({ retracker, read, print, tell, signal: around.signal });
     } finally {
       await retracker.close();
     }
@@ -44,29 +51,37 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   }
 }
 
-async function serveAll(...[retracker, print, tell, signal]: Parameters<typeof serve>) {
+/** The dashboard is there as long as the tracker serves. */
+async function serveAll(serving: Serving): Promise<void> {
+  const { retracker, print } = serving;
   const dashboard = await openDashboard(retracker);
   try {
     for (const line of greeting(retracker)) print(line);
     if (dashboard !== undefined) print(`dashboard ${dashboard.address}/`);
-    await serve(retracker, print, tell, signal);
+    await serve(serving);
   } finally {
     await dashboard?.close({ timeout: 1_000 });
   }
 }
 
+interface Serving {
+  readonly retracker: Retracker;
+  /** Reads flags, environment and file again. */
+  readonly read: () => Settings;
+  readonly print: (line: string) => void;
+  readonly tell: (error: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Resolves when it is asked to end. */
-async function serve(
-  retracker: Retracker,
-  print: (line: string) => void,
-  tell: (error: unknown) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const reload = (): void => {
-    retracker.reload().then((problems) => {
-      for (const problem of problems) print(`retracker: ${problem}`);
+async function serve({ retracker, read, print, tell, signal }: Serving): Promise<void> {
+  const reload = async (): Promise<void> => {
+    try {
+      for (const problem of await retracker.reload(read())) print(`retracker: ${problem}`);
       print(`retracker: ${retracker.forwarderCount} forwarders`);
-    }, tell);
+    } catch (error) {
+      tell(error);
+    }
   };
   const { stats_interval: seconds } = retracker.settings;
   const run = async (): Promise<void> => print(await summary(retracker));
@@ -120,6 +135,12 @@ function describe(error: unknown, isDebugging: boolean): string {
   return isDebugging ? (error.stack ?? error.message) : error.message;
 }
 
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  const { version: number } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+  return `sluice retracker ${number}`;
+}
+
 function help(): string {
   const options = KEYS.map((key) => {
     const value = DEFAULTS[key];
@@ -132,6 +153,9 @@ function help(): string {
     "  --config FILE                      settings in YAML, with the names below (_ for -)",
     ...options,
     "",
+    "  --version, --help",
+    "",
+    "SIGHUP reads the settings, the forwarders and the lists of hashes again.",
     "Each is also read from the environment (RETRACKER_LISTEN). Flags win over it, it over the file.",
   ].join("\n");
 }

@@ -49,10 +49,9 @@ export const UDP_ERRORS_PER_SECOND = 50;
 /** Addresses whose errors are counted in one second; beyond it none is sent. */
 export const UDP_ERROR_ADDRESSES_MAX = 10_000;
 
-/** Hashes in memory, and local peers of one hash. */
+/** Hashes in memory; those of one hash and of one address are settings. */
 export const HASHES_MAX = 1_000_000;
-export const PEERS_PER_HASH_MAX = 5_000;
-/** Local peers in all: each takes up to a kilobyte with its hash and its place in the store. */
+/** Local peers in all: each takes about 120 bytes, and with forwarders up to a kilobyte. */
 export const PEERS_MAX = 4_000_000;
 
 /** Hashes whose completed count is kept; beyond it the oldest are forgotten. */
@@ -60,6 +59,9 @@ export const COMPLETED_MAX = 1_000_000;
 
 /** Peers that are kept of one answer of a forwarder: it was asked for 200. */
 export const CACHED_PEERS_MAX = 500;
+
+/** Seeders or leechers of one hash that a forwarder is believed: large swarms have 300,000. */
+export const COUNT_MAX = 1_000_000;
 
 /** Peers of all forwarders that are kept for one hash. */
 export const MERGED_PEERS_MAX = 2_000;
@@ -69,6 +71,8 @@ export const REGISTRATIONS_MAX = 1_000_000;
 
 /** Jobs of events in the queue: beyond its capacity, but not without end. */
 export const EVENT_JOBS_MAX = 100_000;
+/** Of one client address: a client that closes says `stopped` for each of its torrents. */
+export const EVENT_JOBS_PER_ADDRESS_MAX = 50_000;
 
 /** The answer of a forwarder: 200 peers in the long form take 20 KiB. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
@@ -91,6 +95,9 @@ export const REASON_CHARS_MAX = 200;
 export const FORWARDERS_MAX = 5_000;
 export const LIST_BYTES_MAX = 5 * 1024 * 1024;
 export const LIST_MS = 10_000;
+
+/** A file of info hashes: a million and a half of them. */
+export const HASH_LIST_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A configuration file: it is written by hand. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;

@@ -30,7 +30,16 @@ function viewOf(statistics: Statistics, history: readonly [number, number, numbe
       {
         kind: "table",
         title: "Forwarders",
-        columns: ["name", "protocol", "state", "reason", "next probe", "average ms", "interval s"],
+        columns: [
+          "name",
+          "protocol",
+          "state",
+          "reason",
+          "next try",
+          "last failure",
+          "average ms",
+          "interval s",
+        ],
         rows: statistics.forwarders.slice(0, SHOWN_MAX).map(rowOf),
       },
       {
@@ -82,9 +91,10 @@ function queueFacts(
 }
 
 function rowOf(one: ForwarderStatistics): (string | number)[] {
-  const probe = one.next_probe_seconds < 0 ? "" : `${one.next_probe_seconds} s`;
-  const { name, protocol, state, reason, average_response_ms, last_interval } = one;
-  return [name, protocol, state, reason, probe, average_response_ms, last_interval];
+  const seconds = Math.max(one.next_probe_seconds, one.suspended_seconds);
+  const next = seconds < 0 ? "" : `${seconds} s`;
+  const { name, protocol, state, reason, last_failure, average_response_ms, last_interval } = one;
+  return [name, protocol, state, reason, next, last_failure, average_response_ms, last_interval];
 }
 
 async function act(

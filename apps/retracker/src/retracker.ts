@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { type Clock, Sluice, SystemClock } from "sluice";
 import { Chore } from "./chore.ts";
+import { HashLists } from "./hash-lists.ts";
+import type { HttpRequest } from "./http/http-connection.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
 import { NUMWANT_MAX, RETRY_AFTER_MS_MAX } from "./limits.ts";
@@ -9,6 +11,7 @@ import { Opened } from "./opened.ts";
 import { CompletedCounts } from "./peers/completed-counts.ts";
 import { KeptPeers } from "./peers/kept-peers.ts";
 import { Swarms } from "./peers/swarms.ts";
+import { takeOver } from "./settings/reload-settings.ts";
 import { complete, parseListen, type Settings } from "./settings/settings.ts";
 import { gather, type Statistics } from "./statistics/statistics.ts";
 import { Tracker } from "./tracker.ts";
@@ -17,7 +20,7 @@ import type { ForwarderSpec } from "./upstream/forwarder-list.ts";
 import { type LoadedList, loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
 import { Upstream } from "./upstream/upstream.ts";
 import { isWithin, ranges } from "./wire/address.ts";
-import { type Announce, NONE } from "./wire/announce.ts";
+import { type Announce, addressOf, endpointOf, NONE, portOf } from "./wire/announce.ts";
 
 export interface RetrackerOptions {
   /** What differs from the defaults. */
@@ -46,6 +49,7 @@ interface Parts {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly swarms: Swarms;
+  readonly lists: HashLists;
   readonly upstream: Upstream;
   readonly tracker: Tracker;
   readonly onError: (error: unknown) => void;
@@ -64,6 +68,7 @@ export class Retracker implements AsyncDisposable {
   /** What each list held when it could be read last. */
   readonly #loaded = new Map<string, readonly ForwarderSpec[]>();
   #isHealthy = true;
+  #isStarted = false;
 
   private constructor(parts: Parts, options: RetrackerOptions) {
     this.#parts = parts;
@@ -93,14 +98,22 @@ export class Retracker implements AsyncDisposable {
     const own = options.sluice === undefined ? await openSluice(settings) : undefined;
     if (own !== undefined) opened.defer(() => own.close());
     const sluice = options.sluice ?? own!;
-    const swarms = new Swarms();
+    const { peers_per_hash: peersPerHash, peers_per_address: peersPerAddress } = settings;
+    const swarms = new Swarms({ peersPerHash, peersPerAddress });
     const kept = await KeptPeers.open({ ...placeOf(settings, options), clock, swarms, onError });
     opened.defer(() => kept.close());
     const completed = await CompletedCounts.open(sluice);
-    const upstream = await Upstream.open({ sluice, clock, settings, onError, ...peersOf(swarms) });
+    const lists = new HashLists();
+    const isForwarded = (hash: string): boolean => lists.isForwarded(hash);
+    const shared = { sluice, clock, settings, onError };
+    const upstream = await Upstream.open({ ...shared, isForwarded, ...peersOf(swarms) });
     opened.defer(() => upstream.close());
-    const tracker = new Tracker({ settings, clock, swarms, completed, upstream });
-    const parts = { sluice, clock, settings, swarms, upstream, tracker, onError };
+    swarms.onEvicted = (hash, address, port) => {
+      const isLast = swarms.find(hash) === -1;
+      upstream.announcer.gone(hash, endpointOf({ address, port }), isLast).catch(onError);
+    };
+    const tracker = new Tracker({ settings, clock, swarms, lists, completed, upstream });
+    const parts = { ...shared, swarms, lists, upstream, tracker };
     const retracker = new Retracker(parts, options);
     opened.defer(() => retracker.#stopServing());
     await retracker.#start();
@@ -118,18 +131,28 @@ export class Retracker implements AsyncDisposable {
     return gather({ clock, tracker, swarms, upstream, maxWorkers });
   }
 
-  /** Reads the forwarders again; answers what was refused, with file and line. */
-  async reload(): Promise<readonly string[]> {
-    const { settings, upstream } = this.#parts;
+  /**
+   * Reads the forwarders and the lists of hashes again, and takes over settings that were read
+   * again; answers what was refused, with file and line.
+   */
+  async reload(fresh?: Settings): Promise<readonly string[]> {
+    const { settings, upstream, lists: hashes } = this.#parts;
     const problems: string[] = [];
+    const later = fresh === undefined ? [] : takeOver(settings, fresh);
+    if (later.length > 0) problems.push(`changed, but in use after a restart only: ${later}`);
+    problems.push(...(await hashes.load(settings)));
     const lists = [{ source: "options", specs: this.#own }];
     const loads: [source: string, list: Promise<LoadedList>][] = [];
     if (settings.forwarders !== "")
       loads.push([settings.forwarders, loadFile(settings.forwarders)]);
     for (const url of settings.forwarder_lists) loads.push([url, loadRemote(url)]);
     for (const [source, list] of loads) {
-      const { specs = this.#loaded.get(source) ?? [], problems: refused } = await list;
+      const { specs = this.#loaded.get(source), problems: refused } = await list;
+      const isMissing = specs === undefined && source === settings.forwarders;
+      // A slip of the pen at the start; while it runs the last list stays in use.
+      if (isMissing && !this.#isStarted) throw new Error(refused.join("\n"));
       problems.push(...refused);
+      if (specs === undefined) continue;
       this.#loaded.set(source, specs);
       lists.push({ source, specs });
     }
@@ -169,6 +192,7 @@ export class Retracker implements AsyncDisposable {
   async #start(): Promise<void> {
     const { clock, settings, onError, upstream } = this.#parts;
     for (const problem of await this.reload()) onError(new Error(problem));
+    this.#isStarted = true;
     await this.#listen();
     if (this.ports.http !== undefined) upstream.httpPorts.add(this.ports.http);
     if (this.ports.udp !== undefined) upstream.udpPorts.add(this.ports.udp);
@@ -214,7 +238,7 @@ export class Retracker implements AsyncDisposable {
     }
     const stats = parseListen(settings.stats_listen);
     if (stats === undefined) return;
-    const answer = routes.answerStatistics.bind(routes);
+    const answer = (request: HttpRequest) => routes.answerStatistics(request, true);
     const server = new HttpServer({ answer, onError });
     this.#servers.push(server);
     this.ports.stats = await server.listen(stats.host, stats.port);
@@ -252,14 +276,16 @@ function rangesOf(texts: readonly string[]) {
 
 /** Local peers as the way upstream sees them. */
 function peersOf(swarms: Swarms) {
-  const localPeer = (hash: string, peerId: string): Announce | undefined => {
-    const row = swarms.rowOf(hash, peerId);
-    if (row === -1) return undefined;
+  const announceOf = (row: number): Announce => {
     return { ...swarms.rows.announceOf(row), event: NONE, numwant: NUMWANT_MAX };
   };
-  const anyPeer = (): Announce | undefined => {
+  const localPeer = (hash: string, endpoint: string): Announce | undefined => {
+    const row = swarms.rowAt({ hash, address: addressOf(endpoint), port: portOf(endpoint) });
+    return row === -1 ? undefined : announceOf(row);
+  };
+  const anyPeer = (isWanted: (hash: string) => boolean): Announce | undefined => {
     for (const [hash, swarm] of swarms.entries()) {
-      return localPeer(hash, swarms.rows.peerIdOf(swarm.members[0]!));
+      if (isWanted(hash)) return announceOf(swarms.member(swarm, 0));
     }
     return undefined;
   };

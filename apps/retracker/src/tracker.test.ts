@@ -36,6 +36,66 @@ test("aliases of the announce path are taken, other paths are not", async () => 
   assert.equal((await fetchBytes(`${scene.url}/announcement?x=1`)).status, 404);
 });
 
+test("who does not say what is left is no seeder", async () => {
+  await using scene = await TestApp.open();
+  const query = queryOf({}).replace(/&left=[^&]*/, "");
+  const answer = decode((await fetchBytes(`${scene.url}/announce?${query}`)).body) as Answer;
+  assert.deepEqual([answer.get("complete"), answer.get("incomplete")], [0, 1]);
+});
+
+test("a number of wanted peers that cannot be is the usual one, or the most", async () => {
+  await using scene = await TestApp.open();
+  for (let i = 0; i < 210; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
+  const count = async (numwant: string): Promise<number> =>
+    peersIn(await scene.announce({ peer: "me", numwant })).length;
+  assert.equal(await count("-5"), 50);
+  assert.equal(await count("99999999999999999999"), 200);
+});
+
+test("an IPv6 address in the long form is written as people write it", async () => {
+  await using scene = await TestApp.open({ settings: { listen: "[::]:0" } });
+  const url = `http://[::1]:${scene.retracker.ports.http}/announce`;
+  await announceTo(url, { peer: "a", port: 1 });
+  const answer = await announceTo(url, { peer: "b", port: 2, compact: 0 });
+  assert.equal(String((answer.get("peers") as Answer[])[0]!.get("ip")), "::1");
+});
+
+test("HEAD has the head of GET's answer, and a browser's icon is not missed", async () => {
+  await using scene = await TestApp.open();
+  const head = await fetch(`${scene.url}/healthz`, { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
+  assert.equal(head.headers.get("content-length"), "3");
+  assert.equal((await fetch(`${scene.url}/favicon.ico`)).status, 204);
+});
+
+test("statistics on an address of their own need no token, unless there is one", async () => {
+  const statuses = async (settings: { stats_token?: string }): Promise<number[]> => {
+    await using scene = await TestApp.open({
+      settings: { stats_listen: "127.0.0.1:0", ...settings },
+    });
+    const url = `http://127.0.0.1:${scene.retracker.ports.stats}/stats`;
+    const headers = { "x-forwarded-for": "198.51.100.1" };
+    const [bare, shown] = [await fetch(url, { headers }), await fetch(`${url}?token=t`)];
+    return [bare.status, shown.status];
+  };
+  assert.deepEqual(await statuses({}), [200, 200]);
+  assert.deepEqual(await statuses({ stats_token: "t" }), [403, 200]);
+});
+
+test("intervals are spread by client, and are the same for one client", async () => {
+  await using scene = await TestApp.open({ settings: { interval_spread_pct: 10 } });
+  const told: unknown[] = [];
+  for (let i = 0; i < 20; i++) {
+    const fields = { peer_id: `-TT0001-peer${String(i * 7919).padStart(8, "0")}`, port: 1 + i };
+    const answers = [await scene.announce(fields), await scene.announce(fields)];
+    assert.equal(answers[0]!.get("interval"), answers[1]!.get("interval"));
+    assert.equal(answers[0]!.get("min interval"), 1800);
+    told.push(answers[0]!.get("interval"));
+  }
+  assert.ok(new Set(told).size > 5);
+  assert.ok(told.every((seconds) => Number(seconds) >= 1800 && Number(seconds) < 1980));
+});
+
 const BAD: readonly (readonly [string, RegExp])[] = [
   ["", /info_hash is missing/],
   ["info_hash=%zz", /info_hash is not escaped/],
@@ -89,7 +149,7 @@ test("numwant is kept: none, 50 when nothing is said, 200 at most", async () => 
 });
 
 test("compact=0 gives dictionaries with peer ids, no_peer_id without", async () => {
-  await using scene = await TestApp.open();
+  await using scene = await TestApp.open({ settings: { show_peer_ids: true } });
   await scene.announce({ peer: "a", port: 1001 });
   const full = (await scene.announce({ peer: "b", compact: 0 })).get("peers") as Answer[];
   assert.equal(full.length, 1);
@@ -111,9 +171,10 @@ test("IPv6 peers are told apart, over both protocols and to both families", asyn
   assert.equal((answer.get("peers") as Buffer).length, 0);
   const entry = answer.get("peers6") as Buffer;
   assert.equal(entry.toString("hex"), `${"00".repeat(15)}0103ee`);
-  // The same peer by both families is one peer.
+  // A client with both families has a peer of each, and is told of neither itself.
   const again = await announceTo(`http://127.0.0.1:${port}/announce`, { peer: "six", port: 1006 });
-  assert.equal(again.get("incomplete"), 2);
+  assert.equal(again.get("incomplete"), 3);
+  assert.equal(again.has("peers6"), false);
 });
 
 test("an address is believed only from trusted ranges", async () => {
@@ -139,7 +200,8 @@ test("headers of a proxy are believed only from trusted proxies", async () => {
   await using behind = await TestApp.open({ settings: { x_real_ip: ["127.0.0.1"] } });
   assert.deepEqual(await ask(behind, real), ["9.8.7.6:1001", "9.8.7.6"]);
   const list = { "x-forwarded-for": "1.1.1.1, 9.9.9.9" };
-  assert.deepEqual(await ask(behind, list), ["9.9.9.9:1001", "9.9.9.9"]);
+  await using listed = await TestApp.open({ settings: { x_real_ip: ["127.0.0.1"] } });
+  assert.deepEqual(await ask(listed, list), ["9.9.9.9:1001", "9.9.9.9"]);
 });
 
 test("a tracker id is told when there is one", async () => {

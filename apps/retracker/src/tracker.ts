@@ -9,97 +9,100 @@
  * Where nothing has to be waited for the answer is given in the same turn.
  */
 import type { Clock } from "sluice";
+import type { HashLists } from "./hash-lists.ts";
 import { FULL_SCRAPE_HASHES_MAX } from "./limits.ts";
 import type { CompletedCounts } from "./peers/completed-counts.ts";
-import { compactOf, NOTHING_TOLD, pickPeers } from "./peers/pick-peers.ts";
+import { NOTHING_TOLD, pickPeers } from "./peers/pick-peers.ts";
 import type { Swarm, Swarms } from "./peers/swarms.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 import {
   type Announce,
+  addressOf,
   COMPLETED,
+  endpointOf,
+  portOf,
   type Refused,
   type ScrapeCounts,
+  STARTED,
   STOPPED,
 } from "./wire/announce.ts";
-import { toHex } from "./wire/hex.ts";
 
 /** What an announce is answered with; the peers are chosen where the form is known. */
 export interface Accepted {
   readonly announce: Announce;
   readonly complete: number;
   readonly incomplete: number;
-  readonly swarm: Swarm | undefined;
-  /** The row of the requester; -1 after `stopped`. */
-  readonly row: number;
+  readonly swarm: Swarm;
 }
 
 export interface TrackerParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly swarms: Swarms;
+  readonly lists: HashLists;
   readonly completed: CompletedCounts;
   readonly upstream: Upstream;
 }
 
-const SHARDS = 256;
+/** Rows that a purge looks at before others get their turn: less than a millisecond. */
+const PURGE_ROWS = 16_384;
 
 export class Tracker {
   readonly #parts: TrackerParts;
-  readonly #allow: ReadonlySet<string>;
-  readonly #deny: ReadonlySet<string>;
   announces = 0;
   scrapes = 0;
   refused = 0;
 
   constructor(parts: TrackerParts) {
     this.#parts = parts;
-    const { settings } = parts;
-    this.#allow = new Set(settings.allow.map((hash) => hash.toLowerCase()));
-    this.#deny = new Set(settings.deny.map((hash) => hash.toLowerCase()));
   }
 
+  /** Clients are told this as the least interval, and as theirs where it is not spread. */
   get intervalSeconds(): number {
     return this.#parts.settings.announce_interval;
   }
 
+  /** Always the same for one client, so that its announces come at even distances. */
+  intervalOf({ peerId }: Announce): number {
+    const { announce_interval: seconds, interval_spread_pct: percent } = this.#parts.settings;
+    if (percent === 0) return seconds;
+    const chance = ((peerId.charCodeAt(18) << 8) | peerId.charCodeAt(19)) / 0x10000;
+    return seconds + Math.floor((seconds * percent * chance) / 100);
+  }
+
   announce(announce: Announce): Accepted | Refused | Promise<Accepted | Refused> {
     this.announces++;
-    const refused = this.#judge(announce.hash);
+    const refused = this.#parts.lists.judge(announce.hash);
     if (refused !== undefined) return this.#refuse(refused);
     if (announce.event === STOPPED) return this.#stopped(announce);
     const { swarms } = this.#parts;
-    const known = announce.event === COMPLETED ? swarms.rowOf(announce.hash, announce.peerId) : -1;
+    const known = swarms.rowAt(announce);
     const wasSeeder = known !== -1 && swarms.rows.isSeeder(known);
-    const row = swarms.put(announce, this.#second());
-    if (row === -1) return this.#refuse({ failure: "tracker is full" });
-    if (announce.event === COMPLETED) return this.#completed(announce, row, wasSeeder);
-    const forwarded = this.#parts.upstream.announcer.announced(announce);
-    if (forwarded === undefined) return this.#accept(announce, row);
-    return this.#afterForwarding(announce, row, forwarded);
+    if (swarms.put(announce, this.#second()) === -1) {
+      return this.#refuse({ failure: "tracker is full" });
+    }
+    if (announce.event === COMPLETED && !wasSeeder) return this.#completed(announce, known !== -1);
+    return this.#forward(announce);
   }
 
   /** Compact peers of one family for an accepted announce, to be taken before the next call. */
-  peers({ announce, swarm, row }: Accepted, isV4: boolean, want: number): Buffer {
-    if (want === 0) return NOTHING_TOLD.v4;
+  peers({ announce, swarm }: Accepted, isV4: boolean, want: number): Buffer {
+    if (want === 0 || announce.event === STOPPED) return NOTHING_TOLD.v4;
     const { upstream, swarms } = this.#parts;
+    const { port, peerId } = announce;
     const told = upstream.registry.find(announce.hash);
-    const own =
-      told === undefined
-        ? []
-        : [announce.address, ...told.externalIps].map((ip) => compactOf(ip, announce.port));
-    return pickPeers(swarms.rows, swarm, told ?? NOTHING_TOLD, { row, own }, isV4, want);
+    const addresses = told === undefined ? [] : [announce.address, ...told.externalIps];
+    const own = addresses.map((address) => endpointOf({ address, port }));
+    return pickPeers(swarms, swarm, told ?? NOTHING_TOLD, { peerId, own }, isV4, want);
   }
 
-  /** The peer id of a local peer, by its compact address; forwarders tell none. */
-  peerIdAt(swarm: Swarm | undefined, entry: string): string | undefined {
-    const { rows } = this.#parts.swarms;
-    const target = Buffer.alloc(18);
-    for (const row of swarm?.members ?? []) {
-      if (!rows.copyCompact(row, entry.length === 6, target, 0)) continue;
-      if (target.toString("latin1", 0, entry.length) === entry) return rows.peerIdOf(row);
-    }
-    return undefined;
+  /** The peer id of a local peer, where the operator lets clients see them. */
+  peerIdAt(hash: string, endpoint: string): string | undefined {
+    const { swarms, settings } = this.#parts;
+    if (!settings.show_peer_ids) return undefined;
+    const row = swarms.rowAt({ hash, address: addressOf(endpoint), port: portOf(endpoint) });
+    return row === -1 ? undefined : swarms.rows.peerIdOf(row);
   }
 
   scrape(hash: string, wantsUpstream = false): ScrapeCounts {
@@ -123,25 +126,19 @@ export class Tracker {
   async purge(): Promise<void> {
     const { swarms, upstream, settings, clock } = this.#parts;
     const before = clock.now() - settings.age * 60_000;
-    for (let shard = 0; shard < SHARDS; shard++) {
+    const second = Math.floor(before / 1000);
+    for (let row = 0; row < swarms.rows.end; row += PURGE_ROWS) {
       const gone: [string, string][] = [];
-      const second = Math.floor(before / 1000);
-      swarms.purge(shard, second, (hash, peerId) => gone.push([hash, peerId]));
-      for (const [hash, peerId] of gone) {
-        await upstream.announcer.gone(hash, peerId, swarms.find(hash) === undefined);
+      swarms.purge(row, row + PURGE_ROWS, second, (hash, address, port) =>
+        gone.push([hash, endpointOf({ address, port })]),
+      );
+      for (const [hash, endpoint] of gone) {
+        await upstream.announcer.gone(hash, endpoint, swarms.find(hash) === -1);
       }
-      // One shard at a time, so that no request waits for all of them.
+      // Some rows at a time, so that no request waits for all of them.
       await new Promise(setImmediate);
     }
     for (const entry of [...upstream.registry.all()]) await upstream.registry.age(entry, before);
-  }
-
-  #judge(hash: string): Refused | undefined {
-    if (this.#allow.size === 0 && this.#deny.size === 0) return undefined;
-    const hex = toHex(hash);
-    if (this.#deny.has(hex)) return { failure: "this info hash is denied here" };
-    if (this.#allow.size === 0 || this.#allow.has(hex)) return undefined;
-    return { failure: "this info hash is not among those allowed here" };
   }
 
   #refuse(refused: Refused): Refused {
@@ -149,27 +146,43 @@ export class Tracker {
     return refused;
   }
 
-  async #stopped(announce: Announce): Promise<Accepted> {
+  /** Only who has the peer's address, port, id and key may take it away. */
+  #stopped(announce: Announce): Accepted | Promise<Accepted> {
     const { swarms, upstream } = this.#parts;
-    swarms.remove(announce.hash, announce.peerId);
-    const isLast = swarms.find(announce.hash) === undefined;
-    await upstream.announcer.stopped(announce, isLast);
-    return this.#accept(announce, -1);
+    const row = swarms.rowAt(announce);
+    if (row === -1 || !this.#isProven(row, announce)) return this.#accept(announce);
+    swarms.remove(row);
+    const isLast = swarms.find(announce.hash) === -1;
+    return upstream.announcer.stopped(announce, isLast).then(() => this.#accept(announce));
   }
 
-  async #completed(announce: Announce, row: number, wasSeeder: boolean): Promise<Accepted> {
+  #isProven(row: number, { peerId, key }: Announce): boolean {
+    const { rows } = this.#parts.swarms;
+    if (!rows.hasPeerId(row, peerId)) return false;
+    const known = rows.keyOf(row);
+    return known === 0 || known === key;
+  }
+
+  /** Forwarders are told at once of a peer that was known here; a new one is a first announce. */
+  async #completed(announce: Announce, wasKnown: boolean): Promise<Accepted | Refused> {
     const { completed, upstream } = this.#parts;
-    const accepted = this.#accept(announce, row);
-    await Promise.all([
-      wasSeeder ? undefined : completed.add(announce.hash),
-      upstream.announcer.completed(announce),
-    ]);
-    return accepted;
+    const counted = completed.add(announce.hash);
+    if (!wasKnown) {
+      await counted;
+      return this.#forward({ ...announce, event: STARTED });
+    }
+    await Promise.all([counted, upstream.announcer.completed(announce)]);
+    return this.#accept(announce);
+  }
+
+  #forward(announce: Announce): Accepted | Refused | Promise<Accepted | Refused> {
+    const forwarded = this.#parts.upstream.announcer.announced(announce);
+    if (forwarded === undefined) return this.#accept(announce);
+    return this.#afterForwarding(announce, forwarded);
   }
 
   async #afterForwarding(
     announce: Announce,
-    row: number,
     forwarded: Promise<Refused | undefined>,
   ): Promise<Accepted | Refused> {
     const isFirst = this.#parts.upstream.registry.find(announce.hash)?.wasForwarded !== true;
@@ -177,10 +190,7 @@ export class Tracker {
     if (refused !== undefined) return this.#refuse(refused);
     const waitMs = this.#parts.settings.first_announce_wait_ms;
     if (isFirst && waitMs > 0) await this.#firstAnswer(announce.hash, waitMs);
-    // Others may have come and gone meanwhile.
-    const { swarms } = this.#parts;
-    const now = swarms.rowOf(announce.hash, announce.peerId);
-    return this.#accept(announce, now === -1 ? row : now);
+    return this.#accept(announce);
   }
 
   /** Resolves when a forwarder has told something, or the time is over. */
@@ -197,16 +207,17 @@ export class Tracker {
     });
   }
 
-  #accept(announce: Announce, row: number): Accepted {
+  #accept(announce: Announce): Accepted {
     const swarm = this.#parts.swarms.find(announce.hash);
     const { complete, incomplete } = this.#counts(announce.hash, swarm, true);
-    return { announce, complete, incomplete, swarm, row };
+    return { announce, complete, incomplete, swarm };
   }
 
   /** Forwarders count our peers too, so the greater number holds and nothing is added up. */
-  #counts(hash: string, swarm: Swarm | undefined, wantsUpstream: boolean) {
-    const complete = swarm?.seeders ?? 0;
-    const incomplete = (swarm?.members.length ?? 0) - complete;
+  #counts(hash: string, swarm: Swarm, wantsUpstream: boolean) {
+    const { swarms } = this.#parts;
+    const complete = swarms.seeders(swarm);
+    const incomplete = swarms.count(swarm) - complete;
     const told = wantsUpstream ? this.#parts.upstream.registry.find(hash) : undefined;
     if (told === undefined) return { complete, incomplete };
     return {

@@ -1,7 +1,7 @@
 /** The bencoded answers of the tracker, one character per byte. */
 import { type Accepted, isRefused, type Tracker } from "../tracker.ts";
 import { isPublic, showAddress } from "../wire/address.ts";
-import type { Refused, ScrapeCounts } from "../wire/announce.ts";
+import { addressOf, portOf, type Refused, type ScrapeCounts } from "../wire/announce.ts";
 import { type Bencodable, encode } from "../wire/bencode.ts";
 import { bytesOf } from "./response.ts";
 
@@ -25,7 +25,7 @@ export interface Form {
 
 export function announceBody(tracker: Tracker, answer: Accepted | Refused, form: Form): string {
   if (isRefused(answer)) return failureBody(answer);
-  const want = answer.row === -1 ? 0 : answer.announce.numwant;
+  const want = answer.announce.numwant;
   const v4 = tracker.peers(answer, true, want).toString("latin1");
   const v6 = tracker.peers(answer, false, want - v4.length / 6).toString("latin1");
   if (form.isCompact) return compactBody(tracker, answer, form, v4, v6);
@@ -36,7 +36,7 @@ export function announceBody(tracker: Tracker, answer: Accepted | Refused, form:
     new Map<string, Bencodable>([
       ["complete", answer.complete],
       ["incomplete", answer.incomplete],
-      ["interval", tracker.intervalSeconds],
+      ["interval", tracker.intervalOf(answer.announce)],
       ["min interval", tracker.intervalSeconds],
       ["peers", peers],
       ...(isPublic(form.from) ? [["external ip", form.from] as const] : []),
@@ -48,17 +48,17 @@ export function announceBody(tracker: Tracker, answer: Accepted | Refused, form:
 /** Written by hand: this is what nearly every request gets. Keys are in their order. */
 function compactBody(
   tracker: Tracker,
-  { complete, incomplete }: Accepted,
+  { announce, complete, incomplete }: Accepted,
   { from, trackerId }: Form,
   v4: string,
   v6: string,
 ): string {
-  const interval = tracker.intervalSeconds;
+  const interval = tracker.intervalOf(announce);
   const external = isPublic(from) ? `11:external ip${from.length}:${from}` : "";
   const peers6 = v6 === "" ? "" : `6:peers6${v6.length}:${v6}`;
   return (
     `d8:completei${complete}e${external}10:incompletei${incomplete}e` +
-    `8:intervali${interval}e12:min intervali${interval}e5:peers${v4.length}:${v4}${peers6}` +
+    `8:intervali${interval}e12:min intervali${tracker.intervalSeconds}e5:peers${v4.length}:${v4}${peers6}` +
     `${trackerId === "" ? "" : idField(trackerId)}e`
   );
 }
@@ -77,16 +77,15 @@ function split(entries: string, bytes: number): string[] {
 /** A peer that a forwarder told has no id that we know, so it comes without one. */
 function dictionaryOf(
   tracker: Tracker,
-  { swarm }: Accepted,
+  { announce }: Accepted,
   entry: string,
   noPeerId: boolean,
 ): Bencodable {
-  const port = entry.charCodeAt(entry.length - 2) * 256 + entry.charCodeAt(entry.length - 1);
   const peer = new Map<string, Bencodable>([
-    ["ip", showAddress(entry.slice(0, -2))],
-    ["port", port],
+    ["ip", showAddress(addressOf(entry))],
+    ["port", portOf(entry)],
   ]);
-  const id = noPeerId ? undefined : tracker.peerIdAt(swarm, entry);
+  const id = noPeerId ? undefined : tracker.peerIdAt(announce.hash, entry);
   if (id !== undefined) peer.set("peer id", id);
   return peer;
 }

@@ -6,6 +6,8 @@ export interface Head {
   readonly path: string;
   readonly query: string;
   readonly isKeptAlive: boolean;
+  /** The client wants to know what GET would answer, without its body. */
+  readonly isHead: boolean;
   /** The value of `MARK_HEADER`. */
   readonly mark: string | undefined;
   /** The raw headers, for the few others that are ever asked for. */
@@ -29,13 +31,17 @@ export function readHead(text: string, from: number): Head | BadHead | undefined
   const end = text.indexOf(END, from);
   if (end === -1) return undefined;
   const lineEnd = text.indexOf("\r\n", from);
-  if (!text.startsWith("GET ", from)) return { status: 405, message: "only GET is answered here" };
-  const space = text.indexOf(" ", from + 4);
+  const isHead = text.startsWith("HEAD ", from);
+  if (!isHead && !text.startsWith("GET ", from)) {
+    return { status: 405, message: "only GET and HEAD are answered here" };
+  }
+  const start = from + (isHead ? 5 : 4);
+  const space = text.indexOf(" ", start);
   const version = space === -1 || space > lineEnd ? "" : text.slice(space + 1, lineEnd);
   if (version !== "HTTP/1.1" && version !== "HTTP/1.0") {
     return { status: 400, message: "not a request of HTTP/1" };
   }
-  const target = originForm(text.slice(from + 4, space));
+  const target = originForm(text.slice(start, space));
   if (target === undefined) return { status: 400, message: "the target must be a path" };
   const raw = text.slice(lineEnd, end + 2);
   const headers = readHeaders(raw);
@@ -44,6 +50,7 @@ export function readHead(text: string, from: number): Head | BadHead | undefined
   return {
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? "" : target.slice(mark + 1),
+    isHead,
     isKeptAlive: isKeptAlive(headers.connection, version),
     mark: headers.mark,
     raw,

@@ -117,11 +117,12 @@ export class HttpConnection {
       const head = readHead(this.#text, from);
       if (head === undefined) {
         if (this.#text.length - from > this.#limits.headBytesMax) {
-          this.#refuse(textResponse(431, "the head of the request is too long"));
+          this.#refuse(tooLong());
         }
         break;
       }
       if ("status" in head) return this.#refuse(textResponse(head.status, head.message));
+      if (head.end - from > this.#limits.headBytesMax) return this.#refuse(tooLong());
       from = head.end;
       this.#answer(head, from === this.#text.length);
     }
@@ -137,11 +138,12 @@ export class HttpConnection {
     } catch (error) {
       answer = this.#failed(error);
     }
-    if (!(answer instanceof Promise)) return this.#send(answer, isKeptAlive, isLast);
+    const { isHead } = head;
+    if (!(answer instanceof Promise)) return this.#send(answer, isKeptAlive, isLast, isHead);
     this.#state = "answering";
     answer
       .catch((error): HttpResponse => this.#failed(error))
-      .then((later) => this.#resume(later, isKeptAlive));
+      .then((later) => this.#resume(later, isKeptAlive, isHead));
   }
 
   #failed(error: unknown): HttpResponse {
@@ -149,22 +151,22 @@ export class HttpConnection {
     return textResponse(500, "something went wrong here");
   }
 
-  #resume(response: HttpResponse, isKeptAlive: boolean): void {
+  #resume(response: HttpResponse, isKeptAlive: boolean, isHead: boolean): void {
     if (this.#socket.destroyed) return;
     this.#state = "reading";
     this.#since = performance.now();
     const isWanted = isKeptAlive && (!this.#isHalfClosed || this.#text !== "");
-    this.#send(response, isWanted, this.#text === "");
+    this.#send(response, isWanted, this.#text === "", isHead);
     if (this.#socket.isPaused()) this.#socket.resume();
     if (this.#text !== "") this.#read();
     if (this.#isHalfClosed && this.#state === "reading") this.#socket.end();
   }
 
-  #send(response: HttpResponse, isKeptAlive: boolean, isLast: boolean): void {
+  #send(response: HttpResponse, isKeptAlive: boolean, isLast: boolean, isHead = false): void {
     const socket = this.#socket;
     // Only the answers of several requests at once would wait for each other.
     if (this.#requests === 2) socket.setNoDelay(true);
-    const isTaken = socket.write(responseBytes(response, isKeptAlive), "latin1");
+    const isTaken = socket.write(responseBytes(response, isKeptAlive, isHead), "latin1");
     if (!isKeptAlive) return this.#close(isLast);
     if (isTaken || socket.writableLength < this.#limits.unsentBytesMax) return;
     // The client sends requests without reading the answers.
@@ -192,3 +194,5 @@ export class HttpConnection {
 }
 
 const ignore = (): void => {};
+
+const tooLong = (): HttpResponse => textResponse(431, "the head of the request is too long");

@@ -41,7 +41,8 @@ export function parseAnnounce(query: string, address: string): HttpAnnounce {
     port: parsePort(raw.port),
     uploaded: counter("uploaded", raw.uploaded),
     downloaded: counter("downloaded", raw.downloaded),
-    left: counter("left", raw.left),
+    // Who does not say how much is missing is no seeder.
+    left: raw.left === "" ? U64_MAX : counter("left", raw.left),
     event: EVENTS[raw.event] ?? NONE,
     key: parseKey(raw.key),
     numwant: parseNumwant(raw.numwant),
@@ -159,9 +160,10 @@ function counter(name: string, raw: string): number | bigint {
 }
 
 function parseNumwant(raw: string): number {
-  if (raw === "" || raw === "-1") return NUMWANT_DEFAULT;
+  if (raw === "" || /^-\d+$/.test(raw)) return NUMWANT_DEFAULT;
   const number = wholeNumber(raw);
   if (number !== -1) return Math.min(number, NUMWANT_MAX);
+  if (/^\d+$/.test(raw)) return NUMWANT_MAX;
   throw new BadRequest(`numwant must be a whole number, got ${shown(raw)}`);
 }
 

@@ -10,6 +10,7 @@ export interface HttpResponse {
 
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
+  204: "No Content",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -40,10 +41,15 @@ export function bytesOf(text: string): string {
 }
 
 /** One piece: head and body together are one write, and mostly one packet. */
-export function responseBytes({ status, type, body }: HttpResponse, isKeptAlive: boolean): string {
+export function responseBytes(
+  { status, type, body }: HttpResponse,
+  isKeptAlive: boolean,
+  isHead = false,
+): string {
   return (
     `HTTP/1.1 ${status} ${REASONS[status] ?? "OK"}\r\nContent-Type: ${type}\r\n` +
     `Content-Length: ${body.length}\r\n` +
-    `Connection: ${isKeptAlive ? "keep-alive" : "close"}\r\n\r\n${body}`
+    `Connection: ${isKeptAlive ? "keep-alive" : "close"}\r\n\r\n` +
+    (isHead ? "" : body)
   );
 }

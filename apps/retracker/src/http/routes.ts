@@ -54,19 +54,23 @@ export class Routes {
       if (!(error instanceof BadRequest)) throw error;
       return bencodedResponse(failureBody({ failure: error.message }));
     }
+    if (path === "/favicon.ico") return { status: 204, type: "text/plain", body: "" };
     if (path === "/") return textResponse(200, "A BitTorrent tracker: announce to /announce.");
     if (this.#parts.settings.stats_listen !== "") return textResponse(404, "no such page");
     return this.answerStatistics(request);
   }
 
   /** Statistics, metrics and health. */
-  answerStatistics(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+  answerStatistics(
+    request: HttpRequest,
+    isOwnAddress = false,
+  ): HttpResponse | Promise<HttpResponse> {
     const { path } = request;
     if (path === "/healthz") {
       return this.#parts.isHealthy() ? textResponse(200, "ok") : textResponse(503, "failed");
     }
     if (path !== "/stats" && path !== "/metrics") return textResponse(404, "no such page");
-    if (!this.#maySee(request)) {
+    if (!this.#maySee(request, isOwnAddress)) {
       return textResponse(403, "statistics are for loopback, or for who shows the token");
     }
     return path === "/stats" ? this.#stats(request) : this.#metrics();
@@ -112,8 +116,10 @@ export class Routes {
     return (told === undefined ? undefined : packAddress(told)) ?? address;
   }
 
-  #maySee(request: HttpRequest): boolean {
+  /** Without a token: this machine, and whoever reaches an address that is only for them. */
+  #maySee(request: HttpRequest, isOwnAddress: boolean): boolean {
     const { stats_token: token } = this.#parts.settings;
+    if (token === "" && isOwnAddress) return true;
     if (token === "") return isLoopback(request.address) && !isForwarded(request.raw);
     const shown = headerOf(request.raw, "authorization")?.replace(/^Bearer /i, "");
     return isSame(shown ?? fieldOf(request.query, "token"), token);

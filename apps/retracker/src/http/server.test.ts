@@ -64,6 +64,7 @@ const BAD: readonly (readonly [string, number])[] = [
   ["GET announce HTTP/1.1\r\n\r\n", 400],
   ["nonsense\r\n\r\n", 405],
   [`GET /${"x".repeat(17_000)}`, 431],
+  [`GET / HTTP/1.1\r\nX-Long: ${"x".repeat(60_000)}\r\n\r\n`, 431],
 ];
 
 for (const [request, status] of BAD) {

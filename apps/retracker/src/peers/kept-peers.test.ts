@@ -22,7 +22,7 @@ const announceOf = (n: number) => ({
 });
 
 async function reopened(file: string) {
-  const swarms = new Swarms();
+  const swarms = new Swarms({ peersPerHash: 5000, peersPerAddress: 5000 });
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const clock = new FakeClock();
@@ -35,13 +35,16 @@ test("peers come back as they were, and free rows are used again", async () => {
   const file = join(dir, "peers.dat");
   const first = await reopened(file);
   for (let n = 0; n < 300; n++) first.swarms.put(announceOf(n), 1000 + n);
-  for (let n = 0; n < 300; n += 3) first.swarms.remove(hashOf(`h${n % 7}`), peerOf(`p${n}`));
+  for (let n = 0; n < 300; n += 3) {
+    first.swarms.remove(first.swarms.rowAt(announceOf(n)));
+  }
   await first.kept.close();
   const { swarms, kept, errors } = await reopened(file);
   assert.deepEqual(errors, []);
   assert.equal(swarms.peers, 200);
-  assert.equal(swarms.find(hashOf("h1"))!.seeders, first.swarms.find(hashOf("h1"))!.seeders);
-  const row = swarms.rowOf(hashOf("h4"), peerOf("p4"));
+  const seeders = (all: Swarms): number => all.seeders(all.find(hashOf("h1")));
+  assert.equal(seeders(swarms), seeders(first.swarms));
+  const row = swarms.rowAt(announceOf(4));
   const { event: _event, numwant: _numwant, ...same } = announceOf(4);
   assert.deepEqual(swarms.rows.announceOf(row), same);
   const { blocks } = swarms.rows;
@@ -65,6 +68,20 @@ test("a damaged block is left out and told, and another file is refused", async 
   assert.equal(swarms.peers, 300 - 128);
   await kept.close();
   writeFileSync(file, "something else entirely, and long enough");
-  await assert.rejects(reopened(file), /no file of peers/);
+  await assert.rejects(reopened(file), /holds no peers/);
+  rmSync(dir, { recursive: true });
+});
+
+test("a file of another version is started anew, which is told", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const file = join(dir, "peers.dat");
+  writeFileSync(file, `sluice peers 001${"x".repeat(20_000)}`);
+  const { swarms, kept, errors } = await reopened(file);
+  assert.match(String(errors[0]), /written by another version/);
+  swarms.put(announceOf(1), 1);
+  await kept.close();
+  const again = await reopened(file);
+  assert.deepEqual([again.errors, again.swarms.peers], [[], 1]);
+  await again.kept.close();
   rmSync(dir, { recursive: true });
 });

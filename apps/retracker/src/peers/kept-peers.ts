@@ -20,7 +20,8 @@ const CHANGED_MS = 2_000;
 const TOUCHED_PER_RUN = 512;
 
 /** The first bytes of the file: what it is, and the version of its format. */
-const HEAD = Buffer.from("sluice peers 001");
+const HEAD = Buffer.from("sluice peers 002");
+const KIND = HEAD.subarray(0, -3);
 const SUM_BYTES = 4;
 const SLOT_BYTES = SUM_BYTES + BLOCK_BYTES;
 
@@ -102,7 +103,14 @@ async function restore(handle: FileHandle, options: KeptPeersOptions): Promise<v
   }
   const head = Buffer.alloc(HEAD.length);
   await handle.read(head, 0, HEAD.length, 0);
-  if (!head.equals(HEAD)) throw new Error(`${file} is no file of peers that this version can read`);
+  if (!head.equals(HEAD)) {
+    if (!head.subarray(0, KIND.length).equals(KIND)) throw new Error(`${file} holds no peers`);
+    // Peers come back within one announce interval, so there is no use in reading old formats.
+    onError(new Error(`${file} was written by another version; starting without its peers`));
+    await handle.truncate(0);
+    await handle.write(HEAD, 0, HEAD.length, 0);
+    return;
+  }
   for (let index = 0; HEAD.length + (index + 1) * SLOT_BYTES <= size; index++) {
     const slot = Buffer.alloc(SLOT_BYTES);
     await handle.read(slot, 0, SLOT_BYTES, HEAD.length + index * SLOT_BYTES);

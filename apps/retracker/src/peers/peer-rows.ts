@@ -1,34 +1,39 @@
 /**
  * Local peers as rows of bytes in blocks. A row holds all that is known of one peer, its info hash
- * too, so that a block can be written to the store as it is and read back without anything else.
+ * too, so that a block can be written to a file as it is and read back without anything else.
  *
- * Blocks remember whether they differ from what is stored: `changed` when a peer came, went or
- * moved, which is stored within seconds, or `touched` when only times and counters did, which may
- * wait for minutes.
+ * Blocks remember whether they differ from what is stored: `changed` when a peer came, went or was
+ * replaced, which is stored within seconds, or `touched` when only times and counters did, which
+ * may wait for minutes.
  */
 import { readU64, writeU64 } from "../udp/packets.ts";
 import type { Announce } from "../wire/announce.ts";
 
 const ROWS_PER_BLOCK = 128;
 const SHIFT = 7;
-const ROW_BYTES = 100;
+const ROW_BYTES = 96;
 export const BLOCK_BYTES = ROWS_PER_BLOCK * ROW_BYTES;
 
 const HASH = 0;
 const PEER_ID = 20;
-const IP4 = 40;
-const PORT4 = 44;
-const PORT6 = 46;
-const IP6 = 48;
-const SEEN = 64;
-const FLAGS = 68;
-const LEFT = 72;
-const UPLOADED = 80;
-const DOWNLOADED = 88;
-const KEY = 96;
+/** 16 bytes; an IPv4 address takes the first four. */
+const IP = 40;
+const PORT = 56;
+const FLAGS = 58;
+const SEEN = 60;
+const LEFT = 64;
+const UPLOADED = 72;
+const DOWNLOADED = 80;
+const KEY = 88;
+/** The place among the members of its swarm: of use only in memory. */
+const PLACE = 92;
 
 const USED = 1;
-const SEEDER = 2;
+export const SEEDER = 2;
+/** BEP 21: it has all that it wants, and not all that there is. */
+export const PARTIAL = 4;
+const V6 = 8;
+const ID_BYTES = 20;
 
 export class PeerRows {
   readonly #blocks: Buffer[] = [];
@@ -41,16 +46,23 @@ export class PeerRows {
     return this.#blocks.length;
   }
 
-  /** A row for a peer of a hash, with nothing else in it yet. */
-  take(hash: string, peerId: string): number {
+  /** Rows that are or were in use: all are below this number. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** A row for a peer, with its hash and its address in it. */
+  take({ hash, address, port }: Pick<Announce, "hash" | "address" | "port">): number {
     const row = this.#free.pop() ?? this.#end++;
     if (row >> SHIFT === this.#blocks.length) this.#blocks.push(Buffer.alloc(BLOCK_BYTES));
     const block = this.#blocks[row >> SHIFT]!;
     const at = offset(row);
     block.fill(0, at, at + ROW_BYTES);
     block.write(hash, at + HASH, "latin1");
-    block.write(peerId, at + PEER_ID, "latin1");
-    block[at + FLAGS] = USED;
+    block.write(address, at + IP, "latin1");
+    block[at + PORT] = port >> 8;
+    block[at + PORT + 1] = port & 0xff;
+    block[at + FLAGS] = USED | (address.length === 4 ? 0 : V6);
     this.changed.add(row >> SHIFT);
     return row;
   }
@@ -61,18 +73,16 @@ export class PeerRows {
     this.#free.push(row);
   }
 
-  /** Takes over what a peer says of itself; answers whether it is a seeder now. */
-  update(row: number, announce: Announce, isSeeder: boolean, second: number): void {
+  /** Takes over what a peer says of itself; `flags` are those of `SEEDER` and `PARTIAL`. */
+  update(row: number, announce: Announce, flags: number, second: number): void {
     const block = this.#blocks[row >> SHIFT]!;
     const at = offset(row);
-    if (!this.#isAt(block, at, announce)) {
-      this.#move(block, at, announce);
-      this.changed.add(row >> SHIFT);
-    }
-    const flags = isSeeder ? USED | SEEDER : USED;
-    if (block[at + FLAGS] !== flags) this.changed.add(row >> SHIFT);
-    else this.touched.add(row >> SHIFT);
-    block[at + FLAGS] = flags;
+    const all = (block[at + FLAGS]! & (USED | V6)) | flags;
+    const isSameClient = isTextAt(block, at + PEER_ID, announce.peerId);
+    if (!isSameClient) block.write(announce.peerId, at + PEER_ID, "latin1");
+    if (isSameClient && block[at + FLAGS] === all) this.touched.add(row >> SHIFT);
+    else this.changed.add(row >> SHIFT);
+    block[at + FLAGS] = all;
     block.writeUInt32BE(second, at + SEEN);
     writeU64(block, announce.left, at + LEFT);
     writeU64(block, announce.uploaded, at + UPLOADED);
@@ -80,53 +90,95 @@ export class PeerRows {
     block.writeUInt32BE(announce.key, at + KEY);
   }
 
-  #isAt(block: Buffer, at: number, { address, port }: Announce): boolean {
-    const isV4 = address.length === 4;
-    if (block.readUInt16BE(at + (isV4 ? PORT4 : PORT6)) !== port) return false;
-    const ip = at + (isV4 ? IP4 : IP6);
-    return isTextAt(block, ip, address);
+  isUsed(row: number): boolean {
+    return (this.#blocks[row >> SHIFT]![offset(row) + FLAGS]! & USED) !== 0;
   }
 
-  /** A peer may have one address of each family. */
-  #move(block: Buffer, at: number, { address, port }: Announce): void {
-    const isV4 = address.length === 4;
-    block.write(address, at + (isV4 ? IP4 : IP6), "latin1");
-    block.writeUInt16BE(port, at + (isV4 ? PORT4 : PORT6));
+  /** Whether the peer has this address and this port. */
+  isAt(row: number, address: string, port: number): boolean {
+    const block = this.#blocks[row >> SHIFT]!;
+    const at = offset(row);
+    if (block[at + PORT + 1] !== (port & 0xff) || block[at + PORT] !== port >> 8) return false;
+    if ((block[at + FLAGS]! & V6) !== (address.length === 4 ? 0 : V6)) return false;
+    return isTextAt(block, at + IP, address);
+  }
+
+  /** Whether the peer's address begins with these bytes. */
+  isFrom(row: number, network: string): boolean {
+    const block = this.#blocks[row >> SHIFT]!;
+    const at = offset(row);
+    const isV4 = (block[at + FLAGS]! & V6) === 0;
+    return isV4 === (network.length === 4) && isTextAt(block, at + IP, network);
+  }
+
+  hasHash(row: number, hash: string): boolean {
+    return isTextAt(this.#blocks[row >> SHIFT]!, offset(row) + HASH, hash);
   }
 
   hashOf(row: number): string {
     const at = offset(row) + HASH;
-    return this.#blocks[row >> SHIFT]!.toString("latin1", at, at + 20);
+    return this.#blocks[row >> SHIFT]!.toString("latin1", at, at + ID_BYTES);
   }
 
   peerIdOf(row: number): string {
     const at = offset(row) + PEER_ID;
-    return this.#blocks[row >> SHIFT]!.toString("latin1", at, at + 20);
+    return this.#blocks[row >> SHIFT]!.toString("latin1", at, at + ID_BYTES);
   }
 
   hasPeerId(row: number, peerId: string): boolean {
     return isTextAt(this.#blocks[row >> SHIFT]!, offset(row) + PEER_ID, peerId);
   }
 
+  /** 0 when the client sent none. */
+  keyOf(row: number): number {
+    return this.#blocks[row >> SHIFT]!.readUInt32BE(offset(row) + KEY);
+  }
+
+  addressOf(row: number): string {
+    const block = this.#blocks[row >> SHIFT]!;
+    const at = offset(row);
+    const bytes = (block[at + FLAGS]! & V6) === 0 ? 4 : 16;
+    return block.toString("latin1", at + IP, at + IP + bytes);
+  }
+
+  portOf(row: number): number {
+    return this.#blocks[row >> SHIFT]!.readUInt16BE(offset(row) + PORT);
+  }
+
+  isV4(row: number): boolean {
+    return (this.#blocks[row >> SHIFT]![offset(row) + FLAGS]! & V6) === 0;
+  }
+
+  /** Those of `SEEDER` and `PARTIAL` that hold. */
+  flagsOf(row: number): number {
+    return this.#blocks[row >> SHIFT]![offset(row) + FLAGS]! & (SEEDER | PARTIAL);
+  }
+
   isSeeder(row: number): boolean {
-    return (this.#blocks[row >> SHIFT]![offset(row) + FLAGS]! & SEEDER) !== 0;
+    return (this.flagsOf(row) & SEEDER) !== 0;
   }
 
   seenAt(row: number): number {
     return this.#blocks[row >> SHIFT]!.readUInt32BE(offset(row) + SEEN);
   }
 
-  /** Writes the peer's address and port, 6 or 18 bytes; false when it has none of the family. */
+  placeOf(row: number): number {
+    return this.#blocks[row >> SHIFT]!.readUInt32LE(offset(row) + PLACE);
+  }
+
+  setPlace(row: number, place: number): void {
+    this.#blocks[row >> SHIFT]!.writeUInt32LE(place, offset(row) + PLACE);
+  }
+
+  /** Writes the peer's address and port, 6 or 18 bytes; false when it is of the other family. */
   copyCompact(row: number, isV4: boolean, target: Buffer, to: number): boolean {
     const block = this.#blocks[row >> SHIFT]!;
     const at = offset(row);
-    const port = at + (isV4 ? PORT4 : PORT6);
-    if (block[port] === 0 && block[port + 1] === 0) return false;
-    const ip = at + (isV4 ? IP4 : IP6);
+    if (((block[at + FLAGS]! & V6) === 0) !== isV4) return false;
     const bytes = isV4 ? 4 : 16;
-    for (let i = 0; i < bytes; i++) target[to + i] = block[ip + i]!;
-    target[to + bytes] = block[port]!;
-    target[to + bytes + 1] = block[port + 1]!;
+    for (let i = 0; i < bytes; i++) target[to + i] = block[at + IP + i]!;
+    target[to + bytes] = block[at + PORT]!;
+    target[to + bytes + 1] = block[at + PORT + 1]!;
     return true;
   }
 
@@ -134,13 +186,11 @@ export class PeerRows {
   announceOf(row: number): Omit<Announce, "event" | "numwant"> {
     const block = this.#blocks[row >> SHIFT]!;
     const at = offset(row);
-    const isV4 = block.readUInt16BE(at + PORT4) !== 0;
-    const ip = at + (isV4 ? IP4 : IP6);
     return {
       hash: this.hashOf(row),
       peerId: this.peerIdOf(row),
-      address: block.toString("latin1", ip, ip + (isV4 ? 4 : 16)),
-      port: block.readUInt16BE(at + (isV4 ? PORT4 : PORT6)),
+      address: this.addressOf(row),
+      port: this.portOf(row),
       left: readU64(block, at + LEFT),
       uploaded: readU64(block, at + UPLOADED),
       downloaded: readU64(block, at + DOWNLOADED),
@@ -148,7 +198,7 @@ export class PeerRows {
     };
   }
 
-  /** The bytes of a block, for the store. */
+  /** The bytes of a block, for the file. */
   block(index: number): Buffer {
     return this.#blocks[index]!;
   }
@@ -159,16 +209,20 @@ export class PeerRows {
     bytes.copy(this.#blocks[index]!);
     this.#end = Math.max(this.#end, (index + 1) * ROWS_PER_BLOCK);
     for (let row = index << SHIFT; row < (index + 1) << SHIFT; row++) {
-      if (this.#blocks[index]![offset(row) + FLAGS]! & USED) onRow(row);
+      if (this.isUsed(row)) onRow(row);
     }
+  }
+
+  /** A stored row that finds no place, as when a bound was lowered; `collectFree` takes it. */
+  forget(row: number): void {
+    this.#blocks[row >> SHIFT]![offset(row) + FLAGS] = 0;
+    this.changed.add(row >> SHIFT);
   }
 
   /** After all blocks are back: unused rows can be taken again, lowest first. */
   collectFree(): void {
     this.#free = [];
-    for (let row = this.#end - 1; row >= 0; row--) {
-      if ((this.#blocks[row >> SHIFT]![offset(row) + FLAGS]! & USED) === 0) this.#free.push(row);
-    }
+    for (let row = this.#end - 1; row >= 0; row--) if (!this.isUsed(row)) this.#free.push(row);
   }
 }
 

@@ -3,12 +3,11 @@
  * forwarders have told. The requester is never among them, neither as itself nor under the address
  * by which a forwarder knows it.
  */
-import type { PeerRows } from "./peer-rows.ts";
-import type { Swarm } from "./swarms.ts";
+import type { Swarm, Swarms } from "./swarms.ts";
 
 export interface Requester {
-  /** The row of the requester, which is left out; -1 when it has none. */
-  readonly row: number;
+  /** Who asks: rows of this client are left out, whatever address they have. */
+  readonly peerId: string;
   /** Its compact addresses of the family, 6 or 18 bytes each, which are left out too. */
   readonly own: readonly string[];
 }
@@ -27,35 +26,35 @@ const scratch = Buffer.allocUnsafe(512 * V6_BYTES);
 
 /** At most `want` compact entries of one family. The answer is overwritten by the next call. */
 export function pickPeers(
-  rows: PeerRows,
-  swarm: Swarm | undefined,
+  swarms: Swarms,
+  swarm: Swarm,
   told: Told,
   requester: Requester,
   isV4: boolean,
   want: number,
 ): Buffer {
   const bytes = isV4 ? V4_BYTES : V6_BYTES;
-  const end = swarm === undefined ? 0 : copyLocal(rows, swarm, requester.row, isV4, want * bytes);
+  const end = copyLocal(swarms, swarm, requester.peerId, isV4, want * bytes);
   const more = isV4 ? told.v4 : told.v6;
   const filled = more.length === 0 ? end : copyTold(more, requester.own, bytes, end, want * bytes);
   return scratch.subarray(0, filled);
 }
 
 function copyLocal(
-  rows: PeerRows,
+  swarms: Swarms,
   swarm: Swarm,
-  self: number,
+  peerId: string,
   isV4: boolean,
   limit: number,
 ): number {
-  const { members } = swarm;
-  const count = members.length;
+  const { rows } = swarms;
+  const count = swarms.count(swarm);
   const bytes = isV4 ? V4_BYTES : V6_BYTES;
   let at = 0;
   let place = Math.floor(Math.random() * count);
   for (let i = 0; i < count && at < limit; i++) {
-    const row = members[place]!;
-    if (row !== self && rows.copyCompact(row, isV4, scratch, at)) at += bytes;
+    const row = swarms.member(swarm, place);
+    if (!rows.hasPeerId(row, peerId) && rows.copyCompact(row, isV4, scratch, at)) at += bytes;
     if (++place === count) place = 0;
   }
   return at;
@@ -83,9 +82,4 @@ function copyTold(
     to += bytes;
   }
   return to;
-}
-
-/** Compact form of an address and a port. */
-export function compactOf(address: string, port: number): string {
-  return address + String.fromCharCode(port >> 8, port & 0xff);
 }

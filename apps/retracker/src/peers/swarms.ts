@@ -1,31 +1,68 @@
 /**
- * The local peers by info hash. Hashes lie in 256 maps by their first byte: one map of a million
- * keys blocks for 117 ms when it grows, one of 256 does not.
+ * The local peers by info hash. A peer is its address and its port: the same ones again replace it,
+ * others neither move nor remove it.
+ *
+ * Every newcomer finds room. Where an address has its share of a swarm, its own oldest peer goes;
+ * where the swarm is full, the peer of it that has been silent for longest; where all is full, an
+ * old one of those that a hand which walks over all rows passes. IPv6 addresses count by their /64,
+ * which is what one customer has.
  */
-import { HASHES_MAX, PEERS_MAX, PEERS_PER_HASH_MAX } from "../limits.ts";
-import { type Announce, COMPLETED } from "../wire/announce.ts";
-import { PeerRows } from "./peer-rows.ts";
+import { HASHES_MAX, PEERS_MAX } from "../limits.ts";
+import { type Announce, COMPLETED, networkOf, PAUSED } from "../wire/announce.ts";
+import { grown, HashIndex } from "./hash-index.ts";
+import { LargeSwarm } from "./large-swarm.ts";
+import { PARTIAL, PeerRows, SEEDER } from "./peer-rows.ts";
+import { RowLists } from "./row-lists.ts";
 
-/** The peers of one hash. */
-export interface Swarm {
-  readonly members: number[];
-  /** From peer id to its place among the members, once they are too many to look through. */
-  places: Map<string, number> | undefined;
-  seeders: number;
+/** The peers of one hash, as its number; -1 is none. */
+export type Swarm = number;
+
+export interface SwarmsOptions {
+  readonly peersPerHash: number;
+  /** Of one address, and of one hash. */
+  readonly peersPerAddress: number;
+  readonly peersMax?: number;
+  readonly hashesMax?: number;
 }
 
+export type OnGone = (hash: string, address: string, port: number) => void;
+
 /** Up to this many members are looked through one by one. */
-const SCAN_MAX = 12;
-const SHARDS = 256;
+const SCAN_MAX = 16;
+/** Rows that the hand looks at to find one to evict. */
+const HAND_ROWS = 64;
+const SIZE_FIRST = 1024;
 
 export class Swarms {
   readonly rows = new PeerRows();
-  readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, Swarm>());
+  readonly #options: Required<SwarmsOptions>;
+  readonly #index = new HashIndex();
+  readonly #lists = new RowLists();
+  readonly #large = new Map<Swarm, LargeSwarm>();
+  /** By swarm: where its members are, the logarithm of the room there, and counts. */
+  #list = new Int32Array(SIZE_FIRST);
+  #size = new Int32Array(SIZE_FIRST);
+  #count = new Int32Array(SIZE_FIRST);
+  #seeders = new Int32Array(SIZE_FIRST);
+  #partial = new Int32Array(SIZE_FIRST);
+  #freeSwarms: Swarm[] = [];
+  #swarmsEnd = 0;
   #hashes = 0;
   #peers = 0;
+  #peersV4 = 0;
+  #allSeeders = 0;
+  #hand = 0;
   /** The hash that was asked for last, and its swarm. */
   #foundHash = "";
-  #found: Swarm | undefined = undefined;
+  #found: Swarm = -1;
+  /** Peers that had to make room. */
+  evicted = 0;
+  /** Called for each of them. */
+  onEvicted: OnGone = () => {};
+
+  constructor(options: SwarmsOptions) {
+    this.#options = { peersMax: PEERS_MAX, hashesMax: HASHES_MAX, ...options };
+  }
 
   get hashes(): number {
     return this.#hashes;
@@ -35,127 +72,246 @@ export class Swarms {
     return this.#peers;
   }
 
+  get peersV4(): number {
+    return this.#peersV4;
+  }
+
+  get allSeeders(): number {
+    return this.#allSeeders;
+  }
+
   /** One announce asks several times for one hash; among a million each time is a slow one. */
-  find(hash: string): Swarm | undefined {
+  find(hash: string): Swarm {
     if (hash === this.#foundHash) return this.#found;
-    const swarm = this.#shards[hash.charCodeAt(0)]!.get(hash);
+    const swarm = this.#index.find(hash, this.#isOf);
     this.#note(hash, swarm);
     return swarm;
   }
 
-  /** Stores what a peer says of itself; answers its row, or -1 when there is no room for it. */
+  count(swarm: Swarm): number {
+    return swarm === -1 ? 0 : this.#count[swarm]!;
+  }
+
+  seeders(swarm: Swarm): number {
+    return swarm === -1 ? 0 : this.#seeders[swarm]!;
+  }
+
+  /** Those that have all they want, and not all there is. */
+  partial(swarm: Swarm): number {
+    return swarm === -1 ? 0 : this.#partial[swarm]!;
+  }
+
+  /** The row of a member by its place. */
+  member(swarm: Swarm, place: number): number {
+    return this.#lists.get(this.#list[swarm]!, place);
+  }
+
+  /** Stores what a peer says of itself; answers its row, or -1 when its hash finds no room. */
   put(announce: Announce, second: number): number {
-    const swarm = this.find(announce.hash) ?? this.#make(announce.hash);
-    if (swarm === undefined) return -1;
-    const place = this.#place(swarm, announce.peerId);
-    const row = place === -1 ? this.#join(swarm, announce) : swarm.members[place]!;
+    const known = this.rowAt(announce);
+    const row = known === -1 ? this.#join(announce) : known;
     if (row === -1) return -1;
-    const was = this.rows.isSeeder(row);
-    const is = announce.event === COMPLETED || announce.left === 0;
-    if (was !== is) swarm.seeders += is ? 1 : -1;
-    this.rows.update(row, announce, is, second);
+    const isSeeder = announce.event === COMPLETED || announce.left === 0;
+    const isPartial = !isSeeder && announce.event === PAUSED;
+    this.#flag(this.find(announce.hash), this.rows.flagsOf(row), -1);
+    this.rows.update(row, announce, isSeeder ? SEEDER : isPartial ? PARTIAL : 0, second);
+    this.#flag(this.find(announce.hash), this.rows.flagsOf(row), 1);
     return row;
   }
 
-  rowOf(hash: string, peerId: string): number {
+  /** The row of the peer at an address and a port, or -1. */
+  rowAt({ hash, address, port }: Pick<Announce, "hash" | "address" | "port">): number {
     const swarm = this.find(hash);
-    if (swarm === undefined) return -1;
-    const place = this.#place(swarm, peerId);
-    return place === -1 ? -1 : swarm.members[place]!;
+    if (swarm === -1) return -1;
+    const large = this.#large.get(swarm);
+    if (large !== undefined) return large.rowAt(address, port);
+    const count = this.#count[swarm]!;
+    for (let place = 0; place < count; place++) {
+      const row = this.member(swarm, place);
+      if (this.rows.isAt(row, address, port)) return row;
+    }
+    return -1;
   }
 
-  /** False when there was no such peer. */
-  remove(hash: string, peerId: string): boolean {
-    const swarm = this.find(hash);
-    const place = swarm === undefined ? -1 : this.#place(swarm, peerId);
-    if (place === -1) return false;
-    this.#leave(hash, swarm!, place);
-    return true;
+  remove(row: number): void {
+    this.#leave(this.find(this.rows.hashOf(row)), row);
   }
 
-  /** Removes peers of one shard that were last seen before a second. */
-  purge(shard: number, before: number, onGone: (hash: string, peerId: string) => void): void {
-    for (const [hash, swarm] of this.#shards[shard]!) {
-      for (let place = swarm.members.length - 1; place >= 0; place--) {
-        const row = swarm.members[place]!;
-        if (this.rows.seenAt(row) >= before) continue;
-        const peerId = this.rows.peerIdOf(row);
-        this.#leave(hash, swarm, place);
-        onGone(hash, peerId);
-      }
+  /** Removes those of some rows that were last seen before a second. */
+  purge(from: number, to: number, before: number, onGone: OnGone): void {
+    for (let row = from; row < Math.min(to, this.rows.end); row++) {
+      if (!this.rows.isUsed(row) || this.rows.seenAt(row) >= before) continue;
+      this.#tellGone(row, onGone);
     }
   }
 
   *entries(): Generator<[hash: string, swarm: Swarm]> {
-    for (const shard of this.#shards) yield* shard;
+    for (let swarm = 0; swarm < this.#swarmsEnd; swarm++) {
+      if (this.#count[swarm]! > 0) yield [this.rows.hashOf(this.member(swarm, 0)), swarm];
+    }
   }
 
-  /** Puts stored blocks back. Damaged counts cannot be: they are counted again. */
+  /** Puts stored rows back. Damaged counts cannot be: they are counted again. */
   restore(index: number, bytes: Buffer): void {
     this.rows.restore(index, bytes, (row) => {
-      const swarm = this.find(this.rows.hashOf(row)) ?? this.#make(this.rows.hashOf(row));
-      if (swarm === undefined) return;
-      this.#add(swarm, row, this.rows.peerIdOf(row));
-      if (this.rows.isSeeder(row)) swarm.seeders++;
+      const hash = this.rows.hashOf(row);
+      const known = this.find(hash);
+      const isFull = this.count(known) >= this.#options.peersPerHash;
+      const swarm = isFull ? -1 : known === -1 ? this.#make(hash) : known;
+      if (swarm === -1) return this.rows.forget(row);
+      this.#add(swarm, row);
+      this.#flag(swarm, this.rows.flagsOf(row), 1);
     });
   }
 
-  #note(hash: string, swarm: Swarm | undefined): void {
+  readonly #isOf = (swarm: Swarm, hash: string): boolean =>
+    this.rows.hasHash(this.member(swarm, 0), hash);
+
+  #note(hash: string, swarm: Swarm): void {
     this.#foundHash = hash;
     this.#found = swarm;
   }
 
-  #make(hash: string): Swarm | undefined {
-    if (this.#hashes >= HASHES_MAX || this.#peers >= PEERS_MAX) return undefined;
-    const swarm: Swarm = { members: [], places: undefined, seeders: 0 };
-    this.#shards[hash.charCodeAt(0)]!.set(hash, swarm);
+  #join(announce: Announce): number {
+    const { hash, address, port } = announce;
+    if (this.#peers >= this.#options.peersMax) this.#evictAnywhere(false);
+    const known = this.find(hash);
+    if (known !== -1) this.#makeRoom(known, address);
+    // The one that made room may have been the last of this hash.
+    const swarm = this.find(hash) === -1 ? this.#make(hash) : this.find(hash);
+    if (swarm === -1 || this.#peers >= this.#options.peersMax) return -1;
+    const row = this.rows.take({ hash, address, port });
+    this.#add(swarm, row);
+    return row;
+  }
+
+  #makeRoom(swarm: Swarm, address: string): void {
+    const { peersPerHash, peersPerAddress } = this.#options;
+    const count = this.#count[swarm]!;
+    if (count >= peersPerAddress) {
+      const own = this.#rowsFrom(swarm, networkOf(address));
+      if (own.length >= peersPerAddress) return this.#evict(oldestOf(this.rows, own));
+    }
+    if (count < peersPerHash) return;
+    // A bound that was lowered leaves small swarms above it.
+    const large = this.#large.get(swarm);
+    const all = large === undefined ? this.#rowsFrom(swarm, "") : undefined;
+    this.#evict(all === undefined ? large!.oldest(this.#members(swarm)) : oldestOf(this.rows, all));
+  }
+
+  #rowsFrom(swarm: Swarm, network: string): readonly number[] {
+    const large = this.#large.get(swarm);
+    if (large !== undefined) return large.rowsFrom(network);
+    const isHere = (row: number): boolean => network === "" || this.rows.isFrom(row, network);
+    return [...this.#members(swarm)].filter(isHere);
+  }
+
+  *#members(swarm: Swarm): Generator<number> {
+    for (let place = 0; place < this.#count[swarm]!; place++) yield this.member(swarm, place);
+  }
+
+  #evict(row: number): void {
+    this.evicted++;
+    this.#tellGone(row, this.onEvicted);
+  }
+
+  /** Of the next rows the one that has been silent for longest; `isAlone`: only of lonely ones. */
+  #evictAnywhere(isAlone: boolean): void {
+    const rows: number[] = [];
+    for (let i = 0; i < HAND_ROWS; i++) {
+      if (++this.#hand >= this.rows.end) this.#hand = 0;
+      if (!this.rows.isUsed(this.#hand)) continue;
+      const isWanted = !isAlone || this.count(this.find(this.rows.hashOf(this.#hand))) === 1;
+      if (isWanted) rows.push(this.#hand);
+    }
+    if (rows.length > 0) this.#evict(oldestOf(this.rows, rows));
+  }
+
+  #tellGone(row: number, onGone: OnGone): void {
+    const hash = this.rows.hashOf(row);
+    const address = this.rows.addressOf(row);
+    const port = this.rows.portOf(row);
+    this.#leave(this.find(hash), row);
+    onGone(hash, address, port);
+  }
+
+  #make(hash: string): Swarm {
+    if (this.#hashes >= this.#options.hashesMax) this.#evictAnywhere(true);
+    if (this.#hashes >= this.#options.hashesMax) return -1;
+    const swarm = this.#freeSwarms.pop() ?? this.#swarmsEnd++;
+    if (swarm === this.#list.length) this.#grow();
+    this.#list[swarm] = this.#lists.take(0);
+    for (const column of [this.#size, this.#count, this.#seeders, this.#partial]) column[swarm] = 0;
+    this.#index.add(hash, swarm);
     this.#note(hash, swarm);
     this.#hashes++;
     return swarm;
   }
 
-  #join(swarm: Swarm, { hash, peerId }: Announce): number {
-    if (swarm.members.length >= PEERS_PER_HASH_MAX || this.#peers >= PEERS_MAX) return -1;
-    const row = this.rows.take(hash, peerId);
-    this.#add(swarm, row, peerId);
-    return row;
+  #grow(): void {
+    this.#list = grown(this.#list);
+    this.#size = grown(this.#size);
+    this.#count = grown(this.#count);
+    this.#seeders = grown(this.#seeders);
+    this.#partial = grown(this.#partial);
   }
 
-  #add(swarm: Swarm, row: number, peerId: string): void {
-    const { members } = swarm;
-    members.push(row);
+  #add(swarm: Swarm, row: number): void {
+    const count = this.#count[swarm]!;
+    const size = this.#size[swarm]!;
+    if (count === 1 << size) {
+      this.#list[swarm] = this.#lists.resize(this.#list[swarm]!, size, size + 1, count);
+      this.#size[swarm] = size + 1;
+    }
+    this.#lists.set(this.#list[swarm]!, count, row);
+    this.rows.setPlace(row, count);
+    this.#count[swarm] = count + 1;
     this.#peers++;
-    if (swarm.places !== undefined) swarm.places.set(peerId, members.length - 1);
-    else if (members.length > SCAN_MAX) {
-      swarm.places = new Map(members.map((member, i) => [this.rows.peerIdOf(member), i]));
+    if (this.rows.isV4(row)) this.#peersV4++;
+    const large = this.#large.get(swarm);
+    if (large !== undefined) large.add(row);
+    else if (count === SCAN_MAX) {
+      this.#large.set(swarm, new LargeSwarm(this.rows, this.#members(swarm)));
     }
   }
 
-  #place({ members, places }: Swarm, peerId: string): number {
-    if (places !== undefined) return places.get(peerId) ?? -1;
-    for (let i = 0; i < members.length; i++) {
-      if (this.rows.hasPeerId(members[i]!, peerId)) return i;
-    }
-    return -1;
+  #flag(swarm: Swarm, flags: number, by: 1 | -1): void {
+    if (flags === 0) return;
+    if ((flags & SEEDER) !== 0) {
+      this.#seeders[swarm]! += by;
+      this.#allSeeders += by;
+    } else this.#partial[swarm]! += by;
   }
 
   /** The last member takes the place of the one that leaves. */
-  #leave(hash: string, swarm: Swarm, place: number): void {
-    const { members, places } = swarm;
-    const row = members[place]!;
-    places?.delete(this.rows.peerIdOf(row));
-    if (this.rows.isSeeder(row)) swarm.seeders--;
-    this.rows.release(row);
-    this.#peers--;
-    const last = members.pop()!;
+  #leave(swarm: Swarm, row: number): void {
+    this.#large.get(swarm)?.remove(row);
+    this.#flag(swarm, this.rows.flagsOf(row), -1);
+    if (this.rows.isV4(row)) this.#peersV4--;
+    const count = --this.#count[swarm]!;
+    const place = this.rows.placeOf(row);
+    const last = this.member(swarm, count);
     if (last !== row) {
-      members[place] = last;
-      places?.set(this.rows.peerIdOf(last), place);
+      this.#lists.set(this.#list[swarm]!, place, last);
+      this.rows.setPlace(last, place);
     }
-    if (members.length === 0) {
-      this.#shards[hash.charCodeAt(0)]!.delete(hash);
-      this.#note("", undefined);
-      this.#hashes--;
-    }
+    this.#peers--;
+    if (count === 0) this.#drop(swarm);
+    this.rows.release(row);
   }
+
+  #drop(swarm: Swarm): void {
+    this.#index.remove(swarm);
+    this.#lists.release(this.#list[swarm]!, this.#size[swarm]!);
+    this.#large.delete(swarm);
+    this.#freeSwarms.push(swarm);
+    this.#note("", -1);
+    this.#hashes--;
+  }
+}
+
+function oldestOf(rows: PeerRows, some: readonly number[]): number {
+  let oldest = some[0]!;
+  for (const row of some) if (rows.seenAt(row) < rows.seenAt(oldest)) oldest = row;
+  return oldest;
 }

@@ -17,13 +17,19 @@ const PREFIX = "RETRACKER_";
 export interface Sources {
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Hears of variables that are no settings. */
+  readonly onWarning?: (text: string) => void;
 }
 
+/** What Kubernetes sets in every pod beside a service called `retracker`. */
+const OF_KUBERNETES = /^(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/;
+
 /** `--config FILE` names the file, and so does `RETRACKER_CONFIG`. */
-export function readSettings({ flags, environment }: Sources): Settings {
+export function readSettings(sources: Sources): Settings {
+  const { flags, environment } = sources;
   const { config = environment[`${PREFIX}CONFIG`], ...said } = readFlags(flags);
   const fromFile = config === undefined ? {} : readFile(config);
-  return complete({ ...fromFile, ...readEnvironment(environment), ...said });
+  return complete({ ...fromFile, ...readEnvironment(sources), ...said });
 }
 
 /** `--announce-interval 900`, `--announce-interval=900`; a flag alone is true. */
@@ -46,23 +52,38 @@ function readFlags(flags: readonly string[]): Partial<Settings> & { config?: str
   return said;
 }
 
-function readEnvironment(environment: Sources["environment"]): Partial<Settings> {
+/** Others set variables too: one that is unknown is a warning, where a flag would be an error. */
+function readEnvironment({ environment, onWarning }: Sources): Partial<Settings> {
   const said: Record<string, unknown> = {};
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith(PREFIX) || value === undefined) continue;
     const name = variable.slice(PREFIX.length).toLowerCase();
     if (name === "config") continue;
-    if (!isKey(name)) throw new SettingsError(`${variable}: there is no setting ${name}`);
+    if (!isKey(name)) {
+      const isForeign = OF_KUBERNETES.test(variable.slice(PREFIX.length));
+      if (!isForeign) onWarning?.(`${variable} is ignored: no such setting; ${nearest(name)}`);
+      continue;
+    }
     said[name] = checked(name, fromText(name, value), variable);
   }
   return said;
 }
 
+const SWITCHES: Readonly<Record<string, boolean>> = {
+  __proto__: null as never,
+  true: true,
+  1: true,
+  yes: true,
+  false: false,
+  0: false,
+  no: false,
+};
+
 /** Lists are written with commas. */
 function fromText(name: keyof Settings, text: string): unknown {
   const usual = DEFAULTS[name];
   if (typeof usual === "number") return /^-?\d+$/.test(text) ? Number(text) : text;
-  if (typeof usual === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (typeof usual === "boolean") return SWITCHES[text.toLowerCase()] ?? text;
   if (!Array.isArray(usual)) return text;
   return text === "" ? [] : text.split(",").map((item) => item.trim());
 }

@@ -53,11 +53,21 @@ test("unknown flags and variables are named", () => {
     /--agee is no option/,
   );
   assert.throws(() => readSettings({ flags: ["--age"], environment: {} }), /--age needs a value/);
-  const environment = { RETRACKER_AGEE: "1" };
-  assert.throws(
-    () => readSettings({ flags: [], environment }),
-    /RETRACKER_AGEE: there is no setting/,
-  );
+});
+
+test("variables of others do not stop a start, and near misses are told", () => {
+  const warnings: string[] = [];
+  const environment = {
+    RETRACKER_PORT: "tcp://10.0.0.1:6969",
+    RETRACKER_SERVICE_HOST: "10.0.0.1",
+    RETRACKER_PORT_6969_TCP_ADDR: "10.0.0.1",
+    RETRACKER_DEBUG: "1",
+    RETRACKER_FORWARDER: "list.yml",
+  };
+  const onWarning = (text: string): void => void warnings.push(text);
+  assert.equal(readSettings({ flags: [], environment, onWarning }).debug, true);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /^RETRACKER_FORWARDER is ignored: .* did you mean forwarders\?$/);
 });
 
 test("fewer workers at most than at least are an error, and unset is twice as many", () => {

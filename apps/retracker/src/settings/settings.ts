@@ -1,4 +1,5 @@
 /** The settings of the retracker with their defaults. Names are those of the configuration file. */
+import { LIST_MAX } from "../peers/row-lists.ts";
 import { isLoopback, packAddress, ranges } from "../wire/address.ts";
 
 export interface Settings {
@@ -14,15 +15,26 @@ export interface Settings {
   /** The key to open it; empty: none, which is refused for a public address. */
   dashboard_key: string;
   announce_interval: number;
+  /** By how much of it the interval of each peer is longer, so that they do not come in step. */
+  interval_spread_pct: number;
   tracker_id: string;
   x_real_ip: string[];
   trusted_ranges: string[];
   /** Minutes after which a peer that says nothing is gone. */
   age: number;
   full_scrape: boolean;
+  /** Peers of one hash, and of one hash and one address (of IPv6: one /64). */
+  peers_per_hash: number;
+  peers_per_address: number;
+  /** Whether `compact=0` shows the peer ids of others. */
+  show_peer_ids: boolean;
   allow: string[];
   deny: string[];
   never_forward: string[];
+  /** Files with more of them, one a line; empty: none. */
+  allow_file: string;
+  deny_file: string;
+  never_forward_file: string;
   forwarders: string;
   forwarder_lists: string[];
   forwarder_list_refresh_seconds: number;
@@ -30,6 +42,8 @@ export interface Settings {
   groups: string[];
   first_announce_wait_ms: number;
   forwarder_queue_size: number;
+  /** The part of the queue that the announces of one address may take. */
+  queue_share_per_address_pct: number;
   forwarder_workers: number;
   /** 0: twice `forwarder_workers`. */
   max_forwarder_workers: number;
@@ -62,20 +76,28 @@ export const DEFAULTS: Readonly<Settings> = {
   dashboard_listen: "",
   dashboard_key: "",
   announce_interval: 1800,
+  interval_spread_pct: 0,
   tracker_id: "",
   x_real_ip: [],
   trusted_ranges: [],
   age: 180,
   full_scrape: false,
+  peers_per_hash: 5_000,
+  peers_per_address: 50,
+  show_peer_ids: false,
   allow: [],
   deny: [],
   never_forward: [],
+  allow_file: "",
+  deny_file: "",
+  never_forward_file: "",
   forwarders: "",
   forwarder_lists: [],
   forwarder_list_refresh_seconds: 86_400,
   groups: [],
   first_announce_wait_ms: 0,
   forwarder_queue_size: 10_000,
+  queue_share_per_address_pct: 50,
   forwarder_workers: 10,
   max_forwarder_workers: 0,
   queue_scale_threshold_pct: 60,
@@ -154,20 +176,28 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   dashboard_listen: listenText,
   dashboard_key: text,
   announce_interval: whole(60, DAY_SECONDS),
+  interval_spread_pct: percent,
   tracker_id: text,
   x_real_ip: rangeTexts,
   trusted_ranges: rangeTexts,
   age: whole(1, 7 * 24 * 60),
   full_scrape: flag,
+  peers_per_hash: whole(2, LIST_MAX),
+  peers_per_address: whole(1, LIST_MAX),
+  show_peer_ids: flag,
   allow: hashes,
   deny: hashes,
   never_forward: hashes,
+  allow_file: text,
+  deny_file: text,
+  never_forward_file: text,
   forwarders: text,
   forwarder_lists: httpAddresses,
   forwarder_list_refresh_seconds: whole(60, 30 * DAY_SECONDS),
   groups: texts,
   first_announce_wait_ms: whole(0, 10_000),
   forwarder_queue_size: whole(1, 1_000_000),
+  queue_share_per_address_pct: whole(1, 100),
   forwarder_workers: whole(1, 1_000),
   max_forwarder_workers: whole(0, 1_000),
   queue_scale_threshold_pct: percent,

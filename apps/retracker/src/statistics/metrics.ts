@@ -15,6 +15,7 @@ const METRICS: readonly (readonly [Simple, string, "gauge" | "counter", string])
   ["pending_jobs", "pending_jobs", "gauge", "Jobs that wait, are delayed or run"],
   ["tracked_hashes", "tracked_hashes", "gauge", "Info hashes with local peers"],
   ["local_peers", "local_peers", "gauge", "Local peers"],
+  ["evicted", "evicted_total", "counter", "Peers that made room for others"],
   ["active_forwarders", "active_forwarders", "gauge", "Forwarders in use"],
   ["disabled_forwarders", "disabled_forwarders", "gauge", "Forwarders disabled or off"],
   ["announces", "announces_total", "counter", "Announces of clients"],

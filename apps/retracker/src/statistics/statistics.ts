@@ -10,6 +10,12 @@ export interface ForwarderStatistics {
   protocol: string;
   state: string;
   reason: string;
+  /** Why the last announce that did not succeed did not; empty when all did. */
+  last_failure: string;
+  /** Seconds since then; -1 when all succeeded. */
+  last_failure_seconds: number;
+  /** Seconds for which it is suspended; -1 when it is not. */
+  suspended_seconds: number;
   /** Seconds since the state began; -1 when it never changed. */
   since_seconds: number;
   /** Seconds to the next probe; -1 when none is planned. */
@@ -31,6 +37,7 @@ export interface Statistics {
   active_workers: number;
   max_workers: number;
   pending_jobs: number;
+  evicted: number;
   tracked_hashes: number;
   active_forwarders: number;
   disabled_forwarders: number;
@@ -66,13 +73,14 @@ export async function gather(parts: StatisticsParts): Promise<Statistics> {
   return {
     queue_depth: figures.depth,
     queue_capacity: figures.capacity,
-    queue_fill_pct: Math.round((figures.depth / figures.capacity) * 1000) / 10,
+    queue_fill_pct: Math.min(100, Math.round((figures.depth / figures.capacity) * 1000) / 10),
     dropped_full: announcer.droppedFull,
     rate_limited: announcer.rateLimited,
     throttled_forwarders: announcer.throttled,
     active_workers: worker.concurrency,
     max_workers: maxWorkers,
     pending_jobs: figures.pending,
+    evicted: swarms.evicted,
     tracked_hashes: swarms.hashes,
     active_forwarders: active,
     disabled_forwarders: all.length - active,
@@ -105,12 +113,15 @@ async function scheduled(
 
 function ofForwarder(forwarder: Forwarder, now: number): ForwarderStatistics {
   const state = forwarder.stateAt(now);
-  const { since, probeAt } = forwarder;
+  const { since, probeAt, lastFailure, suspendedUntil } = forwarder;
   return {
     name: forwarder.name,
     protocol: forwarder.spec.protocol,
     state,
     reason: state === "active" ? "" : forwarder.reason,
+    last_failure: lastFailure.reason,
+    last_failure_seconds: lastFailure.at === 0 ? -1 : Math.round((now - lastFailure.at) / 1000),
+    suspended_seconds: state === "suspended" ? Math.ceil((suspendedUntil - now) / 1000) : -1,
     since_seconds: since === 0 ? -1 : Math.round((now - since) / 1000),
     next_probe_seconds: probeAt === 0 ? -1 : Math.max(0, Math.round((probeAt - now) / 1000)),
     average_response_ms: Math.round(forwarder.averageMs),

@@ -12,10 +12,15 @@ export function statisticsText(statistics: Statistics): string {
   for (const one of forwarders) {
     const probe = one.next_probe_seconds < 0 ? "" : `, next probe in ${one.next_probe_seconds}s`;
     const since = one.since_seconds < 0 ? "" : ` since ${one.since_seconds}s`;
-    const reason = one.reason === "" ? "" : ` (${one.reason}${since}${probe})`;
+    const until = one.suspended_seconds < 0 ? "" : ` for ${one.suspended_seconds}s`;
+    const reason = one.reason === "" ? "" : ` (${one.reason}${since}${until}${probe})`;
+    const failure =
+      one.last_failure === ""
+        ? ""
+        : `, failures ${one.failures}, last ${one.last_failure_seconds}s ago: ${one.last_failure}`;
     lines.push(
       `  ${one.name} ${one.protocol} ${one.state}${reason}: average ${one.average_response_ms} ms, ` +
-        `last interval ${one.last_interval}s`,
+        `last interval ${one.last_interval}s${failure}`,
     );
   }
   return lines.join("\n");

@@ -22,6 +22,9 @@ const STILL = {
   udp_listen: "127.0.0.1:0",
   forwarder_workers: 10,
   max_forwarder_workers: 10,
+  // One address plays all the clients.
+  queue_share_per_address_pct: 100,
+  peers_per_address: 5000,
 };
 
 const ENDS = ["finished", "retried", "failed", "lease-lost"] as const;
@@ -115,7 +118,9 @@ export interface AnnounceFields {
   peer?: string;
   port?: number;
   left?: number | bigint;
-  event?: string;
+  event?: string | undefined;
+  /** The address that the request comes from. */
+  from?: string;
   [field: string]: string | number | bigint | undefined;
 }
 
@@ -123,17 +128,26 @@ export interface AnnounceFields {
 export const hashOf = (name: string): string => name.padEnd(20, "\xfe");
 export const peerOf = (name: string): string => `-TT0001-${name}`.padEnd(20, "\xfd");
 
+/** Clients behind one address have a port each. */
+export function portOfPeer(peer: string): number {
+  if (peer === "peer") return 6881;
+  let sum = 0;
+  for (const letter of peer) sum = (sum * 31 + letter.charCodeAt(0)) % 40_000;
+  return 10_000 + sum;
+}
+
 export function queryOf(fields: AnnounceFields): string {
-  const { hash = "hash", peer = "peer", port = 6881, left = 1, event, ...more } = fields;
+  const { hash = "hash", peer = "peer", left = 1, event, from: _from, ...more } = fields;
+  const { port = portOfPeer(peer) } = fields;
   const all: Record<string, string | number | bigint | undefined> = {
     info_hash: escapeBytes(hashOf(hash)),
     peer_id: escapeBytes(peerOf(peer)),
-    port,
     left,
     uploaded: 0,
     downloaded: 0,
     event,
     ...more,
+    port,
   };
   return Object.entries(all)
     .filter(([, value]) => value !== undefined)
@@ -145,7 +159,7 @@ export async function announceTo(
   url: string,
   fields: AnnounceFields,
 ): Promise<Map<string, Bencoded>> {
-  const { body } = await fetchBytes(`${url}?${queryOf(fields)}`);
+  const { body } = await fetchBytes(`${url}?${queryOf(fields)}`, {}, fields.from);
   return decode(body) as Map<string, Bencoded>;
 }
 
@@ -153,12 +167,13 @@ export async function announceTo(
 export function fetchBytes(
   url: string,
   headers: Record<string, string> = {},
+  localAddress?: string,
 ): Promise<{ status: number; body: Buffer }> {
   const { hostname, port } = new URL(url);
   const path = url.replace(/^http:\/\/[^/]*/, "");
   return new Promise((resolve, reject) => {
     const host = hostname.replace(/^\[|\]$/g, "");
-    const request = get({ host, port, path, headers, agent: false }, (response) => {
+    const request = get({ host, port, path, headers, agent: false, localAddress }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () =>

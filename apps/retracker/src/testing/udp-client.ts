@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { announceRequest, connectRequest } from "../udp/packets.ts";
-import { type AnnounceFields, hashOf, peerOf } from "./scene.ts";
+import { type AnnounceFields, hashOf, peerOf, portOfPeer } from "./scene.ts";
 
 const EVENTS = ["", "completed", "started", "stopped"];
 
@@ -44,7 +44,8 @@ export class UdpClient implements AsyncDisposable {
   }
 
   packet(fields: AnnounceFields): Buffer {
-    const { hash = "hash", peer = "peer", port = 6881, left = 1, event = "" } = fields;
+    const { hash = "hash", peer = "peer", left = 1, event = "" } = fields;
+    const { port = portOfPeer(peer) } = fields;
     return announceRequest({
       connectionId: this.#connectionId,
       transaction: 8,

@@ -6,7 +6,7 @@ import {
   UDP_ANSWER_BYTES_MAX,
 } from "../limits.ts";
 import type { Announce, AnnounceEvent, ScrapeCounts } from "../wire/announce.ts";
-import { NONE } from "../wire/announce.ts";
+import { NONE, PAUSED } from "../wire/announce.ts";
 
 /** The number that begins every connect request: 0x41727101980 in two halves. */
 export const MAGIC_HIGH = 0x417;
@@ -147,7 +147,7 @@ export function announceRequest(out: OutgoingAnnounce): Buffer {
   writeU64(head, announce.downloaded, 56);
   writeU64(head, announce.left, 64);
   writeU64(head, announce.uploaded, 72);
-  head.writeUInt32BE(announce.event, 80);
+  head.writeUInt32BE(announce.event === PAUSED ? NONE : announce.event, 80);
   if (ip !== undefined) head.write(ip, 84, "latin1");
   head.writeUInt32BE(announce.key, 88);
   head.writeInt32BE(announce.numwant, 92);

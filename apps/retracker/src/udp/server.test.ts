@@ -104,6 +104,12 @@ test("errors to one address stop at fifty a second", async () => {
   assert.equal((await client.announce({})).readUInt32BE(0), 1);
 });
 
+test("a name is listened on too", async () => {
+  await using scene = await TestApp.open({ settings: { udp_listen: "localhost:0" } });
+  await using client = await UdpClient.open(scene.retracker.ports.udp!);
+  assert.equal((await client.connect()).readUInt32BE(0), 0);
+});
+
 test("the IP field is believed only from trusted ranges", async () => {
   for (const [trusted_ranges, expected] of [
     [[], "7f000001"],

@@ -1,6 +1,7 @@
 /** The tracker over UDP (BEP 15), with a socket per address family: an answer has peers of one. */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
-import type { BlockList } from "node:net";
+import { lookup } from "node:dns/promises";
+import { type BlockList, isIP } from "node:net";
 import type { Clock } from "sluice";
 import { UDP_ERROR_ADDRESSES_MAX, UDP_ERRORS_PER_SECOND } from "../limits.ts";
 import { type Accepted, isRefused, type Tracker } from "../tracker.ts";
@@ -49,7 +50,7 @@ export class UdpServer {
 
   /** Without a host: all addresses, of IPv6 too where there is any. Answers the port. */
   async listen(host: string | undefined, port: number): Promise<number> {
-    const hosts = host === undefined ? ["0.0.0.0", "::"] : [host];
+    const hosts = host === undefined ? ["0.0.0.0", "::"] : await addressesOf(host);
     let bound = port;
     for (const [index, one] of hosts.entries()) {
       try {
@@ -134,9 +135,9 @@ export class UdpServer {
     }
     const { tracker } = this.#options;
     const want = Math.min(answer.announce.numwant, peersThatFit(isV4 ? 6 : 18));
-    const peers = tracker.peers(answer, isV4, answer.row === -1 ? 0 : want);
+    const peers = tracker.peers(answer, isV4, want);
     const { complete, incomplete } = answer;
-    const interval = tracker.intervalSeconds;
+    const interval = tracker.intervalOf(answer.announce);
     send(socket, announceAnswer(transaction, { interval, complete, incomplete, peers }), from);
   }
 
@@ -175,6 +176,12 @@ export class UdpServer {
 /** Without a callback errors are ignored: a client that got no answer asks again. */
 function send(socket: Socket, packet: Buffer, to: RemoteInfo): void {
   socket.send(packet, to.port, to.address);
+}
+
+/** A name may have an address of each family. */
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) > 0) return [host];
+  return [...new Set((await lookup(host, { all: true })).map(({ address }) => address))];
 }
 
 async function open(host: string, port: number): Promise<Socket> {

@@ -1,7 +1,7 @@
 /** The payload of a job: one announce of one peer to one forwarder. */
 
 import { NUMWANT_MAX } from "../limits.ts";
-import type { Announce, AnnounceEvent } from "../wire/announce.ts";
+import { type Announce, type AnnounceEvent, endpointOf } from "../wire/announce.ts";
 import { fromHex, toHex } from "../wire/hex.ts";
 
 export interface AnnounceJob {
@@ -64,9 +64,15 @@ function counterOf(text: string): number | bigint {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-/** The key of the seed's pending marks. Events and retries have a mark of their own. */
+/** The peer as the registry knows it. */
+export function endpointOfJob({ address, port }: AnnounceJob): string {
+  return endpointOf({ address: fromHex(address), port });
+}
+
+/** A pending mark: hash, forwarder, peer. Events and retries have a mark of their own. */
 export function dedupeKey(job: AnnounceJob): string {
-  const key = `${job.hash}:${job.forwarder}:${job.peer}`;
+  const port = job.port.toString(16).padStart(4, "0");
+  const key = `${job.hash}:${job.forwarder}:${job.address}${port}`;
   if (job.event !== 0 && isAside(job)) return `${key}:event${job.event}:${job.tries}`;
   const retries = job.tries + job.deferrals;
   return retries === 0 ? key : `${key}:retry${retries}`;

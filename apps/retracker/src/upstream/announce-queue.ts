@@ -1,12 +1,18 @@
 /**
- * The one queue. Tier 0 holds what passes the others by (events and probes) and is bounded only by
- * memory; tier 1 holds announces, first in, first out, as many as `forwarder_queue_size` says.
+ * The one queue. Tier 0 holds events and probes, tier 1 announces, as many as
+ * `forwarder_queue_size` says. In both, each client address (of IPv6: each /64) is a lane, so that
+ * a flood of one delays nobody else. Events have a fifth of the workers at least: there are few of
+ * them, so they pass the announces by. With all of the workers a flood of events would stop every
+ * announce.
  */
-import { type Job, type Queue, type Sluice, SluiceError, type Worker } from "sluice";
-import { EVENT_JOBS_MAX } from "../limits.ts";
+import { type Job, type Queue, type Sluice, SluiceError, type Worker, type WorkJob } from "sluice";
+import { EVENT_JOBS_MAX, EVENT_JOBS_PER_ADDRESS_MAX } from "../limits.ts";
 import type { Settings } from "../settings/settings.ts";
+import { networkOf } from "../wire/announce.ts";
+import { fromHex, toHex } from "../wire/hex.ts";
 import { type AnnounceJob, dedupeKey, isAside } from "./announce-job.ts";
 import { gateOf } from "./forwarders.ts";
+import { JobsByAddress } from "./jobs-by-address.ts";
 
 export type AnnounceWorker = Worker<AnnounceJob, void>;
 type Handle = (job: AnnounceJob, id: string, signal: AbortSignal) => Promise<void>;
@@ -14,6 +20,16 @@ type Handle = (job: AnnounceJob, id: string, signal: AbortSignal) => Promise<voi
 /** A retry is a job of its own, so Sluice's own attempts are only for a process that dies. */
 const DELIVERIES_MAX = 20;
 const SCALE_DOWN_AT = 0.4;
+/** Workers that events and announces have while there are both. */
+const TIER_WEIGHTS = [1, 4];
+
+/** What one client address may still add. */
+export interface Room {
+  /** Announces that fit. */
+  readonly jobs: number;
+  /** The queue as this address sees it: the fill of all of it, or of its share. */
+  readonly fill: number;
+}
 
 export interface QueueFigures {
   depth: number;
@@ -26,18 +42,23 @@ export class AnnounceQueue {
   readonly #sluice: Sluice;
   readonly #queue: Queue<AnnounceJob, void>;
   readonly #capacity: number;
+  /** Jobs that one address may have waiting. */
+  readonly #share: number;
+  readonly #byAddress = new JobsByAddress();
 
-  private constructor(sluice: Sluice, queue: Queue<AnnounceJob, void>, capacity: number) {
+  private constructor(sluice: Sluice, queue: Queue<AnnounceJob, void>, settings: Settings) {
     this.#sluice = sluice;
     this.#queue = queue;
-    this.#capacity = capacity;
+    this.#capacity = settings.forwarder_queue_size;
+    const percent = settings.queue_share_per_address_pct;
+    this.#share = Math.max(1, Math.floor((this.#capacity * percent) / 100));
   }
 
   static async open(sluice: Sluice, settings: Settings): Promise<AnnounceQueue> {
     const capacity = settings.forwarder_queue_size;
     const queue = await sluice.queue<AnnounceJob, void>("announce", {
       tiers: [{ name: "event" }, { name: "announce", capacity }],
-      fairness: false,
+      tierOrder: TIER_WEIGHTS,
       capacity: { jobs: capacity + EVENT_JOBS_MAX },
       fullRetry: "10s",
       retry: { attempts: DELIVERIES_MAX },
@@ -45,12 +66,22 @@ export class AnnounceQueue {
       dlq: false,
       results: { jobs: 0 },
     });
-    return new AnnounceQueue(sluice, queue, capacity);
+    return new AnnounceQueue(sluice, queue, settings);
   }
 
   work(settings: Settings, handle: Handle): AnnounceWorker {
     const scaleUpAt = settings.queue_scale_threshold_pct / 100;
-    return this.#queue.work((job, { signal }) => handle(job.payload, job.id, signal), {
+    const run = async (job: WorkJob<AnnounceJob>, signal: AbortSignal): Promise<void> => {
+      this.#byAddress.taken(job.id, job.payload.tries + job.payload.deferrals > 0);
+      try {
+        await handle(job.payload, job.id, signal);
+      } catch (error) {
+        // It waits again, behind the gate of its forwarder.
+        this.#byAddress.added(job.id, laneOf(job.payload));
+        throw error;
+      }
+    };
+    return this.#queue.work((job, { signal }) => run(job, signal), {
       concurrency: {
         min: settings.forwarder_workers,
         max: settings.max_forwarder_workers,
@@ -61,25 +92,30 @@ export class AnnounceQueue {
     });
   }
 
-  /** Waiting announces as a share of what the queue holds. */
+  /** Waiting jobs as a share of what the queue holds. */
   async fill(): Promise<number> {
-    return this.fillOf(await this.room());
+    const { depth } = await this.figures();
+    return depth / this.#capacity;
   }
 
-  /** Announces that still fit. */
-  async room(): Promise<number> {
-    const stats = await this.#queue.stats();
-    return Math.max(0, this.#capacity - stats.perTier[1]!.waiting);
+  async room(address: string): Promise<Room> {
+    const { depth } = await this.figures();
+    const own = this.#byAddress.of(laneKey(address));
+    return {
+      jobs: Math.max(0, Math.min(this.#capacity - depth, this.#share - own)),
+      fill: Math.min(1, Math.max(depth / this.#capacity, own / this.#share)),
+    };
   }
 
-  fillOf(room: number): number {
-    return 1 - room / this.#capacity;
+  /** Events of one address that still fit. */
+  eventRoom(address: string): number {
+    return Math.max(0, EVENT_JOBS_PER_ADDRESS_MAX - this.#byAddress.of(laneKey(address)));
   }
 
   async figures(): Promise<QueueFigures> {
-    const { perTier, waiting, delayed, running } = await this.#queue.stats();
-    const depth = perTier[1]!.waiting;
-    return { depth, capacity: this.#capacity, pending: waiting + delayed + running, delayed };
+    const { waiting, delayed, running } = await this.#queue.stats();
+    const pending = waiting + delayed + running;
+    return { depth: waiting, capacity: this.#capacity, pending, delayed };
   }
 
   /** For each job its id, or undefined when there was no room. */
@@ -88,21 +124,32 @@ export class AnnounceQueue {
       jobs.map((payload) => ({
         payload,
         priority: isAside(payload) ? 0 : 1,
+        fairnessKey: laneOf(payload),
         gates: [gateOf(payload.forwarder)],
         dedupe: { key: dedupeKey(payload), mode: "pending" as const },
         ...(delayMs > 0 ? { delay: Math.ceil(delayMs) } : {}),
       })),
     );
-    return answers.map(idOf);
+    const ids = answers.map(idOf);
+    for (const [i, id] of ids.entries()) {
+      if (id !== undefined && delayMs === 0) this.#byAddress.added(id, laneOf(jobs[i]!));
+    }
+    return ids;
   }
 
   /** Nothing happens when it has ended. */
   async cancel(id: string): Promise<void> {
+    this.#byAddress.taken(id, true);
     try {
       await this.#sluice.job(id).cancel();
     } catch (error) {
       if (!(error instanceof SluiceError) || error.code !== "JOB_NOT_FOUND") throw error;
     }
+  }
+
+  /** After a restart: the job was added by the run before. */
+  restored(id: string, job: AnnounceJob): void {
+    this.#byAddress.added(id, laneOf(job));
   }
 
   /** What waits and what is delayed, with the time at which it falls due. */
@@ -113,6 +160,15 @@ export class AnnounceQueue {
       }
     }
   }
+}
+
+/** The lane of a job: what one customer has. */
+function laneOf({ address }: AnnounceJob): string {
+  return laneKey(fromHex(address));
+}
+
+function laneKey(address: string): string {
+  return toHex(networkOf(address));
 }
 
 function idOf(answer: Job<AnnounceJob, void> | SluiceError): string | undefined {

@@ -5,10 +5,17 @@
 import type { Clock } from "sluice";
 import { Chore } from "../chore.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type Announce, COMPLETED, NONE, type Refused, STOPPED } from "../wire/announce.ts";
+import {
+  type Announce,
+  COMPLETED,
+  endpointOf,
+  NONE,
+  type Refused,
+  STOPPED,
+} from "../wire/announce.ts";
 import { fromHex, toHex } from "../wire/hex.ts";
 import { AnnounceBucket } from "./announce-bucket.ts";
-import { type AnnounceJob, isAside, jobOf } from "./announce-job.ts";
+import { type AnnounceJob, endpointOfJob, isAside, jobOf } from "./announce-job.ts";
 import type { AnnounceQueue } from "./announce-queue.ts";
 import { BUCKET_MS, DuePeers } from "./due-peers.ts";
 import type { Forwarder } from "./forwarder.ts";
@@ -33,9 +40,11 @@ export interface AnnouncerOptions {
   readonly registry: Registry;
   readonly forwarders: Forwarders;
   /** What a local peer said last, or undefined when it is gone. */
-  localPeer(hash: string, peerId: string): Announce | undefined;
+  localPeer(hash: string, endpoint: string): Announce | undefined;
+  /** Whether any forwarder may hear of a hash. */
   isForwarded(hash: string): boolean;
-  isRefused(hash: string, forwarder: string): boolean;
+  /** Whether this one may. */
+  mayLeave(hash: string, forwarder: string): boolean;
   onError(error: unknown): void;
 }
 
@@ -67,7 +76,7 @@ export class Announcer {
   announced(announce: Announce): undefined | Promise<Refused | undefined> {
     const { forwarders, registry, clock } = this.#options;
     if (forwarders.all.length === 0) return undefined;
-    const peer = registry.findPeer(announce.hash, announce.peerId);
+    const peer = registry.findPeer(announce.hash, endpointOf(announce));
     const isQuiet = peer?.version === forwarders.version && peer.lookAt > clock.now();
     if (isQuiet || !this.#options.isForwarded(announce.hash)) return undefined;
     return this.#forward(announce);
@@ -75,19 +84,22 @@ export class Announcer {
 
   /** `completed` goes to all forwarders that can be told. */
   async completed(announce: Announce): Promise<void> {
-    const { forwarders, registry, queue } = this.#options;
+    const { forwarders, registry } = this.#options;
     if (!this.#options.isForwarded(announce.hash)) return;
     const told = forwarders.all.filter((forwarder) => this.#canTell(forwarder, announce.hash));
     if (told.length === 0) return;
-    registry.peer(announce.hash, announce.peerId);
+    registry.peer(announce.hash, endpointOf(announce));
     registry.find(announce.hash)!.wasForwarded = true;
-    await queue.add(told.map(({ name }) => jobOf({ ...announce, event: COMPLETED }, name)));
+    await this.#addEvents(
+      announce,
+      told.map(({ name }) => jobOf({ ...announce, event: COMPLETED }, name)),
+    );
   }
 
   /** `stopped` goes to the forwarders that know the peer, or are just being told of it. */
   async stopped(announce: Announce, isLast: boolean): Promise<void> {
     const { registry, queue, forwarders } = this.#options;
-    const peer = registry.findPeer(announce.hash, announce.peerId);
+    const peer = registry.findPeer(announce.hash, endpointOf(announce));
     if (peer === undefined) return;
     this.#duePeers.remove(peer);
     const told: string[] = [];
@@ -101,8 +113,11 @@ export class Announcer {
     }
     await Promise.all([
       ...waiting.map((id) => queue.cancel(id)),
-      queue.add(told.map((name) => this.#stoppedJob(announce, name))),
-      isLast ? registry.dropHash(announce.hash) : registry.dropPeer(announce.hash, announce.peerId),
+      this.#addEvents(
+        announce,
+        told.map((name) => this.#stoppedJob(announce, name)),
+      ),
+      isLast ? registry.dropHash(announce.hash) : registry.dropPeer(announce.hash, peer.endpoint),
     ]);
   }
 
@@ -114,16 +129,16 @@ export class Announcer {
   }
 
   /** A local peer has aged out. */
-  async gone(hash: string, peerId: string, isLast: boolean): Promise<void> {
-    const peer = this.#options.registry.findPeer(hash, peerId);
+  async gone(hash: string, endpoint: string, isLast: boolean): Promise<void> {
+    const peer = this.#options.registry.findPeer(hash, endpoint);
     if (peer !== undefined) this.#duePeers.remove(peer);
     const { registry } = this.#options;
-    await (isLast ? registry.dropHash(hash) : registry.dropPeer(hash, peerId));
+    await (isLast ? registry.dropHash(hash) : registry.dropPeer(hash, endpoint));
   }
 
   /** Has a peer looked at when a time has come, with jitter so that not all come at once. */
-  schedule(hash: string, peerId: string, at: number): void {
-    const peer = this.#options.registry.findPeer(hash, peerId);
+  schedule(hash: string, endpoint: string, at: number): void {
+    const peer = this.#options.registry.findPeer(hash, endpoint);
     if (peer === undefined) return;
     peer.lookAt = Math.min(peer.lookAt, at);
     const now = this.#options.clock.now();
@@ -153,9 +168,9 @@ export class Announcer {
   async cancelAll(name: string): Promise<void> {
     const cancelled: Promise<void>[] = [];
     for (const entry of this.#options.registry.all()) {
-      for (const { hash, peerId, registrations } of entry.peers.values()) {
+      for (const { hash, endpoint, registrations } of entry.peers.values()) {
         const registration = registrations.get(name);
-        if (!registration?.isPending || this.#running.has(hash + peerId + name)) continue;
+        if (!registration?.isPending || this.#running.has(hash + endpoint + name)) continue;
         if (registration.job !== undefined)
           cancelled.push(this.#options.queue.cancel(registration.job));
         registration.isPending = false;
@@ -168,9 +183,10 @@ export class Announcer {
   /** After a restart: peers are due when the registry says, and queued jobs are marked. */
   async resume(): Promise<void> {
     const { registry, queue } = this.#options;
-    for await (const { id, job } of queue.queued()) {
+    for await (const { id, job, at } of queue.queued()) {
+      if (at === undefined) queue.restored(id, job);
       if (isAside(job)) continue;
-      const peer = registry.peer(fromHex(job.hash), fromHex(job.peer));
+      const peer = registry.peer(fromHex(job.hash), endpointOfJob(job));
       const registration = registry.registration(peer, job.forwarder);
       registry.find(peer.hash)!.wasForwarded = true;
       if (registration === undefined) continue;
@@ -181,7 +197,7 @@ export class Announcer {
       for (const peer of entry.peers.values()) {
         const times = [...peer.registrations.values()].map(({ next }) => next);
         peer.lookAt = Number.POSITIVE_INFINITY;
-        this.schedule(peer.hash, peer.peerId, Math.min(...times, Number.MAX_SAFE_INTEGER));
+        this.schedule(peer.hash, peer.endpoint, Math.min(...times, Number.MAX_SAFE_INTEGER));
       }
     }
   }
@@ -195,7 +211,7 @@ export class Announcer {
         this.#postpone(due.slice(i));
         return;
       }
-      const announce = this.#options.localPeer(peer.hash, peer.peerId);
+      const announce = this.#options.localPeer(peer.hash, peer.endpoint);
       if (announce !== undefined) await this.#forward({ ...announce, event: NONE });
       if (i % DUE_AT_ONCE === DUE_AT_ONCE - 1) await new Promise(setImmediate);
     }
@@ -216,29 +232,28 @@ export class Announcer {
   #canTell(forwarder: Forwarder, hash: string): boolean {
     const state = forwarder.stateAt(this.#options.clock.now());
     if (state === "disabled" || state === "off") return false;
-    return !this.#options.isRefused(hash, forwarder.name);
+    return this.#options.mayLeave(hash, forwarder.name);
   }
 
   async #forward(announce: Announce): Promise<Refused | undefined> {
     const { registry, queue, settings, clock } = this.#options;
-    const room = await queue.room();
+    const { jobs: room, fill } = await queue.room(announce.address);
     const isFirst = registry.find(announce.hash)?.wasForwarded !== true;
     if (isFirst && room === 0) return queueFull(settings);
     const eligible = this.#eligible(announce);
     if (eligible.length === 0) return undefined;
-    const fill = queue.fillOf(room);
     const refused = isFirst ? this.#refuse(fill) : undefined;
     if (refused !== undefined) return refused;
     const chosen = shuffle(eligible).slice(0, this.#fanOut(fill));
     this.throttled += eligible.length - chosen.length;
     for (const forwarder of chosen.slice(room)) this.#drop(forwarder);
-    const peer = registry.peer(announce.hash, announce.peerId);
+    const peer = registry.peer(announce.hash, endpointOf(announce));
     const added = room === 0 ? 0 : await this.#add(announce, peer, chosen.slice(0, room));
     const entry = registry.find(announce.hash);
     if (added > 0 && entry !== undefined) entry.wasForwarded = true;
     if (added < eligible.length) {
       const againMs = added < chosen.length ? FULL_AGAIN_MS : REST_AGAIN_MS;
-      this.schedule(peer.hash, peer.peerId, clock.now() + againMs);
+      this.schedule(peer.hash, peer.endpoint, clock.now() + againMs);
     }
     return added > 0 || !isFirst ? undefined : queueFull(settings);
   }
@@ -263,15 +278,16 @@ export class Announcer {
   }
 
   /** Also notes when the next look at this peer is of use. */
-  #eligible({ hash, peerId }: Announce): Forwarder[] {
+  #eligible({ hash, address, port }: Announce): Forwarder[] {
     const { forwarders, registry, clock } = this.#options;
     const now = clock.now();
-    const peer = registry.findPeer(hash, peerId);
+    const endpoint = endpointOf({ address, port });
+    const peer = registry.findPeer(hash, endpoint);
     const eligible: Forwarder[] = [];
     let lookAt = Number.POSITIVE_INFINITY;
     for (const forwarder of forwarders.all) {
       const registration = peer?.registrations.get(forwarder.name);
-      if (registration?.isPending || this.#options.isRefused(hash, forwarder.name)) continue;
+      if (registration?.isPending || !this.#options.mayLeave(hash, forwarder.name)) continue;
       const state = forwarder.stateAt(now);
       const isProbe = state === "disabled" && forwarder.isProbeDue;
       if (!isProbe && (state === "disabled" || state === "off")) continue;
@@ -283,7 +299,7 @@ export class Announcer {
     if (peer !== undefined) {
       peer.lookAt = lookAt;
       peer.version = forwarders.version;
-      if (lookAt !== Number.POSITIVE_INFINITY) this.schedule(hash, peerId, lookAt);
+      if (lookAt !== Number.POSITIVE_INFINITY) this.schedule(hash, endpoint, lookAt);
     }
     return eligible;
   }
@@ -319,6 +335,17 @@ export class Announcer {
     return added;
   }
 
+  /** Events are not bounded by the queue's capacity, but one address cannot fill the memory. */
+  async #addEvents({ address }: Announce, jobs: readonly AnnounceJob[]): Promise<void> {
+    const { queue, forwarders } = this.#options;
+    const room = queue.eventRoom(address);
+    const ids = await queue.add(jobs.slice(0, room));
+    for (const [i, job] of jobs.entries()) {
+      const forwarder = ids[i] === undefined ? forwarders.find(job.forwarder) : undefined;
+      if (forwarder !== undefined) this.#drop(forwarder);
+    }
+  }
+
   #drop(forwarder: Forwarder): void {
     this.droppedFull++;
     forwarder.droppedFull++;
@@ -330,8 +357,9 @@ function queueFull({ retry_period }: Settings): Refused {
   return { failure: `tracker queue full, retry in ${minutes} minutes`, retryInMinutes: minutes };
 }
 
-function pairOf({ hash, peerId }: Announce, name: string): string {
-  return hash + peerId + name;
+/** One peer of one hash at one forwarder. */
+export function pairOf(announce: Announce, name: string): string {
+  return announce.hash + endpointOf(announce) + name;
 }
 
 function shuffle<T>(items: T[]): T[] {

@@ -78,8 +78,10 @@ test("a fan-out is bounded, and what is passed over is counted", async () => {
   await scene.settled();
   assert.equal(ups.filter(({ asked }) => asked.length === 1).length, 3);
   assert.equal((await scene.retracker.statistics()).throttled_forwarders, 2);
-  // The others come with the next look at the peer.
-  await scene.advance("20s");
+  // The others come with the next look at the peer, ten seconds later at the least.
+  await scene.advance("9s");
+  assert.equal(ups.filter(({ asked }) => asked.length === 1).length, 3);
+  await scene.advance("11s");
   assert.ok(ups.every(({ asked }) => asked.length === 1));
   for (const up of ups) await up.stop();
 });

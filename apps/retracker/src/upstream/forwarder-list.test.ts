@@ -51,11 +51,11 @@ test("bad entries and duplicates are refused with line and reason, the others ar
   const { specs, problems } = parseForwarders(text, "f.yml");
   assert.deepEqual(
     specs.map(({ name }) => name),
-    ["a.example", "f.example"],
+    ["a.example", "http:a.example", "f.example"],
   );
   assert.deepEqual(
     problems.map((problem) => problem.split(":")[1]),
-    ["2", "3", "4", "5", "7", "9", "10", "11"],
+    ["2", "3", "4", "5", "7", "9", "11"],
   );
   assert.match(problems[0]!, /^f\.yml:2: .* is a duplicate of line 1$/);
   assert.match(problems[3]!, /"colour" is not a known key/);
@@ -66,4 +66,14 @@ test("what is no list is refused as a whole", () => {
   assert.match(parseForwarders("a: 1", "f.yml").problems[0]!, /^f\.yml:1: must be a list/);
   assert.match(parseForwarders("- [", "f.yml").problems[0]!, /^f\.yml:\d+: /);
   assert.deepEqual(parseForwarders("", "f.yml"), { specs: [], problems: [] });
+});
+
+test("one host with several ports or protocols is several forwarders", () => {
+  const uris = ["udp://h:1337/announce", "http://h:1337/announce", "udp://h:6969/announce"];
+  const { specs, problems } = parseForwarders(JSON.stringify(uris), "f.yml");
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    specs.map(({ name }) => name),
+    ["h", "h:1337", "h:6969"],
+  );
 });

@@ -55,7 +55,8 @@ export function parseForwarders(text: string, source: string, isRemote = false):
     const { line } = lines.linePos(offset);
     try {
       if (specs.length >= FORWARDERS_MAX) throw new Error(`more than ${FORWARDERS_MAX} forwarders`);
-      const spec = specOf(isScalar(item) ? { uri: item.value } : fieldsOf(item), isRemote);
+      const given = specOf(isScalar(item) ? { uri: item.value } : fieldsOf(item), isRemote);
+      const spec = seen.has(given.uri) ? given : withOwnName(given, (name) => seen.has(name));
       for (const identity of [spec.name, spec.uri]) {
         const first = seen.get(identity);
         if (first !== undefined) throw new Error(`${identity} is a duplicate of line ${first}`);
@@ -67,6 +68,17 @@ export function parseForwarders(text: string, source: string, isRemote = false):
     }
   }
   return { specs, problems };
+}
+
+/** Where the host is another's name already, and no name was chosen, the port tells them apart. */
+export function withOwnName(
+  spec: ForwarderSpec,
+  isTaken: (name: string) => boolean,
+): ForwarderSpec {
+  const { hostname, host } = new URL(spec.uri);
+  if (spec.name !== hostname || !isTaken(hostname)) return spec;
+  const name = isTaken(host) || host === hostname ? `${spec.protocol}:${host}` : host;
+  return { ...spec, name };
 }
 
 function fieldsOf(item: unknown): Record<string, unknown> {

@@ -51,6 +51,8 @@ export class Forwarder {
   lastIntervalSeconds = 0;
   answers = 0;
   failures = 0;
+  /** Why the last announce that did not succeed did not, and when; `at` is 0 when none did. */
+  lastFailure = { reason: "", at: 0 };
   droppedFull = 0;
 
   constructor(spec: ForwarderSpec) {
@@ -88,12 +90,21 @@ export class Forwarder {
     return this.#refusals.length >= REFUSALS_TO_DISABLE;
   }
 
+  /** For people: an active forwarder may fail too. */
+  noteFailure(reason: string, now: number): void {
+    this.lastFailure = { reason, at: now };
+  }
+
   suspend(until: number): void {
     this.suspendedUntil = Math.max(this.suspendedUntil, until);
   }
 
-  /** A probe that fails makes the next one come later. */
-  disable(reason: string, now: number): void {
+  /**
+   * A probe that fails makes the next one come later. Announces that were under way when it became
+   * disabled say nothing new, and one that is switched off by hand stays so: answers false then.
+   */
+  disable(reason: string, now: number, isProbe = false): boolean {
+    if (this.#state === "off" || (this.#state === "disabled" && !isProbe)) return false;
     if (this.#state === "disabled")
       this.#probeStep = Math.min(this.#probeStep + 1, PROBE_MS.length - 1);
     else {
@@ -104,6 +115,7 @@ export class Forwarder {
     this.reason = reason;
     this.isProbeDue = false;
     this.probeAt = now + PROBE_MS[this.#probeStep]!;
+    return true;
   }
 
   enable(now: number): void {

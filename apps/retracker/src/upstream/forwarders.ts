@@ -67,9 +67,9 @@ export class Forwarders {
     await this.#store.put(forwarder.name, forwarder.toKept());
   }
 
-  async disable(forwarder: Forwarder, reason: string): Promise<void> {
+  async disable(forwarder: Forwarder, reason: string, isProbe = false): Promise<void> {
     const { clock } = this.#options;
-    forwarder.disable(reason, clock.now());
+    if (!forwarder.disable(reason, clock.now(), isProbe)) return;
     this.#scheduleProbe(forwarder);
     this.#options.onStopped(forwarder);
     await this.save(forwarder);

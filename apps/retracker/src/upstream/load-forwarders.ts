@@ -2,7 +2,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { callOutside } from "sluice/http";
 import { LIST_BYTES_MAX, LIST_MS } from "../limits.ts";
-import { type ForwarderList, type ForwarderSpec, parseForwarders } from "./forwarder-list.ts";
+import {
+  type ForwarderList,
+  type ForwarderSpec,
+  parseForwarders,
+  withOwnName,
+} from "./forwarder-list.ts";
 
 /** Undefined specs mean that the list could not be had: then the last one stays in use. */
 export interface LoadedList {
@@ -60,8 +65,9 @@ export function unite(
   const uris = new Set<string>();
   const problems: string[] = [];
   for (const { source, specs } of lists) {
-    for (const spec of specs) {
-      if (uris.has(spec.uri)) continue;
+    for (const given of specs) {
+      if (uris.has(given.uri)) continue;
+      const spec = withOwnName(given, (name) => byName.has(name));
       if (byName.has(spec.name)) {
         problems.push(`${source}: there is a forwarder called ${spec.name} already`);
         continue;

@@ -25,7 +25,8 @@ export interface Registration {
 
 export interface PeerEntry {
   readonly hash: string;
-  readonly peerId: string;
+  /** The peer's address and port. */
+  readonly endpoint: string;
   readonly registrations: Map<string, Registration>;
   /** Nothing is eligible before this time, unless the list of forwarders changes. */
   lookAt: number;
@@ -64,6 +65,9 @@ type KeptRegistration = [next: number, failures: number, isKnown: 0 | 1];
 type KeptCache = [at: number, v4: string, v6: string, c: number, i: number, t: string, x: string];
 
 const NO_BYTES = Buffer.alloc(0);
+/** Hex digits of an address with its port. */
+const V4_DIGITS = 12;
+const V6_DIGITS = 36;
 
 export class Registry {
   readonly #registrations: Store<KeptRegistration>;
@@ -79,8 +83,13 @@ export class Registry {
   static async open(sluice: Sluice): Promise<Registry> {
     const registry = new Registry(sluice);
     for await (const { key, value } of registry.#registrations.scan()) {
-      const [hash = "", peerId = "", name = ""] = partsOf(key, 3);
-      const entry = registry.peer(fromHex(hash), fromHex(peerId));
+      const [hash = "", endpoint = "", name = ""] = partsOf(key, 3);
+      // Earlier versions knew peers by their ids, of 20 bytes.
+      if (endpoint.length !== V4_DIGITS && endpoint.length !== V6_DIGITS) {
+        await registry.#registrations.delete(key);
+        continue;
+      }
+      const entry = registry.peer(fromHex(hash), fromHex(endpoint));
       const [next, failures, isKnown] = value;
       const registration = { next, failures, isKnown: isKnown === 1, isPending: false };
       entry.registrations.set(name, { ...registration, job: undefined });
@@ -108,20 +117,21 @@ export class Registry {
     return this.#hashes.get(hash);
   }
 
-  findPeer(hash: string, peerId: string): PeerEntry | undefined {
-    return this.#hashes.get(hash)?.peers.get(peerId);
+  findPeer(hash: string, endpoint: string): PeerEntry | undefined {
+    return this.#hashes.get(hash)?.peers.get(endpoint);
   }
 
   *all(): Generator<HashEntry> {
     yield* this.#hashes.values();
   }
 
-  peer(hash: string, peerId: string): PeerEntry {
+  peer(hash: string, endpoint: string): PeerEntry {
     const entry = this.#entry(hash);
-    let peer = entry.peers.get(peerId);
+    let peer = entry.peers.get(endpoint);
     if (peer === undefined) {
-      peer = { hash, peerId, registrations: new Map(), lookAt: 0, version: -1, slot: -1 };
-      entry.peers.set(peerId, peer);
+      const lookAt = Number.POSITIVE_INFINITY;
+      peer = { hash, endpoint, registrations: new Map(), lookAt, version: -1, slot: -1 };
+      entry.peers.set(endpoint, peer);
     }
     return peer;
   }
@@ -140,7 +150,7 @@ export class Registry {
   /** Resolves when it is durable. */
   async save(peer: PeerEntry, name: string, registration: Registration): Promise<void> {
     const { next, failures, isKnown } = registration;
-    const key = keyOf(peer.hash, peer.peerId, name);
+    const key = keyOf(peer.hash, peer.endpoint, name);
     await this.#registrations.put(key, [next, failures, isKnown ? 1 : 0]);
   }
 
@@ -157,23 +167,23 @@ export class Registry {
   }
 
   /** A registration is over: the forwarder was told, or is gone. */
-  async dropRegistration(hash: string, peerId: string, name: string): Promise<void> {
+  async dropRegistration(hash: string, endpoint: string, name: string): Promise<void> {
     const entry = this.#hashes.get(hash);
-    const peer = entry?.peers.get(peerId);
+    const peer = entry?.peers.get(endpoint);
     if (entry === undefined || !peer?.registrations.delete(name)) return;
     this.#count--;
-    if (peer.registrations.size === 0) entry.peers.delete(peerId);
-    await this.#registrations.delete(keyOf(hash, peerId, name));
+    if (peer.registrations.size === 0) entry.peers.delete(endpoint);
+    await this.#registrations.delete(keyOf(hash, endpoint, name));
   }
 
   /** A local peer is gone, with all its registrations. */
-  async dropPeer(hash: string, peerId: string): Promise<void> {
+  async dropPeer(hash: string, endpoint: string): Promise<void> {
     const entry = this.#hashes.get(hash);
-    const peer = entry?.peers.get(peerId);
+    const peer = entry?.peers.get(endpoint);
     if (entry === undefined || peer === undefined) return;
-    entry.peers.delete(peerId);
+    entry.peers.delete(endpoint);
     this.#count -= peer.registrations.size;
-    const keys = [...peer.registrations.keys()].map((name) => keyOf(hash, peerId, name));
+    const keys = [...peer.registrations.keys()].map((name) => keyOf(hash, endpoint, name));
     if (keys.length > 0) await this.#registrations.batch(keys.map((key) => ({ key })));
   }
 
@@ -186,7 +196,7 @@ export class Registry {
     for (const peer of entry.peers.values()) {
       this.#count -= peer.registrations.size;
       for (const name of peer.registrations.keys()) {
-        changes.push({ key: keyOf(hash, peer.peerId, name) });
+        changes.push({ key: keyOf(hash, peer.endpoint, name) });
       }
     }
     const caches = [...entry.caches.keys()].map((name) => ({ key: `${toHex(hash)}:${name}` }));
@@ -251,8 +261,8 @@ function mergeEntries(all: readonly Buffer[], bytes: number): Buffer {
   return Buffer.from([...seen].join(""), "latin1");
 }
 
-function keyOf(hash: string, peerId: string, name: string): string {
-  return `${toHex(hash)}:${toHex(peerId)}:${name}`;
+function keyOf(hash: string, endpoint: string, name: string): string {
+  return `${toHex(hash)}:${toHex(endpoint)}:${name}`;
 }
 
 /** The last part is a name, which may hold colons itself. */

@@ -5,11 +5,11 @@
 import { type Clock, RetryAfter } from "sluice";
 import { DEFERRALS_MAX, NUMWANT_MAX } from "../limits.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type Announce, COMPLETED, STOPPED } from "../wire/announce.ts";
+import { type Announce, COMPLETED, endpointOf, STOPPED } from "../wire/announce.ts";
 import { fromHex } from "../wire/hex.ts";
-import { type AnnounceJob, announceOf, isAside } from "./announce-job.ts";
+import { type AnnounceJob, announceOf, endpointOfJob, isAside } from "./announce-job.ts";
 import type { AnnounceQueue } from "./announce-queue.ts";
-import type { Announcer } from "./announcer.ts";
+import { type Announcer, pairOf } from "./announcer.ts";
 import type { Forwarder } from "./forwarder.ts";
 import { type Forwarders, gateOf } from "./forwarders.ts";
 import type { Answered, Outcome } from "./outcome.ts";
@@ -29,7 +29,8 @@ export interface RunnerOptions {
   readonly forwarders: Forwarders;
   readonly refusals: Refusals;
   readonly announcer: Announcer;
-  localPeer(hash: string, peerId: string): Announce | undefined;
+  localPeer(hash: string, endpoint: string): Announce | undefined;
+  mayLeave(hash: string, forwarder: string): boolean;
   send(sent: Sent): Promise<Outcome>;
 }
 
@@ -59,7 +60,7 @@ export class AnnounceRunner {
   async run(job: AnnounceJob, id: string, signal: AbortSignal): Promise<void> {
     const run = this.#start(job);
     if (run === undefined) return this.#unmark(job, id);
-    const pair = run.announce.hash + run.announce.peerId + job.forwarder;
+    const pair = pairOf(run.announce, job.forwarder);
     const previous = this.#ends.get(pair);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ends.set(pair, promise);
@@ -81,9 +82,11 @@ export class AnnounceRunner {
     if (forwarder === undefined || state === "off") return undefined;
     if (state === "disabled" && job.isProbe !== true) return undefined;
     const queued = announceOf(job);
+    // The lists may have changed since it was queued, and the forwarder may have said "never".
+    if (!this.#options.mayLeave(queued.hash, job.forwarder)) return undefined;
     // An event says what was so when it happened, whatever has become of the peer since.
     if (isEvent(job)) return { job, forwarder, announce: queued };
-    const local = this.#options.localPeer(queued.hash, queued.peerId);
+    const local = this.#options.localPeer(queued.hash, endpointOf(queued));
     if (local === undefined) return undefined;
     const announce = { ...local, event: job.event, numwant: NUMWANT_MAX };
     return { job, forwarder, announce };
@@ -110,14 +113,16 @@ export class AnnounceRunner {
   async #judgeProbe({ forwarder }: Run, outcome: Outcome): Promise<void> {
     const { forwarders, clock } = this.#options;
     if (forwarder.stateAt(clock.now()) !== "disabled") return;
-    if (outcome.kind === "retry") await forwarders.disable(forwarder, outcome.reason);
-    else if (outcome.kind !== "disable") await forwarders.enable(forwarder);
+    const isDown = outcome.kind === "retry" || outcome.kind === "disable";
+    if (isDown) await forwarders.disable(forwarder, outcome.reason, true);
+    else await forwarders.enable(forwarder);
   }
 
   async #apply(run: Run, outcome: Outcome, ms: number): Promise<void> {
     const { forwarders, settings } = this.#options;
     const { forwarder } = run;
     if (outcome.kind === "answer") return this.#answered(run, outcome, ms);
+    forwarder.noteFailure(outcome.reason, this.#options.clock.now());
     if (outcome.kind === "suspend") return this.#suspend(run, outcome);
     if (outcome.kind === "disable") return forwarders.disable(forwarder, outcome.reason);
     if (outcome.kind === "later") return this.#later(run, outcome.minutes, outcome.reason);
@@ -132,9 +137,11 @@ export class AnnounceRunner {
 
   async #answered({ forwarder, announce }: Run, outcome: Answered, ms: number): Promise<void> {
     const { registry, clock } = this.#options;
-    const { hash, peerId } = announce;
+    const { hash } = announce;
+    const endpoint = endpointOf(announce);
     forwarder.answered(ms, outcome.intervalSeconds);
-    if (announce.event === STOPPED) return registry.dropRegistration(hash, peerId, forwarder.name);
+    if (announce.event === STOPPED)
+      return registry.dropRegistration(hash, endpoint, forwarder.name);
     const now = clock.now();
     await Promise.all([
       this.#note(announce, forwarder, (registration) => {
@@ -172,9 +179,10 @@ export class AnnounceRunner {
 
   async #never({ forwarder, announce }: Run): Promise<void> {
     const { refusals, forwarders, registry, clock } = this.#options;
-    const { hash, peerId } = announce;
+    const { hash } = announce;
+    const endpoint = endpointOf(announce);
     await refusals.add(hash, forwarder.name, clock.now());
-    await registry.dropRegistration(hash, peerId, forwarder.name);
+    await registry.dropRegistration(hash, endpoint, forwarder.name);
     if (forwarder.refusedForEver(hash, clock.now())) {
       await forwarders.disable(forwarder, "it wants no announces of several hashes");
     } else await forwarders.save(forwarder);
@@ -202,33 +210,35 @@ export class AnnounceRunner {
     const { isProbe: _isProbe, ...again } = job;
     const [id] = await queue.add([again], delayMs);
     if (isAside(again)) return;
-    const { hash, peerId } = run.announce;
-    const registration = registry.findPeer(hash, peerId)?.registrations.get(job.forwarder);
+    const { announce } = run;
+    const peer = registry.findPeer(announce.hash, endpointOf(announce));
+    const registration = peer?.registrations.get(job.forwarder);
     if (registration === undefined) return;
     registration.job = id;
   }
 
   /** Changes the registration of a local peer that is still there, and keeps it. */
   async #note(
-    { hash, peerId }: Announce,
+    announce: Announce,
     { name }: Forwarder,
     change: (registration: Registration) => void,
   ): Promise<void> {
     const { registry, announcer } = this.#options;
-    if (this.#options.localPeer(hash, peerId) === undefined) return;
-    const peer = registry.peer(hash, peerId);
+    const { hash } = announce;
+    const endpoint = endpointOf(announce);
+    if (this.#options.localPeer(hash, endpoint) === undefined) return;
+    const peer = registry.peer(hash, endpoint);
     const registration = registry.registration(peer, name);
     if (registration === undefined) return;
     change(registration);
     await registry.save(peer, name, registration);
-    announcer.schedule(hash, peerId, registration.next);
+    announcer.schedule(hash, endpoint, registration.next);
   }
 
   /** The mark goes with the job that it is for, not with one that has been added since. */
   #unmark(job: AnnounceJob, id: string): void {
     if (isEvent(job)) return;
-    const { hash, peerId } = announceOf(job);
-    const peer = this.#options.registry.findPeer(hash, peerId);
+    const peer = this.#options.registry.findPeer(fromHex(job.hash), endpointOfJob(job));
     const registration = peer?.registrations.get(job.forwarder);
     if (registration === undefined) return;
     // Its own add may not have been answered yet, and then the id is not known here.

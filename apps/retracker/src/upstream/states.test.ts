@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { failing, HttpUpstream, told } from "../testing/http-upstream.ts";
-import { specsOf, TestApp } from "../testing/scene.ts";
+import { hashOf, specsOf, TestApp } from "../testing/scene.ts";
 import { Forwarder } from "./forwarder.ts";
 
 for (const status of [429, 503]) {
@@ -131,7 +131,7 @@ test("probes come after 5, 15 and 60 minutes, then every 6 hours", () => {
   const minutes: number[] = [];
   let now = 1_000_000;
   for (let i = 0; i < 6; i++) {
-    forwarder.disable("ENOTFOUND", now);
+    forwarder.disable("ENOTFOUND", now, true);
     minutes.push((forwarder.probeAt - now) / 60_000);
     now = forwarder.probeAt;
   }
@@ -257,4 +257,85 @@ test("nothing is forwarded to ourselves", async () => {
   }
   assert.equal((await scene.retracker.statistics()).announces, 1);
   rmSync(dir, { recursive: true });
+});
+
+test("announces that were under way when a forwarder failed do not skip a step", async () => {
+  const { promise, resolve } = Promise.withResolvers<{ status: number }>();
+  await using up = await HttpUpstream.open(() => promise);
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
+  for (let i = 0; i < 10; i++) await scene.announce({ hash: `h${i}` });
+  await scene.sluice.drain();
+  resolve({ status: 404 });
+  await scene.settled();
+  assert.equal(up.asked.length, 10);
+  assert.equal((await scene.forwarder("up0")).next_probe_seconds, 300);
+  // Each probe that fails is one step.
+  await scene.advance("5m");
+  assert.equal((await scene.forwarder("up0")).next_probe_seconds, 900);
+});
+
+test("more failures at once than the threshold are one step too", async () => {
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof failing>>();
+  await using up = await HttpUpstream.open(() => promise);
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: { forwarder_fail_threshold: 3 },
+  });
+  for (let i = 0; i < 8; i++) await scene.announce({ hash: `h${i}` });
+  await scene.sluice.drain();
+  resolve(failing("no"));
+  await scene.settled();
+  assert.equal((await scene.forwarder("up0")).next_probe_seconds, 300);
+});
+
+test("a failure under way does not undo a switch by hand", async () => {
+  const { promise, resolve } = Promise.withResolvers<{ status: number }>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using up = await HttpUpstream.open(() => {
+    reach();
+    return promise;
+  });
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
+  await scene.announce();
+  await reached;
+  await scene.retracker.switchForwarder("up0", false);
+  resolve({ status: 404 });
+  await scene.settled();
+  assert.equal((await scene.forwarder("up0")).state, "off");
+});
+
+test("a probe shows only hashes that may leave", async () => {
+  await using up = await HttpUpstream.open();
+  const secret = Buffer.from(hashOf("\0private"), "latin1").toString("hex");
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: { never_forward: [secret] },
+  });
+  await up.stop();
+  await scene.announce({ hash: "\0private" });
+  await scene.announce({ hash: "public" });
+  await scene.settled();
+  await up.start();
+  await scene.advance("5m");
+  await scene.advance("2m");
+  assert.equal((await scene.forwarder("up0")).state, "active");
+  const hashes = new Set(up.asked.map(({ fields }) => fields.get("info_hash")));
+  assert.deepEqual([...hashes], [hashOf("public")]);
+});
+
+test("the last failure of an active forwarder is shown, and the rest of a suspension", async () => {
+  await using up = await HttpUpstream.open(() => failing("unregistered torrent"));
+  await using scene = await TestApp.open({ forwarders: [up.uri] });
+  await scene.announce();
+  await scene.settled();
+  await scene.advance("7s");
+  const failed = await scene.forwarder("up0");
+  assert.equal(failed.state, "active");
+  assert.deepEqual([failed.last_failure, failed.last_failure_seconds], ["unregistered torrent", 7]);
+  up.answer = () => ({ status: 429 });
+  await scene.announce({ hash: "other" });
+  await scene.settled();
+  await scene.advance("20s");
+  const suspended = await scene.forwarder("up0");
+  assert.deepEqual([suspended.state, suspended.suspended_seconds], ["suspended", 280]);
 });

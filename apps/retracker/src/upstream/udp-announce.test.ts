@@ -68,7 +68,7 @@ test("an announce over UDP carries all that it should, path and query too", asyn
   assert.deepEqual([announce.event, announce.port, announce.left], [2, 51413, 2n ** 64n - 1n]);
   assert.equal(packet!.toString("hex", 84, 88), "cb007107");
   assert.equal(readUrlData(packet!), "/announce?key=1");
-  const answer = await scene.announce();
+  const answer = await scene.announce({ port: 51413 });
   assert.deepEqual(peersIn(answer), ["10.1.1.1:6881"]);
   assert.deepEqual([answer.get("complete"), answer.get("incomplete")], [4, 2]);
   // The connection id is used again.
@@ -135,4 +135,25 @@ test("silence over UDP is retried, and a port where nobody listens disables", as
   await other.settled();
   const { state, reason } = await other.forwarder("up0");
   assert.deepEqual([state, reason], ["disabled", "ECONNREFUSED"]);
+});
+
+test("a tracker that knows our connection id no more is connected to again at once", async () => {
+  await using up = await UdpUpstream.open();
+  const uri = `udp://127.0.0.1:${up.port}/announce`;
+  await using scene = await TestApp.open({ forwarders: [uri] });
+  await scene.announce({ hash: "one" });
+  await scene.settled();
+  let isForgotten = true;
+  up.answer = (_packet, transaction) => {
+    const isRefused = isForgotten;
+    isForgotten = false;
+    return [
+      isRefused ? errorAnswer(transaction, "Connection ID mismatch.", 100) : good(transaction),
+    ];
+  };
+  await scene.announce({ hash: "two" });
+  await scene.settled();
+  assert.deepEqual([up.connects, up.announces.length], [2, 3]);
+  const { failures, answers } = await scene.forwarder("up0");
+  assert.deepEqual([failures, answers], [0, 2]);
 });

@@ -56,6 +56,9 @@ export class UdpAnnouncer {
   }
 }
 
+/** An error packet. */
+class RefusedError extends AnswerError {}
+
 class UdpChannel {
   readonly #socket: Socket;
   readonly #isV4: boolean;
@@ -89,7 +92,19 @@ class UdpChannel {
     });
   }
 
-  async announce({ spec, announce, signal }: Sending, path: string): Promise<Outcome> {
+  /** A tracker that was restarted knows no id of before: then one more is asked for, at once. */
+  async announce(sending: Sending, path: string): Promise<Outcome> {
+    const wasConnected = this.#connectionId !== undefined;
+    try {
+      return await this.#announceOnce(sending, path);
+    } catch (error) {
+      const isOfId = error instanceof RefusedError && /connection/i.test(error.message);
+      if (!wasConnected || !isOfId) throw error;
+      return await this.#announceOnce(sending, path);
+    }
+  }
+
+  async #announceOnce({ spec, announce, signal }: Sending, path: string): Promise<Outcome> {
     const connectionId = await this.#connect(signal);
     const ip = spec.ip === undefined ? undefined : packAddress(spec.ip);
     const packet = await this.#exchange(ANNOUNCE, signal, (transaction) =>
@@ -186,7 +201,7 @@ class UdpChannel {
   /** The id may have been what it did not like. */
   #refused(packet: Buffer): Error {
     this.#connectionId = undefined;
-    return new AnswerError(packet.toString("utf8", 8) || "an error without a text");
+    return new RefusedError(packet.toString("utf8", 8) || "an error without a text");
   }
 
   #fail(error: Error): void {

@@ -5,6 +5,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { Announce } from "../wire/announce.ts";
 import { AnnounceQueue, type AnnounceWorker } from "./announce-queue.ts";
 import { Announcer } from "./announcer.ts";
+import { believe } from "./believe.ts";
 import type { Forwarder } from "./forwarder.ts";
 import type { ForwarderSpec } from "./forwarder-list.ts";
 import { Forwarders, gateOf } from "./forwarders.ts";
@@ -19,9 +20,11 @@ export interface UpstreamOptions {
   readonly sluice: Sluice;
   readonly clock: Clock;
   readonly settings: Settings;
-  localPeer(hash: string, peerId: string): Announce | undefined;
-  /** Any local peer, to try a forwarder with. */
-  anyPeer(): Announce | undefined;
+  /** Whether forwarders may hear of a hash. */
+  isForwarded(hash: string): boolean;
+  localPeer(hash: string, endpoint: string): Announce | undefined;
+  /** Any local peer of a hash that is wanted, to try a forwarder with. */
+  anyPeer(isWanted: (hash: string) => boolean): Announce | undefined;
   onError(error: unknown): void;
 }
 
@@ -39,24 +42,19 @@ export class Upstream {
   readonly #options: UpstreamOptions;
   readonly #refusals: Refusals;
   readonly #udp = new UdpAnnouncer();
-  readonly #neverForward: Set<string>;
 
   private constructor(options: UpstreamOptions, parts: Parts) {
     const { settings, clock, localPeer, onError } = options;
     this.#options = options;
-    this.#neverForward = new Set(settings.never_forward.map((hash) => hash.toLowerCase()));
     const { registry, forwarders, queue, refusals } = parts;
     this.registry = registry;
     this.forwarders = forwarders;
     this.queue = queue;
     this.#refusals = refusals;
-    const shared = { settings, clock, queue, registry, forwarders, localPeer };
-    this.announcer = new Announcer({
-      ...shared,
-      isForwarded: (hash) => this.#isForwarded(hash),
-      isRefused: (hash, name) => refusals.has(hash, name),
-      onError,
-    });
+    const mayLeave = (hash: string, name: string): boolean => this.#mayLeave(hash, name);
+    const shared = { settings, clock, queue, registry, forwarders, localPeer, mayLeave };
+    const { isForwarded } = options;
+    this.announcer = new Announcer({ ...shared, isForwarded, onError });
     const send = this.#send.bind(this);
     const runner = new AnnounceRunner({ ...shared, refusals, announcer: this.announcer, send });
     this.worker = queue.work(settings, (job, id, signal) => runner.run(job, id, signal));
@@ -104,9 +102,9 @@ export class Upstream {
     await this.#udp.close();
   }
 
-  #isForwarded(hash: string): boolean {
-    if (this.#neverForward.size === 0) return true;
-    return !this.#neverForward.has(Buffer.from(hash, "latin1").toString("hex"));
+  /** Whether a forwarder may hear of a hash. Every way upstream asks this before it sends. */
+  #mayLeave(hash: string, forwarder: string): boolean {
+    return this.#options.isForwarded(hash) && !this.#refusals.has(hash, forwarder);
   }
 
   async #send({ forwarder, announce, signal, ...sent }: Sent): Promise<Outcome> {
@@ -115,15 +113,15 @@ export class Upstream {
     const cache = this.registry.find(announce.hash)?.caches.get(spec.name);
     const trackerId = sent.trackerId ?? cache?.trackerId;
     const sending = { spec, announce, trackerId, instance, signal };
-    if (spec.protocol === "udp") {
-      return this.#udp.announce({ ...sending, ownPorts: this.udpPorts });
-    }
-    return announceOverHttp({ ...sending, ownPorts: this.httpPorts });
+    const outcome = await (spec.protocol === "udp"
+      ? this.#udp.announce({ ...sending, ownPorts: this.udpPorts })
+      : announceOverHttp({ ...sending, ownPorts: this.httpPorts }));
+    return outcome.kind === "answer" ? believe(outcome, spec) : outcome;
   }
 
-  /** Without a local peer there is nothing to announce: then the next announce is the probe. */
+  /** Without a peer that may be shown to it the next announce is the probe. */
   #probe(forwarder: Forwarder): void {
-    const announce = this.#options.anyPeer();
+    const announce = this.#options.anyPeer((hash) => this.#mayLeave(hash, forwarder.name));
     if (announce === undefined) return;
     void this.announcer.probe(announce, forwarder).catch(this.#options.onError);
   }

@@ -3,7 +3,16 @@ import { test } from "node:test";
 import { isLoopback, isPublic, isWithin, packAddress, ranges, showAddress } from "./address.ts";
 
 test("addresses are packed and shown again, and IPv4 inside IPv6 is IPv4", () => {
-  for (const text of ["1.2.3.4", "255.255.255.255", "2001:4860:0:0:0:0:0:8888"]) {
+  for (const text of [
+    "1.2.3.4",
+    "255.255.255.255",
+    "2001:4860::8888",
+    "2001:db8:0:1:1:1:1:1",
+    "::1",
+    "::",
+    "1::",
+    "1:0:0:2::3",
+  ]) {
     assert.equal(showAddress(packAddress(text)!), text);
   }
   assert.equal(packAddress("::ffff:1.2.3.4"), "\x01\x02\x03\x04");

@@ -67,7 +67,19 @@ export function showAddress(packed: string): string {
   for (let i = 0; i < 16; i += 2) {
     groups.push(((packed.charCodeAt(i) << 8) | packed.charCodeAt(i + 1)).toString(16));
   }
-  return groups.join(":");
+  return shortened(groups);
+}
+
+/** The longest run of zeros, the first of several, is written as two colons (RFC 5952). */
+function shortened(groups: readonly string[]): string {
+  let [start, length] = [0, 0];
+  for (let from = 0; from < groups.length; from++) {
+    let to = from;
+    while (groups[to] === "0") to++;
+    if (to - from > length) [start, length] = [from, to - from];
+  }
+  if (length < 2) return groups.join(":");
+  return `${groups.slice(0, start).join(":")}::${groups.slice(start + length).join(":")}`;
 }
 
 /** What no stranger may make us call, and what no client gets as a peer's address. */
@@ -112,6 +124,14 @@ export function isPublic(packed: string): boolean {
   const first = (packed.charCodeAt(0) << 8) | packed.charCodeAt(1);
   const second = (packed.charCodeAt(2) << 8) | packed.charCodeAt(3);
   return first !== 0x2002 && !(first === 0x2001 && (second === 0xdb8 || second === 0));
+}
+
+/** An address that one host can have, in whatever network: neither "this", nor many, nor all. */
+export function isUnicast(packed: string): boolean {
+  const first = packed.charCodeAt(0);
+  if (packed.length === 4) return first !== 0 && first < 224;
+  if (first === 0xff) return false;
+  return !/^\0{16}$/.test(packed);
 }
 
 export function isLoopback(packed: string): boolean {
