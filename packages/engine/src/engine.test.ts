@@ -147,7 +147,7 @@ test("a full queue is QUEUE_FULL, a wait too long WAIT_TOO_LONG", () => {
   const { engine } = open();
   engine.cooldown("slow", 50, "", 100);
   const spec = { gates: ["slow"], maxWaitMs: 49 };
-  const details = { gate: "slow", waitMs: 50, maxWaitMs: 49 };
+  const details = { gate: "slow", wait: 50, maxWait: 49 };
   assert.throws(() => engine.add("q", spec, 100), { code: "WAIT_TOO_LONG", details });
 });
 

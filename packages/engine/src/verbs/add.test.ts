@@ -111,7 +111,7 @@ test("a job that would not wait for its gate is refused at once, and nothing is 
   const before = engine.queries.gateStats("g", 0);
   assert.throws(() => engine.add("q", { gates: ["open", "g"], maxWaitMs: 999 }, 0), {
     code: "WAIT_TOO_LONG",
-    details: { gate: "g", waitMs: 1000, maxWaitMs: 999 },
+    details: { gate: "g", wait: 1000, maxWait: 999 },
   });
   assert.deepEqual(engine.queries.gateStats("g", 0), before);
   assert.equal(engine.add("q", { gates: ["g"], maxWaitMs: 1000 }, 0).id, 1);
