@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { IDLE_MS } from "../limits.ts";
 import type { GateConfig } from "../types.ts";
+import { Crew } from "./crew.ts";
 import { Drive, type Taken } from "./drive.ts";
 
 /**
@@ -45,36 +46,6 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Workers that need a fixed time for each job. */
-class Crew {
-  readonly #drive: Drive;
-  readonly #workMs: (taken: Taken) => number;
-  #running: { taken: Taken; until: number }[] = [];
-
-  constructor(drive: Drive, workMs: (taken: Taken) => number) {
-    this.#drive = drive;
-    this.#workMs = workMs;
-  }
-
-  /** Runs to a time; `quiet` is called with each span in which nothing happens. */
-  runTo(end: number, quiet: (ms: number) => void, taken: (one: Taken) => void): void {
-    const drive = this.#drive;
-    for (;;) {
-      for (const each of this.#running) if (each.until <= drive.now) drive.ack(each.taken);
-      this.#running = this.#running.filter(({ until }) => until > drive.now);
-      for (const one of drive.dispatchNow()) {
-        taken(one);
-        this.#running.push({ taken: one, until: one.at + this.#workMs(one) });
-      }
-      const ends = this.#running.map(({ until }) => until);
-      const next = Math.min(end, drive.engine.nextWake(drive.now), ...ends);
-      quiet(next - drive.now);
-      drive.now = next;
-      if (next === end) return;
-    }
-  }
-}
-
 for (const { name, other, workMs, block } of cases) {
   test(`a place idles a second at most, and a second per job: beside ${name}`, () => {
     fc.assert(
@@ -112,9 +83,9 @@ for (const { name, other, workMs, block } of cases) {
             if (mark.lane.startsWith("both")) both++;
           };
           const start = drive.now;
-          crew.runTo(start + 20_000, quiet, taken);
+          crew.runTo(start + 20_000, taken, quiet);
           block?.(drive);
-          crew.runTo(start + 60_000, quiet, taken);
+          crew.runTo(start + 60_000, taken, quiet);
         },
       ),
       { numRuns: 12 },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { GateConfig } from "../types.ts";
+import { Crew } from "./crew.ts";
 import { Drive, type Taken } from "./drive.ts";
 
 /** How long a worker needs for a job: what a concurrency gate waits for. */
@@ -81,38 +82,7 @@ const pairs: readonly Pair[] = [
 ];
 
 /** Workers that acknowledge every job WORK_MS after it went out. */
-class Crew {
-  readonly #drive: Drive;
-  #running: Taken[] = [];
-
-  constructor(drive: Drive) {
-    this.#drive = drive;
-  }
-
-  runFor(ms: number): Taken[] {
-    const drive = this.#drive;
-    const taken: Taken[] = [];
-    const end = drive.now + ms;
-    for (;;) {
-      this.#ackDone();
-      const out = drive.dispatchNow();
-      taken.push(...out);
-      this.#running.push(...out);
-      const ack = this.#running[0] === undefined ? end + 1 : this.#running[0].at + WORK_MS;
-      const wake = Math.min(ack, drive.engine.nextWake(drive.now));
-      if (wake > end) break;
-      drive.now = Math.max(drive.now, wake);
-    }
-    drive.now = end;
-    return taken;
-  }
-
-  #ackDone(): void {
-    const now = this.#drive.now;
-    for (const each of this.#running) if (each.at + WORK_MS <= now) this.#drive.ack(each);
-    this.#running = this.#running.filter((each) => each.at + WORK_MS > now);
-  }
-}
+const crewOf = (drive: Drive): Crew => new Crew(drive, () => WORK_MS);
 
 /** Lanes with one gate at each of the two, and some with both; all backlogged. */
 function crowd(pair: Pair, single: number, double: number): Drive {
@@ -153,7 +123,7 @@ for (const pair of pairs) {
           // A turn in each line, then all claims before it: twice over, to be sure of nothing else.
           const bound = 2 * (single + 2 * double + 1) * (pair.slowMs + pair.fastMs);
           const ms = Math.max(10_000, 3 * bound);
-          const taken = new Crew(drive).runFor(ms);
+          const taken = crewOf(drive).runFor(ms);
           for (let lane = 0; lane < double; lane++) {
             const wait = longestWait(taken, `both-${lane}`, start, start + ms);
             assert.ok(wait <= bound, `both-${lane} waited ${wait} of ${bound} ms`);
@@ -167,7 +137,7 @@ for (const pair of pairs) {
   test(`jobs with one gate go on beside those with two: ${pair.name}`, () => {
     const drive = crowd(pair, 3, 2);
     const ms = 20_000;
-    const taken = new Crew(drive).runFor(ms);
+    const taken = crewOf(drive).runFor(ms);
     for (const gate of ["slow", "fast"]) {
       const count = taken.filter(({ mark }) => mark.lane.startsWith(gate)).length;
       const period = gate === "slow" ? pair.slowMs : pair.fastMs;
@@ -221,7 +191,7 @@ test("a claim is dropped when one of its gates cools down, and its other gate go
   drive.addMany("q", "fast", 3000, { gates: ["fast"] });
   drive.addMany("q", "slow", 100, { gates: ["slow"] });
   drive.addMany("q", "both", 50, { gates: ["slow", "fast"] });
-  const crew = new Crew(drive);
+  const crew = crewOf(drive);
   crew.runFor(300);
   drive.engine.cooldown("slow", 60_000, "down", drive.now);
   const during = crew.runFor(2000);

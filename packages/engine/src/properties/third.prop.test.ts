@@ -2,36 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { GateConfig } from "../types.ts";
+import { Crew } from "./crew.ts";
 import { Drive, type Taken } from "./drive.ts";
-
-/** A job that has begun: when it ends. */
-interface Running {
-  readonly taken: Taken;
-  readonly until: number;
-}
-
-/**
- * Runs to a time, calling `each` for every job that begins, which answers how long it runs, and
- * `quiet` whenever nothing more can begin.
- */
-function runTo(
-  drive: Drive,
-  end: number,
-  each: (taken: Taken) => number,
-  quiet: () => void = () => {},
-): void {
-  let running: Running[] = [];
-  for (;;) {
-    for (const { taken, until } of running) if (until <= drive.now) drive.ack(taken);
-    running = running.filter(({ until }) => until > drive.now);
-    for (const taken of drive.dispatchNow())
-      running.push({ taken, until: drive.now + each(taken) });
-    quiet();
-    const ends = running.map(({ until }) => until);
-    drive.now = Math.min(end, drive.engine.nextWake(drive.now), ...ends);
-    if (drive.now === end) return;
-  }
-}
 
 const timed: readonly [string, GateConfig][] = [
   ["a window of 3", { windows: [{ limit: 3, perMs: 120_000 }] }],
@@ -71,7 +43,7 @@ for (const [name, config] of timed) {
           };
           // When it last had its third, and how many had begun by then.
           let paid = { at: drive.now, lane: 0 };
-          runTo(drive, drive.now + 600_000, count, () => {
+          const judge = (): void => {
             // On every prefix: two may go before the first, and one turn may be under way.
             const total = counts.one + counts.lane;
             const third = Math.floor((total - 4) / 3);
@@ -84,7 +56,8 @@ for (const [name, config] of timed) {
             const least = paid.lane + Math.floor((drive.now - paid.at) / turnMs);
             const text = `${counts.lane} of ${total} at ${drive.now}`;
             assert.ok(counts.lane >= Math.min(third, least), text);
-          });
+          };
+          new Crew(drive, count).runTo(drive.now + 600_000, undefined, judge);
           assert.ok(counts.lane > 0 && counts.one + counts.lane >= 10, JSON.stringify(counts));
         },
       ),
@@ -100,11 +73,7 @@ test("jobs with one gate go on while the other gate of the job beside them is sh
   drive.engine.cooldown("place", 3_600_000, "down", drive.now);
   drive.addMany("q", "lane", 10, { gates: ["timed", "place"] });
   drive.addMany("q", "lane", 100, { gates: ["timed"] });
-  let count = 0;
-  runTo(drive, drive.now + 600_000, () => {
-    count++;
-    return 10;
-  });
+  const count = new Crew(drive, () => 10).runFor(600_000).length;
   assert.ok(count >= 30, `${count} of 30 permits were used`);
 });
 
@@ -116,10 +85,8 @@ test("what is kept back for a job with two gates is used when its place is free"
   drive.addMany("q", "lane", 1500, { gates: ["timed"], body: { lane: "one" } });
   drive.addMany("q", "lane", 1000, { gates: ["timed", "place"] });
   for (const taken of drive.dispatchNow()) drive.ack(taken);
-  const counts = new Map<string, number>();
-  runTo(drive, drive.now + 301_000, ({ mark }) => {
-    counts.set(mark.lane, (counts.get(mark.lane) ?? 0) + 1);
-    return mark.lane === "one" ? 10 : 100;
-  });
-  assert.deepEqual([counts.get("one"), counts.get("lane")], [7, 3]);
+  const crew = new Crew(drive, ({ mark }) => (mark.lane === "one" ? 10 : 100));
+  const lanes = crew.runFor(301_000).map(({ mark }) => mark.lane);
+  const countOf = (lane: string): number => lanes.filter((each) => each === lane).length;
+  assert.deepEqual([countOf("one"), countOf("lane")], [7, 3]);
 });
