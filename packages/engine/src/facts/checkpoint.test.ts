@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROWS_PER_STEP } from "../tables/table-walk.ts";
-import { each, openTelling, TestEngine } from "../testing/test-engine.ts";
+import { each, openTelling, rebuilt, TestEngine } from "../testing/test-engine.ts";
 import type { Fact } from "./facts.ts";
 
 /** An engine whose facts are heard. */
@@ -9,14 +9,6 @@ const checkpoint = (engine: TestEngine): Fact[] => [...engine.checkpoint()].flat
 
 const moved = (engine: TestEngine, ...ids: number[]): Fact[] =>
   ids.map((id) => ({ at: 0, fact: "moved", job: engine.queries.record(id)! }));
-
-/** An engine to which these facts were told, and nothing before them. */
-function rebuilt(...facts: Fact[]): TestEngine {
-  const engine = new TestEngine();
-  for (const fact of facts) engine.apply(fact);
-  engine.endReplay();
-  return engine;
-}
 
 const order = (engine: TestEngine): number[] => engine.lease("q", 100, 0).map(({ id }) => id);
 
@@ -38,7 +30,7 @@ test("the secret of leases is told by every checkpoint, so that a trimmed log ke
   engine.setLeaseSecret(secret, 0);
   assert.deepEqual(facts.at(-1), { at: 0, fact: "lease-secret", secret });
   const [first] = engine.checkpoint();
-  assert.deepEqual(rebuilt(...first!).leaseSecret, secret);
+  assert.deepEqual(rebuilt(first!).leaseSecret, secret);
 });
 
 test("a purge of a queue that was deleted since is not told", () => {
@@ -63,7 +55,7 @@ test("jobs told again after newer ones stand before them, in the order of their 
   facts.length = 0;
   for (let i = 0; i < 3; i++) engine.add("q", {}, 0);
   const newer = [...facts];
-  const copy = rebuilt(...opening, ...newer, ...moved(engine, 2, 3), ...moved(engine, 1, 4));
+  const copy = rebuilt([...opening, ...newer, ...moved(engine, 2, 3), ...moved(engine, 1, 4)]);
   assert.deepEqual(order(copy), [1, 2, 3, 4, 5, 6, 7]);
 });
 
@@ -76,7 +68,7 @@ test("ended jobs told again are kept in the order of their ends, and the oldest 
   facts.length = 0;
   const again = moved(engine, 1, 2, 3, 4, 5);
   engine.cancel(4, 0);
-  const copy = rebuilt(...opening, ...again, ...facts);
+  const copy = rebuilt([...opening, ...again, ...facts]);
   for (const one of [engine, copy]) {
     assert.deepEqual(
       [1, 2, 3, 4, 5].map((id) => one.queries.job(id)?.state),
@@ -95,7 +87,7 @@ test("a kept job told again when others have ended since does not outlive its pl
   facts.length = 0;
   engine.add("q", {}, 0);
   engine.cancel(2, 0);
-  const copy = rebuilt(...opening, ...facts, ...late);
+  const copy = rebuilt([...opening, ...facts, ...late]);
   assert.equal(copy.queries.job(1), undefined);
   assert.equal(copy.queries.job(2)?.state, "cancelled");
 });
@@ -126,7 +118,7 @@ test("facts about jobs that are told later count as they did, and are passed ove
   engine.nack(three!.id, three!.lease, 0, { delayMs: 0 });
   engine.cancel(4, 0);
   engine.tick(10);
-  const copy = rebuilt(...opening, ...facts, ...moved(engine, 1, 2, 3, 4), ...checkpoint(engine));
+  const copy = rebuilt([...opening, ...facts, ...moved(engine, 1, 2, 3, 4), ...checkpoint(engine)]);
   assert.deepEqual(checkpoint(copy), checkpoint(engine));
   assert.deepEqual(order(copy), order(engine));
 });
@@ -140,6 +132,6 @@ test("a ladder steps down again although the success was told of an unknown job"
   const opening = checkpoint(engine);
   facts.length = 0;
   engine.ack(lease!.id, lease!.lease, 20);
-  const copy = rebuilt(...opening, ...facts, ...checkpoint(engine));
+  const copy = rebuilt([...opening, ...facts, ...checkpoint(engine)]);
   assert.equal(copy.queries.gateStats("g", 20).ladderStep, 0);
 });

@@ -7,27 +7,13 @@ import type { GateConfig, JobSpec, Lease } from "../types.ts";
 function open(gates: Record<string, GateConfig>): TestEngine {
   const engine = new TestEngine();
   for (const [key, config] of Object.entries(gates)) engine.setGate(key, config, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   return engine;
-}
-
-function addQueue(engine: TestEngine, queue: string): void {
-  engine.setQueue(queue, { leaseMs: 86_400_000 }, 0);
-  engine.want(queue, "w", 100_000, 0);
 }
 
 function add(engine: TestEngine, gates: string, spec: JobSpec = {}, queue = "q", now = 0): number {
   const body = gates;
   return engine.add(queue, { gates: [...gates], fairnessKey: gates, body, ...spec }, now).id;
-}
-
-function take(engine: TestEngine, now = 0): Lease[] {
-  const leases: Lease[] = [];
-  for (let calls = 0; engine.nextWake(now) <= now; calls++) {
-    assert.ok(calls < 1000);
-    leases.push(...engine.dispatch(now));
-  }
-  return leases;
 }
 
 function done(engine: TestEngine, leases: Lease[], now = 0): void {
@@ -39,12 +25,12 @@ const ONE = { concurrency: 1 };
 test("a job with several gates takes all permits or none", () => {
   const engine = open({ a: { rate: 1, burst: 1 }, b: ONE });
   const holder = add(engine, "b");
-  assert.deepEqual(each(take(engine), "id"), [holder]);
+  assert.deepEqual(each(engine.takeAll(), "id"), [holder]);
   add(engine, "ab");
-  assert.deepEqual(take(engine), []);
+  assert.deepEqual(engine.takeAll(), []);
   assert.equal(engine.queries.gateStats("a", 0).tokens, 1, "it holds nothing while it waits");
   engine.ack(holder, 1, 10);
-  assert.equal(take(engine, 10).length, 1);
+  assert.equal(engine.takeAll(10).length, 1);
   assert.deepEqual(
     [engine.queries.gateStats("a", 10).tokens, engine.queries.gateStats("b", 10).inFlight],
     [0, 1],
@@ -54,7 +40,7 @@ test("a job with several gates takes all permits or none", () => {
 test("a job whose gates are all open goes out at once, named in any order and twice", () => {
   const engine = open({ a: ONE, b: ONE });
   engine.add("q", { gates: ["b", "a", "b", "open"] }, 0);
-  assert.equal(take(engine).length, 1);
+  assert.equal(engine.takeAll().length, 1);
   assert.deepEqual(
     [engine.queries.gateStats("a", 0).inFlight, engine.queries.gateStats("b", 0).inFlight],
     [1, 1],
@@ -68,14 +54,14 @@ test("beside jobs with one gate the wait of a job with several is bounded", () =
       for (const gates of ["a", "b"]) add(engine, gates, { fairnessKey: gates + lane });
     }
   }
-  let running = take(engine);
+  let running = engine.takeAll();
   const both = add(engine, "ab");
   for (let rounds = 0; ; rounds++) {
     assert.ok(rounds < 30, "it starves");
     // One of the two ends at a time: both gates are never free by chance.
     const [first, ...rest] = running;
     done(engine, [first!], rounds);
-    running = [...rest, ...take(engine, rounds)];
+    running = [...rest, ...engine.takeAll(rounds)];
     if (running.some(({ id }) => id === both)) break;
   }
   assert.equal(engine.queries.gateStats("a", 30).inFlight, 1);
@@ -83,11 +69,11 @@ test("beside jobs with one gate the wait of a job with several is bounded", () =
 
 test("a job takes its turn at each gate that keeps it, then its permits are kept for it", () => {
   const engine = open({ a: ONE, b: ONE });
-  const ids = (now: number): number[] => take(engine, now).map(({ id }) => id);
+  const ids = (now: number): number[] => engine.takeAll(now).map(({ id }) => id);
   const holders: Record<string, number> = { a: add(engine, "a"), b: add(engine, "b") };
-  take(engine);
+  engine.takeAll();
   const both = add(engine, "ab");
-  take(engine);
+  engine.takeAll();
   const [first, second] =
     engine.queries.gateStats("a", 0).waitingLanes === 1 ? ["a", "b"] : ["b", "a"];
   const later = add(engine, first!, { fairnessKey: "later" });
@@ -106,13 +92,13 @@ test("while a job waits for one gate, the other's permits are used by others", (
   const engine = open({ a: { rate: 10, burst: 1 }, b: { rate: 1, burst: 1 } });
   add(engine, "a");
   add(engine, "b");
-  take(engine);
+  engine.takeAll();
   const both = add(engine, "ab");
-  take(engine);
+  engine.takeAll();
   for (let i = 0; i < 20; i++) add(engine, "a", { fairnessKey: "a" });
   const order: [number, number][] = [];
   for (let now = 0; now <= 1100; now = Math.max(engine.nextWake(now), now + 1)) {
-    for (const { id } of take(engine, now)) order.push([now, id]);
+    for (const { id } of engine.takeAll(now)) order.push([now, id]);
   }
   const at = order.find(([, id]) => id === both)?.[0];
   assert.ok(at !== undefined && at >= 1000 && at <= 1100, `it goes at ${at}`);
@@ -124,61 +110,61 @@ test("a claim is dropped when a gate is shut for long, and made anew", () => {
   const engine = open({ a: ONE, b: ONE });
   const a = add(engine, "a");
   const b = add(engine, "b");
-  take(engine);
+  engine.takeAll();
   const both = add(engine, "ab");
-  take(engine);
+  engine.takeAll();
   engine.cooldown("b", 60_000, "down", 0);
   const other = add(engine, "a", { fairnessKey: "other" });
   engine.ack(a, 1, 1);
-  const passed = take(engine, 1);
+  const passed = engine.takeAll(1);
   assert.deepEqual(each(passed, "id"), [other], "nobody waits for a provider that is down");
   engine.ack(b, 1, 2);
   done(engine, passed, 2);
-  assert.deepEqual(each(take(engine, 60_000), "id"), [both]);
+  assert.deepEqual(each(engine.takeAll(60_000), "id"), [both]);
 });
 
 test("a claim is dropped when a gate is shut for good, and goes on when it opens", () => {
   const engine = open({ a: ONE, b: ONE });
   const a = add(engine, "a");
   add(engine, "b");
-  take(engine);
+  engine.takeAll();
   const both = add(engine, "ab");
-  take(engine);
+  engine.takeAll();
   engine.setGate("b", { rate: 0 }, 0);
   const other = add(engine, "a", { fairnessKey: "other" });
   engine.ack(a, 1, 1);
-  assert.deepEqual(each(take(engine, 1), "id"), [other]);
+  assert.deepEqual(each(engine.takeAll(1), "id"), [other]);
   engine.ack(other, 1, 2);
   engine.deleteGate("b", 2);
-  assert.deepEqual(each(take(engine, 2), "id"), [both]);
+  assert.deepEqual(each(engine.takeAll(2), "id"), [both]);
 });
 
 test("a short cooldown does not drop a claim", () => {
   const engine = open({ a: ONE, b: ONE });
   const a = add(engine, "a");
-  take(engine);
+  engine.takeAll();
   engine.cooldown("b", 500, "", 0);
   const both = add(engine, "ab");
-  take(engine);
+  engine.takeAll();
   engine.ack(a, 1, 1);
-  assert.deepEqual(take(engine, 1), []);
-  assert.deepEqual(each(take(engine, 500), "id"), [both]);
+  assert.deepEqual(engine.takeAll(1), []);
+  assert.deepEqual(each(engine.takeAll(500), "id"), [both]);
 });
 
 test("claims are ordered by tier, then by age", () => {
   const engine = open({ a: ONE, b: ONE });
   const holder = add(engine, "ab", { fairnessKey: "x" });
-  take(engine);
+  engine.takeAll();
   const ids = [3, 1, 1, 0].map((priority, i) => {
     const id = add(engine, "ab", { priority, fairnessKey: `k${i}` });
-    take(engine);
+    engine.takeAll();
     return id;
   });
   const order: number[] = [];
   let running = [holder];
   while (running.length > 0) {
     for (const id of running) engine.ack(id, 1, 1);
-    running = take(engine, 1).map(({ id }) => id);
+    running = engine.takeAll(1).map(({ id }) => id);
     order.push(...running);
   }
   assert.deepEqual(order, [ids[3], ids[1], ids[2], ids[0]]);
@@ -189,11 +175,11 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     const engine = open({ a: ONE, b: ONE });
     const a = add(engine, "a");
     const b = add(engine, "b");
-    take(engine);
+    engine.takeAll();
     if (stage === "waits its turn") add(engine, "a", { fairnessKey: "first" });
-    take(engine);
+    engine.takeAll();
     const both = add(engine, "ab");
-    take(engine);
+    engine.takeAll();
     if (stage === "is offered") {
       engine.want("q", "w", 0, 0);
       engine.ack(a, 1, 1);
@@ -205,15 +191,15 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     for (const { id, lease } of [a, b].map((id) => ({ id, lease: 1 }))) {
       if (engine.queries.job(id)?.state === "running") engine.ack(id, lease, 2);
     }
-    done(engine, take(engine, 2), 2);
+    done(engine, engine.takeAll(2), 2);
     add(engine, "ab", {}, "q", 3);
-    assert.equal(take(engine, 3).length, 1, `${stage}: nothing is held by nobody`);
+    assert.equal(engine.takeAll(3).length, 1, `${stage}: nothing is held by nobody`);
   }
 });
 
 test("a claim one of whose gates is deleted wakes when the others are open", () => {
   const engine = open({ a: { rate: 1, burst: 2 }, b: { rate: 0.1, burst: 2 } });
-  const ids = (now: number) => take(engine, now).map((lease) => lease.id);
+  const ids = (now: number) => engine.takeAll(now).map((lease) => lease.id);
   add(engine, "b", { cost: 2, priority: 0 });
   assert.deepEqual(ids(0), [1]);
   add(engine, "ab", { cost: 2, priority: 1 });

@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { countOf, TestEngine } from "../testing/test-engine.ts";
 import type { FairnessKey, JobSpec } from "../types.ts";
 
 function open(): TestEngine {
   const engine = new TestEngine();
   engine.setGate("g", { concurrency: 1 }, 0);
-  addQueue(engine, "q");
+  engine.serve("q", { results: { jobs: 0 } });
   return engine;
-}
-
-function addQueue(engine: TestEngine, queue: string): void {
-  engine.setQueue(queue, { results: { jobs: 0 } }, 0);
-  engine.want(queue, "w", 100_000, 0);
 }
 
 function fill(engine: TestEngine, count: number, key: FairnessKey, spec: JobSpec = {}): void {
@@ -37,10 +32,6 @@ function queueUp(engine: TestEngine): void {
   engine.setGate("g", { rate: 0 }, 0);
   while (engine.nextWake(0) === 0) engine.dispatch(0);
   engine.setGate("g", { concurrency: 1 }, 0);
-}
-
-function countOf(list: string[], item: string): number {
-  return list.filter((one) => one === item).length;
 }
 
 test("a path is fair behind a gate too, level by level", () => {
@@ -146,7 +137,7 @@ test("lanes and gates that come and go behind one another leave nothing behind",
 
 test("a queue that has gone from a gate does not count as one that shares it", () => {
   const engine = open();
-  addQueue(engine, "r");
+  engine.serve("r", { results: { jobs: 0 } });
   engine.add("r", { gates: ["g"], body: "r", priority: 0 }, 0);
   engine.add("r", { gates: ["g"], body: "r", priority: 1 }, 0);
   fill(engine, 3, "q");

@@ -1,19 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestEngine } from "../testing/test-engine.ts";
+import { countOf, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec, Lease } from "../types.ts";
 
 /** A queue behind a gate, its workers always free. */
 function open(config: GateConfig = { concurrency: 1 }): TestEngine {
   const engine = new TestEngine();
   engine.setGate("g", config, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   return engine;
-}
-
-function addQueue(engine: TestEngine, queue: string, weight = 1): void {
-  engine.setQueue(queue, { weight, leaseMs: 86_400_000 }, 0);
-  engine.want(queue, "w", 100_000, 0);
 }
 
 function fill(
@@ -44,10 +39,6 @@ function passed(engine: TestEngine, count: number, now = 0): string[] {
     }
   }
   return bodies;
-}
-
-function countOf(list: string[], item: string): number {
-  return list.filter((one) => one === item).length;
 }
 
 test("lanes that wait for a gate share its permits by weight, on every prefix", () => {
@@ -168,7 +159,7 @@ test("an open gate that shuts lanes in again and deletes its limits wakes them a
 
 test("queues that share a gate take turns by their weight", () => {
   const engine = open();
-  addQueue(engine, "r", 3);
+  engine.serve("r", { weight: 3 });
   fill(engine, 40, "q");
   fill(engine, 40, "r", {}, "r");
   const order = passed(engine, 40);
@@ -177,7 +168,7 @@ test("queues that share a gate take turns by their weight", () => {
 
 test("between queues the tier comes first", () => {
   const engine = open({ rate: 0 });
-  addQueue(engine, "r");
+  engine.serve("r");
   fill(engine, 3, "q", { priority: 1 });
   fill(engine, 3, "r", { priority: 0 }, "r");
   engine.dispatch(0);
@@ -187,7 +178,7 @@ test("between queues the tier comes first", () => {
 
 test("a queue without a free worker holds no permit, and takes its place again with one", () => {
   const engine = open();
-  addQueue(engine, "r");
+  engine.serve("r");
   for (let i = 0; i < 3; i++) {
     fill(engine, 1, "q", { priority: 0 });
     fill(engine, 1, "r", { priority: 1 }, "r");
@@ -203,7 +194,7 @@ test("a queue without a free worker holds no permit, and takes its place again w
 
 test("an offer moves when its queue loses its last worker", () => {
   const engine = open();
-  addQueue(engine, "r");
+  engine.serve("r");
   fill(engine, 2, "q", { priority: 0 });
   fill(engine, 1, "r", {}, "r");
   const holder = next(engine)!;
@@ -217,7 +208,7 @@ test("an offer moves when its queue loses its last worker", () => {
 
 test("a deleted queue leaves the line to the others", () => {
   const engine = open();
-  addQueue(engine, "r");
+  engine.serve("r");
   fill(engine, 3, "q", { priority: 0 });
   fill(engine, 2, "r", {}, "r");
   next(engine);
@@ -229,7 +220,7 @@ test("a deleted queue leaves the line to the others", () => {
 
 test("more gates than one call looks at are looked at by the next", () => {
   const engine = new TestEngine();
-  addQueue(engine, "q");
+  engine.serve("q");
   engine.setGate("p:*", { rate: 0 }, 0);
   for (let i = 0; i < 1500; i++) fill(engine, 1, `k${i}`, { gates: [`p:${i}`] });
   engine.dispatch(0);
@@ -270,7 +261,7 @@ test("an offer that was made before another queue came moves to it all the same"
   const holder = next(engine)!;
   next(engine);
   engine.ack(holder.id, holder.lease, 0);
-  addQueue(engine, "r");
+  engine.serve("r");
   fill(engine, 1, "r", {}, "r");
   engine.want("q", "w", 0, 0);
   assert.deepEqual(passed(engine, 9), ["r"]);

@@ -5,20 +5,8 @@ import type { GateConfig, JobSpec } from "../types.ts";
 
 const ONE: GateConfig = { concurrency: 1 };
 
-function addQueue(engine: TestEngine, queue: string): void {
-  engine.setQueue(queue, { leaseMs: 86_400_000 }, 0);
-  engine.want(queue, "w", 100_000, 0);
-}
-
-/** All that can go out now; answers the ids. */
-function take(engine: TestEngine, now = 0): number[] {
-  const ids: number[] = [];
-  for (let calls = 0; engine.nextWake(now) <= now; calls++) {
-    assert.ok(calls < 1000, "there is no end of it");
-    ids.push(...engine.dispatch(now).map(({ id }) => id));
-  }
-  return ids;
-}
+/** All that can go out now. */
+const take = (engine: TestEngine, now = 0): number[] => engine.takeAll(now).map(({ id }) => id);
 
 function add(
   engine: TestEngine,
@@ -37,7 +25,7 @@ function add(
 function claiming(more: (engine: TestEngine) => void = () => {}, spec: JobSpec = {}) {
   const engine = new TestEngine();
   for (const gate of ["a", "b"]) engine.setGate(gate, ONE, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   more(engine);
   const holders: Record<string, number> = {};
   for (const gate of ["a", "b"]) holders[gate] = add(engine, [gate], `holder of ${gate}`);
@@ -156,7 +144,7 @@ test("a more urgent job passes a claim", () => {
 
 test("a queue without a worker claims nothing of a gate that it shares", () => {
   const { engine, both, holder, held, free } = claiming((one) => {
-    addQueue(one, "r");
+    one.serve("r");
     add(one, ["a"], "r", {}, "r");
     for (const id of take(one)) one.ack(id, 1, 0);
   });
@@ -183,7 +171,7 @@ test("strands of one lane that wait at one gate share its seat, and leave it in 
   ]) {
     const engine = new TestEngine();
     engine.setGate("a", { rate: 0 }, 0);
-    addQueue(engine, "q");
+    engine.serve("q");
     const ids = ["b", "c", "d", "e"].map((gate) => add(engine, ["a", gate], "lane"));
     assert.deepEqual(take(engine), []);
     assert.equal(engine.queries.gateStats("a", 0).waitingLanes, 1, "one lane, one place");
@@ -197,7 +185,7 @@ test("strands of one lane that wait at one gate share its seat, and leave it in 
 test("a seat serves its own strand and those with it by the age of their heads", () => {
   const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   const ids = [["a"], ["a", "b"], ["a"], ["a", "c"], ["a", "b"]].map((gates) =>
     add(engine, gates, "lane"),
   );
@@ -212,7 +200,7 @@ test("a seat serves its own strand and those with it by the age of their heads",
 test("a job alone in line leaves it, and those that share its seat stay", () => {
   const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   const alone = add(engine, ["a"], "lane");
   const shared = add(engine, ["a", "b"], "lane");
   take(engine);
@@ -228,7 +216,7 @@ test("a job alone in line leaves it, and those that share its seat stay", () => 
 test("a line of jobs with one gate and with several is let go when there is room for all", () => {
   const engine = new TestEngine();
   engine.setGate("a", { rate: 0 }, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   const ids: number[] = [];
   for (let i = 0; i < 30; i++) {
     ids.push(add(engine, i % 3 === 0 ? ["a", "b"] : ["a"], `k${i % 7}`));
@@ -244,7 +232,7 @@ test("a line of jobs with one gate and with several is let go when there is room
 test("a gate that is named twice is one gate", () => {
   const engine = new TestEngine();
   engine.setGate("a", ONE, 0);
-  addQueue(engine, "q");
+  engine.serve("q");
   const id = add(engine, ["a", "a"], "lane");
   assert.deepEqual(engine.queries.job(id)?.gates, ["a"]);
   assert.deepEqual(take(engine), [id]);

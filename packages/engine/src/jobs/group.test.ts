@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openEngine, openTelling, TestEngine } from "../testing/test-engine.ts";
+import { openEngine, openTelling, rebuilt, TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec } from "../types.ts";
 import { Groups } from "./group.ts";
 
@@ -163,9 +163,7 @@ test("a held group is rebuilt as it was, by its facts, a snapshot and a checkpoi
     checkpoint: structuredClone([...engine.checkpoint()].flat()),
   };
   for (const [what, list] of Object.entries(told)) {
-    const again = new TestEngine();
-    for (const fact of list) again.apply(fact);
-    again.endReplay();
+    const again = rebuilt(list);
     assert.deepEqual(again.queries.heldGroups(), ["g"], what);
     assert.equal(again.queries.group("g")?.ended, false, what);
     again.releaseGroup("g", 1);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../facts/facts.ts";
-import { each, openEngine, TestEngine } from "../testing/test-engine.ts";
+import { each, openEngine, rebuilt, TestEngine } from "../testing/test-engine.ts";
 import type { GateConfig, JobSpec } from "../types.ts";
 import type { Want } from "./ledger.ts";
 
@@ -42,10 +42,7 @@ function home(config: GateConfig) {
 
 /** An engine that has heard the same facts. */
 function again(facts: readonly Fact[]): TestEngine {
-  const engine = new TestEngine({ isBorrowed: () => false });
-  for (const fact of facts) engine.apply(fact);
-  engine.endReplay();
-  return engine;
+  return rebuilt(facts, new TestEngine({ isBorrowed: () => false }));
 }
 
 test("a borrower gets its part of what is free, and no more than it wants", () => {

@@ -126,11 +126,3 @@ export class Drive {
     this.call((engine, now) => engine.ack(taken.id, taken.lease, now));
   }
 }
-
-/** An engine in the state that the facts tell. */
-export function rebuilt(facts: Iterable<Fact>): TestEngine {
-  const engine = new TestEngine();
-  for (const fact of facts) engine.apply(fact);
-  engine.endReplay();
-  return engine;
-}

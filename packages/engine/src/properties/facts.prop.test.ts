@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import type { QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { rebuilt } from "../testing/test-engine.ts";
 import type { JobSpec, Lease } from "../types.ts";
-import { Drive, rebuilt } from "./drive.ts";
+import { Drive } from "./drive.ts";
 
 const QUEUES = ["a", "b"];
 /** More than a world makes: one call adds one job, and a job at most one follow-up. */

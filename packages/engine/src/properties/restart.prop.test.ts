@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Drive, rebuilt } from "./drive.ts";
+import { rebuilt } from "../testing/test-engine.ts";
+import { Drive } from "./drive.ts";
 import { LaneShares } from "./shares.ts";
 
 const lanes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 2, maxLength: 6 });

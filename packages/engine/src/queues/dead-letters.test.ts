@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import { open, takeOne } from "../properties/one-queue.ts";
-import { each, type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import { each, type QueueChange, rebuilt, type TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
 
 const NOW = { minMs: 0, maxMs: 0, jitter: 0 };
@@ -24,14 +24,6 @@ function letters(
   return opened;
 }
 
-/** What another engine knows that was told the same facts. */
-function replayed(facts: readonly Fact[]): TestEngine {
-  const engine = new TestEngine();
-  for (const fact of facts) engine.apply(fact);
-  engine.endReplay();
-  return engine;
-}
-
 function codeOf(call: () => unknown): string {
   try {
     call();
@@ -47,7 +39,7 @@ test("a letter begins with no attempt used, and keeps what it died of", () => {
   const { attempt, error, stack, dead } = engine.queries.job(1)!;
   assert.deepEqual([attempt, error, stack], [0, "no", "at a\nat b"]);
   assert.deepEqual(dead, { origin: "q", reason: "attempts used up", attempts: 1, at: 0 });
-  assert.deepEqual(replayed(facts).queries.job(1), engine.queries.job(1));
+  assert.deepEqual(rebuilt(facts).queries.job(1), engine.queries.job(1));
 });
 
 test("a reader that fails does not replace the error that the letter died of", () => {
@@ -62,7 +54,7 @@ test("a reader that fails does not replace the error that the letter died of", (
     "the reader's own",
     "history tells of it",
   );
-  assert.deepEqual(replayed(facts).queries.job(1), engine.queries.job(1));
+  assert.deepEqual(rebuilt(facts).queries.job(1), engine.queries.job(1));
 });
 
 const FAILURES: Readonly<Record<string, (engine: TestEngine, lease: number) => void>> = {
@@ -84,7 +76,7 @@ for (const [name, failOnce] of Object.entries(FAILURES)) {
       else failOnce(engine, lease!.lease);
       assert.equal(engine.queries.job(1)?.state, "dead", `after ${i + 1} failures`);
     }
-    assert.equal(replayed(facts).queries.job(1)?.queue, "q.dlq");
+    assert.equal(rebuilt(facts).queries.job(1)?.queue, "q.dlq");
     assert.equal(engine.redrive("q.dlq", {}, 300_000), 1);
     const { queue, attempt, deliveries, dead } = engine.queries.job(1)!;
     assert.deepEqual([queue, attempt, deliveries, dead], ["q", 0, 0, undefined]);
@@ -124,7 +116,7 @@ test("a letter that fails goes back to its place", () => {
     engine.nack(first!.id, first!.lease, 0, { delayMs });
     engine.tick(now);
     const order = (one: TestEngine): number[] => one.lease("q.dlq", 4, now).map(({ id }) => id);
-    const other = replayed(facts);
+    const other = rebuilt(facts);
     assert.deepEqual(order(engine), [1, 2, 3, 4]);
     assert.deepEqual(order(other), [1, 2, 3, 4], "after a replay");
   }
@@ -184,7 +176,7 @@ test("retry returns one letter to its origin, with nothing used up", () => {
   engine.nack(1, takeOne(engine, 0, "q.dlq").lease, 0, { delayMs: 1000 });
   engine.retry(1, 0);
   engine.retry(3, 0);
-  for (const one of [engine, replayed(facts)]) {
+  for (const one of [engine, rebuilt(facts)]) {
     const { queue, state, tier, gates, cost, attempt, deliveries, dead } = one.queries.job(1)!;
     assert.deepEqual(
       [queue, state, tier, gates, cost, attempt, deliveries, dead],
@@ -198,7 +190,7 @@ test("retry of a letter that has ended and is kept returns it to its origin too"
   const { engine, facts } = letters(1);
   engine.ack(1, takeOne(engine, 0, "q.dlq").lease, 0);
   engine.retry(1, 0);
-  for (const one of [engine, replayed(facts)]) {
+  for (const one of [engine, rebuilt(facts)]) {
     const { queue, state } = one.queries.job(1)!;
     assert.deepEqual([queue, state], ["q", "waiting"]);
     assert.equal(one.queries.queueStats("q.dlq").kept, 0);
@@ -250,7 +242,7 @@ test("the retention of a dead letter queue ends letters as expired, and nothing 
   engine.nack(lease.id, lease.lease, 100);
   assert.equal(engine.queries.job(1)?.state, "expired", "a letter that fails too late");
   assert.equal(engine.queries.job(3)?.state, "waiting");
-  assert.equal(replayed(facts).queries.job(1)?.state, "expired");
+  assert.equal(rebuilt(facts).queries.job(1)?.state, "expired");
 });
 
 test("a changed retention counts from the death of the letters that are there", () => {
@@ -261,7 +253,7 @@ test("a changed retention counts from the death of the letters that are there", 
     return engine.queries.job(1)?.deadline;
   });
   assert.deepEqual(deadlines, [50, undefined, 70]);
-  assert.equal(replayed(facts).queries.job(1)?.deadline, 70);
+  assert.equal(rebuilt(facts).queries.job(1)?.deadline, 70);
   engine.retry(1, 30);
   assert.equal(engine.queries.job(1)?.deadline, undefined, "in its queue it has none");
 });
@@ -273,7 +265,7 @@ test("a restart from a snapshot keeps letters as they are", () => {
   engine.nack(1, takeOne(engine, 5, "q.dlq").lease, 5, { delayMs: 10 });
   takeOne(engine, 5, "q.dlq");
   engine.progress(2, { done: 1 }, 5);
-  const other = replayed([...engine.snapshot()]);
+  const other = rebuilt([...engine.snapshot()]);
   for (const id of [1, 2, 3]) assert.deepEqual(other.queries.job(id), engine.queries.job(id));
   assert.equal(other.redrive("q.dlq", {}, 5), 2, "all but the one that is leased");
 });
@@ -281,7 +273,7 @@ test("a restart from a snapshot keeps letters as they are", () => {
 test("leases that are given back after a restart go to the places that they had", () => {
   const { engine } = letters(4);
   const leases = engine.lease("q.dlq", 3, 0);
-  const other = replayed([...engine.snapshot()]);
+  const other = rebuilt([...engine.snapshot()]);
   const [first, second, third] = leases;
   other.giveBack(third!.id, third!.lease, 0);
   other.nack(first!.id, first!.lease, 0, { delayMs: 0 });
@@ -296,7 +288,7 @@ test("a letter of an old log has its death from its history", () => {
   assert.equal(diedAt, 0);
   const job = { ...engine.queries.record(1)!, extra };
   const queues = facts.filter(({ fact }) => fact === "queue");
-  const other = replayed([...queues, { at: 9, fact: "job", job }]);
+  const other = rebuilt([...queues, { at: 9, fact: "job", job }]);
   assert.deepEqual(other.queries.job(1)?.dead, engine.queries.job(1)?.dead);
 });
 
@@ -356,5 +348,5 @@ test("the letters of one queue can be deleted, also those that somebody holds", 
   );
   assert.equal(engine.queries.queueStats("graves").cancelled, 251);
   assert.equal(engine.queries.job(id)?.queue, "graves");
-  assert.equal(replayed(facts).queries.queueStats("graves").waiting, 1);
+  assert.equal(rebuilt(facts).queries.queueStats("graves").waiting, 1);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openEngine, type QueueChange } from "../testing/test-engine.ts";
+import { countOf, openEngine, type QueueChange } from "../testing/test-engine.ts";
 import type { FairnessKey } from "../types.ts";
 import { weightOf } from "./weights.ts";
 
@@ -58,10 +58,6 @@ function order(options: QueueChange, keys: FairnessKey[], count: number): string
     for (let i = 0; i < count; i++) engine.add("q", { fairnessKey: key, body: key }, 0);
   }
   return engine.lease("q", count, 0).map((lease) => String(lease.body));
-}
-
-function countOf(list: string[], item: string): number {
-  return list.filter((one) => one === item).length;
 }
 
 test("lanes share by the queue's rules, by key and by prefix", () => {

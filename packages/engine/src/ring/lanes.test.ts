@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openEngine, type QueueChange, type TestEngine } from "../testing/test-engine.ts";
+import { countOf, openEngine, type QueueChange, type TestEngine } from "../testing/test-engine.ts";
 import type { FairnessKey, JobSpec } from "../types.ts";
 
 function open(options: QueueChange = {}): TestEngine {
@@ -19,10 +19,6 @@ function served(engine: TestEngine, count: number): string[] {
   const leases = engine.lease("q", count, 0);
   for (const { id, lease } of leases) engine.ack(id, lease, 0);
   return leases.map(({ body }) => String(body));
-}
-
-function countOf(list: string[], item: string): number {
-  return list.filter((one) => one === item).length;
 }
 
 test("a path is fair between its first level, then between the keys below", () => {

@@ -78,6 +78,22 @@ export class TestEngine extends Engine {
     return leases;
   }
 
+  /** A queue whose workers are always free, and whose leases do not run out. */
+  serve(queue: string, options: QueueChange = {}): void {
+    this.setQueue(queue, { leaseMs: 86_400_000, ...options }, 0);
+    this.want(queue, "w", 100_000, 0);
+  }
+
+  /** All that can go out now. */
+  takeAll(now = 0): Lease[] {
+    const leases: Lease[] = [];
+    for (let calls = 0; this.nextWake(now) <= now; calls++) {
+      if (calls === 1000) throw new Error("nextWake promises work that is not done");
+      leases.push(...this.dispatch(now));
+    }
+    return leases;
+  }
+
   pause(queue: string, now: number): void {
     super.setQueue(queue, { ...this.queueConfig(queue), paused: true }, now);
   }
@@ -126,4 +142,15 @@ export function fill(engine: TestEngine, count: number, spec: JobSpec = {}, queu
 /** One field of each, for checks of a list by it. */
 export function each<T, F extends keyof T>(items: readonly T[], field: F): T[F][] {
   return items.map((item) => item[field]);
+}
+
+/** An engine in the state that the facts tell. */
+export function rebuilt(facts: Iterable<Fact>, engine = new TestEngine()): TestEngine {
+  for (const fact of facts) engine.apply(fact);
+  engine.endReplay();
+  return engine;
+}
+
+export function countOf(list: readonly unknown[], item: unknown): number {
+  return list.filter((one) => one === item).length;
 }
