@@ -1,6 +1,6 @@
 import type { Drive, Taken } from "./drive.ts";
 
-/** Workers that need a time for each job, which `workMs` answers when it begins, and then end it. */
+/** Workers that need a time for each job, as `workMs` answers when it begins, and then end it. */
 export class Crew {
   readonly #drive: Drive;
   readonly #workMs: (taken: Taken) => number;
