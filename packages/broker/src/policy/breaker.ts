@@ -1,4 +1,4 @@
-import { FAILURES_MAX, REST_MS, REST_MS_MAX } from "./limits.ts";
+import { FAILURES_MAX, REST_MS, REST_MS_MAX } from "../limits.ts";
 
 /**
  * Lets a script that fails again and again rest: its queue uses its templates and defaults

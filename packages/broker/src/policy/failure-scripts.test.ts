@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { Engine } from "@sluice/engine";
 import { letterQueueConfig, parseQueue } from "@sluice/protocol";
 import { LeaseTokens } from "../lease-tokens.ts";
+import { FAILURE_SCRIPT_MS } from "../limits.ts";
 import { FailureScripts } from "./failure-scripts.ts";
-import { FAILURE_SCRIPT_MS } from "./limits.ts";
 import type { Answer } from "./lua/batch.ts";
 
 const LEASE_MS = 1000;

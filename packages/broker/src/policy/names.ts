@@ -1,4 +1,4 @@
-import { KEY_BYTES_MAX, NAME_CHARS_MAX } from "./limits.ts";
+import { KEY_BYTES_MAX, NAME_CHARS_MAX } from "../limits.ts";
 
 const NOT_IN_A_NAME = /[^A-Za-z0-9._:-]/g;
 

@@ -6,7 +6,7 @@ import {
   type ScriptStats,
   SluiceError,
 } from "@sluice/protocol";
-import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
+import { POLICY_BYTES_MAX, SOURCE_BYTES_MAX } from "../limits.ts";
 import type { Answer, Question } from "./lua/batch.ts";
 import { StoredConfig } from "./lua/config.ts";
 import type { Hook } from "./lua/messages.ts";

@@ -1,5 +1,5 @@
 import type { JobSpec, NackOptions, QueueConfig } from "@sluice/engine";
-import { DURATION_MS_MAX, GATES_MAX, PATH_LEVELS_MAX, WEIGHT_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, GATES_MAX, PATH_LEVELS_MAX, WEIGHT_MAX } from "../limits.ts";
 import type { Answer } from "./lua/batch.ts";
 import { asKey, asName } from "./names.ts";
 import { tierOf } from "./rules.ts";

@@ -1,6 +1,6 @@
 import type { JobSpec, QueueConfig } from "@sluice/engine";
 import { invalid, isPattern, type QueuePolicy } from "@sluice/protocol";
-import * as limits from "./limits.ts";
+import * as limits from "../limits.ts";
 import { asKey, asName } from "./names.ts";
 import { type Headers, Template } from "./template.ts";
 import { integerReader, parseRule, type Reader, type Rule } from "./values.ts";

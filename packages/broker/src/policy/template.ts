@@ -1,5 +1,5 @@
 import { invalid } from "@sluice/protocol";
-import { TEMPLATE_CHARS_MAX } from "./limits.ts";
+import { TEMPLATE_CHARS_MAX } from "../limits.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 /** Rules for one option: a fixed value, a template, or a choice. */
 import { invalid, type PolicyChoice } from "@sluice/protocol";
-import { CHOICE_VALUES_MAX, TEMPLATE_CHARS_MAX } from "./limits.ts";
+import { CHOICE_VALUES_MAX, TEMPLATE_CHARS_MAX } from "../limits.ts";
 import { type Headers, Template } from "./template.ts";
 
 /** What an option is for a job with these headers; undefined: the policy says nothing. */

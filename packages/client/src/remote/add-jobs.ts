@@ -7,7 +7,7 @@ import {
   PAYLOAD_BYTES_MAX,
   PENDING_BYTES_MAX,
   WAITING_ADDS_MAX,
-} from "./limits.ts";
+} from "../limits.ts";
 import type { Bound, RemoteOperations } from "./operations.ts";
 
 export interface AddCall {

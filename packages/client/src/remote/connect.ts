@@ -6,8 +6,8 @@ import {
   SystemClock,
   unknownField,
 } from "@sluice/protocol";
+import { CALL_TIMEOUT_MS } from "../limits.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
-import { CALL_TIMEOUT_MS } from "./limits.ts";
 import type { LinkEvent, LinkOptions } from "./link.ts";
 import { RemoteBroker } from "./remote-broker.ts";
 

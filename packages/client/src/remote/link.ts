@@ -22,8 +22,8 @@ import {
   WIRE_VERSION,
   writeHello,
 } from "@sluice/protocol/wire";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "../limits.ts";
 import { connectionLost, type Dial, unreachable } from "./dial.ts";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "./limits.ts";
 
 export interface LinkOptions {
   readonly url: string;

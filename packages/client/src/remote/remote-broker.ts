@@ -40,8 +40,8 @@ import {
   writeNacks,
   writeTokens,
 } from "@sluice/protocol/wire";
+import { LEAVE_MS } from "../limits.ts";
 import { addInParts } from "./add-jobs.ts";
-import { LEAVE_MS } from "./limits.ts";
 import { type LinkOptions, type LinkOwner, StreamLink } from "./link.ts";
 import { NamedCalls } from "./named-calls.ts";
 import { type Bound, RemoteOperations, unavailable } from "./operations.ts";

@@ -7,8 +7,8 @@ import type { CallRow } from "../calls/call.ts";
 import { CALLS, type CallName, rowOf } from "../calls/index.ts";
 import type { BrokerEvent } from "../event.ts";
 import type { Kind } from "../kinds.ts";
+import { JSON_BYTES_MAX, SMALL_CALL_BYTES_MAX } from "../limits.ts";
 import type { JsonBound } from "./json-bound.ts";
-import { JSON_BYTES_MAX, SMALL_CALL_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 

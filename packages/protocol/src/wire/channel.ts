@@ -7,9 +7,10 @@
  * one broke off: both say how many messages they have, and send what the other lacks, each once and
  * in order.
  */
+
+import { MESSAGE_BYTES_AIM } from "../limits.ts";
 import { readCount } from "./hello.ts";
 import { KIND } from "./kinds.ts";
-import { MESSAGE_BYTES_AIM } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import { malformed } from "./refuse.ts";
 import type { Socket } from "./socket.ts";

@@ -1,7 +1,7 @@
 /** What a worker says of the jobs that it holds: batches of tokens, and what goes with each. */
 import type { Ack, Extend, Nack } from "../job.ts";
+import { BATCH_MAX, SMALL_CALL_BYTES_MAX } from "../limits.ts";
 import type { JsonBound } from "./json-bound.ts";
-import { ITEMS_MAX, SMALL_CALL_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -24,7 +24,7 @@ export function writeAcks(writer: FrameWriter, items: readonly Ack[]): void {
 
 export function readAcks(reader: FrameReader): Ack[] {
   const hasResults = reader.flags(RESULTS) !== 0;
-  const count = reader.count(ITEMS_MAX, 1);
+  const count = reader.count(BATCH_MAX, 1);
   const items: Ack[] = [];
   for (let i = 0; i < count; i++) {
     const lease = reader.short();
@@ -77,7 +77,7 @@ function writeNack(writer: FrameWriter, item: Nack): void {
 const ERROR_CHARS_MAX = 10_000;
 
 export function readNacks(reader: FrameReader): Nack[] {
-  const count = reader.count(ITEMS_MAX, 2);
+  const count = reader.count(BATCH_MAX, 2);
   const items: Nack[] = [];
   for (let i = 0; i < count; i++) {
     const lease = reader.short();
@@ -99,7 +99,7 @@ export function writeTokens(writer: FrameWriter, leases: readonly string[]): voi
 }
 
 export function readTokens(reader: FrameReader): string[] {
-  const count = reader.count(ITEMS_MAX, 1);
+  const count = reader.count(BATCH_MAX, 1);
   const leases: string[] = [];
   for (let i = 0; i < count; i++) leases.push(reader.short());
   return leases;
@@ -114,7 +114,7 @@ export function writeExtends(writer: FrameWriter, items: readonly Extend[]): voi
 }
 
 export function readExtends(reader: FrameReader): Extend[] {
-  const count = reader.count(ITEMS_MAX, 9);
+  const count = reader.count(BATCH_MAX, 9);
   const items: Extend[] = [];
   for (let i = 0; i < count; i++) items.push({ lease: reader.short(), leaseMs: reader.f64() });
   return items;

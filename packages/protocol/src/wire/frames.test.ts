@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FrameReader, FrameWriter, ITEMS_MAX, KIND, readHello, readTokens } from "./index.ts";
-import { FRAME_BYTES_MAX } from "./limits.ts";
+import { FRAME_BYTES_MAX } from "../limits.ts";
+import { BATCH_MAX, FrameReader, FrameWriter, KIND, readHello, readTokens } from "./index.ts";
 import { frameOf, GREETINGS, SAMPLES } from "./sample-frames.ts";
 
 /** A reader at the one frame that was written like this. */
@@ -87,8 +87,8 @@ test("as many items as a batch may have are read, and one more is refused before
       writer.u32(count);
       for (let i = 0; i < count; i++) writer.short("");
     });
-  assert.equal(readTokens(tokens(ITEMS_MAX)).length, ITEMS_MAX);
-  assert.throws(() => readTokens(tokens(ITEMS_MAX + 1)), { code: "INVALID" });
+  assert.equal(readTokens(tokens(BATCH_MAX)).length, BATCH_MAX);
+  assert.throws(() => readTokens(tokens(BATCH_MAX + 1)), { code: "INVALID" });
 });
 
 test("a count that the bytes cannot hold allocates nothing", () => {

@@ -1,7 +1,7 @@
 /** The first two frames of a connection: who is there, and what may be said. */
 import { SluiceError } from "../errors.ts";
+import { HELLO_BYTES_MAX, WIRE_VERSION } from "../limits.ts";
 import { KIND } from "./kinds.ts";
-import { HELLO_BYTES_MAX, WIRE_VERSION } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import { malformed } from "./refuse.ts";
 import type { FrameWriter } from "./writer.ts";

@@ -1,4 +1,13 @@
 export {
+  BATCH_MAX,
+  FRAME_BYTES_AIM,
+  FRAME_BYTES_MAX,
+  JSON_NAMES_MAX,
+  JSON_VALUES_MAX,
+  MESSAGE_BYTES_AIM,
+  WIRE_VERSION,
+} from "../limits.ts";
+export {
   type Call,
   EVENTS,
   readAnswer,
@@ -32,15 +41,6 @@ export {
 } from "./hello.ts";
 export { KIND } from "./kinds.ts";
 export { readLeasedJobs, writeLeasedJob } from "./leased-jobs.ts";
-export {
-  FRAME_BYTES_AIM,
-  FRAME_BYTES_MAX,
-  ITEMS_MAX,
-  JSON_NAMES_MAX,
-  JSON_VALUES_MAX,
-  MESSAGE_BYTES_AIM,
-  WIRE_VERSION,
-} from "./limits.ts";
 export { NameCache } from "./name-cache.ts";
 export { HOLD_GROUPS, readNewJobs, writeNewJob } from "./new-jobs.ts";
 export { readAdded, readOutcomes, writeAdded, writeOutcomes } from "./outcomes.ts";

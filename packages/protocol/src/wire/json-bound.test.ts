@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  JSON_BYTES_MAX,
+  JSON_NAMES_MAX,
+  JSON_VALUES_MAX,
+  SMALL_CALL_BYTES_MAX,
+} from "../limits.ts";
 import { readCall, writeCall } from "./calls.ts";
 import { Channel } from "./channel.ts";
 import { KIND } from "./kinds.ts";
-import { JSON_BYTES_MAX, JSON_NAMES_MAX, JSON_VALUES_MAX, SMALL_CALL_BYTES_MAX } from "./limits.ts";
 import { readNewJobs } from "./new-jobs.ts";
 import { FrameReader } from "./reader.ts";
 import { FrameWriter } from "./writer.ts";

@@ -4,7 +4,7 @@
  * values, and the names that differ. A name that was not seen before costs as much as 15 values.
  */
 import { SluiceError } from "../errors.ts";
-import { JSON_BYTES_MAX, JSON_DEPTH_MAX, JSON_NAMES_MAX, JSON_VALUES_MAX } from "./limits.ts";
+import { JSON_BYTES_MAX, JSON_DEPTH_MAX, JSON_NAMES_MAX, JSON_VALUES_MAX } from "../limits.ts";
 import { malformed } from "./refuse.ts";
 
 /** What the JSON belongs to, for the error, and how long it may be. */

@@ -3,9 +3,9 @@
  * options, and whatever does not fit its place, travels as JSON, for the broker to judge.
  */
 import type { JobFields, NewJob } from "../job.ts";
+import { BATCH_MAX, JSON_BYTES_MAX } from "../limits.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
 import type { JsonBound } from "./json-bound.ts";
-import { ITEMS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -75,7 +75,7 @@ const NOTHING = new Uint8Array(0);
 
 /** The payloads are views of the message. */
 export function readNewJobs(reader: FrameReader): NewJob[] {
-  const count = reader.count(ITEMS_MAX, JOB_BYTES_MIN);
+  const count = reader.count(BATCH_MAX, JOB_BYTES_MIN);
   const jobs: NewJob[] = [];
   for (let i = 0; i < count; i++) jobs.push(readNewJob(reader));
   return jobs;

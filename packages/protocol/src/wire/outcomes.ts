@@ -1,8 +1,8 @@
 /** What became of each item of a batch. */
 import type { ErrorJson } from "../errors.ts";
 import type { Added, Outcome } from "../job.ts";
+import { BATCH_MAX } from "../limits.ts";
 import { readError, writeError } from "./error-frame.ts";
-import { ITEMS_MAX } from "./limits.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
 
@@ -31,7 +31,7 @@ export function writeAdded(writer: FrameWriter, outcomes: readonly Outcome<Added
 }
 
 export function readAdded(reader: FrameReader): Outcome<Added>[] {
-  const count = reader.count(ITEMS_MAX, 3);
+  const count = reader.count(BATCH_MAX, 3);
   const outcomes: Outcome<Added>[] = [];
   for (let i = 0; i < count; i++) {
     const flags = reader.flags(TRUE | DUPLICATE | DROPPED);
@@ -64,7 +64,7 @@ export function writeOutcomes(writer: FrameWriter, outcomes: readonly Simple[]):
 }
 
 export function readOutcomes(reader: FrameReader): Simple[] {
-  const count = reader.count(ITEMS_MAX, 1);
+  const count = reader.count(BATCH_MAX, 1);
   const outcomes: Simple[] = [];
   for (let i = 0; i < count; i++) outcomes.push(readOutcome(reader));
   return outcomes;

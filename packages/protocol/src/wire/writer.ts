@@ -13,8 +13,8 @@
  * json    a blob of JSON as UTF-8
  */
 import { SluiceError } from "../errors.ts";
+import { JSON_NAMES_MAX } from "../limits.ts";
 import { type JsonBound, JsonCount } from "./json-bound.ts";
-import { JSON_NAMES_MAX } from "./limits.ts";
 
 export const UTF16 = 0xffff;
 export const LONG = 0xff;

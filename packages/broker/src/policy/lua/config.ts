@@ -1,5 +1,5 @@
 import type { Engine } from "@sluice/engine";
-import { CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX } from "../limits.ts";
+import { CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX } from "../../limits.ts";
 import type { ConfigSource } from "./thread.ts";
 
 /** The store that scripts read. */

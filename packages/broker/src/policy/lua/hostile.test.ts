@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { turningClock } from "@sluice/protocol/testing";
 import type { LocalBroker } from "../../broker.ts";
+import { REST_MS, SCRIPT_WAIT_MS } from "../../limits.ts";
 import { job } from "../../testing/opened.ts";
 import { addOne, nextEvent, openScript } from "../../testing/scripts.ts";
-import { REST_MS, SCRIPT_WAIT_MS } from "../limits.ts";
 import { Pool } from "./pool.ts";
 import { Script } from "./script.ts";
 

@@ -1,5 +1,5 @@
 import { LuaFactory } from "wasmoon";
-import { BATCH_MS, SOFT_LIMIT_MS } from "../limits.ts";
+import { BATCH_MS, SOFT_LIMIT_MS } from "../../limits.ts";
 
 /** The functions of Lua's C interface that are used, and the memory they work on. */
 interface Lua {

@@ -3,7 +3,7 @@
  * batches of jobs. It answers every message but `forget`, in order.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { STATES_MAX } from "../limits.ts";
+import { STATES_MAX } from "../../limits.ts";
 import { Machine } from "./machine.ts";
 import type { Answers, FromThread, ScriptSource, ToThread } from "./messages.ts";
 import { LuaState } from "./state.ts";

@@ -7,7 +7,7 @@ import {
   QUESTIONS_MAX,
   SCRIPT_WAIT_MS,
   THREADS_MAX,
-} from "../limits.ts";
+} from "../../limits.ts";
 import { type Answer, decodeAnswers, encodeBatch, type Question, questionBytes } from "./batch.ts";
 import type { FromThread, Hook } from "./messages.ts";
 import { Patience } from "./patience.ts";

@@ -1,7 +1,7 @@
 import { DurationHistogram } from "@sluice/engine";
 import type { ScriptStats } from "@sluice/protocol";
+import { SCRIPT_WAIT_MS } from "../../limits.ts";
 import { Breaker } from "../breaker.ts";
-import { SCRIPT_WAIT_MS } from "../limits.ts";
 import type { Answer } from "./batch.ts";
 import type { Hook } from "./messages.ts";
 import { TimeShare } from "./time-shares.ts";

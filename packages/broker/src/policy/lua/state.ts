@@ -1,4 +1,4 @@
-import { FAILURES_MAX, LUA_MEMORY_BYTES } from "../limits.ts";
+import { FAILURES_MAX, LUA_MEMORY_BYTES } from "../../limits.ts";
 import type { Machine } from "./machine.ts";
 import { SANDBOX } from "./sandbox.ts";
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { missingPackage } from "@sluice/protocol";
-import { HARD_LIMIT_MS, HARD_WALL_MS, WATCH_MS } from "../limits.ts";
+import { HARD_LIMIT_MS, HARD_WALL_MS, WATCH_MS } from "../../limits.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
 /** Lua lives outside of the heap; what is left is small. */

@@ -8,7 +8,7 @@
  * one whose turn would end first, by what it took before. A script that has not run yet, or whose
  * thread was ended, is *unproven*: it counts as one that takes all of its limit.
  */
-import { HARD_LIMIT_MS } from "../limits.ts";
+import { HARD_LIMIT_MS } from "../../limits.ts";
 
 /** What one script has used. */
 export class TimeShare {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { turningClock } from "@sluice/protocol/testing";
-import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
+import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../../limits.ts";
 import { Script } from "./script.ts";
 import { Trials } from "./trials.ts";
 

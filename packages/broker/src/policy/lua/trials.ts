@@ -1,5 +1,5 @@
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
-import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../limits.ts";
+import { TRIAL_IDLE_MS, TRIAL_REST_MS, TRIALS_WAITING_MAX } from "../../limits.ts";
 import type { Script } from "./script.ts";
 import { type ConfigSource, Thread } from "./thread.ts";
 
