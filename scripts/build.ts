@@ -1,10 +1,17 @@
-// Builds what is published: every package into a folder of `dist`, as it will be installed.
+// Builds what is published: every package into a folder of `dist`, as it will be installed. With
+// `--executable`: the command and all that it starts as one file, `dist/sluice`.
 // Development never needs this: Node runs the sources as they are.
 
 import { dirname, relative } from "node:path";
-import { stagePackages } from "./build/stage.ts";
+import { buildExecutable } from "./build/executable.ts";
+import { buildPage, stagePackages } from "./build/stage.ts";
 
 const root = dirname(import.meta.dirname);
-for (const { name, folder } of await stagePackages(root)) {
-  console.log(`${name.padEnd(20)} ${relative(root, folder)}`);
+if (process.argv.includes("--executable")) {
+  buildPage(root);
+  console.log(relative(root, await buildExecutable(root)));
+} else {
+  for (const { name, folder } of await stagePackages(root)) {
+    console.log(`${name.padEnd(20)} ${relative(root, folder)}`);
+  }
 }

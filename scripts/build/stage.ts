@@ -69,7 +69,7 @@ function copy(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-function buildPage(root: string): void {
+export function buildPage(root: string): void {
   const page = join(root, "packages", "dashboard", "src", "main.ts");
   const { status } = spawnSync(process.execPath, [page], { cwd: root, stdio: "inherit" });
   if (status !== 0) throw new Error("the page of the dashboard could not be built");

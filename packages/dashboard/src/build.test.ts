@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { build, buildIfChanged } from "./build.ts";
-import { type PageFile, readPage } from "./load-page.ts";
+import { readPage } from "./load-page.ts";
+import type { PageFile } from "./page-file.ts";
 
 const SOURCES = join(import.meta.dirname, "page");
 /** What the first view may weigh, compressed. */

@@ -1,1 +1,2 @@
-export { loadPage, type PageFile } from "./load-page.ts";
+export { loadPage } from "./load-page.ts";
+export { type PageFile, pageFile } from "./page-file.ts";

@@ -4,27 +4,10 @@
  * What is published carries them. In a checkout they are built at the first request, and again
  * when the sources are no longer those that they were built from; nothing built is committed.
  */
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
-import { gzipSync } from "node:zlib";
-
-export interface PageFile {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly gzip: Buffer;
-  readonly etag: string;
-  /** Its name has a hash of what is in it. */
-  readonly isHashed: boolean;
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-};
+import { dirname, join } from "node:path";
+import { type PageFile, pageFile } from "./page-file.ts";
 
 /** This file is in `src` of a checkout or in `dist` of what is published. */
 const folder = dirname(import.meta.dirname);
@@ -43,19 +26,10 @@ export async function loadPage(): Promise<ReadonlyMap<string, PageFile>> {
 export async function readPage(built: string): Promise<Map<string, PageFile>> {
   const entries = await readdir(built, { recursive: true, withFileTypes: true });
   const files = new Map<string, PageFile>();
-  for (const entry of entries) {
-    const type = TYPES[extname(entry.name)];
-    if (!entry.isFile() || type === undefined) continue;
+  for (const entry of entries.filter((one) => one.isFile())) {
     const path = join(entry.parentPath, entry.name);
-    const body = await readFile(path);
-    const digest = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    files.set(path.slice(built.length + 1).replaceAll("\\", "/"), {
-      type,
-      body,
-      gzip: gzipSync(body, { level: 9 }),
-      etag: `"${digest}"`,
-      isHashed: entry.name !== "index.html",
-    });
+    const file = pageFile(path, await readFile(path));
+    if (file !== undefined) files.set(path.slice(built.length + 1).replaceAll("\\", "/"), file);
   }
   return files;
 }

@@ -33,7 +33,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "apps/*": packages("sluice"),
   bench: [...packages(...LIBRARY), "apps/*"],
   examples: packages("sluice"),
-  scripts: packages("protocol", "sluice", "client", "log", "server", "cluster"),
+  scripts: packages("protocol", "sluice", "client", "log", "server", "cluster", "dashboard"),
   tests: [...packages("sluice"), "apps/*"],
 };
 
