@@ -105,21 +105,13 @@ async function ended(service: TorznabService, search: Search, reply: FastifyRepl
 
 function renderPage(
   search: Search,
-  { offset = 0, limit = PAGE_DEFAULT, cat }: SearchQuery,
+  { offset = 0, limit = PAGE_DEFAULT }: SearchQuery,
   { title, request, now }: { title: string; request: FastifyRequest; now: number },
 ): string {
-  const all = search.releases().filter(({ categories }) => isIn(categories, cat));
+  const all = search.releases();
   const releases = all.slice(offset, offset + Math.min(limit, PAGE_ITEMS_MAX));
   const origin = `${request.protocol}://${request.host}`;
   return renderFeed({ title, releases, offset, total: all.length, origin, now });
-}
-
-/** Indexers may ignore categories; a parent stands for all that is under it. */
-function isIn(categories: readonly number[], wanted: readonly number[] | undefined): boolean {
-  if (wanted === undefined || categories.length === 0) return true;
-  return categories.some((id) =>
-    wanted.some((want) => want === id || (want % 1_000 === 0 && id - (id % 1_000) === want)),
-  );
 }
 
 function priorityOf(value: string | undefined): Priority | undefined {

@@ -243,3 +243,16 @@ test("a cooldown that comes while a task waits is held against its maxWait", asy
   await rig.clock.drain();
   assert.deepEqual(rig.statuses, ["a ok", "a rate_limited"]);
 });
+
+test("a task that waits for its turn until the deadline is limited, not failed", async (t) => {
+  const rig = await Rig.open(t);
+  const deadline = rig.clock.now() + 45_000;
+  rig.tookMs = 1_000;
+  for (let i = 0; i < 10; i++) {
+    rig.submit({ params: { q: `${i}` }, priority: "interactive", deadline });
+  }
+  await rig.clock.advance("1m");
+  const limited = rig.completions.filter(({ status }) => status === "rate_limited");
+  assert.deepEqual(new Set(rig.statuses), new Set(["a ok", "a rate_limited"]));
+  assert.match(limited[0]!.error!.message, /no turn before the search's deadline/);
+});

@@ -38,7 +38,9 @@ export function endedBy<Params, Result>(
   if (task.outcome !== undefined) return task.outcome;
   if (error.state === "cancelled") return without("cancelled", givenUp(task, "cancelled"));
   if (error.state === "expired") {
-    return without("timeout", new Fault(`${task.indexer.name} did not get a turn in time`));
+    // It waited for our own limits: the indexer did not fail.
+    const text = `${task.indexer.name} had no turn before the search's deadline`;
+    return without("rate_limited", new Fault(text, { status: "rate_limited" }));
   }
   return told(error.reason ?? error.message);
 }

@@ -98,7 +98,7 @@ test("a durable task past its deadline is not sent", async (t) => {
   await rig.clock.advance("44s");
   assert.deepEqual(rig.statuses, []);
   await rig.clock.advance("1s");
-  assert.deepEqual(rig.statuses, ["a timeout"]);
+  assert.deepEqual(rig.statuses, ["a rate_limited"]);
   await rig.clock.advance("2h");
   assert.deepEqual(rig.started, []);
 });

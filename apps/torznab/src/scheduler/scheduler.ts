@@ -32,6 +32,7 @@ import { type Outcome, without } from "./outcome.ts";
 import { penalise } from "./penalise.ts";
 import { maxWaitOf, PRIORITIES } from "./priority.ts";
 import { type Exec, Submission, type SubmitOptions, type Task } from "./submission.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 const GATHER_MS = 5;
 /** Tasks that are added in one go. */
@@ -249,7 +250,8 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     try {
       const exec = options.exec ?? this.#options.exec;
       if (exec === undefined) throw new Error("neither the submit nor the scheduler has an exec");
-      const answer = await exec(task.indexer, options.params, { jobId: id, signal });
+      const asked = Promise.resolve(exec(task.indexer, options.params, { jobId: id, signal }));
+      const answer = await unlessAborted(asked, signal);
       task.outcome = answered(answer, task.indexer);
       return options.durable === true ? keptOf(answer) : undefined;
     } catch (error) {

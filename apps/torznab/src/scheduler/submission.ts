@@ -39,6 +39,7 @@ export interface Completion<Result> extends Outcome<Result> {
 }
 
 export interface SubmitOptions<Params, Result> {
+  /** Missing ones (null, undefined) are dropped. */
   readonly indexers: readonly Indexer[];
   readonly params: Params;
   /** Absent: spaced as background, and never skipped for waiting. */
@@ -86,8 +87,9 @@ export class Submission<Params, Result> {
     this.id = id;
     this.options = options;
     this.#onError = onError;
-    this.#left = options.indexers.length;
-    this.tasks = options.indexers.map((indexer, index) => ({
+    const indexers = options.indexers.filter((indexer) => indexer != null);
+    this.#left = indexers.length;
+    this.tasks = indexers.map((indexer, index) => ({
       submission: this,
       index,
       indexer,

@@ -1,5 +1,6 @@
 /** Asks one indexer one thing, notes what came of it, and does what the answer calls for. */
 import type { Clock } from "sluice";
+import { isInCategories } from "../client/categories.ts";
 import { pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded, TorznabClient } from "../client/torznab-client.ts";
 import { TorznabFault } from "../client/torznab-fault.ts";
@@ -66,7 +67,10 @@ export class IndexerCalls {
       if (apiLimits !== undefined) this.reported.set(id, apiLimits);
       const secrets = [endpoint.apiKey];
       const from = { id, name: record.name };
-      const value = releases.map((release) => foundOf(release, from, { cipher, secrets }));
+      // Before merging: a release that another indexer lists elsewhere must not take its place.
+      const value = releases
+        .filter(({ categories }) => isInCategories(categories, query.cat))
+        .map((release) => foundOf(release, from, { cipher, secrets }));
       return { value, count: value.length };
     });
   }

@@ -48,3 +48,12 @@ test("newest first, what has no date last, and the same order each time", () => 
   assert.deepEqual(shown(all), order);
   assert.deepEqual(shown(all.toReversed()), order);
 });
+
+test("a joined release has the categories of every indexer that lists it", () => {
+  const all = [
+    found("a", "http://x/1", { infohash: HASH, seeders: 1, categories: [5040] }),
+    found("b", "http://y/7", { infohash: HASH, seeders: 9, categories: [5000, 5040] }),
+    found("c", "http://z/3", { infohash: HASH, seeders: 2, categories: [5045] }),
+  ];
+  assert.deepEqual(merge(all)[0]!.categories, [5000, 5040, 5045]);
+});

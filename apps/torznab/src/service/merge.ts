@@ -34,8 +34,11 @@ function joined(kept: Merged, other: Found): Merged {
   const isBetter = (other.seeders ?? 0) > (kept.seeders ?? 0);
   const known = kept.from.some(({ id }) => id === other.indexer.id);
   const from = known ? kept.from : [...kept.from, other.indexer];
-  if (!isBetter) return { ...kept, from };
-  return { ...other, from: [other.indexer, ...from.filter(({ id }) => id !== other.indexer.id)] };
+  // What any indexer lists in a category must be found there.
+  const categories = [...new Set([...kept.categories, ...other.categories])].sort((a, b) => a - b);
+  if (!isBetter) return { ...kept, categories, from };
+  const others = from.filter(({ id }) => id !== other.indexer.id);
+  return { ...other, categories, from: [other.indexer, ...others] };
 }
 
 /** What has no date comes last; the order is the same each time. */

@@ -24,6 +24,7 @@ import { CapsRequests } from "./caps-requests.ts";
 import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
+import { lateTurn } from "./late-turn.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
 import { RETRY_MS, Search } from "./search.ts";
 import { StoredSearches } from "./stored-searches.ts";
@@ -206,9 +207,13 @@ export class TorznabService {
         // Another search may have had the same answer while this one waited.
         const cached = this.cache.get(taskKey(id, search), clock.now());
         if (cached !== undefined) return { results: cached };
-        const deadline = this.#searches.find(jobId)?.facts.deadline ?? Infinity;
-        const timeoutMs = Math.max(1, deadline - clock.now());
-        const results = await this.parts.calls.search(id, search, { signal, timeoutMs });
+        const { deadline = Infinity, createdAt = 0 } = this.#searches.find(jobId)?.facts ?? {};
+        const now = clock.now();
+        const timeoutMs = Math.max(1, deadline - now);
+        const ask = this.parts.calls.search(id, search, { signal, timeoutMs });
+        const results = await ask.catch((error) => {
+          throw lateTurn(error, now - createdAt, timeoutMs);
+        });
         this.cache.put(taskKey(id, search), results, clock.now());
         return { results };
       },
