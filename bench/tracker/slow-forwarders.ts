@@ -18,7 +18,7 @@ const WARM_UP_SECONDS = 10;
 const IN_FLIGHT = 8;
 const HASHES = 100;
 const PEERS = 1000;
-const TIMES_MAX = 1.1;
+const TIMES_MAX = 1.2;
 
 export const slowForwarderGroups: readonly Group[] = [{ name: "slow-forwarders", run: measure }];
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { SystemClock } from "sluice";
 import { Chore } from "./chore.ts";
 import { openDashboard } from "./dashboard.ts";
+import { makePasskey } from "./passkeys.ts";
 import { Retracker } from "./retracker.ts";
 import { readSettings } from "./settings/read-settings.ts";
 import { DEFAULTS, KEYS, type Settings, SettingsError } from "./settings/settings.ts";
@@ -20,6 +21,11 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
   const { environment = process.env, print = console.log } = around;
   if (flags.includes("--help") || flags.includes("-h")) {
     print(help());
+    return 0;
+  }
+  if (flags[0] === "--make-passkey") {
+    const { key, line } = makePasskey(flags[1] ?? "user");
+    print(`announce to  /${key}/announce\npasskeys_file ${line}`);
     return 0;
   }
   if (flags.includes("--version")) {
@@ -153,6 +159,7 @@ function help(): string {
     "  --config FILE                      settings in YAML, with the names below (_ for -)",
     ...options,
     "",
+    "  --make-passkey NAME                prints a new key and its line for --passkeys-file",
     "  --version, --help",
     "",
     "SIGHUP reads the settings, the forwarders and the lists of hashes again.",

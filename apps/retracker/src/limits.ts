@@ -23,6 +23,20 @@ export const HTTP_REQUESTS_PER_SOCKET_MAX = 1_000;
 /** What may wait to be written to one connection before no more is read from it. */
 export const HTTP_UNSENT_BYTES_MAX = 256 * 1024;
 
+/** A message of a browser: ten offers of some kilobytes each. */
+export const WEB_MESSAGE_BYTES_MAX = 128 * 1024;
+
+/** Messages of one connection: a client with hundreds of torrents says so at once, then rarely. */
+export const WEB_MESSAGES_PER_SECOND = 20;
+export const WEB_MESSAGES_BURST = 500;
+
+/** Torrents of one connection, and offers of one announce. */
+export const WEB_HASHES_PER_SOCKET_MAX = 500;
+export const WEB_OFFERS_MAX = 10;
+
+/** What may wait to be sent to a browser before it is cut off. */
+export const WEB_UNSENT_BYTES_MAX = 1024 * 1024;
+
 /** Hashes of one scrape: what fits into a UDP packet. */
 export const SCRAPE_HASHES_MAX = 74;
 
@@ -98,6 +112,12 @@ export const LIST_MS = 10_000;
 
 /** A file of info hashes: a million and a half of them. */
 export const HASH_LIST_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A file of passkeys: a hundred thousand users. */
+export const PASSKEYS_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Clients with their versions in the statistics; strangers choose what they call themselves. */
+export const CLIENTS_SHOWN_MAX = 1_000;
 
 /** A configuration file: it is written by hand. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;

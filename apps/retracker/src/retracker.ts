@@ -1,8 +1,11 @@
 /** The retracker as a whole: what it is made of, how it starts, reloads and ends. */
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { type Clock, Sluice, SystemClock } from "sluice";
+import { Admission } from "./admission.ts";
 import { Chore } from "./chore.ts";
 import { HashLists } from "./hash-lists.ts";
+import { headersOf } from "./http/head.ts";
 import type { HttpRequest } from "./http/http-connection.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
@@ -13,12 +16,15 @@ import { KeptPeers } from "./peers/kept-peers.ts";
 import { Swarms } from "./peers/swarms.ts";
 import { takeOver } from "./settings/reload-settings.ts";
 import { complete, parseListen, type Settings } from "./settings/settings.ts";
+import { PeerCensus } from "./statistics/census.ts";
 import { gather, type Statistics } from "./statistics/statistics.ts";
+import { statisticsJson } from "./statistics/stats-json.ts";
 import { Tracker } from "./tracker.ts";
 import { UdpServer } from "./udp/server.ts";
 import type { ForwarderSpec } from "./upstream/forwarder-list.ts";
 import { type LoadedList, loadFile, loadRemote, unite } from "./upstream/load-forwarders.ts";
 import { Upstream } from "./upstream/upstream.ts";
+import { WebServer } from "./webtorrent/web-server.ts";
 import { isWithin, ranges } from "./wire/address.ts";
 import { type Announce, addressOf, endpointOf, NONE, portOf } from "./wire/announce.ts";
 
@@ -52,6 +58,9 @@ interface Parts {
   readonly lists: HashLists;
   readonly upstream: Upstream;
   readonly tracker: Tracker;
+  readonly web: WebServer | undefined;
+  readonly admission: Admission;
+  readonly census: PeerCensus;
   readonly onError: (error: unknown) => void;
 }
 
@@ -104,7 +113,7 @@ export class Retracker implements AsyncDisposable {
     opened.defer(() => kept.close());
     const completed = await CompletedCounts.open(sluice);
     const lists = new HashLists();
-    const isForwarded = (hash: string): boolean => lists.isForwarded(hash);
+    const isForwarded = (hash: string): boolean => !settings.private && lists.isForwarded(hash);
     const shared = { sluice, clock, settings, onError };
     const upstream = await Upstream.open({ ...shared, isForwarded, ...peersOf(swarms) });
     opened.defer(() => upstream.close());
@@ -113,7 +122,12 @@ export class Retracker implements AsyncDisposable {
       upstream.announcer.gone(hash, endpointOf({ address, port }), isLast).catch(onError);
     };
     const tracker = new Tracker({ settings, clock, swarms, lists, completed, upstream });
-    const parts = { ...shared, swarms, lists, upstream, tracker };
+    const judge = (hash: string) => lists.judge(hash);
+    const web = settings.webtorrent ? new WebServer({ ...shared, completed, judge }) : undefined;
+    opened.defer(async () => web?.close());
+    const admission = new Admission(settings, clock);
+    const census = new PeerCensus(swarms, clock);
+    const parts = { ...shared, swarms, lists, upstream, tracker, web, admission, census };
     const retracker = new Retracker(parts, options);
     opened.defer(() => retracker.#stopServing());
     await retracker.#start();
@@ -126,9 +140,8 @@ export class Retracker implements AsyncDisposable {
   }
 
   statistics(): Promise<Statistics> {
-    const { clock, tracker, swarms, upstream, settings } = this.#parts;
-    const maxWorkers = settings.max_forwarder_workers;
-    return gather({ clock, tracker, swarms, upstream, maxWorkers });
+    const { settings } = this.#parts;
+    return gather({ ...this.#parts, maxWorkers: settings.max_forwarder_workers });
   }
 
   /**
@@ -141,6 +154,7 @@ export class Retracker implements AsyncDisposable {
     const later = fresh === undefined ? [] : takeOver(settings, fresh);
     if (later.length > 0) problems.push(`changed, but in use after a restart only: ${later}`);
     problems.push(...(await hashes.load(settings)));
+    problems.push(...(await this.#parts.admission.load()));
     const lists = [{ source: "options", specs: this.#own }];
     const loads: [source: string, list: Promise<LoadedList>][] = [];
     if (settings.forwarders !== "")
@@ -209,7 +223,7 @@ export class Retracker implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
-    const { clock, settings, onError, tracker, upstream } = this.#parts;
+    const { clock, settings, onError, tracker, upstream, swarms, web } = this.#parts;
     const trusted = rangesOf(settings.trusted_ranges);
     const proxies = rangesOf(settings.x_real_ip);
     const routes = new Routes({
@@ -218,7 +232,9 @@ export class Retracker implements AsyncDisposable {
       instance: upstream.instance,
       trusted,
       proxies,
+      admit: (key) => this.#parts.admission.admit(key),
       statistics: () => this.statistics(),
+      statisticsJson: async () => statisticsJson(await this.#parts.census.take(), tracker, swarms),
       isHealthy: () => this.#isHealthy,
     });
     const http = parseListen(settings.listen);
@@ -226,13 +242,19 @@ export class Retracker implements AsyncDisposable {
       const answer = routes.answer.bind(routes);
       const isProxy = (address: string): boolean =>
         proxies !== undefined && isWithin(proxies, address);
-      const server = new HttpServer({ answer, onError, isProxy });
+      const upgrade = (request: HttpRequest, socket: Socket): boolean => {
+        if (web === undefined || !routes.mayUpgrade(request)) return false;
+        web.upgrade(headersOf(request.raw), request.path, socket);
+        return true;
+      };
+      const server = new HttpServer({ answer, onError, isProxy, upgrade });
       this.#servers.push(server);
       this.ports.http = await server.listen(http.host, http.port);
     }
     const udp = parseListen(settings.udp_listen);
     if (udp !== undefined) {
-      const server = new UdpServer({ tracker, clock, trusted, onError });
+      const admit = (packet: Buffer) => this.#parts.admission.admitPacket(packet);
+      const server = new UdpServer({ tracker, clock, trusted, admit, onError });
       this.#servers.push(server);
       this.ports.udp = await server.listen(udp.host, udp.port);
     }

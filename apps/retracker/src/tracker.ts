@@ -86,6 +86,18 @@ export class Tracker {
     return this.#forward(announce);
   }
 
+  /** Another address of a client that is believed: a peer here, unknown to forwarders. */
+  announceAside(announce: Announce): void {
+    const { swarms, lists } = this.#parts;
+    if (lists.judge(announce.hash) !== undefined) return;
+    if (announce.event !== STOPPED) {
+      swarms.put(announce, this.#second());
+      return;
+    }
+    const row = swarms.rowAt(announce);
+    if (row !== -1 && this.#isProven(row, announce)) swarms.remove(row);
+  }
+
   /** Compact peers of one family for an accepted announce, to be taken before the next call. */
   peers({ announce, swarm }: Accepted, isV4: boolean, want: number): Buffer {
     if (want === 0 || announce.event === STOPPED) return NOTHING_TOLD.v4;
@@ -108,7 +120,8 @@ export class Tracker {
   scrape(hash: string, wantsUpstream = false): ScrapeCounts {
     const swarm = this.#parts.swarms.find(hash);
     const { complete, incomplete } = this.#counts(hash, swarm, wantsUpstream);
-    return { complete, incomplete, downloaded: this.#parts.completed.of(hash) };
+    const downloaders = Math.max(0, incomplete - this.#parts.swarms.partial(swarm));
+    return { complete, incomplete, downloaded: this.#parts.completed.of(hash), downloaders };
   }
 
   /** Undefined when it is not enabled. */

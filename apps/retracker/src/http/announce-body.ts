@@ -92,12 +92,14 @@ function dictionaryOf(
 
 export function scrapeBody(counts: ReadonlyMap<string, ScrapeCounts>): string {
   const files = new Map<string, Bencodable>();
-  for (const [hash, { complete, downloaded, incomplete }] of counts) {
+  for (const [hash, { complete, downloaded, incomplete, downloaders }] of counts) {
     files.set(
       hash,
       new Map([
         ["complete", complete],
         ["downloaded", downloaded],
+        // Only where it says something new.
+        ...(downloaders === incomplete ? [] : [["downloaders", downloaders] as const]),
         ["incomplete", incomplete],
       ]),
     );

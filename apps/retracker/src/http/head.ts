@@ -8,6 +8,8 @@ export interface Head {
   readonly isKeptAlive: boolean;
   /** The client wants to know what GET would answer, without its body. */
   readonly isHead: boolean;
+  /** The client wants to go on with WebSocket. */
+  readonly isUpgrade: boolean;
   /** The value of `MARK_HEADER`. */
   readonly mark: string | undefined;
   /** The raw headers, for the few others that are ever asked for. */
@@ -52,6 +54,7 @@ export function readHead(text: string, from: number): Head | BadHead | undefined
     query: mark === -1 ? "" : target.slice(mark + 1),
     isHead,
     isKeptAlive: isKeptAlive(headers.connection, version),
+    isUpgrade: headers.upgrade?.toLowerCase() === "websocket",
     mark: headers.mark,
     raw,
     end: end + END.length,
@@ -74,16 +77,23 @@ function isKeptAlive(connection: string | undefined, version: string): boolean {
 interface Headers {
   connection: string | undefined;
   mark: string | undefined;
+  upgrade: string | undefined;
   hasBody: boolean;
 }
 
 const LETTER_C = 0x63;
 const LETTER_T = 0x74;
+const LETTER_U = 0x75;
 const LETTER_X = 0x78;
 
 /** All that every request is asked for, in one pass: most lines are known by their first letter. */
 function readHeaders(raw: string): Headers {
-  const headers: Headers = { connection: undefined, mark: undefined, hasBody: false };
+  const headers: Headers = {
+    connection: undefined,
+    mark: undefined,
+    upgrade: undefined,
+    hasBody: false,
+  };
   let start = 2;
   for (;;) {
     const end = raw.indexOf("\r\n", start);
@@ -95,11 +105,23 @@ function readHeaders(raw: string): Headers {
       headers.hasBody ||= length !== undefined && length !== "0";
     } else if (letter === LETTER_T) {
       headers.hasBody ||= fieldAt(raw, start, end, "transfer-encoding") !== undefined;
+    } else if (letter === LETTER_U) {
+      headers.upgrade ??= fieldAt(raw, start, end, "upgrade");
     } else if (letter === LETTER_X) {
       headers.mark ??= fieldAt(raw, start, end, MARK_HEADER);
     }
     start = end + 2;
   }
+}
+
+/** All headers by their names in lower case; the first of several holds. */
+export function headersOf(raw: string): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null);
+  for (const line of raw.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers[line.slice(0, colon).toLowerCase()] ??= line.slice(colon + 1).trim();
+  }
+  return headers;
 }
 
 /** The value of the first header of that name (in lower case), without the spaces around it. */

@@ -1,6 +1,7 @@
 /**
  * One connection of a client. It is *reading* (a head is incomplete), *answering* (an answer is
- * being made; what comes meanwhile waits) or *ending* (its last answer is being sent).
+ * being made; what comes meanwhile waits), *ending* (its last answer is being sent) or *handed
+ * over* (it speaks WebSocket, and another part has it).
  */
 import type { Socket } from "node:net";
 import {
@@ -47,6 +48,8 @@ export const LIMITS: HttpLimits = {
 export interface HttpServerOptions {
   answer(request: HttpRequest): HttpResponse | Promise<HttpResponse>;
   onError(error: unknown): void;
+  /** Takes over the connection of a client that wants WebSocket; false when there is none here. */
+  upgrade?(request: HttpRequest, socket: Socket): boolean;
   /** A proxy speaks for many clients: only the connections in all bound it. */
   isProxy?(address: string): boolean;
   /** Other limits than the usual ones, for tests that cannot wait. */
@@ -59,7 +62,7 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #options: HttpServerOptions;
   readonly #limits: HttpLimits;
-  #state: "reading" | "answering" | "ending" = "reading";
+  #state: "reading" | "answering" | "ending" | "handed over" = "reading";
   /** What has come and is not answered yet. */
   #text = "";
   /** Since when it is idle, or waits for the rest of a head, or for its last answer to be taken. */
@@ -80,14 +83,14 @@ export class HttpConnection {
   }
 
   isLate(now: number): boolean {
-    if (this.#state === "answering") return false;
+    if (this.#state === "answering" || this.#state === "handed over") return false;
     const { idleMs, headMs } = this.#limits;
     return now - this.#since > (this.#text === "" ? idleMs : headMs);
   }
 
   /** The server closes: an answer that is being made or sent is the last one. */
   end(): void {
-    if (this.#state === "reading") this.#socket.destroy();
+    if (this.#state === "reading" || this.#state === "handed over") this.#socket.destroy();
     else this.#isHalfClosed = true;
   }
 
@@ -124,9 +127,23 @@ export class HttpConnection {
       if ("status" in head) return this.#refuse(textResponse(head.status, head.message));
       if (head.end - from > this.#limits.headBytesMax) return this.#refuse(tooLong());
       from = head.end;
+      if (head.isUpgrade && this.#handOver(head)) return;
       this.#answer(head, from === this.#text.length);
     }
     this.#text = from === this.#text.length ? "" : this.#text.slice(from);
+  }
+
+  /** A client waits for the answer before it goes on, so nothing is lost behind the head. */
+  #handOver({ path, query, raw, mark, end }: Head): boolean {
+    const { upgrade } = this.#options;
+    if (upgrade === undefined || end !== this.#text.length) return false;
+    const socket = this.#socket;
+    for (const event of ["data", "end", "error"]) socket.removeAllListeners(event);
+    const isTaken = upgrade({ path, query, raw, mark, address: this.address }, socket);
+    if (!isTaken) socket.on("error", ignore).destroy();
+    this.#state = "handed over";
+    this.#text = "";
+    return true;
   }
 
   #answer(head: Head, isLast: boolean): void {

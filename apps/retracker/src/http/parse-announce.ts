@@ -6,6 +6,7 @@ import {
   type AnnounceEvent,
   COMPLETED,
   NONE,
+  PAUSED,
   STARTED,
   STOPPED,
 } from "../wire/announce.ts";
@@ -19,6 +20,9 @@ export interface HttpAnnounce extends Announce {
   readonly noPeerId: boolean;
   /** What the client says its address is: believed only from trusted ranges. */
   readonly claimedAddress: string | undefined;
+  /** The same by family (BEP 7). */
+  readonly claimedV4: string | undefined;
+  readonly claimedV6: string | undefined;
 }
 
 const EVENTS: Readonly<Record<string, AnnounceEvent>> = {
@@ -26,6 +30,7 @@ const EVENTS: Readonly<Record<string, AnnounceEvent>> = {
   completed: COMPLETED,
   started: STARTED,
   stopped: STOPPED,
+  paused: PAUSED,
 };
 
 const U64_MAX = 2n ** 64n - 1n;
@@ -33,7 +38,6 @@ const HASH_BYTES = 20;
 
 export function parseAnnounce(query: string, address: string): HttpAnnounce {
   const raw = readFields(query);
-  const claimed = raw.ip === "" ? undefined : unescapeBytes(raw.ip);
   return {
     hash: twentyBytes("info_hash", raw.info_hash),
     peerId: twentyBytes("peer_id", raw.peer_id),
@@ -48,8 +52,18 @@ export function parseAnnounce(query: string, address: string): HttpAnnounce {
     numwant: parseNumwant(raw.numwant),
     isCompact: raw.compact !== "0",
     noPeerId: raw.no_peer_id === "1",
-    claimedAddress: claimed === undefined ? undefined : packAddress(claimed),
+    claimedAddress: claimed(raw.ip, 0),
+    claimedV4: claimed(raw.ipv4, 4),
+    claimedV6: claimed(raw.ipv6, 16),
   };
+}
+
+/** An address of so many bytes, 0 for any; a port behind it, as BEP 7 allows, is passed over. */
+function claimed(raw: string, bytes: number): string | undefined {
+  if (raw === "") return undefined;
+  const text = unescapeBytes(raw)?.replace(/^\[(.*)\](?::\d+)?$/, "$1") ?? "";
+  const packed = packAddress(text) ?? packAddress(text.replace(/:\d+$/, ""));
+  return packed === undefined || (bytes !== 0 && packed.length !== bytes) ? undefined : packed;
 }
 
 /** The hashes that are asked for; none means all of them. */
@@ -79,6 +93,8 @@ interface RawFields {
   no_peer_id: string;
   key: string;
   ip: string;
+  ipv4: string;
+  ipv6: string;
 }
 
 /** The first value of each field that we know; one that is repeated or unknown is passed over. */
@@ -96,6 +112,8 @@ function readFields(query: string): RawFields {
     no_peer_id: "",
     key: "",
     ip: "",
+    ipv4: "",
+    ipv6: "",
   };
   let start = 0;
   while (start < query.length) {
@@ -115,7 +133,7 @@ const NAMES: readonly (readonly (keyof RawFields)[] | undefined)[] = [
   undefined,
   ["ip"],
   ["key"],
-  ["port", "left"],
+  ["port", "left", "ipv4", "ipv6"],
   ["event"],
   undefined,
   ["peer_id", "numwant", "compact"],

@@ -8,10 +8,11 @@ import type { Statistics } from "../statistics/statistics.ts";
 import { statisticsText } from "../statistics/text.ts";
 import type { Tracker } from "../tracker.ts";
 import { isLoopback, isWithin, packAddress } from "../wire/address.ts";
+import type { Refused } from "../wire/announce.ts";
 import { announceBody, failureBody, scrapeBody } from "./announce-body.ts";
 import { headerOf } from "./head.ts";
 import type { HttpRequest } from "./http-connection.ts";
-import { BadRequest, parseAnnounce, parseScrape } from "./parse-announce.ts";
+import { BadRequest, type HttpAnnounce, parseAnnounce, parseScrape } from "./parse-announce.ts";
 import { eachPair, unescapeBytes } from "./query.ts";
 import {
   bencodedResponse,
@@ -30,18 +31,36 @@ export interface RouteParts {
   readonly trusted: BlockList | undefined;
   /** Whose headers about the real address are believed. */
   readonly proxies: BlockList | undefined;
+  /** Undefined when who shows this key may announce; no key is an empty text. */
+  admit(key: string): Refused | undefined;
   statistics(): Promise<Statistics>;
+  /** In the form of bittorrent-tracker. */
+  statisticsJson(): Promise<object>;
   isHealthy(): boolean;
 }
 
 const ANNOUNCE_PATH = /^(?:\/[\w.~-]{1,128})?\/(?:announce(?:\.php)?|ann)$/;
 const SCRAPE_PATH = /^(?:\/[\w.~-]{1,128})?\/scrape(?:\.php)?$/;
+const KEY_IN_PATH = /^(?:\/([\w.~-]{1,128}))?\/(?:announce(?:\.php)?|ann|scrape(?:\.php)?)$/;
+
+/** The key in a path, empty when there is none; undefined when it is no path of the tracker. */
+export function keyOf(path: string): string | undefined {
+  if (path === "/announce") return "";
+  const match = KEY_IN_PATH.exec(path);
+  return match === null ? undefined : (match[1] ?? "");
+}
 
 export class Routes {
   readonly #parts: RouteParts;
 
   constructor(parts: RouteParts) {
     this.#parts = parts;
+  }
+
+  /** The path of a client that wants WebSocket: that of an announce, or the root. */
+  mayUpgrade({ path }: HttpRequest): boolean {
+    const key = keyOf(path);
+    return (path === "/" || key !== undefined) && this.#parts.admit(key ?? "") === undefined;
   }
 
   /** The tracker itself, with statistics where they have no address of their own. */
@@ -69,10 +88,12 @@ export class Routes {
     if (path === "/healthz") {
       return this.#parts.isHealthy() ? textResponse(200, "ok") : textResponse(503, "failed");
     }
-    if (path !== "/stats" && path !== "/metrics") return textResponse(404, "no such page");
+    if (path !== "/stats" && path !== "/stats.json" && path !== "/metrics")
+      return textResponse(404, "no such page");
     if (!this.#maySee(request, isOwnAddress)) {
       return textResponse(403, "statistics are for loopback, or for who shows the token");
     }
+    if (path === "/stats.json") return this.#parts.statisticsJson().then(jsonResponse);
     return path === "/stats" ? this.#stats(request) : this.#metrics();
   }
 
@@ -81,20 +102,34 @@ export class Routes {
     if (request.mark === this.#parts.instance) {
       throw new BadRequest("this tracker forwards to itself");
     }
+    const refused = this.#parts.admit(keyOf(request.path) ?? "");
+    if (refused !== undefined) return bencodedResponse(failureBody(refused));
     const from = this.#realAddress(request);
     const announce = parseAnnounce(request.query, from);
-    const { isCompact, noPeerId, claimedAddress } = announce;
-    if (claimedAddress !== undefined && trusted !== undefined && isWithin(trusted, from)) {
-      announce.address = claimedAddress;
-    }
+    const { isCompact, noPeerId } = announce;
+    if (trusted !== undefined && isWithin(trusted, from)) this.#believe(announce);
     const form = { isCompact, noPeerId, from, trackerId: settings.tracker_id };
     const answer = tracker.announce(announce);
     if (!(answer instanceof Promise)) return bencodedResponse(announceBody(tracker, answer, form));
     return answer.then((later) => bencodedResponse(announceBody(tracker, later, form)));
   }
 
+  /** A client of both families may name its other address (BEP 7): that is a peer too. */
+  #believe(announce: HttpAnnounce): void {
+    const { claimedAddress, claimedV4, claimedV6 } = announce;
+    const isV4 = announce.address.length === 4;
+    const own = claimedAddress ?? (isV4 ? claimedV4 : claimedV6);
+    if (own !== undefined) announce.address = own;
+    for (const address of [claimedV4, claimedV6]) {
+      if (address === undefined || address.length === announce.address.length) continue;
+      this.#parts.tracker.announceAside({ ...announce, address });
+    }
+  }
+
   #scrape(request: HttpRequest): HttpResponse {
     const { tracker } = this.#parts;
+    const refused = this.#parts.admit(keyOf(request.path) ?? "");
+    if (refused !== undefined) return bencodedResponse(failureBody(refused));
     tracker.scrapes++;
     const { hashes, wantsUpstream } = parseScrape(request.query);
     if (hashes.length > 0) {

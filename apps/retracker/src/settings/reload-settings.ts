@@ -8,6 +8,7 @@ const RELOADED: ReadonlySet<keyof Settings> = new Set([
   "tracker_id",
   "age",
   "full_scrape",
+  "passkeys_file",
   "show_peer_ids",
   "allow",
   "deny",

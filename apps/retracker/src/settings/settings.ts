@@ -23,6 +23,11 @@ export interface Settings {
   /** Minutes after which a peer that says nothing is gone. */
   age: number;
   full_scrape: boolean;
+  /** Announces over WebSocket, for browsers, on `listen`. */
+  webtorrent: boolean;
+  /** Only who has a key of `passkeys_file` may announce, and nothing is forwarded. */
+  private: boolean;
+  passkeys_file: string;
   /** Peers of one hash, and of one hash and one address (of IPv6: one /64). */
   peers_per_hash: number;
   peers_per_address: number;
@@ -82,6 +87,9 @@ export const DEFAULTS: Readonly<Settings> = {
   trusted_ranges: [],
   age: 180,
   full_scrape: false,
+  webtorrent: true,
+  private: false,
+  passkeys_file: "",
   peers_per_hash: 5_000,
   peers_per_address: 50,
   show_peer_ids: false,
@@ -182,6 +190,9 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   trusted_ranges: rangeTexts,
   age: whole(1, 7 * 24 * 60),
   full_scrape: flag,
+  webtorrent: flag,
+  private: flag,
+  passkeys_file: text,
   peers_per_hash: whole(2, LIST_MAX),
   peers_per_address: whole(1, LIST_MAX),
   show_peer_ids: flag,
@@ -253,6 +264,9 @@ export function complete(said: Partial<Settings>): Settings {
   }
   if (settings.listen === "" && settings.udp_listen === "") {
     throw new SettingsError("listen and udp_listen are both off: there would be no tracker");
+  }
+  if (settings.private && settings.passkeys_file === "") {
+    throw new SettingsError("private needs passkeys_file: without a key nobody could announce");
   }
   if (settings.dashboard_key === "" && !isOwn(settings.dashboard_listen)) {
     throw new SettingsError(

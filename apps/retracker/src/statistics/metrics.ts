@@ -1,7 +1,7 @@
 /** The same figures for Prometheus. An empty prefix gives names that other retrackers use. */
 import type { Statistics } from "./statistics.ts";
 
-type Simple = Exclude<keyof Statistics, "scheduled_announces" | "forwarders">;
+type Simple = Exclude<keyof Statistics, "scheduled_announces" | "forwarders" | "passkeys">;
 
 const METRICS: readonly (readonly [Simple, string, "gauge" | "counter", string])[] = [
   ["queue_depth", "queue_depth", "gauge", "Announces that wait in the queue"],
@@ -15,6 +15,12 @@ const METRICS: readonly (readonly [Simple, string, "gauge" | "counter", string])
   ["pending_jobs", "pending_jobs", "gauge", "Jobs that wait, are delayed or run"],
   ["tracked_hashes", "tracked_hashes", "gauge", "Info hashes with local peers"],
   ["local_peers", "local_peers", "gauge", "Local peers"],
+  ["seeders", "seeders", "gauge", "Local peers that have all"],
+  ["leechers", "leechers", "gauge", "Local peers that have not"],
+  ["peers_ipv4", "peers_ipv4", "gauge", "Local peers of IPv4"],
+  ["peers_ipv6", "peers_ipv6", "gauge", "Local peers of IPv6"],
+  ["web_peers", "web_peers", "gauge", "Peers in browsers"],
+  ["web_announces", "web_announces_total", "counter", "Announces over WebSocket"],
   ["evicted", "evicted_total", "counter", "Peers that made room for others"],
   ["active_forwarders", "active_forwarders", "gauge", "Forwarders in use"],
   ["disabled_forwarders", "disabled_forwarders", "gauge", "Forwarders disabled or off"],

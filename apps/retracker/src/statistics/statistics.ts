@@ -1,9 +1,11 @@
 /** The figures of the retracker, gathered when they are asked for. */
 import type { Clock } from "sluice";
+import type { Admission } from "../admission.ts";
 import type { Swarms } from "../peers/swarms.ts";
 import type { Tracker } from "../tracker.ts";
 import type { Forwarder } from "../upstream/forwarder.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { WebServer } from "../webtorrent/web-server.ts";
 
 export interface ForwarderStatistics {
   name: string;
@@ -42,11 +44,19 @@ export interface Statistics {
   active_forwarders: number;
   disabled_forwarders: number;
   local_peers: number;
+  seeders: number;
+  leechers: number;
+  peers_ipv4: number;
+  peers_ipv6: number;
+  web_peers: number;
+  web_announces: number;
   announces: number;
   scrapes: number;
   refused: number;
   scheduled_announces: { info_hash: string; forwarder: string; time_to_exec: number }[];
   forwarders: ForwarderStatistics[];
+  /** In private mode: the keys by name. */
+  passkeys: { name: string; announces: number; last_used_seconds: number }[];
 }
 
 export interface StatisticsParts {
@@ -54,6 +64,8 @@ export interface StatisticsParts {
   readonly tracker: Tracker;
   readonly swarms: Swarms;
   readonly upstream: Upstream;
+  readonly web: WebServer | undefined;
+  readonly admission: Admission;
   readonly maxWorkers: number;
 }
 
@@ -62,7 +74,7 @@ const SCHEDULED_SHOWN = 10;
 const SCHEDULED_LOOKED_AT = 20_000;
 
 export async function gather(parts: StatisticsParts): Promise<Statistics> {
-  const { upstream, tracker, swarms, clock, maxWorkers } = parts;
+  const { upstream, tracker, swarms, clock, maxWorkers, web, admission } = parts;
   const { announcer, forwarders, queue, worker } = upstream;
   const now = clock.now();
   const figures = await queue.figures();
@@ -85,11 +97,22 @@ export async function gather(parts: StatisticsParts): Promise<Statistics> {
     active_forwarders: active,
     disabled_forwarders: all.length - active,
     local_peers: swarms.peers,
+    seeders: swarms.allSeeders,
+    leechers: swarms.peers - swarms.allSeeders,
+    peers_ipv4: swarms.peersV4,
+    peers_ipv6: swarms.peers - swarms.peersV4,
+    web_peers: web?.swarms.peers ?? 0,
+    web_announces: web?.announces ?? 0,
     announces: tracker.announces,
     scrapes: tracker.scrapes,
     refused: tracker.refused,
     scheduled_announces: figures.delayed === 0 ? [] : await scheduled(upstream, now),
     forwarders: all,
+    passkeys: admission.keys.map(({ name, announces, lastUsedAt }) => ({
+      name,
+      announces,
+      last_used_seconds: lastUsedAt === 0 ? -1 : Math.round((now - lastUsedAt) / 1000),
+    })),
   };
 }
 

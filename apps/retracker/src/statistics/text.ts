@@ -2,7 +2,7 @@
 import type { Statistics } from "./statistics.ts";
 
 export function statisticsText(statistics: Statistics): string {
-  const { scheduled_announces, forwarders, ...figures } = statistics;
+  const { scheduled_announces, forwarders, passkeys, ...figures } = statistics;
   const lines = Object.entries(figures).map(([name, value]) => `${name}: ${value}`);
   lines.push("scheduled_announces:");
   for (const { info_hash, forwarder, time_to_exec } of scheduled_announces) {
@@ -22,6 +22,10 @@ export function statisticsText(statistics: Statistics): string {
       `  ${one.name} ${one.protocol} ${one.state}${reason}: average ${one.average_response_ms} ms, ` +
         `last interval ${one.last_interval}s${failure}`,
     );
+  }
+  for (const { name, announces, last_used_seconds: seconds } of passkeys) {
+    const used = seconds < 0 ? "never used" : `last used ${seconds}s ago`;
+    lines.push(`passkey ${name}: ${announces} announces, ${used}`);
   }
   return lines.join("\n");
 }

@@ -29,6 +29,8 @@ export interface UdpServerOptions {
   readonly clock: Clock;
   /** Whose claim of an address is believed. */
   readonly trusted: BlockList | undefined;
+  /** Undefined when who sent this packet may announce. */
+  admit(packet: Buffer): Refused | undefined;
   onError(error: unknown): void;
 }
 
@@ -113,6 +115,10 @@ export class UdpServer {
       announce.address = packet.toString("latin1", 84, 88);
     }
     const transaction = packet.readUInt32BE(12);
+    const refused = this.#options.admit(packet);
+    if (refused !== undefined) {
+      return send(socket, errorAnswer(transaction, refused.failure, 1024), from);
+    }
     const answer = this.#options.tracker.announce(announce);
     const isV4 = from.family === "IPv4";
     if (!(answer instanceof Promise)) return this.#answer(socket, from, transaction, answer, isV4);

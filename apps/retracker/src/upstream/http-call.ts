@@ -11,6 +11,7 @@ import tls from "node:tls";
 import { REDIRECTS_MAX } from "../limits.ts";
 import { addressesOf, checkedLookup, type LookupRules } from "./lookup.ts";
 import { AnswerError } from "./outcome.ts";
+import { connectBySocks } from "./socks.ts";
 
 export interface HttpCall {
   /** The address as text: a query of raw bytes must not be changed on its way. */
@@ -98,11 +99,19 @@ async function requestOptions(
   };
   if (call.proxy === undefined) return options;
   const proxy = new URL(call.proxy);
+  // An agent would make a connection of its own and pass the proxy by.
+  const { agent: _agent, ...direct } = options;
+  if (proxy.protocol === "socks5:") {
+    const socket = await connectBySocks(proxy, host, port, call.signal);
+    const isTls = url.protocol === "https:";
+    const createConnection = () => (isTls ? tls.connect({ socket, servername }) : socket);
+    return { ...direct, createConnection } as https.RequestOptions;
+  }
   const proxyPort = Number(proxy.port) || 80;
   if (url.protocol === "https:") {
     const socket = await tunnel(proxy, `${host}:${port}`, call.signal);
     const createConnection = (): tls.TLSSocket => tls.connect({ socket, servername });
-    return { ...options, createConnection } as https.RequestOptions;
+    return { ...direct, createConnection } as https.RequestOptions;
   }
   const headers = { host: url.host, ...call.headers };
   const { lookup: _lookup, ...rest } = options;

@@ -63,4 +63,6 @@ export interface ScrapeCounts {
   complete: number;
   downloaded: number;
   incomplete: number;
+  /** BEP 21: of the incomplete ones those that download. */
+  downloaders: number;
 }
