@@ -22,6 +22,7 @@ const MODES: readonly { mode: Mode; name: string; ofOpenTracker: number }[] = [
 ];
 const OF_NPM = 1 / 3;
 const BYTES_A_PEER = 200;
+const PEERS_JUDGED = 1_000_000;
 const OURS = "retracker";
 
 const SIZES = [
@@ -102,8 +103,8 @@ async function fill(
     metric: `${tracker.name}, memory per peer, ${hashes} hashes`,
     value: rounded(bytes),
     unit: "B",
-    // With one hash a thousand peers are less than what the process takes for itself.
-    ...(tracker.name === OURS && hashes > 1 ? { target: { atMost: BYTES_A_PEER } } : {}),
+    // Fewer peers are less than what the process takes for itself.
+    ...(tracker.name === OURS && peers >= PEERS_JUDGED ? { target: { atMost: BYTES_A_PEER } } : {}),
     conditions: { hashes, peers, answers, measured: "growth of the resident set while filling" },
   };
 }
@@ -170,18 +171,8 @@ function* figuresOf(
     if (theirs === undefined) continue;
     const times = ours.cpuMicros.map((micros, run) => micros / theirs.cpuMicros[run]!);
     const speed = spreadOf(ours.speeds.map((one, run) => one / Math.max(1, theirs.speeds[run]!)));
-    const spread = spreadOf(times);
-    yield {
-      metric: `processor time an announce against ${peer}, ${mode}, ${hashes} hashes`,
-      value: rounded(spread.median),
-      unit: "×",
-      target: { atMost: most },
-      conditions: {
-        hashes,
-        bySpeed: rounded(speed.median),
-        runs: scale.runs,
-        ...spreadConditions(spread),
-      },
-    };
+    const metric = `processor time an announce against ${peer}, ${mode}, ${hashes} hashes`;
+    const conditions = { hashes, bySpeed: rounded(speed.median) };
+    yield { ...figureOf(metric, "×", times, conditions), target: { atMost: most } };
   }
 }

@@ -10,20 +10,30 @@ const PACKAGES: Readonly<Record<string, string>> = {
   opentracker: "opentracker",
   "transmission-daemon": "transmission-daemon",
   "transmission-remote": "transmission-cli",
-  "transmission-create": "transmission-cli",
   aria2c: "aria2",
+  "qbittorrent-nox": "qbittorrent-nox",
+  rtorrent: "rtorrent",
+  libtorrent: "python3-libtorrent",
 };
 
+const TRANSFER = ["opentracker", "transmission-daemon", "transmission-remote", "aria2c"];
+
 /** Undefined when all are there; else why they are not. Under CI that is an error. */
-export function missingPrograms(): string | undefined {
-  const missing = (): string[] =>
-    Object.keys(PACKAGES).filter((name) => !PATHS.some((path) => existsSync(`${path}/${name}`)));
+export function missingPrograms(wanted: readonly string[] = TRANSFER): string | undefined {
+  const missing = (): string[] => wanted.filter((name) => !isInstalled(name));
   if (missing().length > 0 && process.getuid?.() === 0) install(missing());
   const left = missing();
   if (left.length === 0) return undefined;
   const reason = `not installed: ${left.join(", ")} (Debian: apt-get install)`;
   if (process.env.CI !== undefined) throw new Error(reason);
   return reason;
+}
+
+/** A module of Debian's Python is no program. */
+function isInstalled(name: string): boolean {
+  if (name !== "libtorrent") return PATHS.some((path) => existsSync(`${path}/${name}`));
+  const { status } = spawnSync("/usr/bin/python3", ["-c", "import libtorrent"]);
+  return status === 0;
 }
 
 /** Services that packages would start by themselves are kept from it. */
