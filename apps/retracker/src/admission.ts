@@ -1,6 +1,6 @@
 /** Who may announce: everybody, or in private mode who shows a key in the path. */
 import type { Clock } from "sluice";
-import { keyOf } from "./http/routes.ts";
+import { keyOf } from "./http/paths.ts";
 import { type Passkey, Passkeys } from "./passkeys.ts";
 import type { Settings } from "./settings/settings.ts";
 import { readUrlData } from "./udp/packets.ts";

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
+// @ts-expect-error: it brings no types.
+import { Client as AnyClient } from "bittorrent-tracker";
 import { Retracker } from "../retracker.ts";
 
 interface RtcPeer {
@@ -22,12 +24,10 @@ interface TrackerClient {
 
 type ClientMaker = new (options: object) => TrackerClient;
 
+const Client = AnyClient as ClientMaker;
 const BYTES = 60_000;
 
 test("a seeder's bytes reach another peer over WebRTC", async () => {
-  // It has no types of its own.
-  const name: string = "bittorrent-tracker";
-  const { Client } = (await import(name)) as { Client: ClientMaker };
   await using retracker = await Retracker.open({
     settings: { listen: "127.0.0.1:0", udp_listen: "", durability: "memory" },
   });

@@ -13,6 +13,7 @@ import { announceBody, failureBody, scrapeBody } from "./announce-body.ts";
 import { headerOf } from "./head.ts";
 import type { HttpRequest } from "./http-connection.ts";
 import { BadRequest, type HttpAnnounce, parseAnnounce, parseScrape } from "./parse-announce.ts";
+import { isAnnouncePath, isScrapePath, keyOf } from "./paths.ts";
 import { eachPair, unescapeBytes } from "./query.ts";
 import {
   bencodedResponse,
@@ -39,17 +40,6 @@ export interface RouteParts {
   isHealthy(): boolean;
 }
 
-const ANNOUNCE_PATH = /^(?:\/[\w.~-]{1,128})?\/(?:announce(?:\.php)?|ann)$/;
-const SCRAPE_PATH = /^(?:\/[\w.~-]{1,128})?\/scrape(?:\.php)?$/;
-const KEY_IN_PATH = /^(?:\/([\w.~-]{1,128}))?\/(?:announce(?:\.php)?|ann|scrape(?:\.php)?)$/;
-
-/** The key in a path, empty when there is none; undefined when it is no path of the tracker. */
-export function keyOf(path: string): string | undefined {
-  if (path === "/announce") return "";
-  const match = KEY_IN_PATH.exec(path);
-  return match === null ? undefined : (match[1] ?? "");
-}
-
 export class Routes {
   readonly #parts: RouteParts;
 
@@ -67,8 +57,8 @@ export class Routes {
   answer(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const { path } = request;
     try {
-      if (path === "/announce" || ANNOUNCE_PATH.test(path)) return this.#announce(request);
-      if (SCRAPE_PATH.test(path)) return this.#scrape(request);
+      if (isAnnouncePath(path)) return this.#announce(request);
+      if (isScrapePath(path)) return this.#scrape(request);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       return bencodedResponse(failureBody({ failure: error.message }));
