@@ -85,17 +85,28 @@ export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
   const closing = new AbortController();
   const verify = verifier(gatekeeper, new KeyFailures(limits.keyFailuresPerMinute));
   const app = newApp(options, limits, log);
-  app.addHook("onRequest", async (request, reply) => {
-    request.response = reply.raw;
-    enter(request, reply, rules, gatekeeper);
-    request.principal =
-      gatekeeper.caller === undefined
-        ? keyHolder(request, verify)
-        : await gatekeeper.caller(request.raw);
-    checkRole(request);
-    if (request.method === "OPTIONS" && rules.origins.length > 0) return reply.code(204).send();
+  // No promises: every request passes here.
+  app.addHook("onRequest", (request, reply, done) => {
+    const admit = (principal: Principal): void => {
+      request.principal = principal;
+      checkRole(request);
+      if (request.method === "OPTIONS" && rules.origins.length > 0) reply.code(204).send();
+      else done();
+    };
+    try {
+      request.response = reply.raw;
+      const { config } = request.routeOptions;
+      enter(request, reply, rules, gatekeeper, config.isAdd === true);
+      if (gatekeeper.caller !== undefined) gatekeeper.caller(request.raw).then(admit).catch(done);
+      else admit(keyHolder(request, verify, config.isPublic === true));
+    } catch (error) {
+      done(error as Error);
+    }
   });
-  app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
+  app.addHook("onResponse", (request, reply, done) => {
+    logAnswer(log, request, reply);
+    done();
+  });
   app.addHook("preClose", async () => closing.abort());
   return {
     app,
@@ -188,6 +199,7 @@ function enter(
   reply: FastifyReply,
   rules: OriginRules,
   gatekeeper: Gatekeeper,
+  isAdd: boolean,
 ): void {
   reply.header("x-content-type-options", "nosniff");
   reply.header("cache-control", "no-store");
@@ -200,14 +212,12 @@ function enter(
   if (encoding !== undefined && encoding !== "identity") {
     throw new SluiceError("UNSUPPORTED_MEDIA", "compressed bodies are not read here");
   }
-  const { isAdd } = request.routeOptions.config;
-  const retryAfterMs = isAdd === true ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
+  const retryAfterMs = isAdd ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
   if (retryAfterMs > 0) throw tooManyAdds(retryAfterMs);
 }
 
-function keyHolder(request: FastifyRequest, verify: Shell["verify"]): Principal {
-  const { isPublic } = request.routeOptions.config;
-  const isFree = isPublic === true || request.method === "OPTIONS";
+function keyHolder(request: FastifyRequest, verify: Shell["verify"], isPublic: boolean): Principal {
+  const isFree = isPublic || request.method === "OPTIONS";
   return isFree ? ANYONE : verify(keyOf(request), request.ip);
 }
 
