@@ -1,7 +1,7 @@
 // Two tenants share one queue: the one that floods it does not keep the other waiting.
 import { Sluice } from "sluice";
 
-await using sluice = await Sluice.open({ dir: "./data" });
+const sluice = await Sluice.open({ dir: "./data" }); // or `await using`, from Node 24 on
 const mail = await sluice.queue<{ to: string }>("mail", { retry: { attempts: 5 } });
 
 const flood = ["ann", "ben", "cleo", "dan"].map((name) => `${name}@big.example`);
@@ -12,3 +12,4 @@ const jobs = await Promise.all([
 
 mail.work(async (job) => console.log(`sent to ${job.payload.to}`));
 await Promise.all(jobs.map((job) => job.finished()));
+await sluice.close();

@@ -23,7 +23,7 @@ test("exports name what was built, with types first", () => {
   assert.deepEqual(exports, {
     ".": {
       types: "./dist/types/index.d.ts",
-      browser: "./dist/client.js",
+      browser: "./dist/client.browser.js",
       default: "./dist/index.js",
     },
     "./remote": { types: "./dist/types/remote/index.d.ts", default: "./dist/remote.js" },

@@ -1,7 +1,7 @@
 // The package.json that is published, made from the one in the repository. There `exports` names
 // sources, which Node runs as they are; here it names what was built from them.
 
-import { entryName, publishedExports, type SourceManifest } from "./packages.ts";
+import { browserEntryName, entryName, publishedExports, type SourceManifest } from "./packages.ts";
 
 export interface Release {
   readonly version: string;
@@ -49,14 +49,17 @@ function builtExports(source: SourceManifest): Record<string, unknown> {
     const conditions = typeof target === "string" ? { default: target } : target;
     const main = conditions.default;
     if (main === undefined) throw new Error(`${source.name}: exports["${path}"] needs a default`);
-    const files = Object.entries(conditions).map(([condition, file]) => [condition, builtOf(file)]);
+    const files = Object.entries(conditions).map(([condition, file]) => [
+      condition,
+      builtOf(file, condition),
+    ]);
     return [path, { types: typesOf(main), ...Object.fromEntries(files) }];
   });
   return { ...Object.fromEntries(built), "./package.json": "./package.json" };
 }
 
-function builtOf(source: string): string {
-  return `./dist/${entryName(source)}.js`;
+function builtOf(source: string, condition: string): string {
+  return `./dist/${condition === "browser" ? browserEntryName(source) : entryName(source)}.js`;
 }
 
 function typesOf(source: string): string {

@@ -51,10 +51,24 @@ export function publishedExports({ exports = {} }: SourceManifest): Exports {
 export function entriesOf({ manifest }: SourcePackage): Map<string, string> {
   const entries = new Map(Object.entries(THREADS[manifest.name] ?? {}));
   for (const target of Object.values(publishedExports(manifest))) {
-    const sources = typeof target === "string" ? [target] : Object.values(target);
-    for (const source of sources) entries.set(entryName(source), source.replace("./", ""));
+    const source = typeof target === "string" ? target : target.default;
+    if (source !== undefined) entries.set(entryName(source), source.replace("./", ""));
   }
   return entries;
+}
+
+// The same for what `exports` has under the condition `browser`.
+export function browserEntriesOf({ manifest }: SourcePackage): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const target of Object.values(publishedExports(manifest))) {
+    const source = typeof target === "string" ? undefined : target.browser;
+    if (source !== undefined) entries.set(browserEntryName(source), source.replace("./", ""));
+  }
+  return entries;
+}
+
+export function browserEntryName(source: string): string {
+  return `${entryName(source)}.browser`;
 }
 
 // `./src/remote/index.ts` becomes `remote`, `./src/codec/read-facts.ts` becomes `codec-read-facts`.

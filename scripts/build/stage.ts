@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "@sluice/protocol";
-import { bundle } from "./bundle.ts";
+import { bundle, bundleForBrowsers } from "./bundle.ts";
 import { emitDeclarations } from "./declarations.ts";
 import { publishedManifest, type Release } from "./manifest.ts";
 import { findPackages, type SourcePackage } from "./packages.ts";
@@ -52,6 +52,7 @@ async function stageOne({ root, source, release, types, folder }: Stage): Promis
   const dist = join(folder, "dist");
   mkdirSync(dist, { recursive: true });
   await bundle(root, source, dist);
+  await bundleForBrowsers(root, source, dist);
   copy(join(types, source.folder, "src"), join(dist, "types"));
   // The page of the dashboard, and the launcher of the command.
   copy(join(root, source.folder, "dist", "page"), join(dist, "page"));

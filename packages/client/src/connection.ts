@@ -35,9 +35,15 @@ export interface SluiceParts {
 /** A worker or a consumption: it holds leases, and lets go of them when it is closed. */
 export interface Holder {
   close(options?: CloseOptions): Promise<void>;
-  /** Jobs were ended from here, so there is no need to wait for the broker to say so. */
+  /**
+   * Jobs were ended from here, so there is no need to wait for the broker to say so.
+   * @internal
+   */
   jobsGone(isGone: (job: Delivery) => boolean, why: string): void;
-  /** A job of this queue was ended from here, and only the broker knows which. */
+  /**
+   * A job of this queue was ended from here, and only the broker knows which.
+   * @internal
+   */
   checkLeases(queue: string): void;
 }
 

@@ -119,10 +119,12 @@ export class Consumption<Payload, Result>
     await this.close();
   }
 
+  /** @internal */
   jobsGone(isGone: (job: Delivery) => boolean, why: string): void {
     this.#leases.loseAll(isGone, why);
   }
 
+  /** @internal */
   checkLeases(queue: string): void {
     if (queue === this.#options.queue) this.#leases.beatNow();
   }

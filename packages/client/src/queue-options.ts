@@ -54,6 +54,8 @@ export interface QueueOptions<Payload = unknown> extends Omit<StoredOptions, "re
   result?: StandardSchema | undefined;
   /** Default `json`. */
   codec?: Codec | undefined;
+  /** False: the queue must exist, else this rejects with `QUEUE_NOT_FOUND`. Default true. */
+  create?: boolean | undefined;
 }
 
 /** The part of the options that is code, or says how to read bytes: it lives in this process. */
@@ -65,12 +67,19 @@ export interface LocalOptions {
   readonly retry: RetryRule<unknown> | undefined;
 }
 
-const KNOWN = [...Object.keys(QUEUE_OPTIONS), "schema", "result", "codec"];
+const KNOWN = [...Object.keys(QUEUE_OPTIONS), "schema", "result", "codec", "create"];
+
+export interface SplitOptions {
+  readonly stored: StoredOptions;
+  readonly local: LocalOptions;
+  readonly create: boolean;
+}
 
 /** The options that the broker keeps, and those that stay here. */
-export function splitQueue(value: unknown): { stored: StoredOptions; local: LocalOptions } {
+export function splitQueue(value: unknown): SplitOptions {
   const options: QueueOptions = knownFields("queue", value, KNOWN);
-  const { schema, result, codec = "json", retry, policy, ...rest } = options;
+  const { schema, result, codec = "json", retry, policy, create = true, ...rest } = options;
+  if (typeof create !== "boolean") throw invalid("queue.create", "true or false", create);
   const { rule, ...retries }: Partial<RuledRetry<unknown>> =
     typeof retry === "function" ? { rule: retry } : isObject(retry) ? retry : {};
   const { functions, rules } = parsePolicy(policy);
@@ -80,7 +89,7 @@ export function splitQueue(value: unknown): { stored: StoredOptions; local: Loca
   else if (retry !== undefined && typeof retry !== "function") stored.retry = retry;
   if (rules !== undefined) stored.policy = rules;
   checkLocal({ schema, result, codec, rule });
-  return { stored, local: { policy: functions, schema, result, codec, retry: rule } };
+  return { stored, local: { policy: functions, schema, result, codec, retry: rule }, create };
 }
 
 function checkLocal(local: Record<"schema" | "result" | "codec" | "rule", unknown>): void {

@@ -69,8 +69,8 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
 
   /**
    * Makes a queue, or changes one in place: its jobs stay, and what is not mentioned keeps its
-   * value. Schema, codec and functions (of a policy, or for retries) belong to the handle and are
-   * not stored.
+   * value. With `create: false` the queue must exist. Schema, codec and functions (of a policy, or
+   * for retries) belong to the handle and are not stored.
    */
   queue<S extends StandardSchema, R extends StandardSchema>(
     name: string,
@@ -102,8 +102,12 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
     options: object = {},
     call?: CallOptions,
   ): Promise<Queue<never, never>> {
-    const { stored, local } = splitQueue(options);
-    const info = await this.#connection.port.setQueue(name, stored, parseCall("queue", call));
+    const { stored, local, create } = splitQueue(options);
+    const { port } = this.#connection;
+    const parsed = parseCall("queue", call);
+    const found = create ? undefined : await port.queue(name, parsed);
+    const isSame = found !== undefined && Object.keys(stored).length === 0;
+    const info = isSame ? found : await port.setQueue(name, stored, parsed);
     const above = this as unknown as Emitter<WorkEvents<unknown, unknown>>;
     return new Queue(this.#connection, info, local, above);
   }

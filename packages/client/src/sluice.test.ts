@@ -311,3 +311,19 @@ test("a queue is changed in place, and bad options change nothing", async (t) =>
   await assert.rejects(sluice.queue("bad name!"), { code: "INVALID" });
   assert.equal((await sluice.queues()).length, 1);
 });
+
+test("a queue that must exist is opened, and changed, but not made", async (t) => {
+  const { sluice } = await openMail(t);
+  await assert.rejects(sluice.queue("maill", { create: false }), { code: "QUEUE_NOT_FOUND" });
+  await assert.rejects(sluice.queue("maill", { create: false, lease: "1m" }), {
+    code: "QUEUE_NOT_FOUND",
+  });
+  const again = await sluice.queue("mail", { create: false, lease: "1m" });
+  assert.equal(again.name, "mail");
+  const same = await sluice.queue("mail", { create: false });
+  assert.equal((await same.info()).config.lease, 60_000);
+  assert.deepEqual(
+    (await sluice.queues()).map(({ name }) => name),
+    ["mail"],
+  );
+});

@@ -127,10 +127,12 @@ export class Worker<Payload, Result>
     await this.close();
   }
 
+  /** @internal */
   jobsGone(isGone: (job: Delivery) => boolean, why: string): void {
     this.#leases.loseAll(isGone, why);
   }
 
+  /** @internal */
   checkLeases(queue: string): void {
     if (queue === this.queue) this.#leases.beatNow();
   }

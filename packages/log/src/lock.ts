@@ -167,7 +167,10 @@ function locked(dir: string, owner: ProcessName | undefined): SluiceError {
       : owner.pid === process.pid
         ? `this very process (${owner.pid})`
         : `process ${owner.pid}`;
-  return new SluiceError("LOG_LOCKED", `the log in ${dir} is in use by ${who}`, {
+  const message =
+    `the log in ${dir} is in use by ${who}. Only one process can open a directory: ` +
+    `run "sluice serve --dir ${dir}" in one, and use Sluice.connect in the others`;
+  return new SluiceError("LOG_LOCKED", message, {
     path: dir,
     ...(owner === undefined ? {} : { pid: owner.pid }),
   });

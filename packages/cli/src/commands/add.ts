@@ -13,11 +13,13 @@ export const addCommand: Command = {
   usage: `sluice add QUEUE PAYLOAD     a payload is JSON; prints the job's id when it is durable
 sluice add QUEUE -           a job for each line of standard input
 
+  --create               make the queue if it does not exist
   --text                 payloads are texts and not JSON
 ${JOB_USAGE}
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,
+    create: { type: "boolean" },
     text: { type: "boolean" },
     ...JOB_FLAGS,
   },
@@ -30,16 +32,22 @@ ${TARGET_USAGE}`,
     const read = (text: string): unknown => payloadOf(call, text);
     const one = payload === "-" ? undefined : { payload: read(payload) };
     return connected(call, async ({ sluice }) => {
-      const queue = await openQueue(sluice, name);
+      const queue = await openQueue(sluice, name, call.values.create === true);
       if (one !== undefined) return addOne(call, queue, one.payload, options);
       return addLines(call, queue, read, options);
     });
   },
 };
 
-/** Made by its first job, and otherwise left as it is. */
-function openQueue(sluice: SluiceHandles, name: string): Promise<Queue> {
-  return sluice.queue(name);
+/** A name with a slip must not become a second queue that has no workers. */
+async function openQueue(sluice: SluiceHandles, name: string, create: boolean): Promise<Queue> {
+  try {
+    return await sluice.queue(name, { create });
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.code !== "QUEUE_NOT_FOUND") throw error;
+    const message = `${error.message}: check the name, or make the queue with --create`;
+    throw new SluiceError(error.code, message, error.details);
+  }
 }
 
 async function addOne(

@@ -6,7 +6,7 @@ import { place } from "../testing/sluice.ts";
 test("any call of the API can be made by its name, with what its row says", async (t) => {
   const { sluice, served } = await place(t);
   const broker = await served.broker;
-  const { text: id } = await sluice("add mail", '{"n":1}', "--lane", "acme");
+  const { text: id } = await sluice("add mail", '{"n":1}', "--lane", "acme", "--create");
   assert.deepEqual(JSON.parse((await sluice("call setLaneWeight mail acme 7")).text), { ok: true });
   const lanes = JSON.parse((await sluice("call lanes mail sort=weight limit=1 --json")).text);
   assert.deepEqual([lanes.items[0].key, lanes.items[0].weight], ["acme", 7]);

@@ -4,7 +4,7 @@ import { command, place } from "../testing/sluice.ts";
 
 test("a job is added, found, explained, taken and gone", async (t) => {
   const { sluice } = await place(t);
-  const options = ["--fairness-key", "acme", "--headers", "x=1"];
+  const options = ["--fairness-key", "acme", "--headers", "x=1", "--create"];
   const added = await sluice("add mail", '{"to":"a@b.c"}', ...options);
   assert.equal(added.code, 0);
   const id = added.text;
@@ -24,7 +24,7 @@ test("a job is added, found, explained, taken and gone", async (t) => {
 
 test("each line of standard input is a job, and bad ones are told", async (t) => {
   const { sluice, feed } = await place(t);
-  const many = await feed('{"n":1}\n\n{"n":2}\r\n3', "add", "numbers", "-");
+  const many = await feed('{"n":1}\n\n{"n":2}\r\n3', "add", "numbers", "-", "--create");
   assert.equal(many.text.split("\n").length, 3);
   const taken = await sluice("consume numbers --drain");
   assert.equal(taken.text, '{"n":1}\n{"n":2}\n3');
@@ -83,9 +83,20 @@ test("gates are set, seen, cooled down and removed", async (t) => {
   await assert.rejects(sluice("gate set smtp rate=many"), { code: "INVALID" });
 });
 
+test("a queue that does not exist is only made when that is asked for", async (t) => {
+  const { sluice } = await place(t);
+  await assert.rejects(sluice("add maill 1"), {
+    code: "QUEUE_NOT_FOUND",
+    message: 'there is no queue "maill": check the name, or make the queue with --create',
+  });
+  assert.match((await sluice("queue list")).text, /^no queues yet/);
+  await sluice("add mail 1 --create");
+  assert.equal((await sluice("add mail 2")).code, 0);
+});
+
 test("queues are changed, paused, purged and deleted, the last two not by a slip", async (t) => {
   const { sluice } = await place(t);
-  await sluice("add mail 1");
+  await sluice("add mail 1 --create");
   assert.match((await sluice("queue set mail lease=60s")).text, /lease +1.0 min/);
   await sluice("queue pause mail");
   assert.match((await sluice("queue list")).text, /paused/);
@@ -100,7 +111,7 @@ test("queues are changed, paused, purged and deleted, the last two not by a slip
 test("top shows queues, lanes and gates; and says why a queue stands", async (t) => {
   const { sluice } = await place(t);
   await sluice("gate set shut rate=0");
-  await sluice("add mail 1 --lane acme --gates shut");
+  await sluice("add mail 1 --lane acme --gates shut --create");
   const { text } = await sluice("top --once");
   assert.match(text, /mail +1 +0 +0 .*no workers/);
   assert.match(text, /lanes of mail[\s\S]*acme +1/);
@@ -201,7 +212,7 @@ test("the refusal says that the server is not a node of a cluster", async (t) =>
 test("with --json payloads and results are JSON values, and other bytes are base64", async (t) => {
   const { sluice, served } = await place(t);
   const broker = await served.broker;
-  const { text: id } = await sluice("add mail", '{"to":"a@b.c"}');
+  const { text: id } = await sluice("add mail", '{"to":"a@b.c"}', "--create");
   const [bytes] = await broker.add("mail", [{ payload: new Uint8Array([255, 0]) }]);
   const listed = (await sluice("queue jobs mail --json")).text.split("\n");
   const payloads = listed.map((line) => JSON.parse(line)).map((job) => [job.id, job.payload]);

@@ -138,7 +138,8 @@ async function list(call: Call, broker: Broker): Promise<number> {
     call.output.progress.write(`no answer from partition ${names}: what it holds is not shown\n`);
   }
   return tell(call, queues, () => {
-    if (queues.length === 0) return 'no queues yet: sluice add QUEUE \'{"hello":"world"}\'';
+    if (queues.length === 0)
+      return 'no queues yet: sluice add QUEUE \'{"hello":"world"}\' --create';
     return table(COLUMNS, queues.map(rowOf));
   });
 }

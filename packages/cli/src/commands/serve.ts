@@ -72,7 +72,7 @@ function greet(
 
 The first job:
 
-${settings}  ${sluice} add mail '{"to":"a@b.c"}' --lane acme
+${settings}  ${sluice} add mail '{"to":"a@b.c"}' --lane acme --create
   ${sluice} consume mail --count 1
   ${sluice} top${shown}`;
 }

@@ -9,7 +9,7 @@ test("what keeps a server from starting is told in one line", async (t) => {
   const { port } = await spawnServe(t, [], dir);
   const REFUSALS: readonly [words: string[], line: RegExp][] = [
     [["--port", String(port)], new RegExp(`^port ${port} of 127.0.0.1 is in use[^\n]*\n$`)],
-    [["--dir", dir], /^the log in [^\n]* is in use by process \d+\n$/],
+    [["--dir", dir], /^the log in [^\n]* is in use by process \d+\. [^\n]*sluice serve[^\n]*\n$/],
     [["--log-level", "loud"], /^--log-level must be one of fatal, [^\n]*, got "loud"\n$/],
     [["--port", "high"], /^--port must be an integer from 0 to 65535, got "high"\n$/],
     [["--resume", "2h"], /^--resume must be [^\n]* of at most 3600000 ms, got "2h"\n$/],
@@ -40,7 +40,7 @@ test("who starts a server is told what to type, and its words lead to it", async
   const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
   assert.match(server.key!, /^sk_/);
   const env = { SLUICE_URL: server.address, SLUICE_API_KEY: server.key! };
-  assert.equal((await runSluice(["add", "mail", '{"to":"a@b.c"}', "--lane", "acme"], env)).code, 0);
+  assert.equal((await runSluice(["add", "mail", '{"to":"a@b.c"}', "--create"], env)).code, 0);
   const { out } = await runSluice(["consume", "mail", "--count", "1"], env);
   assert.equal(out, '{"to":"a@b.c"}\n');
 });
