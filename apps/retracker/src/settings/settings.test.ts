@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -83,4 +83,10 @@ test("a dashboard that others can reach wants a key", () => {
   for (const dashboard_listen of ["", "127.0.0.1:6970", "[::1]:6970", "localhost:6970"]) {
     assert.equal(complete({ dashboard_listen }).dashboard_listen, dashboard_listen);
   }
+});
+
+test("the example has every setting with its default", () => {
+  const file = join(import.meta.dirname, "../../../../docs/retracker.example.yml");
+  const said = parseFile(readFileSync(file, "utf8"), "retracker.example.yml");
+  assert.deepEqual(said, DEFAULTS);
 });
