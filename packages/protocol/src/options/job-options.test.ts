@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refused as refusedBy } from "../testing/refused.ts";
-import { type JobOptions, readJob } from "./job-options.ts";
+import { hearOptions, type JobOptions, readJob, tellOptions } from "./job-options.ts";
 
 function read(options: object): Record<string, unknown> {
   const job = {};
@@ -77,4 +77,28 @@ test("a bad value is refused by the name of its option", () => {
 test("a misspelt option is refused and not ignored", () => {
   assert.equal(refused({ delayMs: 5 }), "job.delayMs");
   assert.equal(refused({ fairnesKey: "a" }), "job.fairnesKey");
+});
+
+test("the stream carries options by their own names, and texts as durations", () => {
+  const inner = {
+    delayMs: 5_000,
+    maxWaitMs: 60_000,
+    dedupe: { key: "k", mode: "window", windowMs: 120_000 },
+    backoff: { minMs: 1_000 },
+    cost: 2,
+  };
+  const told = tellOptions(inner);
+  assert.deepEqual(told, {
+    delay: 5_000,
+    maxWait: 60_000,
+    dedupe: { key: "k", mode: "window", window: 120_000 },
+    backoff: { min: 1_000 },
+    cost: 2,
+  });
+  assert.deepEqual(hearOptions(told), inner);
+  assert.deepEqual(hearOptions({ delay: "5s", backoff: { min: "1s" } }), {
+    delayMs: 5_000,
+    backoff: { minMs: 1_000 },
+  });
+  assert.deepEqual(hearOptions({ delay: "soon", delayMs: 1 }), { delayMs: "soon" });
 });

@@ -8,6 +8,7 @@ import { duration, LEASE, TIME } from "../duration.ts";
 import { type Fields, fields, type GivenFields } from "../fields.ts";
 import type { NewJob } from "../job.ts";
 import {
+  answerOf,
   bytes,
   checkParsed,
   integer,
@@ -161,6 +162,10 @@ const READINGS: ReadonlyMap<string, Reading> = new Map(
   }),
 );
 
+const TOLD: ReadonlyMap<string, { readonly name: string; readonly kind: Kind }> = new Map(
+  Object.entries(JOB_OPTIONS as Fields).map(([name, { as = name, kind }]) => [as, { name, kind }]),
+);
+
 /** Reads options into a job, which may have others; `undefined` is as if it were not given. */
 export function readJob(job: object, options: object): void {
   for (const name in options) {
@@ -242,4 +247,35 @@ function settle(job: PreparedJob): void {
     throw invalid("job.dedupe.window", 'absent unless the mode is "window"', windowMs);
   }
   job.dedupe = { key, mode, windowMs };
+}
+
+/** Options of a job in the names of users, as the stream carries them: `delay` for `delayMs`. */
+export function tellOptions(inner: object): Record<string, unknown> {
+  const told: Record<string, unknown> = {};
+  for (const name in inner) {
+    const value = (inner as Record<string, unknown>)[name];
+    const of = TOLD.get(name);
+    told[of?.name ?? name] = of !== undefined && isObject(value) ? answerOf(of.kind, value) : value;
+  }
+  return told;
+}
+
+/** The reverse. What cannot be read is left as it is, for the broker to refuse this job alone. */
+export function hearOptions(told: object): Record<string, unknown> {
+  const inner: Record<string, unknown> = {};
+  for (const name in told) {
+    const value = (told as Record<string, unknown>)[name];
+    const reading = READINGS.get(name);
+    if (reading === undefined) inner[name] = value;
+    else inner[reading.at] = readLeniently(reading, value);
+  }
+  return inner;
+}
+
+function readLeniently({ kind, field }: Reading, value: unknown): unknown {
+  try {
+    return kind === undefined ? value : kind.parse(field, value);
+  } catch {
+    return value;
+  }
 }

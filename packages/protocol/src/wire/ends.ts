@@ -1,5 +1,7 @@
 /** What a worker says of the jobs that it holds: batches of tokens, and what goes with each. */
+import { parseDuration } from "../duration.ts";
 import type { Ack, Extend, Nack } from "../job.ts";
+import { isObject } from "../kinds.ts";
 import { BATCH_MAX, SMALL_CALL_BYTES_MAX } from "../limits.ts";
 import type { JsonBound } from "./json-bound.ts";
 import type { FrameReader } from "./reader.ts";
@@ -58,6 +60,7 @@ function writeNack(writer: FrameWriter, item: Nack): void {
   if (stack !== undefined && !isStack) other.stack = stack;
   if (delayMs !== undefined && !isDelay) other.delayMs = delayMs;
   if (unrecoverable !== undefined && !isFinal) other.unrecoverable = unrecoverable;
+  if (other.cooldown !== undefined) other.cooldown = tellCooldown(other.cooldown);
   const hasRest = Object.values(other).some((value) => value !== undefined);
   writer.short(tokenOf(item));
   writer.u8(
@@ -76,6 +79,23 @@ function writeNack(writer: FrameWriter, item: Nack): void {
 /** More than a broker keeps of an error or a stack, and less than a text can hold. */
 const ERROR_CHARS_MAX = 10_000;
 
+/** In the names of users, as HTTP has them. What is no object is left for the broker to refuse. */
+function tellCooldown(cooldown: unknown): unknown {
+  if (!isObject(cooldown)) return cooldown;
+  const { ms, ...rest } = cooldown;
+  return { ...rest, duration: ms };
+}
+
+function hearCooldown(cooldown: unknown): unknown {
+  if (!isObject(cooldown)) return cooldown;
+  const { duration, ms: _, ...rest } = cooldown;
+  try {
+    return { ...rest, ms: parseDuration("cooldown.duration", duration) };
+  } catch {
+    return { ...rest, ms: duration };
+  }
+}
+
 export function readNacks(reader: FrameReader): Nack[] {
   const count = reader.count(BATCH_MAX, 2);
   const items: Nack[] = [];
@@ -86,7 +106,8 @@ export function readNacks(reader: FrameReader): Nack[] {
     if ((flags & ERROR) !== 0) item.error = reader.text();
     if ((flags & DELAY) !== 0) item.delayMs = reader.f64();
     if ((flags & UNRECOVERABLE) !== 0) item.unrecoverable = true;
-    const rest = (flags & REST) === 0 ? {} : reader.object(NACK);
+    const rest: Record<string, unknown> = (flags & REST) === 0 ? {} : { ...reader.object(NACK) };
+    if (rest.cooldown !== undefined) rest.cooldown = hearCooldown(rest.cooldown);
     if ((flags & STACK) !== 0) item.stack = reader.text();
     items.push({ ...rest, ...item });
   }

@@ -4,6 +4,7 @@
  */
 import type { JobFields, NewJob } from "../job.ts";
 import { BATCH_MAX, JSON_BYTES_MAX } from "../limits.ts";
+import { hearOptions, tellOptions } from "../options/job-options.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
 import type { JsonBound } from "./json-bound.ts";
 import type { FrameReader } from "./reader.ts";
@@ -68,7 +69,7 @@ export function writeNewJob(writer: FrameWriter, job: NewJob): void {
   if ((flags & HEADERS) !== 0) writeHeaders(writer, headers!);
   if ((flags & PRIORITY) !== 0) writer.u8(priority as number);
   if ((flags & WEIGHT) !== 0) writer.f64(weight!);
-  if ((flags & REST) !== 0) writer.json(other, ADD);
+  if ((flags & REST) !== 0) writer.json(tellOptions(other), ADD);
 }
 
 const NOTHING = new Uint8Array(0);
@@ -93,7 +94,7 @@ function readNewJob(reader: FrameReader): NewJob {
   if ((flags & WEIGHT) !== 0) job.weight = reader.f64();
   if ((flags & (REST | NO_PAYLOAD)) === 0) return job;
   // A spread copies own fields and calls no setter, whatever they are called.
-  const rest: JobFields = (flags & REST) === 0 ? {} : reader.object(ADD);
+  const rest: JobFields = (flags & REST) === 0 ? {} : hearOptions(reader.object(ADD));
   if ((flags & NO_PAYLOAD) === 0) return { ...rest, ...job };
   const { payload: _, ...options } = job;
   return { ...rest, ...options, payload: undefined as unknown as Uint8Array };
