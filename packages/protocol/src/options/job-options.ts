@@ -266,8 +266,8 @@ export function hearOptions(told: object): Record<string, unknown> {
   for (const name in told) {
     const value = (told as Record<string, unknown>)[name];
     const reading = READINGS.get(name);
-    if (reading === undefined) inner[name] = value;
-    else inner[reading.at] = readLeniently(reading, value);
+    if (reading !== undefined) inner[reading.at] = readLeniently(reading, value);
+    else if (!TOLD.has(name)) inner[name] = value;
   }
   return inner;
 }
