@@ -26,7 +26,8 @@ app.use("/ops", (request, response, next) => {
 app.use("/ops", page);
 app.get("/", (_, response) => response.send("the shop"));
 
-const server = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => console.log("up"));
+const port = Number(process.env.PORT ?? 3000);
+const server = app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}/ops`));
 process.once("SIGTERM", async () => {
   await page.close();
   server.close();

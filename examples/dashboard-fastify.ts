@@ -34,6 +34,7 @@ app.addHook("onClose", async () => {
   await sluice.close();
 });
 
-await app.listen({ port: Number(process.env.PORT ?? 3000), host: "127.0.0.1" });
-console.log("up");
+const port = Number(process.env.PORT ?? 3000);
+await app.listen({ port, host: "127.0.0.1" });
+console.log(`http://127.0.0.1:${port}/ops`);
 process.once("SIGTERM", () => app.close());

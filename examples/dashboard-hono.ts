@@ -28,7 +28,9 @@ app.all("/ops/*", (c) => page.fetch(c.req.raw, c));
 app.get("/", (c) => c.text("the shop"));
 
 const port = Number(process.env.PORT ?? 3000);
-const server = serve({ fetch: app.fetch, port, hostname: "127.0.0.1" }, () => console.log("up"));
+const server = serve({ fetch: app.fetch, port, hostname: "127.0.0.1" }, () =>
+  console.log(`http://127.0.0.1:${port}/ops`),
+);
 process.once("SIGTERM", async () => {
   await page.close();
   server.close();

@@ -26,7 +26,8 @@ const server = createServer((request, response) => {
   response.writeHead(401, { "www-authenticate": "Basic" }).end();
 });
 
-server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => console.log("up"));
+const port = Number(process.env.PORT ?? 3000);
+server.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}/ops`));
 process.once("SIGTERM", async () => {
   await page.close();
   server.close();

@@ -28,7 +28,7 @@ async function start(t: TestContext, example: string): Promise<Ask> {
     assert.ok(lines.length === 1 && /"status":403.*"by":"guest"/.test(errors), errors);
   });
   const [said] = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
-  assert.equal(String(said), "up\n", errors);
+  assert.equal(String(said), `http://127.0.0.1:${port}/ops\n`, errors);
   return (line, login, body) => {
     const [method = "GET", path = "/"] = line.split(" ");
     const headers: Record<string, string> = {};

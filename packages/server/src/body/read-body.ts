@@ -18,8 +18,10 @@ export function readBody(
   budget: BodyBudget,
   done: Done,
 ): void {
-  const declared = Number(request.headers["content-length"] ?? 0);
+  const early = request.readableEnded ? readEarlier(request) : undefined;
+  const declared = early?.length ?? Number(request.headers["content-length"] ?? 0);
   if (declared > bytesMax) return done(tooLarge(bytesMax), undefined);
+  if (early !== undefined) return done(undefined, early);
   let chunks: Buffer[] = [];
   let bytes = 0;
   let isRead = false;
@@ -57,6 +59,13 @@ export function readBody(
   request.on("close", () => {
     if (!isRead) stop(new SluiceError("ABORTED", "the connection was lost"));
   });
+}
+
+/** A page that is mounted may be behind a parser of bodies, which has left its value. */
+function readEarlier({ body }: IncomingMessage & { body?: unknown }): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (typeof body === "string") return Buffer.from(body);
+  return Buffer.from(body === undefined ? "" : JSON.stringify(body));
 }
 
 function tooLarge(bytesMax: number): SluiceError {
