@@ -99,6 +99,9 @@ static uint32_t peer_of(struct slot *slot) {
   return n % of_slot * in_flight + (slot - slots);
 }
 
+/* A peer is its address and port, so no two peers of a hash may share both. */
+static uint32_t port_of(uint32_t peer) { return 1025 + peer % 60013; }
+
 static void put32(uint8_t *at, uint32_t value) {
   value = htonl(value);
   memcpy(at, &value, 4);
@@ -121,8 +124,8 @@ static void udp_send(struct slot *slot) {
     bytes_of(peer, 77, packet + 36);
     put32(packet + 68, peer & 1 ? 0 : 1000);
     put32(packet + 92, 50);
-    packet[96] = 0x1a;
-    packet[97] = 1 + peer % 250;
+    packet[96] = port_of(peer) >> 8;
+    packet[97] = port_of(peer) & 255;
   }
   slot->sent_at = now_ns();
   send(slot->fd, packet, length, 0);
@@ -172,7 +175,7 @@ static void http_send(struct slot *slot, int is_kept) {
   at += sprintf(at,
                 "&port=%u&uploaded=0&downloaded=0&left=%d&compact=1&numwant=50 HTTP/1.1\r\n"
                 "Host: localhost\r\nUser-Agent: load\r\nConnection: %s\r\n\r\n",
-                6657 + peer % 250, peer & 1 ? 0 : 1000, is_kept ? "keep-alive" : "close");
+                port_of(peer), peer & 1 ? 0 : 1000, is_kept ? "keep-alive" : "close");
   slot->filled = 0;
   if (is_kept) slot->sent_at = now_ns();
   if (send(slot->fd, request, at - request, MSG_NOSIGNAL) < 0) errors++;

@@ -65,7 +65,7 @@ export const UDP_ERROR_ADDRESSES_MAX = 10_000;
 
 /** Hashes in memory; those of one hash and of one address are settings. */
 export const HASHES_MAX = 1_000_000;
-/** Local peers in all: each takes about 120 bytes, and with forwarders up to a kilobyte. */
+/** Local peers in all: each takes about 150 bytes, and with forwarders up to a kilobyte. */
 export const PEERS_MAX = 4_000_000;
 
 /** Hashes whose completed count is kept; beyond it the oldest are forgotten. */
